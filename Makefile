@@ -172,9 +172,6 @@ format: .venv/.installed-test  ## Format the code
 benchmarks: .venv/.installed-benchmarks .venv/.installed-learning  ## Measure speed as ratios within one run
 	@$(SINGLE) $(BIN)/python benchmarks/run.py
 
-.PHONY: simulations
-simulations: .venv/.installed-run  ## Compare simulated errors of all protocols with their closed forms
-	@$(SINGLE) $(BIN)/python tools/simulations.py
 .PHONY: conformance-seeds
 conformance-seeds: .venv/.installed-test  ## Count how often the conformance checks reject a built-in, with 200 seeds each; may be interrupted
 	@$(SINGLE) $(BIN)/python tools/conformance_seeds.py --page $(if $(SEEDS),--seeds $(SEEDS)) $(if $(MINUTES),--minutes $(MINUTES))
@@ -189,19 +186,16 @@ numerical-errors: .venv/.installed-test  ## Compare the accounting with referenc
 
 .PHONY: accountant-times
 accountant-times: .venv/.installed-test  ## Measure how long the accountant takes for an answer, for docs/benchmarks.md
-	@mkdir -p logs
-	@$(SINGLE) $(BIN)/python benchmarks/accountant_times.py --page --lines logs/accountant_times.jsonl
+	@$(SINGLE) $(BIN)/python benchmarks/accountant_times.py --page
 
 .PHONY: scale
 scale: .venv/.installed-run  ## Measure every protocol's cost at 10^3 to 10^9 users and 2 to 10^6 values; may be interrupted
-	@mkdir -p logs
-	@$(SINGLE) $(BIN)/python benchmarks/scale.py --page --lines logs/scale.jsonl
+	@$(SINGLE) $(BIN)/python benchmarks/scale.py --page
 
 MESSAGE_USERS ?= 100000000
 .PHONY: scale-messages
 scale-messages: .venv/.installed-run  ## Run the message level with 10^8 users (MESSAGE_USERS) in parts, for docs/benchmarks.md
-	@mkdir -p logs
-	@$(SINGLE) $(BIN)/python benchmarks/scale.py --messages $(MESSAGE_USERS) --page --lines logs/scale_messages.jsonl
+	@$(SINGLE) $(BIN)/python benchmarks/scale.py --messages $(MESSAGE_USERS) --page
 
 OWN_ROWS ?= 100000000
 .PHONY: own-data
@@ -325,10 +319,6 @@ golden: .venv/.installed-test  ## Write the golden table of answers anew and lis
 .PHONY: golden-pictures
 golden-pictures: .venv/.installed-run  ## Compare pictures and pages of two runs: BEFORE=folder, AFTER=folder (results)
 	@$(BIN)/python tools/golden_pictures.py $(or $(BEFORE),$(error give BEFORE=the folder of results before the change)) $(AFTER)
-
-.PHONY: calibrations
-calibrations: .venv/.installed-run  ## Audit 2,000 random calibrations against enumeration (results/audit/)
-	@$(SINGLE) $(BIN)/python tools/calibrations.py
 
 .PHONY: audit-seeds
 audit-seeds: .venv/.installed-run  ## Audit every protocol under 100 seeds (results/audit/seeds/); can be interrupted

@@ -4,19 +4,18 @@ CPU seconds are of one call, with one thread, after all imports and a first call
 calls. The settings are products of the lists below, including settings without an answer. With ``--page`` the table is
 written into docs/benchmarks.md, with a sentence on the settings that take longer than the aim.
 
-With ``--lines`` every measured time is a line of a file with a digest of the code. An interrupted run is then
-continued, and several with different ``--only`` may share the file.
+Every measured time is a line of a file with a digest of the code. An interrupted run is continued, and several with
+different ``--only`` may share the file.
 """
 
 import argparse
 import contextlib
-import json
 import math
 import platform
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -41,12 +40,15 @@ from shuffledp.accounting.general.grr_blanket import blanket_local_budget, favor
 from shuffledp.numerics.memoize import forget_all
 from shuffledp.pipeline.doc_blocks import write_block
 from shuffledp.pipeline.rerun_digests.digest import Code
+from shuffledp.pipeline.resumable import Lines
 from shuffledp.populations import Binomial, Fixed, Poisson
 from shuffledp.protocols.frequency.hashed_balls_into_bins import HashFamily, dummies_in_bins
 from shuffledp.protocols.frequency.subset_selection import subset_report
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/benchmarks.md"
+#: Where the lines are.
+LINES = ROOT / "logs/accountant_times.jsonl"
 #: CPU seconds that an answer is to take at most.
 LIMIT = 0.1
 
@@ -182,35 +184,28 @@ def seconds_of(call: Callable[[], object]) -> float:
     return time.process_time() - start
 
 
-def read(lines: Path | None, code: str) -> dict[tuple[str, str, str], Measured]:
-    """Return the times in a file that were measured with this code, without an incomplete line."""
-    if lines is None or not lines.is_file():
-        return {}
-    whole, _, _ = lines.read_text(encoding="utf-8").rpartition("\n")
-    rows = [json.loads(line) for line in whole.splitlines()]
-    found = [Measured(**{k: row[k] for k in row if k != "code"}) for row in rows if row["code"] == code]
-    return {(one.question, one.kind, one.setting): one for one in found}
-
-
-def measured(asked: Sequence[Asked], lines: Path | None = None, code: str = "") -> list[Measured]:
-    """Return all times; one near the limit is measured again, as other work on the machine may increase it."""
-    found = read(lines, code)
+def measured(asked: Sequence[Asked], lines: Path, code: str) -> list[Measured]:
+    """Return all times; those that the file lacks are measured and appended."""
+    known = Lines(lines)
     warm: set[tuple[str, str]] = set()
-    for one in asked:
-        key = (one.question, one.kind, one.setting)
-        if key in found:
-            continue
-        if key[:2] not in warm:  # imports and first calls
-            warm.add(key[:2])
+
+    def seconds(one: Asked) -> float:
+        """Return the time of a call; a time near the limit is measured again, for other work on the machine."""
+        if (one.question, one.kind) not in warm:  # imports and first calls
+            warm.add((one.question, one.kind))
             seconds_of(one.call)
-        seconds = seconds_of(one.call)
-        if 0.7 * LIMIT < seconds < 3 * LIMIT:
-            seconds = min(seconds, *(seconds_of(one.call) for _ in range(2)))
-        found[key] = Measured(*key, seconds)
-        if lines is not None:
-            with lines.open("a", encoding="utf-8") as file:
-                file.write(json.dumps({**asdict(found[key]), "code": code}) + "\n")
-    return [found[one.question, one.kind, one.setting] for one in asked]
+        found = seconds_of(one.call)
+        return (
+            min(found, *(seconds_of(one.call) for _ in range(2)))
+            if 0.7 * LIMIT < found < 3 * LIMIT
+            else found
+        )
+
+    return [
+        Measured(*name, known.of(f"{code} {', '.join(name)}", partial(seconds, one)))
+        for one in asked
+        for name in [(one.question, one.kind, one.setting)]
+    ]
 
 
 def grouped(found: Sequence[Measured]) -> dict[tuple[str, str], list[Measured]]:
@@ -254,7 +249,7 @@ def main() -> None:
         "--slowest", type=int, default=0, metavar="N", help="print the N slowest settings as well"
     )
     parser.add_argument("--only", default="", metavar="TEXT", help="measure only what has this in its name")
-    parser.add_argument("--lines", type=Path, metavar="FILE", help="go on with the times in a file, as JSON")
+    parser.add_argument("--lines", type=Path, default=LINES, metavar="FILE", help="where the times are kept")
     given = parser.parse_args()
     if given.page and given.only:
         parser.error("--page is about all settings: leave out --only")

@@ -24,7 +24,8 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, astuple, dataclass, replace
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
@@ -39,6 +40,7 @@ from shuffledp.numerics.memoize import forget_all
 from shuffledp.numerics.repeated_indices import pieces
 from shuffledp.pipeline.doc_blocks import write_block
 from shuffledp.pipeline.rerun_digests.digest import Code
+from shuffledp.pipeline.resumable import Lines
 from shuffledp.populations import Binomial, Fixed, Law
 from shuffledp.protocols import available, get, stream
 from shuffledp.tasks import (
@@ -59,6 +61,8 @@ from shuffledp.tasks import (
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/benchmarks.md"
 PICTURE = ROOT / "docs/images/scale.png"
+#: Where the lines are.
+LINES = ROOT / "logs/scale.jsonl"
 BUDGET = Budget(1.0, 1e-10)
 """Of every case: delta is below 1 / n for every n that is measured."""
 USERS = tuple(10**e for e in range(3, 10))
@@ -275,47 +279,25 @@ def digest(case: Case) -> str:
 _CODE = Code(ROOT)
 
 
-def read(lines: Path | None) -> dict[tuple[str, ...], Measured]:
-    """Return the measurements in a file with the present code, without an incomplete line."""
-    found: dict[tuple[str, ...], Measured] = {}
-    if lines is None or not lines.is_file():
-        return found
-    whole, _, _ = lines.read_text(encoding="utf-8").rpartition("\n")
-    for line in whole.splitlines():
-        row = json.loads(line)
-        kept, code, level = row.pop("case"), row.pop("code"), row.pop("level")
-        case = Case(**kept)
-        if code == digest(case):
-            found[(level, *map(str, kept.values()))] = Measured(case, **row)
-    return found
+def remembered(lines: Lines, level: str, case: Case, measure: Callable[[], Measured]) -> Measured:
+    """Return a measured case; a case that the file lacks is measured and appended."""
+    key = json.dumps([level, digest(case), *astuple(case)])
+    return Measured(
+        case, **lines.of(key, lambda: {k: v for k, v in asdict(measure()).items() if k != "case"})
+    )
 
 
-def noted(lines: Path | None, level: str, one: Measured) -> Measured:
-    """Append a measured case to the file, and return the case."""
-    if lines is not None:
-        row = {**asdict(one), "code": digest(one.case), "level": level}
-        with lines.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(row) + "\n")
-    return one
-
-
-def key(level: str, case: Case) -> tuple[str, ...]:
-    """Return the key of a case in a file."""
-    return (level, *map(str, asdict(case).values()))
-
-
-def measure_axes(lines: Path | None, only: str) -> dict[tuple[TaskKind, str, Axis], list[Measured]]:
+def measure_axes(lines: Path, only: str) -> dict[tuple[TaskKind, str, Axis], list[Measured]]:
     """Measure all cases, on each axis until a case exceeds the limit of time or memory."""
-    known, every = read(lines), [(a, c) for a, c in axes() if only in f"{c[0].kind} {c[0].protocol}"]
+    known, every = Lines(lines), [(a, c) for a, c in axes() if only in f"{c[0].kind} {c[0].protocol}"]
     found: dict[tuple[TaskKind, str, Axis], list[Measured]] = {}
     for number, (axis, cases) in enumerate(every):
         rows: list[Measured] = []
         for case in cases:
             if rows and rows[-1].outcome in ("too long", "too much memory"):
                 rows.append(Measured(case, rows[-1].outcome, note="not tried"))
-                continue
-            one = known.get(key("law", case))
-            rows.append(noted(lines, "law", measured(case)) if one is None else one)
+            else:
+                rows.append(remembered(known, "law", case, partial(measured, case)))
         found[(cases[0].kind, cases[0].protocol, axis)] = rows
         told = f"{number + 1} of {len(every)}: {cases[0].kind}, {cases[0].protocol}, {axis}"
         print(f"{told}: {', '.join(short(one) for one in rows)}", file=sys.stderr, flush=True)
@@ -345,14 +327,12 @@ MANY_MESSAGES = {"multi_union": 10}
 MOST_CPU_OF_MESSAGES = 3600
 
 
-def measure_messages(users: int, lines: Path | None) -> list[Measured]:
+def measure_messages(users: int, lines: Path) -> list[Measured]:
     """Measure the message level of some protocols, in parts."""
-    known, found = read(lines), []
+    known, found = Lines(lines), []
     for kind, name, values in MESSAGES:
         case = Case(kind, name, users // MANY_MESSAGES.get(name, 1), values)
-        one = known.get(key("messages", case))
-        if one is None:
-            one = noted(lines, "messages", measured(case, streamed, MOST_CPU_OF_MESSAGES))
+        one = remembered(known, "messages", case, partial(measured, case, streamed, MOST_CPU_OF_MESSAGES))
         print(f"{kind}, {name}: {short(one)}, {one.memory >> 20} MiB {one.note}", file=sys.stderr, flush=True)
         found.append(one)
     return found
@@ -362,7 +342,7 @@ def main() -> None:
     """Measure and print, and write the page with --page."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--page", action="store_true", help="write docs/benchmarks.md and its picture")
-    parser.add_argument("--lines", type=Path, metavar="FILE", help="go on with the cases in a file, as JSON")
+    parser.add_argument("--lines", type=Path, default=LINES, metavar="FILE", help="where the cases are kept")
     parser.add_argument("--only", default="", metavar="TEXT", help="of protocols with this in task and name")
     parser.add_argument("--messages", type=int, metavar="N", help="run the message level with N users")
     given = parser.parse_args()

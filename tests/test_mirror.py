@@ -43,7 +43,6 @@ ELSEWHERE = {
     "test_scale.py": "benchmarks/scale.py and benchmarks/scale_picture.py",
     "test_numerical_errors.py": "tools/numerical_errors.py",
     "test_paper.py": "tools/paper.py and paper/",
-    "test_simulations.py": "tools/simulations.py",
     "test_site.py": "docs/hooks/",
     "test_environment.py": "Makefile, locks and environment.yml",
     "test_source_rules.py": "sources, by docs/architecture.md",

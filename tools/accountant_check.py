@@ -17,7 +17,6 @@ share the file, and a changed code is checked anew.
 from __future__ import annotations
 
 import argparse
-import json
 import math
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -32,6 +31,7 @@ from shuffledp.accountant.deployments import amplification
 from shuffledp.accounting.general.random_allocation import allocation_delta, allocation_epsilon
 from shuffledp.pipeline.doc_blocks import write_block
 from shuffledp.pipeline.rerun_digests.digest import Code
+from shuffledp.pipeline.resumable import Lines
 
 DIGITS = 50
 #: How far an answer may be from the root, relative; the documentation states it.
@@ -289,35 +289,15 @@ def settings() -> Iterator[Asked]:
         yield Asked(part, name, partial(checked_allocation, steps, delta, direction))
 
 
-def read(lines: Path, code: str) -> dict[str, list[str]]:
-    """Return the stored results for this code, by part and name of the setting, without an incomplete line."""
-    if not lines.is_file():
-        return {}
-    whole, _, _ = lines.read_text(encoding="utf-8").rpartition("\n")
-    rows = [json.loads(line) for line in whole.splitlines()]
-    return {f"{row['part']}: {row['name']}": row["wrong"] for row in rows if row["code"] == code}
-
-
 def done(asked: Iterable[Asked], lines: Path, code: str) -> dict[str, list[str]]:
     """Return the results of all settings, by part and name; missing settings are computed and appended."""
-    found = read(lines, code)
-    lines.parent.mkdir(parents=True, exist_ok=True)
-    if lines.is_file() and not (text := lines.read_bytes()).endswith(
-        b"\n"
-    ):  # the last run ended within a line
-        lines.write_bytes(text[: text.rfind(b"\n") + 1])
-    answers: dict[str, list[str]] = {}
+    known, answers = Lines(lines), {}
     for one in asked:
         key = f"{one.part}: {one.name}"
-        if key not in found:
-            with mpmath.workdps(DIGITS):
-                found[key] = one.find()
-            row = {"part": one.part, "name": one.name, "wrong": found[key], "code": code}
-            with lines.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(row) + "\n")
-        answers[key] = found[key]
-        for text_ in found[key]:
-            print(f"{key}: {text_}", flush=True)
+        with mpmath.workdps(DIGITS):
+            answers[key] = known.of(f"{code} {key}", one.find)
+        for text in answers[key]:
+            print(f"{key}: {text}", flush=True)
     return answers
 
 

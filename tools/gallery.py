@@ -32,6 +32,7 @@ SAME = 2  # of 255: a color that is no farther from a more frequent one takes no
 FREQUENT = 60  # pixels; a color of a legend has more
 MOST_MOVED = 8  # of 255: a frequent color may be so far from its own
 MOST_BYTES = 6_000_000
+CAPTION = "the caption has changed"
 
 
 class GalleryError(RuntimeError):
@@ -55,27 +56,11 @@ class Picture:
 
 
 @dataclass(frozen=True)
-class Candidate:
-    """Figure of a run, by its entry in the manifest."""
-
-    entry: Entry
-
-    @property
-    def empty(self) -> bool:
-        """True if its table has a header and no rows."""
-        return len(self.entry.files["csv"].read_text(encoding="utf-8").splitlines()) < 2
-
-    def digests(self) -> tuple[str, str]:
-        """Return the digests of the table and of the picture."""
-        return sha256_of(self.entry.files["csv"]), sha256_of(self.entry.files["png"])
-
-
-@dataclass(frozen=True)
 class DrawnFigures:
     """Drawn figures of a paper in a run."""
 
     paper: Mapping[str, Any]
-    figures: tuple[Candidate, ...]
+    figures: tuple[Entry, ...]
 
 
 def figures_of(folder: Path) -> DrawnFigures:
@@ -87,7 +72,7 @@ def figures_of(folder: Path) -> DrawnFigures:
     drawn = read(folder)
     if drawn.run.scale != "paper":
         raise GalleryError(f"{folder} was drawn at a small scale; the gallery shows what `make all` draws.")
-    figures = tuple(Candidate(entry) for entry in drawn.entries if entry.kind == "figure")
+    figures = tuple(entry for entry in drawn.entries if entry.kind == "figure")
     return DrawnFigures(drawn.model_dump(include={"key", "title", "citation", "doi"}), figures)
 
 
@@ -150,54 +135,64 @@ def index_of(gallery: Path, paper: str) -> dict[str, Picture]:
     return {e["id"]: Picture(**e) for e in json.loads(path.read_text(encoding="utf-8"))["figures"]}
 
 
-def _intact(path: Path, picture: Picture) -> bool:
-    return path.exists() and sha256_of(path) == picture.file
+def _empty(figure: Entry) -> bool:
+    """Return whether the table of a figure has a header and no rows."""
+    return len(figure.files["csv"].read_text(encoding="utf-8").splitlines()) < 2
 
 
-def _picture(candidate: Candidate, file: str) -> Picture:
-    entry = candidate.entry
-    table, source = candidate.digests()
-    caption = entry.caption.read_text(encoding="utf-8").strip()
+def _picture(figure: Entry, file: str) -> Picture:
     return Picture(
-        id=entry.id,
-        drawing=candidate.entry.drawing,
-        reproduces=dict(entry.settings).get("reproduces", ""),
-        title=entry.title,
-        alt=entry.alt,
-        caption=caption,
-        note=entry.note,
-        table=table,
-        source=source,
+        id=figure.id,
+        drawing=figure.drawing,
+        reproduces=dict(figure.settings).get("reproduces", ""),
+        title=figure.title,
+        alt=figure.alt,
+        caption=figure.caption.read_text(encoding="utf-8").strip(),
+        note=figure.note,
+        table=sha256_of(figure.files["csv"]),
+        source=sha256_of(figure.files["png"]),
         file=file,
     )
+
+
+def change_of(figure: Entry, before: Picture | None, path: Path) -> str:
+    """Return the difference of a figure from its picture in the gallery; empty if there is none."""
+    if before is None:
+        return "is not in the gallery"
+    now = _picture(figure, before.file)
+    if before.table != now.table:
+        return "the numbers have changed"
+    if before.source != now.source:
+        return "the picture is drawn differently"
+    if not path.exists() or sha256_of(path) != before.file:
+        return "is damaged"
+    if moved(figure.files["png"].read_bytes(), path.read_bytes()) > MOST_MOVED:
+        return "its colors are not those of the picture"
+    return CAPTION if before.caption != now.caption else ""
 
 
 def _update_paper(drawn: DrawnFigures, gallery: Path) -> Iterator[str]:
     key = drawn.paper["key"]
     old, new = index_of(gallery, key), {}
     for figure in drawn.figures:
-        name, before = figure.entry.id, old.get(figure.entry.id)
-        if figure.empty:
-            yield f"{key}.{name}: nothing was drawn ({figure.entry.note or 'its table is empty'}); " + (
+        name, before = figure.id, old.get(figure.id)
+        path = gallery / key / f"{name}.png"
+        if _empty(figure):
+            yield f"{key}.{name}: nothing was drawn ({figure.note or 'its table is empty'}); " + (
                 "left out" if before is None else "the picture that is there stays"
             )
             if before is not None:
                 new[name] = before
-            continue
-        path, drawn_as = gallery / key / f"{name}.png", figure.entry.files["png"].read_bytes()
-        kept = (
-            before is not None and _intact(path, before) and moved(drawn_as, path.read_bytes()) <= MOST_MOVED
-        )
-        if before is not None and kept and (before.table, before.source) == figure.digests():
-            new[name] = _picture(figure, before.file)  # a caption may have changed
-            continue
-        content = small(drawn_as)
-        write_atomically(path, content)
-        new[name] = _picture(figure, hashlib.sha256(content).hexdigest())
-        yield f"{key}.{name}: " + ("added" if before is None else "refreshed")
+        elif before is not None and change_of(figure, before, path) in ("", CAPTION):
+            new[name] = _picture(figure, before.file)
+        else:
+            content = small(figure.files["png"].read_bytes())
+            write_atomically(path, content)
+            new[name] = _picture(figure, hashlib.sha256(content).hexdigest())
+            yield f"{key}.{name}: " + ("added" if before is None else "refreshed")
     index = {"paper": dict(drawn.paper), "figures": [asdict(picture) for picture in new.values()]}
-    content = (json.dumps(index, indent=1, ensure_ascii=False) + "\n").encode()
     if new or old:
+        content = (json.dumps(index, indent=1, ensure_ascii=False) + "\n").encode()
         write_atomically(gallery / f"{key}.json", content)
     for path in sorted((gallery / key).glob("*.png")):
         if path.stem not in new:
@@ -240,29 +235,15 @@ def outdated(results: Path, gallery: Path) -> list[str]:
     """Return one line per figure that differs between the gallery and the results; raises the errors of `update`."""
     wrong = []
     for folder in papers_in(results):
-        listed, figures = index_of(gallery, folder.name), figures_of(folder).figures
-        for figure in figures:
-            name, before = f"{folder.name}.{figure.entry.id}", listed.pop(figure.entry.id, None)
-            if figure.empty:
-                if before is not None:
-                    wrong.append(f"{name}: cannot be compared: {figure.entry.note or 'its table is empty'}")
-                continue
-            if before is None:
-                wrong.append(f"{name}: is not in the gallery")
-                continue
-            path, (table, source) = gallery / folder.name / f"{figure.entry.id}.png", figure.digests()
-            caption = figure.entry.caption.read_text(encoding="utf-8").strip()
-            if before.table != table:
-                wrong.append(f"{name}: the numbers have changed")
-            elif before.source != source:
-                wrong.append(f"{name}: the picture is drawn differently")
-            elif before.caption != caption:
-                wrong.append(f"{name}: the caption has changed")
-            elif (
-                _intact(path, before)
-                and moved(figure.entry.files["png"].read_bytes(), path.read_bytes()) > MOST_MOVED
-            ):
-                wrong.append(f"{name}: its colors are not those of the picture")
+        listed = index_of(gallery, folder.name)
+        for figure in figures_of(folder).figures:
+            before = listed.pop(figure.id, None)
+            if not _empty(figure):
+                change = change_of(figure, before, gallery / folder.name / f"{figure.id}.png")
+            else:
+                change = before and f"cannot be compared: {figure.note or 'its table is empty'}"
+            if change:
+                wrong.append(f"{folder.name}.{figure.id}: {change}")
         wrong += [f"{folder.name}.{name}: no figure has this name any more" for name in listed]
     return wrong
 

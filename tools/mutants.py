@@ -21,7 +21,7 @@ import sys
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, astuple, dataclass
 from itertools import accumulate
 from pathlib import Path
 from queue import Queue
@@ -34,6 +34,7 @@ from cosmic_ray.plugins import get_operator
 from coverage import Coverage, CoverageData
 
 from shuffledp.pipeline.doc_blocks import write_block
+from shuffledp.pipeline.resumable import Lines
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src/shuffledp"
@@ -226,18 +227,8 @@ def judge(place: Place, reached: Reached, copy: Path) -> Judged:
     listed.write_text("\n".join(name for _, name in chosen), encoding="utf-8")
     begin = time.monotonic()
     usual = sum(seconds for seconds, _ in chosen)
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-x",
-        "-q",
-        "-p",
-        "no:cacheprovider",
-        "-p",
-        "no:randomly",
-        f"@{listed}",
-    ]
+    options = ("-x", "-q", "-p", "no:cacheprovider", "-p", "no:randomly")
+    command = [sys.executable, "-m", "pytest", *options, f"@{listed}"]
     try:
         done = subprocess.run(
             command,
@@ -259,14 +250,6 @@ def judge(place: Place, reached: Reached, copy: Path) -> Judged:
         return judged("killed", time.monotonic() - begin)
     finally:
         target.write_text(text, encoding="utf-8")
-
-
-def read(table: Path) -> list[Judged]:
-    """Return the judged mutants, in the order of the table."""
-    if not table.is_file():
-        return []
-    rows = [json.loads(line) for line in table.read_text(encoding="utf-8").splitlines()]
-    return [Judged(**row | {"place": Place(**row["place"])}) for row in rows]
 
 
 def coverage_of(package: str, folder: Path) -> tuple[float, float]:
@@ -325,9 +308,7 @@ def main() -> None:
     folder = FOLDER / str(given.seed)
     if not (folder / "times.xml").is_file():
         record(folder, given.workers)
-    reached, table = Reached(folder), folder / "mutants.jsonl"
-    rows = read(table)
-    known = {row.place for row in rows}
+    reached, lines = Reached(folder), Lines(folder / "mutants.jsonl")
     copies: Queue[Path] = Queue()
     for worker in range(given.workers):
         copy = folder / f"copy{worker}"
@@ -343,16 +324,16 @@ def main() -> None:
         finally:
             copies.put(copy)
 
-    left = [place for place in drawn(given.number, given.seed) if place not in known]
-    with ThreadPoolExecutor(given.workers) as pool, table.open("a", encoding="utf-8") as file:
-        for row in pool.map(one, left):
-            rows.append(row)
-            file.write(json.dumps(asdict(row)) + "\n")
-            file.flush()
+    every = {json.dumps(astuple(place)): place for place in drawn(given.number, given.seed)}
+    left = {key: place for key, place in every.items() if key not in lines.known}
+    with ThreadPoolExecutor(given.workers) as pool:
+        for key, row in zip(left, pool.map(one, left.values()), strict=True):
+            lines.add(key, asdict(row))
             print(
-                f"{len(rows)} of {given.number}: {row.outcome} {row.place.module}:{row.place.line} {row.after}",
+                f"{len(lines.known)} of {given.number}: {row.outcome} {row.place.module}:{row.place.line} {row.after}",
                 flush=True,
             )
+    rows = [Judged(**row | {"place": Place(**row["place"])}) for row in lines.known.values()]
     if given.page:
         write_block(PAGE, "mutants", as_page(rows, given.seed, folder))
 

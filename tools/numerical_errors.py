@@ -22,6 +22,7 @@ import math
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 
@@ -31,6 +32,7 @@ from shuffledp import accounting
 from shuffledp.accounting import Infeasible
 from shuffledp.pipeline.doc_blocks import write_block
 from shuffledp.pipeline.rerun_digests.digest import Code
+from shuffledp.pipeline.resumable import Lines
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tools"))  # the references, when this is not run as a script
@@ -105,49 +107,22 @@ def digest(code: Code, module: str, claim: Claim) -> str:
     return str(code.digest(home, ROOT / "tools" / "numerical" / f"{module}.py"))[:12]
 
 
-def read(lines: Path) -> dict[tuple[str, str, str], float | None]:
-    """Return the results of earlier runs, by code, function and setting, without an incomplete line."""
-    if not lines.is_file():
-        return {}
-    whole, _, _ = lines.read_text(encoding="utf-8").rpartition("\n")
-    rows = [json.loads(line) for line in whole.splitlines()]
-    return {
-        (r["code"], r["name"], r["setting"]): None if r["error"] is None else float(r["error"]) for r in rows
-    }
-
-
 def done(chosen: Iterable[tuple[str, Claim]], lines: Path) -> dict[str, Found]:
     """Return the results of all claims, by name; missing settings are computed and appended."""
-    known, code = read(lines), Code(ROOT)
-    lines.parent.mkdir(parents=True, exist_ok=True)
-    if lines.is_file() and not (text := lines.read_bytes()).endswith(
-        b"\n"
-    ):  # the last run ended within a line
-        lines.write_bytes(text[: text.rfind(b"\n") + 1])
+    known, code = Lines(lines), Code(ROOT)
     answers: dict[str, Found] = {}
     for module, claim in chosen:
         found = answers.setdefault(claim.name, Found())
         version = digest(code, module, claim)
         for setting in claim.settings():
-            key = (version, claim.name, json.dumps(setting))
-            if key not in known:
-                known[key] = measured(claim, setting)
-                error = known[key]
-                row = {
-                    "code": version,
-                    "name": claim.name,
-                    "setting": key[2],
-                    "error": None if error is None else repr(error),
-                }
-                with lines.open("a", encoding="utf-8") as file:
-                    file.write(json.dumps(row) + "\n")
-            found.add(claim, setting, known[key])
+            key = f"{version} {claim.name} {json.dumps(setting)}"
+            found.add(claim, setting, known.of(key, partial(measured, claim, setting)))
         print(
             f"{claim.name}: {found.settings} settings, {abs(found.low):.1e} below, {found.high:.1e} above",
             flush=True,
         )
-        for text_ in found.wrong:
-            print(f"  {text_}", flush=True)
+        for text in found.wrong:
+            print(f"  {text}", flush=True)
     return answers
 
 

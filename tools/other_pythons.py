@@ -6,8 +6,8 @@ Every version has its own environment, ``.venv-3.12/`` and so on, made by the pr
 ``.venv/``, so that the installation of the pinned versions is tested, too. Tests of the pipeline, the notebooks and
 pages in a browser are left out, as they start programs of ``.venv/`` or do not depend on the version of Python.
 
-An interpreter must be installed: on the PATH as ``python3.12``, or under ``~/.pyenv/versions``. Only packages are
-downloaded. A version without an interpreter is printed, and the script then fails.
+uv must find an interpreter, for example on the PATH. Only packages are downloaded. A version without an interpreter is
+printed, and the script then fails.
 """
 
 from __future__ import annotations
@@ -25,31 +25,6 @@ PYTEST = ("-m", "not pipeline and not browser", "--ignore=tests/notebooks")
 SINGLE = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
-def version_of(interpreter: Path) -> str | None:
-    """Return ``3.12`` for an interpreter that starts, None for one that does not."""
-    ask = "import sys; print('%d.%d' % sys.version_info[:2])"
-    try:
-        done = subprocess.run([interpreter, "-c", ask], capture_output=True, text=True, check=True)
-    except (OSError, subprocess.CalledProcessError):
-        return None
-    return done.stdout.strip()
-
-
-def candidates(version: str, path: str, home: Path) -> list[Path]:
-    """Return the paths at which an interpreter may be, in the order of the search."""
-    on_path = [Path(folder) / f"python{version}" for folder in path.split(os.pathsep) if folder]
-    return [*on_path, *sorted(home.glob(f".pyenv/versions/{version}.*/bin/python{version}"), reverse=True)]
-
-
-def find(version: str, path: str | None = None, home: Path | None = None) -> Path | None:
-    """Return an interpreter of this version, or None.
-
-    A file that does not start is skipped, as pyenv puts such files on the PATH for every version.
-    """
-    places = candidates(version, os.environ.get("PATH", "") if path is None else path, home or Path.home())
-    return next((place for place in places if place.exists() and version_of(place) == version), None)
-
-
 def uv(*arguments: str) -> None:
     """Run the project's own uv."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT / ".tools"), "UV_PYTHON_DOWNLOADS": "never"}
@@ -57,7 +32,7 @@ def uv(*arguments: str) -> None:
     subprocess.run([python, "-m", "uv", *arguments], check=True, env=environment, cwd=ROOT)
 
 
-def environment_of(version: str, interpreter: Path) -> Path:
+def environment_of(version: str) -> Path:
     """Return the Python of a version's environment; make it anew if it is missing or older than a lock file."""
     folder = ROOT / f".venv-{version}"
     python, stamp = folder / "bin/python", folder / ".installed"
@@ -65,33 +40,21 @@ def environment_of(version: str, interpreter: Path) -> Path:
     newest = max(path.stat().st_mtime for path in (*locks, ROOT / "pyproject.toml"))
     if stamp.exists() and stamp.stat().st_mtime >= newest:
         return python
-    uv("venv", "--quiet", "--clear", "--python", str(interpreter), str(folder))
+    uv("venv", "--quiet", "--clear", "--python", version, str(folder))
+    install = ("pip", "install", "--quiet", "--python", str(python))
     for lock in locks:
-        uv(
-            "pip",
-            "install",
-            "--quiet",
-            "--python",
-            str(python),
-            "--require-hashes",
-            "--requirement",
-            str(lock),
-        )
-    uv("pip", "install", "--quiet", "--python", str(python), "--no-deps", "--editable", ".")
+        uv(*install, "--require-hashes", "--requirement", str(lock))
+    uv(*install, "--no-deps", "--editable", ".")
     stamp.touch()
     return python
 
 
 def passes(version: str, arguments: Sequence[str]) -> bool:
     """Return whether the unit tests pass on a version; print the result and the reason of a failure."""
-    interpreter = find(version)
-    if interpreter is None:
-        print(f"Python {version}: no interpreter found. Install one, for example `pyenv install {version}`.")
-        return False
     try:
-        python = environment_of(version, interpreter)
-    except subprocess.CalledProcessError as error:
-        print(f"Python {version}: the pinned packages cannot be installed ({error}).")
+        python = environment_of(version)
+    except subprocess.CalledProcessError:
+        print(f"Python {version}: no environment. Is it installed, for example by `pyenv install {version}`?")
         return False
     done = subprocess.run(
         [python, "-m", "pytest", *PYTEST, "-p", "no:cacheprovider", *arguments],
@@ -99,7 +62,7 @@ def passes(version: str, arguments: Sequence[str]) -> bool:
         cwd=ROOT,
         env={**os.environ, **SINGLE},
     )
-    print(f"Python {version} ({interpreter}): {'passed' if done.returncode == 0 else 'FAILED'}", flush=True)
+    print(f"Python {version}: {'passed' if done.returncode == 0 else 'FAILED'}", flush=True)
     return done.returncode == 0
 
 

@@ -1,4 +1,4 @@
-"""Bad files of data: the five published sources and one's own, damaged in one or two places.
+"""Bad files of one's own data, damaged in one or two places.
 
 `bad_data_files` draws them; `trial` reads one and compares what is counted with a straightforward count of its own, or
 judges the line that it is refused with.
@@ -7,7 +7,6 @@ judges the line that it is refused with.
 from __future__ import annotations
 
 import csv
-import gzip
 import io
 import math
 import re
@@ -25,94 +24,9 @@ import pyarrow.parquet as pq
 from hypothesis import strategies as st
 from judged import ACCEPTED, Outcome, TooLong, limited, refused
 
-from shuffledp.pipeline.datasets import parse
-from shuffledp.pipeline.datasets.prepared_tables import content_of
-from shuffledp.pipeline.datasets.published_datasets import MSNBC_CATEGORIES
-from shuffledp.pipeline.datasets.source_errors import ParseError
 from shuffledp.userdata.counting import count_column
 from shuffledp.userdata.reading import columns_of
 from shuffledp.userdata.sets import collect_sets
-
-# -- the published sources -------------------------------------------------------------------------------------------
-
-_ADULT = "39, State-gov, 7, Bachelors, 13, Never-married, Sales, Husband, White, {}, 2174, 0, {}, Peru, {}\n"
-_HEAD = f"% Different categories found in input file:\n\n{' '.join(MSNBC_CATEGORIES)}\n\n\n% Sequences:\n\n"
-_IDX = (8, 3, 2)
-
-
-def _adult(end: str = "") -> bytes:
-    rows = [("Male", 40, "<=50K"), ("Female", 13, ">50K"), ("Female", 99, "<=50K"), ("Male", 1, ">50K")] * 3
-    return "".join(_ADULT.format(sex, week, income + end) for sex, week, income in rows).encode()
-
-
-def _ipums() -> bytes:
-    return "".join(
-        ",".join(["97", *["1"] * 32, str(code), "-5", *["0"] * 26]) + "\n" for code in (1, 900, 6, 60, 6)
-    ).encode()
-
-
-SOURCES: Mapping[str, bytes] = {
-    "adult.data": _adult(),
-    "adult.test": b"|1x3 Cross validator\n" + _adult("."),
-    "ipums.la.70": _ipums(),
-    "msnbc.seq": (_HEAD + "1 1 \n2 \n17 3 17 \n6 \n10 11 12 \n").encode(),
-    "images": bytes((0, 0, 8, 3)) + b"".join(n.to_bytes(4, "big") for n in _IDX) + bytes(range(48)),
-    "labels": bytes((0, 0, 8, 1)) + (6).to_bytes(4, "big") + bytes(range(6)),
-    "ratings.csv": b"userId,movieId,rating,timestamp\n"
-    + b"".join(b"%d,%d,3.5,1112486027\n" % (u, m) for u in (1, 2, 3) for m in (2, 29, 112)),
-    "ipums_birthplace.csv": b"birthplace,count\n1,5\n6,70\n900,3\n",
-}
-"""Small files of the form of each published one, by name."""
-
-
-def _read_source(name: str, content: bytes) -> Any:
-    """What the library makes of a raw file, as plain data."""
-    if name.startswith("adult"):
-        frame = parse.parse_adult(content, name, test=name.endswith("test"))
-        return list(zip(frame["sex"].tolist(), frame["hours_per_week"].tolist(), strict=True))
-    if name.startswith("ipums.la"):
-        return parse.parse_ipums_birthplace(content, name).tolist()
-    if name == "msnbc.seq":
-        masks, first, visits = parse.parse_msnbc(content, name)
-        return masks.tolist(), first.tolist(), visits.tolist()
-    if name in ("images", "labels"):
-        found = parse.parse_idx(content, name, 3 if name == "images" else 1)
-        return found.shape, found.tobytes()
-    if name == "ratings.csv":
-        table = parse.count_ratings(io.BytesIO(content), name, rows_at_once=4)
-        return dict(zip(table["movie"].tolist(), table["count"].tolist(), strict=True))
-    table = parse.parse_counts(content, name, ("birthplace", "count"))
-    return table.to_numpy().tolist()
-
-
-def _lines(content: bytes) -> list[str]:
-    return [line.rstrip("\r") for line in content.decode("latin-1").rstrip("\r\n \t\x0b\x0c").split("\n")]
-
-
-def _count_source(name: str, content: bytes) -> Any:
-    """The same, line by line with as little cleverness as can be."""
-    if name.startswith("adult"):
-        rows = [line.split(", ") for line in _lines(content)[1 if name.endswith("test") else 0 :]]
-        return [(row[9], int(row[12])) for row in rows]
-    if name.startswith("ipums.la"):
-        return [int(line.split(",")[33]) for line in _lines(content)]
-    if name == "msnbc.seq":
-        users = [list(map(int, line.split())) for line in _lines(content)[7:]]
-        visits = Counter(page for pages in users for page in pages)
-        return (
-            [sum({1 << (page - 1) for page in pages}) for pages in users],
-            [pages[0] for pages in users],
-            [visits[page] for page in range(1, 18)],
-        )
-    if name in ("images", "labels"):
-        places = content[3]
-        shape = tuple(int.from_bytes(content[4 + 4 * i : 8 + 4 * i], "big") for i in range(places))
-        return shape, content[4 + 4 * places :]
-    if name == "ratings.csv":
-        rows = re.split("\r\n|\r|\n", content.decode("latin-1").removesuffix("\n").removesuffix("\r"))
-        return dict(Counter(int(row.split(",")[1]) for row in rows[1:]))
-    return [[int(cell) for cell in line.split(",")] for line in _lines(content)[1:]]
-
 
 # -- one's own files -------------------------------------------------------------------------------------------------
 
@@ -295,14 +209,7 @@ def _damaged(draw: st.DrawFn, content: bytes) -> tuple[bytes, str]:
 @st.composite
 def bad_data_files(draw: st.DrawFn) -> BadFile:
     """A damaged file of one of the kinds that are read."""
-    kind = draw(st.sampled_from(("source", "source", "gzip", "csv", "csv", "csv", "parquet", "parquet")))
-    if kind in ("source", "gzip"):
-        name = draw(st.sampled_from(sorted(SOURCES)))
-        if kind == "source":
-            content, how = draw(_damaged(SOURCES[name]))
-            return BadFile(name, content, how)
-        content, how = draw(_damaged(gzip.compress(SOURCES[name], mtime=0)))
-        return BadFile(f"{name}.gz", content, how)
+    kind = draw(st.sampled_from(("csv", "csv", "csv", "parquet", "parquet")))
     if kind == "csv":
         name = draw(st.sampled_from(sorted(OWN)))
         content, how = draw(_damaged(OWN[name]))
@@ -357,10 +264,10 @@ def trial(bad: BadFile, folder: Path) -> Outcome:
         with limited(), warnings.catch_warnings():
             warnings.simplefilter("error")
             found = _read(bad, path)
-    except (ValueError, ParseError) as error:
-        if type(error) not in (ValueError, ParseError):  # such as an error of decoding, which names no file
+    except ValueError as error:
+        if type(error) is not ValueError:  # such as an error of decoding, which names no file
             return Outcome("fault", f"{type(error).__name__}: {error}")
-        return refused(str(error), (bad.name, bad.name.removesuffix(".gz")))
+        return refused(str(error), (bad.name,))
     except TooLong:
         return Outcome("fault", "takes too long")
     except Exception as error:
@@ -378,8 +285,6 @@ def trial(bad: BadFile, folder: Path) -> Outcome:
 
 
 def _read(bad: BadFile, path: Path) -> Any:
-    if bad.name.removesuffix(".gz") in SOURCES:
-        return _read_source(bad.name.removesuffix(".gz"), content_of(path))
     options = dict(bad.options)
     if options.pop("sets", False) or "user" in options:
         sets = collect_sets(path, **options)
@@ -393,9 +298,6 @@ def _read(bad: BadFile, path: Path) -> Any:
 
 
 def _count(bad: BadFile, path: Path) -> Any:
-    if bad.name.removesuffix(".gz") in SOURCES:
-        content = gzip.decompress(bad.content) if bad.content[:2] == b"\x1f\x8b" else bad.content
-        return _count_source(bad.name.removesuffix(".gz"), content)
     rows, short = _rows(bad, path)
     if "user" in bad.options or bad.options.get("sets"):
         return _sets(bad.options, rows, short)

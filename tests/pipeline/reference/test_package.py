@@ -16,7 +16,7 @@ from click.testing import CliRunner
 
 from changed_data import data_files, flip_a_byte
 from shuffledp.cli import main
-from shuffledp.pipeline import arrow_columns
+from shuffledp.pipeline import table_files
 from shuffledp.pipeline.experiments import bundle as results
 from shuffledp.pipeline.experiments import runner, seeds
 from shuffledp.pipeline.experiments.trained import TrainingFiles
@@ -110,7 +110,7 @@ def write(folder: Path, run: Run) -> Path:
             **{key: training[key] for key in ("machine", "versions")},
         }
         to = TrainingFiles.of(folder, paper, id)
-        content = results.to_parquet(arrow_columns.table(rows, CURVE))
+        content = table_files.to_bytes(pa.Table.from_pylist(rows, CURVE))
         publish(to.checksum, {to.curve: content, to.provenance: json.dumps(provenance).encode()})
     return folder
 
@@ -354,7 +354,7 @@ def test_what_only_the_run_has_is_no_disagreement(kept):
         ({"source": "summary"}, "data adult: mirror in the reference, summary here"),
         ({"source": "stand_in"}, "data adult: mirror in the reference, stand_in here"),
         ({"seed": 8}, "seed: 7 in the reference, 8 here"),
-        ({"repeats": 2}, "scale: 4 repeats in the reference, 2 here"),
+        ({"repeats": 2}, "scale: repeats=4 in the reference, repeats=2 here"),
     ],
 )
 def test_other_data_seeds_and_scales_are_refused_naming_both(kept, change, reason):
@@ -630,7 +630,7 @@ def test_a_shortened_run_is_not_compared(project):
     compute(project, {"demo.coins": {"repeats": 2, "grid": {"eps": [1.0]}}})
     code, output = call("verify")
     assert code == REFUSED
-    assert "Refused, scale: 3 repeats in the reference, 2 here: demo.coins.local" in output
+    assert "Refused, scale: repeats=3 in the reference, repeats=2 here: demo.coins.local" in output
 
 
 # -- the page ----------------------------------------------------------------------------------------------------------

@@ -56,6 +56,12 @@ class TooLarge(Exception):  # noqa: N818  (a reason, not an error)
     """Error for a law with too many outcomes for enumeration."""
 
 
+def check_size(cells: int, what: str = "") -> None:
+    """Raise `TooLarge` for more outcomes than are held at once; `what` describes them, by default as a law."""
+    if cells > MOST_CELLS:
+        raise TooLarge(what or f"a law with {cells} outcomes")
+
+
 class Bounds(NamedTuple):
     """Interval that contains a number."""
 
@@ -121,8 +127,7 @@ class Block:
     def __post_init__(self) -> None:
         if self.mass.ndim != len(self.start):
             raise ValueError(f"A law of {self.mass.ndim} counts starts at {self.start}.")
-        if self.mass.size > MOST_CELLS:
-            raise TooLarge(f"a law with {self.mass.size} outcomes")
+        check_size(self.mass.size)
 
 
 def point(axes: int) -> Block:
@@ -140,8 +145,7 @@ def plus(block: Block, own: Own) -> Block:
     places = np.array(list(own))
     low, high = places.min(axis=0), places.max(axis=0)
     shape = np.array(block.mass.shape) + high - low
-    if math.prod(shape.tolist()) > MOST_CELLS:
-        raise TooLarge(f"a law with {math.prod(shape.tolist())} outcomes")
+    check_size(math.prod(shape.tolist()))
     mass, part = np.zeros(shape), np.empty_like(block.mass)
     for place, chance in own.items():
         mass[_cells(place, low, block.mass.shape)] += np.multiply(block.mass, chance, out=part)
@@ -152,8 +156,7 @@ def plus(block: Block, own: Own) -> Block:
 def added(block: Block, other: Block) -> Block:
     """Return the law of the sum of two independent vectors of counts."""
     shape = [a + b - 1 for a, b in zip(block.mass.shape, other.mass.shape, strict=True)]
-    if math.prod(shape) > MOST_CELLS:
-        raise TooLarge(f"a law with {math.prod(shape)} outcomes")
+    check_size(math.prod(shape))
     error = block.error.and_of(other.error)
     if min(block.mass.size, other.mass.size) == 1:
         mass = block.mass * other.mass
@@ -184,9 +187,7 @@ def transformed(*factors: Floats) -> float:
 
 def independent(*blocks: Block) -> Block:
     """Return the joint law of several independent vectors of counts."""
-    size = math.prod(b.mass.size for b in blocks)
-    if size > MOST_CELLS:
-        raise TooLarge(f"a law with {size} outcomes")
+    check_size(math.prod(b.mass.size for b in blocks))
     mass = reduce(np.multiply.outer, [b.mass for b in blocks])
     error = reduce(Error.and_of, [b.error for b in blocks])
     return Block(np.asarray(mass, float), tuple(s for b in blocks for s in b.start), error)
@@ -201,8 +202,7 @@ def mixed(parts: Sequence[tuple[float, Block]]) -> Block:
     """Return the law of a vector that follows one of several laws, chosen with the given probabilities."""
     low = np.min([b.start for _, b in parts], axis=0)
     high = np.max([np.add(b.start, b.mass.shape) for _, b in parts], axis=0)
-    if math.prod((high - low).tolist()) > MOST_CELLS:
-        raise TooLarge(f"a law with {math.prod((high - low).tolist())} outcomes")
+    check_size(math.prod((high - low).tolist()))
     mass = np.zeros(high - low)
     for weight, block in parts:
         mass[_cells(block.start, low, block.mass.shape)] += weight * block.mass
@@ -284,8 +284,7 @@ def negative_binomial_counts(shape: float, stop: float, tail: float = TAIL) -> B
     if stop >= 1 or shape == 0:
         return point(1)
     high = int(nbinom.isf(tail, shape, stop))
-    if high > MOST_CELLS:
-        raise TooLarge(f"a law with {high} outcomes")
+    check_size(high)
     x, go = np.arange(high).astype(np.longdouble), 1 - np.longdouble(stop)
     mode = min(max(int((shape - 1) * (1 - stop) / stop), 0), high)
     falls = float(max((high + shape) / (high + 1), 1.0) * go)
@@ -323,8 +322,7 @@ def compound_counts(rates: Mapping[Place, float], low: Place, shape: Place, beyo
     absolute error of 7 roundings of their sum per level of the transform, and its exponential has the same error
     relatively. Cells with a probability below the error are left out.
     """
-    if math.prod(shape) > MOST_CELLS:
-        raise TooLarge(f"a law with {math.prod(shape)} outcomes")
+    check_size(math.prod(shape))
     table = np.zeros(shape)
     for vector, rate in rates.items():
         table[tuple(v % side for v, side in zip(vector, shape, strict=True))] += rate
@@ -371,8 +369,7 @@ def multinomial_counts(total: int, chances: Sequence[float]) -> Block:
     mass, start = block.mass, block.start
     for chance in chances[1:]:
         alone = binomial_counts(total, chance, WIDE_TAIL)
-        if mass.size * alone.mass.size > MOST_CELLS:
-            raise TooLarge(f"a law with {mass.size * alone.mass.size} outcomes")
+        check_size(mass.size * alone.mass.size)
         before = np.asarray(sum(np.meshgrid(*spans, indexing="ij", sparse=True)), np.int64)
         least = sum(start)
         rest = np.maximum(total - np.arange(least, before.max() + 1), 0)[:, None]
@@ -396,8 +393,8 @@ def pair_part(ratio: float, common: Sequence[Summand], part: float) -> Block:
     together = negative_binomials([shared(one, part) for one in common], WIDE_TAIL)
     both = together.mass
     width = alone.mass.size
-    if (width + both.size) ** 2 > MOST_CELLS or both.size * width**2 > 100 * MOST_CELLS:
-        raise TooLarge(f"{width} and {both.size} noise messages of a kind")
+    work = max((width + both.size) ** 2, both.size * width**2 // 100)
+    check_size(work, f"{width} and {both.size} noise messages of a kind")
     table = independent(alone, alone)
     total = np.zeros((width + both.size - 1,) * 2)
     for c, chance in enumerate(both.tolist()):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +14,6 @@ from numpy.typing import NDArray
 from shuffledp.pipeline.audit.families import of_family
 from shuffledp.pipeline.audit.finite_laws import (
     LONG_UNIT,
-    MOST_CELLS,
     TAIL,
     UNIT,
     Block,
@@ -22,9 +22,9 @@ from shuffledp.pipeline.audit.finite_laws import (
     Own,
     PairNoise,
     Summand,
-    TooLarge,
     added,
     binomial_counts,
+    check_size,
     mixed,
     multinomial_counts,
     negative_binomial_counts,
@@ -44,6 +44,7 @@ from shuffledp.pipeline.audit.frequency_reports import (
     whole_rows,
 )
 from shuffledp.pipeline.audit.message_positions import MANY, plain, response
+from shuffledp.pipeline.audit.value_counts import SENT, value_counts
 from shuffledp.pipeline.audit.views import ModularView, ProductView, SlotsView, SumView, View
 from shuffledp.protocols.base import ProtocolBase
 
@@ -87,7 +88,6 @@ def randomized_response(protocol: RandomizedResponse, eps: float) -> View:
         alone=protocol.trust == "local",
         noise=dummies,
         own=own,
-        kinds=plain,
     )
 
 
@@ -111,27 +111,31 @@ def _tracked(k: int, messages: int) -> int:
     return k - 1 if k == 2 or (messages + 1) ** (k - 1) <= _ALL_KINDS else 2
 
 
+def _among_dummies(protocol: FixedDummies | FlexibleDummies, eps: float, axes: int) -> SumView:
+    """Return the view of one report per user, for uniform dummies: all values are equivalent."""
+    k, unchanged = protocol.domain_size, protocol.eps_local == math.inf
+    inputs = tuple(range(k if axes == k - 1 else 3))
+    return SumView(
+        inputs=inputs,
+        eps=eps,
+        note="" if axes == k - 1 or unchanged else "two values told apart",
+        most=MANY if unchanged else {2: 22, 3: 9}.get(k, 6),
+        own=tuple(response(v, k, protocol.eps_local, axes) for v in inputs),
+        pairs=((0, 1),),
+        shifts=unchanged,
+    )
+
+
 def fixed_dummies(protocol: FixedDummies, eps: float) -> View:
-    """Return the view of one report per user and of uniform dummies; all values are equivalent."""
+    """Return the view of one report per user and of uniform dummies."""
     k, most = protocol.domain_size, max(protocol.dummies_in_all, protocol.n_users)
     axes = _tracked(k, most + protocol.n_users)
-    inputs = range(k if axes == k - 1 else 3)
 
     def noise(n: int) -> Block:
         total = int(protocol.dummies_of(np.array([n]))[0])
         return multinomial_counts(total, [1 / k] * axes) if total else point(axes)
 
-    return SumView(
-        inputs=tuple(inputs),
-        eps=eps,
-        note="" if axes == k - 1 or protocol.eps_local == math.inf else "two values told apart",
-        most=MANY if protocol.eps_local == math.inf else {2: 22, 3: 9}.get(k, 6),
-        noise=noise,
-        own=tuple(response(v, k, protocol.eps_local, axes) for v in inputs),
-        kinds=plain,
-        pairs=((0, 1),),
-        shifts=protocol.eps_local == math.inf,
-    )
+    return replace(_among_dummies(protocol, eps, axes), noise=noise)
 
 
 def flexible_dummies(protocol: FlexibleDummies, eps: float, number: int | None = None) -> View:
@@ -139,93 +143,60 @@ def flexible_dummies(protocol: FlexibleDummies, eps: float, number: int | None =
     k, each = protocol.domain_size, protocol.per_sender
     users = protocol.n_users if number is None else number
     axes = _tracked(k, (each + 1) * protocol.n_users)
-    inputs = range(k if axes == k - 1 else 3)
+    reports = _among_dummies(protocol, eps, axes)
+    if each == 0:  # whether a user sent none of its none is not seen
+        return replace(reports, note="", shifts=False)
 
-    def noise(n: int) -> tuple[Block, ...]:
+    def noise(n: int) -> Block:
         senders = binomial_counts(n, protocol.rate)
-        parts = [
-            multinomial_counts(each * s, [1 / k] * axes) if each * s else point(axes) for s in range(n + 1)
-        ]
+        parts = [multinomial_counts(each * s, [1 / k] * axes) if s else point(axes) for s in range(n + 1)]
         seen = [
             Block(part.mass[None], (s, *part.start), part.error)
             for s, part in enumerate(parts[senders.start[0] :], senders.start[0])
         ]
         block = mixed(list(zip(senders.mass.tolist(), seen, strict=False)))
-        return (replace(block, error=block.error.and_of(senders.error)),)
+        return replace(block, error=block.error.and_of(senders.error))
 
     def counts(payload: NDArray[Any]) -> list[tuple[int, ...]]:
         kinds = np.bincount(plain(payload), minlength=k)
-        return [((len(payload) - users) // each if each else 0, *kinds[:axes].tolist())]
+        return [((len(payload) - users) // each, *kinds[:axes].tolist())]
 
-    def own(value: int) -> tuple[Own, ...]:
-        law = response(value, k, protocol.eps_local, axes)
-        return ({(0, *place): chance for place, chance in law.items()},)
-
-    view = ProductView(
-        inputs=tuple(inputs),
+    return ProductView(
+        inputs=reports.inputs,
         eps=eps,
-        note="" if axes == k - 1 or protocol.eps_local == math.inf else "two values told apart",
-        most=MANY if protocol.eps_local == math.inf else {2: 22, 3: 9}.get(k, 6),
-        noise=noise,
-        own=tuple(own(v) for v in inputs),
+        note=reports.note,
+        most=reports.most,
+        noise=lambda n: (noise(n),),
+        own=tuple(({(0, *place): chance for place, chance in law.items()},) for law in reports.own),
         counts=counts,
-        kinds=plain,
-        shifts=protocol.eps_local == math.inf,
-        pairs=((0, 1),),
+        pairs=reports.pairs,
+        shifts=reports.shifts,
         by_number=None if number is not None else lambda n: flexible_dummies(protocol, eps, n),
     )
-    if each == 0:  # whether a user sent none of its none is not seen
-        return SumView(
-            inputs=view.inputs,
-            eps=eps,
-            most=view.most,
-            noise=lambda n: point(axes),
-            kinds=plain,
-            pairs=((0, 1),),
-            own=tuple(response(v, k, protocol.eps_local, axes) for v in inputs),
-        )
-    return view
 
 
 def truncation(protocol: Truncation, eps: float) -> View:
     """Return the view of users' values, and of one more message of every value with probability ``1 - miss_rate``."""
-    k = protocol.domain_size
-    return ProductView(
-        inputs=tuple(range(k)),
-        eps=eps,
-        most=MANY,
-        noise=lambda n: (binomial_counts(n, 1 - protocol.miss_rate),) * k,
-        own=tuple(tuple({(int(i == v),): 1.0} for i in range(k)) for v in range(k)),
-        counts=lambda payload: [(int(c),) for c in np.bincount(plain(payload), minlength=k)],
-        kinds=plain,
-        shifts=True,
-    )
+    return value_counts(protocol.domain_size, eps, lambda n: binomial_counts(n, 1 - protocol.miss_rate))
 
 
 def noisy_counts(protocol: NoisyCounts, eps: float) -> View:
     """Return the view of each user's value, sent with a fixed probability, and of noise on the count of every value."""
     k, keep = protocol.domain_size, protocol.keep
-    own: Own = {(1,): 1.0} if keep == 1 else {(1,): keep, (0,): 1 - keep}
-    nothing: Own = {(0,): 1.0}
-    return ProductView(
-        inputs=tuple(range(k)),
-        eps=eps,
-        most=MANY if keep == 1 else {2: 16, 3: 8}.get(k, 5),
-        noise=lambda n: (noise_of_a_value(protocol, n),) * k,
-        own=tuple(tuple(own if i == v else nothing for i in range(k)) for v in range(k)),
-        counts=lambda payload: [(int(c),) for c in np.bincount(plain(payload), minlength=k)],
-        kinds=plain,
-        pairs=((0, 1),),
-        shifts=keep == 1,
-    )
+    noise = partial(noise_of_a_value, protocol)
+    if keep == 1:
+        return value_counts(k, eps, noise)
+    laws: list[Own] = [SENT[0], {(1,): keep, (0,): 1 - keep}]
+    return value_counts(k, eps, noise, laws, most={2: 16, 3: 8}.get(k, 5), shifts=False)
 
 
 def noise_of_a_value(protocol: NoisyCounts, n: int) -> Block:
     """Return the law of the noise messages of one value when n users take part."""
-    return _noise(_NOISES, protocol)(protocol, n)
+    return noise_law(_NOISES, protocol)(protocol, n)
 
 
-def _noise(known: Mapping[str, Noise], protocol: ProtocolBase) -> Noise:
+def noise_law(known: Mapping[str, Noise], protocol: ProtocolBase) -> Noise:
+    """Return the law of the noise of a protocol's family."""
     found = of_family(protocol, known)
     if found is None:
         raise TypeError(f"unknown noise of {protocol.name}")
@@ -291,7 +262,6 @@ def _correlated(
         own=tuple(tuple({(int(i == v), 0): 1.0} for i in range(k)) for v in range(k)),
         banded=dict.fromkeys(range(k), pair) if whole else {},
         counts=counts,
-        kinds=plain,
         pairs=((0, 1),),
         shifts=True,
         by_number=None if number is not None else lambda n: _correlated(protocol, eps, both, ratio, n),
@@ -305,8 +275,7 @@ def turned(block: Block, worth: int) -> Block:
 
 def polya_modulo(order: int, ratio: float, shape: float) -> Block:
     """Return the law modulo q of a difference of two negative binomials; shape 1 is the two-sided geometric law."""
-    if order > MOST_CELLS:
-        raise TooLarge(f"a group of order {order}")
+    check_size(order, f"a group of order {order}")
     if shape == 1:
         x = np.arange(order, dtype=float)
         law = (ratio**x + ratio ** (order - x)) * (1 - ratio) / (1 + ratio) / (1 - ratio**order)
@@ -326,8 +295,7 @@ def gaussian_modulo(order: int, tau: float, users: int) -> Block:
     level of the transform.
     """
     reach = math.ceil(14 * tau) + 2
-    if max(order, 2 * reach) > MOST_CELLS:
-        raise TooLarge(f"a group of order {order}")
+    check_size(max(order, 2 * reach), f"a group of order {order}")
     x = np.arange(-reach, reach + 1)
     weights = np.exp(-(x**2) / (2 * tau**2))
     one = np.bincount(np.mod(x, order), weights=weights / weights.sum(), minlength=order)
@@ -337,7 +305,7 @@ def gaussian_modulo(order: int, tau: float, users: int) -> Block:
 
 def secret_shares(protocol: SecretShares, eps: float) -> View:
     """Return the view of the sum of all shares modulo q."""
-    noise = _noise(_SHARES, protocol)
+    noise = noise_law(_SHARES, protocol)
     return ModularView(
         inputs=(0, 1),
         eps=eps,
@@ -365,8 +333,7 @@ _SHARES: Mapping[str, Noise] = {
 def laplace_counts(ratio: float) -> Block:
     """Return the law of discrete Laplace noise, with probabilities proportional to ``ratio^|y|``."""
     reach = math.ceil(math.log(TAIL) / math.log(ratio))
-    if 2 * reach + 1 > MOST_CELLS:
-        raise TooLarge(f"noise up to {reach}")
+    check_size(2 * reach + 1, f"noise up to {reach}")
     y = np.abs(np.arange(-reach, reach + 1)).astype(float)
     beyond = 2 * ratio ** (reach + 1) / (1 + ratio)
     return Block((1 - ratio) / (1 + ratio) * ratio**y, (-reach,), Error(8 * UNIT, 0.0, beyond))
@@ -375,8 +342,7 @@ def laplace_counts(ratio: float) -> Block:
 def gaussian_counts(sigma: float) -> Block:
     """Return the law of discrete Gaussian noise."""
     reach = math.ceil(math.sqrt(-2 * math.log(TAIL)) * sigma)
-    if 2 * reach + 1 > MOST_CELLS:
-        raise TooLarge(f"noise up to {reach}")
+    check_size(2 * reach + 1, f"noise up to {reach}")
     x = np.arange(-reach, reach + 1).astype(np.longdouble)
     weights = np.exp(-np.square(x / np.longdouble(sigma)) / 2)
     # An exponent of at most 60 has an absolute error of a few times as many roundings; the next weights fall faster
@@ -400,7 +366,7 @@ def noisy_counts_of(protocol: NoisyHistogram | Skellam) -> int:
 
 def count_noise(protocol: NoisyHistogram | Skellam, n: int) -> Block:
     """Return the law of the noise of one count among n users, the same for every value."""
-    return _noise(_OF_A_COUNT, protocol)(protocol, n)
+    return noise_law(_OF_A_COUNT, protocol)(protocol, n)
 
 
 def _laplace_of_a_count(protocol: CentralLaplace, n: int) -> Block:
@@ -421,35 +387,26 @@ def curator_noise(protocol: NoisyHistogram, eps: float) -> View:
     k, parts = protocol.domain_size, noisy_counts_of(protocol)
     noise = count_noise(protocol, 1)
 
-    def counts(payload: NDArray[Any]) -> list[tuple[int, ...]]:
-        return [(int(payload[payload[:, 0] == j, 1].sum()),) for j in range(parts)]
-
-    return ProductView(
-        inputs=tuple(range(k)),
-        eps=eps,
-        most=MANY,
-        noise=lambda n: (noise,) * parts,
-        own=tuple(tuple({(int(v == j),): 1.0} for j in range(parts)) for v in range(k)),
-        counts=counts,
+    return value_counts(
+        k,
+        eps,
+        lambda n: noise,
+        parts=parts,
+        counts=lambda payload: [(int(payload[payload[:, 0] == j, 1].sum()),) for j in range(parts)],
         kinds=lambda payload: np.sign(payload[:, 1]) + 1,
-        pairs=((0, 1),),
-        shifts=True,
     )
 
 
 def skellam(protocol: Skellam, eps: float) -> View:
     """Return the view of noisy counts in which the analyzer sees only their sums; all values are equivalent."""
-    k, parts = protocol.domain_size, noisy_counts_of(protocol)
-    return ProductView(
-        inputs=tuple(range(k)),
-        eps=eps,
-        most=MANY,
-        noise=lambda n: (count_noise(protocol, n),) * parts,
-        own=tuple(tuple({(int(v == j),): 1.0} for j in range(parts)) for v in range(k)),
+    parts = noisy_counts_of(protocol)
+    return value_counts(
+        protocol.domain_size,
+        eps,
+        partial(count_noise, protocol),
+        parts=parts,
         counts=lambda payload: [(int(c),) for c in payload.sum(axis=0)[:parts]],
         kinds=lambda payload: np.minimum(np.abs(payload).sum(axis=1), 2),
-        pairs=((0, 1),),
-        shifts=True,
     )
 
 

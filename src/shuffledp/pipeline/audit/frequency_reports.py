@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
@@ -10,16 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.pipeline.audit.finite_laws import (
-    MOST_CELLS,
     Block,
     Own,
-    TooLarge,
     binomial_counts,
+    check_size,
     multinomial_counts,
     point,
 )
 from shuffledp.pipeline.audit.message_positions import MANY, plain, unit
-from shuffledp.pipeline.audit.views import ProductView, SumView, View
+from shuffledp.pipeline.audit.value_counts import value_counts
+from shuffledp.pipeline.audit.views import Kinds, ProductView, SumView, View
 from shuffledp.protocols.frequency._hashing import hash_values
 
 if TYPE_CHECKING:
@@ -29,6 +31,19 @@ if TYPE_CHECKING:
     from shuffledp.protocols.frequency.public_coin import PublicCoin
     from shuffledp.protocols.frequency.solh import Solh
     from shuffledp.protocols.frequency.subset_selection import SubsetSelection
+
+
+def _two_values(protocol: Any, eps: float, own: Sequence[Own], kinds: Kinds, **more: Any) -> SumView:
+    """Return the view of reports by whether they count for each of two values (`_pair_kinds`)."""
+    return SumView(
+        inputs=tuple(range(len(own))),
+        eps=eps,
+        note="" if protocol.domain_size == 2 else "two values told apart",
+        own=tuple(own),
+        kinds=kinds,
+        pairs=((0, 1),),
+        **more,
+    )
 
 
 def solh(protocol: Solh, eps: float) -> View:
@@ -50,23 +65,14 @@ def solh(protocol: Solh, eps: float) -> View:
         unit(1, 3): (1 - 1 / c) / c,
         (0, 0, 0): (1 - 1 / c) ** 2,
     }
-    own = (agreeing(True), agreeing(False), third)
-    inputs = range(min(protocol.domain_size, 3))
+    own = (agreeing(True), agreeing(False), third)[: protocol.domain_size]
 
     def kinds(payload: NDArray[Any]) -> NDArray[np.int64]:
         seeds, cells = np.asarray(payload[:, :1], np.uint64), np.asarray(payload[:, 1:], np.uint64)
         agrees = hash_values(seeds, np.arange(2, dtype=np.uint64), c) == cells
         return _pair_kinds(agrees)
 
-    return SumView(
-        inputs=tuple(inputs),
-        eps=eps,
-        note="" if protocol.domain_size == 2 else "two values told apart",
-        most=12,
-        own=own[: len(inputs)],
-        kinds=kinds,
-        pairs=((0, 1),),
-    )
+    return _two_values(protocol, eps, own, kinds, most=12)
 
 
 def _pair_kinds(counts_for: NDArray[np.bool_]) -> NDArray[np.int64]:
@@ -88,55 +94,46 @@ def row_law(protocol: UnaryBits, value: int) -> Own:
 
 def whole_rows(protocol: WholeRows, eps: float) -> View:
     """Return the view of rows of bits, reduced to the bits of two values; rows without a value are noise."""
-    inputs = range(min(protocol.domain_size, 3))
     empty = row_law(protocol, -1)
     fakes = protocol.rows_per_user - 1
 
     def noise(n: int) -> Block:
         return multinomial_counts(fakes * n, [empty[unit(i, 3)] for i in range(3)]) if fakes else point(3)
 
-    return SumView(
-        inputs=tuple(inputs),
-        eps=eps,
-        note="" if protocol.domain_size == 2 else "two values told apart",
-        most=12 if fakes == 0 else max(2, 24 // fakes),
+    own = [row_law(protocol, v) for v in range(min(protocol.domain_size, 3))]
+    most = 12 if fakes == 0 else max(2, 24 // fakes)
+    return _two_values(
+        protocol,
+        eps,
+        own,
+        lambda payload: _pair_kinds(np.asarray(payload[:, :2], bool)),
+        most=most,
         noise=noise,
-        own=tuple(row_law(protocol, v) for v in inputs),
-        kinds=lambda payload: _pair_kinds(np.asarray(payload[:, :2], bool)),
-        pairs=((0, 1),),
     )
+
+
+def flipped_bit(p: float) -> tuple[Own, Own]:
+    """Return the laws of a bit that is sent if it is set after a flip with probability p: of a 0 and of a 1."""
+    return {(1,): p, (0,): 1 - p}, {(1,): 1 - p, (0,): p}
 
 
 def flipped_bits(protocol: FlippedBits, eps: float) -> View:
     """Return the view of one bit per value, flipped with probability p, reduced to the counts of one-bits."""
-    p, k = protocol.flip_probability, protocol.domain_size
-    summed = protocol.trust == "secure_sum"
-
-    def own(value: int) -> tuple[Own, ...]:
-        return tuple(
-            {(1,): 1 - p if bit == value else p, (0,): p if bit == value else 1 - p} for bit in range(k)
-        )
-
-    def counts(payload: NDArray[Any]) -> list[tuple[int, ...]]:
-        ones = payload.sum(axis=0) if summed else np.bincount(plain(payload), minlength=k)
-        return [(int(c),) for c in ones]
-
-    return ProductView(
-        inputs=tuple(range(k)),
-        eps=eps,
-        noise=lambda n: (point(1),) * k,
-        own=tuple(own(v) for v in range(k)),
-        counts=counts,
-        kinds=(lambda payload: np.zeros(len(payload), np.int64)) if summed else plain,
-        pairs=((0, 1),),
+    laws, k = flipped_bit(protocol.flip_probability), protocol.domain_size
+    view = value_counts(k, eps, lambda n: point(1), laws, most=7, shifts=False)
+    if protocol.trust != "secure_sum":
+        return view
+    return replace(
+        view,
+        counts=lambda payload: [(int(c),) for c in payload.sum(axis=0)],
+        kinds=lambda payload: np.zeros(len(payload), np.int64),
     )
 
 
 def subset_selection(protocol: SubsetSelection, eps: float) -> View:
     """Return the view of subsets, reduced to whether they contain each of the two values compared."""
     report, k = protocol.report, protocol.domain_size
-    if math.comb(k, report.size) > MOST_CELLS:
-        raise TooLarge("too many subsets")
+    check_size(math.comb(k, report.size), "too many subsets")
     subsets = list(combinations(range(k), report.size))
 
     def law(value: int) -> Own:
@@ -147,23 +144,16 @@ def subset_selection(protocol: SubsetSelection, eps: float) -> View:
             found[unit(kind, 3)] = found.get(unit(kind, 3), 0.0) + weight / sum(weights)
         return found
 
-    inputs = range(min(k, 3))
-    return SumView(
-        inputs=tuple(inputs),
-        eps=eps,
-        note="" if k == 2 else "two values told apart",
-        most=12,
-        own=tuple(law(v) for v in inputs),
-        kinds=lambda payload: _pair_kinds(np.column_stack([np.any(payload == v, axis=1) for v in (0, 1)])),
-        pairs=((0, 1),),
-    )
+    def kinds(payload: NDArray[Any]) -> NDArray[np.int64]:
+        return _pair_kinds(np.column_stack([np.any(payload == v, axis=1) for v in (0, 1)]))
+
+    return _two_values(protocol, eps, [law(v) for v in range(min(k, 3))], kinds, most=12)
 
 
 def hashed_balls_into_bins(protocol: HashedBallsIntoBins, eps: float) -> View:
     """Return the view of a hash function and a bin per message, reduced to agreement with the two values' hashes."""
     q, b = protocol.family.prime, protocol.family.bins
-    if q * q > MOST_CELLS:
-        raise TooLarge(f"{q * (q - 1)} hash functions")
+    check_size(q * q, f"{q * (q - 1)} hash functions")
     u, v = (part.ravel() for part in np.meshgrid(*(np.arange(i, q, dtype=np.int32) for i in (1, 0))))
     bins = [(u * value + v) % q % b for value in range(min(protocol.domain_size, 3))]
 
@@ -182,22 +172,12 @@ def hashed_balls_into_bins(protocol: HashedBallsIntoBins, eps: float) -> View:
     def noise(n: int) -> Block:
         return multinomial_counts(int(protocol.dummies_of(np.array([n]))[0]), uniform)
 
-    return SumView(
-        inputs=tuple(range(len(bins))),
-        eps=eps,
-        note="" if protocol.domain_size == 2 else "two values told apart",
-        most=8,
-        noise=noise,
-        own=tuple(law(own) for own in bins),
-        kinds=counted,
-        pairs=((0, 1),),
-    )
+    return _two_values(protocol, eps, [law(own) for own in bins], counted, most=8, noise=noise)
 
 
 def private_coin(protocol: PrivateCoin, eps: float) -> View:
     """Return the view of tuples, reduced to whether all entries are orthogonal to each of two values' vectors."""
     bits, entries = protocol.bits, protocol.entries
-    inputs = range(min(protocol.domain_size, 4))
 
     def law(own: int | None) -> dict[tuple[int, ...], float]:
         """Return the law of a tuple's kind: uniform, or with entries orthogonal to the vector of `own`."""
@@ -220,15 +200,11 @@ def private_coin(protocol: PrivateCoin, eps: float) -> View:
         odd = [np.bitwise_count(np.asarray(payload, np.uint64) & np.uint64(v)) & 1 for v in (1, 2)]
         return _pair_kinds(np.column_stack([np.all(o == 0, axis=1) for o in odd]))
 
-    return SumView(
-        inputs=tuple(inputs),
-        eps=eps,
-        note="" if protocol.domain_size == 2 else "two values told apart",
-        noise=lambda n: multinomial_counts(protocol.tuples * n, counted) if protocol.tuples else point(3),
-        own=tuple(law(v) for v in inputs),
-        kinds=kinds,
-        pairs=((0, 1),),
-    )
+    def noise(n: int) -> Block:
+        return multinomial_counts(protocol.tuples * n, counted) if protocol.tuples else point(3)
+
+    own = [law(v) for v in range(min(protocol.domain_size, 4))]
+    return _two_values(protocol, eps, own, kinds, noise=noise)
 
 
 def public_coin(protocol: PublicCoin, eps: float) -> View:
@@ -254,7 +230,6 @@ def public_coin(protocol: PublicCoin, eps: float) -> View:
         noise=lambda n: (binomial_counts(n, protocol.rate),) * len(used),
         own=tuple(tuple({(int(cell in cells[:, v]),): 1.0} for cell in used) for v in range(k)),
         counts=counts,
-        kinds=plain,
         pairs=(worst,),
         shifts=True,
     )

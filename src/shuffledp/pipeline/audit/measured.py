@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -30,6 +31,10 @@ class Measured:
     def delta(self) -> float:
         """Lower end of the bounds."""
         return self.found.low
+
+
+Profile = Callable[..., Measured]
+"""Function from a protocol, a population, a privacy level and its eps to delta."""
 
 
 class NoProfile(Exception):  # noqa: N818  (a reason, not an error)

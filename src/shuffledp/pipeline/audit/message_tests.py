@@ -10,18 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import chi2
 
-from shuffledp.accounting.errors import Infeasible
-from shuffledp.pipeline.audit.auditor import Setting, view_of
-from shuffledp.pipeline.audit.finite_laws import Block, TooLarge, pooled
+from shuffledp.pipeline.audit.auditor import Setting
+from shuffledp.pipeline.audit.finite_laws import Block, pooled
 from shuffledp.pipeline.audit.views import Held, View
-from shuffledp.populations import Law
 from shuffledp.protocols.base import ProtocolBase
 from shuffledp.tasks import Public, Sets, even_sizes
 
-#: A test at this level rejects a right law once in ten thousand times.
-LEVEL = 5e-5
-#: Users and messages of one run up to which a setting is compared.
-_MOST_USERS, _MOST_MESSAGES = 100, 5000
 #: Cells of the table that is tested, about; and the least number of runs that are expected in each.
 _CELLS = 60
 _LEAST = 5.0
@@ -34,32 +28,6 @@ class Agreement:
     counts: float
     order: float
 
-    def fits(self, level: float) -> bool:
-        """Return whether neither test rejects at a level; a false rejection has at most twice this probability."""
-        return self.counts >= level and self.order >= level
-
-
-def checked(setting: Setting, rng: np.random.Generator, runs: int) -> Agreement | None:
-    """Compare runs of a setting's messages with its view, for one number of users and one choice of inputs."""
-    try:
-        protocol = setting.calibrated()
-        view = view_of(protocol, setting.budget)
-        if isinstance(view, str) or not isinstance(setting.population, Law):
-            return None
-        view = view.of_participants()
-        numbers = [3] if view.alone else [n for n, _ in view.numbers(setting.population)]
-        if not numbers or (n := numbers[len(numbers) // 2]) > _MOST_USERS:
-            return None
-        protocol, view = announced(protocol, setting, n), view.among(n)
-        case = next(iter(view.cases(n)))
-        held = (case.first, *case.others[len(case.others) // 2])
-        view.blocks(held)
-    except (Infeasible, TooLarge):
-        return None
-    public = Public(np.array([n]), levels_of(view, held))
-    once = protocol.shuffle(protocol.encode(view.users(held), rng), public, rng)
-    return agreement(protocol, view, held, rng, runs) if len(once) <= _MOST_MESSAGES else None
-
 
 def announced(protocol: ProtocolBase, setting: Setting, n: int) -> ProtocolBase:
     """Return the protocol for an announced number of users, with privacy levels of nearly equal sizes."""
@@ -67,26 +35,16 @@ def announced(protocol: ProtocolBase, setting: Setting, n: int) -> ProtocolBase:
     return protocol.refine(Public(np.array([n]), np.array([even_sizes(n, levels)], float)))
 
 
-def agreement(
-    protocol: ProtocolBase, view: View, held: Held, rng: np.random.Generator, runs: int = 2000
+def agreement_of(
+    payloads: Iterable[NDArray[Any]], view: View, held: Held, rng: np.random.Generator
 ) -> Agreement:
-    """Compare runs at the message level, with shuffler and dummies, with the law of a view.
+    """Compare the shuffled messages of independent runs, one payload each, with the law of a view.
 
     `held` has the users' inputs as indices into ``view.inputs``; different inputs give the most powerful test. Counts
     are cut into ranges that are about equally likely under the law. Each part of the view has its own test with about
     sixty cells, and one coarser test covers all parts. Cells with fewer than 5 expected runs are merged. p-values are
     asymptotic and corrected for the number of tests.
     """
-    users = view.users(held)
-    public = Public(np.array([len(held)]), levels_of(view, held))
-    payloads = (protocol.shuffle(protocol.encode(users, rng), public, rng).payload for _ in range(runs))
-    return agreement_of(payloads, view, held, rng)
-
-
-def agreement_of(
-    payloads: Iterable[NDArray[Any]], view: View, held: Held, rng: np.random.Generator
-) -> Agreement:
-    """Compare the shuffled messages of independent runs, one payload each, with the law of a view, as `agreement`."""
     tallies, first, anywhere = [], [], []
     for payload in payloads:
         tallies.append([count for part in view.tally(payload) for count in part])

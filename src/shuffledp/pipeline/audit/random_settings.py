@@ -243,15 +243,3 @@ def _population(
     if others > _MOST_WIDE:  # a law of few numbers: each is enumerated
         laws = (laws[0], laws[3])
     return laws[int(rng.integers(len(laws)))]
-
-
-def stratified(count: int, seed: int) -> list[tuple[int, Setting]]:
-    """Draw numbered settings for all protocols in turn, each from its own seed, so that any can be drawn again."""
-    every = protocols()
-    return [(i, numbered(i, seed, every)) for i in range(count)]
-
-
-def numbered(number: int, seed: int, every: list[type[ProtocolBase]] | None = None) -> Setting:
-    """Draw one setting of `stratified` by its number."""
-    every = protocols() if every is None else every
-    return random_setting(every[number % len(every)], np.random.default_rng([seed, number]))

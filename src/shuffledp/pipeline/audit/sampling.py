@@ -112,10 +112,10 @@ def seen(setting: Setting, rng: np.random.Generator, runs: int, rate: float) -> 
         payload = _run(at, rng)
         payloads[i % 2].append(payload)
         features[i % 2].append((_flat(at.protocol.aggregate(Messages(payload))), np.array([float(n)])))
-    delta = _bound(protocol, payloads, features, _eps_of(view, setting), rate)
+    delta = _bound(protocol, payloads, features, setting.budget.levels[0], rate)
     law_fits = _fits(view, payloads, numbers, held, rng)
     bias, note = _bias(protocol, setting.task, place, numbers, payloads)
-    return Seen(_eps_of(view, setting), delta, law_fits, bias, note, runs)
+    return Seen(setting.budget.levels[0], delta, law_fits, bias, note, runs)
 
 
 def _run(at: _Place, rng: np.random.Generator) -> NDArray[Any]:
@@ -132,10 +132,6 @@ def _known(protocol: ProtocolBase, setting: Setting) -> View | None:
         return None if isinstance(found, str) else found.of_participants()
     except TooLarge:
         return None
-
-
-def _eps_of(view: View | None, setting: Setting) -> float:
-    return setting.budget.levels[0]
 
 
 Held = Callable[[int, int], Any]
@@ -183,16 +179,15 @@ def _bound(
     rows = [_identities(payload) for payload in flat]
     filled = [row for row in rows if len(row)]
     kinds = np.unique(np.concatenate(filled), axis=0) if filled else np.zeros((0, 1))
-    both: list[list[NDArray[Any]]] = []
     few = 0 < len(kinds) <= _KINDS and not summed
     numbers = {tuple(kind): i for i, kind in enumerate(kinds.tolist())} if few else {}
-    start = 0
+    rest = iter(rows)
     sides: list[NDArray[Any]] = []
     firsts: list[NDArray[Any]] = []
     for side in features:
         counts, first = [], []
         width = max(len(aggregate) for aggregate, _ in side)
-        for (aggregate, n), row in zip(side, rows[start : start + len(side)], strict=True):
+        for (aggregate, n), row in zip(side, rest, strict=False):
             aggregate = aggregate if len(aggregate) == width else np.full(width, -1.0)
             if few:
                 codes = [numbers[tuple(one)] for one in row.tolist()]
@@ -201,12 +196,9 @@ def _bound(
             else:
                 first.append(row[0] if len(row) else np.full(kinds.shape[1], -1.0))
             counts.append(np.concatenate((aggregate, n)))
-        start += len(side)
         sides.append(np.array(counts))
         firsts.append(np.array(first))
-    both.append(sides)
-    if not summed:
-        both.append(firsts)
+    both = [sides] if summed else [sides, firsts]
     return max(delta_bound(one, two, eps, rate / len(both)) for one, two in both)
 
 

@@ -12,47 +12,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from shuffledp.pipeline.audit.families import of_family
-from shuffledp.pipeline.audit.measured import Measured, NoProfile
-from shuffledp.pipeline.audit.scale_reports import (
-    checked_in_vectors,
-    laplace,
-    random_checkin,
-    randomized_response,
-)
-from shuffledp.pipeline.audit.scale_sets import (
-    balls_into_bins,
-    segmented,
-    separate,
-    subsets,
-)
-from shuffledp.pipeline.audit.scale_sums import (
-    correlated_sums,
-    fragmented_rappor,
-    level_reports,
-    noisy_sums,
-    noisy_vectors,
-    polya_shares,
-    secure_sums,
-    split_shares,
-    unary_bits,
-)
-from shuffledp.pipeline.audit.scale_values import (
-    correlated_counts,
-    curator_counts,
-    fixed_dummies,
-    flexible_dummies,
-    flipped_bits,
-    gaussian_shares,
-    hashed_balls,
-    noisy_counts,
-    presence,
-    private_coin,
-    public_coin,
-    solh,
-    subset_selection,
-    truncation,
-    whole_rows,
-)
+from shuffledp.pipeline.audit.measured import Measured, NoProfile, Profile
+from shuffledp.pipeline.audit.scale_reports import PROFILES as REPORTS
+from shuffledp.pipeline.audit.scale_sets import PROFILES as SETS
+from shuffledp.pipeline.audit.scale_sums import PROFILES as SUMS
+from shuffledp.pipeline.audit.scale_values import PROFILES as VALUES
+from shuffledp.pipeline.audit.scale_values import presence
 from shuffledp.populations import Law
 from shuffledp.protocols.base import ProtocolBase
 from shuffledp.tasks import Neighbours
@@ -81,40 +46,7 @@ def at_scale(
     return [found(protocol, population, level, eps) for level, eps in enumerate(levels)]
 
 
-PROFILES: Mapping[str, Callable[..., Measured]] = {
-    "frequency._randomized_response.RandomizedResponse": randomized_response,
-    "frequency.random_checkin.RandomCheckin": random_checkin,
-    "vectors._laplace.LaplaceNoise": laplace,
-    "vectors.random_checkin.RandomCheckin": checked_in_vectors,
-    "frequency._dummy_points.FixedDummies": fixed_dummies,
-    "frequency._flexible_dummies.FlexibleDummies": flexible_dummies,
-    "frequency.truncation.Truncation": truncation,
-    "frequency._noisy_counts.NoisyCounts": noisy_counts,
-    "frequency.correlated_noise.CorrelatedNoise": correlated_counts,
-    "frequency.solh.Solh": solh,
-    "frequency.private_coin.PrivateCoin": private_coin,
-    "frequency.public_coin.PublicCoin": public_coin,
-    "frequency._polya_shares.PolyaShares": polya_shares,
-    "frequency.multi_expected.MultiExpected": gaussian_shares,
-    "summation.split_and_mix.SplitAndMix": split_shares,
-    "frequency._curator_noise.NoisyHistogram": curator_counts,
-    "frequency.skellam.Skellam": curator_counts,
-    "frequency._unary_bits.FlippedBits": flipped_bits,
-    "frequency._unary_bits.WholeRows": whole_rows,
-    "frequency.subset_selection.SubsetSelection": subset_selection,
-    "frequency.hashed_balls_into_bins.HashedBallsIntoBins": hashed_balls,
-    "summation._levels.LevelReports": level_reports,
-    "summation.unary_bits.UnaryBits": unary_bits,
-    "summation._curator.NoisySums": noisy_sums,
-    "summation.skellam.Skellam": secure_sums,
-    "summation._correlated.CorrelatedNoiseSum": correlated_sums,
-    "summation.fragmented_rappor.FragmentedRappor": fragmented_rappor,
-    "vectors.central_gaussian.CentralGaussian": noisy_vectors,
-    "sets.balls_into_bins.BallsIntoBins": balls_into_bins,
-    "sets.segmented.Segmented": segmented,
-    "sets._separate.SeparateLevels": separate,
-    "sets._subset.SubsetReports": subsets,
-}
+PROFILES: Mapping[str, Profile] = {**REPORTS, **SETS, **SUMS, **VALUES}
 """Description of the messages, by the family of the protocol."""
 PRESENCES: Mapping[str, Callable[..., Measured]] = {
     "frequency._curator_noise.NoisyHistogram": presence,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,6 +22,7 @@ from shuffledp.pipeline.audit.measured import (
     BINARY,
     SPLIT,
     Measured,
+    Profile,
     alone,
     binary,
     gains_of,
@@ -125,3 +127,11 @@ def checked_in_vectors(
     """Return delta of first coordinates in slots; fillers and other users have the zero vector."""
     own, other, stray = _laplace_kinds(protocol.eps_local)
     return _checkin(protocol, own, other, stray, eps)
+
+
+PROFILES: Mapping[str, Profile] = {
+    "frequency._randomized_response.RandomizedResponse": randomized_response,
+    "frequency.random_checkin.RandomCheckin": random_checkin,
+    "vectors._laplace.LaplaceNoise": laplace,
+    "vectors.random_checkin.RandomCheckin": checked_in_vectors,
+}

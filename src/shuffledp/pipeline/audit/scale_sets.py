@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,7 @@ from shuffledp.pipeline.audit.measured import (
     SPLIT,
     Measured,
     NoProfile,
+    Profile,
     Side,
     alone,
     gains_of,
@@ -98,3 +100,11 @@ def subsets(protocol: SubsetReports, population: Law, level: int, eps: float) ->
     stray = (free - avoid_two - clear + faint * clear) / weight
     total = binomial_counts(number_of(population) - 1, 2 * stray)
     return Measured(pairs.of_split(total, gains_of(mine, theirs), eps), "lower", SPLIT)
+
+
+PROFILES: Mapping[str, Profile] = {
+    "sets.balls_into_bins.BallsIntoBins": balls_into_bins,
+    "sets.segmented.Segmented": segmented,
+    "sets._separate.SeparateLevels": separate,
+    "sets._subset.SubsetReports": subsets,
+}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache, lru_cache
 from typing import TYPE_CHECKING
@@ -28,6 +29,7 @@ from shuffledp.pipeline.audit.measured import (
     TWO,
     Measured,
     NoProfile,
+    Profile,
     number_of,
     truth,
 )
@@ -193,3 +195,16 @@ def noisy_vectors(protocol: CentralGaussian, population: Law, level: int, eps: f
         hockey_stick([outcomes(laws[i], laws[j])], eps) for i in range(3) for j in range(3) if i != j
     )
     return Measured(found, "lower", "sums grouped into cells")
+
+
+PROFILES: Mapping[str, Profile] = {
+    "frequency._polya_shares.PolyaShares": polya_shares,
+    "summation.split_and_mix.SplitAndMix": split_shares,
+    "summation._levels.LevelReports": level_reports,
+    "summation.unary_bits.UnaryBits": unary_bits,
+    "summation._curator.NoisySums": noisy_sums,
+    "summation.skellam.Skellam": secure_sums,
+    "summation._correlated.CorrelatedNoiseSum": correlated_sums,
+    "summation.fragmented_rappor.FragmentedRappor": fragmented_rappor,
+    "vectors.central_gaussian.CentralGaussian": noisy_vectors,
+}

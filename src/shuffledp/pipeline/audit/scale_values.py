@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from functools import cache
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -36,6 +37,7 @@ from shuffledp.pipeline.audit.measured import (
     TWO,
     Measured,
     NoProfile,
+    Profile,
     Side,
     gains_of,
     number_of,
@@ -261,3 +263,22 @@ def hashed_balls(protocol: HashedBallsIntoBins, population: Law, level: int, eps
         binomial_counts(n - 1, 2 * two[0]),
     )
     return Measured(pairs.of_split(total, gains_of(one[0], one[1]), eps), "lower", SPLIT)
+
+
+PROFILES: Mapping[str, Profile] = {
+    "frequency._dummy_points.FixedDummies": fixed_dummies,
+    "frequency._flexible_dummies.FlexibleDummies": flexible_dummies,
+    "frequency.truncation.Truncation": truncation,
+    "frequency._noisy_counts.NoisyCounts": noisy_counts,
+    "frequency.correlated_noise.CorrelatedNoise": correlated_counts,
+    "frequency.solh.Solh": solh,
+    "frequency.private_coin.PrivateCoin": private_coin,
+    "frequency.public_coin.PublicCoin": public_coin,
+    "frequency.multi_expected.MultiExpected": gaussian_shares,
+    "frequency._curator_noise.NoisyHistogram": curator_counts,
+    "frequency.skellam.Skellam": curator_counts,
+    "frequency._unary_bits.FlippedBits": flipped_bits,
+    "frequency._unary_bits.WholeRows": whole_rows,
+    "frequency.subset_selection.SubsetSelection": subset_selection,
+    "frequency.hashed_balls_into_bins.HashedBallsIntoBins": hashed_balls,
+}

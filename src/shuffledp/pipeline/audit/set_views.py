@@ -166,7 +166,6 @@ def _set_view(
         noise=noise,
         own=tuple(own(level, held) for level, held in inputs),
         counts=counts,
-        kinds=lambda payload: np.asarray(payload, np.int64),
         shifts=whole,
     )
 

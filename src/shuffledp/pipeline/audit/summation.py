@@ -13,7 +13,6 @@ from scipy.special import gammaln
 from scipy.stats import binom
 
 from shuffledp.accounting.summation.noise_atoms import atom_messages
-from shuffledp.pipeline.audit.families import of_family
 from shuffledp.pipeline.audit.finite_laws import (
     Block,
     Error,
@@ -30,7 +29,15 @@ from shuffledp.pipeline.audit.finite_laws import (
     point,
     shared,
 )
-from shuffledp.pipeline.audit.frequency import gaussian_counts, laplace_counts, polya_modulo, skellam_counts
+from shuffledp.pipeline.audit.frequency import (
+    Noise,
+    gaussian_counts,
+    laplace_counts,
+    noise_law,
+    polya_modulo,
+    skellam_counts,
+)
+from shuffledp.pipeline.audit.frequency_reports import flipped_bit
 from shuffledp.pipeline.audit.message_positions import MANY, plain, response
 from shuffledp.pipeline.audit.views import ModularView, ProductView, SumView, View
 
@@ -81,10 +88,7 @@ def curator_noise(protocol: NoisySums, eps: float) -> View:
     """Return the view of noisy sums of a trusted curator."""
     numbers = protocol.numbers
     held = _held(numbers)
-    law = of_family(protocol, _NOISES)
-    if law is None:
-        raise TypeError(f"unknown noise of {protocol.name}")
-    noise = law(protocol)
+    noise = noise_law(_NOISES, protocol)(protocol, 1)
 
     def counts(payload: NDArray[Any]) -> list[tuple[int, ...]]:
         where, number = _rows(numbers, payload)
@@ -103,16 +107,16 @@ def curator_noise(protocol: NoisySums, eps: float) -> View:
     )
 
 
-def _laplace(protocol: CentralLaplace) -> Block:
+def _laplace(protocol: CentralLaplace, n: int) -> Block:
     numbers, several = protocol.numbers, 2 if protocol.relation == "replace_one" else 1
     return laplace_counts(
         math.exp(-protocol.noise.eps / (numbers.max_value * min(numbers.coordinates, several)))
     )
 
 
-_NOISES: Mapping[str, Callable[[Any], Block]] = {
+_NOISES: Mapping[str, Noise] = {
     "summation.central_laplace.CentralLaplace": _laplace,
-    "summation.central_gaussian.CentralGaussian": lambda p: gaussian_counts(p.noise.sigma),
+    "summation.central_gaussian.CentralGaussian": lambda p, n: gaussian_counts(p.noise.sigma),
 }
 """Noise of one sum, by the family of the protocol."""
 
@@ -285,20 +289,14 @@ def coarse_sum(protocol: CoarseCorrelatedSum, eps: float, number: int | None = N
 
 def fragmented_rappor(protocol: FragmentedRappor, eps: float) -> View:
     """Return the view of a bit per value, each flipped with probability p; one-bits are sent."""
-    p, most = protocol.flip_probability, protocol.numbers.max_value
-    first = 1 if protocol.estimator == "plain" else 0
-    bits = range(first, most + 1)
-
-    def own(value: int) -> tuple[Own, ...]:
-        return tuple({(1,): 1 - p if bit == value else p, (0,): p if bit == value else 1 - p} for bit in bits)
-
+    laws, most = flipped_bit(protocol.flip_probability), protocol.numbers.max_value
+    bits = range(1 if protocol.estimator == "plain" else 0, most + 1)
     return ProductView(
         inputs=tuple(range(most + 1)),
         eps=eps,
         noise=lambda n: (point(1),) * len(bits),
-        own=tuple(own(v) for v in range(most + 1)),
+        own=tuple(tuple(laws[bit == v] for bit in bits) for v in range(most + 1)),
         counts=lambda payload: [(int(c),) for c in np.bincount(plain(payload), minlength=len(bits))],
-        kinds=plain,
     )
 
 
@@ -327,7 +325,6 @@ def level_reports(protocol: LevelReports, eps: float) -> View:
         eps=eps,
         most={2: 22, 3: 9}.get(max(steps, most) + 1, 6),
         own=tuple(own(number) for number in range(most + 1)),
-        kinds=plain,
     )
 
 
@@ -407,7 +404,6 @@ def split_and_mix(protocol: SplitAndMix, eps: float) -> View:
         eps=eps,
         noise=lambda users: point(order - 1),
         own=tuple(_share_counts(shares, order, np.roll(noisy.mass, x)) for x in inputs),
-        kinds=plain,
     )
 
 

@@ -17,7 +17,7 @@ import csv
 import io
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass, fields
+from dataclasses import astuple, dataclass, fields, replace
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from itertools import product
 from typing import Any
@@ -185,16 +185,16 @@ def grid_line(point: Point) -> Line:
         levels = setting.budget.levels
         found = at_scale(calibrated, setting.population, levels, setting.budget.neighbours)
     except Infeasible as reason:
-        return _with(line, status=REFUSED, note=str(reason))
+        return replace(line, status=REFUSED, note=str(reason))
     except NoProfile as reason:
-        return _with(line, label=label, note=str(reason))
+        return replace(line, label=label, note=str(reason))
     except TooLarge as size:
-        return _with(line, label=label, note=f"too many to add up: {size}")
+        return replace(line, label=label, note=f"too many to add up: {size}")
     except Exception as error:
-        return _with(line, status=VIOLATION, note=f"{type(error).__name__}: {error}")
+        return replace(line, status=VIOLATION, note=f"{type(error).__name__}: {error}")
     eps, worst = max(zip(levels, found, strict=True), key=lambda pair: pair[1].found)
     claimed = setting.budget.delta
-    return _with(
+    return replace(
         line,
         eps=eps,
         label=label,
@@ -207,10 +207,6 @@ def grid_line(point: Point) -> Line:
         slack=_slack(claimed, worst.delta),
         status=judged(label, worst.found, claimed),
     )
-
-
-def _with(line: Line, **given: Any) -> Line:
-    return Line(**{**{name: getattr(line, name) for name in COLUMNS}, **given})
 
 
 # -- at small scale ------------------------------------------------------------------------------------------------
@@ -296,7 +292,7 @@ def _small(row: Row, part: str, **given: Any) -> Line:
     options = "".join(f", {name} = {value}" for name, value in setting.options)
     text = f"{setting.task}, {setting.population}, eps = {setting.budget.eps}{options}"
     line = Line(protocol.name, protocol.task_kind, setting.accounting, part, text, row.eps, row.label)
-    return _with(line, claimed_delta=setting.budget.delta, **given)
+    return replace(line, claimed_delta=setting.budget.delta, **given)
 
 
 def enumerated_line(row: Row) -> Line:

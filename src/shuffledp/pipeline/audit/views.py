@@ -37,6 +37,8 @@ from shuffledp.pipeline.audit.finite_laws import (
 from shuffledp.populations import Law
 from shuffledp.tasks import Users
 
+Kinds = Callable[[NDArray[Any]], NDArray[np.int64]]
+"""Function from messages to their kinds."""
 Held = tuple[int, ...]
 """Inputs of all users as places in `View.inputs`, user 1 first."""
 
@@ -68,7 +70,7 @@ class View(ABC):
     only. `listed` returns the cases for n users, by default all pairs of inputs with all inputs of the others. `pairs`
     has the compared pairs, in both directions; other pairs follow by symmetry. With `shifts` inputs shift the counts by
     fixed numbers, so that the inputs of the others do not matter. `by_number` returns the view for a given number of
-    users.
+    users, and `kinds` the kind of every message, by default the message itself.
     """
 
     inputs: tuple[Any, ...]
@@ -81,6 +83,7 @@ class View(ABC):
     pairs: tuple[tuple[int, int], ...] | None = None
     shifts: bool = False
     by_number: Callable[[int], View] | None = None
+    kinds: Kinds = lambda payload: np.asarray(payload, np.int64)
 
     @abstractmethod
     def blocks(self, held: Held) -> tuple[Block, ...]:
@@ -90,9 +93,9 @@ class View(ABC):
     def tally(self, payload: NDArray[Any]) -> list[Place]:
         """Return the counts of each part in one run's shuffled messages."""
 
-    @abstractmethod
     def letters(self, payload: NDArray[Any]) -> NDArray[np.int64]:
         """Return the kind of every message, for the test of the shuffler."""
+        return self.kinds(payload)
 
     def users(self, held: Held) -> Users:
         """Return users with these inputs, for the protocol's encoder."""
@@ -200,7 +203,6 @@ class SumView(View):
 
     own: tuple[Own, ...] = ()
     noise: Callable[[int], Block] | None = None
-    kinds: Callable[[NDArray[Any]], NDArray[np.int64]] = lambda payload: payload
     _known: dict[int, dict[Held, Block]] = field(default_factory=dict)
 
     @property
@@ -243,10 +245,6 @@ class SumView(View):
             return found
         return tuple((i,) * (n - 1) for i in range(len(self.inputs)))
 
-    def letters(self, payload: NDArray[Any]) -> NDArray[np.int64]:
-        """Return the kind of every message."""
-        return self.kinds(payload)
-
     def tally(self, payload: NDArray[Any]) -> list[Place]:
         """Return the number of messages of each counted kind."""
         counts = np.bincount(self.kinds(payload), minlength=self.axes + 1)
@@ -269,7 +267,6 @@ class ProductView(View):
     own: tuple[tuple[Own, ...], ...] = ()
     banded: Mapping[int, PairNoise] = field(default_factory=dict)
     counts: Callable[[NDArray[Any]], list[Place]] = lambda payload: []
-    kinds: Callable[[NDArray[Any]], NDArray[np.int64]] = lambda payload: payload
     _noises: dict[int, tuple[Block, ...]] = field(default_factory=dict)
     _known: dict[Any, Block] = field(default_factory=dict)
 
@@ -313,10 +310,6 @@ class ProductView(View):
     def tally(self, payload: NDArray[Any]) -> list[Place]:
         """Return the counts of all parts."""
         return self.counts(payload)
-
-    def letters(self, payload: NDArray[Any]) -> NDArray[np.int64]:
-        """Return the kind of every message."""
-        return self.kinds(payload)
 
 
 # -- sums modulo a number ------------------------------------------------------------------------------------------
@@ -365,7 +358,6 @@ class SlotsView(View):
     slots: int = 1
     own: tuple[Own, ...] = ()
     filler: int = 0
-    kinds: Callable[[NDArray[Any]], NDArray[np.int64]] = lambda payload: payload
     rate: float | None = None
     population: Law | None = None
     _known: dict[Any, Any] = field(default_factory=dict)
@@ -442,7 +434,3 @@ class SlotsView(View):
         """Return the number of filled slots, and of reports of each counted kind."""
         counts = np.bincount(self.kinds(payload), minlength=self.axes + 1)
         return [(int(payload[:, -1].sum()), *counts[: self.axes].tolist())]
-
-    def letters(self, payload: NDArray[Any]) -> NDArray[np.int64]:
-        """Return the kind of every report."""
-        return self.kinds(payload)

@@ -27,7 +27,7 @@ from shuffledp.pipeline.config.settings import Experiment, Method
 from shuffledp.pipeline.experiments import user_files
 from shuffledp.pipeline.experiments.bundle import RESERVED
 from shuffledp.pipeline.experiments.grid import is_variable, points, resolve, variables
-from shuffledp.pipeline.experiments.participants import budget_from, population_from, task_from
+from shuffledp.pipeline.experiments.job_parts import budget_from, population_from, task_from
 from shuffledp.pipeline.experiments.sources import OWN, check_data
 from shuffledp.pipeline.experiments.sources.user_file import with_domain
 from shuffledp.pipeline.experiments.training_jobs import TrainingRun

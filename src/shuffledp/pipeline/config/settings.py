@@ -9,7 +9,8 @@ from typing import Any, Literal, cast
 
 from shuffledp.pipeline.experiments.grid import points, resolve, variables
 from shuffledp.pipeline.experiments.job_parts import Job, OptionalParts
-from shuffledp.pipeline.experiments.sources import OWN, SYNTHETIC
+from shuffledp.pipeline.experiments.sources import OWN
+from shuffledp.pipeline.experiments.sources.interface import SYNTHETIC
 from shuffledp.pipeline.experiments.sources.user_file import key_of, request
 from shuffledp.pipeline.experiments.training_jobs import TrainingRun
 from shuffledp.tasks import TASKS

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
         DownloadError,
         LocalError,
         NoNetworkError,
-        ParseError,
         SourceError,
     )
     from shuffledp.pipeline.datasets.summaries import SUMMARY_FILES, make_summaries
@@ -46,7 +45,6 @@ __all__ = [
     "DownloadError",
     "LocalError",
     "NoNetworkError",
-    "ParseError",
     "Provenance",
     "RawFile",
     "SourceError",

@@ -5,10 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import zlib
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from pathlib import Path
+from pathlib import Path
 
 
 def read_content(path: Path, limit: int | None = None) -> bytes:

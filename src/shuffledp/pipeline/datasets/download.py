@@ -9,9 +9,10 @@ fails at once.
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Iterator
 from itertools import chain
+from pathlib import Path
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 import requests
@@ -24,10 +25,6 @@ from shuffledp.pipeline.datasets.partial import Part, part_of
 from shuffledp.pipeline.datasets.source_errors import DownloadError, local
 from shuffledp.pipeline.datasets.transfer_limits import BLOCK, LEAST, Pace
 from shuffledp.storage import sha256_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 _HTML = (b"<!doctype html", b"<html", b"<head", b"<body")
 

@@ -9,14 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-__all__ = ["SoftmaxGradients"]
+from numpy.typing import NDArray
 
 #: Images that are scaled at once, so that they stay in the processor's cache.
 _ROWS = 64

@@ -5,16 +5,13 @@ from __future__ import annotations
 import socket
 import threading
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 from urllib.parse import urlsplit
 
 import requests
 import urllib3
 
 from shuffledp.pipeline.datasets.source_errors import NoNetworkError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _DOWN: dict[tuple[str, int], str] = {}  # hosts found unreachable by this process, with the reason
 

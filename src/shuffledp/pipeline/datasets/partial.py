@@ -7,12 +7,10 @@ import fcntl
 import json
 import os
 import uuid
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, BinaryIO
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
+from pathlib import Path
+from typing import BinaryIO
 
 KEEP_PART = 1 << 20
 """Bytes; a smaller beginning of a file is not worth keeping after giving up."""

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import io
 import json
-import zipfile
+from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, cast
+from typing import Literal, cast
 
-import numpy as np
-
+from shuffledp.pipeline import table_files
 from shuffledp.pipeline.datasets.prepared import Provenance, SourceKind, data_file
 from shuffledp.pipeline.datasets.prepared_tables import Contents, read_raw
 from shuffledp.pipeline.datasets.published_datasets import spec
@@ -19,11 +18,6 @@ from shuffledp.pipeline.datasets.source_errors import SourceError, local
 from shuffledp.pipeline.datasets.substitutes import substitute
 from shuffledp.pipeline.datasets.summaries import SUMMARY_FILES, default_summaries_dir
 from shuffledp.storage import publish, sha256_of, sweep
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-__all__ = ["prepare"]
 
 _INT32 = ("mask", "first")
 
@@ -44,21 +38,10 @@ def _parquet(contents: Contents) -> bytes:
     return sink.getvalue()
 
 
-def _npz(contents: Contents) -> bytes:
-    """Return arrays in the format of NumPy's ``savez``, with a fixed date."""
-    sink = io.BytesIO()
-    with zipfile.ZipFile(sink, "w", zipfile.ZIP_STORED) as bundle:
-        for name, array in contents.arrays.items():
-            member = io.BytesIO()
-            np.lib.format.write_array(member, np.ascontiguousarray(array), version=(1, 0), allow_pickle=False)
-            bundle.writestr(zipfile.ZipInfo(f"{name}.npy", (1980, 1, 1, 0, 0, 0)), member.getvalue())
-    return sink.getvalue()
-
-
 def _write(contents: Contents, provenance: Provenance, output_dir: Path) -> None:
     """Publish data and provenance; readers detect an interruption between the two."""
     name = provenance.name
-    data = _parquet(contents) if spec(name).extension == "parquet" else _npz(contents)
+    data = _parquet(contents) if spec(name).extension == "parquet" else table_files.npz(contents.arrays)
     note = json.dumps(asdict(provenance), indent=2, sort_keys=True, ensure_ascii=False) + "\n"
     files = {output_dir / data_file(name): data, output_dir / f"{name}.json": note.encode()}
     with local(output_dir):

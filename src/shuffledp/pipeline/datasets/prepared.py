@@ -7,18 +7,14 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
-from shuffledp.pipeline import arrow_columns as columns
+from shuffledp.pipeline import table_files
 from shuffledp.pipeline.datasets.published_datasets import BIRTHPLACE_DOMAIN, MSNBC_CATEGORIES, spec
 from shuffledp.storage import read_verified
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-__all__ = ["Dataset", "Provenance", "SourceKind", "data_file", "load", "members"]
 
 SourceKind = Literal["official", "mirror", "summary", "stand_in"]
 _K = len(MSNBC_CATEGORIES)
@@ -194,10 +190,11 @@ def load(name: str, prepared_dir: Path) -> Dataset:
     if extension == "npz":
         with np.load(io.BytesIO(data), allow_pickle=False) as bundle:
             return Dataset(name, None, {key: bundle[key] for key in bundle.files}, provenance)
-    table, metadata = columns.read(data)
-    extra = json.loads(metadata.get(b"shuffledp", b"{}"))
+    table = table_files.read(data)
+    extra = json.loads((table.schema.metadata or {}).get(b"shuffledp", b"{}"))
     arrays: dict[str, NDArray[np.generic]] = {key: np.array(value, np.int64) for key, value in extra.items()}
-    return Dataset(name, table, arrays, provenance)
+    columns = {key: table.column(key).to_numpy() for key in table.column_names}
+    return Dataset(name, columns, arrays, provenance)
 
 
 SAMPLED_MOVIES = 2_000

@@ -4,29 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = [
-    "ADULT_RECORDS",
-    "ADULT_SEX_COUNTS",
-    "BIRTHPLACE_DOMAIN",
-    "CATALOGUE",
-    "IPUMS_RECORDS",
-    "MOVIELENS_MOVIES",
-    "MOVIELENS_RATINGS",
-    "MSNBC_CATEGORIES",
-    "MSNBC_RECORDS",
-    "NAMES",
-    "Archive",
-    "DatasetSpec",
-    "Files",
-    "RatingsArchive",
-    "RawFile",
-    "Source",
-    "UciRepo",
-    "spec",
-]
-
 ADULT_RECORDS = 48_842
-ADULT_SEX_COUNTS = {"Female": 16_192, "Male": 32_650}
 IPUMS_RECORDS = 70_187
 BIRTHPLACE_DOMAIN = 900
 MSNBC_RECORDS = 989_818

@@ -9,11 +9,12 @@ import re
 import socket
 import zipfile
 import zlib
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
@@ -36,17 +37,11 @@ from shuffledp.pipeline.datasets.source_errors import (
     DownloadError,
     LocalError,
     NoNetworkError,
-    ParseError,
     SourceError,
     local,
 )
 from shuffledp.pipeline.datasets.transfer_limits import ARCHIVE_SLACK, SLACK, blocks_of_file, bounded_urlopen
 from shuffledp.storage import sha256_of, sweep, temporary_beside, write_atomically
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-__all__ = ["Raw", "obtain"]
 
 _ORIGIN = "origin.json"
 _UCI_TIMEOUT = 20.0  # seconds between bytes; ucimlrepo sets none
@@ -62,15 +57,6 @@ class Raw:
     sha256: dict[str, str]
 
 
-def _store(target: Path, content: bytes, file: RawFile) -> str | None:
-    with temporary_beside(target) as temporary:
-        temporary.write_bytes(content)
-        problem = content_problem(temporary, file.sha256, file.bytes)
-        if problem is None:
-            temporary.replace(target)
-        return problem
-
-
 # ---- what is there already -----------------------------------------------------------------------
 
 
@@ -84,6 +70,15 @@ def _remembered(folder: Path) -> dict[str, Any]:
 
 def _raw_problem(file: RawFile, path: Path) -> str | None:
     return content_problem(path, file.sha256, file.bytes)
+
+
+def _store(target: Path, content: bytes, file: RawFile) -> str | None:
+    with temporary_beside(target) as temporary:
+        temporary.write_bytes(content)
+        problem = _raw_problem(file, temporary)
+        if problem is None:
+            temporary.replace(target)
+        return problem
 
 
 def _changed(file: RawFile, path: Path, note: dict[str, Any]) -> str | None:
@@ -125,18 +120,12 @@ def _set_aside(path: Path) -> Path:
 def _cached(spec: DatasetSpec, folder: Path, say: Callable[[str], None]) -> Raw | None:
     note = _remembered(folder)
     for variant in spec.variants:
-        good = 0
         for file in variant:
             path = folder / file.name
-            if not path.is_file():
-                continue
-            problem = _changed(file, path, note)
-            if problem is not None:
+            if path.is_file() and (problem := _changed(file, path, note)) is not None:
                 aside = _set_aside(path)
                 say(f"{spec.title}: {path} is set aside as {aside.name}: {problem}. It is fetched again.")
-                continue
-            good += 1
-        if good == len(variant):
+        if all((folder / file.name).is_file() for file in variant):
             known = note.get("source") in ("official", "mirror") and isinstance(note.get("origin"), str)
             source, origin = (note["source"], note["origin"]) if known else ("mirror", "mirror")
             return _collect(folder, variant, source, origin)
@@ -155,12 +144,26 @@ def without_login(text: str) -> str:
     return re.sub(r"(?i)(https?://)[^/\s]*@", r"\1", text)
 
 
-def _copy(source: Path, target: Path, limit: int, check: Callable[[Path], str | None]) -> None:
+def _missing(spec: DatasetSpec, folder: Path) -> Iterator[RawFile]:
+    """Yield the raw files that are not in a folder with their published content."""
+    for file in spec.raw_files:
+        path = folder / file.name
+        if not path.is_file() or _raw_problem(file, path) is not None:
+            yield file
+
+
+def _fetch_all(spec: DatasetSpec, folder: Path, base: str, progress: bool) -> None:
+    for file in _missing(spec, folder):
+        check, limit = partial(_raw_problem, file), file.bytes + SLACK
+        fetch(f"{base}/{file.name}", folder / file.name, limit=limit, check=check, progress=progress)
+
+
+def _copy(source: Path, target: Path, file: RawFile) -> None:
     with temporary_beside(target) as temporary:
         with temporary.open("xb") as stream:
-            for block in blocks_of_file(source, limit):
+            for block in blocks_of_file(source, file.bytes + SLACK):
                 stream.write(block)
-        if (problem := check(temporary)) is not None:
+        if (problem := _raw_problem(file, temporary)) is not None:
             raise DownloadError(f"{source}: wrong content: {problem}. Correct the mirror.")
         temporary.replace(target)
 
@@ -174,23 +177,18 @@ def _from_mirror(spec: DatasetSpec, folder: Path, mirror: str, progress: bool) -
         raise LocalError(without_login(problem)) from None
     if reason is not None:
         raise NoNetworkError(f"{mirror}: no connection ({reason}). Correct SHUFFLEDP_MIRROR.")
-    for file in spec.raw_files:
-        target = folder / file.name
-        check = partial(_raw_problem, file)
-        if target.is_file() and check(target) is None:
-            continue
-        if _is_url(mirror):
-            url = f"{mirror.rstrip('/')}/{spec.name}/{file.name}"
-            fetch(url, target, limit=file.bytes + SLACK, check=check, progress=progress)
-        else:
-            _copy(place / spec.name / file.name, target, file.bytes + SLACK, check)
+    if _is_url(mirror):
+        _fetch_all(spec, folder, f"{mirror.rstrip('/')}/{spec.name}", progress)
+    else:
+        for file in _missing(spec, folder):
+            _copy(place / spec.name / file.name, folder / file.name, file)
     return _collect(folder, spec.raw_files, "mirror", "mirror")
 
 
 # ---- official sources ----------------------------------------------------------------------------
 
 
-def _ucimlrepo(spec: DatasetSpec, folder: Path, source: UciRepo, progress: bool) -> Raw:
+def _ucimlrepo(spec: DatasetSpec, folder: Path, source: UciRepo) -> Raw:
     from ucimlrepo import fetch_ucirepo
 
     previous = socket.getdefaulttimeout()
@@ -207,17 +205,14 @@ def _ucimlrepo(spec: DatasetSpec, folder: Path, source: UciRepo, progress: bool)
         socket.setdefaulttimeout(previous)
     (file,) = spec.variants[1]
     try:
-        persons = frame[["sex", "hours-per-week"]].set_axis(["sex", "hours_per_week"], axis=1)
         persons = pd.DataFrame(
-            {"sex": persons["sex"].str.strip(), "hours_per_week": persons["hours_per_week"].astype("int64")}
+            {"sex": frame["sex"].str.strip(), "hours_per_week": frame["hours-per-week"].astype("int64")}
         )
-        table = prepared_tables.count_rows(persons)
-        prepared_tables.check_adult(table)
+        counts = prepared_tables.to_csv(prepared_tables.count_rows(persons))
+        problem = _store(folder / file.name, counts, file)
     except (KeyError, ValueError, AttributeError, TypeError) as error:
-        raise DownloadError(
-            f"{source.page}: the table read by ucimlrepo is not the published one: {error}"
-        ) from error
-    if (problem := _store(folder / file.name, prepared_tables.to_csv(table), file)) is not None:
+        problem = str(error)
+    if problem is not None:
         raise DownloadError(
             f"{source.page}: the table read by ucimlrepo is not the published one: {problem}."
         )
@@ -238,13 +233,12 @@ def _extract(spec: DatasetSpec, archive: Archive, path: Path, folder: Path) -> s
                 found = [members[candidate] for candidate in candidates if candidate in members]
                 if not found:
                     return f"the zip has none of {', '.join(candidates)}"
-                problem: str | None = None
                 for info in found:
                     with bundle.open(info) as stream:
-                        problem = _store(folder / name, stream.read(file.bytes + (1 << 20)), file)
+                        problem = _store(folder / name, stream.read(file.bytes + SLACK), file)
                     if problem is None:
                         break
-                if problem is not None:
+                else:
                     return f"member {found[-1].filename}: {problem}"
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
         return f"not a readable zip file ({error})"
@@ -276,12 +270,7 @@ def _archive(spec: DatasetSpec, folder: Path, source: Archive, progress: bool) -
 
 
 def _files(spec: DatasetSpec, folder: Path, source: Files, progress: bool) -> Raw:
-    for file in spec.raw_files:
-        target = folder / file.name
-        check = partial(_raw_problem, file)
-        if not target.is_file() or check(target) is not None:
-            url = f"{source.base}/{file.name}"
-            fetch(url, target, limit=file.bytes + SLACK, check=check, progress=progress)
+    _fetch_all(spec, folder, source.base, progress)
     return _collect(folder, spec.raw_files, "official", source.base)
 
 
@@ -291,10 +280,7 @@ def _ratings(spec: DatasetSpec, folder: Path, source: RatingsArchive, progress: 
     fetch(source.url, bundle, sha256=source.sha256, size=source.bytes, progress=progress)
     try:
         with zipfile.ZipFile(bundle) as archive, archive.open(source.member) as stream:
-            table = count_ratings(stream, source.member)
-        prepared_tables.check_movielens(table)
-    except (ParseError, KeyError, zipfile.BadZipFile, zlib.error, EOFError) as error:
-        raise DownloadError(f"{source.url}: {error}") from error
+            table = count_ratings(stream)
     finally:
         bundle.unlink(missing_ok=True)
     write_atomically(folder / file.name, prepared_tables.movie_csv(table))
@@ -302,13 +288,15 @@ def _ratings(spec: DatasetSpec, folder: Path, source: RatingsArchive, progress: 
 
 
 def _from_official(spec: DatasetSpec, folder: Path, source: Source, progress: bool) -> Raw:
-    if isinstance(source, UciRepo):
-        return _ucimlrepo(spec, folder, source, progress)
-    if isinstance(source, Archive):
-        return _archive(spec, folder, source, progress)
-    if isinstance(source, Files):
-        return _files(spec, folder, source, progress)
-    return _ratings(spec, folder, source, progress)
+    match source:
+        case UciRepo():
+            return _ucimlrepo(spec, folder, source)
+        case Archive():
+            return _archive(spec, folder, source, progress)
+        case Files():
+            return _files(spec, folder, source, progress)
+        case RatingsArchive():
+            return _ratings(spec, folder, source, progress)
 
 
 # ---- in order ------------------------------------------------------------------------------------

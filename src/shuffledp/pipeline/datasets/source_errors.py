@@ -6,8 +6,6 @@ import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["DownloadError", "LocalError", "NoNetworkError", "ParseError", "SourceError", "local"]
-
 
 class LocalError(Exception):
     """Error of a local file that cannot be written or read, which no other source can help."""
@@ -31,10 +29,6 @@ class DownloadError(RuntimeError):
 
 class NoNetworkError(DownloadError):
     """Error of an unreachable host (name not resolved, connection refused, no route)."""
-
-
-class ParseError(ValueError):
-    """Error of a raw file that deviates from its documented format; the message has file and line (from 1)."""
 
 
 class SourceError(RuntimeError):

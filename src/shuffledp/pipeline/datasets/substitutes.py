@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from shuffledp.pipeline.datasets.prepared_tables import Contents, count_rows
 from shuffledp.pipeline.datasets.published_datasets import (
@@ -18,15 +20,7 @@ from shuffledp.pipeline.datasets.published_datasets import (
     MSNBC_CATEGORIES,
     MSNBC_RECORDS,
 )
-from shuffledp.pipeline.datasets.source_errors import ParseError
 from shuffledp.pipeline.datasets.summaries import SUMMARY_FILES, read_summary
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from numpy.typing import NDArray
-
-__all__ = ["Substitute", "substitute", "synthetic_sets"]
 
 _SEED = 19_990_928
 _ROUNDS = 12
@@ -136,10 +130,7 @@ def _assign_first(table: pd.DataFrame, wanted: NDArray[np.int64]) -> pd.DataFram
     )
     # Rounding leaves the totals slightly off: move users of sets which hold both categories, along chains
     # if need be.
-    for _ in range(wanted.size**2):
-        surplus = cells.sum(axis=0) - wanted
-        if not surplus.any():
-            break
+    while (surplus := cells.sum(axis=0) - wanted).any():
         give, take = int(surplus.argmax()), int(surplus.argmin())
         route = _route(cells, member, give, take)
         for source, sink in itertools.pairwise(route):
@@ -148,8 +139,6 @@ def _assign_first(table: pd.DataFrame, wanted: NDArray[np.int64]) -> pd.DataFram
             moved = np.clip(amount - (np.cumsum(movable) - movable), 0, movable)
             cells[:, source] -= moved
             cells[:, sink] += moved
-    else:
-        raise ParseError("msnbc_categories.csv: the first pages do not fit the sets in msnbc_sets.csv.")
     rows, first = np.nonzero(cells)
     return pd.DataFrame(
         {
@@ -163,7 +152,7 @@ def _assign_first(table: pd.DataFrame, wanted: NDArray[np.int64]) -> pd.DataFram
 def _route(cells: NDArray[np.int64], member: NDArray[np.float64], give: int, take: int) -> list[int]:
     """Return the shortest chain of categories along which users can be moved from `give` to `take`."""
     previous, front = {give: give}, [give]
-    while front and take not in previous:
+    while take not in previous:
         reached = [
             (int(sink), source)
             for source in front
@@ -174,8 +163,6 @@ def _route(cells: NDArray[np.int64], member: NDArray[np.float64], give: int, tak
             if sink not in previous:
                 previous[sink] = source
                 front.append(sink)
-    if take not in previous:
-        raise ParseError("msnbc_categories.csv: the first pages do not fit the sets in msnbc_sets.csv.")
     route = [take]
     while route[-1] != give:
         route.append(previous[route[-1]])

@@ -2,46 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from shuffledp.pipeline.datasets.parse import parse_counts
 from shuffledp.pipeline.datasets.prepared_tables import Contents, read_raw, to_csv
-from shuffledp.pipeline.datasets.published_datasets import (
-    ADULT_RECORDS,
-    IPUMS_RECORDS,
-    MSNBC_CATEGORIES,
-    MSNBC_RECORDS,
-    spec,
-)
+from shuffledp.pipeline.datasets.published_datasets import MSNBC_CATEGORIES, spec
 from shuffledp.pipeline.datasets.raw_files import obtain
-from shuffledp.pipeline.datasets.source_errors import ParseError, SourceError
+from shuffledp.pipeline.datasets.source_errors import SourceError
 from shuffledp.pipeline.jobs import source
-from shuffledp.storage import write_atomically
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-__all__ = ["SUMMARY_COLUMNS", "SUMMARY_FILES", "default_summaries_dir", "make_summaries", "read_summary"]
+from shuffledp.storage import sha256_of, write_atomically
 
 _K = len(MSNBC_CATEGORIES)
 
-SUMMARY_COLUMNS: dict[str, tuple[str, ...]] = {
-    "adult_sex.csv": ("sex", "count"),
-    "adult_hours_per_week.csv": ("hours_per_week", "count"),
-    "ipums_birthplace.csv": ("birthplace", "count"),
-    "msnbc_sets.csv": ("set_size", "users", *(f"category_{c}" for c in range(1, _K + 1))),
-    "msnbc_categories.csv": ("category", "name", "users_count", "first_pages", "visits"),
+SUMMARY_SHA256 = {
+    "adult_sex.csv": "45869ae775042e17ec086939e320bac9d567c1bdc4887c13266e4534b4aedc45",
+    "adult_hours_per_week.csv": "4bb781237ffd054c1424c2a8967117d3ef1fc00aa4779802d0275f4fa17ad362",
+    "ipums_birthplace.csv": "b9d704d3c6ee273fa5ed7498a6aecfb7f327c25fcc1e182dd7583ca76cb1607e",
+    "msnbc_sets.csv": "8d3507c5ddaefc8a0b7067b82ce107f0def89f8ce99d0a79571748cc93a1f83f",
+    "msnbc_categories.csv": "ee45eb48319d1981f8fbffc410f260736ff49bf5ddc7df33ee2ec1533b6717cd",
 }
-SUMMARY_FILES: dict[str, tuple[str, ...]] = {
-    "adult": ("adult_sex.csv", "adult_hours_per_week.csv"),
-    "ipums": ("ipums_birthplace.csv",),
-    "msnbc": ("msnbc_sets.csv", "msnbc_categories.csv"),
+SUMMARY_FILES = {
+    name: tuple(file for file in SUMMARY_SHA256 if file.startswith(name))
+    for name in ("adult", "ipums", "msnbc")
 }
-_TEXT = ("sex", "name")
 
 
 def default_summaries_dir() -> Path:
@@ -66,16 +52,18 @@ def _tables(name: str, contents: Contents) -> dict[str, pd.DataFrame]:
     users = np.bincount(size, weights=count, minlength=_K + 1)[1:].astype(np.int64)
     by_size = np.zeros((_K + 1, _K), np.int64)
     np.add.at(by_size, size, visited * count[:, None])
-    sets = pd.DataFrame(by_size[1:], columns=list(SUMMARY_COLUMNS["msnbc_sets.csv"][2:]))
+    sets = pd.DataFrame(by_size[1:], columns=[f"category_{c}" for c in range(1, _K + 1)])
     sets.insert(0, "users", users)
     sets.insert(0, "set_size", np.arange(1, _K + 1))
     first = np.bincount(table["first"], weights=count, minlength=_K + 1)[1:].astype(np.int64)
-    columns = (np.arange(1, _K + 1), MSNBC_CATEGORIES, by_size.sum(axis=0), first, contents.arrays["visits"])
-    names = SUMMARY_COLUMNS["msnbc_categories.csv"]
-    return {
-        "msnbc_sets.csv": sets,
-        "msnbc_categories.csv": pd.DataFrame(dict(zip(names, columns, strict=True))),
+    categories = {
+        "category": np.arange(1, _K + 1),
+        "name": MSNBC_CATEGORIES,
+        "users_count": by_size.sum(axis=0),
+        "first_pages": first,
+        "visits": contents.arrays["visits"],
     }
+    return {"msnbc_sets.csv": sets, "msnbc_categories.csv": pd.DataFrame(categories)}
 
 
 def make_summaries(
@@ -103,38 +91,11 @@ def make_summaries(
     return written
 
 
-def _require(condition: bool, file: str, what: str) -> None:
-    if not condition:
-        raise ParseError(f"{file}: {what}. Restore the file (git checkout data/summaries) and run again.")
-
-
 def read_summary(file: str, folder: Path) -> pd.DataFrame:
-    """Read one summary table and check its totals."""
+    """Read one summary table; raise `SourceError` unless it is the published one."""
     path = folder / file
-    try:
-        content = path.read_bytes()
-    except OSError as error:
+    if not path.is_file() or sha256_of(path) != SUMMARY_SHA256[file]:
         raise SourceError(
-            f"{path}: cannot be read ({error.strerror}). Run git checkout data/summaries."
-        ) from error
-    table = parse_counts(content, file, SUMMARY_COLUMNS[file], text=_TEXT)
-    if file.startswith(("adult", "ipums")):
-        total, expected = int(table["count"].sum()), ADULT_RECORDS if file[0] == "a" else IPUMS_RECORDS
-        _require(total == expected, file, f"the counts add up to {total}, expected {expected}")
-    elif file == "msnbc_sets.csv":
-        users, by_size = table["users"].to_numpy(), table.iloc[:, 2:].to_numpy()
-        _require(list(table["set_size"]) == list(range(1, _K + 1)), file, "expected set sizes 1 to 17")
-        total = int(users.sum())
-        _require(total == MSNBC_RECORDS, file, f"users add up to {total}, expected {MSNBC_RECORDS}")
-        good = (by_size.sum(axis=1) == users * np.arange(1, _K + 1)) & (by_size <= users[:, None]).all(axis=1)
-        line = int((~good).argmax()) + 2
-        _require(
-            bool(good.all()),
-            f"{file}, line {line}",
-            "frequencies must be <= users and add up to size x users",
+            f"{path}: missing, or not the published file. Run git checkout data/summaries, and run again."
         )
-    else:
-        total = int(table["first_pages"].sum())
-        _require(len(table) == _K, file, f"found {len(table)} categories, expected {_K}")
-        _require(total == MSNBC_RECORDS, file, f"first pages add up to {total}, expected {MSNBC_RECORDS}")
-    return table
+    return pd.read_csv(path)

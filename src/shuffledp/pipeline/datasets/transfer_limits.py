@@ -6,14 +6,12 @@ import contextlib
 import stat
 import time
 import urllib.request
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from shuffledp.pipeline.datasets.source_errors import DownloadError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
 
 BLOCK = 1 << 16
 SLACK = 1 << 20

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import io
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-from pyarrow.parquet.core import write_table
 
 from shuffledp.guarantees import GUARANTEES, NEED_A_NOTE
-from shuffledp.pipeline import arrow_columns
+from shuffledp.pipeline import table_files
 from shuffledp.storage import publish
 
 _TEXT, _NUMBER = pa.string(), pa.float64()
@@ -23,15 +21,15 @@ def _columns(kind: pa.DataType, names: str) -> list[tuple[str, pa.DataType]]:
     return [(name, kind) for name in names.split()]
 
 
+COST = ("messages_per_user", "extra_messages", "bits_per_message", "bits_per_user", "shuffler_messages")
+"""Columns of the cost of a calibrated protocol."""
 CELLS = pa.schema(
     [
         *_columns(_TEXT, "cell paper experiment method label protocol task accounting reduction guarantee"),
         *_columns(_TEXT, "guarantee_note trust point dataset data_source"),
         *_columns(_NUMBER, "users_expected domain_size eps delta eps_local"),
         *_columns(_TEXT, "status reason parameters"),
-        *_columns(
-            _NUMBER, "messages_per_user extra_messages bits_per_message bits_per_user shuffler_messages"
-        ),
+        *_columns(_NUMBER, " ".join(COST)),
     ]
 )
 VALUES = pa.schema(
@@ -76,21 +74,14 @@ class Bundle:
         )
 
 
-def table(rows: Sequence[Mapping[str, Any]], schema: pa.Schema) -> pa.Table:
+def table(rows: list[dict[str, Any]], schema: pa.Schema) -> pa.Table:
     """Return an Arrow table with exactly the schema's columns; raise for a missing or surplus key."""
     for row in rows:
         if set(row) != set(schema.names):
             raise ValueError(
                 f"Result row has keys {sorted(set(row) ^ set(schema.names))} too many or too few."
             )
-    return arrow_columns.table(rows, schema)
-
-
-def to_parquet(arrow: pa.Table) -> bytes:
-    """Return Parquet bytes that depend on the content alone."""
-    sink = io.BytesIO()
-    write_table(arrow, sink, compression="zstd", version="2.6", store_schema=False)
-    return sink.getvalue()
+    return pa.Table.from_pylist(rows, schema)
 
 
 def write(bundle: Bundle, cells: pa.Table, values: pa.Table, provenance: Mapping[str, Any]) -> None:
@@ -99,8 +90,8 @@ def write(bundle: Bundle, cells: pa.Table, values: pa.Table, provenance: Mapping
     publish(
         bundle.checksum,
         {
-            bundle.cells: to_parquet(cells),
-            bundle.values: to_parquet(values),
+            bundle.cells: table_files.to_bytes(cells),
+            bundle.values: table_files.to_bytes(values),
             bundle.provenance: about.encode(),
         },
         folders=3,

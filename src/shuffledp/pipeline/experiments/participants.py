@@ -14,20 +14,9 @@ import numpy as np
 
 from shuffledp import populations
 from shuffledp.numerics.windows import Window
-from shuffledp.pipeline.experiments.job_parts import budget_from, population_from, task_from
 from shuffledp.pipeline.experiments.seeds import canonical_json, generator
 from shuffledp.pipeline.experiments.sources.interface import Held, Source
 from shuffledp.tasks import Floats, Ints, Participants, Task
-
-__all__ = [
-    "LastDraw",
-    "Typical",
-    "budget_from",
-    "participants",
-    "population_from",
-    "task_from",
-    "typical",
-]
 
 MOST_NODES = 1_000_000
 """Entries (numbers of participants times coordinates) up to which expectations sum over the whole law of N."""

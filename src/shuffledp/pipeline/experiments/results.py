@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow.parquet as pq
 
+from shuffledp.pipeline import table_files
 from shuffledp.pipeline.experiments.bundle import (
     CELL_NUMBERS,
     CELLS,
@@ -24,7 +24,6 @@ from shuffledp.pipeline.experiments.bundle import (
     VALUES,
     Bundle,
     table,
-    to_parquet,
     write,
 )
 from shuffledp.storage import verified
@@ -44,7 +43,6 @@ __all__ = [
     "read",
     "summarize",
     "table",
-    "to_parquet",
     "write",
 ]
 
@@ -79,9 +77,7 @@ def read(bundles: Mapping[str, Bundle]) -> Results:
 
 
 def _frame(path: Path) -> pd.DataFrame:
-    # No thread pools for small tables: they now and then abort the interpreter while it exits.
-    arrow = pq.read_table(path, use_threads=False, pre_buffer=False)
-    return pd.DataFrame(arrow.to_pandas(use_threads=False))
+    return pd.DataFrame(table_files.read(path).to_pandas(use_threads=False))
 
 
 def summarize(cells: pd.DataFrame, values: pd.DataFrame) -> pd.DataFrame:

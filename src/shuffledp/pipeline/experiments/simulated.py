@@ -11,12 +11,13 @@ import numpy as np
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.spent import spent_epsilon
-from shuffledp.pipeline.experiments.bundle import ABSENT, FAKES, SPENT_METRICS
+from shuffledp.pipeline.experiments.bundle import ABSENT, COST, FAKES, SPENT_METRICS
 from shuffledp.pipeline.experiments.cell_work import Row, Work
-from shuffledp.pipeline.experiments.job_parts import Job, budget_from, name_of, population_from, task_from
+from shuffledp.pipeline.experiments.job_parts import budget_from, name_of, population_from, task_from
 from shuffledp.pipeline.experiments.participants import LastDraw, Typical, participants, typical
 from shuffledp.pipeline.experiments.seeds import canonical_json, generator
-from shuffledp.pipeline.experiments.sources import OWN, Source, source_from, with_found_domain
+from shuffledp.pipeline.experiments.sources import OWN, source_from, with_found_domain
+from shuffledp.pipeline.experiments.sources.interface import Source
 from shuffledp.populations import Law
 from shuffledp.protocols.base import ProtocolBase
 from shuffledp.protocols.registry import get
@@ -125,18 +126,14 @@ class Simulated(Work):
             "guarantee": usual.guarantee,
             "guarantee_note": usual.guarantee_note,
             "parameters": canonical_json(parameters),
-            "messages_per_user": cost.messages_per_user,
-            "extra_messages": cost.extra_messages,
-            "bits_per_message": cost.bits_per_message,
-            "bits_per_user": cost.bits_per_user,
-            "shuffler_messages": cost.shuffler_messages,
+            **{name: getattr(cost, name) for name in COST},
         }
         asked_for = resolved["task"].get("metrics", [task.default_metric])
         metrics = [metric for metric in asked_for if metric != WORST_METRIC]
         rows = list(_expected(protocol, support, truth, metrics))
         if WORST_METRIC in asked_for and isinstance(task, Summation) and support is not None:
             rows += _worst(protocol, support, task)
-        if source.drawable and _to_be_simulated(self.job, point):
+        if source.drawable and _among(point, self.job.get("simulated_at", {})):  # everywhere by default
             who = self._participants(
                 task, source, law, repeats=self.job["repeats"], seed=self.job["seed"], truth=truth
             )
@@ -156,11 +153,6 @@ class Simulated(Work):
 
 
 work = Simulated
-
-
-def _to_be_simulated(job: Job, point: Mapping[str, Any]) -> bool:
-    """Return whether repeats are drawn at a point: everywhere, unless the experiment names values of variables."""
-    return _among(point, job.get("simulated_at", {}))
 
 
 def _among(point: Mapping[str, Any], places: Mapping[str, list[Any]] | None) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from shuffledp.pipeline import arrow_columns
+from shuffledp.pipeline import table_files
 from shuffledp.storage import verified
 
 
@@ -40,6 +40,6 @@ class Trained:
 def read(files: TrainingFiles) -> Trained:
     """Read a finished run; `IntegrityError` names a file with a wrong checksum."""
     about = json.loads(verified(files.provenance, files.checksum).read_text(encoding="utf-8"))
-    curve, _ = arrow_columns.read(verified(files.curve, files.checksum))
-    accuracy = dict(zip(curve["round"].tolist(), curve["accuracy"].tolist(), strict=True))
+    curve = table_files.read(verified(files.curve, files.checksum)).to_pylist()
+    accuracy = {point["round"]: point["accuracy"] for point in curve}
     return Trained(about["job"]["data"], accuracy, about["data"]["source"], about["data"]["note"])

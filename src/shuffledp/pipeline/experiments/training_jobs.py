@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -13,29 +13,15 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from shuffledp.pipeline import arrow_columns
+from shuffledp.pipeline import table_files
 from shuffledp.pipeline.datasets.prepared import load
-from shuffledp.pipeline.experiments.bundle import to_parquet
 from shuffledp.pipeline.experiments.seeds import digest
-from shuffledp.pipeline.experiments.trained import Trained, TrainingFiles, read
+from shuffledp.pipeline.experiments.trained import TrainingFiles
 from shuffledp.pipeline.learning.curve import TrainingCurve
 from shuffledp.pipeline.learning.data import LearningData, learning_data
 from shuffledp.pipeline.learning.installed import available
 from shuffledp.pipeline.learning.plan import Network, TrainingPlan
 from shuffledp.storage import publish
-
-__all__ = [
-    "IMAGES",
-    "OWN_FILES",
-    "Trained",
-    "TrainingFiles",
-    "TrainingRun",
-    "left_out",
-    "missing",
-    "read",
-    "train_run",
-    "write",
-]
 
 log = logging.getLogger(__name__)
 
@@ -141,13 +127,10 @@ def _shortcut(run: TrainingRun) -> str:
 
 def write(files: TrainingFiles, curve: TrainingCurve, provenance: Mapping[str, Any]) -> None:
     """Publish a finished run, then remove its checkpoint."""
-    rows = [
-        {"round": p.round, "accuracy": p.accuracy, "loss": p.loss, "participants": p.participants}
-        for p in curve.points
-    ]
+    rows = [asdict(point) for point in curve.points]
     versions = {**provenance["versions"], "jax": version("jax"), "jaxlib": version("jaxlib")}
     about = json.dumps({**provenance, "versions": versions}, indent=2, sort_keys=True, ensure_ascii=False)
-    content = to_parquet(arrow_columns.table(rows, _CURVE))
+    content = table_files.to_bytes(pa.Table.from_pylist(rows, _CURVE))
     publish(files.checksum, {files.curve: content, files.provenance: f"{about}\n".encode()}, folders=2)
     files.checkpoint.unlink(missing_ok=True)
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import io
 import json
-import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
+from shuffledp.pipeline import table_files
 from shuffledp.pipeline.experiments.sources.user_file import files_of, key_of
 from shuffledp.storage import IntegrityError, publish, read_verified
 from shuffledp.userdata import counts
@@ -85,7 +83,7 @@ def prepare(
     }
     numbers, json_file, checksum = files_of(prepared, key_of(asked))
     text = json.dumps(about, indent=1, ensure_ascii=False) + "\n"
-    publish(checksum, {numbers: _npz(_arrays(found)), json_file: text.encode()})
+    publish(checksum, {numbers: table_files.npz(_arrays(found)), json_file: text.encode()})
 
 
 def outdated(prepared: Path, root: Path) -> Iterator[tuple[Path, str]]:
@@ -156,13 +154,3 @@ def _arrays(found: Counted | Collected) -> dict[str, NDArray[Any]]:
     if isinstance(found, Counted):
         return {"counts": found.counts}
     return {"sizes": found.sizes, "items": found.items}
-
-
-def _npz(arrays: Mapping[str, NDArray[Any]]) -> bytes:
-    whole = io.BytesIO()
-    with zipfile.ZipFile(whole, "w") as archive:
-        for name, array in arrays.items():
-            one = io.BytesIO()
-            np.lib.format.write_array(one, np.ascontiguousarray(array), allow_pickle=False)
-            archive.writestr(zipfile.ZipInfo(f"{name}.npy"), one.getvalue())
-    return whole.getvalue()

@@ -24,8 +24,6 @@ from shuffledp import storage
 from shuffledp.pipeline.learning.curve import Point
 from shuffledp.pipeline.learning.plan import TrainingPlan
 
-__all__ = ["CheckpointError", "State", "load", "save"]
-
 log = logging.getLogger(__name__)
 
 _FORMAT = 1

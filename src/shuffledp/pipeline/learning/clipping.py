@@ -16,8 +16,6 @@ import jax.numpy as jnp
 from shuffledp.pipeline.learning.network import forward, gathered, losses, no_taps
 from shuffledp.pipeline.learning.plan import Network
 
-__all__ = ["CHUNK", "clipped_sum", "plain_clipped_sum"]
-
 CHUNK = 12
 """Examples per backward pass: larger chunks leave the processor's cache."""
 

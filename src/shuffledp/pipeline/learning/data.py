@@ -10,9 +10,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.numerics.argument_ranges import check_count, check_positive, check_unit
-
-__all__ = ["MNIST_MEAN", "MNIST_SIZE", "MNIST_SPREAD", "LearningData", "fitted", "learning_data"]
+from shuffledp.numerics.argument_ranges import Positive, Unit
+from shuffledp.numerics.argument_types import check_fields
 
 MNIST_MEAN = 0.1307
 """Mean of the pixels of the training images, gray values over 255."""
@@ -34,12 +33,11 @@ class LearningData:
     train_labels: NDArray[np.int32]
     test_images: NDArray[np.uint8]
     test_labels: NDArray[np.int32]
-    mean: float = MNIST_MEAN
-    spread: float = MNIST_SPREAD
+    mean: Unit = MNIST_MEAN
+    spread: Positive = MNIST_SPREAD
 
     def __post_init__(self) -> None:
-        check_unit("mean", self.mean)
-        check_positive("spread", self.spread)
+        check_fields(self)
         for part in ("train", "test"):
             images, labels = getattr(self, f"{part}_images"), getattr(self, f"{part}_labels")
             if images.ndim != 4 or images.dtype != np.uint8 or not len(images):
@@ -84,7 +82,6 @@ def fitted(images: NDArray[np.uint8], size: int = MNIST_SIZE) -> NDArray[np.uint
     has the channels as last axis. A digit of 8 x 8 pixels becomes one of 24 x 24, about the size of digits of MNIST.
     Raises ``ValueError`` for images of another form, empty or too large.
     """
-    check_count("size", size, 1)
     images = np.asarray(images)
     if images.ndim == 3:
         images = images[..., None]

@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 
 from shuffledp.pipeline.learning.plan import Network
 
-__all__ = ["forward", "initial_parameters", "losses", "no_taps", "patches", "pool", "unpacked"]
-
 
 def initial_parameters(network: Network, rng: np.random.Generator) -> NDArray[np.float32]:
     """Return parameters before training, (network.size,): uniform on +-1/sqrt(fan-in), biases included."""

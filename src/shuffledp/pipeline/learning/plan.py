@@ -4,18 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Annotated, Any
 
-from shuffledp.numerics.argument_ranges import (
-    check_choice,
-    check_count,
-    check_nonnegative,
-    check_open_unit,
-    check_positive,
-    check_unit,
-)
-
-__all__ = ["ACTIVATIONS", "DECAYS", "KINDS", "POOLINGS", "Layer", "Network", "TrainingPlan"]
+from shuffledp.numerics.argument_ranges import FromOne, FromTwo, NonNegative, OpenUnit, Positive, Unit, one_of
+from shuffledp.numerics.argument_types import check_fields
 
 POOLINGS = ("disjoint", "overlapping")
 ACTIVATIONS = ("tanh", "relu")
@@ -51,20 +43,15 @@ class Network:
     out of range or images too small for the second convolution.
     """
 
-    pooling: str = "disjoint"
-    activation: str = "tanh"
-    image: tuple[int, int, int] = (28, 28, 1)
-    classes: int = 10
+    pooling: Annotated[str, one_of(POOLINGS)] = "disjoint"
+    activation: Annotated[str, one_of(ACTIVATIONS)] = "tanh"
+    image: tuple[FromOne, FromOne, FromOne] = (28, 28, 1)
+    classes: FromTwo = 10
 
     def __post_init__(self) -> None:
-        check_choice("pooling", self.pooling, POOLINGS)
-        check_choice("activation", self.activation, ACTIVATIONS)
-        object.__setattr__(self, "classes", check_count("classes", self.classes, 2))
+        check_fields(self)
         if len(self.image) != 3:
             raise ValueError(f"image must be (height, width, channels), got {self.image!r}.")
-        names = ("height", "width", "channels")
-        image = tuple(check_count(name, value, 1) for name, value in zip(names, self.image, strict=True))
-        object.__setattr__(self, "image", image)  # a list of a configuration file becomes a tuple
         if min(self.second) < 1 or min(self.features[:2]) < 1:
             raise ValueError(
                 f"Images of {self.image[0]} x {self.image[1]} pixels are too small for the network."
@@ -145,28 +132,22 @@ class TrainingPlan:
     Raises ``ValueError`` if a setting is out of range, or missing or superfluous for its kind.
     """
 
-    kind: str
-    learning_rate: float
-    clip: float
-    noise_multiplier: float
-    rounds: int
-    evaluate_every: int
+    kind: Annotated[str, one_of(KINDS)]
+    learning_rate: Positive
+    clip: Positive
+    noise_multiplier: NonNegative
+    rounds: FromOne
+    evaluate_every: FromOne
     seed: int
-    batch: int | None = None
-    rate: float | None = None
+    batch: FromOne | None = None
+    rate: OpenUnit | None = None
     network: Network = field(default_factory=Network)
-    decay: str = "none"
-    averaging: float = 0.0
-    sampled: int | None = None
+    decay: Annotated[str, one_of(DECAYS)] = "none"
+    averaging: Unit = 0.0
+    sampled: FromOne | None = None
 
     def __post_init__(self) -> None:
-        check_choice("kind", self.kind, KINDS)
-        check_positive("learning_rate", self.learning_rate)
-        check_positive("clip", self.clip)
-        check_nonnegative("noise_multiplier", self.noise_multiplier)
-        for name in ("rounds", "evaluate_every", "batch", "sampled"):
-            if getattr(self, name) is not None or name in ("rounds", "evaluate_every"):
-                object.__setattr__(self, name, check_count(name, getattr(self, name), 1))
+        check_fields(self)
         if isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0:
             raise ValueError(f"seed must be an integer >= 0, got {self.seed!r}.")
         wanted, other = ("batch", "rate") if self.kind == "shuffle_sgd" else ("rate", "batch")
@@ -174,10 +155,6 @@ class TrainingPlan:
             raise ValueError(f"{wanted} must be given for kind {self.kind!r}.")
         if getattr(self, other) is not None:
             raise ValueError(f"{other} has no meaning for kind {self.kind!r}, got {getattr(self, other)!r}.")
-        if self.rate is not None:
-            check_open_unit("rate", self.rate)
-        check_choice("decay", self.decay, DECAYS)
-        check_unit("averaging", self.averaging)
         if self.averaging == 1:
             raise ValueError("averaging must be in [0, 1), got 1: no iterate would count.")
 

@@ -20,7 +20,6 @@ import jax.numpy as jnp
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.numerics.argument_ranges import check_nonnegative
 from shuffledp.pipeline.learning import checkpoint as checkpoints
 from shuffledp.pipeline.learning.checkpoint import State
 from shuffledp.pipeline.learning.clipping import clipped_sum
@@ -28,8 +27,6 @@ from shuffledp.pipeline.learning.curve import Point, Progress, TrainingCurve
 from shuffledp.pipeline.learning.data import LearningData
 from shuffledp.pipeline.learning.network import forward, initial_parameters, losses, no_taps
 from shuffledp.pipeline.learning.plan import Network, TrainingPlan
-
-__all__ = ["accuracy", "noise", "participants", "train"]
 
 _INITIAL, _PARTICIPANTS, _NOISE, _SAMPLE = range(4)
 _TEST_CHUNK = 100
@@ -53,7 +50,6 @@ def train(
     machine and number of threads, it is the same to the last bit after any interruptions. Raises `CheckpointError` if
     the checkpoint is damaged or of another run, and ``ValueError`` if the plan does not fit the data.
     """
-    check_nonnegative("every_seconds", every_seconds)
     _check_fit(plan, data)
     digest = data.digest if checkpoint else ""
     state = checkpoints.load(checkpoint, plan, digest, _machine()) if checkpoint else None

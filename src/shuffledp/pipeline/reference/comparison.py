@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from shuffledp.pipeline.reference.snapshot import DIGEST, KEY, Job, Row, Snapshot, Training
+from shuffledp.pipeline.reference.snapshot import DIGEST, Key, Part, Row, Snapshot
 from shuffledp.pipeline.reference.tolerances import OF_CELLS, OF_CURVES, Tolerance
 
 SAME, DIFFERENT, REFUSED = 0, 1, 2
 """Exit codes."""
 _REAL = ("official", "mirror")
 """Both are the published files, whose checksums the project knows."""
-_UNITS = {DIGEST: "bytes, on the machine of the reference"}
 
 
 @dataclass(frozen=True)
@@ -81,69 +79,91 @@ class Comparison:
 
 
 def compare(reference: Snapshot, found: Snapshot) -> Comparison:
-    """Compare a run with the reference, except jobs with another seed, number of repeats, grid or data."""
+    """Compare a run with the reference, except parts with another seed, number of repeats, grid, settings or data."""
     refused: dict[str, list[str]] = {}
-    sections = {
-        paper: _paper(paper, reference, found, refused)
-        for paper in dict.fromkeys(key[0] for key in (*reference.jobs, *found.jobs))
-    }
-    untrained = [run.name for key, run in reference.training.items() if key not in found.training]
+    sections: dict[str, Section] = {}
+    for paper in dict.fromkeys(key[0] for key in (*reference.jobs, *found.jobs)):
+        section = sections[paper] = Section(_columns(OF_CELLS))
+        section.missing += _only(paper, reference.jobs, found.jobs)
+        section.additional += _only(paper, found.jobs, reference.jobs)
+        for key in sorted(key for key in reference.jobs if key[0] == paper and key in found.jobs):
+            _compare(section, reference.jobs[key], found.jobs[key], refused)
     if found.training:
-        sections["training"] = _trainings(reference, found, refused)
+        section = sections["training"] = Section(_columns(OF_CURVES))
+        section.additional += [
+            f"training {run.name}" for key, run in found.training.items() if key not in reference.training
+        ]
+        for key in reference.training:
+            if key in found.training:
+                _compare(section, reference.training[key], found.training[key], refused)
+    untrained = [run.name for key, run in reference.training.items() if key not in found.training]
     made = [(reference.jobs[key].made, found.jobs[key].made) for key in reference.jobs if key in found.jobs]
     same = bool(made) and all(mine.same_machine(other) for mine, other in made)
     return Comparison(sections, refused, same, untrained)
 
 
-# -- experiments -----------------------------------------------------------------------------------------------------
-
-
-def _paper(paper: str, reference: Snapshot, found: Snapshot, refused: dict[str, list[str]]) -> Section:
-    section = Section(_columns(OF_CELLS))
-    mine = {key[1:]: job for key, job in reference.jobs.items() if key[0] == paper}
-    others = {key[1:]: job for key, job in found.jobs.items() if key[0] == paper}
-    section.missing += _only(paper, mine, others)
-    section.additional += _only(paper, others, mine)
-    for key in sorted(mine.keys() & others.keys()):
-        reason = _incomparable(mine[key], others[key])
-        if reason:
-            refused.setdefault(reason, []).append(f"{mine[key].name}.{mine[key].method}")
-        else:
-            _compare_jobs(section, mine[key], others[key])
-    return section
-
-
 def _columns(tolerances: Mapping[str, Tolerance]) -> dict[str, Column]:
     return {name: Column(tolerance.says) for name, tolerance in tolerances.items()} | {
-        DIGEST: Column(_UNITS[DIGEST])
+        DIGEST: Column("bytes, on the machine of the reference")
     }
 
 
-def _only(
-    paper: str, these: Mapping[tuple[str, str], Job], those: Mapping[tuple[str, str], Job]
-) -> Iterator[str]:
+def _only(paper: str, these: Iterable[Key], those: Iterable[Key]) -> Iterator[str]:
     """Yield the experiments that only one side has, and the methods in other experiments that only one side has."""
-    shared = {experiment for experiment, _ in those}
-    for experiment in dict.fromkeys(experiment for experiment, _ in these):
+    others = {key[1:] for key in those if key[0] == paper}
+    shared = {experiment for experiment, _ in others}
+    own = [key[1:] for key in these if key[0] == paper]
+    for experiment in dict.fromkeys(experiment for experiment, _ in own):
         if experiment not in shared:
             yield f"experiment {paper}.{experiment}"
-    for experiment, method in these:
-        if experiment in shared and (experiment, method) not in those:
+    for experiment, method in own:
+        if experiment in shared and (experiment, method) not in others:
             yield f"method {paper}.{experiment}.{method}"
 
 
-def _incomparable(reference: Job, found: Job) -> str:
-    """Return the reason why two jobs are not comparable, with the values of both jobs; empty if they are comparable."""
+def _compare(section: Section, reference: Part, found: Part, refused: dict[str, list[str]]) -> None:
+    if reason := _incomparable(reference, found):
+        refused.setdefault(reason, []).append(reference.name)
+        return
+    strict = reference.made.same_machine(found.made)
+    mine, others = ({_place(part, row): row for row in part.rows} for part in (reference, found))
+    section.missing += [place for place in mine if place not in others]
+    section.additional += [place for place in others if place not in mine]
+    for place, row in mine.items():
+        if place in others:
+            where = place.partition(" ")[2]
+            _compare_rows(section, where, row, others[place], OF_CELLS if DIGEST in row else OF_CURVES)
+            if DIGEST in row:
+                _compare_digests(section, where, row[DIGEST], others[place][DIGEST], strict)
+    if reference.key[1] == "training":
+        _compare_digests(section, reference.name, reference.sha256[0], found.sha256[0], strict)
+    section.files += len(reference.sha256)
+    section.same_files += sum(map(str.__eq__, reference.sha256, found.sha256))
+
+
+def _place(part: Part, row: Row) -> str:
+    """Return the kind and the name of a row: a cell of an experiment, or a round of a training run."""
+    if DIGEST not in row:
+        return f"round {part.name} [round={row['round']}]"
+    shown = (row["point"], row["accounting"], row["metric"])
+    return f"cell {part.name} [{', '.join(text for text in shown if text)}]"
+
+
+def _incomparable(reference: Part, found: Part) -> str:
+    """Return the reason why two parts are not comparable, with the values of both; empty if they are comparable."""
     if _kind(reference.source) != _kind(found.source):
         return f"data {reference.dataset}: {reference.source} in the reference, {found.source} here"
     if reference.seed != found.seed:
         return f"seed: {reference.seed or 'none'} in the reference, {found.seed or 'none'} here"
-    if reference.repeats != found.repeats:
-        return f"scale: {reference.repeats or 'no'} repeats in the reference, {found.repeats or 'no'} here"
-    mine, others = _grid(reference.rows), _grid(found.rows)
-    for variable, values in mine.items():
-        lacking = values.keys() - others.get(variable, {}).keys()
-        if lacking:
+    if reference.scale != found.scale:
+        mine, others = (set(part.scale.split()) for part in (reference, found))
+        return (
+            f"scale: {' '.join(sorted(mine - others)) or 'no such setting'} in the reference, "
+            f"{' '.join(sorted(others - mine)) or 'no such setting'} here"
+        )
+    own, present = _grid(reference.rows), _grid(found.rows)
+    for variable, values in own.items():
+        if lacking := values - present.get(variable, set()):
             left = len(values) - len(lacking)
             return f"scale: {len(values)} values of {variable} in the reference, {left} of them here"
     return ""
@@ -153,33 +173,13 @@ def _kind(source: str) -> str:
     return "real" if source in _REAL else source
 
 
-def _grid(rows: Iterable[Row]) -> dict[str, Counter[str]]:
-    grid: dict[str, Counter[str]] = {}
+def _grid(rows: Iterable[Row]) -> dict[str, set[str]]:
+    grid: dict[str, set[str]] = {}
     for row in rows:
-        for part in row["point"].split(" ") if row["point"] else ():
+        for part in row.get("point", "").split():
             variable, _, value = part.partition("=")
-            grid.setdefault(variable, Counter())[value] += 1
+            grid.setdefault(variable, set()).add(value)
     return grid
-
-
-def _compare_jobs(section: Section, reference: Job, found: Job) -> None:
-    strict = reference.made.same_machine(found.made)
-    name = f"{reference.name}.{reference.method}"
-    mine, others = ({tuple(row[k] for k in KEY[1:]): row for row in job.rows} for job in (reference, found))
-    section.missing += [f"cell {_cell(name, mine[key])}" for key in mine if key not in others]
-    section.additional += [f"cell {_cell(name, others[key])}" for key in others if key not in mine]
-    for key, row in mine.items():
-        if key in others:
-            _compare_rows(section, _cell(name, row), row, others[key], OF_CELLS)
-            _compare_digests(section, _cell(name, row), row[DIGEST], others[key][DIGEST], strict)
-    section.files += 2
-    section.same_files += reference.cells_sha256 == found.cells_sha256
-    section.same_files += reference.values_sha256 == found.values_sha256
-
-
-def _cell(name: str, row: Row) -> str:
-    parts = (row["point"], row["accounting"], row["metric"])
-    return f"{name} [{', '.join(part for part in parts if part)}]"
 
 
 def _compare_rows(
@@ -208,50 +208,3 @@ def _compare_digests(section: Section, where: str, reference: str, found: str, s
     else:
         column.different += 1
         section.differences.append(Difference(where, DIGEST, reference, found))
-
-
-# -- training --------------------------------------------------------------------------------------------------------
-
-
-def _trainings(reference: Snapshot, found: Snapshot, refused: dict[str, list[str]]) -> Section:
-    section = Section(_columns(OF_CURVES))
-    section.additional += [
-        f"training {run.name}" for key, run in found.training.items() if key not in reference.training
-    ]
-    for key, mine in reference.training.items():
-        other = found.training.get(key)
-        if other is None:
-            continue
-        reason = _other_training(mine, other)
-        if reason:
-            refused.setdefault(reason, []).append(mine.name)
-        else:
-            _compare_curves(section, mine, other)
-    return section
-
-
-def _other_training(reference: Training, found: Training) -> str:
-    if _kind(reference.source) != _kind(found.source):
-        return f"data {reference.dataset}: {reference.source} in the reference, {found.source} here"
-    if reference.seed != found.seed:
-        return f"seed: {reference.seed} in the reference, {found.seed} here"
-    if reference.settings != found.settings:
-        mine, others = (set(run.settings.split(" ")) for run in (reference, found))
-        return (
-            f"scale: {' '.join(sorted(mine - others)) or 'no such setting'} in the reference, "
-            f"{' '.join(sorted(others - mine)) or 'no such setting'} here"
-        )
-    return ""
-
-
-def _compare_curves(section: Section, reference: Training, found: Training) -> None:
-    mine, others = ({row["round"]: row for row in run.rows} for run in (reference, found))
-    section.missing += [f"round {reference.name} [{r}]" for r in mine if r not in others]
-    section.additional += [f"round {reference.name} [{r}]" for r in others if r not in mine]
-    for r, row in mine.items():
-        if r in others:
-            _compare_rows(section, f"{reference.name} [round={r}]", row, others[r], OF_CURVES)
-    strict = reference.made.same_machine(found.made)
-    _compare_digests(section, reference.name, reference.curve_sha256, found.curve_sha256, strict)
-    section.files += 1
-    section.same_files += reference.curve_sha256 == found.curve_sha256

@@ -16,7 +16,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from shuffledp.pipeline.reference.snapshot import COLUMNS, CURVE, Job, Made, Row, Snapshot, Training
+from shuffledp.pipeline.reference.snapshot import COLUMNS, CURVE, Key, Made, Part, Row, Snapshot
 from shuffledp.storage import listed, publish, read_verified
 
 CHECKSUM = "reference.sha256"
@@ -33,26 +33,32 @@ _JOB_COLUMNS = (
     "cells_sha256",
     "values_sha256",
 )
-_RUN_KEYS = ("seed", "settings", "dataset", "source", "curve_sha256")
 
 
 def write(folder: Path, snapshot: Snapshot) -> list[Path]:
     """Write a snapshot as the reference; raise ``ValueError`` if jobs have different machines or versions."""
-    made = {(job.made.machine, tuple(sorted(job.made.versions.items()))) for job in snapshot.jobs.values()}
+    jobs = [snapshot.jobs[key] for key in sorted(snapshot.jobs)]
+    made = {(job.made.machine, tuple(sorted(job.made.versions.items()))) for job in jobs}
     if len(made) != 1:
         raise ValueError(
             f"The results were made on {len(made)} different machines or with different versions: remove them "
             "(`make clean`) and run `make all` once."
         )
     files: dict[Path, bytes] = {}
-    by_table = groupby(sorted(snapshot.jobs.items()), lambda item: item[0][:2])
-    for (paper, experiment), items in by_table:
-        rows = [row for _, job in items for row in job.rows]
+    for (paper, experiment), methods in groupby(jobs, lambda job: job.key[:2]):
+        rows = [row for job in methods for row in job.rows]
         files[folder / paper / f"{experiment}.csv"] = _csv(COLUMNS, rows)
-    for (paper, run), training in snapshot.training.items():
-        files[folder / paper / "training" / f"{run}.csv"] = _csv(CURVE, training.rows)
-    files[folder / _JOBS] = _csv(_JOB_COLUMNS, [_line(job) for _, job in sorted(snapshot.jobs.items())])
-    files[folder / _MANIFEST] = (json.dumps(_manifest(snapshot), indent=2, sort_keys=True) + "\n").encode()
+    for training in snapshot.training.values():
+        files[folder.joinpath(*training.key).with_suffix(".csv")] = _csv(CURVE, training.rows)
+    files[folder / _JOBS] = _csv(_JOB_COLUMNS, map(_line, jobs))
+    about = {
+        "machine": jobs[0].made.machine,
+        "versions": dict(jobs[0].made.versions),
+        "commits": sorted({job.made.commit for job in jobs}),
+        "data": {job.dataset: job.source for job in jobs if job.dataset},
+        "training": {f"{run.key[0]}/{run.key[2]}": _about(run) for run in snapshot.training.values()},
+    }
+    files[folder / _MANIFEST] = (json.dumps(about, indent=2, sort_keys=True) + "\n").encode()
     checksum = folder / CHECKSUM
     outdated = set(listed(checksum)) - set(files) if checksum.is_file() else set()
     publish(checksum, files)
@@ -61,25 +67,14 @@ def write(folder: Path, snapshot: Snapshot) -> list[Path]:
     return sorted(files)
 
 
-def _line(job: Job) -> Row:
-    return {name: getattr(job, name) for name in _JOB_COLUMNS}
+def _line(job: Part) -> Row:
+    settings = (job.seed, job.scale.removeprefix("repeats="), job.dataset, job.source)
+    return dict(zip(_JOB_COLUMNS, (*job.key, *settings, *job.sha256), strict=True))
 
 
-def _manifest(snapshot: Snapshot) -> dict[str, Any]:
-    jobs = list(snapshot.jobs.values())
-    return {
-        "machine": jobs[0].made.machine,
-        "versions": dict(jobs[0].made.versions),
-        "commits": sorted({job.made.commit for job in jobs}),
-        "data": {job.dataset: job.source for job in jobs if job.dataset},
-        "training": {
-            f"{paper}/{run}": {
-                **{key: getattr(training, key) for key in _RUN_KEYS},
-                **asdict(training.made),
-            }
-            for (paper, run), training in snapshot.training.items()
-        },
-    }
+def _about(run: Part) -> dict[str, Any]:
+    about = {"seed": run.seed, "settings": run.scale, "dataset": run.dataset, "source": run.source}
+    return {**about, "curve_sha256": run.sha256[0], **asdict(run.made)}
 
 
 def _csv(names: Sequence[str], rows: Iterable[Mapping[str, str]]) -> bytes:
@@ -97,22 +92,25 @@ def read(folder: Path) -> Snapshot:
         raise ValueError(f"There is no reference in {folder}: {checksum} is missing.")
     about = json.loads(read_verified(folder / _MANIFEST, checksum))
     made = Made(about["machine"], about["versions"])
-    rows: dict[tuple[str, str, str], list[Row]] = {}
+    rows: dict[Key, list[Row]] = {}
     lines = _read_csv(folder / _JOBS, checksum)
     for paper, experiment in dict.fromkeys((line["paper"], line["experiment"]) for line in lines):
         for row in _read_csv(folder / paper / f"{experiment}.csv", checksum):
             rows.setdefault((paper, experiment, row["method"]), []).append(row)
-    jobs = {
-        key: Job(**line, made=made, rows=tuple(rows.get(key, ())))
-        for line in lines
-        for key in [(line["paper"], line["experiment"], line["method"])]
-    }
-    training = {}
+    jobs, training = {}, {}
+    for line in lines:
+        key = (line["paper"], line["experiment"], line["method"])
+        scale = f"repeats={line['repeats']}" if line["repeats"] else ""
+        settings = (line["seed"], scale, line["dataset"], line["source"])
+        digests = (line["cells_sha256"], line["values_sha256"])
+        jobs[key] = Part(key, *settings, digests, made, tuple(rows.get(key, ())))
     for name, run in about["training"].items():
         paper, _, id = name.partition("/")
-        found = tuple(_read_csv(folder / paper / "training" / f"{id}.csv", checksum))
+        key = (paper, "training", id)
+        settings = (run["seed"], run["settings"], run["dataset"], run["source"])
         own = Made(run["machine"], run["versions"], run["commit"])
-        training[paper, id] = Training(paper, id, **{k: run[k] for k in _RUN_KEYS}, made=own, rows=found)
+        curve = _read_csv(folder.joinpath(*key).with_suffix(".csv"), checksum)
+        training[key] = Part(key, *settings, (run["curve_sha256"],), own, tuple(curve))
     return Snapshot(jobs, training)
 
 

@@ -17,11 +17,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from shuffledp.pipeline import arrow_columns
+from shuffledp.pipeline import table_files
 from shuffledp.pipeline.experiments.bundle import CELL_NUMBERS, TRAINED_METRICS, Bundle
 from shuffledp.pipeline.experiments.trained import TrainingFiles
 from shuffledp.storage import read_verified, sha256_of
@@ -70,54 +68,38 @@ class Made:
         )
 
 
-@dataclass(frozen=True)
-class Job:
-    """One method of one experiment: its compared settings, its rows, and its files' digests."""
+Key = tuple[str, str, str]
+"""Paper, experiment and method; or paper, ``training`` and run."""
 
-    paper: str
-    experiment: str
-    method: str
+
+@dataclass(frozen=True)
+class Part:
+    """One method of one experiment, or one training run: its compared settings, its rows, and its files' digests.
+
+    `scale` has the number of repeats, or the settings of training, as ``name=value`` separated by spaces.
+    """
+
+    key: Key
     seed: str
-    repeats: str
+    scale: str
     dataset: str
     source: str
-    cells_sha256: str
-    values_sha256: str
+    sha256: tuple[str, ...]
     made: Made
     rows: tuple[Row, ...]
 
     @property
     def name(self) -> str:
-        """Name of the experiment."""
-        return f"{self.paper}.{self.experiment}"
-
-
-@dataclass(frozen=True)
-class Training:
-    """One training run: its settings, the source of its data, and its curve as texts."""
-
-    paper: str
-    run: str
-    seed: str
-    settings: str
-    dataset: str
-    source: str
-    curve_sha256: str
-    made: Made
-    rows: tuple[Row, ...]
-
-    @property
-    def name(self) -> str:
-        """Name of the run."""
-        return f"{self.paper}.training.{self.run}"
+        """Name of the method or the run."""
+        return ".".join(self.key)
 
 
 @dataclass(frozen=True)
 class Snapshot:
-    """Jobs by paper, experiment and method; training runs by paper and run."""
+    """Methods of experiments, and training runs, by their keys."""
 
-    jobs: Mapping[tuple[str, str, str], Job]
-    training: Mapping[tuple[str, str], Training]
+    jobs: Mapping[Key, Part]
+    training: Mapping[Key, Part]
 
 
 def of_results(results: Path) -> Snapshot:
@@ -126,41 +108,32 @@ def of_results(results: Path) -> Snapshot:
     if not jobs:
         raise ValueError(f"There are no results in {results}/runs: run `make all` or `make verify`.")
     runs = [_training(results, path) for path in sorted(results.glob("training/*/*.sha256"))]
-    return Snapshot(
-        {(job.paper, job.experiment, job.method): job for job in jobs},
-        {(run.paper, run.run): run for run in runs},
-    )
+    return Snapshot({job.key: job for job in jobs}, {run.key: run for run in runs})
 
 
-def _job(results: Path, checksum: Path) -> Job:
+def _job(results: Path, checksum: Path) -> Part:
     paper, experiment = checksum.parts[-3:-1]
-    method = checksum.stem
-    bundle = Bundle.of(results, paper, experiment, method)
+    key = (paper, experiment, checksum.stem)
+    bundle = Bundle.of(results, *key)
     about = json.loads(read_verified(bundle.provenance, checksum))
     job = about["job"]
     simulated = bool(job.get("protocol"))
-    return Job(
-        paper,
-        experiment,
-        method,
+    return Part(
+        key,
         # A function draws nothing and reads no data; its provenance names those of the training run, if there is one.
         seed=text(about["seed"]) if simulated else "",
-        repeats=text(job.get("repeats")) if simulated else "",
+        scale=point({"repeats": job["repeats"]}) if simulated else "",
         dataset=str(job["data"]["name"]) if simulated else "",
         source=str(about["data"]["source"]) if simulated else "",
-        cells_sha256=sha256_of(bundle.cells),
-        values_sha256=sha256_of(bundle.values),
+        sha256=(sha256_of(bundle.cells), sha256_of(bundle.values)),
         made=Made.of(about),
         rows=tuple(_rows(_frame(bundle.cells, checksum), _frame(bundle.values, checksum), _metrics(job))),
     )
 
 
 def _frame(path: Path, checksum: Path) -> pd.DataFrame:
-    # No thread pools for small tables: they now and then abort the interpreter while it exits.
-    content = pa.BufferReader(read_verified(path, checksum))
-    return pd.DataFrame(
-        pq.read_table(content, use_threads=False, pre_buffer=False).to_pandas(use_threads=False)
-    )
+    table = table_files.read(read_verified(path, checksum))
+    return pd.DataFrame(table.to_pandas(use_threads=False))
 
 
 def _metrics(job: Mapping[str, Any]) -> list[str]:
@@ -222,21 +195,18 @@ def text(value: Any) -> str:
     return str(value)
 
 
-def _training(results: Path, checksum: Path) -> Training:
+def _training(results: Path, checksum: Path) -> Part:
     paper, run = checksum.parts[-2], checksum.stem
     files = TrainingFiles.of(results, paper, run)
     about = json.loads(read_verified(files.provenance, checksum))
-    job = about["job"]
-    curve, _ = arrow_columns.read(read_verified(files.curve, checksum))
-    rows = [{name: text(curve[name][i]) for name in CURVE} for i in range(len(curve["round"]))]
-    return Training(
-        paper,
-        run,
-        text(about["seed"]),
-        " ".join(f"{name}={text(value)}" for name, value in sorted(job["settings"].items())),
-        job["data"],
-        about["data"]["source"],
-        sha256_of(files.curve),
-        Made.of(about),
-        tuple(rows),
+    curve = table_files.read(read_verified(files.curve, checksum)).to_pylist()
+    return Part(
+        (paper, "training", run),
+        seed=text(about["seed"]),
+        scale=point(about["job"]["settings"]),
+        dataset=about["job"]["data"],
+        source=about["data"]["source"],
+        sha256=(sha256_of(files.curve),),
+        made=Made.of(about),
+        rows=tuple({name: text(point[name]) for name in CURVE} for point in curve),
     )

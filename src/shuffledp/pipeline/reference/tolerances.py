@@ -45,34 +45,23 @@ def _number(row: Row, column: str) -> float:
     return float(row[column]) if row[column] else math.nan
 
 
-def _relative(column: str, most: float) -> Within:
+def _close(column: str, relative: float = 0.0, absolute: float = 0.0) -> Within:
     def within(reference: Row, found: Row) -> bool:
         a, b = _number(reference, column), _number(found, column)
-        return a == b or abs(a - b) <= most * max(abs(a), abs(b))  # nan is within nothing
+        return a == b or abs(a - b) <= max(absolute, relative * max(abs(a), abs(b)))  # nan is within nothing
 
     return within
-
-
-def _absolute(column: str, most: float) -> Within:
-    def within(reference: Row, found: Row) -> bool:
-        return abs(_number(reference, column) - _number(found, column)) <= most
-
-    return within
-
-
-def _never(reference: Row, found: Row) -> bool:
-    return False
 
 
 def _mean(reference: Row, found: Row) -> bool:
-    if _relative("mean", CLOSED_FORM)(reference, found):
+    if _close("mean", CLOSED_FORM)(reference, found):
         return True
     spread = math.hypot(_number(reference, "standard_error"), _number(found, "standard_error"))
     return abs(_number(reference, "mean") - _number(found, "mean")) <= STANDARD_ERRORS * spread
 
 
 def _standard_error(reference: Row, found: Row) -> bool:
-    if _relative("standard_error", CLOSED_FORM)(reference, found):
+    if _close("standard_error", CLOSED_FORM)(reference, found):
         return True
     a, b, count = (*(_number(row, "standard_error") for row in (reference, found)), _number(found, "count"))
     if not (a > 0 and b > 0 and count > 1):
@@ -80,18 +69,18 @@ def _standard_error(reference: Row, found: Row) -> bool:
     return abs(math.log(a / b)) <= STANDARD_ERRORS * math.sqrt(HEAVIEST / (count - 1))
 
 
-_EXACT = Tolerance("identical", _never)
+_EXACT = Tolerance("identical", lambda reference, found: False)
 
 
-def _closed(column: str) -> Tolerance:
-    return Tolerance(f"relative {CLOSED_FORM:g}", _relative(column, CLOSED_FORM))
+def _relative(most: float, *columns: str) -> dict[str, Tolerance]:
+    return {column: Tolerance(f"relative {most:g}", _close(column, most)) for column in columns}
 
 
 OF_CELLS: Mapping[str, Tolerance] = {
     **dict.fromkeys(TEXTS, _EXACT),
-    **{column: _closed(column) for column in CLAIMED},
-    **{column: Tolerance(f"relative {OPTIMUM:g}", _relative(column, OPTIMUM)) for column in COST},
-    "expected": _closed("expected"),
+    **_relative(CLOSED_FORM, *CLAIMED),
+    **_relative(OPTIMUM, *COST),
+    **_relative(CLOSED_FORM, "expected"),
     "mean": Tolerance(
         f"relative {CLOSED_FORM:g}, or {STANDARD_ERRORS:g} standard errors of the difference", _mean
     ),
@@ -103,8 +92,8 @@ OF_CELLS: Mapping[str, Tolerance] = {
 }
 """By column of the tables of experiments."""
 OF_CURVES: Mapping[str, Tolerance] = {
-    "accuracy": Tolerance(f"absolute {ACCURACY:g}", _absolute("accuracy", ACCURACY)),
-    "loss": Tolerance(f"relative {LOSS:g}", _relative("loss", LOSS)),
+    "accuracy": Tolerance(f"absolute {ACCURACY:g}", _close("accuracy", absolute=ACCURACY)),
+    **_relative(LOSS, "loss"),
     "participants": _EXACT,
 }
 """By column of the curves of training runs."""

@@ -26,6 +26,8 @@ from shuffledp.pipeline.rerun_digests.source_summaries import PACKAGE, Imported,
 
 Entry = str | Path
 """A module by its dotted name, or a file."""
+Found = tuple[frozenset[Path], frozenset[str]]
+"""Files, and names of lazy packages with their definitions."""
 
 
 @dataclass(frozen=True)
@@ -57,22 +59,19 @@ class Code:
         self._package = package.resolve()
         self._read = read
         self._kept = kept
-        self._sources: dict[Path, Source] = {}
-        self._modules: dict[str, Path | None] = {}
-        self._steps: dict[Path, tuple[frozenset[Path], frozenset[str]]] = {}
-        self._names: dict[Path, tuple[str, str]] = {}
-        self._homes: dict[tuple[str, str], tuple[frozenset[Path], frozenset[str]]] = {}
-        self._known: dict[tuple[Entry, ...], Reach] = {}
+        # Every question is asked once; a method that is cached for all objects would keep these alive.
+        self._reached = cache(self._reach)
+        self._module_file = cache(self._found_module)
+        self._source = cache(self._read_source)
+        self._named = cache(self._name_and_line)
+        self._step = cache(self._looked_up)
+        self._imported = cache(self._looked_for)
 
     def reach(self, *entries: Entry) -> Reach:
         """Return the modules and files that entries reach: dotted modules of the package, and files."""
-        if entries not in self._known:
-            self._known[entries] = self._reach(entries)
-            if self._kept is not None:
-                self._kept.save()
-        return self._known[entries]
+        return self._reached(*entries)
 
-    def _reach(self, entries: tuple[Entry, ...]) -> Reach:
+    def _reach(self, *entries: Entry) -> Reach:
         waiting: list[Path] = []
         edges: set[str] = set()
         for entry in entries:
@@ -97,6 +96,8 @@ class Code:
             edges |= step[1]
         named = {file: self._named(file) for file in seen}
         lines = sorted([*(line for _, line in named.values()), *edges])
+        if self._kept is not None:
+            self._kept.save()
         return Reach(
             frozenset(module for module, _ in named.values() if module),
             frozenset(file for file, (module, _) in named.items() if not module),
@@ -109,14 +110,13 @@ class Code:
 
     # -- names and contents --
 
-    def _module_file(self, name: str) -> Path | None:
-        if name not in self._modules:
-            first, *rest = name.split(".")
-            base = self._package.joinpath(*rest)
-            candidates = [base / "__init__.py", *([base.with_name(f"{base.name}.py")] if rest else [])]
-            known = first == self._package.name
-            self._modules[name] = next((c for c in candidates if c.is_file()), None) if known else None
-        return self._modules[name]
+    def _found_module(self, name: str) -> Path | None:
+        first, *rest = name.split(".")
+        if first != self._package.name:
+            return None
+        base = self._package.joinpath(*rest)
+        candidates = [base / "__init__.py", *([base.with_name(f"{base.name}.py")] if rest else [])]
+        return next((c for c in candidates if c.is_file()), None)
 
     def _module_name(self, file: Path) -> str:
         if file.suffix != ".py" or not file.is_relative_to(self._package):
@@ -129,29 +129,21 @@ class Code:
             return f"{self._package.name}/{file.relative_to(self._package).as_posix()}"
         return file.relative_to(self._root).as_posix() if file.is_relative_to(self._root) else file.name
 
-    def _source(self, file: Path) -> Source:
-        if file not in self._sources:
-            read = read_source if self._kept is None else self._kept.read
-            self._sources[file] = read(self._read(file), str(file))
-        return self._sources[file]
+    def _read_source(self, file: Path) -> Source:
+        read = read_source if self._kept is None else self._kept.read
+        return read(self._read(file), str(file))
 
-    def _named(self, file: Path) -> tuple[str, str]:
+    def _name_and_line(self, file: Path) -> tuple[str, str]:
         """Return a file's dotted module name (empty for other files), and its line in the digest: name and content."""
-        if file not in self._names:
-            content = (
-                self._source(file).digest if file.suffix == ".py" else sha256(self._read(file)).hexdigest()
-            )
-            self._names[file] = self._module_name(file), f"{self._label(file)} {content}"
-        return self._names[file]
+        content = self._source(file).digest if file.suffix == ".py" else sha256(self._read(file)).hexdigest()
+        return self._module_name(file), f"{self._label(file)} {content}"
 
     # -- one step --
 
-    def _step(self, file: Path) -> tuple[frozenset[Path], frozenset[str]]:
-        if file not in self._steps:
-            self._steps[file] = self._looked_up(file) if file.suffix == ".py" else (frozenset(), frozenset())
-        return self._steps[file]
-
-    def _looked_up(self, file: Path) -> tuple[frozenset[Path], frozenset[str]]:
+    def _looked_up(self, file: Path) -> Found:
+        """Return the files that a file reaches in one step, and the names that it uses of lazy packages."""
+        if file.suffix != ".py":
+            return frozenset(), frozenset()
         source, own = self._source(file), self._module_name(file)
         files: set[Path] = {file.parent / name for name in source.data}
         edges: set[str] = set()
@@ -178,13 +170,8 @@ class Code:
         above = here[: len(here) - item.level + (file.name == "__init__.py")]
         return ".".join([*above, *([item.module] if item.module else [])])
 
-    def _imported(self, module: str, name: str = "") -> tuple[frozenset[Path], frozenset[str]]:
+    def _looked_for(self, module: str, name: str = "") -> Found:
         """Return the files of ``from module import name`` or ``import module``: module, packages, defining module."""
-        if (module, name) not in self._homes:
-            self._homes[module, name] = self._looked_for(module, name)
-        return self._homes[module, name]
-
-    def _looked_for(self, module: str, name: str) -> tuple[frozenset[Path], frozenset[str]]:
         file = self._module_file(module)
         if file is None:
             return frozenset(), frozenset()
@@ -202,13 +189,13 @@ class Code:
             found, links = self._imported(home, original)
             files |= found
             edges |= links
-        if name and not wanted and name not in source.binds and self._module_file(f"{module}.{name}"):
+        if name and not wanted and self._module_file(f"{module}.{name}"):
             found, links = self._imported(f"{module}.{name}")
             files |= found
             edges |= links
         return frozenset(files), frozenset(edges)
 
-    def _attribute(self, dotted: str) -> tuple[frozenset[Path], frozenset[str]]:
+    def _attribute(self, dotted: str) -> Found:
         """Return the files of a dotted name: the files of its longest module and of the attribute after it."""
         parts = dotted.split(".")
         for length in range(len(parts), 0, -1):

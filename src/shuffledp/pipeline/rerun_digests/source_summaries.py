@@ -8,11 +8,10 @@ of this module's byte code, under the checksum of a file's content, so that a st
 from __future__ import annotations
 
 import ast
-import json
+import pickle
 import sys
-from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from hashlib import sha256
 from importlib.util import cache_from_source
@@ -27,6 +26,7 @@ PACKAGE: Final = Path(__file__).resolve().parents[2]
 DATA_CONSTANT: Final = "PACKAGE_DATA"
 _LONGEST_FILE_NAME = 255
 _MOST_KEPT = 4096
+_SEAL = 32  # bytes of a sha256
 _READS_ITSELF = {"__doc__", "getsource", "getdoc", "cleandoc"}
 
 
@@ -45,15 +45,14 @@ class Source:
 
     `digest` is the hex sha256 of the syntax tree of the code that runs. `attributes` are dotted names that begin with
     the package, such as ``shuffledp.accounting.clone_delta``. `offers` has the names of a lazy public package, each
-    with (module, name there), and `binds` the names that the module assigns at its top level. `data` is its
-    ``PACKAGE_DATA``, and `texts` are constants that may be names of files.
+    with (module, name there). `data` is the module's ``PACKAGE_DATA``, and `texts` are constants that may be names of
+    files.
     """
 
     digest: str
     imports: tuple[Imported, ...]
     attributes: tuple[str, ...]
     offers: dict[str, tuple[str, str]]
-    binds: frozenset[str]
     data: tuple[str, ...]
     texts: frozenset[str]
 
@@ -97,7 +96,6 @@ def read_source(content: bytes, file_name: str = "<source>") -> Source:
         tuple(dict.fromkeys(imports)),
         tuple(dict.fromkeys(attributes)),
         offers,
-        frozenset(_bound(tree.body)),
         _package_data(tree),
         frozenset(texts),
     )
@@ -161,24 +159,6 @@ def _named_import(call: ast.Call) -> list[Imported]:
     return [Imported(text.value)] if isinstance(text, ast.Constant) and isinstance(text.value, str) else []
 
 
-def _bound(body: list[ast.stmt]) -> Iterator[str]:
-    for node in body:
-        match node:
-            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-                yield node.name
-            case ast.Import() | ast.ImportFrom():
-                yield from (alias.asname or alias.name.partition(".")[0] for alias in node.names)
-            case ast.Assign() | ast.AnnAssign() | ast.AugAssign():
-                for inner in ast.walk(node):
-                    if isinstance(inner, ast.Name) and isinstance(inner.ctx, ast.Store):
-                        yield inner.id
-            case ast.If() | ast.Try() | ast.With() | ast.For() | ast.While():
-                for part in ("body", "orelse", "finalbody"):
-                    yield from _bound(getattr(node, part, []))
-                for handler in getattr(node, "handlers", []):
-                    yield from _bound(handler.body)
-
-
 def _package_data(tree: ast.Module) -> tuple[str, ...]:
     for node in tree.body:
         if _assigns(node, DATA_CONSTANT) and isinstance(node, ast.Assign | ast.AnnAssign) and node.value:
@@ -195,37 +175,34 @@ class Kept:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._asked: dict[str, Source] = {}
-        self._new = False
 
     @cached_property
-    def _known(self) -> dict[str, dict[str, Any]]:
+    def _known(self) -> dict[str, Source]:
         return _entries(self._path)
 
     def read(self, content: bytes, file_name: str = "<source>") -> Source:
         """Return the summary of a Python file; see `read_source`."""
         key = sha256(content).hexdigest()
         if key not in self._asked:
-            known = self._known.get(key)
-            self._new |= known is None
-            self._asked[key] = read_source(content, file_name) if known is None else _source_of(known)
+            self._asked[key] = self._known.get(key) or read_source(content, file_name)
         return self._asked[key]
 
     def save(self) -> None:
         """Save the summaries, if any of them is new."""
-        if not self._new or sys.dont_write_bytecode:
+        if self._asked.keys() <= self._known.keys() or sys.dont_write_bytecode:
             return
-        asked = {key: _plain(source) for key, source in self._asked.items()}
-        entries = {**self._known, **asked} if len(self._known) < _MOST_KEPT else asked
-        text = json.dumps(entries)
+        if len(self._known) >= _MOST_KEPT:
+            self._known.clear()
+        self._known.update(self._asked)
+        entries = pickle.dumps(self._known)
         with suppress(OSError):  # a folder that cannot be written to
             self._path.parent.mkdir(exist_ok=True)
-            write_atomically(self._path, f"{_seal(text)}\n{text}".encode())
-        self._new = False
+            write_atomically(self._path, _seal(entries) + entries)
 
 
 def beside_byte_code() -> Path:
     """Return the default path of `Kept`."""
-    return Path(cache_from_source(__file__)).with_suffix(".json")
+    return Path(cache_from_source(__file__)).with_suffix(".pickle")
 
 
 @cache
@@ -234,29 +211,14 @@ def _made_by() -> str:
     return f"{sha256(Path(__file__).read_bytes() + Path(lazy_api.__file__).read_bytes()).hexdigest()} {sys.version}"
 
 
-def _seal(entries: str) -> str:
-    return sha256(f"{_made_by()}\n{entries}".encode()).hexdigest()
+def _seal(entries: bytes) -> bytes:
+    return sha256(_made_by().encode() + entries).digest()
 
 
-def _entries(path: Path) -> dict[str, dict[str, Any]]:
+def _entries(path: Path) -> dict[str, Source]:
     try:
-        seal, _, entries = path.read_text(encoding="utf-8").partition("\n")
-    except (OSError, UnicodeDecodeError):
+        content = path.read_bytes()
+    except OSError:
         return {}
-    return dict(json.loads(entries)) if seal == _seal(entries) else {}
-
-
-def _plain(source: Source) -> dict[str, Any]:
-    return asdict(source) | {"binds": sorted(source.binds), "texts": sorted(source.texts)}
-
-
-def _source_of(entry: dict[str, Any]) -> Source:
-    return Source(
-        entry["digest"],
-        tuple(Imported(**item) for item in entry["imports"]),
-        tuple(entry["attributes"]),
-        {name: (module, there) for name, (module, there) in entry["offers"].items()},
-        frozenset(entry["binds"]),
-        tuple(entry["data"]),
-        frozenset(entry["texts"]),
-    )
+    seal, entries = content[:_SEAL], content[_SEAL:]
+    return dict(pickle.loads(entries)) if seal == _seal(entries) else {}

@@ -9,7 +9,8 @@ import pandas as pd
 import pytest
 
 from shuffledp.pipeline.datasets import Dataset, prepare
-from shuffledp.pipeline.experiments.participants import participants, population_from, task_from, typical
+from shuffledp.pipeline.experiments.job_parts import population_from, task_from
+from shuffledp.pipeline.experiments.participants import participants, typical
 from shuffledp.pipeline.experiments.sources import check_data, source_from
 from shuffledp.pipeline.experiments.sources.item_sets import level_sizes
 from shuffledp.pipeline.experiments.sources.item_sets import source as set_source

@@ -12,6 +12,7 @@ from shuffledp.pipeline.datasets.gradients import SoftmaxGradients
 from shuffledp.pipeline.experiments import participants as drawing
 from shuffledp.pipeline.experiments import runner, simulated
 from shuffledp.pipeline.experiments import sources as part
+from shuffledp.pipeline.experiments.job_parts import task_from
 from shuffledp.pipeline.experiments.sources import mnist_gradients as gradient_module
 from shuffledp.populations import Binomial
 from shuffledp.tasks import Vectors
@@ -271,6 +272,6 @@ def test_the_paper_s_figure_asks_for_the_real_dimension():
 
     root = Path(__file__).resolve().parents[4]
     experiment = read_yaml(root / "config/experiments/random_population.yaml")["experiments"]["gradient"]
-    task = drawing.task_from(experiment["task"])
+    task = task_from(experiment["task"])
     assert task == Vectors(7850, 5.0) == Vectors(10 * (28 * 28 + 1), 5.0)
     assert json.dumps(experiment["population"]["trials"]) == "59999"

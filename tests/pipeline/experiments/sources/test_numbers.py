@@ -8,7 +8,8 @@ import pandas as pd
 import pytest
 
 from shuffledp.pipeline.datasets import Dataset
-from shuffledp.pipeline.experiments.participants import participants, population_from, typical
+from shuffledp.pipeline.experiments.job_parts import population_from
+from shuffledp.pipeline.experiments.participants import participants, typical
 from shuffledp.pipeline.experiments.sources import check_data, source_from
 from shuffledp.pipeline.experiments.sources.numbers import source as number_source
 from shuffledp.populations import Binomial

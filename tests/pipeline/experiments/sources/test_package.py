@@ -12,6 +12,7 @@ from shuffledp.pipeline.config.grammar import Data, Task
 from shuffledp.pipeline.datasets import Dataset
 from shuffledp.pipeline.experiments import participants as drawing
 from shuffledp.pipeline.experiments import sources
+from shuffledp.pipeline.experiments.job_parts import population_from, task_from
 from shuffledp.pipeline.experiments.sources import user_file as files
 from shuffledp.tasks import Frequency, Summation
 
@@ -162,12 +163,12 @@ def stream(monkeypatch):
         monkeypatch.setattr(
             files, "load", lambda asked, folder: files.Prepared(own, {"note": "", "file": {}})
         )
-        made = drawing.task_from(task)
+        made = task_from(task)
         last = drawing.LastDraw()
         drawing.participants(
             made,
             sources.source_from(data, made, Path()),
-            drawing.population_from(population),
+            population_from(population),
             repeats=1,
             seed=3,
             truth=task.get("truth", "participants"),

@@ -20,19 +20,6 @@ from shuffledp.pipeline.experiments.sources.interface import (
 )
 from shuffledp.tasks import Task
 
-__all__ = [
-    "COLUMNS",
-    "OWN",
-    "SET_COLUMNS",
-    "SPARSE_COLUMNS",
-    "SYNTHETIC",
-    "VECTOR_COLUMNS",
-    "Source",
-    "check_data",
-    "source_from",
-    "with_found_domain",
-]
-
 MODULES = {
     "frequency": "shuffledp.pipeline.experiments.sources.values",
     "summation": "shuffledp.pipeline.experiments.sources.numbers",

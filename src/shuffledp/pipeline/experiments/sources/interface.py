@@ -85,6 +85,11 @@ class UnlikeStandIn(Source):
         return Participants(Public(n), unknown, unknown), np.zeros(1)
 
 
+def with_replacement(config: Mapping[str, Any]) -> bool:
+    """Return whether participants are drawn from the records with replacement."""
+    return bool(config.get("draw") == "with_replacement")
+
+
 def too_many(n: int, records: int) -> str:
     """Return the error message for more participants than records."""
     return f"{n} participants cannot be drawn without replacement from {records} records."

@@ -17,6 +17,7 @@ from shuffledp.pipeline.experiments.sources.interface import (
     Source,
     finite_population_correction,
     too_many,
+    with_replacement,
 )
 from shuffledp.tasks import Floats, Ints, Participants, Public, Sets, Users
 
@@ -57,9 +58,19 @@ class HeldSets(Source):
         """Probability that a user has each item, (d,)."""
 
     @property
-    @abstractmethod
     def records(self) -> int | None:
         """Size of the population for draws without replacement; None if users are drawn independently."""
+        return None
+
+    def draw(self, n: int, rng: np.random.Generator) -> Held:
+        """Draw the sets of n users, (n, s)."""
+        if self.records is not None and n > self.records:
+            raise ValueError(too_many(n, self.records))
+        return self._drawn(n, rng)
+
+    @abstractmethod
+    def _drawn(self, n: int, rng: np.random.Generator) -> Held:
+        """Draw the sets of n users."""
 
     def gathered(self, n: Ints, held: Sequence[Held], truth: str) -> Participants:
         """Return the participants; the counts are the holders per privacy level and item."""
@@ -100,12 +111,7 @@ class UniformSets(HeldSets):
         """Equal probabilities of all items, (d,)."""
         return np.full(self.task.domain_size, self.task.set_size / self.task.domain_size)
 
-    @property
-    def records(self) -> int | None:
-        """None, as users are drawn independently."""
-        return None
-
-    def draw(self, n: int, rng: np.random.Generator) -> Held:
+    def _drawn(self, n: int, rng: np.random.Generator) -> Held:
         """Draw sets of n users, (n, s), by Floyd's algorithm: one pass per item, for all users at once."""
         d, s = self.task.domain_size, self.task.set_size
         chosen = np.empty((n, s), np.int32)
@@ -130,11 +136,6 @@ class PageSets(HeldSets):
     replace: bool
 
     @property
-    def categories(self) -> int:
-        """Number of page categories."""
-        return self.task.domain_size - self.task.padding_items
-
-    @property
     def records(self) -> int | None:
         """Number of MSNBC users."""
         return None if self.replace else int(self.dataset.sets()[1].sum())
@@ -155,10 +156,8 @@ class PageSets(HeldSets):
         filled = ~held * (missing / np.maximum(others, 1))[:, None]
         return np.asarray(weights @ (kept + filled))
 
-    def draw(self, n: int, rng: np.random.Generator) -> Held:
+    def _drawn(self, n: int, rng: np.random.Generator) -> Held:
         """Draw the sets of n users, (n, s), in random order."""
-        if self.records is not None and n > self.records:
-            raise ValueError(too_many(n, self.records))
         held = members(self.dataset.sample_sets(n, rng, replace=self.replace))
         return of_one_size(held, self.task, self.padding, rng).astype(np.int32)
 
@@ -181,9 +180,8 @@ def source(config: Mapping[str, Any], task: Sets, dataset: Dataset | None) -> He
     if dataset is None:
         return UniformSets(key, "synthetic", "", task, split)
     about = dataset.provenance
-    replace = config.get("draw", "without_replacement") == "with_replacement"
     padding = config.get("padding", "categories")
-    return PageSets(key, about.source, about.note, task, split, dataset, padding, replace)
+    return PageSets(key, about.source, about.note, task, split, dataset, padding, with_replacement(config))
 
 
 def check(config: Mapping[str, Any], task: Sets) -> None:

@@ -17,6 +17,7 @@ from shuffledp.pipeline.experiments.sources.interface import (
     UnlikeStandIn,
     finite_population_correction,
     too_many,
+    with_replacement,
 )
 from shuffledp.protocols.vectors._participants import VectorParticipants
 from shuffledp.tasks import Floats, Ints, Participants, Public, Users, Vectors
@@ -84,12 +85,11 @@ def check(config: Mapping[str, Any], task: Vectors) -> None:
 
 def source(config: Mapping[str, Any], task: Vectors, dataset: Dataset) -> Source:
     """Return the gradients of a data set of images; a substitute may have another dimension than the task."""
-    replace = config.get("draw", "without_replacement") == "with_replacement"
     images, labels = (dataset.arrays[name] for name in VECTOR_COLUMNS[config["column"]])
     gradients = SoftmaxGradients(images, labels, task.clip)
     about = dataset.provenance
     if gradients.dimension == task.dimension:
-        return Gradients(config, about.source, about.note, gradients, replace)
+        return Gradients(config, about.source, about.note, gradients, with_replacement(config))
     return _of_another_dimension(config, task, about, gradients.dimension)
 
 

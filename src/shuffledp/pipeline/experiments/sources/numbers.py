@@ -9,35 +9,22 @@ from typing import Any
 import numpy as np
 
 from shuffledp.numerics.repeated_indices import pieces
-from shuffledp.numerics.samplers import without_replacement
 from shuffledp.pipeline.datasets.prepared import Dataset
+from shuffledp.pipeline.experiments.sources.cells import Cells, check_weights
 from shuffledp.pipeline.experiments.sources.interface import (
     SPARSE_COLUMNS,
     Held,
-    Source,
     finite_population_correction,
-    too_many,
+    with_replacement,
 )
 from shuffledp.tasks import USERS_AT_ONCE, Floats, Ints, Participants, Public, Summation, Users
 
 
 @dataclass(frozen=True)
-class Numbers(Source):
-    """Numbers with finitely many values: records `holders` for draws without replacement, or probabilities `shares`."""
+class Numbers(Cells):
+    """Numbers with finitely many values."""
 
     task: Summation
-    shares: Floats
-    holders: Ints | None
-
-    def draw(self, n: int, rng: np.random.Generator) -> Held:
-        """Draw the number of participants per value, of shape ``counts_shape``."""
-        if self.holders is None:
-            drawn = rng.multinomial(n, self.shares.ravel())
-        elif n > self.holders.sum():
-            raise ValueError(too_many(n, int(self.holders.sum())))
-        else:
-            drawn = without_replacement(self.holders.ravel(), n, rng)
-        return np.asarray(drawn.reshape(self.shares.shape))
 
     def gathered(self, n: Ints, held: Sequence[Held], truth: str) -> Participants:
         """Return the participants; the counts are users per value, and the truth is the sum."""
@@ -53,15 +40,12 @@ class Numbers(Source):
 
     def expected(self, n: Ints, truth: str) -> tuple[Participants, Floats]:
         """Return the expected users per value."""
-        size = None if self.holders is None else int(self.holders.sum())
-        counts = n.reshape(-1, *[1] * self.shares.ndim) * self.shares
-        if self.holders is not None:
-            counts = np.where(n.reshape(-1, *[1] * self.shares.ndim) == size, self.holders, counts)
+        counts = self.expected_counts(n)
         mean = counts @ self.task.values
         sampling = np.zeros_like(mean)
         if truth == "population":
             spread = self.shares @ self.task.values**2 - self._mean**2
-            sampling = (finite_population_correction(n, size) * n).reshape(
+            sampling = (finite_population_correction(n, self.size) * n).reshape(
                 -1, *[1] * (mean.ndim - 1)
             ) * spread
         return Participants(Public(n), counts, mean), sampling
@@ -83,13 +67,11 @@ def source(config: Mapping[str, Any], task: Summation, dataset: Dataset | None) 
     if dataset is None:
         weights = config.get("weights")
         shares = np.full(shape, 1 / np.prod(shape)) if weights is None else np.reshape(weights, shape)
-        return Numbers(config, "synthetic", "", task, np.asarray(shares, float), None)
+        return Numbers(config, "synthetic", "", np.asarray(shares, float), None, task)
     about = dataset.provenance
     holders = _holders(dataset, config["column"], task)
-    without = config.get("draw", "without_replacement") == "without_replacement"
-    return Numbers(
-        config, about.source, about.note, task, holders / holders.sum(), holders if without else None
-    )
+    records = None if with_replacement(config) else holders
+    return Numbers(config, about.source, about.note, holders / holders.sum(), records, task)
 
 
 def _holders(dataset: Dataset, column: str, task: Summation) -> Ints:
@@ -107,10 +89,4 @@ def check(config: Mapping[str, Any], task: Summation) -> None:
             f"that is not negative, but the task has {task.coordinates} coordinate(s)"
             f"{' and signed numbers' if task.signed else ''}."
         )
-    if config["name"] == "categorical":
-        weights, size = config["weights"], int(np.prod(task.counts_shape))
-        if len(weights) != size or abs(sum(weights) - 1) > 1e-9:
-            raise ValueError(
-                f"weights must be {size} numbers (coordinates times values) that sum to 1, got {len(weights)} "
-                f"that sum to {sum(weights):g}."
-            )
+    check_weights(config, int(np.prod(task.counts_shape)), "coordinates times values")

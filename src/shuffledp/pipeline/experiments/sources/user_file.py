@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.pipeline.experiments.seeds import digest
-from shuffledp.pipeline.experiments.sources.interface import Held, Source, too_many
+from shuffledp.pipeline.experiments.sources.interface import Held, Source, with_replacement
 from shuffledp.pipeline.experiments.sources.item_sets import HeldSets, of_one_size, split_shares
 from shuffledp.pipeline.experiments.sources.numbers import Numbers
 from shuffledp.pipeline.experiments.sources.values import Values
@@ -188,7 +188,7 @@ def source(config: Mapping[str, Any], task: Task, prepared: Path) -> Source:
     """Return the source of a prepared file."""
     found = load(request({"kind": task.kind, **asdict(task)}, config), prepared)
     note, details = str(found.about["note"]), {"file": dict(found.about["file"])}
-    replace = config.get("draw", "without_replacement") == "with_replacement"
+    replace = with_replacement(config)
     if isinstance(task, Sets):
         key = {name: value for name, value in config.items() if name != "split"} | {"set_size": task.set_size}
         padding = config.get("padding", "categories")
@@ -202,7 +202,7 @@ def source(config: Mapping[str, Any], task: Task, prepared: Path) -> Source:
         raise ValueError(f"{path}: {counts.size} values, but the task has {task.counts_shape[-1]}.")
     shares, holders = counts / counts.sum(), None if replace else counts
     if isinstance(task, Summation):
-        return Numbers(config, SOURCE, note, task, shares, holders, details=details)
+        return Numbers(config, SOURCE, note, shares, holders, task, details=details)
     return Values(config, SOURCE, note, shares, holders, details=details)
 
 
@@ -230,10 +230,8 @@ class FileSets(HeldSets):
             return np.concatenate((own, np.full(self.task.padding_items, missing.mean() / s)))
         return own + filled_shares(self.sizes, self.items, real, s)
 
-    def draw(self, n: int, rng: np.random.Generator) -> Held:
+    def _drawn(self, n: int, rng: np.random.Generator) -> Held:
         """Draw the sets of n users, (n, s), in random order."""
-        if self.records is not None and n > self.records:
-            raise ValueError(too_many(n, self.records))
         chosen = rng.choice(len(self.sizes), n, replace=self.replace)
         rows = max(1, AT_ONCE // self.task.domain_size)
         parts = [

@@ -9,31 +9,19 @@ from typing import Any
 import numpy as np
 
 from shuffledp.numerics.repeated_indices import pieces
-from shuffledp.numerics.samplers import without_replacement
 from shuffledp.pipeline.datasets.prepared import Dataset
+from shuffledp.pipeline.experiments.sources.cells import Cells, check_weights
 from shuffledp.pipeline.experiments.sources.interface import (
     Held,
-    Source,
     finite_population_correction,
-    too_many,
+    with_replacement,
 )
 from shuffledp.tasks import USERS_AT_ONCE, Floats, Frequency, Ints, Participants, Public, Users
 
 
 @dataclass(frozen=True)
-class Values(Source):
-    """Histogram of k values for draws without replacement, or probabilities of k values."""
-
-    shares: Floats
-    holders: Ints | None
-
-    def draw(self, n: int, rng: np.random.Generator) -> Held:
-        """Draw the number of participants per value, (k,)."""
-        if self.holders is None:
-            return rng.multinomial(n, self.shares)
-        if n > self.holders.sum():
-            raise ValueError(too_many(n, int(self.holders.sum())))
-        return without_replacement(self.holders, n, rng)
+class Values(Cells):
+    """One of k values per user."""
 
     def gathered(self, n: Ints, held: Sequence[Held], truth: str) -> Participants:
         """Return the participants; the counts are users per value."""
@@ -49,29 +37,21 @@ class Values(Source):
 
     def expected(self, n: Ints, truth: str) -> tuple[Participants, Floats]:
         """Return the expected users per value."""
-        size = None if self.holders is None else int(self.holders.sum())
-        counts = n[:, None] * self.shares
-        if (
-            self.holders is not None
-        ):  # whole numbers where everybody takes part: some errors jump between them
-            counts = np.where(n[:, None] == size, self.holders, counts)
+        counts = self.expected_counts(n)
         sampling = np.zeros_like(counts)
         if truth == "population":
             sampling = (
-                finite_population_correction(n, size)[:, None] * self.shares * (1 - self.shares) / n[:, None]
+                finite_population_correction(n, self.size)[:, None]
+                * self.shares
+                * (1 - self.shares)
+                / n[:, None]
             )
         return Participants(Public(n), counts, counts / n[:, None]), sampling
 
 
 def check(config: Mapping[str, Any], task: Frequency) -> None:
     """Raise ``ValueError`` unless there is one weight per value and the weights sum to 1."""
-    if config["name"] == "categorical":
-        weights = config["weights"]
-        if len(weights) != task.domain_size or abs(sum(weights) - 1) > 1e-9:
-            raise ValueError(
-                f"weights must be {task.domain_size} numbers (domain_size) that sum to 1, got {len(weights)} "
-                f"that sum to {sum(weights):g}."
-            )
+    check_weights(config, task.domain_size, "domain_size")
 
 
 def source(config: Mapping[str, Any], task: Frequency, dataset: Dataset | None) -> Values:
@@ -83,8 +63,8 @@ def source(config: Mapping[str, Any], task: Frequency, dataset: Dataset | None) 
         holders = _rounded(shares, config["records"])
         return Values(config, "synthetic", "", holders / config["records"], holders)
     about, holders = dataset.provenance, dataset.histogram(config["column"], task.domain_size)
-    without = config.get("draw", "without_replacement") == "without_replacement"
-    return Values(config, about.source, about.note, holders / holders.sum(), holders if without else None)
+    records = None if with_replacement(config) else holders
+    return Values(config, about.source, about.note, holders / holders.sum(), records)
 
 
 def _shares(config: Mapping[str, Any], k: int) -> Floats:

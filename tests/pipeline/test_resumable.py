@@ -1,0 +1,23 @@
+"""A run continues where the last one ended."""
+
+import pytest
+
+from shuffledp.pipeline.resumable import Lines
+
+
+def test_values_are_computed_once_and_a_cut_line_is_removed(tmp_path):
+    path = tmp_path / "logs" / "lines.jsonl"
+    assert Lines(path).of("one", lambda: [1, None]) == [1, None]
+    path.write_bytes(path.read_bytes() + b'["two", 2')  # the machine went down
+    again = Lines(path)
+    assert again.of("one", lambda: pytest.fail("done before")) == [1, None]
+    assert again.of("two", lambda: 2.5) == 2.5
+    assert Lines(path).known == {"one": [1, None], "two": 2.5}
+    assert path.read_text() == '["one", [1, null]]\n["two", 2.5]\n'
+
+
+def test_two_runs_append_to_one_file(tmp_path):
+    first, second = (Lines(tmp_path / "lines.jsonl") for _ in range(2))
+    first.add("one", 1)
+    second.add("two", 2)
+    assert Lines(tmp_path / "lines.jsonl").known == {"one": 1, "two": 2}
