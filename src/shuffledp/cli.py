@@ -181,7 +181,7 @@ def data(names: tuple[str, ...], official: bool) -> None:
     from shuffledp.pipeline.datasets.source_errors import LocalError, SourceError
 
     for name in names or NAMES:
-        with user_errors(LocalError, SourceError, ValueError, one_line=False):
+        with user_errors(LocalError, SourceError, one_line=False):
             preparation.prepare(
                 name,
                 raw_dir=Path("data/raw"),
