@@ -229,4 +229,4 @@ def test_sets_of_many_users_are_grouped_as_in_memory(tmp_path, domain):
         np.testing.assert_allclose(grouped.shares(size), held.shares(size), rtol=1e-12, atol=1e-15)
         assert grouped.size_remark(size) == held.size_remark(size)
     assert (grouped.users, grouped.values) == (held.users, held.values)
-    assert grouped.about.bad_rows == held.bad_rows
+    assert grouped.bad_rows == held.bad_rows

@@ -27,13 +27,9 @@ PACKINGS = (".gz", ".zst")
 SMALL = 16 << 20
 
 
-#: Beginning of an address on S3, of which a path keeps one slash.
-_S3 = re.compile("s3:/+")
-
-
 def is_remote(path: Path) -> bool:
-    """Return True for an address on S3."""
-    return _S3.match(str(path)) is not None
+    """Return True for an address on S3, of which a path keeps one slash."""
+    return str(path).startswith("s3:/")
 
 
 def address(path: Path | str) -> str:

@@ -6,7 +6,7 @@ Sets, unlike counts, are held in memory: a few bytes per entry.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +36,7 @@ class Collected:
     """Sets of items, one per user."""
 
     sizes: NDArray[np.int64]
-    items: NDArray[np.int32]
+    items: NDArray[np.integer[Any]]
     values: tuple[Any, ...]
     found: bool
     bad_rows: int
@@ -45,7 +45,10 @@ class Collected:
     @property
     def users(self) -> int:
         """Number of users."""
-        return len(self.sizes)
+        return self._number(self.sizes >= 0)
+
+    def _number(self, sizes: NDArray[np.bool_]) -> int:
+        return int(sizes.sum())
 
     def remarks(self, how: str) -> list[str]:
         """Return remarks on these data for readers of a result; ``how`` names the options that set a domain."""
@@ -54,7 +57,7 @@ class Collected:
 
     def size_remark(self, set_size: int) -> list[str]:
         """Return the remark on users with more or fewer items than a set has; none without such users."""
-        more, fewer = int(np.sum(self.sizes > set_size)), int(np.sum(self.sizes < set_size))
+        more, fewer = self._number(self.sizes > set_size), self._number(self.sizes < set_size)
         if not more + fewer:
             return []
         kept = f"{more} have more than {set_size} items, of which so many are kept at random"
@@ -70,45 +73,26 @@ class Collected:
             raise ValueError(
                 f"set_size must be at most {len(self.values)}, the number of items of the domain, got {set_size}."
             )
-        return kept_shares(self.sizes, self.items, len(self.values), set_size) + filled_shares(
-            self.sizes, self.items, len(self.values), set_size
-        )
+        return self._shares(set_size)
+
+    def _shares(self, set_size: int) -> NDArray[np.float64]:
+        sets = self.sizes, self.items, len(self.values), set_size
+        return kept_shares(*sets) + filled_shares(*sets)
 
 
 @dataclass(frozen=True)
-class Grouped:
-    """Sets of files by DuckDB: users by size of their set, and holders of each item by this size."""
+class Grouped(Collected):
+    """Sets of files by DuckDB: different sizes with their users, and items with their holders by size of the set."""
 
-    sizes: NDArray[np.int64]
     with_size: NDArray[np.int64]
-    items: NDArray[np.int64]
     item_sizes: NDArray[np.int64]
     holders: NDArray[np.int64]
-    about: Collected
 
-    @property
-    def users(self) -> int:
-        """Number of users."""
-        return int(self.with_size.sum())
+    def _number(self, sizes: NDArray[np.bool_]) -> int:
+        return int(self.with_size[sizes].sum())
 
-    @property
-    def values(self) -> tuple[Any, ...]:
-        """The domain."""
-        return self.about.values
-
-    def remarks(self, how: str) -> list[str]:
-        """Return remarks on these data, as `Collected.remarks`."""
-        return self.about.remarks(how)
-
-    def size_remark(self, set_size: int) -> list[str]:
-        """Return the remark of `Collected.size_remark`."""
-        return replace(self.about, sizes=np.repeat(self.sizes, self.with_size)).size_remark(set_size)
-
-    def shares(self, set_size: int) -> NDArray[np.float64]:
-        """Return the shares of `Collected.shares`."""
+    def _shares(self, set_size: int) -> NDArray[np.float64]:
         domain = len(self.values)
-        if set_size > domain:
-            return self.about.shares(set_size)  # which raises
         kept = np.minimum(1.0, set_size / self.item_sizes)
         missing = np.maximum(set_size - self.sizes, 0) / np.maximum(domain - self.sizes, 1)
         each = np.maximum(set_size - self.item_sizes, 0) / np.maximum(domain - self.item_sizes, 1)
@@ -142,11 +126,8 @@ def group_sets(
     sizes, with_size = np.array(pairs, np.int64).T
     places = np.array([order[items.place(text_of(value))] for value, _, _ in held], np.int64)
     item_sizes, holders = np.array([row[1:] for row in held], np.int64).T
-    nothing = np.empty(0, np.int64)
-    about = Collected(
-        nothing, nothing.astype(np.int32), names, isinstance(items, Found), faults.count, faults.named
-    )
-    return Grouped(sizes, with_size, places, item_sizes, holders, about)
+    about = (names, isinstance(items, Found), faults.count, faults.named)
+    return Grouped(sizes, places, *about, with_size, item_sizes, holders)
 
 
 def kept_shares(
