@@ -10,6 +10,7 @@ from shuffledp.pipeline.claims.case import Case
 from shuffledp.pipeline.claims.errata_data import Entry, findings
 from shuffledp.pipeline.claims.outcomes import (
     TIE,
+    ByPoint,
     Outcome,
     Untestable,
     Verdict,
@@ -18,7 +19,7 @@ from shuffledp.pipeline.claims.outcomes import (
     span,
 )
 
-Errors = Callable[[Case, str, str], "pd.Series[float]"]
+Errors = Callable[[Case, str, str], ByPoint]
 """Closed forms of a method by experiment and method, as a paper's rules read them."""
 _BY_ERRATUM, _BY_NOTE = ("in part", "fails"), ("holds", "untestable")
 """Outcomes of a claim that an erratum, or a reading note, decides."""
@@ -75,7 +76,7 @@ def never_above_best(
     )
 
 
-def monotone(values: pd.Series[float], level: str, *, rising: bool) -> tuple[int, int]:
+def monotone(values: ByPoint, level: str, *, rising: bool) -> tuple[int, int]:
     """Return the numbers of steps along an index level in the right direction and, beyond `TIE`, in the wrong one."""
     others = [name for name in values.index.names if name != level]
     groups = [one for _, one in values.groupby(level=others)] if others else [values]

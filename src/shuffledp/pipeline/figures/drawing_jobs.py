@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal, TypedDict
+
+Fields = Mapping[str, Any]
+"""Values by name: an entry of the configuration, conditions on rows, or a row."""
 
 
 class Common(TypedDict):

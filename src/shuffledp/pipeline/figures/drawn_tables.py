@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from tabulate import tabulate
 
+from shuffledp.pipeline.figures.drawing_jobs import Fields
 from shuffledp.pipeline.figures.plotter import long_form
 
 LINES = (84, 136)
@@ -22,7 +23,7 @@ LONGEST_WORD = 12
 
 
 def as_table(
-    entry: Mapping[str, Any],
+    entry: Fields,
     cells: pd.DataFrame,
     summary: pd.DataFrame,
     orders: Mapping[str, Sequence[Any]],
@@ -48,7 +49,7 @@ def as_table(
     }
 
 
-def as_leaderboard(entry: Mapping[str, Any], rows: pd.DataFrame, numbers: Sequence[str]) -> dict[str, str]:
+def as_leaderboard(entry: Fields, rows: pd.DataFrame, numbers: Sequence[str]) -> dict[str, str]:
     """Return a leaderboard as CSV, Markdown and LaTeX."""
 
     def written(form: str) -> pd.DataFrame:
@@ -126,7 +127,7 @@ def _paragraphs(columns: Sequence[Sequence[str]], room: float) -> list[float | N
     ]
 
 
-def _heading(column: Any, axes: Sequence[str], entry: Mapping[str, Any], names: Mapping[str, str]) -> str:
+def _heading(column: Any, axes: Sequence[str], entry: Fields, names: Mapping[str, str]) -> str:
     words = (
         entry.get("headings", {}).get(axis, "{}").format(_plain(_named(axis, value, names)))
         for axis, value in zip(axes, _parts(column), strict=True)
@@ -143,7 +144,7 @@ def _parts(label: Any) -> tuple[Any, ...]:
 
 
 def spread(
-    entry: Mapping[str, Any],
+    entry: Fields,
     cells: pd.DataFrame,
     summary: pd.DataFrame,
     orders: Mapping[str, Sequence[Any]],

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import logging
-import platform
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
-from shuffledp import __version__
 from shuffledp.pipeline.experiments.bundle import CELL_TEXTS
 from shuffledp.pipeline.experiments.results import (
     IN_DOUBT,
@@ -30,10 +27,11 @@ from shuffledp.pipeline.figures.captions import (
     plain_caption,
     render,
 )
-from shuffledp.pipeline.figures.drawing_jobs import ClaimTableJob, DrawingJob, PaperJob
+from shuffledp.pipeline.figures.drawing_jobs import ClaimTableJob, DrawingJob, Fields, PaperJob
 from shuffledp.pipeline.figures.drawn_curves import repeats_behind_bars
 from shuffledp.pipeline.figures.drawn_tables import as_leaderboard, as_table, in_three_forms, stated
 from shuffledp.pipeline.figures.entries import chart as chart_of
+from shuffledp.pipeline.figures.files import table_of_texts
 from shuffledp.pipeline.figures.gaps import gaps
 from shuffledp.pipeline.figures.guarantee_words import guarantee_facts
 from shuffledp.pipeline.figures.leaderboard import leaderboard, ranked
@@ -55,7 +53,7 @@ from shuffledp.pipeline.figures.sheet import Made
 from shuffledp.pipeline.figures.store import Drawn, Store, digest_of, folder_of, forget_others, keep, kept
 from shuffledp.pipeline.figures.style import figure_style, rendered
 from shuffledp.pipeline.jobs import source
-from shuffledp.pipeline.manifest import CHECKSUMS, MANIFEST, Chart, DrawnPaper, Entry, Run
+from shuffledp.pipeline.manifest import CHECKSUMS, MANIFEST, Chart, DrawnPaper, Entry, run_of
 from shuffledp.storage import listed, publish, verified, write_atomically
 
 log = logging.getLogger(__name__)
@@ -240,8 +238,7 @@ def _rendered(job: DrawingJob, made: Made) -> dict[str, bytes]:
 
 def _claims(job: ClaimTableJob) -> Drawn:
     """Return a table of the claims package: errata or reading notes with witnesses, or a checked table."""
-    table = Path(job["table"])
-    frame = pd.read_csv(verified(table, table.with_suffix(".sha256")), dtype=str, keep_default_na=False)
+    frame = table_of_texts(Path(job["table"]))
     facts = {
         **job["facts"],
         **stated(frame),
@@ -339,7 +336,7 @@ def _highest_accuracy(job: DrawingJob, summary: pd.DataFrame) -> str | None:
     return "; ".join(found) or None
 
 
-def _tabled(entry: Mapping[str, Any]) -> str:
+def _tabled(entry: Fields) -> str:
     """Return the quantity of a table for its caption; for a leaderboard the number that determines the order."""
     if "value" in entry:
         return str(entry["value"])
@@ -347,7 +344,7 @@ def _tabled(entry: Mapping[str, Any]) -> str:
     return next(str(value) for value in ordering if value not in CELL_TEXTS)
 
 
-def _about_the_data(job: DrawingJob, results: Results) -> list[Mapping[str, Any]]:
+def _about_the_data(job: DrawingJob, results: Results) -> list[Fields]:
     """Return the provenance of the data of the drawn numbers; training data affect only the accuracy."""
     quantity = _tabled(job["entry"]) if job["kind"] == "table" else job["entry"]["y"]
     trained = {m for run in job["training"] for m in run["methods"]}
@@ -390,7 +387,7 @@ def _trusting(cells: pd.DataFrame, methods: Sequence[str], accounting: str, *tru
     return [m for m in methods if m in known - doubted]
 
 
-def _prose(job: DrawingJob | ClaimTableJob, facts: Mapping[str, str], questions: Mapping[str, Any]) -> str:
+def _prose(job: DrawingJob | ClaimTableJob, facts: Mapping[str, str], questions: Fields) -> str:
     if not job["caption"]:
         return plain_caption(job["title"], facts)
     names = {
@@ -403,12 +400,5 @@ def _prose(job: DrawingJob | ClaimTableJob, facts: Mapping[str, str], questions:
 
 
 def _manifest(job: PaperJob, drawn: Sequence[Drawn]) -> bytes:
-    commits = sorted({commit for one in drawn for commit in one.commits} - {""})
-    run = Run(
-        version=__version__,
-        commit=", ".join(commits),
-        python=platform.python_version(),
-        **job["run"],
-    )
-    paper = DrawnPaper(**job["paper"], run=run, entries=tuple(one.entry for one in drawn))
-    return f"{paper.model_dump_json(indent=2)}\n".encode()
+    run = run_of((commit for one in drawn for commit in one.commits), job["run"])
+    return DrawnPaper(**job["paper"], run=run, entries=tuple(one.entry for one in drawn)).to_json()

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from shuffledp.pipeline.experiments.results import IN_DOUBT, Bundle, read
-from shuffledp.pipeline.figures.drawing_jobs import RankedJob
+from shuffledp.pipeline.figures.drawing_jobs import Fields, RankedJob
 from shuffledp.pipeline.figures.fronts import Offer, front
 from shuffledp.pipeline.figures.names import TRUST
 from shuffledp.pipeline.figures.selected_rows import by_cell, chosen, matching
@@ -67,19 +67,19 @@ def first_setting(rows: pd.DataFrame) -> dict[str, Any]:
         rows.groupby(list(SETTING), sort=False, dropna=False)["error"].count().reset_index(name="count")
     )
 
-    def key(one: Mapping[str, Any]) -> tuple[float, ...]:
+    def key(one: Fields) -> tuple[float, ...]:
         return (-one["count"], *(abs(math.log(one[name] / usual)) for name, usual in USUAL.items()))
 
     best = min(records(settings), key=key)
     return {name: best[name] for name in SETTING}
 
 
-def at(rows: pd.DataFrame, setting: Mapping[str, Any]) -> pd.DataFrame:
+def at(rows: pd.DataFrame, setting: Fields) -> pd.DataFrame:
     """Return the rows of one setting."""
     return rows[[_is(row, setting) for row in records(rows)]]
 
 
-def _is(row: Mapping[str, Any], setting: Mapping[str, Any]) -> bool:
+def _is(row: Fields, setting: Fields) -> bool:
     return all(row[n] == setting[n] or (pd.isna(row[n]) and pd.isna(setting[n])) for n in SETTING)
 
 
@@ -115,7 +115,7 @@ def _of_experiment(job: RankedJob) -> Iterator[dict[str, Any]]:
         }
 
 
-def _point(row: Mapping[str, Any]) -> tuple[Any, ...]:
+def _point(row: Fields) -> tuple[Any, ...]:
     return tuple(row[name] for name in _POINT)
 
 

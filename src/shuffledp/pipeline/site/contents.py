@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from shuffledp.pipeline import manifest
-from shuffledp.pipeline.site import claims, errata, site_files
+from shuffledp.pipeline.site import claims, errata, origins, site_files
 from shuffledp.pipeline.site.cards import Deck, deck, title_of
 from shuffledp.pipeline.site.ranking import Ranking, is_ranking
 
@@ -84,6 +85,11 @@ class Shown:
         """Drawn paper without errata, reading notes and the ranking, which have their own pages."""
         return manifest.without(self.paper, lambda entry: errata.is_remarks(entry) or is_ranking(entry))
 
+    @property
+    def remark_tables(self) -> DrawnPaper:
+        """Drawn paper with errata and reading notes only."""
+        return manifest.without(self.paper, lambda entry: not errata.is_remarks(entry))
+
     def deck(self, folder: Path, page: str) -> Deck:
         """Return the cards of the paper, for a page."""
         return deck(folder, page, self.drawn, self.charts)
@@ -111,14 +117,41 @@ class Results:
         return tuple(shown for shown in self.papers if shown.paper.kind == "study")
 
     @cached_property
+    def remarks(self) -> tuple[tuple[Shown, Row], ...]:
+        """Errata and reading notes with their papers, the most important ones first."""
+        every = ((shown, remark) for shown in self.papers for remark in shown.remarks)
+        return tuple(sorted(every, key=lambda pair: pair[1]["rank"]))
+
+    @cached_property
+    def claims(self) -> tuple[tuple[Shown, Row], ...]:
+        """Claims with their papers, in the order of the papers."""
+        return tuple((shown, claim) for shown in self.papers for claim in shown.claims)
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """Numbers of figures, tables, errata and reading notes."""
+        kinds = Counter(entry.kind for shown in self.papers for entry in shown.drawn.entries)
+        return Counter({**kinds, **Counter(remark["kind"] for _, remark in self.remarks)})
+
+    @property
+    def origins(self) -> tuple[origins.Origin, ...]:
+        """Data of all figures by their kind."""
+        return origins.origins(shown.paper for shown in self.papers)
+
+    @property
+    def data_notes(self) -> tuple[origins.DataNote, ...]:
+        """Notes on the data of all figures."""
+        return origins.data_notes(shown.paper for shown in self.papers)
+
+    @cached_property
     def remark_ids(self) -> frozenset[str]:
         """Ids of all errata and reading notes."""
-        return frozenset(remark["id"] for shown in self.papers for remark in shown.remarks)
+        return frozenset(remark["id"] for _, remark in self.remarks)
 
     @cached_property
     def claim_ids(self) -> frozenset[str]:
         """Ids of all claims."""
-        return frozenset(claim["id"] for shown in self.papers for claim in shown.claims)
+        return frozenset(claim["id"] for _, claim in self.claims)
 
     @cached_property
     def question_ids(self) -> frozenset[str]:
@@ -143,6 +176,11 @@ class Results:
         }
         return tuple(found.values())
 
+    def claims_about(self, protocol: str) -> tuple[Row, ...]:
+        """Return the claims about the drawings with a protocol."""
+        named = {(shown.key, drawing) for shown, drawing, _ in self.showing(protocol)}
+        return tuple(claim for shown, claim in self.claims if (shown.key, claim["figure"]) in named)
+
     def paper(self, key: str) -> Shown | None:
         """Return a paper of this run."""
         return next((shown for shown in self.papers if shown.key == key), None)
@@ -150,7 +188,7 @@ class Results:
     @property
     def count_of_claims(self) -> tuple[tuple[str, Mapping[str, int]], ...]:
         """Numbers of claims by outcome, for each paper, for all papers together and for the orderings."""
-        every = [claim for shown in self.papers for claim in shown.claims]
+        every = [claim for _, claim in self.claims]
         if not every:
             return ()
         own = [claim for claim in every if claim["kind"] == "claim"]

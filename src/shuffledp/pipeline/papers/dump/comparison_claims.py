@@ -18,7 +18,16 @@ from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.grr_blanket import blanket_local_budget
 from shuffledp.pipeline.claims import outcomes
 from shuffledp.pipeline.claims.case import Case
-from shuffledp.pipeline.claims.outcomes import Outcome, Untestable, Verdict, compared, ordering, span, tally
+from shuffledp.pipeline.claims.outcomes import (
+    ByPoint,
+    Outcome,
+    Untestable,
+    Verdict,
+    compared,
+    ordering,
+    span,
+    tally,
+)
 from shuffledp.pipeline.claims.stated_claims import catalogue
 from shuffledp.pipeline.papers.dump.computed_tables import DELTA
 
@@ -30,20 +39,20 @@ PLOTTED = ("synthetic", "ipums", "ratings")
 """The experiments with every protocol."""
 LARGE_DOMAIN = 5000
 """The third domain size of Figure 3, at which rivals are computed here: no figure has them."""
-Reader = Callable[[Case, str, str], "pd.Series[float]"]
+Reader = Callable[[Case, str, str], ByPoint]
 
 
-def extra_messages(case: Case, experiment: str, method: str) -> pd.Series[float]:
+def extra_messages(case: Case, experiment: str, method: str) -> ByPoint:
     """Return the messages per user without the user's report."""
     return case.cells(experiment, method)["extra_messages"]
 
 
-def all_messages(case: Case, experiment: str, method: str) -> pd.Series[float]:
+def all_messages(case: Case, experiment: str, method: str) -> ByPoint:
     """Return the messages per user, including the user's report."""
     return case.cells(experiment, method)["messages_per_user"]
 
 
-def errors(case: Case, experiment: str, method: str) -> pd.Series[float]:
+def errors(case: Case, experiment: str, method: str) -> ByPoint:
     """Return expected errors of a method."""
     return case.closed_forms(experiment, method)
 
@@ -57,7 +66,7 @@ QUANTITIES: Mapping[str, Reader] = {
 
 def available(
     case: Case, experiment: str, methods: Sequence[str], read: Reader = errors
-) -> dict[str, pd.Series[float]]:
+) -> dict[str, ByPoint]:
     """Return the values of the methods that have one under the accounting, so that ratios have one accounting."""
     found = {}
     for method in methods:
@@ -72,7 +81,7 @@ def available(
     return found
 
 
-def at(values: pd.Series[float], **point: float) -> float:
+def at(values: ByPoint, **point: float) -> float:
     """Return the value at a grid point."""
     for name, wanted in point.items():
         levels = values.index.get_level_values(name)
@@ -84,7 +93,7 @@ def at(values: pd.Series[float], **point: float) -> float:
     return float(values.iloc[0])
 
 
-def slices(values: pd.Series[float], along: str) -> list[tuple[str, pd.Series[float]]]:
+def slices(values: ByPoint, along: str) -> list[tuple[str, ByPoint]]:
     """Return a series along one variable for every combination of the others, with its name."""
     others = [name for name in values.index.names if name != along]
     if not others:
@@ -100,7 +109,7 @@ def slices(values: pd.Series[float], along: str) -> list[tuple[str, pd.Series[fl
 # -- ours against the best of the rivals ------------------------------------------------------------------------------
 
 
-def _other_shares(case: Case, experiment: str, shares: Sequence[float]) -> list[pd.Series[float]]:
+def _other_shares(case: Case, experiment: str, shares: Sequence[float]) -> list[ByPoint]:
     cells = case.cells(experiment, "correlated_noise").reset_index()
     points = [
         (float(c["eps"]), float(c["delta"]), c["domain_size"] / c["users_expected"])
@@ -438,20 +447,15 @@ def ratio_below(
     "The truncation-based protocol sends at least ten times as many messages as the DUMP protocols.",
     "10",
     figure="fig6",
-    of=["truncation"],
-    over=["pure_dump", "mix_dump"],
-    least=10,
 )
 def at_least(
     case: Case,
-    of: Sequence[str],
-    over: Sequence[str],
-    least: float,
     experiments: Sequence[str] = PLOTTED,
     quantity: str = "messages",
 ) -> Verdict:
     """Check that protocols of ``of`` have at least ``least`` times the values of ``over``, at every point."""
-    pairs = sides(case, experiments, over, of, QUANTITIES[quantity])
+    least = 10
+    pairs = sides(case, experiments, ("pure_dump", "mix_dump"), ("truncation",), QUANTITIES[quantity])
     ratios = pairs["best"] / pairs["ours"]
     enough = tally(ratios >= least)
     return Verdict(

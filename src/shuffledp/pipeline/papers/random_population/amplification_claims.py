@@ -198,10 +198,10 @@ def amplification_grows(case: Case, experiment: str) -> Verdict:
     "monotone",
     figure="fig2",
     errata="RP-E1",
-    delta=0.001,
 )
-def variance_costs(case: Case, delta: float) -> Verdict:
+def variance_costs(case: Case) -> Verdict:
     """Check that the central budget of Theorem 3 grows with the variance of the population."""
+    delta = 0.001
     values = case.closed_forms("variance", "amplified")
     if delta not in values.index.get_level_values("delta"):
         raise Untestable(f"needs the papers' grid: the run has no delta {delta:g}")
@@ -227,12 +227,11 @@ def variance_costs(case: Case, delta: float) -> Verdict:
     errata="RP-E1",
     wrong="the catalogue: it counted the sentence as false, although the printed theorem amplifies nothing beyond the "
     "limit at this delta. The sentence fails because nothing is amplified below the limit either.",
-    stated=8700,
-    delta=0.0001,
-    within=0.05,
 )
-def variance_limit(case: Case, stated: float, delta: float, within: float) -> Verdict:
+def variance_limit(case: Case) -> Verdict:
     """Judge the least variance without amplification at the stated delta; "in part" if nothing ever amplifies."""
+
+    stated, delta, within = 8700, 0.0001, 0.05
 
     def excess(variance: float, at: float) -> float:
         population = MomentBounded(FIG2_MEAN, variance)

@@ -195,10 +195,10 @@ def _number_of_partitions(last: int) -> tuple[int, ...]:
     "fails",
     wrong="the catalogue: it read a cheaper algorithm as a contradiction. The first sentence concerns the paper's own "
     "algorithm. The second is an open question, which the cheaper algorithm answers.",
-    order=200,
 )
-def expensive(case: Case, order: int) -> Verdict:
+def expensive(case: Case) -> Verdict:
     """Count the terms of the paper's sum over partitions, and the terms of a cheaper algorithm."""
+    order = 200
     partitions, terms = _number_of_partitions(order)[-1], order * order
     return Verdict(
         f"{partitions:.2g} partitions at order {order}",
@@ -349,18 +349,16 @@ def cumbersome(case: Case) -> Verdict:
     "in part",
     figure="fig1a",
     errata="SG-N6",
-    noise=0.86,
-    eps=12,
-    within=0.01,
 )
-def local_noise(case: Case, noise: float, eps: float, within: float) -> Verdict:
+def local_noise(case: Case) -> Verdict:
     """Judge the local budget of a noise multiplier, for either distance of two clipped gradients."""
+    within = 0.01
     found = [
         gaussian_local_epsilon(REPORT_NOISE, FIGURE_DELTA, sensitivity=s, calibration="analytic")
         for s in (2.0, 1.0)
     ]
-    near = tally(abs(value / eps - 1) <= within for value in found)
-    rounded = abs(REPORT_NOISE / noise - 1) <= within
+    near = tally(abs(value / 12 - 1) <= within for value in found)
+    rounded = abs(REPORT_NOISE / 0.86 - 1) <= within
     return Verdict(
         f"local eps {found[0]:.4g} at sensitivity 2C, {found[1]:.4g} at C",
         near if rounded else "fails",
