@@ -99,18 +99,18 @@ class Entry(_Part):
 
     id: Id
     drawing: Id
-    variant: str
-    by: str
+    variant: str = ""
+    by: str = ""
     finding: Annotated[str, AfterValidator(lambda text: " ".join(text.split()))]
-    chart: Chart | None
+    chart: Chart | None = None
     kind: Literal["figure", "table"]
     title: Title
     alt: str
     caption: FileName
     files: dict[Annotated[str, Field(pattern="^[a-z0-9]+$")], FileName]
-    settings: tuple[tuple[str, str], ...]
-    note: Annotated[str, StringConstraints(strip_whitespace=True)]
-    infeasible: tuple[str, ...]
+    settings: tuple[tuple[str, str], ...] = ()
+    note: Annotated[str, StringConstraints(strip_whitespace=True)] = ""
+    infeasible: tuple[str, ...] = ()
     board: str = ""
     protocols: tuple[str, ...] = ()
 

@@ -345,17 +345,11 @@ def _made(job: OverallJob, name: str, table: pd.DataFrame) -> tuple[Entry, dict[
     entry = Entry(
         id=name,
         drawing=name,
-        variant="",
-        by="",
         finding=prose.partition("\n\n")[0],
-        chart=None,
         kind="figure" if draw else "table",
         title=TITLES[name],
         alt=TITLES[name],
         caption=Path(f"{name}.rst"),
         files={end: Path(f"{name}.{end}") for end in [*formats, "csv"]},
-        settings=(),
-        note="",
-        infeasible=(),
     )
     return entry, files

@@ -7,15 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import cast
 
+import numpy as np
 import pandas as pd
 
 from shuffledp.accounting.baselines.correlated_counts import correlated_noise
-from shuffledp.accounting.baselines.private_coin import default_entries, private_coin_mse, private_coin_tuples
-from shuffledp.accounting.baselines.solh import solh_mse, solh_report
-from shuffledp.accounting.baselines.truncation import truncation_miss_rate
-from shuffledp.accounting.dump.errors import dump_mse
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.general.grr_blanket import blanket_local_budget
 from shuffledp.pipeline.claims import outcomes
 from shuffledp.pipeline.claims.case import Case
 from shuffledp.pipeline.claims.outcomes import (
@@ -29,7 +25,7 @@ from shuffledp.pipeline.claims.outcomes import (
     tally,
 )
 from shuffledp.pipeline.claims.stated_claims import catalogue
-from shuffledp.pipeline.papers.dump.computed_tables import DELTA
+from shuffledp.pipeline.papers.dump.computed_tables import PROTOCOLS
 
 claim = catalogue("dump")
 printed_claim = claim.under("printed")
@@ -128,24 +124,21 @@ def _other_shares(case: Case, experiment: str, shares: Sequence[float]) -> list[
     ]
 
 
-def _by_function(case: Case, method: str, n: int, k: int, eps: float, delta: float) -> float:
+_BY_FUNCTION = {
+    "grr_blanket": "privacy-amplification",
+    "solh": "SOLH",
+    "private_coin": "private-coin",
+    "truncation_plain": "truncation-based",
+}
+"""Rivals whose errors are computed at settings that no experiment has."""
+
+
+def error_by_function(method: str, n: int, k: int, eps: float, accounting: str) -> float:
     """Return the error of a rival at a setting that no experiment has; nan if it is infeasible."""
-    how = case.accounting
     try:
-        if method == "grr_blanket":
-            return dump_mse(n, k, 0, eps_local=blanket_local_budget(n, k, eps, delta, accounting=how))
-        if method == "solh":
-            report = solh_report(n, k, eps, delta, accounting=how)
-            return solh_mse(n, k, report.cells, report.eps_local)
-        if method == "private_coin":
-            entries = default_entries(n)
-            return private_coin_mse(n, k, private_coin_tuples(n, eps, delta, accounting=how), 2.0**-entries)
-        if method == "truncation_plain":
-            miss = truncation_miss_rate(n, eps, delta, accounting=how)
-            return miss * (1 - miss) / n
+        return PROTOCOLS[_BY_FUNCTION[method]](n, k, eps, accounting).mse
     except Infeasible:
         return math.nan
-    raise ValueError(f"no error of {method!r} by a function")
 
 
 def _at_large_domain(case: Case, of: Sequence[str], rivals: Sequence[str]) -> pd.DataFrame:
@@ -154,10 +147,10 @@ def _at_large_domain(case: Case, of: Sequence[str], rivals: Sequence[str]) -> pd
     large = cells[cells["k"] == LARGE_DOMAIN]
     rows = []
     for eps, found in large.groupby("eps"):
-        setting = (int(found["users_expected"].iloc[0]), LARGE_DOMAIN, cast("float", eps), DELTA)
-        known = [v for m in rivals if not math.isnan(v := _by_function(case, m, *setting))]
-        rows.append((found["closed_form"].max(), min(known, default=math.nan)))
-    return pd.DataFrame(rows, columns=["ours", "best"])
+        setting = (int(found["users_expected"].iloc[0]), LARGE_DOMAIN, cast("float", eps), case.accounting)
+        best = np.nanmin([math.inf, *(error_by_function(m, *setting) for m in rivals)])
+        rows.append((found["closed_form"].max(), best))
+    return pd.DataFrame(rows, columns=["ours", "best"]).replace(math.inf, math.nan)
 
 
 def sides(

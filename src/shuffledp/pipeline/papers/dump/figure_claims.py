@@ -8,13 +8,11 @@ from itertools import pairwise
 
 import pandas as pd
 
-from shuffledp.accounting.baselines.private_coin import default_entries, private_coin_mse, private_coin_tuples
-from shuffledp.accounting.baselines.solh import solh_mse, solh_report
-from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.expected_errors.sums import discrete_laplace_variance
 from shuffledp.pipeline.claims.case import Case
 from shuffledp.pipeline.claims.general_rules import monotone
 from shuffledp.pipeline.claims.outcomes import (
+    ByPoint,
     Outcome,
     Untestable,
     Verdict,
@@ -30,12 +28,13 @@ from shuffledp.pipeline.papers.dump.comparison_claims import (
     all_messages,
     at,
     available,
+    error_by_function,
     errors,
     extra_messages,
     sides,
     slices,
 )
-from shuffledp.pipeline.papers.dump.computed_tables import DELTA, EPS_LOCAL
+from shuffledp.pipeline.papers.dump.computed_tables import EPS_LOCAL
 
 claim = catalogue("dump")
 printed_claim = claim.under("printed")
@@ -433,18 +432,7 @@ def decreasing(case: Case) -> Verdict:
     )
 
 
-def _by_users(case: Case, method: str, users: Sequence[int], k: int = 50) -> pd.Series[float]:
-    found = {}
-    for eps in (0.2, 0.5, 1.0):
-        for n in users:
-            try:
-                if method == "solh":
-                    report = solh_report(n, k, eps, DELTA, accounting=case.accounting)
-                    found[eps, n] = solh_mse(n, k, report.cells, report.eps_local)
-                else:
-                    tuples = private_coin_tuples(n, eps, DELTA, accounting=case.accounting)
-                    found[eps, n] = private_coin_mse(n, k, tuples, 2.0 ** -default_entries(n))
-            except Infeasible:
-                continue
-    index = pd.MultiIndex.from_tuples(list(found), names=["eps", "n"])
-    return pd.Series(list(found.values()), index)
+def _by_users(case: Case, method: str, users: Sequence[int]) -> ByPoint:
+    points = pd.MultiIndex.from_product([(0.2, 0.5, 1.0), users], names=["eps", "n"])
+    found = [error_by_function(method, n, 50, eps, case.accounting) for eps, n in points]
+    return pd.Series(found, points).dropna()
