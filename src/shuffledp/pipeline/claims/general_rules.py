@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import pandas as pd
 
@@ -18,6 +19,7 @@ from shuffledp.pipeline.claims.outcomes import (
     never_above,
     span,
 )
+from shuffledp.pipeline.claims.stated_claims import Catalogue
 
 Errors = Callable[[Case, str, str], ByPoint]
 """Closed forms of a method by experiment and method, as a paper's rules read them."""
@@ -45,6 +47,24 @@ def erratum(case: Case, by: str, shown: Outcome) -> Verdict:
         shown if shows else "holds" if printed else "untestable",
         f"{by}{'' if shows else ' is not shown'}: {witness.quantity}. {witness.note}".rstrip(" ."),
     )
+
+
+def by_entry(
+    claim: Catalogue,
+    key: str,
+    where: str,
+    says: str,
+    stated: str,
+    expected: Outcome,
+    by: str,
+    *,
+    shown: Outcome | None = None,
+    errata: str = "",
+    **more: Any,
+) -> None:
+    """Declare a claim that an erratum or reading note decides: as expected, unless ``shown`` is another outcome."""
+    more |= {"errata": errata or by, "by": by, "shown": shown or expected}
+    claim(key, where, says, stated, expected, **more)(erratum)
 
 
 def paired(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeAlias
 
@@ -11,6 +11,8 @@ import pandas as pd
 from numpy.typing import ArrayLike
 
 Outcome = Literal["holds", "in part", "fails", "untestable"]
+Names = Sequence[str]
+"""Methods, experiments or other names."""
 ByPoint: TypeAlias = "pd.Series[float]"
 """Numbers of a method by grid point."""
 POINTS = 0.05

@@ -32,9 +32,8 @@ import jinja2
 import numpy as np
 import pandas as pd
 
-from shuffledp.pipeline.figures.drawing_jobs import Fields
+from shuffledp.pipeline.figures.drawing_jobs import BOTH, Fields
 from shuffledp.pipeline.figures.plotter import long_form
-from shuffledp.pipeline.figures.variants import BOTH
 
 #: Significant digits of a number in a sentence.
 DIGITS = 3

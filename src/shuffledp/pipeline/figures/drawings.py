@@ -13,6 +13,8 @@ from typing import Any, Literal
 from shuffledp.pipeline.config import Experiment, Paper, Settings
 from shuffledp.pipeline.config.grammar import Budget, Task, describe_data, describe_population, described
 from shuffledp.pipeline.figures.drawing_jobs import (
+    BOTH,
+    PAIR,
     ClaimTableJob,
     DrawingJob,
     Fields,
@@ -21,7 +23,6 @@ from shuffledp.pipeline.figures.drawing_jobs import (
     TrainingJob,
 )
 from shuffledp.pipeline.figures.palette import OWN, assigned
-from shuffledp.pipeline.figures.variants import BOTH, PAIR
 from shuffledp.pipeline.manifest import CHECKSUMS, MANIFEST
 
 TABLE_FORMATS = ("csv", "md", "tex")

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from tabulate import tabulate
 
-from shuffledp.pipeline.figures.drawing_jobs import Fields
+from shuffledp.pipeline.figures.drawing_jobs import Fields, Grid
 from shuffledp.pipeline.figures.plotter import long_form
 
 LINES = (84, 136)
@@ -26,7 +26,7 @@ def as_table(
     entry: Fields,
     cells: pd.DataFrame,
     summary: pd.DataFrame,
-    orders: Mapping[str, Sequence[Any]],
+    orders: Grid,
     names: Mapping[str, str],
 ) -> dict[str, str]:
     """Return a table as CSV, Markdown and LaTeX."""
@@ -147,7 +147,7 @@ def spread(
     entry: Fields,
     cells: pd.DataFrame,
     summary: pd.DataFrame,
-    orders: Mapping[str, Sequence[Any]],
+    orders: Grid,
 ) -> pd.DataFrame:
     """Return the table as a data frame; methods that do not depend on an axis repeat their number along it."""
     rows, columns = list(entry["rows"]), list(entry["columns"])
@@ -162,7 +162,7 @@ def spread(
     return shown.astype(object).where(shown.notna(), "")
 
 
-def _along(frame: pd.DataFrame, axes: list[str], orders: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
+def _along(frame: pd.DataFrame, axes: list[str], orders: Grid) -> pd.DataFrame:
     for axis in axes:
         constant = frame[axis].isna() if axis in frame else pd.Series(True, frame.index)
         copies = [frame[constant].assign(**{axis: value}) for value in orders[axis]]
@@ -170,7 +170,7 @@ def _along(frame: pd.DataFrame, axes: list[str], orders: Mapping[str, Sequence[A
     return frame
 
 
-def _sorted(index: pd.Index, orders: Mapping[str, Sequence[Any]]) -> list[Any]:
+def _sorted(index: pd.Index, orders: Grid) -> list[Any]:
     def position(label: Any) -> list[int]:
         return [
             list(orders[name]).index(part)

@@ -71,8 +71,8 @@ def verdicts(claims: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
     own = claims[claims["kind"] == "claim"].drop_duplicates("id")
     counts = pd.crosstab(own["paper"], own["overall"])
     counts = counts.reindex(index=own["paper"].unique(), columns=list(VERDICTS), fill_value=0)
-    named = counts.rename(index=dict(names)).rename_axis(index="paper", columns="verdict")
-    return named.stack(future_stack=True).rename("claims").reset_index()
+    named = counts.rename(names).rename_axis(index="paper", columns="verdict")
+    return pd.Series(named.stack(future_stack=True), name="claims").reset_index()
 
 
 def printed_over_exact(job: OverallJob) -> pd.DataFrame:
@@ -272,9 +272,9 @@ def draw_gaps(table: pd.DataFrame) -> Figure:
     figure, axes = _sheet(
         columns, "printed over exact", _limits(pd.concat([table["least"], table["greatest"]]))
     )
-    for ax, i, row in _rows(axes, columns):
-        ax.plot([row["least"], row["greatest"]], [i, i], color=COLORS[0], lw=1.6, zorder=2)
-        ax.plot([row["median"]], [i], "o", color=COLORS[0], ms=4.4, zorder=3)
+    for ax, i, ratios in _rows(axes, columns):
+        ax.plot([ratios["least"], ratios["greatest"]], [i, i], color=COLORS[0], lw=1.6, zorder=2)
+        ax.plot([ratios["median"]], [i], "o", color=COLORS[0], ms=4.4, zorder=3)
     _keys(figure, (("median", COLORS[0]),), "lines go from the least to the greatest ratio; 1 is no gap")
     return figure
 

@@ -31,13 +31,13 @@ from shuffledp.pipeline.figures.captions import (
 from shuffledp.pipeline.figures.drawing_jobs import ClaimTableJob, DrawingJob, Fields, PaperJob
 from shuffledp.pipeline.figures.drawn_curves import repeats_behind_bars
 from shuffledp.pipeline.figures.drawn_tables import as_leaderboard, as_table, in_three_forms, stated
-from shuffledp.pipeline.figures.entries import chart as chart_of
 from shuffledp.pipeline.figures.files import table_of_texts
 from shuffledp.pipeline.figures.gaps import gaps
 from shuffledp.pipeline.figures.guarantee_words import guarantee_facts
 from shuffledp.pipeline.figures.leaderboard import leaderboard, ranked
 from shuffledp.pipeline.figures.pareto import pareto
 from shuffledp.pipeline.figures.picture import Picture
+from shuffledp.pipeline.figures.picture import chart as chart_of
 from shuffledp.pipeline.figures.plotter import draw
 from shuffledp.pipeline.figures.regions import regions
 from shuffledp.pipeline.figures.selected_rows import (

@@ -20,13 +20,13 @@ from matplotlib.lines import Line2D
 from shuffledp.pipeline.figures import layout, legend, palette, sheet
 from shuffledp.pipeline.figures.axes import Axis, Ticks, horizontal, ticks
 from shuffledp.pipeline.figures.drawing_jobs import DrawingJob, Fields
-from shuffledp.pipeline.figures.drawn_curves import SAME, Together
-from shuffledp.pipeline.figures.entries import looks_like
+from shuffledp.pipeline.figures.drawn_curves import SAME, Together, grouped
 from shuffledp.pipeline.figures.files import as_csv
 from shuffledp.pipeline.figures.fronts import Offer, by_trust, front, legend_names, offers
 from shuffledp.pipeline.figures.leaderboard import CONTROL
 from shuffledp.pipeline.figures.names import TRUST
-from shuffledp.pipeline.figures.palette import DARK, GRAY, Look, lighter
+from shuffledp.pipeline.figures.palette import DARK, GRAY, Look, Looks, lighter
+from shuffledp.pipeline.figures.picture import looks_like
 from shuffledp.pipeline.figures.selected_rows import chosen
 from shuffledp.pipeline.figures.sheet import Made
 from shuffledp.pipeline.figures.style import SETTINGS
@@ -98,9 +98,7 @@ def _numbers(
     return as_csv(frame)
 
 
-def _chart(
-    entry: Fields, shown: Sequence[Offer], labels: Mapping[str, str], looks: Mapping[str, Look]
-) -> Chart | None:
+def _chart(entry: Fields, shown: Sequence[Offer], labels: Mapping[str, str], looks: Looks) -> Chart | None:
     if not shown:
         return None
     return Chart(
@@ -123,7 +121,7 @@ def _draw(
     entry: Fields,
     shown: Sequence[Offer],
     labels: Mapping[str, str],
-    looks: Mapping[str, Look],
+    looks: Looks,
     mark: str,
 ) -> Figure:
     if not shown:
@@ -167,9 +165,7 @@ def _few(axis: Axis, inches: float) -> Ticks:
     return ticks(axis, 6 if inches > 3 else 4 if inches > 2 else 3)
 
 
-def _panel(
-    ax: Axes, some: Sequence[Offer], looks: Mapping[str, Look], controls: Sequence[str], up: Axis
-) -> None:
+def _panel(ax: Axes, some: Sequence[Offer], looks: Looks, controls: Sequence[str], up: Axis) -> None:
     best = front(some, controls, TOLERANCE)
     if best:
         x = [best[0].cost, *(o.cost for o in best), ax.get_xlim()[1]]
@@ -197,18 +193,6 @@ def _panel(
         )
 
 
-def _together(shown: Sequence[Offer]) -> list[Together]:
-    groups: list[list[Offer]] = []
-    for offer in shown:
-        for group in groups:
-            if _same(group[0], offer):
-                group.append(offer)
-                break
-        else:
-            groups.append([offer])
-    return [Together(tuple(o.method for o in group), equal=True) for group in groups]
-
-
 def _same(a: Offer, b: Offer) -> bool:
     return a.trust == b.trust and all(
         math.isclose(x, y, rel_tol=SAME) for x, y in ((a.cost, b.cost), (a.error, b.error))
@@ -219,10 +203,10 @@ def _legend(
     shown: Sequence[Offer],
     known: Mapping[str, Sequence[Offer]],
     labels: Mapping[str, str],
-    looks: Mapping[str, Look],
+    looks: Looks,
     controls: Sequence[str],
 ) -> list[legend.Item]:
-    together = _together(shown)
+    together = [Together(tuple(o.method for o in group), equal=True) for group in grouped(shown, _same)]
     plain = {method: replace(look, dash="") for method, look in looks.items()}
     parts = []
     if any(front(some, controls, TOLERANCE) for some in known.values()):

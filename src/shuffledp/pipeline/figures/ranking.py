@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,17 +18,8 @@ SETTING = ("task", "users", "values", "eps", "delta")
 """Columns that name a setting of the ranking."""
 COLUMNS = (
     *SETTING,
-    *(
-        "trust",
-        "rank",
-        "front",
-        "label",
-        "protocol",
-        "error",
-        "over_curator",
-        "printed",
-        "printed_over_curator",
-    ),
+    *("trust", "rank", "front", "label", "protocol"),
+    *("error", "over_curator", "printed", "printed_over_curator"),
     *("messages", "bits", "accounting", "guarantee", "why_in_doubt", "reason", "parameters"),
 )
 """Columns of the ranking."""
@@ -37,15 +27,17 @@ ACCOUNTINGS = ["exact", "corrected", "printed"]
 """A method is ranked under the first of these that it has."""
 USUAL = {"eps": 1.0, "users": 1e5}
 """Among the settings with the most protocols the first one is nearest to these, by ratios."""
+_COMPUTED = ("rank", "front", "over_curator", "printed_over_curator")
+_STATED = tuple(name for name in COLUMNS if name not in _COMPUTED)
 _POINT = ["users_expected", "domain_size", "eps", "delta"]
 
 
 def ranking(jobs: list[RankedJob]) -> pd.DataFrame:
     """Return the rows of all settings, tasks with most protocols first, then `first_setting`, trust and error."""
-    rows = pd.DataFrame([row for job in jobs for row in _of_experiment(job)], columns=list(COLUMNS))
-    rows = rows.drop_duplicates([*SETTING, "label"], ignore_index=True)
-    if rows.empty:
-        return rows
+    found = [rows for job in jobs if len(rows := _of_experiment(job))]
+    if not found:
+        return pd.DataFrame(columns=list(COLUMNS))
+    rows = pd.concat(found).drop_duplicates([*SETTING, "label"], ignore_index=True)
     of_settings = rows.groupby(list(SETTING), sort=False, dropna=False)
     ranked = pd.concat([_ranked(own) for _, own in of_settings], ignore_index=True)
     first = {str(task): first_setting(own) for task, own in ranked.groupby("task", sort=False)}
@@ -83,40 +75,34 @@ def _is(row: Fields, setting: Fields) -> bool:
     return all(row[n] == setting[n] or (pd.isna(row[n]) and pd.isna(setting[n])) for n in SETTING)
 
 
-def _of_experiment(job: RankedJob) -> Iterator[dict[str, Any]]:
+def _of_experiment(job: RankedJob) -> pd.DataFrame:
+    """Return the ranked cells of an experiment, with the number of the printed accounting beside the best known one."""
     bundles = {m: Bundle.of(Path(job["results"]), job["paper"], job["experiment"], m) for m in job["methods"]}
     known = read(bundles)
     cells = matching(known.cells, job["where"])
     good = cells[cells["status"] == "ok"]
     if good.empty:
-        return
+        return pd.DataFrame(columns=list(_STATED))
     errors = by_cell(good, known.summary(), job["metric"], job["unit"])
-    printed = {
-        (row["method"], *_point(row)): errors.get(row["cell"], math.nan)
-        for row in records(good[good["accounting"] == "printed"])
-    }
-    for row in records(chosen(cells, {"accounting": ACCOUNTINGS})):
-        users, values, eps, delta = _point(row)
-        ok = row["status"] == "ok"
-        yield {
-            **dict(zip(SETTING, (job["task"], users, values, eps, delta), strict=True)),
-            "trust": row["trust"],
-            "label": row["label"],
-            "protocol": row["protocol"],
-            "error": float(errors.get(row["cell"], math.nan)) if ok else math.nan,
-            "printed": float(printed.get((row["method"], users, values, eps, delta), math.nan)),
-            "messages": row["messages_per_user"] if ok else math.nan,
-            "bits": row["bits_per_user"] if ok else math.nan,
-            "accounting": row["accounting"],
-            "guarantee": row["guarantee"] if ok else "",
-            "why_in_doubt": row["guarantee_note"] if ok and row["guarantee"] in IN_DOUBT else "",
-            "reason": "" if ok else row["reason"],
-            "parameters": row["parameters"] if ok else "",
-        }
-
-
-def _point(row: Fields) -> tuple[Any, ...]:
-    return tuple(row[name] for name in _POINT)
+    as_printed = good[good["accounting"] == "printed"]
+    printed = as_printed.assign(printed=as_printed["cell"].map(errors).astype(float))[
+        ["method", *_POINT, "printed"]
+    ]
+    rows = chosen(cells, {"accounting": ACCOUNTINGS}).merge(printed, how="left", on=["method", *_POINT])
+    ok, doubted = rows["status"] == "ok", rows["guarantee"].isin(IN_DOUBT)
+    rows = rows.assign(
+        task=job["task"],
+        users=rows["users_expected"],
+        values=rows["domain_size"],
+        error=rows["cell"].map(errors).where(ok),
+        messages=rows["messages_per_user"].where(ok),
+        bits=rows["bits_per_user"].where(ok),
+        guarantee=rows["guarantee"].where(ok, ""),
+        why_in_doubt=rows["guarantee_note"].where(ok & doubted, ""),
+        reason=rows["reason"].where(~ok, ""),
+        parameters=rows["parameters"].where(ok, ""),
+    )
+    return rows[list(_STATED)]
 
 
 def _ranked(own: pd.DataFrame) -> pd.DataFrame:

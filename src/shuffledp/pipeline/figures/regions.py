@@ -24,7 +24,7 @@ from shuffledp.pipeline.figures.captions import Share
 from shuffledp.pipeline.figures.drawing_jobs import DrawingJob
 from shuffledp.pipeline.figures.files import as_csv
 from shuffledp.pipeline.figures.fronts import Column, Offer, columns, legend_names
-from shuffledp.pipeline.figures.palette import Look, lighter
+from shuffledp.pipeline.figures.palette import Look, Looks, lighter
 from shuffledp.pipeline.figures.selected_rows import chosen
 from shuffledp.pipeline.figures.sheet import Made
 
@@ -107,7 +107,7 @@ def _draw(
     entry: Mapping[str, Any],
     every: Sequence[Region],
     labels: Mapping[str, str],
-    looks: Mapping[str, Look],
+    looks: Looks,
     mark: str,
 ) -> Figure:
     if not every:
@@ -151,7 +151,7 @@ def _edges(places: Sequence[float]) -> dict[float, tuple[float, float]]:
     return {place: (low, high) for place, low, high in zip(places, lows, highs, strict=True)}
 
 
-def _hatches(looks: Mapping[str, Look]) -> dict[str, str]:
+def _hatches(looks: Looks) -> dict[str, str]:
     seen: dict[str, int] = {}
     found = {}
     for method, look in looks.items():

@@ -9,13 +9,12 @@ from typing import Any
 import pandas as pd
 
 from shuffledp.pipeline.figures import legend, palette
-from shuffledp.pipeline.figures.drawing_jobs import DrawingJob
+from shuffledp.pipeline.figures.drawing_jobs import BOTH, PAIR, DrawingJob
 from shuffledp.pipeline.figures.files import as_csv, table_of_texts
 from shuffledp.pipeline.figures.guarantee_words import doubts
 from shuffledp.pipeline.figures.palette import DARK, Look
 from shuffledp.pipeline.figures.picture import Part, Picture
 from shuffledp.pipeline.figures.plotter import long_form
-from shuffledp.pipeline.figures.variants import BOTH, PAIR
 
 
 def matching(frame: pd.DataFrame, where: Mapping[str, Any]) -> pd.DataFrame:

@@ -133,7 +133,7 @@ class Sheet:
     def label_rows(self, box: layout.Box, text: str = "", points: float = SETTINGS["axes.labelsize"]) -> None:
         """Write the label of a vertical axis."""
         x, y = self.plan.label_x / self.plan.width, (box.bottom + box.height / 2) / self.plan.height
-        own = {"ha": "right", "va": "center", "ma": "center"}
+        own: dict[str, Any] = {"ha": "right", "va": "center", "ma": "center"}
         self.figure.text(x, y, text or self.label, rotation=90, fontsize=points, **own)
 
     def finish(self) -> Figure:
@@ -156,7 +156,7 @@ class Sheet:
             write(0.05 / plan.width, 1 - top / plan.height, title, va="top", fontsize=points, weight=600)
             top += 0.155
         if self.mark:
-            own = {"ha": "right", "va": "top", "fontsize": 7, "color": WARNING}
+            own: dict[str, Any] = {"ha": "right", "va": "top", "fontsize": 7, "color": WARNING}
             write(0.995, 1 - top / plan.height, self.mark, **own)
         legend.write(self.figure, self.items, self.form, middle)
         return self.figure

@@ -9,13 +9,15 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from importlib import resources
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import bokeh
 from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
 from markupsafe import Markup
 
 from shuffledp.pipeline import manifest
-from shuffledp.pipeline.site import audit, claims, errata, library, ranking, site_files
+from shuffledp.pipeline.site import audit, claims, errata, ranking, site_files
 from shuffledp.pipeline.site.cards import (
     Card,
     Picture,
@@ -34,7 +36,6 @@ from shuffledp.storage import publish as publish_bundle
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
 
     from jinja2.runtime import Context
 
@@ -100,7 +101,7 @@ def pages(results: Results) -> Iterator[Page]:
     yield Page(site_files.PROTOCOLS, PROTOCOLS, "Protocols", "protocols")
     for protocol in results.ranking.protocols:
         labels = results.ranking.labels(protocol)
-        content = {"protocol": protocol, "labels": labels}
+        content: dict[str, Any] = {"protocol": protocol, "labels": labels}
         yield Page(site_files.protocol_page(protocol), PROTOCOLS, labels[0], "protocol", content)
     leading = [_leading(results, shown, site_files.PAPERS) for shown in results.papers]
     yield Page(site_files.PAPERS, PAPERS, "Papers", "papers", {"leading": list(filter(None, leading))})
@@ -202,7 +203,8 @@ def render(folder: Path, papers: Sequence[str], protocols: Sequence[str] = ()) -
     static = resources.files("shuffledp.pipeline.site") / "static"
     for name in (site_files.STYLE, site_files.SCRIPT, site_files.RANKING, site_files.EXPLORE):
         written[name] = (static / name.rpartition("/")[2]).read_bytes()
-    written |= library.scripts()
+    bokeh_scripts = Path(bokeh.__file__).parent / "server/static/js"  # each begins with its license
+    written |= {name: (bokeh_scripts / Path(name).name).read_bytes() for name in site_files.LIBRARY}
     if set(written) != {*expected} - {site_files.CHECKSUM}:
         raise ValueError(
             f"The site has other files than `outputs` lists: {sorted(set(written) ^ set(expected))}."

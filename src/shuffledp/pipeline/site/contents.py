@@ -12,6 +12,7 @@ from urllib.parse import quote
 from shuffledp.pipeline import manifest
 from shuffledp.pipeline.site import claims, errata, origins, site_files
 from shuffledp.pipeline.site.cards import Deck, deck, title_of
+from shuffledp.pipeline.site.origins import DataNote, Origin
 from shuffledp.pipeline.site.ranking import Ranking, is_ranking
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from shuffledp.pipeline.manifest import DrawnPaper
-    from shuffledp.pipeline.site.csv_tables import Row
+    from shuffledp.pipeline.site.csv_tables import Row, Rows
 
 _LONG_HASH = re.compile(r"\b([0-9a-f]{12})[0-9a-f]+\b")
 
@@ -31,9 +32,9 @@ class Shown:
     paper: DrawnPaper
     name: str
     headline: Row | None
-    remarks: tuple[Row, ...]
+    remarks: Rows
     charts: Mapping[str, Mapping[str, Any]]
-    claims: tuple[Row, ...]
+    claims: Rows
 
     @cached_property
     def drawings(self) -> frozenset[str]:
@@ -45,12 +46,12 @@ class Shown:
         found = dict.fromkeys(claim["figure"] for claim in self.claims_on(remark))
         return tuple(figure for figure in found if figure in self.drawings)
 
-    def remarks_on(self, drawing: str) -> tuple[Row, ...]:
+    def remarks_on(self, drawing: str) -> Rows:
         """Return the errata and notes that concern claims about a drawing."""
         named = {name for claim in self.claims if claim["figure"] == drawing for name in claim["errata"]}
         return tuple(remark for remark in self.remarks if remark["id"] in named)
 
-    def claims_on(self, remark: str) -> tuple[Row, ...]:
+    def claims_on(self, remark: str) -> Rows:
         """Return the claims that an erratum or note concerns."""
         return tuple(claim for claim in self.claims if remark in claim["errata"])
 
@@ -101,8 +102,8 @@ class Results:
 
     folder: Path
     papers: tuple[Shown, ...]
-    audited: tuple[Row, ...]
-    questions: tuple[Row, ...]
+    audited: Rows
+    questions: Rows
     overall: Shown
     ranking: Ranking
 
@@ -134,12 +135,12 @@ class Results:
         return Counter({**kinds, **Counter(remark["kind"] for _, remark in self.remarks)})
 
     @property
-    def origins(self) -> tuple[origins.Origin, ...]:
+    def origins(self) -> tuple[Origin, ...]:
         """Data of all figures by their kind."""
         return origins.origins(shown.paper for shown in self.papers)
 
     @property
-    def data_notes(self) -> tuple[origins.DataNote, ...]:
+    def data_notes(self) -> tuple[DataNote, ...]:
         """Notes on the data of all figures."""
         return origins.data_notes(shown.paper for shown in self.papers)
 
@@ -158,11 +159,11 @@ class Results:
         """Ids of all open questions."""
         return frozenset(question["id"] for question in self.questions)
 
-    def questions_on(self, remark: str) -> tuple[Row, ...]:
+    def questions_on(self, remark: str) -> Rows:
         """Return the open questions that name an erratum or note."""
         return tuple(question for question in self.questions if remark in question["related"])
 
-    def audits_of(self, protocol: str) -> tuple[Row, ...]:
+    def audits_of(self, protocol: str) -> Rows:
         """Return the rows of the audit about a protocol."""
         return tuple(one for one in self.audited if one["protocol"] == protocol)
 
@@ -176,7 +177,7 @@ class Results:
         }
         return tuple(found.values())
 
-    def claims_about(self, protocol: str) -> tuple[Row, ...]:
+    def claims_about(self, protocol: str) -> Rows:
         """Return the claims about the drawings with a protocol."""
         named = {(shown.key, drawing) for shown, drawing, _ in self.showing(protocol)}
         return tuple(claim for shown, claim in self.claims if (shown.key, claim["figure"]) in named)

@@ -16,6 +16,7 @@ from shuffledp.pipeline.claims import outcomes
 from shuffledp.pipeline.claims.case import Case
 from shuffledp.pipeline.claims.outcomes import (
     ByPoint,
+    Names,
     Outcome,
     Untestable,
     Verdict,
@@ -60,9 +61,7 @@ QUANTITIES: Mapping[str, Reader] = {
 }
 
 
-def available(
-    case: Case, experiment: str, methods: Sequence[str], read: Reader = errors
-) -> dict[str, ByPoint]:
+def available(case: Case, experiment: str, methods: Names, read: Reader = errors) -> dict[str, ByPoint]:
     """Return the values of the methods that have one under the accounting, so that ratios have one accounting."""
     found = {}
     for method in methods:
@@ -141,7 +140,7 @@ def error_by_function(method: str, n: int, k: int, eps: float, accounting: str) 
         return math.nan
 
 
-def _at_large_domain(case: Case, of: Sequence[str], rivals: Sequence[str]) -> pd.DataFrame:
+def _at_large_domain(case: Case, of: Names, rivals: Names) -> pd.DataFrame:
     """Return both sides at Figure 3's largest domain, rivals from functions; empty if the grid lacks this domain."""
     cells = pd.concat([case.cells("domains", method).reset_index() for method in of])
     large = cells[cells["k"] == LARGE_DOMAIN]
@@ -155,9 +154,9 @@ def _at_large_domain(case: Case, of: Sequence[str], rivals: Sequence[str]) -> pd
 
 def sides(
     case: Case,
-    experiments: Sequence[str],
-    of: Sequence[str],
-    rivals: Sequence[str],
+    experiments: Names,
+    of: Names,
+    rivals: Names,
     read: Reader,
     shares: Sequence[float] = (),
 ) -> pd.DataFrame:
@@ -275,9 +274,9 @@ def _leads(pairs: pd.DataFrame) -> str:
 )
 def lowest(
     case: Case,
-    of: str | Sequence[str],
-    rivals: Sequence[str],
-    experiments: Sequence[str] = PLOTTED,
+    of: str | Names,
+    rivals: Names,
+    experiments: Names = PLOTTED,
     quantity: str = "error",
     large_domain: bool = False,
     shares: Sequence[float] = (),
@@ -358,8 +357,8 @@ def lowest(
 )
 def never_above(
     case: Case,
-    chain: Sequence[Sequence[str]],
-    experiments: Sequence[str] = PLOTTED,
+    chain: Sequence[Names],
+    experiments: Names = PLOTTED,
     quantity: str = "error",
     shares: Sequence[float] = (),
 ) -> Verdict:
@@ -405,10 +404,10 @@ def never_above(
 )
 def ratio_below(
     case: Case,
-    of: Sequence[str],
+    of: Names,
     over: str,
     most: float,
-    experiments: Sequence[str] = PLOTTED,
+    experiments: Names = PLOTTED,
     quantity: str = "error",
     somewhere: bool = False,
 ) -> Verdict:
@@ -443,7 +442,7 @@ def ratio_below(
 )
 def at_least(
     case: Case,
-    experiments: Sequence[str] = PLOTTED,
+    experiments: Names = PLOTTED,
     quantity: str = "messages",
 ) -> Verdict:
     """Check that protocols of ``of`` have at least ``least`` times the values of ``over``, at every point."""

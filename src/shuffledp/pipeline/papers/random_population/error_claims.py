@@ -8,7 +8,6 @@ differs.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -20,6 +19,7 @@ from shuffledp.pipeline.claims.general_rules import monotone, never_above_best
 from shuffledp.pipeline.claims.outcomes import (
     TIE,
     ByPoint,
+    Names,
     Outcome,
     Untestable,
     Verdict,
@@ -180,7 +180,7 @@ def with_normal(error: float, deviation: float, *, laplace: bool) -> float:
 # -- reductions ----------------------------------------------------------------------------------------------------
 
 
-def reductions(case: Case, experiments: Sequence[str], of: str, against: str) -> ByPoint:
+def reductions(case: Case, experiments: Names, of: str, against: str) -> ByPoint:
     """Return the mean of 1 - X/Y over the grid of eps, by experiment and panel."""
     found = {}
     for experiment in experiments:
@@ -217,7 +217,7 @@ def more_than(case: Case) -> Verdict:
     )
 
 
-def _apart(case: Case, experiments: Sequence[str], of: str, against: str) -> dict[tuple[str, float], float]:
+def _apart(case: Case, experiments: Names, of: str, against: str) -> dict[tuple[str, float], float]:
     """Return the mean reduction of the panels in the figures that the text does not list."""
     found: dict[tuple[str, float], float] = {}
     for experiment in experiments:
@@ -263,7 +263,7 @@ def _apart(case: Case, experiments: Sequence[str], of: str, against: str) -> dic
     against="random_checkin",
     stated=0.4,
 )
-def mean_reduction(case: Case, experiments: Sequence[str], of: str, against: str, stated: float) -> Verdict:
+def mean_reduction(case: Case, experiments: Names, of: str, against: str, stated: float) -> Verdict:
     """Check that the mean reduction over all panels is about the stated fraction."""
     means = reductions(case, experiments, of, against)
     mean = float(means.mean())
@@ -292,7 +292,7 @@ def mean_reduction(case: Case, experiments: Sequence[str], of: str, against: str
     of="amplified",
     against="local",
 )
-def growing_reduction(case: Case, experiments: Sequence[str], of: str, against: str) -> Verdict:
+def growing_reduction(case: Case, experiments: Names, of: str, against: str) -> Verdict:
     """Check that the mean reduction of every panel is larger than in the panel with fewer participants."""
     steps, listed = [], []
     for experiment in experiments:
@@ -541,7 +541,7 @@ def errors_fall(case: Case) -> Verdict:
     lower="multi_expected",
     upper=["multi_union"],
 )
-def ordered(case: Case, experiments: Sequence[str], lower: str, upper: Sequence[str]) -> Verdict:
+def ordered(case: Case, experiments: Names, lower: str, upper: Names) -> Verdict:
     """Check that ``lower`` is never above the best of ``upper``, also at rates that the text does not list."""
     return never_above_best(case, all_errors, experiments, lower, upper)
 

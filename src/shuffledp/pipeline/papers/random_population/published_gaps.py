@@ -118,9 +118,9 @@ def filled_slots(users: int, rate: float) -> tuple[Law, int, float]:
 
 def ends(name: str, values: Iterable[float], *parts: str) -> dict[str, float]:
     """Return least, mean or greatest of some values, by the name of their column."""
-    pick = {"least": np.min, "mean": np.mean, "most": np.max}
     found = np.array(list(values))
-    return {f"{name} {part}": float(pick[part](found)) for part in parts}
+    known = {"least": found.min(), "mean": found.mean(), "most": found.max()}
+    return {f"{name} {part}": float(known[part]) for part in parts}
 
 
 @cache

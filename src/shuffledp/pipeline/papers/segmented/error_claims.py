@@ -15,6 +15,7 @@ from shuffledp.pipeline.claims.outcomes import (
     SLOPE,
     TIE,
     ByPoint,
+    Names,
     Outcome,
     Untestable,
     Verdict,
@@ -112,7 +113,7 @@ def gain(case: Case) -> Verdict:
     split="25-50-25",
     least=0.5,
 )
-def gain_of_each(case: Case, rivals: Sequence[str], split: str, least: float) -> Verdict:
+def gain_of_each(case: Case, rivals: Names, split: str, least: float) -> Verdict:
     """Check that the error of each rival is reduced by more than a given share, in every panel."""
     ours, shares = errors(case, OURS), {}
     for method in rivals:
@@ -441,7 +442,7 @@ def with_liberal_users(case: Case, method: str, rising: bool) -> Verdict:
     data="uniform",
     difference=False,
 )
-def lead_widens(case: Case, rivals: Sequence[str], data: str, difference: bool) -> Verdict:
+def lead_widens(case: Case, rivals: Names, data: str, difference: bool) -> Verdict:
     """Check that the lead over the best rival widens from S2 to S3 as a fraction and, with `difference`, absolutely."""
     ours = errors(case, OURS)
     found = available(case, list(rivals))
@@ -512,7 +513,7 @@ def lead_widens(case: Case, rivals: Sequence[str], data: str, difference: bool) 
     splits=["25-50-25", "50-25-25", "25-25-50"],
     strictly=True,
 )
-def below(case: Case, pairs: Sequence[Sequence[str]], splits: Sequence[str], strictly: bool) -> Verdict:
+def below(case: Case, pairs: Sequence[Names], splits: Names, strictly: bool) -> Verdict:
     """Check that the first of each pair has the smaller error in every panel; with `strictly`, ties count against."""
     right = wrong = ties = 0
     leads = list[float]()
@@ -563,7 +564,7 @@ def below(case: Case, pairs: Sequence[Sequence[str]], splits: Sequence[str], str
     figure="errors_uniform",
     pairs=[["balls_into_bins", "subset_shuffled"], ["subset_shuffled", "subset_local"]],
 )
-def in_order(case: Case, pairs: Sequence[Sequence[str]]) -> Verdict:
+def in_order(case: Case, pairs: Sequence[Names]) -> Verdict:
     """Check that the first of each pair is never above the second."""
     said, wrong, points = [], 0, 0
     for lower, upper in pairs:

@@ -23,7 +23,7 @@ from shuffledp.accounting.segmented.users import user_level_delta
 from shuffledp.numerics.relative_sizes import negligible
 from shuffledp.numerics.windows import Window, binomial_window, convolve
 from shuffledp.pipeline.claims.case import Case
-from shuffledp.pipeline.claims.general_rules import erratum
+from shuffledp.pipeline.claims.general_rules import by_entry
 from shuffledp.pipeline.claims.outcomes import Outcome, Untestable, Verdict, scaling, span, tally
 from shuffledp.pipeline.claims.stated_claims import catalogue
 from shuffledp.pipeline.datasets.summaries import default_summaries_dir, read_summary
@@ -290,49 +290,46 @@ def visited_categories(case: Case) -> Verdict:
     )
 
 
-claim(
+by_entry(
+    claim,
     "SE-29",
     "5.1.3, 7",
     "Group composition loses only little.",
     "minor gap",
     "fails",
+    "SEG-6.3",
     figure="errata",
-    errata="SEG-6.3",
-    by="SEG-6.3",
-    shown="fails",
-)(erratum)
-claim(
+)
+by_entry(
+    claim,
     "SE-30",
     "Theorem 1",
     "The variation-ratio reduction holds for all randomizers.",
     "valid",
     "fails",
+    "SEG-6.2",
     figure="errata",
-    errata="SEG-6.2",
-    by="SEG-6.2",
-    shown="fails",
-)(erratum)
-claim(
+)
+by_entry(
+    claim,
     "SE-31",
     "5.2",
     "The best m lies above m_1 and at most at m_K.",
     "(m_1, m_K]",
     "fails",
+    "SEG-6.4.5",
     figure="errata",
-    errata="SEG-6.4.5",
-    by="SEG-6.4.5",
-    shown="fails",
-)(erratum)
-claim(
+)
+by_entry(
+    claim,
     "SE-34",
     "5",
     "The estimator is unbiased for data that are drawn from one law.",
     "unbiased",
     "in part",
+    "SEG-N6.4.6",
+    shown="holds",
     figure="reading_notes",
-    errata="SEG-N6.4.6",
     wrong="the catalogue: it required more than the paper, which assumes that data of all levels are drawn from one "
     "law.",
-    by="SEG-N6.4.6",
-    shown="holds",
-)(erratum)
+)

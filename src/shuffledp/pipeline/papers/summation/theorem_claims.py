@@ -28,7 +28,7 @@ from shuffledp.accounting.summation.noise_atoms import (
 from shuffledp.accounting.summation.noise_design import NoiseDesign
 from shuffledp.accounting.summation.shift_noise import negative_binomial_shift_delta, smallest_noise
 from shuffledp.pipeline.claims.case import Case
-from shuffledp.pipeline.claims.general_rules import erratum
+from shuffledp.pipeline.claims.general_rules import by_entry
 from shuffledp.pipeline.claims.outcomes import CLOSED_FORM, SLOPE, Outcome, Verdict, percent, scaling, span
 from shuffledp.pipeline.claims.stated_claims import catalogue
 from shuffledp.pipeline.papers.summation.computed_tables import (
@@ -662,16 +662,16 @@ def central_slope(case: Case) -> float:
     return scaling(sizes, [math.sqrt(central_laplace_mse(d, EPS)) for d in sizes])
 
 
-claim(
+by_entry(
+    claim,
     "SU-30",
     "Fig. 1b",
     "The panel shows D = 10.",
     "10",
     "fails",
+    "SUM-N1",
+    shown="untestable",
     figure="fig1b",
-    errata="SUM-N1",
     wrong="the catalogue: the Delta of the panel is inferred from values that were read off it; the text does not "
     "state it.",
-    by="SUM-N1",
-    shown="untestable",
-)(erratum)
+)
