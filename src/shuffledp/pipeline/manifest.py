@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import platform
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -17,6 +18,7 @@ from pydantic import (
     model_validator,
 )
 
+from shuffledp import __version__
 from shuffledp.storage import verified
 
 MANIFEST = "manifest.json"
@@ -51,6 +53,12 @@ class Run(_Part):
     python: str
     seed: int
     scale: Literal["paper", "shortened"]
+
+
+def run_of(commits: Iterable[str], stated: Mapping[str, Any]) -> Run:
+    """Return the run that draws now: this version and Python, the commits of the results, and the stated rest."""
+    named = ", ".join(sorted({*commits} - {""}))
+    return Run(version=__version__, commit=named, python=platform.python_version(), **stated)
 
 
 class Curve(_Part):
@@ -91,18 +99,18 @@ class Entry(_Part):
 
     id: Id
     drawing: Id
-    variant: str
-    by: str
+    variant: str = ""
+    by: str = ""
     finding: Annotated[str, AfterValidator(lambda text: " ".join(text.split()))]
-    chart: Chart | None
+    chart: Chart | None = None
     kind: Literal["figure", "table"]
     title: Title
     alt: str
     caption: FileName
     files: dict[Annotated[str, Field(pattern="^[a-z0-9]+$")], FileName]
-    settings: tuple[tuple[str, str], ...]
-    note: Annotated[str, StringConstraints(strip_whitespace=True)]
-    infeasible: tuple[str, ...]
+    settings: tuple[tuple[str, str], ...] = ()
+    note: Annotated[str, StringConstraints(strip_whitespace=True)] = ""
+    infeasible: tuple[str, ...] = ()
     board: str = ""
     protocols: tuple[str, ...] = ()
 
@@ -126,6 +134,10 @@ class DrawnPaper(_Part):
     doi: Annotated[str, Field(pattern=r"^10\.[0-9.]+/\S+$")] | None
     run: Run
     entries: tuple[Entry, ...]
+
+    def to_json(self) -> bytes:
+        """Return the content of the file."""
+        return f"{self.model_dump_json(indent=2)}\n".encode()
 
 
 def read(folder: Path) -> DrawnPaper:

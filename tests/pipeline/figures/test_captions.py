@@ -38,9 +38,9 @@ from shuffledp.pipeline.figures.captions import (
     span,
     times,
 )
+from shuffledp.pipeline.figures.drawing_jobs import BOTH
 from shuffledp.pipeline.figures.drawings import Drawing, claim_tables, drawings_of, paper_job
 from shuffledp.pipeline.figures.selection import load_settings
-from shuffledp.pipeline.figures.variants import BOTH
 
 ROOT = Path(__file__).resolve().parents[3]
 FOLDERS = ROOT / "src/shuffledp/pipeline/papers"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import pandas as pd
 
@@ -10,6 +11,7 @@ from shuffledp.pipeline.claims.case import Case
 from shuffledp.pipeline.claims.errata_data import Entry, findings
 from shuffledp.pipeline.claims.outcomes import (
     TIE,
+    ByPoint,
     Outcome,
     Untestable,
     Verdict,
@@ -17,8 +19,9 @@ from shuffledp.pipeline.claims.outcomes import (
     never_above,
     span,
 )
+from shuffledp.pipeline.claims.stated_claims import Catalogue
 
-Errors = Callable[[Case, str, str], "pd.Series[float]"]
+Errors = Callable[[Case, str, str], ByPoint]
 """Closed forms of a method by experiment and method, as a paper's rules read them."""
 _BY_ERRATUM, _BY_NOTE = ("in part", "fails"), ("holds", "untestable")
 """Outcomes of a claim that an erratum, or a reading note, decides."""
@@ -44,6 +47,24 @@ def erratum(case: Case, by: str, shown: Outcome) -> Verdict:
         shown if shows else "holds" if printed else "untestable",
         f"{by}{'' if shows else ' is not shown'}: {witness.quantity}. {witness.note}".rstrip(" ."),
     )
+
+
+def by_entry(
+    claim: Catalogue,
+    key: str,
+    where: str,
+    says: str,
+    stated: str,
+    expected: Outcome,
+    by: str,
+    *,
+    shown: Outcome | None = None,
+    errata: str = "",
+    **more: Any,
+) -> None:
+    """Declare a claim that an erratum or reading note decides: as expected, unless ``shown`` is another outcome."""
+    more |= {"errata": errata or by, "by": by, "shown": shown or expected}
+    claim(key, where, says, stated, expected, **more)(erratum)
 
 
 def paired(
@@ -75,7 +96,7 @@ def never_above_best(
     )
 
 
-def monotone(values: pd.Series[float], level: str, *, rising: bool) -> tuple[int, int]:
+def monotone(values: ByPoint, level: str, *, rising: bool) -> tuple[int, int]:
     """Return the numbers of steps along an index level in the right direction and, beyond `TIE`, in the wrong one."""
     others = [name for name in values.index.names if name != level]
     groups = [one for _, one in values.groupby(level=others)] if others else [values]

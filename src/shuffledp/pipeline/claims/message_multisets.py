@@ -10,6 +10,7 @@ from itertools import combinations_with_replacement
 import numpy as np
 from numpy.typing import NDArray
 
+Floats = NDArray[np.float64]
 Law = Mapping[tuple[int, ...], float]
 """Probabilities by how often each output occurs."""
 
@@ -23,7 +24,7 @@ def with_message(law: Law, message: Sequence[float]) -> Law:
     return found
 
 
-def others_laws(rows: NDArray[np.float64], others: int) -> Iterator[tuple[tuple[int, ...], Law]]:
+def others_laws(rows: Floats, others: int) -> Iterator[tuple[tuple[int, ...], Law]]:
     """Yield every data set of the other users with the law of their messages."""
     k, outputs = rows.shape
     known: dict[tuple[int, ...], Law] = {(): {(0,) * outputs: 1.0}}
@@ -34,13 +35,13 @@ def others_laws(rows: NDArray[np.float64], others: int) -> Iterator[tuple[tuple[
         yield tuple(held.count(value) for value in range(k)), known[held]
 
 
-def replaced(law: Law, rows: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def replaced(law: Law, rows: Floats) -> tuple[Floats, Floats]:
     """Return the probabilities of all multisets under user 1's inputs 0 and 1, in the same order."""
     first, second = (with_message(law, rows[held].tolist()) for held in (0, 1))
     return np.array([first[key] for key in first]), np.array([second[key] for key in first])
 
 
-def hockey_stick(first: NDArray[np.float64], second: NDArray[np.float64], eps: float) -> float:
+def hockey_stick(first: Floats, second: Floats, eps: float) -> float:
     """Return delta of two laws at eps, the larger of the two directions."""
     factor = math.exp(eps)
     one = np.sum(np.maximum(first - factor * second, 0.0))

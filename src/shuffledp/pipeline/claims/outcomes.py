@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
+import pandas as pd
 from numpy.typing import ArrayLike
 
 Outcome = Literal["holds", "in part", "fails", "untestable"]
+Names = Sequence[str]
+"""Methods, experiments or other names."""
+ByPoint: TypeAlias = "pd.Series[float]"
+"""Numbers of a method by grid point."""
 POINTS = 0.05
 """Within how much of a stated fraction a measured one agrees: five percentage points."""
 TIE = 0.005

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
+
+Values = Iterator[tuple[float, str]]
+"""Values of a search with the settings as text."""
 
 
 @dataclass(frozen=True)

@@ -6,13 +6,13 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from shuffledp.pipeline.figures.drawn_curves import Numbers, Strand
+from shuffledp.pipeline.manifest import Scale
 
 FEWEST_TO_CLIP = 4
 """Curves that a picture has at least where one of them may be cut off."""
@@ -35,9 +35,14 @@ _LONG_NUMBER = re.compile(r"(?<![\w.,])\d{4,}(?![\w.,]*\d)(?=$|[^\w])")
 class Axis:
     """Axis from ``low`` to ``high``; numbers beyond it are marked at the edge."""
 
-    scale: Literal["linear", "log"]
+    scale: Scale
     low: float
     high: float
+
+    @classmethod
+    def in_units(cls, scale: Scale, low: float, high: float) -> Axis:
+        """Return the axis between two numbers, or logarithms of numbers."""
+        return cls(scale, 10**low, 10**high) if scale == "log" else cls(scale, low, high)
 
     def units(self, numbers: Numbers) -> Numbers:
         """Return numbers as lengths along the axis from an arbitrary origin; -inf if the logarithm does not exist."""
@@ -57,7 +62,7 @@ class Axis:
         return float((self.units(np.array(number)) - self.units(np.array(self.low))) / self.span)
 
 
-def vertical(every: Iterable[Strand], scale: Literal["linear", "log"], others: Sequence[float] = ()) -> Axis:
+def vertical(every: Iterable[Strand], scale: Scale, others: Sequence[float] = ()) -> Axis:
     """Return the axis on which some curves are drawn.
 
     The limits leave out one of n >= 4 curves if it lies wholly beyond the others in a panel and would take more than a
@@ -87,7 +92,7 @@ def vertical(every: Iterable[Strand], scale: Literal["linear", "log"], others: S
     room = high - low
     low -= room * (_ROOM_FOR_MARKS if below else _MARGIN)
     high += room * (_ROOM_FOR_MARKS if above else _MARGIN)
-    return Axis(scale, 10**low, 10**high) if scale == "log" else Axis(scale, low, high)
+    return Axis.in_units(scale, low, high)
 
 
 def _ends(every: Iterable[Strand], unit: Axis) -> dict[str, tuple[float, float]]:
@@ -110,9 +115,7 @@ def _beyond(every: Iterable[Strand], unit: Axis, end: float, *, above: bool) -> 
     return any(((own > end) if above else (own < end)).all() for own in places if np.isfinite(own).all())
 
 
-def horizontal(
-    every: Iterable[Strand], scale: Literal["linear", "log"], others: Sequence[float] = ()
-) -> Axis:
+def horizontal(every: Iterable[Strand], scale: Scale, others: Sequence[float] = ()) -> Axis:
     """Return the axis that shows all horizontal positions."""
     unit = Axis(scale, 1.0, 10.0)
     at = [strand.x for strand in every if not strand.level]
@@ -123,7 +126,7 @@ def horizontal(
         low, high = low - 0.5, high + 0.5
     room = _MARGIN * (high - low)
     low, high = low - room, high + room
-    return Axis(scale, 10**low, 10**high) if scale == "log" else Axis(scale, low, high)
+    return Axis.in_units(scale, low, high)
 
 
 # -- ticks ---------------------------------------------------------------------------------------------------------

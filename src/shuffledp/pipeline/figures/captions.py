@@ -32,8 +32,8 @@ import jinja2
 import numpy as np
 import pandas as pd
 
+from shuffledp.pipeline.figures.drawing_jobs import BOTH, Fields
 from shuffledp.pipeline.figures.plotter import long_form
-from shuffledp.pipeline.figures.variants import BOTH
 
 #: Significant digits of a number in a sentence.
 DIGITS = 3
@@ -120,7 +120,7 @@ class Values:
 
     rows: pd.DataFrame
     asked: str
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    settings: Fields = field(default_factory=dict)
     thing: str = "points"
 
     @property
@@ -129,24 +129,29 @@ class Values:
         return [str(column) for column in self.rows if column != _NUMBER]
 
     @property
+    def numbers(self) -> pd.Series:
+        """Numbers alone."""
+        return self.rows[_NUMBER]
+
+    @property
     def least(self) -> float:
         """Smallest number."""
-        return float(self.rows[_NUMBER].min())
+        return float(self.numbers.min())
 
     @property
     def greatest(self) -> float:
         """Largest number."""
-        return float(self.rows[_NUMBER].max())
+        return float(self.numbers.max())
 
     @property
     def magnitude(self) -> float:
         """Largest absolute value."""
-        return float(self.rows[_NUMBER].abs().max())
+        return float(self.numbers.abs().max())
 
     @property
     def mean(self) -> float:
         """Mean over the points."""
-        return float(self.rows[_NUMBER].mean())
+        return float(self.numbers.mean())
 
     @property
     def only(self) -> float:
@@ -155,7 +160,7 @@ class Values:
             raise CaptionError(
                 f"{self.asked}: {len(self.rows)} numbers, by {', '.join(self.variables)}; only one can stand here."
             )
-        return float(self.rows[_NUMBER].iloc[0])
+        return float(self.numbers.iloc[0])
 
     @property
     def count(self) -> int:
@@ -169,23 +174,23 @@ class Values:
 
     def where_least(self, variable: str) -> Any:
         """Return the value of a variable at the first smallest number."""
-        return self._at_extreme(variable, self.rows[_NUMBER].idxmin())
+        return self._at_extreme(variable, self.numbers.idxmin())
 
     def where_greatest(self, variable: str) -> Any:
         """Return the value of a variable at the first largest number."""
-        return self._at_extreme(variable, self.rows[_NUMBER].idxmax())
+        return self._at_extreme(variable, self.numbers.idxmax())
 
     def below(self, bound: float) -> Share:
         """Count the points at which the number is smaller than a bound, by more than rounding."""
-        return self._share(self.rows[_NUMBER] < bound - abs(bound) * _SAME)
+        return self._share(self.numbers < bound - abs(bound) * _SAME)
 
     def above(self, bound: float) -> Share:
         """Count the points at which the number is larger than a bound, by more than rounding."""
-        return self._share(self.rows[_NUMBER] > bound + abs(bound) * _SAME)
+        return self._share(self.numbers > bound + abs(bound) * _SAME)
 
     def near(self, number: float, within: float) -> Share:
         """Count the points at which the absolute difference from another number is at most ``within``."""
-        return self._share((self.rows[_NUMBER] - number).abs() <= within)
+        return self._share((self.numbers - number).abs() <= within)
 
     def crossing(self, variable: str, bound: float) -> tuple[Any, Any] | None:
         """Return the neighboring values of the only variable between which the numbers first reach a bound, or None.
@@ -244,10 +249,17 @@ class Values:
         slack = both[_OTHER].abs() * _SAME
         return Share(int((both[_NUMBER] < both[_OTHER] - slack).sum()), len(both), self.thing)
 
-    def _paired(self, other: Values) -> pd.DataFrame:
+    def meets(self, other: Values) -> bool:
+        """Return whether a point is in both."""
+        return not self._merged(other).empty
+
+    def _merged(self, other: Values) -> pd.DataFrame:
         shared = [v for v in self.variables if v in other.variables]
         rows = other.rows.rename(columns={_NUMBER: _OTHER})
-        both: pd.DataFrame = self.rows.merge(rows, on=shared or None, how="inner" if shared else "cross")
+        return self.rows.merge(rows, on=shared or None, how="inner" if shared else "cross")
+
+    def _paired(self, other: Values) -> pd.DataFrame:
+        both = self._merged(other)
         if both.empty:
             raise CaptionError(f"{self.asked} and {other.asked}: no point is in both.")
         return both
@@ -261,7 +273,7 @@ class Values:
         return _checked(rows, f"{self.asked} {sign} {other.asked}", settings, self.thing)
 
     def _mapped(self, change: Callable[[Any], Any], asked: str) -> Values:
-        changed = self.rows.assign(**{_NUMBER: change(self.rows[_NUMBER])})
+        changed = self.rows.assign(**{_NUMBER: change(self.numbers)})
         return _checked(changed, asked, self.settings, self.thing)
 
     def _share(self, holds: pd.Series) -> Share:
@@ -277,7 +289,7 @@ class Values:
         )
 
 
-def _checked(rows: pd.DataFrame, asked: str, settings: Mapping[str, Any], thing: str = "points") -> Values:
+def _checked(rows: pd.DataFrame, asked: str, settings: Fields, thing: str = "points") -> Values:
     if rows.empty:
         raise CaptionError(f"{asked}: the drawing has no such numbers.")
     if not np.isfinite(rows[_NUMBER].to_numpy(float)).all():
@@ -285,13 +297,12 @@ def _checked(rows: pd.DataFrame, asked: str, settings: Mapping[str, Any], thing:
     return Values(rows.reset_index(drop=True), asked, settings, thing)
 
 
-def _at(rows: pd.DataFrame, point: Mapping[str, Any], asked: str) -> pd.DataFrame:
-    for variable, value in point.items():
+def _at(rows: pd.DataFrame, point: Fields, asked: str) -> pd.DataFrame:
+    for variable in point:
         if variable not in rows:
             known = ", ".join(str(c) for c in rows if c != _NUMBER) or "none"
             raise CaptionError(f"{asked}: no variable {variable!r}. Known: {known}.")
-        rows = rows[(rows[variable] == value) | rows[variable].isna()]
-    return _without(rows, point)
+    return _without(_where(rows, point), point)
 
 
 def _without(rows: pd.DataFrame, names: Collection[Any]) -> pd.DataFrame:
@@ -299,7 +310,7 @@ def _without(rows: pd.DataFrame, names: Collection[Any]) -> pd.DataFrame:
     return rows[[column for column in rows if column not in names]]
 
 
-def _where(rows: pd.DataFrame, at: Mapping[str, Any]) -> pd.DataFrame:
+def _where(rows: pd.DataFrame, at: Fields) -> pd.DataFrame:
     for variable, wanted in at.items():
         if variable in rows:
             column = rows[variable]
@@ -307,7 +318,7 @@ def _where(rows: pd.DataFrame, at: Mapping[str, Any]) -> pd.DataFrame:
     return rows
 
 
-def _arguments(names: Mapping[str, Any]) -> str:
+def _arguments(names: Fields) -> str:
     return ", ".join(f"{name}={value!r}" for name, value in names.items())
 
 
@@ -320,7 +331,7 @@ class Numbers:
 
     rows: pd.DataFrame
     methods: Sequence[str]
-    here: Mapping[str, Any] = field(default_factory=dict)
+    here: Fields = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -330,7 +341,7 @@ class Numbers:
         quantity: str,
         methods: Sequence[str],
         grid: Sequence[str],
-        here: Mapping[str, Any],
+        here: Fields,
     ) -> Numbers:
         """Return the drawn numbers of an experiment's results, one per cell: the closed form if there is one."""
         numbers = long_form(cells, summary, quantity)
@@ -343,18 +354,8 @@ class Numbers:
 
     def questions(self) -> dict[str, Any]:
         """Return the functions of a template, by name."""
-        own = (
-            "methods",
-            "drawn",
-            "value",
-            "ratio",
-            "printed_over",
-            "share_better",
-            "lead",
-            "lowest",
-            "growth",
-        )
-        return {name: getattr(self, name) for name in (*own, "least", "greatest", "choices")}
+        own = "methods drawn value ratio printed_over share_better lead lowest growth least greatest choices"
+        return {name: getattr(self, name) for name in own.split()}
 
     def drawn(self, method: str, **at: Any) -> bool:
         """Return whether a method has a number in this file; it may be infeasible at all points."""
@@ -362,16 +363,14 @@ class Numbers:
 
     def value(self, method: str, **at: Any) -> Values:
         """Return the numbers of a method, at all points or at the given values of variables."""
-        key = (method, *sorted(at.items()))
-        if key not in self._answered:
-            self._answered[key] = self._value(method, at)
-        return self._answered[key]
+        return self._value(method, tuple(sorted(at.items())))
 
     @cached_property
-    def _answered(self) -> dict[tuple[Any, ...], Values]:
-        return {}
+    def _value(self) -> Callable[[str, tuple[tuple[str, Any], ...]], Values]:
+        return cache(self._answer)
 
-    def _value(self, method: str, at: Mapping[str, Any]) -> Values:
+    def _answer(self, method: str, point: tuple[tuple[str, Any], ...]) -> Values:
+        at = dict(point)
         asked = f"value({', '.join(filter(None, [repr(method), _arguments(at)]))})"
         rows = self._of(method, at)
         fixed = {v: known for v, known in {**self._common(), **at}.items() if v in rows and v != "method"}
@@ -425,17 +424,12 @@ class Numbers:
 
     def growth(self, method: str, variable: str) -> Values | None:
         """Return a method's numbers at the largest value of a variable over those at its smallest value, or None."""
-        rows = self.value(method).rows if self.drawn(method) else pd.DataFrame()
-        if variable not in rows:
+        found = self.value(method) if self.drawn(method) else None
+        if found is None or variable not in found.variables:
             return None
-        first, last = (_at(rows, {variable: end(variable)}, method) for end in (self.least, self.greatest))
-        others = [c for c in last if c != _NUMBER]
-        first = first.rename(columns={_NUMBER: _OTHER})
-        both = last.merge(first, on=others or None, how="inner" if others else "cross")
-        if both.empty:
-            return None
-        over = _without(both, {_OTHER}).assign(**{_NUMBER: both[_NUMBER] / both[_OTHER]})
-        return _checked(over, f"growth({method!r}, {variable!r})", {})
+        ends = (_at(found.rows, {variable: end(variable)}, method) for end in (self.least, self.greatest))
+        first, last = (Values(rows, f"growth({method!r}, {variable!r})") for rows in ends)
+        return last / first if last.meets(first) else None
 
     def least(self, variable: str) -> Any:
         """Return the smallest value of a variable in this file."""
@@ -460,7 +454,7 @@ class Numbers:
     def _variables(self) -> list[str]:
         return [str(c) for c in self.rows if c not in (_NUMBER, "method")]
 
-    def _of(self, method: str, at: Mapping[str, Any]) -> pd.DataFrame:
+    def _of(self, method: str, at: Fields) -> pd.DataFrame:
         if method not in self.methods:
             raise CaptionError(f"no method {method!r} in the drawing. Known: {', '.join(self.methods)}.")
         for variable in at:
@@ -506,7 +500,7 @@ class ClaimRows:
         """Return the entries of a column in the rows with the given other entries."""
         return self._at(where)[self._known(name)].tolist()
 
-    def _at(self, where: Mapping[str, Any]) -> pd.DataFrame:
+    def _at(self, where: Fields) -> pd.DataFrame:
         rows = self.rows
         for name, text in where.items():
             rows = rows[rows[self._known(name)] == str(text)]
@@ -610,7 +604,7 @@ def said(text: str) -> str:
     return text
 
 
-def render(path: Path, names: Mapping[str, Any]) -> str:
+def render(path: Path, names: Fields) -> str:
     """Render a template with its numbers."""
     text = path.read_text(encoding="utf-8")
     try:

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypedDict
+
+BOTH = "both"
+"""File with printed and exact numbers; the questions of its caption are about the exact ones by default."""
+PAIR = ("printed", "exact")
+"""The accountings of that file."""
+Grid = Mapping[str, Sequence[Any]]
+"""Values of each variable in their order."""
+Fields = Mapping[str, Any]
+"""Values by name: an entry of the configuration, conditions on rows, or a row."""
 
 
 class Common(TypedDict):

@@ -13,14 +13,16 @@ from typing import Any, Literal
 from shuffledp.pipeline.config import Experiment, Paper, Settings
 from shuffledp.pipeline.config.grammar import Budget, Task, describe_data, describe_population, described
 from shuffledp.pipeline.figures.drawing_jobs import (
+    BOTH,
+    PAIR,
     ClaimTableJob,
     DrawingJob,
+    Fields,
     PaperJob,
     PointsJob,
     TrainingJob,
 )
 from shuffledp.pipeline.figures.palette import OWN, assigned
-from shuffledp.pipeline.figures.variants import BOTH, PAIR
 from shuffledp.pipeline.manifest import CHECKSUMS, MANIFEST
 
 TABLE_FORMATS = ("csv", "md", "tex")
@@ -34,9 +36,9 @@ class Drawing:
     id: str
     name: str
     kind: Literal["figure", "table"]
-    entry: Mapping[str, Any]
+    entry: Fields
     experiment: Experiment
-    where: Mapping[str, Any]
+    where: Fields
     looks: Mapping[str, int] = field(default_factory=dict)
 
     def formats(self, figure_formats: Sequence[str]) -> tuple[str, ...]:
@@ -211,7 +213,7 @@ def paper_job(paper: Paper, settings: Settings, root: Path) -> PaperJob:
 
 
 def _files(
-    paper: Paper, kind: Literal["figure", "table"], entries: Mapping[str, Mapping[str, Any]]
+    paper: Paper, kind: Literal["figure", "table"], entries: Mapping[str, Fields]
 ) -> Iterator[Drawing]:
     given = looks_of(paper)
     for name, entry in entries.items():
@@ -295,7 +297,7 @@ def output_files(results: Path, paper: Paper, formats: Sequence[str]) -> list[Pa
 # -- what the configuration states for a caption -----------------------------------------------------------------
 
 
-def _stated(experiment: Experiment, where: Mapping[str, Any], methods: Sequence[str]) -> dict[str, str]:
+def _stated(experiment: Experiment, where: Fields, methods: Sequence[str]) -> dict[str, str]:
     """Return a caption's statements on source, data, participants, eps, delta and target before results exist."""
     parts = experiment.parts
     grid = {**experiment.grid, **{k: [v] for k, v in where.items() if k in experiment.grid}}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -25,6 +25,7 @@ STEP = 2.4  # points between two of them
 
 Numbers = NDArray[np.float64]
 Scale = Callable[[Numbers], Numbers]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -141,16 +142,25 @@ def coinciding(
     numbers: Mapping[str, Mapping[Any, float]], scale: Scale, span: float, order: Sequence[str]
 ) -> list[Together]:
     """Return groups of curves with the same points that differ by less than a line's width at all of them."""
-    groups: list[list[str]] = []
-    for curve in order:
-        own = numbers.get(curve, {})
-        for group in groups:
-            if own and _alike(numbers.get(group[0], {}), own, scale, span):
-                group.append(curve)
-                break
-        else:
-            groups.append([curve])
+
+    def alike(one: str, other: str) -> bool:
+        own = numbers.get(other, {})
+        return bool(own) and _alike(numbers.get(one, {}), own, scale, span)
+
+    groups = grouped(order, alike)
     return [Together(tuple(g), all(_equal(numbers[g[0]], numbers[c]) for c in g[1:])) for g in groups]
+
+
+def grouped(items: Iterable[T], alike: Callable[[T, T], bool]) -> list[list[T]]:
+    """Return items in groups, each item in the first group whose first item is like it."""
+    groups: list[list[T]] = []
+    for item in items:
+        group = next((group for group in groups if alike(group[0], item)), None)
+        if group is None:
+            groups.append([item])
+        else:
+            group.append(item)
+    return groups
 
 
 def _alike(a: Mapping[Any, float], b: Mapping[Any, float], scale: Scale, span: float) -> bool:
@@ -169,16 +179,8 @@ def _array(numbers: Mapping[Any, float], points: Iterable[Any]) -> Numbers:
 
 def sidesteps(here: Iterable[Strand], scale: Scale, span: float) -> dict[str, float]:
     """Return the sideways shift, in points, of markers of curves that coincide at half of their common positions."""
-    groups: list[list[Strand]] = []
-    for strand in leading(here):
-        if strand.level:
-            continue
-        for group in groups:
-            if _mostly_touch(group[0], strand, scale, span):
-                group.append(strand)
-                break
-        else:
-            groups.append([strand])
+    curves = [strand for strand in leading(here) if not strand.level]
+    groups = grouped(curves, lambda one, other: _mostly_touch(one, other, scale, span))
     steps: dict[str, float] = {}
     for group in groups:
         step = min(STEP, 2 * MOST_BACK / max(len(group) - 1, 1))

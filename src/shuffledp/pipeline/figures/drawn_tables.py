@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from tabulate import LATEX_ESCAPE_RULES, tabulate
 
+from shuffledp.pipeline.figures.drawing_jobs import Fields, Grid
 from shuffledp.pipeline.figures.plotter import long_form
 
 #: Letters of the longest text up to which a column does not break lines, and of a row up to which a page is upright.
@@ -21,10 +22,10 @@ _NO_NUMBERS = {"", "–", "infeasible"}
 
 
 def as_table(
-    entry: Mapping[str, Any],
+    entry: Fields,
     cells: pd.DataFrame,
     summary: pd.DataFrame,
-    orders: Mapping[str, Sequence[Any]],
+    orders: Grid,
     names: Mapping[str, str],
     *about: str,
 ) -> dict[str, str]:
@@ -48,9 +49,7 @@ def as_table(
     }
 
 
-def as_leaderboard(
-    entry: Mapping[str, Any], rows: pd.DataFrame, numbers: Sequence[str], *about: str
-) -> dict[str, str]:
+def as_leaderboard(entry: Fields, rows: pd.DataFrame, numbers: Sequence[str], *about: str) -> dict[str, str]:
     """Return a leaderboard as CSV, Markdown and LaTeX; `about` is its title and its label in LaTeX."""
 
     def written(form: str) -> pd.DataFrame:
@@ -149,7 +148,7 @@ def _escaped(text: str) -> str:
     return "".join(LATEX_ESCAPE_RULES.get(letter, letter) for letter in text)
 
 
-def _heading(column: Any, axes: Sequence[str], entry: Mapping[str, Any], names: Mapping[str, str]) -> str:
+def _heading(column: Any, axes: Sequence[str], entry: Fields, names: Mapping[str, str]) -> str:
     words = (
         entry.get("headings", {}).get(axis, "{}").format(_plain(_named(axis, value, names)))
         for axis, value in zip(axes, _parts(column), strict=True)
@@ -166,10 +165,10 @@ def _parts(label: Any) -> tuple[Any, ...]:
 
 
 def spread(
-    entry: Mapping[str, Any],
+    entry: Fields,
     cells: pd.DataFrame,
     summary: pd.DataFrame,
-    orders: Mapping[str, Sequence[Any]],
+    orders: Grid,
 ) -> pd.DataFrame:
     """Return the table as a data frame; methods that do not depend on an axis repeat their number along it."""
     rows, columns = list(entry["rows"]), list(entry["columns"])
@@ -184,7 +183,7 @@ def spread(
     return shown.astype(object).where(shown.notna(), "")
 
 
-def _along(frame: pd.DataFrame, axes: list[str], orders: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
+def _along(frame: pd.DataFrame, axes: list[str], orders: Grid) -> pd.DataFrame:
     for axis in axes:
         constant = frame[axis].isna() if axis in frame else pd.Series(True, frame.index)
         copies = [frame[constant].assign(**{axis: value}) for value in orders[axis]]
@@ -192,7 +191,7 @@ def _along(frame: pd.DataFrame, axes: list[str], orders: Mapping[str, Sequence[A
     return frame
 
 
-def _sorted(index: pd.Index, orders: Mapping[str, Sequence[Any]]) -> list[Any]:
+def _sorted(index: pd.Index, orders: Grid) -> list[Any]:
     def position(label: Any) -> list[int]:
         return [
             list(orders[name]).index(part)

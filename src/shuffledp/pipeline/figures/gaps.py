@@ -9,12 +9,14 @@ from typing import Any
 
 import pandas as pd
 
+from shuffledp.pipeline.figures.drawing_jobs import Grid
+
 Point = tuple[Any, ...]
 _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?!\w)")
 _FEWEST_IN_A_RANGE = 3
 
 
-def gaps(cells: pd.DataFrame, names: Mapping[str, str], grid: Mapping[str, Sequence[Any]]) -> list[str]:
+def gaps(cells: pd.DataFrame, names: Mapping[str, str], grid: Grid) -> list[str]:
     """Return the reasons for gaps, one line each."""
     found: dict[tuple[str, str, str], dict[Point, str]] = {}
     variables: dict[tuple[str, str, str], tuple[str, ...]] = {}
@@ -36,7 +38,7 @@ def gaps(cells: pd.DataFrame, names: Mapping[str, str], grid: Mapping[str, Seque
     return lines
 
 
-def _where(variables: Sequence[str], points: Iterable[Point], grid: Mapping[str, Sequence[Any]]) -> str:
+def _where(variables: Sequence[str], points: Iterable[Point], grid: Grid) -> str:
     every = set(points)
     if not variables:
         return ""

@@ -10,6 +10,7 @@ import pandas as pd
 
 from shuffledp.pipeline.experiments.bundle import CELL_TEXTS
 from shuffledp.pipeline.experiments.results import IN_DOUBT
+from shuffledp.pipeline.figures.drawing_jobs import Fields
 from shuffledp.pipeline.figures.names import TRUST
 from shuffledp.pipeline.figures.selected_rows import by_cell, chosen
 
@@ -21,7 +22,7 @@ _LAST = len(TRUST)
 
 
 def leaderboard(
-    entry: Mapping[str, Any],
+    entry: Fields,
     cells: pd.DataFrame,
     summary: pd.DataFrame,
     names: Mapping[str, str],
@@ -50,9 +51,7 @@ def leaderboard(
     ]
 
 
-def ranked(
-    entry: Mapping[str, Any], cells: pd.DataFrame, summary: pd.DataFrame, *trust: str
-) -> dict[str, float]:
+def ranked(entry: Fields, cells: pd.DataFrame, summary: pd.DataFrame, *trust: str) -> dict[str, float]:
     """Return the methods with one of these trusted parties, best first, without controls and doubtful claims."""
     first = _ordering(entry)
     own = chosen(cells, first.get("where", {}))
@@ -67,15 +66,15 @@ def ranked(
     return dict(sorted(numbers.items(), key=lambda pair: pair[1]))
 
 
-def _ordering(entry: Mapping[str, Any]) -> Mapping[str, Any]:
+def _ordering(entry: Fields) -> Fields:
     """Return the first of a leaderboard's ordering entries that has numbers."""
-    found: Mapping[str, Any] = next(
+    found: Fields = next(
         e for e in entry["entries"] if e["heading"] in entry["order"] and e["value"] not in CELL_TEXTS
     )
     return found
 
 
-def _rank(value: Any, heading: str, entry: Mapping[str, Any]) -> tuple[int, float, str]:
+def _rank(value: Any, heading: str, entry: Fields) -> tuple[int, float, str]:
     """Return the sort key of a row: numbers before missing ones, trust in the order of `TRUST`, other texts sorted."""
     kind = next(e["value"] for e in entry["entries"] if e["heading"] == heading)
     if kind == "trust":
@@ -87,9 +86,7 @@ def _rank(value: Any, heading: str, entry: Mapping[str, Any]) -> tuple[int, floa
     return (1, 0.0, "") if isinstance(value, str) else (0, float(value), "")
 
 
-def _column(
-    entry: Mapping[str, Any], cells: pd.DataFrame, summary: pd.DataFrame, methods: Sequence[str]
-) -> list[Any]:
+def _column(entry: Fields, cells: pd.DataFrame, summary: pd.DataFrame, methods: Sequence[str]) -> list[Any]:
     where, quantity = entry.get("where", {}), str(entry["value"])
     selected = chosen(cells, where)
     if quantity in CELL_TEXTS:

@@ -13,7 +13,7 @@ from matplotlib.patches import Patch
 
 from shuffledp.pipeline.figures.drawn_curves import Together
 from shuffledp.pipeline.figures.layout import Legend
-from shuffledp.pipeline.figures.palette import BLACK, Look
+from shuffledp.pipeline.figures.palette import BLACK, Look, Looks
 
 PAPER = "paper"
 """Curve of the points read off the paper."""
@@ -33,7 +33,7 @@ class Item:
 
 
 def items(
-    together: Sequence[Together], labels: Mapping[str, str], shown: Mapping[str, Look], parts: Sequence[Item]
+    together: Sequence[Together], labels: Mapping[str, str], shown: Looks, parts: Sequence[Item]
 ) -> list[Item]:
     """Return the legend: coinciding curves share an entry, with "=" if equal within half a percent, else "≈"."""
     own = [

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import json
 import math
-import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,11 +13,12 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from shuffledp import __version__
 from shuffledp.pipeline.experiments.results import IN_DOUBT, Bundle, read
 from shuffledp.pipeline.figures.axes import power
 from shuffledp.pipeline.figures.captions import render
+from shuffledp.pipeline.figures.drawing_jobs import Fields
 from shuffledp.pipeline.figures.drawings import figure_folder
+from shuffledp.pipeline.figures.files import as_csv, table_of_texts
 from shuffledp.pipeline.figures.names import TRUST
 from shuffledp.pipeline.figures.overall_jobs import (
     CAPTIONS,
@@ -35,8 +34,8 @@ from shuffledp.pipeline.figures.ranking import ROBUST, SETTING, at, first_settin
 from shuffledp.pipeline.figures.selected_rows import by_cell
 from shuffledp.pipeline.figures.sheet import said
 from shuffledp.pipeline.figures.style import SETTINGS, figure_style, rendered
-from shuffledp.pipeline.manifest import CHECKSUMS, MANIFEST, DrawnPaper, Entry, Run
-from shuffledp.storage import publish, read_verified
+from shuffledp.pipeline.manifest import CHECKSUMS, MANIFEST, DrawnPaper, Entry, run_of
+from shuffledp.storage import publish
 
 VERDICTS = {"holds": "#009E73", "in part": "#E69F00", "fails": "#B2182B", "untestable": "#b8b8b8"}
 """Verdicts on claims with their colors."""
@@ -80,52 +79,36 @@ def robustness(rows: pd.DataFrame) -> pd.DataFrame:
 def verdicts(claims: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
     """Return the number of claims of each paper by verdict."""
     own = claims[claims["kind"] == "claim"].drop_duplicates("id")
-    counts = own.groupby(["paper", "overall"]).size()
-    rows = [
-        {"paper": names[key], "verdict": verdict, "claims": int(counts.get((key, verdict), 0))}
-        for key in dict.fromkeys(own["paper"])
-        for verdict in VERDICTS
-    ]
-    return pd.DataFrame(rows, columns=["paper", "verdict", "claims"])
+    counts = pd.crosstab(own["paper"], own["overall"])
+    counts = counts.reindex(index=own["paper"].unique(), columns=list(VERDICTS), fill_value=0)
+    named = counts.rename(names).rename_axis(index="paper", columns="verdict")
+    return pd.Series(named.stack(future_stack=True), name="claims").reset_index()
 
 
 def printed_over_exact(job: OverallJob) -> pd.DataFrame:
     """Return least, median and greatest ratio of printed to exact numbers of every method, over its common points."""
-    ratios: dict[tuple[str, str, str], list[float]] = {}
+    key = ["paper", "method", "quantity"]
+    parts = [pd.DataFrame({**dict.fromkeys(key, ""), "ratio": []})]
     for one in job["gaps"]:
-        files = {
+        bundles = {
             m: Bundle.of(Path(job["results"]), one["paper"], one["experiment"], m) for m in one["methods"]
         }
-        known = read(files)
+        known = read(bundles)
         summary = known.summary()
         for method, quantity in one["methods"].items():
             cells = known.cells[(known.cells["method"] == method) & (known.cells["status"] == "ok")]
             if cells.empty:
                 continue
-            numbers = by_cell(cells, summary, quantity)
-            by_point = {
-                a: rows.set_index("point")["cell"].map(numbers) for a, rows in cells.groupby("accounting")
-            }
-            if not {"printed", "exact"} <= set(by_point):
+            numbers = cells["cell"].map(by_cell(cells, summary, quantity))
+            wide = cells.assign(number=numbers).pivot(index="point", columns="accounting", values="number")
+            if not {"printed", "exact"} <= set(wide):
                 continue
-            found = (by_point["printed"] / by_point["exact"]).dropna()
-            key = (one["paper"], str(cells["label"].iloc[0]), QUANTITIES.get(quantity, quantity))
-            ratios.setdefault(key, []).extend(float(ratio) for ratio in found if 0 < ratio < float("inf"))
-    rows = [
-        (
-            job["names"][paper],
-            label,
-            quantity,
-            min(some),
-            float(pd.Series(some).median()),
-            max(some),
-            len(some),
-        )
-        for (paper, label, quantity), some in ratios.items()
-        if some
-    ]
-    columns = ["paper", "method", "quantity", "least", "median", "greatest", "points"]
-    return pd.DataFrame(rows, columns=columns)
+            found = wide["printed"] / wide["exact"]
+            found = found[(found > 0) & (found < float("inf"))]
+            names = job["names"][one["paper"]], cells["label"].iloc[0], QUANTITIES.get(quantity, quantity)
+            parts.append(pd.DataFrame({**dict(zip(key, names, strict=True)), "ratio": found}))
+    ratios = pd.concat(parts).groupby(key, sort=False)["ratio"]
+    return ratios.agg(least="min", median="median", greatest="max", points="count").reset_index()
 
 
 # -- pictures ------------------------------------------------------------------------------------------------------
@@ -136,7 +119,7 @@ class _Line:
     """Line of a picture: a heading, or a label with its row of the table."""
 
     text: str
-    row: Mapping[str, Any] | None = None
+    row: Fields | None = None
     strong: bool = False
     remark: str = ""
 
@@ -169,6 +152,7 @@ def _sheet(
         ax.minorticks_off()
         ax.spines["left"].set_visible(False)
         ax.set_xlabel(label, fontsize=8)
+        ax.axvline(1.0, color="#262626", lw=0.8, zorder=1)
         for i, line in enumerate(column):
             settings: dict[str, Any] = {"fontweight": "bold"} if line.strong else {}
             color = SETTINGS["axes.edgecolor"] if line.row is not None or line.strong else "#6a6a6a"
@@ -190,65 +174,63 @@ def _sheet(
     return figure, axes
 
 
+def _rows(axes: Sequence[Axes], columns: Sequence[Sequence[_Line]]) -> Iterator[tuple[Axes, int, Fields]]:
+    """Yield the axes, the place and the row of each line with a row."""
+    for ax, column in zip(axes, columns, strict=True):
+        yield from ((ax, i, line.row) for i, line in enumerate(column) if line.row is not None)
+
+
 def _limits(numbers: pd.Series) -> tuple[float, float]:
     return float(min(numbers.min(), 1.0)) / 1.5, float(max(numbers.max(), 1.0)) * 2.5
+
+
+def _by_task(table: pd.DataFrame) -> list[list[_Line]]:
+    """Return the lines of each task: its setting, and the protocols under each trust."""
+    groups = []
+    for task, own in table.groupby("task", sort=False):
+        groups.append([_Line(str(task), strong=True, remark=_setting(records(own)[0]))])
+        for trust, rows in own.groupby("trust", sort=False):
+            groups[-1].append(_Line(str(trust)))
+            groups[-1] += [_Line(_short(str(row["label"])), row) for row in records(rows)]
+    return groups
 
 
 def draw_dumbbells(table: pd.DataFrame) -> Figure:
     """Draw printed and exact errors of the best protocols, in units of the curator's."""
     if table.empty:
         return said("No protocol of this run can be compared with a curator.")
-    groups = []
-    for _, own in table.groupby("task", sort=False):
-        group = [_Line(str(own["task"].iloc[0]), strong=True, remark=_setting(records(own)[0]))]
-        for trust, rows in own.groupby("trust", sort=False):
-            group.append(_Line(str(trust)))
-            group += [_Line(_short(str(row["label"])), row) for row in records(rows)]
-        groups.append(group)
-    columns = _columns(groups, 2)
+    columns = _columns(_by_task(table), 2)
     ends = pd.concat([table["over_curator"], table["printed_over_curator"]]).dropna()
     figure, axes = _sheet(columns, "squared error over the curator's", _limits(ends))
-    for ax, column in zip(axes, columns, strict=True):
-        ax.axvline(1.0, color="#262626", lw=0.8, zorder=1)
-        for i, line in enumerate(column):
-            if line.row is None:
-                continue
-            exact, printed = line.row["over_curator"], line.row["printed_over_curator"]
-            if line.row["accounting"] == "exact":
-                if not pd.isna(printed):
-                    ax.plot([printed, exact], [i, i], color="#bdbdbd", lw=1.2, zorder=2)
-                    ax.plot([printed], [i], "o", color=GRAY, ms=4.2, zorder=3)
-                ax.plot([exact], [i], "o", color=COLORS[0], ms=4.8, zorder=4)
-            else:
-                ax.plot([exact], [i], "o", color=GRAY, ms=4.2, zorder=3)
+    for ax, i, row in _rows(axes, columns):
+        exact, printed = row["over_curator"], row["printed_over_curator"]
+        if row["accounting"] != "exact":
+            ax.plot([exact], [i], "o", color=GRAY, ms=4.2, zorder=3)
+            continue
+        if not pd.isna(printed):
+            ax.plot([printed, exact], [i, i], color="#bdbdbd", lw=1.2, zorder=2)
+            ax.plot([printed], [i], "o", color=GRAY, ms=4.2, zorder=3)
+        ax.plot([exact], [i], "o", color=COLORS[0], ms=4.8, zorder=4)
     _keys(figure, (("as printed", GRAY), ("exact", COLORS[0])), "1 is the curator's error")
     return figure
 
 
 def draw_robustness(table: pd.DataFrame) -> Figure:
-    """Draw the claimed eps, and eps with absent users; a remark has the gain of fake users."""
+    """Draw the claimed eps, and the eps that remains with absent users."""
     if table.empty:
         return said("No experiment of this run computes the eps that remains.")
-    groups = []
-    for _, own in table.groupby("task", sort=False):
-        groups.append([_Line(str(own["task"].iloc[0]), strong=True, remark=_setting(records(own)[0]))])
-        for trust, rows in own.groupby("trust", sort=False):
-            groups[-1].append(_Line(str(trust)))
-            groups[-1] += [_Line(_short(str(row["label"])), row) for row in records(rows)]
-    columns = _columns(groups, 2)
+    columns = _columns(_by_task(table), 2)
     finite = [table[name][table[name] < math.inf] for name in ("eps", "eps_dropped", "eps_colluding")]
     known = pd.concat(finite)
     low, high = 0.95 * known.min(), 1.1 * known.max()
     figure, axes = _sheet(columns, "central privacy budget eps (nats)", (low, high))
-    for ax, column in zip(axes, columns, strict=True):
+    for ax in axes:
         ax.set_xscale("linear")  # the eps are within a factor of two
-        for i, line in enumerate(column):
-            if line.row is None:
-                continue
-            points = [min(float(line.row[name]), high) for name in ("eps", "eps_dropped", "eps_colluding")]
-            ax.plot([points[0], max(points)], [i, i], color="#bdbdbd", lw=1.2, zorder=2)
-            for x, color, size in zip(points, (GRAY, COLORS[0], COLORS[1]), (5.4, 4.4, 3.2), strict=True):
-                ax.plot([x], [i], ">" if x == high else "o", color=color, ms=size, zorder=3, clip_on=False)
+    for ax, i, row in _rows(axes, columns):
+        points = [min(float(row[name]), high) for name in ("eps", "eps_dropped", "eps_colluding")]
+        ax.plot([points[0], max(points)], [i, i], color="#bdbdbd", lw=1.2, zorder=2)
+        for x, color, size in zip(points, (GRAY, COLORS[0], COLORS[1]), (5.4, 4.4, 3.2), strict=True):
+            ax.plot([x], [i], ">" if x == high else "o", color=color, ms=size, zorder=3, clip_on=False)
     keys = (("claimed", GRAY), ("10 % dropped out", COLORS[0]), ("10 % collude", COLORS[1]))
     _keys(figure, keys, "an arrow: no finite eps, or one beyond the axis")
     return figure
@@ -265,7 +247,7 @@ def _keys(figure: Figure, keys: Sequence[tuple[str, str]], remark: str) -> None:
     figure.text(x, y, remark, fontsize=8, va="center")
 
 
-def _setting(row: Mapping[str, Any]) -> str:
+def _setting(row: Fields) -> str:
     parts = [f"n = {row['users']:,.0f}"]
     parts += [f"k = {row['values']:,.0f}"] if row["values"] > 0 else []
     return ", ".join([*parts, f"eps = {row['eps']:g}", f"delta = {power(row['delta'])}"])
@@ -325,75 +307,14 @@ def draw_gaps(table: pd.DataFrame) -> Figure:
     figure, axes = _sheet(
         columns, "printed over exact", _limits(pd.concat([table["least"], table["greatest"]]))
     )
-    for ax, column in zip(axes, columns, strict=True):
-        ax.axvline(1.0, color="#262626", lw=0.8, zorder=1)
-        for i, line in enumerate(column):
-            if line.row is not None:
-                ax.plot([line.row["least"], line.row["greatest"]], [i, i], color=COLORS[0], lw=1.6, zorder=2)
-                ax.plot([line.row["median"]], [i], "o", color=COLORS[0], ms=4.4, zorder=3)
+    for ax, i, ratios in _rows(axes, columns):
+        ax.plot([ratios["least"], ratios["greatest"]], [i, i], color=COLORS[0], lw=1.6, zorder=2)
+        ax.plot([ratios["median"]], [i], "o", color=COLORS[0], ms=4.4, zorder=3)
     _keys(figure, (("median", COLORS[0]),), "lines go from the least to the greatest ratio; 1 is no gap")
     return figure
 
 
-# -- files ---------------------------------------------------------------------------------------------------------
-
-
-def publish_overall(job: OverallJob) -> None:
-    """Write the ranking and the pictures with their numbers, captions, manifest and checksums."""
-    results = Path(job["results"])
-    claims = results / "claims/claims.csv"
-    judged = pd.read_csv(
-        io.BytesIO(read_verified(claims, claims.with_suffix(".sha256"))), dtype=str, keep_default_na=False
-    )
-    rows = ranking(job["ranked"])
-    tables = {
-        "dumbbells": dumbbells(rows),
-        "robustness": robustness(rows),
-        "verdicts": verdicts(judged, job["names"]),
-        "gaps": printed_over_exact(job),
-    }
-    folder = figure_folder(results, KEY)
-    made = [_table(job, rows), *(_figure(job, name, table) for name, table in tables.items())]
-    contents = {folder / name: content for _, files in made for name, content in files.items()}
-    commits = {str(about["commit"]) for about in _provenance(job)}
-    drawn = DrawnPaper(
-        key=KEY,
-        kind="study",
-        title=TITLE,
-        citation="",
-        doi=None,
-        run=Run(
-            version=__version__, python=platform.python_version(), commit=", ".join(sorted(commits - {""})),
-            **job["run"],
-        ),
-        entries=tuple(entry for entry, _ in made),
-    )  # fmt: skip
-    contents[folder / MANIFEST] = f"{drawn.model_dump_json(indent=2)}\n".encode()
-    publish(folder / CHECKSUMS, contents, folders=2)
-
-
-def _provenance(job: OverallJob) -> Iterator[Mapping[str, Any]]:
-    for bundle in bundles(job):
-        yield json.loads(bundle.provenance.read_text(encoding="utf-8"))
-
-
-_DRAW: Mapping[str, Callable[[pd.DataFrame], Figure]] = {
-    "dumbbells": draw_dumbbells,
-    "robustness": draw_robustness,
-    "verdicts": draw_verdicts,
-    "gaps": draw_gaps,
-}
-
-
-def _figure(job: OverallJob, name: str, table: pd.DataFrame) -> tuple[Entry, dict[str, bytes]]:
-    with figure_style():
-        figure = _DRAW[name](table)
-        files = {f"{name}.{end}": rendered(figure, end) for end in job["formats"]}
-    return _entry(job, name, "figure", TITLES[name], table, files)
-
-
-def _table(job: OverallJob, rows: pd.DataFrame) -> tuple[Entry, dict[str, bytes]]:
-    return _entry(job, RANKING, "table", "All protocols at every setting", rows, {})
+# -- captions ------------------------------------------------------------------------------------------------------
 
 
 def _of_dumbbells(table: pd.DataFrame) -> dict[str, Any]:
@@ -428,37 +349,58 @@ def _of_ranking(table: pd.DataFrame) -> dict[str, Any]:
     return {"protocols": table["protocol"].nunique(), "settings": len(table[list(SETTING)].drop_duplicates())}
 
 
-_FACTS: Mapping[str, Callable[[pd.DataFrame], dict[str, Any]]] = {
-    "dumbbells": _of_dumbbells,
-    "robustness": _of_robustness,
-    "verdicts": _of_verdicts,
-    "gaps": _of_gaps,
-    RANKING: _of_ranking,
+# -- files ---------------------------------------------------------------------------------------------------------
+
+_Table = Callable[[pd.DataFrame], dict[str, Any]]
+_DRAWN: Mapping[str, tuple[Callable[[pd.DataFrame], Figure] | None, _Table]] = {
+    "dumbbells": (draw_dumbbells, _of_dumbbells),
+    "robustness": (draw_robustness, _of_robustness),
+    "verdicts": (draw_verdicts, _of_verdicts),
+    "gaps": (draw_gaps, _of_gaps),
+    RANKING: (None, _of_ranking),
 }
-"""Names in the caption of each picture and table."""
+"""How each table is drawn, if it is, and the names in its caption."""
 
 
-def _entry(
-    job: OverallJob, name: str, kind: Any, title: str, table: pd.DataFrame, files: Mapping[str, bytes]
-) -> tuple[Entry, dict[str, bytes]]:
-    prose = render(CAPTIONS / f"{name}.rst", _FACTS[name](table))
-    csv = table.to_csv(index=False, float_format="%.10g", lineterminator="\n").encode()
-    own = {**files, f"{name}.csv": csv, f"{name}.rst": prose.encode()}
-    ends = [*(job["formats"] if kind == "figure" else ()), "csv"]
+def publish_overall(job: OverallJob) -> None:
+    """Write the ranking and the pictures with their numbers, captions, manifest and checksums."""
+    results = Path(job["results"])
+    rows = ranking(job["ranked"])
+    tables = {
+        RANKING: rows,
+        "dumbbells": dumbbells(rows),
+        "robustness": robustness(rows),
+        "verdicts": verdicts(table_of_texts(results / "claims/claims.csv"), job["names"]),
+        "gaps": printed_over_exact(job),
+    }
+    folder = figure_folder(results, KEY)
+    made = [_made(job, name, table) for name, table in tables.items()]
+    contents = {folder / name: content for _, files in made for name, content in files.items()}
+    commits = {json.loads(b.provenance.read_text(encoding="utf-8"))["commit"] for b in bundles(job)}
+    run = run_of(commits, job["run"])
+    entries = tuple(entry for entry, _ in made)
+    drawn = DrawnPaper(key=KEY, kind="study", title=TITLE, citation="", doi=None, run=run, entries=entries)
+    contents[folder / MANIFEST] = drawn.to_json()
+    publish(folder / CHECKSUMS, contents, folders=2)
+
+
+def _made(job: OverallJob, name: str, table: pd.DataFrame) -> tuple[Entry, dict[str, bytes]]:
+    draw, facts = _DRAWN[name]
+    prose = render(CAPTIONS / f"{name}.rst", facts(table))
+    files = {f"{name}.csv": as_csv(table), f"{name}.rst": prose.encode()}
+    formats = job["formats"] if draw else []
+    if draw:
+        with figure_style():
+            figure = draw(table)
+            files |= {f"{name}.{end}": rendered(figure, end) for end in formats}
     entry = Entry(
         id=name,
         drawing=name,
-        variant="",
-        by="",
-        finding=" ".join(prose.partition("\n\n")[0].split()),
-        chart=None,
-        kind=kind,
-        title=title,
-        alt=title,
+        finding=prose.partition("\n\n")[0],
+        kind="figure" if draw else "table",
+        title=TITLES[name],
+        alt=TITLES[name],
         caption=Path(f"{name}.rst"),
-        files={end: Path(f"{name}.{end}") for end in ends},
-        settings=(),
-        note="",
-        infeasible=(),
+        files={end: Path(f"{name}.{end}") for end in [*formats, "csv"]},
     )
-    return entry, own
+    return entry, files

@@ -18,15 +18,15 @@ KEY = "overall"
 TITLE = "All protocols and claims together"
 CAPTIONS = PAPERS / KEY / "captions"
 RANKING = "ranking"
-FIGURES = ("dumbbells", "robustness", "verdicts", "gaps")
-"""Pictures, in the order of the page."""
 TITLES = {
     "dumbbells": "Printed and exact error of the best protocols, a line per protocol",
     "robustness": "Central eps that remains if users drop out or collude, a line per protocol",
     "verdicts": "Claims by verdict, a bar per paper",
     "gaps": "Printed over exact numbers, a line per method",
+    RANKING: "All protocols at every setting",
 }
-"""Title of each picture."""
+"""Title of each picture, in the order of the page, and of the ranking."""
+FIGURES = tuple(name for name in TITLES if name != RANKING)
 
 
 class GapJob(TypedDict):
@@ -55,7 +55,7 @@ def overall_job(settings: Settings) -> OverallJob:
     experiments = [e for paper in settings.papers.values() for e in paper.experiments.values()]
     return {
         "results": settings.results,
-        "captions": {name: sha256_of(CAPTIONS / f"{name}.rst") for name in (*FIGURES, RANKING)},
+        "captions": {name: sha256_of(CAPTIONS / f"{name}.rst") for name in TITLES},
         "formats": list(settings.formats),
         "run": {"seed": settings.seed, "scale": "shortened" if shortened else "paper"},
         "names": {key: name_of(key, paper.title) for key, paper in settings.papers.items()},

@@ -48,6 +48,8 @@ class Look:
     width: float = 0.0
 
 
+Looks = Mapping[str, Look]
+"""Looks by the name of a curve."""
 _ACCOUNTINGS = {
     "printed": Look(GRAY, "s", PRINTED_DASH),
     "simplified": Look(GRAY, "^", (0, (1.5, 1.2))),
@@ -80,7 +82,7 @@ def look(number: int) -> Look:
     return Look(COLORS[number % len(COLORS)], MARKERS[(number + cycle) % len(MARKERS)], dash)
 
 
-def marked_apart(looks: Mapping[str, Look]) -> dict[str, Look]:
+def marked_apart(looks: Looks) -> dict[str, Look]:
     """Return the looks of names that have several curves, with different markers if one is free."""
     found: dict[str, Look] = {}
     for name, one in looks.items():
@@ -91,7 +93,7 @@ def marked_apart(looks: Mapping[str, Look]) -> dict[str, Look]:
     return found
 
 
-def told_apart(looks: Mapping[str, Look]) -> dict[str, Look]:
+def told_apart(looks: Looks) -> dict[str, Look]:
     """Return the looks of a figure's curves; the later of equal looks have another line or marker."""
     found: dict[str, Look] = {}
     for curve, one in looks.items():

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -14,9 +14,10 @@ from matplotlib.transforms import ScaledTranslation, Transform
 from shuffledp.pipeline.figures import layout, legend, sheet
 from shuffledp.pipeline.figures.axes import Axis, Ticks, short, ticks, vertical
 from shuffledp.pipeline.figures.drawn_curves import Numbers, Strand, leading, sidesteps
-from shuffledp.pipeline.figures.palette import GRAY, Look
+from shuffledp.pipeline.figures.palette import GRAY, Look, Looks
 from shuffledp.pipeline.figures.picture import Picture
 from shuffledp.pipeline.figures.style import SETTINGS
+from shuffledp.pipeline.manifest import Scale
 
 MARKERS_PER_CURVE = 12  # upper limit, about: on dense curves markers hide each other
 _ROOM = 0.08  # of a strip's height, for half a marker
@@ -37,15 +38,21 @@ def _in(value: Any, every: Iterable[Strand]) -> list[Strand]:
     return [s for s in every if value is None or s.panel is None or s.panel == value]
 
 
+def _in_order(what: Picture, here: Sequence[Strand], axis: Axis) -> Iterator[tuple[Strand, Look, int, float]]:
+    """Yield the curves of a panel in the legend's order, with their look, its number, and the shift of markers."""
+    steps = sidesteps(here, axis.units, axis.span)
+    for number, (curve, look) in enumerate(what.looks.items()):
+        for strand in here:
+            if strand.curve == curve:
+                yield strand, look, number, steps.get(curve, 0.0)
+
+
 def panel(ax: Axes, what: Picture, value: Any) -> None:
     """Draw the panel of one value of the panels' variable."""
     sheet.framed(ax, what.x_axis, what.y_axis)
     here = _in(value, what.strands)
-    steps = sidesteps(here, what.y_axis.units, what.y_axis.span)
     lines = {strand.curve for strand in here if strand.kind != "simulated"}
-    order = list(what.looks)
-    for strand in sorted(here, key=lambda one: order.index(one.curve)):
-        look, number, step = what.looks[strand.curve], order.index(strand.curve), steps.get(strand.curve, 0.0)
+    for strand, look, number, step in _in_order(what, here, what.y_axis):
         if strand.level:
             if strand.kind != "simulated" or strand.curve not in lines:
                 _level(ax, strand, look, number)
@@ -130,7 +137,7 @@ def _means(ax: Axes, strand: Strand, look: Look, step: float) -> None:
             sheet.add(ax, strand.x[chosen], strand.y[chosen], replace(look, dash=""), **own)
 
 
-def _marks(ax: Axes, here: Sequence[Strand], looks: Mapping[str, Look], axis: Axis) -> None:
+def _marks(ax: Axes, here: Sequence[Strand], looks: Looks, axis: Axis) -> None:
     """Draw arrows at the edges where curves leave the axis, with their markers and numbers."""
     for top in (True, False):
         slot = 0
@@ -178,7 +185,7 @@ def ratios(what: Picture) -> list[Strand]:
     return found
 
 
-def ratio_scale(what: Picture) -> Literal["linear", "log"]:
+def ratio_scale(what: Picture) -> Scale:
     """Return "log" if the ratios differ by more than a factor of four, else "linear"."""
     every = np.concatenate([np.ones(1), *(strand.y for strand in ratios(what))])
     return "log" if every.max() > 4 * every.min() else "linear"
@@ -197,12 +204,9 @@ def strip(ax: Axes, what: Picture, value: Any, axis: Axis) -> None:
     sheet.framed(ax, what.x_axis, axis)
     ax.axhline(1.0, color=SETTINGS["axes.edgecolor"], lw=0.6, zorder=1.5)
     here = _in(value, ratios(what))
-    order = list(what.looks)
-    steps = sidesteps(here, axis.units, axis.span)
-    for strand in sorted(here, key=lambda one: order.index(one.curve)):
-        look, number = what.looks[strand.curve], order.index(strand.curve)
+    for strand, look, number, step in _in_order(what, here, axis):
         if strand.level:
             _level(ax, strand, look, number)
         else:
-            _line(ax, what, strand, look, number, steps.get(strand.curve, 0.0))
+            _line(ax, what, strand, look, number, step)
     _marks(ax, here, what.looks, axis)

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import logging
-import platform
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from shuffledp import __version__
 from shuffledp.pipeline.experiments.bundle import CELL_TEXTS
 from shuffledp.pipeline.experiments.results import (
     IN_DOUBT,
@@ -30,15 +28,16 @@ from shuffledp.pipeline.figures.captions import (
     plain_caption,
     render,
 )
-from shuffledp.pipeline.figures.drawing_jobs import ClaimTableJob, DrawingJob, PaperJob
+from shuffledp.pipeline.figures.drawing_jobs import ClaimTableJob, DrawingJob, Fields, PaperJob
 from shuffledp.pipeline.figures.drawn_curves import repeats_behind_bars
 from shuffledp.pipeline.figures.drawn_tables import as_leaderboard, as_table, in_three_forms, stated
-from shuffledp.pipeline.figures.entries import chart as chart_of
+from shuffledp.pipeline.figures.files import table_of_texts
 from shuffledp.pipeline.figures.gaps import gaps
 from shuffledp.pipeline.figures.guarantee_words import guarantee_facts
 from shuffledp.pipeline.figures.leaderboard import leaderboard, ranked
 from shuffledp.pipeline.figures.pareto import pareto
 from shuffledp.pipeline.figures.picture import Picture
+from shuffledp.pipeline.figures.picture import chart as chart_of
 from shuffledp.pipeline.figures.plotter import draw
 from shuffledp.pipeline.figures.regions import regions
 from shuffledp.pipeline.figures.selected_rows import (
@@ -55,7 +54,7 @@ from shuffledp.pipeline.figures.sheet import Made
 from shuffledp.pipeline.figures.store import Drawn, Store, digest_of, folder_of, forget_others, keep, kept
 from shuffledp.pipeline.figures.style import figure_style, rendered
 from shuffledp.pipeline.jobs import source
-from shuffledp.pipeline.manifest import CHECKSUMS, MANIFEST, Chart, DrawnPaper, Entry, Run
+from shuffledp.pipeline.manifest import CHECKSUMS, MANIFEST, Chart, DrawnPaper, Entry, run_of
 from shuffledp.storage import listed, publish, verified, write_atomically
 
 log = logging.getLogger(__name__)
@@ -65,7 +64,7 @@ MARKS = {"stand_in": "stand-in data", "summary": "data rebuilt from summaries"}
 
 def draw_all(jobs: Sequence[DrawingJob | ClaimTableJob], store: Store | None = None) -> list[Drawn]:
     """Return the drawings of jobs, in the same order."""
-    reader = _Reader()
+    reader = cache(_read)
     return [_drawn_or_kept(job, store, reader) for job in jobs]
 
 
@@ -109,31 +108,26 @@ class _Read:
     summary: pd.DataFrame
     simulated: frozenset[str]
 
-    @property
-    def cells(self) -> pd.DataFrame:
-        return self.results.cells
+
+_Setup = tuple[str, str, str, tuple[str, ...]]
+"""Folder of the results, paper, experiment and methods."""
+_Reader = Callable[[_Setup], _Read]
 
 
-class _Reader:
-    """Results by experiment and methods, each read once for all drawings."""
-
-    def __init__(self) -> None:
-        self._read: dict[tuple[str, ...], _Read] = {}
-
-    def __call__(self, job: DrawingJob) -> _Read:
-        key = (job["results"], job["paper"], job["experiment"], *job["entry"]["methods"])
-        if key not in self._read:
-            results = read(_bundles(job))
-            behind = repeats_behind_bars(results.values)
-            summary = results.summary().merge(behind, on=["cell", "metric", "kind"], how="left")
-            simulated = frozenset(summary.loc[summary["kind"] == "simulated", "cell"])
-            self._read[key] = _Read(results, summary, simulated)
-        return self._read[key]
+def _setup(job: DrawingJob) -> _Setup:
+    return job["results"], job["paper"], job["experiment"], tuple(job["entry"]["methods"])
 
 
-def _bundles(job: DrawingJob) -> dict[str, Bundle]:
-    results, methods = Path(job["results"]), job["entry"]["methods"]
-    return {m: Bundle.of(results, job["paper"], job["experiment"], m) for m in methods}
+def _bundles(setup: _Setup) -> dict[str, Bundle]:
+    results, paper, experiment, methods = setup
+    return {m: Bundle.of(Path(results), paper, experiment, m) for m in methods}
+
+
+def _read(setup: _Setup) -> _Read:
+    results = read(_bundles(setup))
+    behind = repeats_behind_bars(results.values)
+    summary = results.summary().merge(behind, on=["cell", "metric", "kind"], how="left")
+    return _Read(results, summary, frozenset(summary.loc[summary["kind"] == "simulated", "cell"]))
 
 
 def _inputs(job: DrawingJob | ClaimTableJob) -> dict[str, str]:
@@ -142,7 +136,9 @@ def _inputs(job: DrawingJob | ClaimTableJob) -> dict[str, str]:
         table = Path(job["table"])
         pairs = [(table, table.with_suffix(".sha256"))]
     else:
-        pairs = [(p, b.checksum) for b in _bundles(job).values() for p in (b.cells, b.values, b.provenance)]
+        pairs = [
+            (p, b.checksum) for b in _bundles(_setup(job)).values() for p in (b.cells, b.values, b.provenance)
+        ]
         if job["points"]:
             table = Path(job["points"]["table"])
             pairs.append((table, table.with_suffix(".sha256")))
@@ -158,15 +154,14 @@ def _drawn_or_kept(job: DrawingJob | ClaimTableJob, store: Store | None, reader:
     if found is not None:
         return found
     log.info("%s.%s", job["paper"], job["id"])
-    drawn = _claims(job) if job["kind"] == "claims" else _drawing(job, reader(job))
+    drawn = _claims(job) if job["kind"] == "claims" else _drawing(job, reader(_setup(job)))
     if store is not None:
         keep(store.folder, job["id"], digest, drawn)
     return drawn
 
 
 def _drawing(job: DrawingJob, known: _Read) -> Drawn:
-    cells, every = (chosen(known.cells, where) for where in (job["where"], across_files(job)))
-    note = _note(job, known.results)
+    cells, every = (chosen(known.results.cells, where) for where in (job["where"], across_files(job)))
     facts = _facts(job, cells, known)
     chart: Chart | None = None
     without: Sequence[str] = ()
@@ -178,7 +173,7 @@ def _drawing(job: DrawingJob, known: _Read) -> Drawn:
     }
     if job["kind"] == "figure":
         make = KINDS[job["entry"].get("kind", "curves")]
-        made = make(job, known.cells, known.summary, _mark(job, known.results))
+        made = make(job, known.results.cells, known.summary, _mark(job, known.results))
         chart = made.chart
         files = _rendered(job, made)
         questions |= made.questions
@@ -195,10 +190,17 @@ def _drawing(job: DrawingJob, known: _Read) -> Drawn:
             texts = as_table(job["entry"], cells, summary, orders(job), shown, *_in_tex(job))
         files = {f"{job['id']}.{end}": text.encode() for end, text in texts.items()}
     prose = _prose(job, facts, questions)
+    entry = _entry(
+        job,
+        prose,
+        facts,
+        note=_note(job, known.results),
+        infeasible=(*gaps(cells, names(job, cells), orders(job)), *without),
+        chart=chart,
+        protocols=tuple(sorted({name for name in every["protocol"].dropna() if name})),
+    )
     commits = sorted({str(p["commit"]) for p in known.results.provenance.values()})
-    reasons = [*gaps(cells, names(job, cells), orders(job)), *without]
-    shown_protocols = sorted({name for name in every["protocol"].dropna() if name})
-    return _finished(job, files, prose, facts, note, reasons, commits, chart, shown_protocols)
+    return _drawn(entry, files, prose, commits)
 
 
 def _in_tex(job: DrawingJob | ClaimTableJob) -> tuple[str, str]:
@@ -247,8 +249,7 @@ def _rendered(job: DrawingJob, made: Made) -> dict[str, bytes]:
 
 def _claims(job: ClaimTableJob) -> Drawn:
     """Return a table of the claims package: errata or reading notes with witnesses, or a checked table."""
-    table = Path(job["table"])
-    frame = pd.read_csv(verified(table, table.with_suffix(".sha256")), dtype=str, keep_default_na=False)
+    frame = table_of_texts(Path(job["table"]))
     facts = {
         **job["facts"],
         **stated(frame),
@@ -258,40 +259,30 @@ def _claims(job: ClaimTableJob) -> Drawn:
     files = {
         f"{job['id']}.{end}": text.encode() for end, text in in_three_forms(frame, *_in_tex(job)).items()
     }
-    return _finished(job, files, _prose(job, facts, ClaimRows(frame).questions()), facts)
+    prose = _prose(job, facts, ClaimRows(frame).questions())
+    return _drawn(_entry(job, prose, facts), files, prose)
 
 
-def _finished(
-    job: DrawingJob | ClaimTableJob,
-    files: Mapping[str, bytes],
-    prose: str,
-    facts: Mapping[str, str],
-    note: str = "",
-    reasons: Sequence[str] = (),
-    commits: Sequence[str] = (),
-    chart: Chart | None = None,
-    protocols: Sequence[str] = (),
-) -> Drawn:
-    caption = f"{job['id']}.rst"
-    entry = Entry(
+def _drawn(entry: Entry, files: Mapping[str, bytes], prose: str, commits: Sequence[str] = ()) -> Drawn:
+    return Drawn(entry, {**files, str(entry.caption): prose.encode()}, tuple(commits))
+
+
+def _entry(job: DrawingJob | ClaimTableJob, prose: str, facts: Mapping[str, str], **more: Any) -> Entry:
+    return Entry(
         id=job["id"],
         drawing=job["name"],
         variant=job["variant"],
         by=job["by"],
         finding=finding(prose),
-        chart=chart,
         kind="figure" if job["kind"] == "figure" else "table",
         title=job["title"],
         alt=job["alt"],
-        caption=Path(caption),
+        caption=Path(f"{job['id']}.rst"),
         files={end: Path(f"{job['id']}.{end}") for end in job["formats"]},
         settings=tuple(facts.items()),
-        note=note,
-        infeasible=tuple(reasons),
         board=_board(job),
-        protocols=tuple(protocols),
+        **more,
     )
-    return Drawn(entry, {**files, caption: prose.encode()}, tuple(commits))
 
 
 def _board(job: DrawingJob | ClaimTableJob) -> str:
@@ -305,10 +296,10 @@ def _board(job: DrawingJob | ClaimTableJob) -> str:
 
 def _facts(job: DrawingJob, cells: pd.DataFrame, known: _Read) -> dict[str, str]:
     """Return a caption's facts: source, data, participants, eps, delta, repeats, accounting, guarantee, trust."""
-    facts, results = dict(job["facts"]), known.results
+    facts = dict(job["facts"])
+    sources = ", ".join(sorted({p["data"]["source"] for p in known.results.provenance.values()} - {"none"}))
     if "data" in facts:
-        sources = sorted({p["data"]["source"] for p in results.provenance.values()} - {"none"})
-        facts["data"] += f" (source: {', '.join(sources)})"
+        facts["data"] += f" (source: {sources})"
     if "error against" in facts:
         facts["repeats"] = _repeats(job, cells, known)
     facts["accounting"] = ", ".join(a for a in job["accountings"] if a in set(cells["accounting"]))
@@ -318,14 +309,11 @@ def _facts(job: DrawingJob, cells: pd.DataFrame, known: _Read) -> dict[str, str]
     facts |= guarantee_facts(cells, names(job, cells), orders(job)["accounting"])
     if job["training"]:
         facts["training"] = "; ".join(run["described"] for run in job["training"])
-        sources = sorted({p["data"]["source"] for p in results.provenance.values()} - {"none"})
-        facts["data of the training"] = f"source: {', '.join(sources)}" if sources else "no training"
+        facts["data of the training"] = f"source: {sources}" if sources else "no training"
     best = _highest_accuracy(job, known.summary) if job["entry"].get("y") in TRAINED_METRICS else None
     if best:
         facts["highest accuracy"] = best
-    for name, why in job["assumed"].items():
-        facts[f"assumed {name}"] = why
-    return facts
+    return facts | {f"assumed {name}": why for name, why in job["assumed"].items()}
 
 
 def _repeats(job: DrawingJob, cells: pd.DataFrame, known: _Read) -> str:
@@ -348,7 +336,7 @@ def _highest_accuracy(job: DrawingJob, summary: pd.DataFrame) -> str | None:
     return "; ".join(found) or None
 
 
-def _tabled(entry: Mapping[str, Any]) -> str:
+def _tabled(entry: Fields) -> str:
     """Return the quantity of a table for its caption; for a leaderboard the number that determines the order."""
     if "value" in entry:
         return str(entry["value"])
@@ -356,7 +344,7 @@ def _tabled(entry: Mapping[str, Any]) -> str:
     return next(str(value) for value in ordering if value not in CELL_TEXTS)
 
 
-def _about_the_data(job: DrawingJob, results: Results) -> list[Mapping[str, Any]]:
+def _about_the_data(job: DrawingJob, results: Results) -> list[Fields]:
     """Return the provenance of the data of the drawn numbers; training data affect only the accuracy."""
     quantity = _tabled(job["entry"]) if job["kind"] == "table" else job["entry"]["y"]
     trained = {m for run in job["training"] for m in run["methods"]}
@@ -381,12 +369,12 @@ def _numbers(job: DrawingJob, known: _Read) -> Numbers:
     """
     entry, common = job["entry"], across_files(job)
     if entry.get("kind", "curves") != "curves":
-        cells = chosen(known.cells, common)
+        cells = chosen(known.results.cells, common)
         summary = in_unit(known.summary[known.summary["cell"].isin(cells["cell"])], entry.get("unit"))
         quantity = entry["value"] if entry["kind"] == "regions" else entry["y"]
         cells, summary = cells.drop(columns="accounting"), summary.drop(columns="accounting")
         return Numbers.of(cells, summary, quantity, entry["methods"], list(job["grid"]), {})
-    cells, summary = matching(known.cells, common), matching(known.summary, common)
+    cells, summary = matching(known.results.cells, common), matching(known.summary, common)
     summary = in_unit(summary, entry.get("unit"))
     quantity = _tabled(entry) if job["kind"] == "table" else entry["x" if "along" in entry else "y"]
     return Numbers.of(cells, summary, quantity, entry["methods"], list(job["grid"]), job["where"])
@@ -399,7 +387,7 @@ def _trusting(cells: pd.DataFrame, methods: Sequence[str], accounting: str, *tru
     return [m for m in methods if m in known - doubted]
 
 
-def _prose(job: DrawingJob | ClaimTableJob, facts: Mapping[str, str], questions: Mapping[str, Any]) -> str:
+def _prose(job: DrawingJob | ClaimTableJob, facts: Mapping[str, str], questions: Fields) -> str:
     if not job["caption"]:
         return plain_caption(job["title"], facts)
     names = {
@@ -412,12 +400,5 @@ def _prose(job: DrawingJob | ClaimTableJob, facts: Mapping[str, str], questions:
 
 
 def _manifest(job: PaperJob, drawn: Sequence[Drawn]) -> bytes:
-    commits = sorted({commit for one in drawn for commit in one.commits} - {""})
-    run = Run(
-        version=__version__,
-        commit=", ".join(commits),
-        python=platform.python_version(),
-        **job["run"],
-    )
-    paper = DrawnPaper(**job["paper"], run=run, entries=tuple(one.entry for one in drawn))
-    return f"{paper.model_dump_json(indent=2)}\n".encode()
+    run = run_of((commit for one in drawn for commit in one.commits), job["run"])
+    return DrawnPaper(**job["paper"], run=run, entries=tuple(one.entry for one in drawn)).to_json()

@@ -11,7 +11,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
@@ -20,13 +19,14 @@ from matplotlib.lines import Line2D
 
 from shuffledp.pipeline.figures import layout, legend, palette, sheet
 from shuffledp.pipeline.figures.axes import Axis, Ticks, horizontal, ticks
-from shuffledp.pipeline.figures.drawing_jobs import DrawingJob
-from shuffledp.pipeline.figures.drawn_curves import SAME, Together
-from shuffledp.pipeline.figures.entries import looks_like
+from shuffledp.pipeline.figures.drawing_jobs import DrawingJob, Fields
+from shuffledp.pipeline.figures.drawn_curves import SAME, Together, grouped
+from shuffledp.pipeline.figures.files import as_csv
 from shuffledp.pipeline.figures.fronts import Offer, by_trust, front, legend_names, offers
 from shuffledp.pipeline.figures.leaderboard import CONTROL
 from shuffledp.pipeline.figures.names import TRUST
-from shuffledp.pipeline.figures.palette import DARK, GRAY, Look, lighter
+from shuffledp.pipeline.figures.palette import DARK, GRAY, Look, Looks, lighter
+from shuffledp.pipeline.figures.picture import looks_like
 from shuffledp.pipeline.figures.selected_rows import chosen
 from shuffledp.pipeline.figures.sheet import Made
 from shuffledp.pipeline.figures.style import SETTINGS
@@ -62,7 +62,7 @@ def pareto(job: DrawingJob, cells: pd.DataFrame, summary: pd.DataFrame, mark: st
 
 
 def _numbers(
-    entry: Mapping[str, Any],
+    entry: Fields,
     shown: Sequence[Offer],
     fronts: Mapping[str, Sequence[str]],
     controls: Sequence[str],
@@ -95,12 +95,10 @@ def _numbers(
         CONTROL,
     ]
     frame = pd.DataFrame(rows, columns=columns)
-    return frame.to_csv(index=False, float_format="%.10g", lineterminator="\n").encode()
+    return as_csv(frame)
 
 
-def _chart(
-    entry: Mapping[str, Any], shown: Sequence[Offer], labels: Mapping[str, str], looks: Mapping[str, Look]
-) -> Chart | None:
+def _chart(entry: Fields, shown: Sequence[Offer], labels: Mapping[str, str], looks: Looks) -> Chart | None:
     if not shown:
         return None
     return Chart(
@@ -120,10 +118,10 @@ def _chart(
 
 
 def _draw(
-    entry: Mapping[str, Any],
+    entry: Fields,
     shown: Sequence[Offer],
     labels: Mapping[str, str],
-    looks: Mapping[str, Look],
+    looks: Looks,
     mark: str,
 ) -> Figure:
     if not shown:
@@ -133,36 +131,17 @@ def _draw(
     up = horizontal((), "log", [o.error for o in shown])
     up_ticks = ticks(up, _MOST_TICKS)
     items = _legend(shown, known, labels, looks, controls)
-    form = layout.legend_of(
-        [item.text for item in items],
-        max(len(item.looks) for item in items),
-        layout.plot_width(len(known)) + 0.5,
-    )
-    label = layout.wrapped(
-        entry.get("y_label", entry["y"]), SETTINGS["axes.labelsize"], layout.panel_height(len(known))
-    )
-    plan = layout.laid_out(
-        len(known),
-        titles=True,
-        strips=False,
-        above=sheet.lines_above(entry["title"], mark),
-        left=max(layout.text_inches(t, SETTINGS["ytick.labelsize"]) for t in up_ticks.labels),
-        label_lines=label.count("\n") + 1,
-        legend_rows=form.rows,
-    )
-    figure = Figure(figsize=(plan.width, plan.height))
-    boxes = _boxes(known, plan)
-    for (trust, some), place, box in zip(known.items(), plan.places, boxes, strict=True):
-        ax = figure.add_axes(box.shares(plan.width, plan.height))
+    page = sheet.Sheet.of(entry, len(known), items, up_ticks.labels, mark, entry["title"], titles=True)
+    boxes = _boxes(known, page.plan)
+    for (trust, some), place, box in zip(known.items(), page.plan.places, boxes, strict=True):
+        ax = page.panel(box)
         sheet.framed(ax, across, up)
         _panel(ax, some, looks, controls, up)
         sheet.ticked(ax, _few(across, box.width), up_ticks, below=place.last, left=place.first)
         ax.set_title(TRUST[trust])
         if place.first:
-            sheet.labeled(figure, plan, box, label)
-    sheet.finished(figure, plan, entry.get("x_label", entry["x"]), mark, entry["title"])
-    legend.write(figure, items, form, plan.middle / plan.width)
-    return figure
+            page.label_rows(box)
+    return page.finish()
 
 
 def _boxes(known: Mapping[str, Sequence[Offer]], plan: layout.Layout) -> list[layout.Box]:
@@ -186,9 +165,7 @@ def _few(axis: Axis, inches: float) -> Ticks:
     return ticks(axis, 6 if inches > 3 else 4 if inches > 2 else 3)
 
 
-def _panel(
-    ax: Axes, some: Sequence[Offer], looks: Mapping[str, Look], controls: Sequence[str], up: Axis
-) -> None:
+def _panel(ax: Axes, some: Sequence[Offer], looks: Looks, controls: Sequence[str], up: Axis) -> None:
     best = front(some, controls, TOLERANCE)
     if best:
         x = [best[0].cost, *(o.cost for o in best), ax.get_xlim()[1]]
@@ -216,18 +193,6 @@ def _panel(
         )
 
 
-def _together(shown: Sequence[Offer]) -> list[Together]:
-    groups: list[list[Offer]] = []
-    for offer in shown:
-        for group in groups:
-            if _same(group[0], offer):
-                group.append(offer)
-                break
-        else:
-            groups.append([offer])
-    return [Together(tuple(o.method for o in group), equal=True) for group in groups]
-
-
 def _same(a: Offer, b: Offer) -> bool:
     return a.trust == b.trust and all(
         math.isclose(x, y, rel_tol=SAME) for x, y in ((a.cost, b.cost), (a.error, b.error))
@@ -238,10 +203,10 @@ def _legend(
     shown: Sequence[Offer],
     known: Mapping[str, Sequence[Offer]],
     labels: Mapping[str, str],
-    looks: Mapping[str, Look],
+    looks: Looks,
     controls: Sequence[str],
 ) -> list[legend.Item]:
-    together = _together(shown)
+    together = [Together(tuple(o.method for o in group), equal=True) for group in grouped(shown, _same)]
     plain = {method: replace(look, dash="") for method, look in looks.items()}
     parts = []
     if any(front(some, controls, TOLERANCE) for some in known.values()):

@@ -17,11 +17,10 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from shuffledp.pipeline.experiments.bundle import CELL_NUMBERS, PARAMETER_PREFIX, TRAINED_METRICS
-from shuffledp.pipeline.figures import layout, legend, panels, sheet
+from shuffledp.pipeline.figures import legend, panels, sheet
 from shuffledp.pipeline.figures.axes import Ticks, ticks, typeset
 from shuffledp.pipeline.figures.palette import GRAY, Look
 from shuffledp.pipeline.figures.picture import Picture
-from shuffledp.pipeline.figures.style import SETTINGS
 
 UNTRAINED = "Nothing was trained in this run: there is no accuracy to draw."
 RATIO = "printed /\nexact"
@@ -50,48 +49,34 @@ def draw(what: Picture) -> Figure:
     """Draw one picture."""
     if what.selection.empty:
         return sheet.said(UNTRAINED if what.drawing["y"] in TRAINED_METRICS else sheet.INFEASIBLE)
-    entries = _legend_items(what)
-    most_looks = max((len(item.looks) for item in entries), default=1)
-    room = layout.plot_width(len(what.panels)) + 0.5
-    form = layout.legend_of([item.text for item in entries], most_looks, room)
     up = ticks(what.y_axis, MOST_TICKS)
     strip = panels.strip_axis(what) if what.ratios else None
     up_strip = ticks(strip, 3) if strip is not None else Ticks((), ())
-    label = layout.wrapped(
-        what.drawing.get("y_label", what.drawing["y"]),
-        SETTINGS["axes.labelsize"],
-        layout.panel_height(len(what.panels)) + (0.0 if what.ratios else 0.2),
-    )
-    plan = layout.laid_out(
+    page = sheet.Sheet.of(
+        what.drawing,
         len(what.panels),
+        _legend_items(what),
+        ("0", *up.labels, *up_strip.labels),
+        what.mark,
+        what.title,
         titles="panels" in what.drawing,
         strips=strip is not None,
-        above=sheet.lines_above(what.title, what.mark),
-        left=max(
-            layout.text_inches(t, SETTINGS["ytick.labelsize"]) for t in ("0", *up.labels, *up_strip.labels)
-        ),
-        label_lines=label.count("\n") + 1,
-        legend_rows=form.rows,
+        room=0.0 if what.ratios else 0.2,
     )
-    figure = Figure(figsize=(plan.width, plan.height))
-    for value, place in zip(what.panels, plan.places, strict=True):
-        ax = figure.add_axes(place.box.shares(plan.width, plan.height))
+    for value, place in zip(what.panels, page.plan.places, strict=True):
+        ax = page.panel(place.box)
         panels.panel(ax, what, value)
         panels.ticked(ax, what, place, up, place.last and place.strip is None)
         if place.first:
-            sheet.labeled(figure, plan, place.box, label)
-        if value is not None:
-            text = what.drawing.get("panel_label", f"{what.drawing['panels']} = {{}}").format(value)
-            ax.set_title(typeset(text))
+            page.label_rows(place.box)
+        page.name_panel(ax, value)
         if place.strip is not None and strip is not None:
-            below = figure.add_axes(place.strip.shares(plan.width, plan.height))
+            below = page.panel(place.strip)
             panels.strip(below, what, value, strip)
             panels.ticked(below, what, place, up_strip, place.last)
             if place.first:
-                sheet.labeled(figure, plan, place.strip, RATIO, points=7)
-    sheet.finished(figure, plan, what.drawing.get("x_label", what.drawing["x"]), what.mark, what.title)
-    legend.write(figure, entries, form, plan.middle / plan.width)
-    return figure
+                page.label_rows(place.strip, RATIO, points=7)
+    return page.finish()
 
 
 # -- the legend ----------------------------------------------------------------------------------------------------

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from shuffledp.pipeline.experiments.results import IN_DOUBT, Bundle, read
-from shuffledp.pipeline.figures.drawing_jobs import RankedJob
+from shuffledp.pipeline.figures.drawing_jobs import Fields, RankedJob
 from shuffledp.pipeline.figures.fronts import Offer, front
 from shuffledp.pipeline.figures.names import TRUST
 from shuffledp.pipeline.figures.selected_rows import by_cell, chosen, matching
@@ -21,17 +20,8 @@ ROBUST = ("eps_dropped", "eps_colluding", "poisoning_gain")
 """Columns of eps with absent users and of the gain of fake users, empty where an experiment computes none."""
 COLUMNS = (
     *SETTING,
-    *(
-        "trust",
-        "rank",
-        "front",
-        "label",
-        "protocol",
-        "error",
-        "over_curator",
-        "printed",
-        "printed_over_curator",
-    ),
+    *("trust", "rank", "front", "label", "protocol"),
+    *("error", "over_curator", "printed", "printed_over_curator"),
     *("messages", "bits", "accounting", "guarantee", "why_in_doubt", "reason", "parameters"),
     *ROBUST,
 )
@@ -40,15 +30,17 @@ ACCOUNTINGS = ["exact", "corrected", "printed"]
 """A method is ranked under the first of these that it has."""
 USUAL = {"eps": 1.0, "users": 1e5}
 """Among the settings with the most protocols the first one is nearest to these, by ratios."""
+_COMPUTED = ("rank", "front", "over_curator", "printed_over_curator")
+_STATED = tuple(name for name in COLUMNS if name not in _COMPUTED)
 _POINT = ["users_expected", "domain_size", "eps", "delta"]
 
 
 def ranking(jobs: list[RankedJob]) -> pd.DataFrame:
     """Return the rows of all settings, tasks with most protocols first, then `first_setting`, trust and error."""
-    rows = pd.DataFrame([row for job in jobs for row in _of_experiment(job)], columns=list(COLUMNS))
-    rows = rows.drop_duplicates([*SETTING, "label"], ignore_index=True)
-    if rows.empty:
-        return rows
+    found = [rows for job in jobs if len(rows := _of_experiment(job))]
+    if not found:
+        return pd.DataFrame(columns=list(COLUMNS))
+    rows = pd.concat(found).drop_duplicates([*SETTING, "label"], ignore_index=True)
     of_settings = rows.groupby(list(SETTING), sort=False, dropna=False)
     ranked = pd.concat([_ranked(own) for _, own in of_settings], ignore_index=True)
     first = {str(task): first_setting(own) for task, own in ranked.groupby("task", sort=False)}
@@ -70,59 +62,53 @@ def first_setting(rows: pd.DataFrame) -> dict[str, Any]:
         rows.groupby(list(SETTING), sort=False, dropna=False)["error"].count().reset_index(name="count")
     )
 
-    def key(one: Mapping[str, Any]) -> tuple[float, ...]:
+    def key(one: Fields) -> tuple[float, ...]:
         return (-one["count"], *(abs(math.log(one[name] / usual)) for name, usual in USUAL.items()))
 
     best = min(records(settings), key=key)
     return {name: best[name] for name in SETTING}
 
 
-def at(rows: pd.DataFrame, setting: Mapping[str, Any]) -> pd.DataFrame:
+def at(rows: pd.DataFrame, setting: Fields) -> pd.DataFrame:
     """Return the rows of one setting."""
     return rows[[_is(row, setting) for row in records(rows)]]
 
 
-def _is(row: Mapping[str, Any], setting: Mapping[str, Any]) -> bool:
+def _is(row: Fields, setting: Fields) -> bool:
     return all(row[n] == setting[n] or (pd.isna(row[n]) and pd.isna(setting[n])) for n in SETTING)
 
 
-def _of_experiment(job: RankedJob) -> Iterator[dict[str, Any]]:
+def _of_experiment(job: RankedJob) -> pd.DataFrame:
+    """Return the ranked cells of an experiment, with the number of the printed accounting beside the best known one."""
     bundles = {m: Bundle.of(Path(job["results"]), job["paper"], job["experiment"], m) for m in job["methods"]}
     known = read(bundles)
     cells = matching(known.cells, job["where"])
     good = cells[cells["status"] == "ok"]
     if good.empty:
-        return
+        return pd.DataFrame(columns=list(_STATED))
     summary = known.summary()
     errors = by_cell(good, summary, job["metric"], job["unit"])
     computed = {name: by_cell(good, summary, name) for name in ROBUST if (summary["metric"] == name).any()}
-    printed = {
-        (row["method"], *_point(row)): errors.get(row["cell"], math.nan)
-        for row in records(good[good["accounting"] == "printed"])
-    }
-    for row in records(chosen(cells, {"accounting": ACCOUNTINGS})):
-        users, values, eps, delta = _point(row)
-        ok = row["status"] == "ok"
-        yield {
-            **dict(zip(SETTING, (job["task"], users, values, eps, delta), strict=True)),
-            "trust": row["trust"],
-            "label": row["label"],
-            "protocol": row["protocol"],
-            "error": float(errors.get(row["cell"], math.nan)) if ok else math.nan,
-            "printed": float(printed.get((row["method"], users, values, eps, delta), math.nan)),
-            "messages": row["messages_per_user"] if ok else math.nan,
-            "bits": row["bits_per_user"] if ok else math.nan,
-            "accounting": row["accounting"],
-            "guarantee": row["guarantee"] if ok else "",
-            "why_in_doubt": row["guarantee_note"] if ok and row["guarantee"] in IN_DOUBT else "",
-            "reason": "" if ok else row["reason"],
-            "parameters": row["parameters"] if ok else "",
-            **{name: float(found.get(row["cell"], math.nan)) for name, found in computed.items()},
-        }
-
-
-def _point(row: Mapping[str, Any]) -> tuple[Any, ...]:
-    return tuple(row[name] for name in _POINT)
+    as_printed = good[good["accounting"] == "printed"]
+    printed = as_printed.assign(printed=as_printed["cell"].map(errors).astype(float))[
+        ["method", *_POINT, "printed"]
+    ]
+    rows = chosen(cells, {"accounting": ACCOUNTINGS}).merge(printed, how="left", on=["method", *_POINT])
+    ok, doubted = rows["status"] == "ok", rows["guarantee"].isin(IN_DOUBT)
+    rows = rows.assign(
+        task=job["task"],
+        users=rows["users_expected"],
+        values=rows["domain_size"],
+        error=rows["cell"].map(errors).where(ok),
+        messages=rows["messages_per_user"].where(ok),
+        bits=rows["bits_per_user"].where(ok),
+        guarantee=rows["guarantee"].where(ok, ""),
+        why_in_doubt=rows["guarantee_note"].where(ok & doubted, ""),
+        reason=rows["reason"].where(~ok, ""),
+        parameters=rows["parameters"].where(ok, ""),
+        **{name: rows["cell"].map(computed.get(name, {})).astype(float) for name in ROBUST},
+    )
+    return rows[list(_STATED)]
 
 
 def _ranked(own: pd.DataFrame) -> pd.DataFrame:

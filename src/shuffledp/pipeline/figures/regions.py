@@ -18,15 +18,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from shuffledp.pipeline.figures import layout, legend, palette, sheet
+from shuffledp.pipeline.figures import legend, palette, sheet
 from shuffledp.pipeline.figures.axes import Axis, ticks
 from shuffledp.pipeline.figures.captions import Share
 from shuffledp.pipeline.figures.drawing_jobs import DrawingJob
+from shuffledp.pipeline.figures.files import as_csv
 from shuffledp.pipeline.figures.fronts import Column, Offer, columns, legend_names
-from shuffledp.pipeline.figures.palette import Look, lighter
+from shuffledp.pipeline.figures.palette import Look, Looks, lighter
 from shuffledp.pipeline.figures.selected_rows import chosen
 from shuffledp.pipeline.figures.sheet import Made
-from shuffledp.pipeline.figures.style import SETTINGS
 
 _ROOM = 3.0
 """Ratio of the highest bound to the largest cost of a winner."""
@@ -97,7 +97,7 @@ def _numbers(entry: Mapping[str, Any], every: Sequence[Region]) -> bytes:
     ]
     ends = ["place", "method", "accounting", "from", "to", entry["value"]]
     frame = pd.DataFrame(rows, columns=None if rows else ends)
-    return frame.to_csv(index=False, float_format="%.10g", lineterminator="\n").encode()
+    return as_csv(frame)
 
 
 # -- drawing -------------------------------------------------------------------------------------------------------
@@ -107,7 +107,7 @@ def _draw(
     entry: Mapping[str, Any],
     every: Sequence[Region],
     labels: Mapping[str, str],
-    looks: Mapping[str, Look],
+    looks: Looks,
     mark: str,
 ) -> Figure:
     if not every:
@@ -123,22 +123,11 @@ def _draw(
         legend.Item(labels[m], (replace(look, dash=""),), (lighter(look.color), hatches[m]))
         for m, look in looks.items()
     ]
-    form = layout.legend_of([item.text for item in items], 1, layout.plot_width(len(panels)) + 0.5)
-    label = layout.wrapped(
-        entry.get("y_label", entry["y"]), SETTINGS["axes.labelsize"], layout.panel_height(len(panels))
+    page = sheet.Sheet.of(
+        entry, len(panels), items, up_ticks.labels, mark, entry["title"], titles="panels" in entry
     )
-    plan = layout.laid_out(
-        len(panels),
-        titles="panels" in entry,
-        strips=False,
-        above=sheet.lines_above(entry["title"], mark),
-        left=max(layout.text_inches(t, SETTINGS["ytick.labelsize"]) for t in up_ticks.labels),
-        label_lines=label.count("\n") + 1,
-        legend_rows=form.rows,
-    )
-    figure = Figure(figsize=(plan.width, plan.height))
-    for value, place in zip(panels, plan.places, strict=True):
-        ax = figure.add_axes(place.box.shares(plan.width, plan.height))
+    for value, place in zip(panels, page.plan.places, strict=True):
+        ax = page.panel(place.box)
         sheet.framed(ax, across, up)
         ax.grid(visible=False)
         for region in every:
@@ -146,13 +135,10 @@ def _draw(
                 _region(ax, region, edges[region.column.place], up, looks[region.offer.method], hatches)
         across_ticks = ticks(across, 5 if place.box.width > 2.3 else 4)
         sheet.ticked(ax, across_ticks, up_ticks, below=place.last, left=place.first)
-        if value is not None:
-            ax.set_title(entry.get("panel_label", f"{entry['panels']} = {{}}").format(value))
+        page.name_panel(ax, value)
         if place.first:
-            sheet.labeled(figure, plan, place.box, label)
-    sheet.finished(figure, plan, entry.get("x_label", entry["x"]), mark, entry["title"])
-    legend.write(figure, items, form, plan.middle / plan.width)
-    return figure
+            page.label_rows(place.box)
+    return page.finish()
 
 
 def _edges(places: Sequence[float]) -> dict[float, tuple[float, float]]:
@@ -165,7 +151,7 @@ def _edges(places: Sequence[float]) -> dict[float, tuple[float, float]]:
     return {place: (low, high) for place, low, high in zip(places, lows, highs, strict=True)}
 
 
-def _hatches(looks: Mapping[str, Look]) -> dict[str, str]:
+def _hatches(looks: Looks) -> dict[str, str]:
     seen: dict[str, int] = {}
     found = {}
     for method, look in looks.items():

@@ -9,13 +9,12 @@ from typing import Any
 import pandas as pd
 
 from shuffledp.pipeline.figures import legend, palette
-from shuffledp.pipeline.figures.drawing_jobs import DrawingJob
+from shuffledp.pipeline.figures.drawing_jobs import BOTH, PAIR, DrawingJob
+from shuffledp.pipeline.figures.files import as_csv, table_of_texts
 from shuffledp.pipeline.figures.guarantee_words import doubts
 from shuffledp.pipeline.figures.palette import DARK, Look
 from shuffledp.pipeline.figures.picture import Part, Picture
 from shuffledp.pipeline.figures.plotter import long_form
-from shuffledp.pipeline.figures.variants import BOTH, PAIR
-from shuffledp.storage import verified
 
 
 def matching(frame: pd.DataFrame, where: Mapping[str, Any]) -> pd.DataFrame:
@@ -113,7 +112,7 @@ def numbers_of(job: DrawingJob, what: Picture) -> bytes:
         read = [{"curve": legend.PAPER, "kind": "read", x: at, "mean": number} for at, number in what.points]
         shown = pd.concat([shown.astype(object), pd.DataFrame(read, dtype=object)], ignore_index=True)
     shown = shown.rename(columns={"mean": job["entry"]["y"]})
-    return shown.to_csv(index=False, float_format="%.10g", lineterminator="\n").encode()
+    return as_csv(shown)
 
 
 def _apart(job: DrawingJob) -> bool:
@@ -217,7 +216,7 @@ def _points(job: DrawingJob) -> list[tuple[float, float]]:
     if points is None:
         return []
     table = Path(points["table"])
-    rows = pd.read_csv(verified(table, table.with_suffix(".sha256")), dtype=str, keep_default_na=False)
+    rows = table_of_texts(table)
     for column in (points["x"], points["y"], *points["where"]):
         if column not in rows:
             raise ValueError(f"{table} has no column {column!r}. Known: {', '.join(rows.columns)}.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,13 +16,21 @@ from shuffledp.pipeline.experiments.bundle import (
     SPENT_METRICS,
     TRAINED_METRICS,
 )
+from shuffledp.pipeline.figures.drawing_jobs import Fields
 from shuffledp.pipeline.figures.names import TRUST as TRUSTED
 
 
-def load_settings(config: Mapping[str, Any], root: Path) -> Settings:
+def load_settings(config: Fields, root: Path) -> Settings:
     """Check the whole configuration: its runs and its drawings."""
     settings = load_experiments(config, root)
     return replace(settings, papers={key: _selected(paper) for key, paper in settings.papers.items()})
+
+
+def _require(name: Any, known: Collection[Any], said: str, *, suggest: bool = True) -> None:
+    """Raise an error with the known names unless a name is one of them."""
+    if name not in known:
+        near = suggestion(name, known) if suggest else ""
+        raise ConfigurationError(f"{said}.{near} Known: {', '.join(map(str, known))}.")
 
 
 def _selected(paper: Paper) -> Paper:
@@ -34,16 +42,10 @@ def _selected(paper: Paper) -> Paper:
 
 def _check_looks(paper: Paper) -> None:
     """Check that looks belong to methods, and differ between the methods of an experiment."""
-    place, methods = (
-        f"{paper.file}: looks",
-        {m for e in paper.experiments.values() for m in e.methods},
-    )
+    place = f"{paper.file}: looks"
+    methods = {m for e in paper.experiments.values() for m in e.methods}
     for method in paper.looks:
-        if method not in methods:
-            raise ConfigurationError(
-                f"{place}: no method {method!r} in this paper.{suggestion(method, methods)} "
-                f"Known: {', '.join(sorted(methods))}."
-            )
+        _require(method, sorted(methods), f"{place}: no method {method!r} in this paper")
     for experiment in paper.experiments.values():
         whose: dict[int, str] = {}
         for method in (m for m in paper.looks if m in experiment.methods):
@@ -56,28 +58,21 @@ def _check_looks(paper: Paper) -> None:
             whose[look] = method
 
 
-def _entry(paper: Paper, part: str, name: str, raw: Mapping[str, Any]) -> dict[str, Any]:
+def _entry(paper: Paper, part: str, name: str, raw: Fields) -> dict[str, Any]:
     place = f"{paper.file}: {part}.{name}"
-    experiment = paper.experiments.get(raw["experiment"])
-    if experiment is None:
-        raise ConfigurationError(
-            f"{place}.experiment: no experiment {shown(raw['experiment'])}. Known: {', '.join(paper.experiments)}."
-        )
+    named = raw["experiment"]
+    _require(named, paper.experiments, f"{place}.experiment: no experiment {shown(named)}", suggest=False)
+    experiment = paper.experiments[named]
     with merged_in(experiment.override):
         return _entry_of(experiment, paper, place, name, raw)
 
 
-def _entry_of(
-    experiment: Experiment, paper: Paper, place: str, name: str, raw: Mapping[str, Any]
-) -> dict[str, Any]:
+def _entry_of(experiment: Experiment, paper: Paper, place: str, name: str, raw: Fields) -> dict[str, Any]:
     methods = experiment.methods
     own = list(raw.get("methods") or [m for m, method in methods.items() if not method.added])
     for method in own:
-        if method not in methods:
-            raise ConfigurationError(
-                f"{place}.methods: no method {shown(method)} in experiment {experiment.id!r}. "
-                f"Known: {', '.join(methods)}."
-            )
+        said = f"{place}.methods: no method {shown(method)} in experiment {experiment.id!r}"
+        _require(method, methods, said, suggest=False)
     entry = {**raw, "methods": own}
     _check_entry(entry, experiment, place)
     for m, method in methods.items():
@@ -99,7 +94,7 @@ def _entry_of(
     return entry
 
 
-def _check_entry(entry: Mapping[str, Any], experiment: Experiment, place: str) -> None:
+def _check_entry(entry: Fields, experiment: Experiment, place: str) -> None:
     _check_controls(entry, place)
     if entry.get("kind", "curves") != "curves":
         _check_fronts(entry, experiment, place)
@@ -107,57 +102,51 @@ def _check_entry(entry: Mapping[str, Any], experiment: Experiment, place: str) -
         for index, column in enumerate(entry["entries"]):
             # A leaderboard is a column by method for each of its entries.
             where = {**entry.get("where", {}), **column.get("where", {})}
-            accountings = where.get("accounting", [None])
-            for accounting in accountings if isinstance(accountings, list) else [accountings]:
-                one = {"methods": entry["methods"], "rows": ["method"], "value": column["value"]}
-                one["where"] = where if accounting is None else {**where, "accounting": accounting}
-                _check_axes(one, experiment, f"{place}.entries.{index}")
-                _check_quantity(one, experiment, f"{place}.entries.{index}", CELL_TEXTS)
+            one = {"methods": entry["methods"], "rows": ["method"], "value": column["value"], "where": where}
+            _check_by_accounting(one, experiment, f"{place}.entries.{index}", CELL_TEXTS)
     else:
         _check_axes(entry, experiment, place)
         _check_quantity(entry, experiment, place)
 
 
-def _check_controls(entry: Mapping[str, Any], place: str) -> None:
+def _check_controls(entry: Fields, place: str) -> None:
     for method in entry.get("controls", ()):
-        if method not in entry["methods"]:
-            raise ConfigurationError(
-                f"{place}.controls: no method {method!r} is drawn.{suggestion(method, entry['methods'])} "
-                f"Known: {', '.join(entry['methods'])}."
-            )
+        _require(method, entry["methods"], f"{place}.controls: no method {method!r} is drawn")
     for index, column in enumerate(entry.get("entries", ())):
         if "over" in column and column["over"] not in entry["methods"]:
             raise ConfigurationError(f"{place}.entries.{index}.over: no method {column['over']!r} is shown.")
 
 
-def _check_fronts(entry: Mapping[str, Any], experiment: Experiment, place: str) -> None:
+def _check_fronts(entry: Fields, experiment: Experiment, place: str) -> None:
     """Check a picture of fronts or of regions: cost and error of one cell per method at every position of the axis."""
     regions = entry["kind"] == "regions"
     cost, error = (entry["y"], entry["value"]) if regions else (entry["x"], entry["y"])
-    if cost not in CELL_NUMBERS:
-        raise ConfigurationError(
-            f"{place}: the cost must be a number of the cells, got {cost!r}. Known: {', '.join(CELL_NUMBERS)}."
-        )
+    said = f"{place}: the cost must be a number of the cells, got {cost!r}"
+    _require(cost, CELL_NUMBERS, said, suggest=False)
     where = dict(entry.get("where", {}))
     trust = where.pop("trust", None)
-    if trust is not None and trust not in TRUSTED:
-        raise ConfigurationError(
-            f"{place}.where.trust: no trust model {shown(trust)}.{suggestion(trust, TRUSTED)} "
-            f"Known: {', '.join(TRUSTED)}."
-        )
+    if trust is not None:
+        _require(trust, TRUSTED, f"{place}.where.trust: no trust model {shown(trust)}")
     axes = [entry[axis] for axis in ("x", "panels") if axis in entry] if regions else []
     if regions and entry.get("x_unit") == "users":
         # Points with other numbers of users have other places.
         axes += [name for name in experiment.grid if name in experiment.variables_of("population")]
-    accountings = where.get("accounting", [None])
-    for accounting in accountings if isinstance(accountings, list) else [accountings]:
-        one = {"methods": entry["methods"], "rows": ["method"], "columns": axes, "value": error}
-        one["where"] = where if accounting is None else {**where, "accounting": accounting}
-        _check_axes(one, experiment, place)
-        _check_quantity(one, experiment, place)
+    one = {"methods": entry["methods"], "rows": ["method"], "columns": axes, "value": error, "where": where}
+    _check_by_accounting(one, experiment, place)
 
 
-def _tells_methods_apart(raw: Mapping[str, Any]) -> bool:
+def _check_by_accounting(
+    entry: Fields, experiment: Experiment, place: str, texts: tuple[str, ...] = ()
+) -> None:
+    """Check a table under each of the accountings that its ``where`` lists."""
+    listed = entry["where"].get("accounting")
+    for accounting in listed if isinstance(listed, list) else [listed]:
+        where = entry["where"] if accounting is None else {**entry["where"], "accounting": accounting}
+        _check_axes({**entry, "where": where}, experiment, place)
+        _check_quantity(entry, experiment, place, texts)
+
+
+def _tells_methods_apart(raw: Fields) -> bool:
     """Return whether a drawing can show several methods: any figure, or a table with methods as rows or columns."""
     return "rows" not in raw or "method" in [
         *raw["rows"],
@@ -165,7 +154,7 @@ def _tells_methods_apart(raw: Mapping[str, Any]) -> bool:
     ]  # leaderboards have a row per method
 
 
-def _check_axes(entry: Mapping[str, Any], experiment: Experiment, place: str) -> None:
+def _check_axes(entry: Fields, experiment: Experiment, place: str) -> None:
     """Check that axes exist, that ``where`` has existing values, and that no two numbers have the same position."""
     methods = entry["methods"]
     values = {**experiment.grid, "accounting": experiment.accountings(methods), "method": methods}
@@ -173,23 +162,13 @@ def _check_axes(entry: Mapping[str, Any], experiment: Experiment, place: str) ->
     axes += [*entry.get("rows", []), *entry.get("columns", [])]
     where = entry.get("where", {})
     if "along" in entry:  # x is a number of the cells, and a grid variable runs along the curve
-        if entry["x"] not in CELL_NUMBERS or entry["x"] in values:
-            raise ConfigurationError(
-                f"{place}.along: belongs to an x that is a number of the cells, not to {entry['x']!r}. "
-                f"Known: {', '.join(CELL_NUMBERS)}."
-            )
+        said = f"{place}.along: belongs to an x that is a number of the cells, not to {entry['x']!r}"
+        _require(entry["x"], [name for name in CELL_NUMBERS if name not in values], said, suggest=False)
         axes.remove(entry["x"])
     for axis in [*axes, *where]:
-        if axis not in values:
-            raise ConfigurationError(
-                f"{place}: {axis!r} is not a grid variable.{suggestion(axis, values)} "
-                f"Known: {', '.join(sorted(values))}."
-            )
+        _require(axis, sorted(values), f"{place}: {axis!r} is not a grid variable")
     for axis, value in where.items():
-        if value not in values[axis]:
-            raise ConfigurationError(
-                f"{place}.where.{axis}: {shown(value)} is not computed. Known: {', '.join(map(str, values[axis]))}."
-            )
+        _require(value, values[axis], f"{place}.where.{axis}: {shown(value)} is not computed", suggest=False)
     used = {"accounting"}.union(*(experiment.variables(experiment.methods[m]) for m in methods))
     used |= {"method"} if "rows" in entry else set()  # in a figure every method has curves of its own
     if all(len(experiment.methods[m].accounting or ()) == 1 for m in methods):
@@ -203,9 +182,7 @@ def _check_axes(entry: Mapping[str, Any], experiment: Experiment, place: str) ->
             )
 
 
-def _check_quantity(
-    entry: Mapping[str, Any], experiment: Experiment, place: str, texts: tuple[str, ...] = ()
-) -> None:
+def _check_quantity(entry: Fields, experiment: Experiment, place: str, texts: tuple[str, ...] = ()) -> None:
     key = "y" if "y" in entry else "value"
     methods = [experiment.methods[m] for m in entry["methods"]]
     trained = TRAINED_METRICS if any(m.training for m in methods) else ()
@@ -217,23 +194,18 @@ def _check_quantity(
         *CELL_NUMBERS,
         *texts,
     ]
-    if entry[key] not in known and not entry[key].startswith(PARAMETER_PREFIX):
-        raise ConfigurationError(
-            f"{place}.{key}: no quantity {shown(entry[key])} in experiment {experiment.id!r}."
-            f"{suggestion(entry[key], known)} Known: {', '.join(dict.fromkeys(known))}."
-        )
+    if not entry[key].startswith(PARAMETER_PREFIX):
+        said = f"{place}.{key}: no quantity {shown(entry[key])} in experiment {experiment.id!r}"
+        _require(entry[key], dict.fromkeys(known), said)
 
 
-def _check_points(entry: Mapping[str, Any], paper: Paper, place: str) -> None:
+def _check_points(entry: Fields, paper: Paper, place: str) -> None:
     table = entry.get("points", {}).get("claims")
-    if table is not None and table not in paper.claims:
-        raise ConfigurationError(
-            f"{place}.points.claims: no table {table!r} of claims.{suggestion(table, paper.claims)} "
-            f"Known: {', '.join(paper.claims)}."
-        )
+    if table is not None:
+        _require(table, paper.claims, f"{place}.points.claims: no table {table!r} of claims")
 
 
-def _check_formats(entry: Mapping[str, Any], place: str) -> None:
+def _check_formats(entry: Fields, place: str) -> None:
     for key, apply in (
         ("format", lambda text: format(1.0, text)),
         ("panel_label", lambda text: text.format(1)),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,8 +12,9 @@ from matplotlib.lines import Line2D
 from matplotlib.markers import TICKDOWN, TICKLEFT
 from matplotlib.ticker import NullLocator
 
-from shuffledp.pipeline.figures import layout
+from shuffledp.pipeline.figures import layout, legend
 from shuffledp.pipeline.figures.axes import Axis, Ticks, typeset
+from shuffledp.pipeline.figures.drawing_jobs import Fields
 from shuffledp.pipeline.figures.palette import Look
 from shuffledp.pipeline.figures.style import SETTINGS
 from shuffledp.pipeline.manifest import Chart
@@ -31,7 +32,7 @@ class Made:
     numbers: bytes
     chart: Chart | None
     without: Sequence[str] = ()
-    questions: Mapping[str, Any] = field(default_factory=dict)
+    questions: Fields = field(default_factory=dict)
 
 
 def said(text: str) -> Figure:
@@ -76,41 +77,86 @@ def _small_ticks(ax: Axes, x: Sequence[float], y: Sequence[float], marker: Any, 
     add(ax, x, y, Look(color, marker, ""), transform=transform, clip_on=False, zorder=1, ms=2, mew=0.5)
 
 
-def labeled(
-    figure: Figure,
-    plan: layout.Layout,
-    box: layout.Box,
-    text: str,
-    points: float = SETTINGS["axes.labelsize"],
-) -> None:
-    """Write the label of a vertical axis."""
-    x, y = plan.label_x / plan.width, (box.bottom + box.height / 2) / plan.height
-    figure.text(x, y, text, rotation=90, ha="right", va="center", ma="center", fontsize=points)
+@dataclass(frozen=True)
+class Sheet:
+    """Picture with panels, to which `finish` adds the title, the label of the horizontal axis and the legend."""
 
+    figure: Figure
+    plan: layout.Layout
+    drawing: Fields
+    title: str
+    mark: str
+    label: str
+    items: Sequence[legend.Item]
+    form: layout.Legend
 
-def lines_above(title: str, mark: str) -> int:
-    """Return the number of lines above the panels: of the title and of the note on the data."""
-    return bool(title) + bool(mark)
-
-
-def finished(figure: Figure, plan: layout.Layout, x_label: str, mark: str, title: str = "") -> None:
-    """Write the label of the horizontal axis, the title, and the note on the data."""
-    at, size = (plan.middle / plan.width, plan.below / plan.height), SETTINGS["axes.labelsize"]
-    figure.text(*at, x_label, ha="center", va="top", fontsize=size)
-    if title:
-        points = TITLE_POINTS
-        while layout.text_inches(typeset(title), points) > plan.width - 0.1 and points > LEAST_POINTS:
-            points -= 0.5
-        figure.text(
-            0.05 / plan.width, 1 - 0.03 / plan.height, typeset(title), va="top", fontsize=points, weight=600
+    @classmethod
+    def of(
+        cls,
+        drawing: Fields,
+        panels: int,
+        items: Sequence[legend.Item],
+        ticks: Sequence[str],
+        mark: str,
+        title: str,
+        *,
+        titles: bool,
+        strips: bool = False,
+        room: float = 0.0,
+    ) -> Sheet:
+        """Return an empty picture with space for all texts; ``room`` is added to the height of the label."""
+        most_looks = max((len(item.looks) for item in items), default=1)
+        form = layout.legend_of([item.text for item in items], most_looks, layout.plot_width(panels) + 0.5)
+        height = layout.panel_height(panels) + room
+        label = layout.wrapped(drawing.get("y_label", drawing["y"]), SETTINGS["axes.labelsize"], height)
+        plan = layout.laid_out(
+            panels,
+            titles=titles,
+            strips=strips,
+            above=bool(title) + bool(mark),
+            left=max(layout.text_inches(text, SETTINGS["ytick.labelsize"]) for text in ticks),
+            label_lines=label.count("\n") + 1,
+            legend_rows=form.rows,
         )
-    if mark:
-        figure.text(
-            0.995,
-            1 - (0.03 + 0.155 * bool(title)) / plan.height,
-            mark,
-            ha="right",
+        return cls(Figure(figsize=(plan.width, plan.height)), plan, drawing, title, mark, label, items, form)
+
+    def panel(self, box: layout.Box) -> Axes:
+        """Add the axes of a panel."""
+        return self.figure.add_axes(box.shares(self.plan.width, self.plan.height))
+
+    def name_panel(self, ax: Axes, value: Any) -> None:
+        """Write the value of the panels' variable above a panel, if there is one."""
+        if value is not None:
+            text = self.drawing.get("panel_label", f"{self.drawing['panels']} = {{}}")
+            ax.set_title(typeset(text.format(value)))
+
+    def label_rows(self, box: layout.Box, text: str = "", points: float = SETTINGS["axes.labelsize"]) -> None:
+        """Write the label of a vertical axis."""
+        x, y = self.plan.label_x / self.plan.width, (box.bottom + box.height / 2) / self.plan.height
+        own: dict[str, Any] = {"ha": "right", "va": "center", "ma": "center"}
+        self.figure.text(x, y, text or self.label, rotation=90, fontsize=points, **own)
+
+    def finish(self) -> Figure:
+        """Write the label of the horizontal axis, the title, the note on the data, and the legend."""
+        plan, write, title = self.plan, self.figure.text, typeset(self.title)
+        middle, top = plan.middle / plan.width, 0.03
+        x_label = self.drawing.get("x_label", self.drawing["x"])
+        write(
+            middle,
+            plan.below / plan.height,
+            x_label,
+            ha="center",
             va="top",
-            fontsize=7,
-            color=WARNING,
+            fontsize=SETTINGS["axes.labelsize"],
         )
+        if title:
+            points = TITLE_POINTS
+            while layout.text_inches(title, points) > plan.width - 0.1 and points > LEAST_POINTS:
+                points -= 0.5
+            write(0.05 / plan.width, 1 - top / plan.height, title, va="top", fontsize=points, weight=600)
+            top += 0.155
+        if self.mark:
+            own: dict[str, Any] = {"ha": "right", "va": "top", "fontsize": 7, "color": WARNING}
+            write(0.995, 1 - top / plan.height, self.mark, **own)
+        legend.write(self.figure, self.items, self.form, middle)
+        return self.figure

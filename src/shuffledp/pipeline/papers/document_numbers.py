@@ -27,15 +27,6 @@ from shuffledp.pipeline.papers.shuffle_gaussian import computed_tables as shuffl
 from shuffledp.pipeline.papers.summation import computed_tables as summation
 from shuffledp.populations import Binomial, Law, Poisson
 
-# Slow, and read by tables of the pages as well.
-dummy_gaps = cache(published_gaps.dummy_gaps)
-variance_gaps = cache(published_gaps.variance_gaps)
-checkin_gaps = cache(published_gaps.checkin_gaps)
-multi_gaps = cache(multi_message_gaps.multi_gaps)
-dump_gaps = cache(dump.gaps)
-shuffling_cost = cache(shuffle_gaussian.shuffling_cost)
-checkin_budgets = cache(shuffle_gaussian.checkin_budgets)
-
 #: Users of Adult (Theorem 1 of the summation paper on hours worked), and of the other settings of its Figure 1.
 _ADULT, _MILLION = 48_842, 1_000_000
 #: Levels for which a design made at the call is compared with the shipped one.
@@ -159,7 +150,7 @@ def _cheaper_values() -> Mapping[str, str]:
 def shuffle_gaussian_values() -> Mapping[str, str]:
     """Return the numbers of docs/shuffle_gaussian.md, by name."""
     users, sigma, delta = shuffle_gaussian.USERS, shuffle_gaussian.SIGMA, shuffle_gaussian.DELTA
-    cost = shuffling_cost()
+    cost = shuffle_gaussian.shuffling_cost()
     ratio = {(row.shuffled, row.central): str(row.ratio) for row in cost.itertuples()}
     central = {
         rounds: central_replacement_epsilon(
@@ -171,7 +162,7 @@ def shuffle_gaussian_values() -> Mapping[str, str]:
         )
         for rounds in (shuffle_gaussian.FIGURE_ROUNDS, 10 * shuffle_gaussian.FIGURE_ROUNDS)
     }
-    budgets = dict(checkin_budgets().to_numpy().tolist())
+    budgets = dict(shuffle_gaussian.checkin_budgets().to_numpy().tolist())
     halved = dict(shuffle_gaussian.checkin_budgets(shuffle_gaussian.CHECKIN_SIGMA / 2).to_numpy().tolist())
     printed = "Gauss: equation (11) with Theorem 2, as printed"
     verdicts = shuffle_gaussian.table_one()["verdict"]
@@ -195,7 +186,7 @@ def shuffle_gaussian_values() -> Mapping[str, str]:
 def dump_values() -> Mapping[str, str]:
     """Return the numbers of docs/dump.md, by name."""
     verdicts = [v for table in (dump.table_three(), dump.table_four()) for v in table["verdict"]]
-    gaps = dump_gaps()
+    gaps = dump.gaps()
     error = {
         (protocol, accounting): rows[f"error, {accounting}"]
         for protocol, rows in gaps.groupby("protocol")
@@ -225,7 +216,8 @@ def _figure_3_gain(law: Law) -> tuple[float, float]:
 
 def random_population_values() -> Mapping[str, str]:
     """Return the numbers of docs/random_population.md, by name."""
-    dummies, checkin, multi, variance = dummy_gaps(), checkin_gaps(), multi_gaps(), variance_gaps()
+    dummies, checkin = published_gaps.dummy_gaps(), published_gaps.checkin_gaps()
+    multi, variance = multi_message_gaps.multi_gaps(), published_gaps.variance_gaps()
     own = dummies[~dummies["population"].isin([f"Poisson, mean {mean}" for mean in (100, 30, 12)])]
     first = dummies[(dummies["population"] == "Adult, rate 0.05") & (dummies["eps"] == 0.001)].iloc[0]
     figure_3 = Binomial(5000, 0.2)

@@ -25,22 +25,16 @@ from shuffledp.pipeline.claims.evaluation import markdown, markdown_table
 from shuffledp.pipeline.claims.review import review_table, summary_table
 from shuffledp.pipeline.papers.deployments import computed_tables as deployments
 from shuffledp.pipeline.papers.deployments.artifacts import artifacts
-from shuffledp.pipeline.papers.document_numbers import (
-    VALUES,
-    checkin_budgets,
-    checkin_gaps,
-    dummy_gaps,
-    dump_gaps,
-    multi_gaps,
-    shuffling_cost,
-    variance_gaps,
-)
+from shuffledp.pipeline.papers.document_numbers import VALUES
 from shuffledp.pipeline.papers.dump import computed_tables as dump
-from shuffledp.pipeline.papers.random_population.multi_message_gaps import table_two
+from shuffledp.pipeline.papers.random_population.multi_message_gaps import multi_gaps, table_two
 from shuffledp.pipeline.papers.random_population.published_gaps import (
     budget_gaps,
+    checkin_gaps,
+    dummy_gaps,
     gradient_gaps,
     safety_margins,
+    variance_gaps,
 )
 from shuffledp.pipeline.papers.shuffle_gaussian import computed_tables as shuffle_gaussian
 from shuffledp.pipeline.papers.summation import computed_tables as summation
@@ -129,8 +123,8 @@ TABLES: dict[str, Callable[[], str]] = {
     **{f"errata {paper}": partial(markdown_table, paper) for paper in papers()},
     **{f"notes {paper}": partial(markdown_table, paper, "reading_notes") for paper in papers()},
     "shuffle gaussian table one": _written(shuffle_gaussian.table_one, None, ".0f", *[None] * 4),
-    "shuffle gaussian cost": _written(shuffling_cost, *[None] * 6),
-    "shuffle gaussian checkin": _written(checkin_budgets, None, _budget),
+    "shuffle gaussian cost": _written(shuffle_gaussian.shuffling_cost, *[None] * 6),
+    "shuffle gaussian checkin": _written(shuffle_gaussian.checkin_budgets, None, _budget),
     "summation accountings": _summation_accountings,
     "summation growth": _summation_growth,
     "summation cheaper": _written(summation.cheaper, *[",.0f"] * 4, ".2f", ".4g", ".2g", ",.0f", ",.0f"),
@@ -143,7 +137,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "deployed sources": _written(_deployed_sources, *[None] * 7),
     "errata summary": summary_table,
     "errata review": review_table,
-    "dump gaps": _written(dump_gaps, None, None, ".3g", ".3g", _messages, _messages),
+    "dump gaps": _written(dump.gaps, None, None, ".3g", ".3g", _messages, _messages),
     "dump savings": _written(dump.savings, "g", ".1f", ".1f", ".2f"),
     "budgets": _written(budget_gaps, None, *[_percent] * 4, ".2f"),
     "dummies": _written(dummy_gaps, None, "g", *[_percent] * 5),

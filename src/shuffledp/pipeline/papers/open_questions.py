@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final, Literal
 
-from shuffledp.pipeline.claims.search_results import Found, largest
+from shuffledp.pipeline.claims.search_results import Found, Values, largest
 from shuffledp.pipeline.papers.segmented import residual_search
 from shuffledp.pipeline.papers.shuffle_gaussian import unit_ball_search
 from shuffledp.pipeline.papers.summation import rappor_search
@@ -21,7 +21,6 @@ COLUMNS: Final = (
 VERDICTS: Final = ("violated", "no violation found", "bracketed")
 """Some setting violates the statement; no searched setting does; or two proven bounds enclose the answer."""
 Effort = Literal["full", "quick"]
-Values = Iterator[tuple[float, str]]
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from shuffledp.pipeline.site.csv_tables import Row, verified_rows
+from shuffledp.pipeline.site.csv_tables import Row, Rows, verified_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ PARTS: Final[Mapping[str, tuple[str, str]]] = {
 """Parts of the audit in words, for one claim and for several."""
 
 
-def read(results: Path) -> tuple[Row, ...]:
+def read(results: Path) -> Rows:
     """Return the audit by protocol and accounting, in the order of its table."""
     groups: dict[tuple[str, str, str], list[Row]] = {}
     for row in verified_rows(results / TABLE):

@@ -1,23 +1,25 @@
 """Build of a small site from the manifests of the papers: HTML that needs no network, whole or not at all.
 
-To add a page, add a function to `PAGES` that returns a `Page`, a template that extends ``base.html.j2``, and its place
-to `shuffledp.pipeline.site.site_files.outputs`.
+To add a page, add a `Page` to `pages`, a template that extends ``base.html.j2``, and its place to
+`shuffledp.pipeline.site.site_files.outputs`.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from dataclasses import dataclass, field
 from importlib import resources
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import bokeh
 from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
 from markupsafe import Markup
 
 from shuffledp.pipeline import manifest
-from shuffledp.pipeline.site import audit, claims, errata, library, origins, ranking, site_files
+from shuffledp.pipeline.site import audit, claims, errata, ranking, site_files
 from shuffledp.pipeline.site.cards import (
+    Card,
     Picture,
     deck,
     first_shown,
@@ -33,8 +35,7 @@ from shuffledp.pipeline.site.csv_tables import DIGITS
 from shuffledp.storage import publish as publish_bundle
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
+    from collections.abc import Iterator, Mapping, Sequence
 
     from jinja2.runtime import Context
 
@@ -88,160 +89,42 @@ class Page:
 # -- the pages -----------------------------------------------------------------------------------------------------
 
 
-def overview(results: Results) -> Iterator[Page]:
-    """Yield the first page: the least errors, the ranking, the papers' claims with their verdicts, and all data."""
-    papers = [shown.paper for shown in results.papers]
-    kinds = Counter(entry.kind for shown in results.papers for entry in shown.drawn.entries)
+def pages(results: Results) -> Iterator[Page]:
+    """Yield all pages; a template reads everything else from the results."""
     yield Page(
         site_files.INDEX,
         RANKED,
         TITLE,
-        "overview.html.j2",
-        {
-            "answer": _leading(results.folder, results.overall, site_files.INDEX),
-            "selectors": ranking.SELECTORS,
-            "ranking_table": f"figures/{site_files.OVERALL}/ranking.csv",
-            "count": {
-                "figure": kinds["figure"],
-                "table": kinds["table"],
-                **Counter(remark["kind"] for shown in results.papers for remark in shown.remarks),
-            },
-            "count_of_claims": results.count_of_claims,
-            "audited": [
-                (name, sum(one["outcome"] == name for one in results.audited)) for name in audit.OUTCOMES
-            ],
-            "origins": origins.origins(papers),
-            "data_notes": origins.data_notes(papers),
-        },
+        "overview",
+        {"answer": _leading(results, results.overall, site_files.INDEX)},
     )
-
-
-def protocol_pages(results: Results) -> Iterator[Page]:
-    """Yield the list of protocols and a page per protocol: errors, parameters, audit, pictures and claims."""
-    yield Page(site_files.PROTOCOLS, PROTOCOLS, "Protocols", "protocols.html.j2")
+    yield Page(site_files.PROTOCOLS, PROTOCOLS, "Protocols", "protocols")
     for protocol in results.ranking.protocols:
-        rows, pictures = results.ranking.of(protocol), results.showing(protocol)
         labels = results.ranking.labels(protocol)
-        named = {(shown.key, drawing) for shown, drawing, _ in pictures}
-        yield Page(
-            site_files.protocol_page(protocol),
-            PROTOCOLS,
-            labels[0],
-            "protocol.html.j2",
-            {
-                "protocol": protocol,
-                "labels": labels,
-                "rows": rows,
-                "reasons": tuple(dict.fromkeys(row["why"] for row in rows if row["why"])),
-                "pictures": pictures,
-                "claims": [
-                    claim
-                    for shown in results.papers
-                    for claim in shown.claims
-                    if (shown.key, claim["figure"]) in named
-                ],
-            },
-        )
-
-
-def paper_pages(results: Results) -> Iterator[Page]:
-    """Yield the list of papers, and a page per paper: all its figures and tables."""
-    leading = (_leading(results.folder, shown, site_files.PAPERS) for shown in results.papers)
-    yield Page(
-        site_files.PAPERS, PAPERS, "Papers", "papers.html.j2", {"leading": [one for one in leading if one]}
-    )
+        content: dict[str, Any] = {"protocol": protocol, "labels": labels}
+        yield Page(site_files.protocol_page(protocol), PROTOCOLS, labels[0], "protocol", content)
+    leading = [_leading(results, shown, site_files.PAPERS) for shown in results.papers]
+    yield Page(site_files.PAPERS, PAPERS, "Papers", "papers", {"leading": list(filter(None, leading))})
     for shown in (*results.papers, results.overall):
-        yield Page(
-            shown.page,
-            PAPERS,
-            shown.paper.title,
-            "paper.html.j2",
-            {
-                "shown": shown,
-                "deck": shown.deck(results.folder, shown.page),
-                "scripts": (*site_files.LIBRARY, site_files.chart_data(shown.key), site_files.EXPLORE),
-            },
-        )
-
-
-def errata_page(results: Results) -> Iterator[Page]:
-    """Yield the page of errata and reading notes of all papers, in the order of importance."""
-    remarks = [(shown, remark) for shown in results.papers for remark in shown.remarks]
-    effects = dict.fromkeys(
-        r["effect"] for _, r in sorted(remarks, key=lambda pair: pair[1]["rank"]) if r["effect"]
+        scripts = (*site_files.LIBRARY, site_files.chart_data(shown.key), site_files.EXPLORE)
+        content = {"shown": shown, "deck": shown.deck(results.folder, shown.page), "scripts": scripts}
+        yield Page(shown.page, PAPERS, shown.paper.title, "paper", content)
+    yield Page(site_files.CLAIMS, CLAIMED, "Every claim, with its verdict", "claims")
+    yield Page(site_files.AUDIT, AUDITED, "Every guarantee, audited", "audit")
+    yield Page(
+        site_files.ERRATA, CLAIMED, "Errata and reading notes", "errata", {"tables": _remark_tables(results)}
     )
-    tables = [
-        (shown, manifest.without(shown.paper, lambda e: not errata.is_remarks(e))) for shown in results.papers
-    ]
-    cards = [
+    questions = "Open questions, and what is known numerically"
+    yield Page(site_files.OPEN_QUESTIONS, CLAIMED, questions, "open_questions")
+
+
+def _remark_tables(results: Results) -> list[tuple[Shown, Card]]:
+    """Return the tables of errata and reading notes of all papers, for their page."""
+    return [
         (shown, card)
-        for shown, paper in tables
-        for card in deck(results.folder, site_files.ERRATA, paper).cards
+        for shown in results.papers
+        for card in deck(results.folder, site_files.ERRATA, shown.remark_tables).cards
     ]
-    yield Page(
-        site_files.ERRATA,
-        CLAIMED,
-        "Errata and reading notes",
-        "errata.html.j2",
-        {
-            "remarks": sorted(remarks, key=lambda pair: pair[1]["rank"]),
-            "effects": tuple(effects),
-            "tables": cards,
-        },
-    )
-
-
-def claims_page(results: Results) -> Iterator[Page]:
-    """Yield every claim with its verdicts, in the order of the papers."""
-    yield Page(
-        site_files.CLAIMS,
-        CLAIMED,
-        "Every claim, with its verdict",
-        "claims.html.j2",
-        {
-            "claims": [(shown, claim) for shown in results.papers for claim in shown.claims],
-            "count": results.count_of_claims,
-        },
-    )
-
-
-def open_questions_page(results: Results) -> Iterator[Page]:
-    """Yield the page of open questions, with the results of this run's searches."""
-    yield Page(
-        site_files.OPEN_QUESTIONS,
-        CLAIMED,
-        "Open questions, and what is known numerically",
-        "open_questions.html.j2",
-        {
-            "questions": [(results.paper(question["paper"]), question) for question in results.questions],
-            "table": claims.QUESTIONS,
-            "verdicts": claims.SEARCHED,
-        },
-    )
-
-
-def audit_page(results: Results) -> Iterator[Page]:
-    """Yield the page of every protocol under every accounting, with the results about its claims."""
-    yield Page(
-        site_files.AUDIT,
-        AUDITED,
-        "Every guarantee, audited",
-        "audit.html.j2",
-        {
-            "audited": results.audited,
-            "tasks": tuple(dict.fromkeys(one["task"] for one in results.audited)),
-            "accountings": tuple(dict.fromkeys(one["accounting"] for one in results.audited)),
-            "outcomes": audit.OUTCOMES,
-            "parts": audit.PARTS,
-            "table": audit.TABLE,
-        },
-    )
-
-
-PAGES: tuple[Callable[[Results], Iterable[Page]], ...] = (
-    *(overview, protocol_pages, paper_pages, claims_page, audit_page, errata_page, open_questions_page),
-)
-"""Functions that write the pages."""
 
 
 @dataclass(frozen=True)
@@ -256,7 +139,7 @@ class Leading:
     picture: Picture
 
 
-def _leading(folder: Path, shown: Shown, page: str) -> Leading | None:
+def _leading(results: Results, shown: Shown, page: str) -> Leading | None:
     """Return the figure of the headline, in the variant with printed and exact numbers if it exists."""
     groups: dict[str, list[Entry]] = {}
     for entry in shown.paper.entries:
@@ -279,7 +162,7 @@ def _leading(folder: Path, shown: Shown, page: str) -> Leading | None:
         best.alt,
         name_of_drawing(name),
         f"{shown.page}#{name}",
-        picture(folder, page, best),
+        picture(results.folder, page, best),
     )
 
 
@@ -310,9 +193,8 @@ def render(folder: Path, papers: Sequence[str], protocols: Sequence[str] = ()) -
     """Return the files of the site by place."""
     expected = site_files.outputs(papers, protocols)
     results = read(folder, papers)
-    pages = [page for make in PAGES for page in make(results)]
     environment = _environment()
-    written = {page.path: _html(environment, page, results).encode() for page in pages}
+    written = {page.path: _html(environment, page, results).encode() for page in pages(results)}
     written |= {
         site_files.chart_data(shown.key): script(shown.key, shown.charts).encode()
         for shown in (*results.papers, results.overall)
@@ -321,7 +203,8 @@ def render(folder: Path, papers: Sequence[str], protocols: Sequence[str] = ()) -
     static = resources.files("shuffledp.pipeline.site") / "static"
     for name in (site_files.STYLE, site_files.SCRIPT, site_files.RANKING, site_files.EXPLORE):
         written[name] = (static / name.rpartition("/")[2]).read_bytes()
-    written |= library.scripts()
+    bokeh_scripts = Path(bokeh.__file__).parent / "server/static/js"  # each begins with its license
+    written |= {name: (bokeh_scripts / Path(name).name).read_bytes() for name in site_files.LIBRARY}
     if set(written) != {*expected} - {site_files.CHECKSUM}:
         raise ValueError(
             f"The site has other files than `outputs` lists: {sorted(set(written) ^ set(expected))}."
@@ -355,6 +238,10 @@ def _environment() -> Environment:
         "digits": DIGITS,
         "site_title": TITLE,
         "outcomes": claims.OUTCOMES,
+        "searched": claims.SEARCHED,
+        "questions_table": claims.QUESTIONS,
+        "audit": audit,
+        "selectors": ranking.SELECTORS,
         "figure_name": name_of_drawing,
     }
     environment.filters["linked"] = _linked
@@ -364,7 +251,7 @@ def _environment() -> Environment:
 def _html(environment: Environment, page: Page, results: Results) -> str:
     up = "../" * page.path.count("/")
     names = {"page": page, "navigation": NAVIGATION, "up": up, "results": results}
-    return environment.get_template(page.template).render(**names, **page.content)
+    return environment.get_template(f"{page.template}.html.j2").render(**names, **page.content)
 
 
 @pass_context

@@ -6,7 +6,6 @@ import json
 import math
 from typing import TYPE_CHECKING, Any
 
-from shuffledp.pipeline.manifest import ManifestError
 from shuffledp.pipeline.site.csv_tables import DIGITS, lines
 
 if TYPE_CHECKING:
@@ -34,8 +33,6 @@ MARKERS = {
     "H": "hex",
     "": "circle",
 }
-DASHES = {"": [], "-": [], "solid": [], "--": [6, 3], "dashed": [6, 3], ":": [2, 3], "dotted": [2, 3]}
-DASHES |= {"-.": [6, 3, 2, 3], "dashdot": [6, 3, 2, 3]}
 _POINTS = {
     "simulated",
     "read",
@@ -58,17 +55,8 @@ def chart_of(entry: Entry) -> dict[str, Any] | None:
     if chart is None:
         return None
     header, cells = lines(path)
-    wanted = ["curve", "kind", chart.y, *([chart.panels] if chart.panels else [])]
-    if missing := [name for name in wanted if name not in header]:
-        raise ManifestError(f"{path}: no column {', '.join(missing)}, which the chart of {entry.id} names.")
     rows: list[Row] = [dict(zip(header, line, strict=True)) for line in cells]
-    known = {curve.id for curve in chart.curves}
-    if strange := sorted({row["curve"] for row in rows} - known):
-        raise ManifestError(f"{path}: the chart of {entry.id} has no curve {', '.join(strange)}.")
-    try:
-        return _described(chart, rows) if rows else None
-    except ValueError as error:
-        raise ManifestError(f"{path}: {error}") from None
+    return _described(chart, rows) if rows else None
 
 
 def _described(chart: Chart, rows: Sequence[Row]) -> dict[str, Any]:
@@ -122,11 +110,7 @@ def _panel_label(chart: Chart, value: str) -> str:
     if "{" not in label:
         return f"{label} = {value}"
     number = _number(value)
-    shown = value if number is None else int(number) if number.is_integer() else number
-    try:
-        return label.format(shown)
-    except (ValueError, LookupError, AttributeError) as error:
-        raise ValueError(f"the panel label {label!r} is not a format for {value!r}: {error}") from None
+    return label.format(value if number is None else int(number) if number.is_integer() else number)
 
 
 def _parts(chart: Chart, rows: Sequence[Row], panel: int, every: Sequence[Row]) -> Iterable[dict[str, Any]]:
@@ -196,19 +180,6 @@ def _short(text: str) -> float | int | None:
 
 
 def _look(curve: Curve) -> dict[str, Any]:
-    if curve.marker not in MARKERS:
-        raise ValueError(f"no marker {curve.marker!r}. Known: {', '.join(filter(None, MARKERS))}.")
-    return {"color": curve.color, "marker": MARKERS[curve.marker], "dash": _dash(curve.dash)}
-
-
-def _dash(dash: Any) -> list[float]:
-    if isinstance(dash, str):
-        if dash not in DASHES:
-            raise ValueError(f"no kind of line {dash!r}. Known: {', '.join(filter(None, DASHES))}.")
-        return [float(length) for length in DASHES[dash]]
-    lengths = (
-        dash[1] if len(dash) == 2 and isinstance(dash[1], list) else dash
-    )  # Matplotlib: (offset, lengths)
-    if not all(isinstance(length, int | float) and length > 0 for length in lengths):
-        raise ValueError(f"a dashed line needs lengths above 0, got {dash!r}.")
-    return [float(_LINE_WIDTH * length) for length in lengths]
+    lengths = [] if isinstance(curve.dash, str) else curve.dash[1]
+    dash = [float(_LINE_WIDTH * length) for length in lengths]
+    return {"color": curve.color, "marker": MARKERS[curve.marker], "dash": dash}

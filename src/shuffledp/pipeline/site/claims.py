@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from shuffledp.pipeline.site.csv_tables import Row, cell, verified_rows
+from shuffledp.pipeline.site.csv_tables import Row, Rows, cell, verified_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -19,7 +19,7 @@ SEARCHED = ("violated", "bracketed", "no violation found")
 """Verdicts on open questions, in the order in which the page sorts them."""
 
 
-def claims(results: Path) -> tuple[Row, ...]:
+def claims(results: Path) -> Rows:
     """Return claims in the order of their table, each with its judgments by accounting and target of the error."""
     found: dict[str, dict[str, Any]] = {}
     for row in verified_rows(results / "claims/claims.csv"):
@@ -37,7 +37,7 @@ def headlines(results: Path) -> dict[str, Row]:
     return {row["paper"]: row for row in verified_rows(results / HEADLINES)}
 
 
-def questions(results: Path) -> tuple[Row, ...]:
+def questions(results: Path) -> Rows:
     """Return open questions with the results of their searches, in the order of their table."""
     return tuple(
         {

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from shuffledp.pipeline import manifest
-from shuffledp.pipeline.site import claims, errata, site_files
+from shuffledp.pipeline.site import claims, errata, origins, site_files
 from shuffledp.pipeline.site.cards import Deck, deck, title_of
+from shuffledp.pipeline.site.origins import DataNote, Origin
 from shuffledp.pipeline.site.ranking import Ranking, is_ranking
 
 if TYPE_CHECKING:
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from shuffledp.pipeline.manifest import DrawnPaper
-    from shuffledp.pipeline.site.csv_tables import Row
+    from shuffledp.pipeline.site.csv_tables import Row, Rows
 
 _LONG_HASH = re.compile(r"\b([0-9a-f]{12})[0-9a-f]+\b")
 
@@ -30,9 +32,9 @@ class Shown:
     paper: DrawnPaper
     name: str
     headline: Row | None
-    remarks: tuple[Row, ...]
+    remarks: Rows
     charts: Mapping[str, Mapping[str, Any]]
-    claims: tuple[Row, ...]
+    claims: Rows
 
     @cached_property
     def drawings(self) -> frozenset[str]:
@@ -44,12 +46,12 @@ class Shown:
         found = dict.fromkeys(claim["figure"] for claim in self.claims_on(remark))
         return tuple(figure for figure in found if figure in self.drawings)
 
-    def remarks_on(self, drawing: str) -> tuple[Row, ...]:
+    def remarks_on(self, drawing: str) -> Rows:
         """Return the errata and notes that concern claims about a drawing."""
         named = {name for claim in self.claims if claim["figure"] == drawing for name in claim["errata"]}
         return tuple(remark for remark in self.remarks if remark["id"] in named)
 
-    def claims_on(self, remark: str) -> tuple[Row, ...]:
+    def claims_on(self, remark: str) -> Rows:
         """Return the claims that an erratum or note concerns."""
         return tuple(claim for claim in self.claims if remark in claim["errata"])
 
@@ -84,6 +86,11 @@ class Shown:
         """Drawn paper without errata, reading notes and the ranking, which have their own pages."""
         return manifest.without(self.paper, lambda entry: errata.is_remarks(entry) or is_ranking(entry))
 
+    @property
+    def remark_tables(self) -> DrawnPaper:
+        """Drawn paper with errata and reading notes only."""
+        return manifest.without(self.paper, lambda entry: not errata.is_remarks(entry))
+
     def deck(self, folder: Path, page: str) -> Deck:
         """Return the cards of the paper, for a page."""
         return deck(folder, page, self.drawn, self.charts)
@@ -95,8 +102,8 @@ class Results:
 
     folder: Path
     papers: tuple[Shown, ...]
-    audited: tuple[Row, ...]
-    questions: tuple[Row, ...]
+    audited: Rows
+    questions: Rows
     overall: Shown
     ranking: Ranking
 
@@ -111,25 +118,52 @@ class Results:
         return tuple(shown for shown in self.papers if shown.paper.kind == "study")
 
     @cached_property
+    def remarks(self) -> tuple[tuple[Shown, Row], ...]:
+        """Errata and reading notes with their papers, the most important ones first."""
+        every = ((shown, remark) for shown in self.papers for remark in shown.remarks)
+        return tuple(sorted(every, key=lambda pair: pair[1]["rank"]))
+
+    @cached_property
+    def claims(self) -> tuple[tuple[Shown, Row], ...]:
+        """Claims with their papers, in the order of the papers."""
+        return tuple((shown, claim) for shown in self.papers for claim in shown.claims)
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """Numbers of figures, tables, errata and reading notes."""
+        kinds = Counter(entry.kind for shown in self.papers for entry in shown.drawn.entries)
+        return Counter({**kinds, **Counter(remark["kind"] for _, remark in self.remarks)})
+
+    @property
+    def origins(self) -> tuple[Origin, ...]:
+        """Data of all figures by their kind."""
+        return origins.origins(shown.paper for shown in self.papers)
+
+    @property
+    def data_notes(self) -> tuple[DataNote, ...]:
+        """Notes on the data of all figures."""
+        return origins.data_notes(shown.paper for shown in self.papers)
+
+    @cached_property
     def remark_ids(self) -> frozenset[str]:
         """Ids of all errata and reading notes."""
-        return frozenset(remark["id"] for shown in self.papers for remark in shown.remarks)
+        return frozenset(remark["id"] for _, remark in self.remarks)
 
     @cached_property
     def claim_ids(self) -> frozenset[str]:
         """Ids of all claims."""
-        return frozenset(claim["id"] for shown in self.papers for claim in shown.claims)
+        return frozenset(claim["id"] for _, claim in self.claims)
 
     @cached_property
     def question_ids(self) -> frozenset[str]:
         """Ids of all open questions."""
         return frozenset(question["id"] for question in self.questions)
 
-    def questions_on(self, remark: str) -> tuple[Row, ...]:
+    def questions_on(self, remark: str) -> Rows:
         """Return the open questions that name an erratum or note."""
         return tuple(question for question in self.questions if remark in question["related"])
 
-    def audits_of(self, protocol: str) -> tuple[Row, ...]:
+    def audits_of(self, protocol: str) -> Rows:
         """Return the rows of the audit about a protocol."""
         return tuple(one for one in self.audited if one["protocol"] == protocol)
 
@@ -143,6 +177,11 @@ class Results:
         }
         return tuple(found.values())
 
+    def claims_about(self, protocol: str) -> Rows:
+        """Return the claims about the drawings with a protocol."""
+        named = {(shown.key, drawing) for shown, drawing, _ in self.showing(protocol)}
+        return tuple(claim for shown, claim in self.claims if (shown.key, claim["figure"]) in named)
+
     def paper(self, key: str) -> Shown | None:
         """Return a paper of this run."""
         return next((shown for shown in self.papers if shown.key == key), None)
@@ -150,7 +189,7 @@ class Results:
     @property
     def count_of_claims(self) -> tuple[tuple[str, Mapping[str, int]], ...]:
         """Numbers of claims by outcome, for each paper, for all papers together and for the orderings."""
-        every = [claim for shown in self.papers for claim in shown.claims]
+        every = [claim for _, claim in self.claims]
         if not every:
             return ()
         own = [claim for claim in every if claim["kind"] == "claim"]

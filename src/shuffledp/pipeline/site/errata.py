@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from shuffledp.pipeline.manifest import ManifestError
 from shuffledp.pipeline.site.csv_tables import Row, cell, lines
 
 if TYPE_CHECKING:
@@ -32,8 +31,6 @@ def remarks(paper: DrawnPaper) -> Iterator[Row]:
     for entry in filter(is_remarks, paper.entries):
         kind, *names = COLUMNS[entry.drawing]
         header, rows = lines(entry.files["csv"])
-        if missing := [name for name in ("id", "place", "quantity", *names) if name not in header]:
-            raise ManifestError(f"{entry.files['csv']}: no column {', '.join(missing)}.")
         details = [name for name in header if name not in {*_PLACED, *names}]
         for line in rows:
             row = dict(zip(header, line, strict=True))

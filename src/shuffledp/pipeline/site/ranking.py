@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from shuffledp.pipeline.site.csv_tables import lines
+from shuffledp.pipeline.site.csv_tables import Rows, lines
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -35,7 +35,7 @@ class Setting:
     """Setting and its rows, grouped by the trusted party."""
 
     key: tuple[str, ...]
-    groups: Mapping[str, tuple[Mapping[str, Any], ...]]
+    groups: Mapping[str, Rows]
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Ranking:
         some = {s.key[place]: None for s in self.settings if not place or s.key[0] == first}
         return tuple(some) if not place else tuple(sorted(some, key=_size))
 
-    def of(self, protocol: str) -> tuple[Mapping[str, Any], ...]:
+    def of(self, protocol: str) -> Rows:
         """Return the rows of a protocol, with their settings."""
         return tuple(
             {**row, "setting": setting.key, "of": sum(map(len, setting.groups.values()))}
@@ -99,7 +99,7 @@ def read(table: Path) -> Ranking:
     return Ranking(tuple(dict(zip(header, row, strict=True)) for row in rows))
 
 
-def _grouped(rows: list[Mapping[str, str]]) -> dict[str, tuple[Mapping[str, Any], ...]]:
+def _grouped(rows: list[Mapping[str, str]]) -> dict[str, Rows]:
     errors = [float(row["error"]) for row in rows if row["error"]]
     ends = (math.log(min(errors)), math.log(max(errors))) if errors else (0.0, 0.0)
     return {

@@ -21,6 +21,7 @@ from shuffledp.pipeline.claims.evidence import Evidence
 from shuffledp.pipeline.claims.outcomes import Untestable
 from shuffledp.pipeline.claims.results_read import READS
 from shuffledp.pipeline.papers.dump import comparison_claims as tables
+from shuffledp.pipeline.papers.dump import computed_tables
 from shuffledp.pipeline.papers.dump import simulated_claims as simulated
 from shuffledp.pipeline.papers.dump import theorem_claims as theory
 
@@ -94,16 +95,14 @@ def test_rivals_at_the_largest_domain_are_computed(tmp_path, monkeypatch):
     plant(monkeypatch, lambda m, p: {"pure_dump": 0.001}.get(m, 0.002), k=5000, users=500_000)
     (row, _) = judged(tmp_path, "DU-02").values()
     assert row["measured"] == "lowest at 8 of 8 points"
-    monkeypatch.setattr(tables, "blanket_local_budget", lambda *a, **k: 20.0)
+    monkeypatch.setattr(computed_tables, "blanket_local_budget", lambda *a, **k: 20.0)
     (row, _) = judged(tmp_path, "DU-02").values()
     assert row["measured"] == "lowest at 6 of 8 points, not lowest at 2"
 
 
-def test_errors_by_functions_are_those_of_the_utility(tmp_path):
-    case = Case(claim("DU-02"), Evidence(tmp_path, "dump", {}), "printed", "-", "quick")
-    setting = (500_000, 50, 1.0, 1e-6)
+def test_errors_by_functions_are_those_of_the_utility():
     found = {
-        m: tables._by_function(case, m, *setting)
+        m: tables.error_by_function(m, 500_000, 50, 1.0, "printed")
         for m in ("grr_blanket", "solh", "private_coin", "truncation_plain")
     }
     # the results of the pipeline at the papers' scale, to three digits
@@ -113,9 +112,7 @@ def test_errors_by_functions_are_those_of_the_utility(tmp_path):
         "private_coin": "4.08e-09",
         "truncation_plain": "1.21e-08",
     }
-    assert np.isnan(tables._by_function(case, "truncation_plain", 1000, 50, 0.1, 1e-6))
-    with pytest.raises(ValueError, match="public_coin"):
-        tables._by_function(case, "public_coin", *setting)
+    assert np.isnan(tables.error_by_function("truncation_plain", 1000, 50, 0.1, "printed"))
 
 
 def test_less_of_eps_for_the_pairs_of_correlated_noise_costs_messages(tmp_path, monkeypatch):

@@ -7,20 +7,26 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import cast
 
+import numpy as np
 import pandas as pd
 
 from shuffledp.accounting.baselines.correlated_counts import correlated_noise
-from shuffledp.accounting.baselines.private_coin import default_entries, private_coin_mse, private_coin_tuples
-from shuffledp.accounting.baselines.solh import solh_mse, solh_report
-from shuffledp.accounting.baselines.truncation import truncation_miss_rate
-from shuffledp.accounting.dump.errors import dump_mse
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.general.grr_blanket import blanket_local_budget
 from shuffledp.pipeline.claims import outcomes
 from shuffledp.pipeline.claims.case import Case
-from shuffledp.pipeline.claims.outcomes import Outcome, Untestable, Verdict, compared, ordering, span, tally
+from shuffledp.pipeline.claims.outcomes import (
+    ByPoint,
+    Names,
+    Outcome,
+    Untestable,
+    Verdict,
+    compared,
+    ordering,
+    span,
+    tally,
+)
 from shuffledp.pipeline.claims.stated_claims import catalogue
-from shuffledp.pipeline.papers.dump.computed_tables import DELTA
+from shuffledp.pipeline.papers.dump.computed_tables import PROTOCOLS
 
 claim = catalogue("dump")
 printed_claim = claim.under("printed")
@@ -30,20 +36,20 @@ PLOTTED = ("synthetic", "ipums", "ratings")
 """The experiments with every protocol."""
 LARGE_DOMAIN = 5000
 """The third domain size of Figure 3, at which rivals are computed here: no figure has them."""
-Reader = Callable[[Case, str, str], "pd.Series[float]"]
+Reader = Callable[[Case, str, str], ByPoint]
 
 
-def extra_messages(case: Case, experiment: str, method: str) -> pd.Series[float]:
+def extra_messages(case: Case, experiment: str, method: str) -> ByPoint:
     """Return the messages per user without the user's report."""
     return case.cells(experiment, method)["extra_messages"]
 
 
-def all_messages(case: Case, experiment: str, method: str) -> pd.Series[float]:
+def all_messages(case: Case, experiment: str, method: str) -> ByPoint:
     """Return the messages per user, including the user's report."""
     return case.cells(experiment, method)["messages_per_user"]
 
 
-def errors(case: Case, experiment: str, method: str) -> pd.Series[float]:
+def errors(case: Case, experiment: str, method: str) -> ByPoint:
     """Return expected errors of a method."""
     return case.closed_forms(experiment, method)
 
@@ -55,9 +61,7 @@ QUANTITIES: Mapping[str, Reader] = {
 }
 
 
-def available(
-    case: Case, experiment: str, methods: Sequence[str], read: Reader = errors
-) -> dict[str, pd.Series[float]]:
+def available(case: Case, experiment: str, methods: Names, read: Reader = errors) -> dict[str, ByPoint]:
     """Return the values of the methods that have one under the accounting, so that ratios have one accounting."""
     found = {}
     for method in methods:
@@ -72,7 +76,7 @@ def available(
     return found
 
 
-def at(values: pd.Series[float], **point: float) -> float:
+def at(values: ByPoint, **point: float) -> float:
     """Return the value at a grid point."""
     for name, wanted in point.items():
         levels = values.index.get_level_values(name)
@@ -84,7 +88,7 @@ def at(values: pd.Series[float], **point: float) -> float:
     return float(values.iloc[0])
 
 
-def slices(values: pd.Series[float], along: str) -> list[tuple[str, pd.Series[float]]]:
+def slices(values: ByPoint, along: str) -> list[tuple[str, ByPoint]]:
     """Return a series along one variable for every combination of the others, with its name."""
     others = [name for name in values.index.names if name != along]
     if not others:
@@ -100,7 +104,7 @@ def slices(values: pd.Series[float], along: str) -> list[tuple[str, pd.Series[fl
 # -- ours against the best of the rivals ------------------------------------------------------------------------------
 
 
-def _other_shares(case: Case, experiment: str, shares: Sequence[float]) -> list[pd.Series[float]]:
+def _other_shares(case: Case, experiment: str, shares: Sequence[float]) -> list[ByPoint]:
     cells = case.cells(experiment, "correlated_noise").reset_index()
     points = [
         (float(c["eps"]), float(c["delta"]), c["domain_size"] / c["users_expected"])
@@ -119,43 +123,40 @@ def _other_shares(case: Case, experiment: str, shares: Sequence[float]) -> list[
     ]
 
 
-def _by_function(case: Case, method: str, n: int, k: int, eps: float, delta: float) -> float:
+_BY_FUNCTION = {
+    "grr_blanket": "privacy-amplification",
+    "solh": "SOLH",
+    "private_coin": "private-coin",
+    "truncation_plain": "truncation-based",
+}
+"""Rivals whose errors are computed at settings that no experiment has."""
+
+
+def error_by_function(method: str, n: int, k: int, eps: float, accounting: str) -> float:
     """Return the error of a rival at a setting that no experiment has; nan if it is infeasible."""
-    how = case.accounting
     try:
-        if method == "grr_blanket":
-            return dump_mse(n, k, 0, eps_local=blanket_local_budget(n, k, eps, delta, accounting=how))
-        if method == "solh":
-            report = solh_report(n, k, eps, delta, accounting=how)
-            return solh_mse(n, k, report.cells, report.eps_local)
-        if method == "private_coin":
-            entries = default_entries(n)
-            return private_coin_mse(n, k, private_coin_tuples(n, eps, delta, accounting=how), 2.0**-entries)
-        if method == "truncation_plain":
-            miss = truncation_miss_rate(n, eps, delta, accounting=how)
-            return miss * (1 - miss) / n
+        return PROTOCOLS[_BY_FUNCTION[method]](n, k, eps, accounting).mse
     except Infeasible:
         return math.nan
-    raise ValueError(f"no error of {method!r} by a function")
 
 
-def _at_large_domain(case: Case, of: Sequence[str], rivals: Sequence[str]) -> pd.DataFrame:
+def _at_large_domain(case: Case, of: Names, rivals: Names) -> pd.DataFrame:
     """Return both sides at Figure 3's largest domain, rivals from functions; empty if the grid lacks this domain."""
     cells = pd.concat([case.cells("domains", method).reset_index() for method in of])
     large = cells[cells["k"] == LARGE_DOMAIN]
     rows = []
     for eps, found in large.groupby("eps"):
-        setting = (int(found["users_expected"].iloc[0]), LARGE_DOMAIN, cast("float", eps), DELTA)
-        known = [v for m in rivals if not math.isnan(v := _by_function(case, m, *setting))]
-        rows.append((found["closed_form"].max(), min(known, default=math.nan)))
-    return pd.DataFrame(rows, columns=["ours", "best"])
+        setting = (int(found["users_expected"].iloc[0]), LARGE_DOMAIN, cast("float", eps), case.accounting)
+        best = np.nanmin([math.inf, *(error_by_function(m, *setting) for m in rivals)])
+        rows.append((found["closed_form"].max(), best))
+    return pd.DataFrame(rows, columns=["ours", "best"]).replace(math.inf, math.nan)
 
 
 def sides(
     case: Case,
-    experiments: Sequence[str],
-    of: Sequence[str],
-    rivals: Sequence[str],
+    experiments: Names,
+    of: Names,
+    rivals: Names,
     read: Reader,
     shares: Sequence[float] = (),
 ) -> pd.DataFrame:
@@ -273,9 +274,9 @@ def _leads(pairs: pd.DataFrame) -> str:
 )
 def lowest(
     case: Case,
-    of: str | Sequence[str],
-    rivals: Sequence[str],
-    experiments: Sequence[str] = PLOTTED,
+    of: str | Names,
+    rivals: Names,
+    experiments: Names = PLOTTED,
     quantity: str = "error",
     large_domain: bool = False,
     shares: Sequence[float] = (),
@@ -356,8 +357,8 @@ def lowest(
 )
 def never_above(
     case: Case,
-    chain: Sequence[Sequence[str]],
-    experiments: Sequence[str] = PLOTTED,
+    chain: Sequence[Names],
+    experiments: Names = PLOTTED,
     quantity: str = "error",
     shares: Sequence[float] = (),
 ) -> Verdict:
@@ -403,10 +404,10 @@ def never_above(
 )
 def ratio_below(
     case: Case,
-    of: Sequence[str],
+    of: Names,
     over: str,
     most: float,
-    experiments: Sequence[str] = PLOTTED,
+    experiments: Names = PLOTTED,
     quantity: str = "error",
     somewhere: bool = False,
 ) -> Verdict:
@@ -438,20 +439,15 @@ def ratio_below(
     "The truncation-based protocol sends at least ten times as many messages as the DUMP protocols.",
     "10",
     figure="fig6",
-    of=["truncation"],
-    over=["pure_dump", "mix_dump"],
-    least=10,
 )
 def at_least(
     case: Case,
-    of: Sequence[str],
-    over: Sequence[str],
-    least: float,
-    experiments: Sequence[str] = PLOTTED,
+    experiments: Names = PLOTTED,
     quantity: str = "messages",
 ) -> Verdict:
     """Check that protocols of ``of`` have at least ``least`` times the values of ``over``, at every point."""
-    pairs = sides(case, experiments, over, of, QUANTITIES[quantity])
+    least = 10
+    pairs = sides(case, experiments, ("pure_dump", "mix_dump"), ("truncation",), QUANTITIES[quantity])
     ratios = pairs["best"] / pairs["ours"]
     enough = tally(ratios >= least)
     return Verdict(

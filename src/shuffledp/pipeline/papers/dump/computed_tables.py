@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from itertools import product
 
 import numpy as np
@@ -146,7 +147,7 @@ def table_two() -> pd.DataFrame:
         messages, bits, mse, condition = FORMULAS[protocol]
         numbers, said = Row(math.nan, math.nan, math.nan), condition if accounting == "printed" else ""
         try:
-            numbers = _ROWS[protocol](n, k, accounting)
+            numbers = PROTOCOLS[protocol](n, k, _TABLE_EPS, accounting)
         except Infeasible as error:
             said = f"not met: {error.reason}"
         rows.append(
@@ -176,31 +177,31 @@ def _response_mse(n: int, k: int, eps_local: float) -> float:
     return decay * (1 + (k - 2) * decay) / (n * gain**2) + (k - 2) * decay / (k * n * gain)
 
 
-def _amplification(n: int, k: int, accounting: str) -> Row:
-    budget = blanket_local_budget(n, k, _TABLE_EPS, DELTA, accounting=accounting)
+def _amplification(n: int, k: int, eps: float, accounting: str) -> Row:
+    budget = blanket_local_budget(n, k, eps, DELTA, accounting=accounting)
     return Row(1.0, _bits(k), _response_mse(n, k, budget))
 
 
-def _solh(n: int, k: int, accounting: str) -> Row:
-    report = solh_report(n, k, _TABLE_EPS, DELTA, accounting=accounting)
+def _solh(n: int, k: int, eps: float, accounting: str) -> Row:
+    report = solh_report(n, k, eps, DELTA, accounting=accounting)
     mse = solh_mse(n, k, report.cells, report.eps_local)
     return Row(1.0, _SEED_BITS + _bits(report.cells), mse)
 
 
-def _truncation(n: int, k: int, accounting: str) -> Row:
-    miss = truncation_miss_rate(n, _TABLE_EPS, DELTA, accounting=accounting)
+def _truncation(n: int, k: int, eps: float, accounting: str) -> Row:
+    miss = truncation_miss_rate(n, eps, DELTA, accounting=accounting)
     return Row(1 + k * (1 - miss), _bits(k), miss * (1 - miss) / n)
 
 
-def _private_coin(n: int, k: int, accounting: str) -> Row:
+def _private_coin(n: int, k: int, eps: float, accounting: str) -> Row:
     tau = default_entries(n)
-    tuples = private_coin_tuples(n, _TABLE_EPS, DELTA, accounting=accounting)
+    tuples = private_coin_tuples(n, eps, DELTA, accounting=accounting)
     return Row(1.0 + tuples, tau * (1 + _bits(k)), private_coin_mse(n, k, tuples, 2.0**-tau))
 
 
-def _public_coin(n: int, k: int, accounting: str) -> Row:
+def _public_coin(n: int, k: int, eps: float, accounting: str) -> Row:
     tau = public_coin_rows(k)
-    rate = public_coin_rate(n, tau, _TABLE_EPS, DELTA, accounting=accounting)
+    rate = public_coin_rate(n, tau, eps, DELTA, accounting=accounting)
     noise = binomial_window(n, rate, 1e-30)
     at_least = np.append(np.cumsum(noise.pmf[::-1])[::-1], 0.0) ** tau
     least = at_least[:-1] - at_least[1:]
@@ -209,24 +210,24 @@ def _public_coin(n: int, k: int, accounting: str) -> Row:
     return Row(tau * (1 + 2 * n * rate), _bits(tau) + _bits(2 * n), float(least @ error**2) / n**2)
 
 
-def _correlated(n: int, k: int, accounting: str) -> Row:
-    noise = correlated_noise(_TABLE_EPS, DELTA, accounting=accounting)
+def _correlated(n: int, k: int, eps: float, accounting: str) -> Row:
+    noise = correlated_noise(eps, DELTA, accounting=accounting)
     return Row(1 + k * noise.messages / n, _bits(k) + 1, noise.variance / n**2)
 
 
-def _pure(n: int, k: int, accounting: str) -> Row:
-    dummies = dummy_count(k, _TABLE_EPS, DELTA, accounting=accounting)
+def _pure(n: int, k: int, eps: float, accounting: str) -> Row:
+    dummies = dummy_count(k, eps, DELTA, accounting=accounting)
     return Row(1 + dummies / n, _bits(k), dummies * (k - 1) / (n * k) ** 2)
 
 
-def _mix(n: int, k: int, accounting: str) -> Row:
-    dummies = mix_dummy_count(n, k, _TABLE_EPS, DELTA, EPS_LOCAL, accounting=accounting)
+def _mix(n: int, k: int, eps: float, accounting: str) -> Row:
+    dummies = mix_dummy_count(n, k, eps, DELTA, EPS_LOCAL, accounting=accounting)
     scale = (1 + (k - 1) * math.exp(-EPS_LOCAL)) / -math.expm1(-EPS_LOCAL)
     mse = _response_mse(n, k, EPS_LOCAL) + dummies * (k - 1) / (n * k) ** 2 * scale**2
     return Row(1 + dummies / n, _bits(k), mse)
 
 
-_ROWS: Mapping[str, Callable[[int, int, str], Row]] = {
+PROTOCOLS: Mapping[str, Callable[[int, int, float, str], Row]] = {
     "privacy-amplification": _amplification,
     "SOLH": _solh,
     "truncation-based": _truncation,
@@ -236,8 +237,10 @@ _ROWS: Mapping[str, Callable[[int, int, str], Row]] = {
     "pureDUMP": _pure,
     "mixDUMP": _mix,
 }
+"""Numbers of each protocol by users, values, eps and accounting, at delta 1e-6; raises `Infeasible`."""
 
 
+@cache
 def gaps() -> pd.DataFrame:
     """Return comparisons of the protocols of Table 2 with pureDUMP, at eps 1 and delta 1e-6."""
     numbers = {

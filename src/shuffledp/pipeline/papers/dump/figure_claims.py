@@ -8,13 +8,11 @@ from itertools import pairwise
 
 import pandas as pd
 
-from shuffledp.accounting.baselines.private_coin import default_entries, private_coin_mse, private_coin_tuples
-from shuffledp.accounting.baselines.solh import solh_mse, solh_report
-from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.expected_errors.sums import discrete_laplace_variance
 from shuffledp.pipeline.claims.case import Case
 from shuffledp.pipeline.claims.general_rules import monotone
 from shuffledp.pipeline.claims.outcomes import (
+    ByPoint,
     Outcome,
     Untestable,
     Verdict,
@@ -30,12 +28,13 @@ from shuffledp.pipeline.papers.dump.comparison_claims import (
     all_messages,
     at,
     available,
+    error_by_function,
     errors,
     extra_messages,
     sides,
     slices,
 )
-from shuffledp.pipeline.papers.dump.computed_tables import DELTA, EPS_LOCAL
+from shuffledp.pipeline.papers.dump.computed_tables import EPS_LOCAL
 
 claim = catalogue("dump")
 printed_claim = claim.under("printed")
@@ -51,15 +50,11 @@ JUMP = 10.0
     "The error of pureDUMP does not depend on the number of values.",
     "1",
     figure="fig3a",
-    method="pure_dump",
-    low=50,
-    high=5000,
-    eps=0.5,
-    most=0.05,
 )
-def domain_ratio(case: Case, method: str, low: int, high: int, eps: float, most: float) -> Verdict:
+def domain_ratio(case: Case) -> Verdict:
     """Check that the errors at a large and a small domain differ by at most the fraction ``most``."""
-    values = errors(case, "domains", method)
+    low, high, eps, most = 50, 5000, 0.5, 0.05
+    values = errors(case, "domains", "pure_dump")
     ratio = at(values, k=high, eps=eps) / at(values, k=low, eps=eps)
     return Verdict(
         f"{ratio:.4g} times",
@@ -144,11 +139,10 @@ def per_decade(
     "The messages per user tend to one as the number of users grows.",
     "-1",
     figure="table2",
-    method="pure_dump",
-    stated=-1,
 )
-def fall_with_users(case: Case, method: str, stated: float) -> Verdict:
+def fall_with_users(case: Case) -> Verdict:
     """Judge the slope of the logarithm of extra messages in the logarithm of the number of users."""
+    method, stated = "pure_dump", -1
     slopes = [scaling(part.index, part) for _, part in slices(extra_messages(case, "users", method), "n")]
     worst = max(slopes, key=lambda slope: abs(slope - stated))
     last = all_messages(case, "users", method)
@@ -169,10 +163,10 @@ def fall_with_users(case: Case, method: str, stated: float) -> Verdict:
     "in part",
     figure="fig11",
     errata="DUMP-N12",
-    experiments=["ipums", "ratings"],
 )
-def not_amplified(case: Case, experiments: Sequence[str]) -> Verdict:
+def not_amplified(case: Case) -> Verdict:
     """Check that the local budget of GRR is at most eps at every point."""
+    experiments = ("ipums", "ratings")
     parts = [case.cells(experiment, "grr_blanket") for experiment in experiments]
     said, amplified, points = [], 0, 0
     for experiment, cells in zip(experiments, parts, strict=True):
@@ -229,13 +223,12 @@ def poor_without_amplification(case: Case) -> Verdict:
     "at 1/2",
     figure="fig5",
     errata="DUMP-N8",
-    k=50,
-    rate=0.5,
 )
-def maximum_at_rate(case: Case, k: int, rate: float) -> Verdict:
+def maximum_at_rate(case: Case) -> Verdict:
     """Check that the error of public-coin is largest at a grid point next to the eps with noise rate ``rate``."""
+    rate = 0.5
     cells = case.cells("synthetic", "public_coin_beyond")
-    cells = cells[cells.index.get_level_values("k") == k]
+    cells = cells[cells.index.get_level_values("k") == 50]
     rates = pd.Series([json.loads(p)["rate"] for p in cells["parameters"]], cells.index, dtype=float)
     found = []
     for (name, curve), (_, line) in zip(
@@ -265,15 +258,14 @@ def maximum_at_rate(case: Case, k: int, rate: float) -> Verdict:
     "The DUMP protocols send fewer than one extra message per user at large eps.",
     "below 1",
     figure="fig8",
-    methods=["pure_dump", "mix_dump"],
-    eps=1,
 )
-def below_one_at_large_eps(case: Case, methods: Sequence[str], eps: float) -> Verdict:
+def below_one_at_large_eps(case: Case) -> Verdict:
     """Check for fewer than one extra message per user at the largest eps, on the synthetic data."""
+    eps = 1
     right = wrong = 0
     said, largest = [], []
     for experiment in PLOTTED:
-        for method in methods:
+        for method in ("pure_dump", "mix_dump"):
             for name, line in slices(extra_messages(case, experiment, method), "eps"):
                 few = line.index[line < 1]
                 where = f"from eps {few.min():g}" if len(few) else "never"
@@ -290,11 +282,12 @@ def below_one_at_large_eps(case: Case, methods: Sequence[str], eps: float) -> Ve
     "The messages of the truncation-based protocol increase with eps.",
     "increasing",
     figure="fig6",
-    method="truncation",
 )
-def rising_messages(case: Case, method: str) -> Verdict:
+def rising_messages(case: Case) -> Verdict:
     """Check that the number of messages of a protocol increases with eps."""
-    steps = [monotone(extra_messages(case, experiment, method), "eps", rising=True) for experiment in PLOTTED]
+    steps = [
+        monotone(extra_messages(case, experiment, "truncation"), "eps", rising=True) for experiment in PLOTTED
+    ]
     right, wrong = sum(one for one, _ in steps), sum(one for _, one in steps)
     return Verdict(
         f"{right} of {right + wrong} steps rise",
@@ -309,13 +302,11 @@ def rising_messages(case: Case, method: str) -> Verdict:
     "The truncation-based protocol needs thousands of messages for thousands of values.",
     "thousands",
     figure="fig12",
-    method="truncation",
-    experiment="ratings",
-    least=1000,
 )
-def thousands(case: Case, method: str, experiment: str, least: float) -> Verdict:
+def thousands(case: Case) -> Verdict:
     """Check that a protocol sends thousands of messages."""
-    sent = all_messages(case, experiment, method)
+    experiment, least = "ratings", 1000
+    sent = all_messages(case, experiment, "truncation")
     enough = tally(sent >= least)
     return Verdict(
         f"{span(sent)} messages per user",
@@ -331,14 +322,16 @@ def thousands(case: Case, method: str, experiment: str, least: float) -> Verdict
     "lost",
     "untestable",
     figure="fig12",
-    experiment="ratings",
-    methods=["pure_dump", "mix_dump", "truncation", "private_coin", "correlated_noise"],
-    eps=1,
-    delta=1e-06,
 )
-def lost_messages(case: Case, experiment: str, methods: Sequence[str], eps: float, delta: float) -> Verdict:
+def lost_messages(case: Case) -> Verdict:
     """Return this library's messages for a claim whose numbers are missing in the available text."""
-    found = available(case, experiment, methods, extra_messages)
+    eps, delta = 1, 1e-06
+    found = available(
+        case,
+        "ratings",
+        ("pure_dump", "mix_dump", "truncation", "private_coin", "correlated_noise"),
+        extra_messages,
+    )
     ours = [f"{m} {at(v, eps=eps, delta=delta):.3g}" for m, v in found.items()]
     return Verdict(
         f"{', '.join(ours)} extra messages",
@@ -356,11 +349,10 @@ def lost_messages(case: Case, experiment: str, methods: Sequence[str], eps: floa
     figure="fig6",
     wrong="the catalogue: its single outcome is for printed accounting. For exact accounting it already noted that "
     "the messages are no longer far more, which is the case at small eps",
-    most=2,
-    least=10,
 )
-def nearly_optimal_but_expensive(case: Case, most: float, least: float) -> Verdict:
+def nearly_optimal_but_expensive(case: Case) -> Verdict:
     """Check that correlated noise is below pureDUMP and near the central error, with far more messages."""
+    most, least = 2, 10
     rivals = sides(case, PLOTTED, ["correlated_noise"], ["pure_dump"], errors)
     messages = sides(case, PLOTTED, ["pure_dump"], ["correlated_noise"], extra_messages)
     gains, costs = rivals["best"] / rivals["ours"], messages["best"] / messages["ours"]
@@ -389,11 +381,10 @@ def nearly_optimal_but_expensive(case: Case, most: float, least: float) -> Verdi
     "markedly",
     "in part",
     figure="fig2",
-    dummies=10_000,
-    share=0.5,
 )
-def against_shuffler(case: Case, dummies: int, share: float) -> Verdict:
+def against_shuffler(case: Case) -> Verdict:
     """Check for every domain size that a user's own dummies bring the local budget below a share of eps_local."""
+    dummies, share = 10_000, 0.5
     values = errors(case, "local_guarantee", "mix_dump")
     sizes = sorted({*values.index.get_level_values("k")})
     found = {k: at(values, k=k, s=dummies) for k in sizes}
@@ -415,11 +406,10 @@ def against_shuffler(case: Case, dummies: int, share: float) -> Verdict:
     "The errors of pureDUMP, mixDUMP, SOLH and private-coin fall with eps and with the number of users.",
     "decreasing",
     figure="fig4b",
-    methods=["pure_dump", "mix_dump", "solh", "private_coin"],
-    users=[10_000, 100_000, 1_000_000],
 )
-def decreasing(case: Case, methods: Sequence[str], users: Sequence[int]) -> Verdict:
+def decreasing(case: Case) -> Verdict:
     """Check that errors fall with eps on all data, and with the number of users."""
+    methods = ("pure_dump", "mix_dump", "solh", "private_coin")
     right = wrong = 0
     for experiment in PLOTTED:
         for method in methods:
@@ -428,7 +418,11 @@ def decreasing(case: Case, methods: Sequence[str], users: Sequence[int]) -> Verd
     along_eps = right + wrong
     for method in methods:
         in_results = method.endswith("_dump")
-        values = errors(case, "users", method) if in_results else _by_users(case, method, users)
+        values = (
+            errors(case, "users", method)
+            if in_results
+            else _by_users(case, method, (10_000, 100_000, 1_000_000))
+        )
         one, other = monotone(values, "n", rising=False)
         right, wrong = right + one, wrong + other
     return Verdict(
@@ -438,18 +432,7 @@ def decreasing(case: Case, methods: Sequence[str], users: Sequence[int]) -> Verd
     )
 
 
-def _by_users(case: Case, method: str, users: Sequence[int], k: int = 50) -> pd.Series[float]:
-    found = {}
-    for eps in (0.2, 0.5, 1.0):
-        for n in users:
-            try:
-                if method == "solh":
-                    report = solh_report(n, k, eps, DELTA, accounting=case.accounting)
-                    found[eps, n] = solh_mse(n, k, report.cells, report.eps_local)
-                else:
-                    tuples = private_coin_tuples(n, eps, DELTA, accounting=case.accounting)
-                    found[eps, n] = private_coin_mse(n, k, tuples, 2.0 ** -default_entries(n))
-            except Infeasible:
-                continue
-    index = pd.MultiIndex.from_tuples(list(found), names=["eps", "n"])
-    return pd.Series(list(found.values()), index)
+def _by_users(case: Case, method: str, users: Sequence[int]) -> ByPoint:
+    points = pd.MultiIndex.from_product([(0.2, 0.5, 1.0), users], names=["eps", "n"])
+    found = [error_by_function(method, n, 50, eps, case.accounting) for eps, n in points]
+    return pd.Series(found, points).dropna()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import pandas as pd
 
@@ -18,6 +18,8 @@ from shuffledp.pipeline.papers.dump.computed_tables import EPS_LOCAL
 claim = catalogue("dump")
 printed_claim = claim.under("printed")
 
+FIXED = ("pure_dump", "mix_dump")
+FLEXIBLE = ("flexible_pure_dump", "flexible_mix_dump")
 DEVIATIONS = 4.0
 """Standard errors up to which a simulated and an expected error agree."""
 FEWEST_REPEATS = 30
@@ -48,14 +50,13 @@ def _worst(parts: Mapping[str, pd.DataFrame]) -> tuple[pd.DataFrame, int]:
     "small",
     "open",
     figure="fig3b",
-    of={"domains": ["pure_dump", "mix_dump"], "users": ["pure_dump", "mix_dump"]},
 )
-def simulated_agrees(case: Case, of: Mapping[str, Sequence[str]]) -> Verdict:
+def simulated_agrees(case: Case) -> Verdict:
     """Check that simulated and expected errors agree at every point."""
     parts = {
         f"{experiment} {method}": deviations(case, experiment, method)
-        for experiment, methods in of.items()
-        for method in methods
+        for experiment in ("domains", "users")
+        for method in FIXED
     }
     every, apart = _worst(parts)
     mix = pd.concat([part for name, part in parts.items() if name.endswith("mix_dump")])
@@ -85,13 +86,12 @@ def simulated_agrees(case: Case, of: Mapping[str, Sequence[str]]) -> Verdict:
     "The estimators of all four protocols are unbiased.",
     "unbiased",
     figure="flexible_error",
-    of={"domains": ["pure_dump", "mix_dump"], "flexible": ["flexible_pure_dump", "flexible_mix_dump"]},
 )
-def unbiased(case: Case, of: Mapping[str, Sequence[str]]) -> Verdict:
+def unbiased(case: Case) -> Verdict:
     """Check that squared errors are not above the variances of the estimators, as a squared bias would add to them."""
     parts = {
         method: deviations(case, experiment, method)
-        for experiment, methods in of.items()
+        for experiment, methods in (("domains", FIXED), ("flexible", FLEXIBLE))
         for method in methods
     }
     every, _ = _worst(parts)
@@ -121,11 +121,10 @@ def unbiased(case: Case, of: Mapping[str, Sequence[str]]) -> Verdict:
     figure="fig11",
     wrong="the catalogue: it read the hours of one program as a claim that no simulation is possible. The paper "
     "reports the time that the matching of its own program takes.",
-    method="private_coin",
 )
-def simulated_all_the_same(case: Case, method: str) -> Verdict:
+def simulated_all_the_same(case: Case) -> Verdict:
     """Compare simulated and expected errors of a protocol; untestable, as the claim is about a running time."""
-    parts = {experiment: deviations(case, experiment, method) for experiment in PLOTTED}
+    parts = {experiment: deviations(case, experiment, "private_coin") for experiment in PLOTTED}
     every, apart = _worst(parts)
     n, k = int(every["users_expected"].max()), int(every["domain_size"].max())
     return Verdict(
@@ -146,13 +145,12 @@ def simulated_all_the_same(case: Case, method: str) -> Verdict:
     figure="flexible_error",
     errata="DUMP-N3",
     wrong="the catalogue: it used the reconstructed formula as the paper's, which is missing in the available text.",
-    methods=["flexible_pure_dump", "flexible_mix_dump"],
 )
-def flexible_formula(case: Case, methods: Sequence[str]) -> Verdict:
+def flexible_formula(case: Case) -> Verdict:
     """Compare the printed error of the flexible variants with the simulated error if a sender has several dummies."""
     right = wrong = 0
     ratios = []
-    for method in methods:
+    for method in FLEXIBLE:
         for row in deviations(case, "flexible", method).reset_index().to_dict("records"):
             dummies = int(json.loads(row["parameters"])["dummies_per_sender"])
             if dummies < 2:
@@ -183,12 +181,11 @@ def flexible_formula(case: Case, methods: Sequence[str]) -> Verdict:
     errata="DUMP-N3",
     wrong="the catalogue: it compared with pureDUMP at the same mean number of dummies. The paper states that with "
     "many users not even one dummy per user is needed.",
-    method="flexible_pure_dump",
 )
-def flexible_saves(case: Case, method: str) -> Verdict:
+def flexible_saves(case: Case) -> Verdict:
     """Check that flexible dummies need fewer messages, with a smaller error, than a whole number per user."""
     messages, errors = [], []
-    for row in case.cells("flexible", method).reset_index().to_dict("records"):
+    for row in case.cells("flexible", "flexible_pure_dump").reset_index().to_dict("records"):
         n, k = int(row["users_expected"]), int(row["domain_size"])
         sent = row["rate"] * json.loads(row["parameters"])["dummies_per_sender"]
         every = math.ceil(sent)

@@ -23,7 +23,7 @@ from shuffledp.accounting.expected_errors.sums import discrete_laplace_variance
 from shuffledp.accounting.general.grr_blanket import blanket_local_budget, grr_blanket_delta
 from shuffledp.numerics.windows import binomial_window
 from shuffledp.pipeline.claims.case import Case
-from shuffledp.pipeline.claims.general_rules import erratum
+from shuffledp.pipeline.claims.general_rules import by_entry
 from shuffledp.pipeline.claims.outcomes import Outcome, Verdict, exponent, percent, scaling, span, tally
 from shuffledp.pipeline.claims.stated_claims import catalogue
 from shuffledp.pipeline.papers.dump.computed_tables import (
@@ -423,12 +423,10 @@ BY_VALUE: Mapping[str, Callable[[Floats, int, int, float], Floats]] = {
     "The distribution of the data hardly changes the errors.",
     "hardly",
     "in part",
-    within=0.02,
-    k=50,
-    eps=1.0,
 )
-def any_data(case: Case, within: float, k: int, eps: float) -> Verdict:
+def any_data(case: Case) -> Verdict:
     """Compare the average error over the values on skewed data and on equally frequent values."""
+    within, k, eps = 0.02, 50, 1.0
     changes = {}
     for name, errors in BY_VALUE.items():
         even, skewed = (
@@ -444,26 +442,25 @@ def any_data(case: Case, within: float, k: int, eps: float) -> Verdict:
     )
 
 
-claim(
+by_entry(
+    claim,
     "DU-15",
     "1, 6.1",
     "Negative binomial noise with a non-integer shape cannot be sampled by naively running independent events; "
     "the authors found no other way.",
     "not naively",
     "fails",
-    errata="DUMP-N10",
+    "DUMP-N10",
+    shown="holds",
     wrong='the catalogue: it omitted "naively", and read the authors\' finding as a statement that no sampler '
     "exists. Footnote 2 names the usual sampler itself.",
-    by="DUMP-N10",
-    shown="holds",
-)(erratum)
-claim(
+)
+by_entry(
+    claim,
     "DU-17",
     "Lemma 5.1",
     "Proofs, earlier ones with privacy blankets included, need approximately independent counts of two values.",
     "needed",
     "fails",
-    errata="DUMP-1",
-    by="DUMP-1",
-    shown="fails",
-)(erratum)
+    "DUMP-1",
+)

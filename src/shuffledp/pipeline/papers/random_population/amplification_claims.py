@@ -11,7 +11,7 @@ from shuffledp.accounting.general.clones import unamplified_budget, unamplified_
 from shuffledp.accounting.random_population.amplification import amplified_epsilon, clone_delta, local_budget
 from shuffledp.numerics.roots import root_below
 from shuffledp.pipeline.claims.case import Case
-from shuffledp.pipeline.claims.general_rules import erratum, monotone
+from shuffledp.pipeline.claims.general_rules import by_entry, monotone
 from shuffledp.pipeline.claims.outcomes import Untestable, Verdict, percent, span
 from shuffledp.pipeline.claims.stated_claims import catalogue
 from shuffledp.pipeline.papers.random_population.error_claims import WORDS, budgets
@@ -198,10 +198,10 @@ def amplification_grows(case: Case, experiment: str) -> Verdict:
     "monotone",
     figure="fig2",
     errata="RP-E1",
-    delta=0.001,
 )
-def variance_costs(case: Case, delta: float) -> Verdict:
+def variance_costs(case: Case) -> Verdict:
     """Check that the central budget of Theorem 3 grows with the variance of the population."""
+    delta = 0.001
     values = case.closed_forms("variance", "amplified")
     if delta not in values.index.get_level_values("delta"):
         raise Untestable(f"needs the papers' grid: the run has no delta {delta:g}")
@@ -227,12 +227,11 @@ def variance_costs(case: Case, delta: float) -> Verdict:
     errata="RP-E1",
     wrong="the catalogue: it counted the sentence as false, although the printed theorem amplifies nothing beyond the "
     "limit at this delta. The sentence fails because nothing is amplified below the limit either.",
-    stated=8700,
-    delta=0.0001,
-    within=0.05,
 )
-def variance_limit(case: Case, stated: float, delta: float, within: float) -> Verdict:
+def variance_limit(case: Case) -> Verdict:
     """Judge the least variance without amplification at the stated delta; "in part" if nothing ever amplifies."""
+
+    stated, delta, within = 8700, 0.0001, 0.05
 
     def excess(variance: float, at: float) -> float:
         population = MomentBounded(FIG2_MEAN, variance)
@@ -265,69 +264,67 @@ def variance_limit(case: Case, stated: float, delta: float, within: float) -> Ve
     )
 
 
-claim(
+by_entry(
+    claim,
     "RP-06",
     "III-D, Lemmas 1, 2",
     "Indistinguishability of the clone pair is equivalent to indistinguishability of the shuffled output.",
     "equivalent",
     "fails",
-    errata="RP-E13",
-    by="RP-E13",
-    shown="fails",
-)(erratum)
-claim(
+    "RP-E13",
+)
+by_entry(
+    claim,
     "RP-07",
     "III-A",
     "(eps, delta)-DP means eps-DP except with probability delta.",
     "equivalent",
     "in part",
-    errata="RP-E20",
-    by="RP-E20",
-    shown="in part",
-)(erratum)
-claim(
+    "RP-E20",
+)
+by_entry(
+    claim,
     "RP-10",
     "IV-B",
     "The number of clones Omega generally grows with the participation rate from the stated threshold on.",
     "threshold with a square root",
     "fails",
-    errata="RP-E7",
+    "RP-E7",
+    shown="in part",
     wrong='the catalogue: it omitted "generally" from the sentence. Omega falls for a while above the stated '
     "threshold, and then grows.",
-    by="RP-E7",
-    shown="in part",
-)(erratum)
-claim(
+)
+by_entry(
+    claim,
     "RP-15",
     "Theorem 4c, Appendix E",
     "The bound is valid for tau-sub-Gaussian populations.",
     "valid",
     "in part",
-    errata="RP-N10",
+    "RP-N10",
+    shown="untestable",
     wrong="the catalogue: it took tau for a variance proxy. The definition is in a supplement that was not available, "
     "and for a tail of exp(-t^2/tau^2) the printed form is right.",
-    by="RP-N10",
-    shown="untestable",
-)(erratum)
-claim(
+)
+by_entry(
+    claim,
     "RP-41",
     "Theorem 6",
     "The order of the group leaves a squared error of O(tau^2).",
     "O(tau^2)",
     "fails",
+    "RP-N26",
+    shown="holds",
     errata="RP-N26 RP-E26",
     wrong="the catalogue: it required the sum itself. The theorem concerns the order of the mean squared error, for "
     "which the printed group is sufficient (RP-N26).",
-    by="RP-N26",
-    shown="holds",
-)(erratum)
-claim(
+)
+by_entry(
+    claim,
     "RP-44",
     "VI-A2",
     "The violation probability for more users than planned for is a power of delta growing with n/n1.",
     "power law",
     "in part",
-    errata="RP-E18",
-    by="RP-E18",
-    shown="in part",
-)(erratum)
+    "RP-E18",
+)

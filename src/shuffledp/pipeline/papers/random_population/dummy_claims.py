@@ -14,6 +14,7 @@ from shuffledp.pipeline.claims.case import Case
 from shuffledp.pipeline.claims.general_rules import monotone, paired
 from shuffledp.pipeline.claims.outcomes import (
     TIE,
+    ByPoint,
     Outcome,
     Untestable,
     Verdict,
@@ -43,10 +44,10 @@ FIG3_EPS = 0.05
 """Other users and central budget (nats) of Figure 3."""
 
 
-def budgets_by_dummies(case: Case) -> pd.Series[float]:
+def budgets_by_dummies(case: Case) -> ByPoint:
     """Return A(k) in nats by the number k of dummies in the run."""
     table = case.under("printed") if case.accounting == "simplified" else case
-    found: pd.Series[float] = table.cells("dummies", "non_adaptive")["eps_local"]
+    found: ByPoint = table.cells("dummies", "non_adaptive")["eps_local"]
     if case.accounting != "simplified":
         return found
     values = [
@@ -77,9 +78,8 @@ def dummies_amplify(case: Case) -> Verdict:
     errata="RP-N3",
     wrong="the catalogue: by its own default rule a gain of the right sign and another size holds in part, which is "
     "the outcome of the printed theorem. With exact accounting there is no gain, as the catalogue states.",
-    stated=0.2,
 )
-def best_number_gains(case: Case, stated: float) -> Verdict:
+def best_number_gains(case: Case) -> Verdict:
     """Judge the reduction of the squared error by the best number of dummies of the run."""
     if case.accounting == "simplified":
         found = pd.Series(
@@ -96,7 +96,7 @@ def best_number_gains(case: Case, stated: float) -> Verdict:
     gain = 1 - float(found.min()) / float(found[0])
     return Verdict(
         percent(gain),
-        "fails" if gain <= 0 else about(gain, stated),
+        "fails" if gain <= 0 else about(gain, 0.2),
         f"squared error with the best of {len(found)} numbers of dummies, {found.idxmin()}, against none",
     )
 
@@ -107,9 +107,8 @@ def best_number_gains(case: Case, stated: float) -> Verdict:
     "Scanning the number of dummies in steps of the square root of the users is enough.",
     "enough",
     figure="fig3",
-    within=0.001,
 )
-def steps_suffice(case: Case, within: float) -> Verdict:
+def steps_suffice(case: Case) -> Verdict:
     """Compare the minimal error over steps of sqrt(n') with the minimum over all numbers of dummies."""
     steps = [int(k) for k in dummy_grid(FIG3)]
     every = range(0, max(steps) + 1, case.at_most(1, 10))
@@ -120,7 +119,7 @@ def steps_suffice(case: Case, within: float) -> Verdict:
     lost = coarse.objective / fine.objective - 1
     return Verdict(
         f"{lost:.1e} of the squared error lost",
-        lost <= within,
+        lost <= 0.001,
         f"{coarse.dummies} dummies by steps of {steps[1]}, {fine.dummies} by {len(every)} numbers",
     )
 
@@ -142,7 +141,7 @@ def none_without_amplification(case: Case) -> Verdict:
 # -- gains in the figures --------------------------------------------------------------------------------------------
 
 
-def gains(case: Case, experiment: str, of: str, over: str = "amplified") -> pd.Series[float]:
+def gains(case: Case, experiment: str, of: str, over: str = "amplified") -> ByPoint:
     """Return 1 - TVE(of) / TVE(over) by panel and eps, at the participation rates of the text."""
     return (1 - errors(case, experiment, of) / errors(case, experiment, over)).dropna()
 
@@ -155,15 +154,11 @@ def gains(case: Case, experiment: str, of: str, over: str = "amplified") -> pd.S
     "in part",
     figure="fig4",
     errata="RP-N3",
-    experiment="adult",
-    panel=0.05,
-    eps=0.001,
-    of="non_adaptive",
-    stated=0.1,
 )
-def gain_at(case: Case, experiment: str, panel: float, eps: float, of: str, stated: float) -> Verdict:
+def gain_at(case: Case) -> Verdict:
     """Judge the gain of dummies at one point."""
-    found = gains(case, experiment, of)
+    experiment, panel, eps = "adult", 0.05, 0.001
+    found = gains(case, experiment, "non_adaptive")
     if (panel, eps) not in found.index:
         raise Untestable(
             f"needs the papers' grid: {experiment} lacks {WORDS[experiment]} {panel:g}, eps {eps:g}"
@@ -171,7 +166,7 @@ def gain_at(case: Case, experiment: str, panel: float, eps: float, of: str, stat
     gain = float(found[panel, eps])
     return Verdict(
         percent(gain),
-        about(gain, stated) if gain > NO_GAIN else "fails",
+        about(gain, 0.1) if gain > NO_GAIN else "fails",
         f"expected errors at {WORDS[experiment]} {panel:g}, eps_c {eps:g}, against AMPLIFIED",
     )
 
@@ -183,12 +178,10 @@ def gain_at(case: Case, experiment: str, panel: float, eps: float, of: str, stat
     "monotone",
     "in part",
     figure="fig4",
-    experiment="adult",
-    of="non_adaptive",
 )
-def gain_shrinks(case: Case, experiment: str, of: str) -> Verdict:
+def gain_shrinks(case: Case) -> Verdict:
     """Check that the gain of dummies decreases from panel to panel and from one budget to the next."""
-    found = all_gains(case, experiment, of)
+    found = all_gains(case, "adult", "non_adaptive")
     if found.max() <= NO_GAIN:
         return Verdict(
             f"at most {percent(found.max())}",
@@ -209,7 +202,7 @@ def gain_shrinks(case: Case, experiment: str, of: str) -> Verdict:
     )
 
 
-def all_gains(case: Case, experiment: str, of: str) -> pd.Series[float]:
+def all_gains(case: Case, experiment: str, of: str) -> ByPoint:
     """Return the gains of `gains` at all rates."""
     return (1 - all_errors(case, experiment, of) / all_errors(case, experiment, "amplified")).dropna()
 
@@ -222,21 +215,18 @@ def all_gains(case: Case, experiment: str, of: str) -> pd.Series[float]:
     "in part",
     figure="fig5",
     errata="RP-N9",
-    experiment="poisson_even",
-    panel=1000,
-    of="non_adaptive",
-    stated=0.1,
 )
-def gain_of_panel(case: Case, experiment: str, panel: float, of: str, stated: float) -> Verdict:
+def gain_of_panel(case: Case) -> Verdict:
     """Judge the mean gain of dummies in one panel."""
-    found = gains(case, experiment, of)
+    experiment, panel = "poisson_even", 1000
+    found = gains(case, experiment, "non_adaptive")
     if panel not in found.index.get_level_values("panel"):
         raise Untestable(f"needs the papers' grid: {experiment} lacks {WORDS[experiment]} {panel:g}")
     curve = found.xs(panel, level="panel")
     mean = float(curve.mean())
     return Verdict(
         percent(mean),
-        about(mean, stated) if mean > NO_GAIN else "fails",
+        about(mean, 0.1) if mean > NO_GAIN else "fails",
         f"mean over the grid of eps at {WORDS[experiment]} {panel:g}; {percent(curve.iloc[0])} at the smallest budget, "
         f"{percent(curve.min())} at the least",
     )
@@ -290,13 +280,11 @@ def dominated(case: Case, experiments: Sequence[str], worse: str, better: str) -
     errata="RP-E15",
     wrong='the catalogue: it overlooked "slightly better", which neither exact accounting nor the simplified form '
     "shows.",
-    experiment="adult",
-    of="adaptive",
-    within=0.02,
 )
-def almost_equal(case: Case, experiment: str, of: str, within: float) -> Verdict:
+def almost_equal(case: Case) -> Verdict:
     """Check that the error is close to AMPLIFIED's at most points, and below it at more points than above."""
-    found = gains(case, experiment, of)
+    within = 0.02
+    found = gains(case, "adult", "adaptive")
     near, worse, better = (int(at.sum()) for at in (found.abs() < within, found < -TIE, found > TIE))
     outcome: Outcome = "fails" if 2 * near <= len(found) else "holds" if better > worse else "in part"
     return Verdict(
@@ -315,12 +303,10 @@ def almost_equal(case: Case, experiment: str, of: str, within: float) -> Verdict
     "in part",
     figure="fig5",
     errata="RP-N3",
-    eps=0.05,
-    least=0.01,
-    plotted=1000,
 )
-def helps_small(case: Case, eps: float, least: float, plotted: float) -> Verdict:
+def helps_small(case: Case) -> Verdict:
     """Judge the largest mean population at which the best number of dummies noticeably reduces the error."""
+    eps, least, plotted = 0.05, 0.01, 1000
     found = {}
     for mean in SMALL_MEANS:
         law = Poisson(float(mean))

@@ -8,7 +8,6 @@ differs.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -19,6 +18,8 @@ from shuffledp.pipeline.claims.case import Case
 from shuffledp.pipeline.claims.general_rules import monotone, never_above_best
 from shuffledp.pipeline.claims.outcomes import (
     TIE,
+    ByPoint,
+    Names,
     Outcome,
     Untestable,
     Verdict,
@@ -77,7 +78,7 @@ def law_of(experiment: str, panel: float) -> Law:
     return Poisson(float(panel))
 
 
-def by_panel(values: pd.Series[float], experiment: str) -> pd.Series[float]:
+def by_panel(values: ByPoint, experiment: str) -> ByPoint:
     """Return the values with the index levels ``panel`` and ``eps``."""
     level = PANEL[experiment]
     index = pd.MultiIndex.from_arrays(
@@ -86,13 +87,13 @@ def by_panel(values: pd.Series[float], experiment: str) -> pd.Series[float]:
     return pd.Series(values.to_numpy(), index).sort_index()
 
 
-def all_errors(case: Case, experiment: str, method: str) -> pd.Series[float]:
+def all_errors(case: Case, experiment: str, method: str) -> ByPoint:
     """Return expected errors of a method by panel (all of them) and eps, for the target of the case."""
     values = by_panel(_noise(case, experiment, method), experiment)
     return values if case.target != "population" else _with_sampling(values, experiment, method)
 
 
-def errors(case: Case, experiment: str, method: str) -> pd.Series[float]:
+def errors(case: Case, experiment: str, method: str) -> ByPoint:
     """Return expected errors of a method by panel and eps, at the rates listed in the text."""
     values = all_errors(case, experiment, method)
     if PANEL[experiment] == "rate":
@@ -104,7 +105,7 @@ def errors(case: Case, experiment: str, method: str) -> pd.Series[float]:
     return values
 
 
-def _noise(case: Case, experiment: str, method: str) -> pd.Series[float]:
+def _noise(case: Case, experiment: str, method: str) -> ByPoint:
     if case.accounting != "simplified":
         return case.closed_forms(experiment, method)
     table = case.under("printed")
@@ -127,7 +128,7 @@ def _noise(case: Case, experiment: str, method: str) -> pd.Series[float]:
     return pd.Series(values.to_numpy() * np.array(factors), values.index)
 
 
-def budgets(case: Case, experiment: str, method: str = "amplified") -> pd.Series[float]:
+def budgets(case: Case, experiment: str, method: str = "amplified") -> ByPoint:
     """Return local budgets A (nats) of a method by panel (all of them) and eps."""
     accounting = case.accounting
     table = case.under("printed") if accounting == "simplified" else case
@@ -149,7 +150,7 @@ def budgets(case: Case, experiment: str, method: str = "amplified") -> pd.Series
     return by_panel(found, experiment)
 
 
-def _with_sampling(values: pd.Series[float], experiment: str, method: str) -> pd.Series[float]:
+def _with_sampling(values: ByPoint, experiment: str, method: str) -> ByPoint:
     """Return errors against the population, with the deviation of the participants' frequencies from it.
 
     Both parts are taken as normal, or the noise as Laplace if it is two-sided geometric. The result is within 1 % of
@@ -179,7 +180,7 @@ def with_normal(error: float, deviation: float, *, laplace: bool) -> float:
 # -- reductions ----------------------------------------------------------------------------------------------------
 
 
-def reductions(case: Case, experiments: Sequence[str], of: str, against: str) -> pd.Series[float]:
+def reductions(case: Case, experiments: Names, of: str, against: str) -> ByPoint:
     """Return the mean of 1 - X/Y over the grid of eps, by experiment and panel."""
     found = {}
     for experiment in experiments:
@@ -196,13 +197,11 @@ def reductions(case: Case, experiments: Sequence[str], of: str, against: str) ->
     figure="fig4",
     errata="RP-N3",
     headline=True,
-    experiments=["adult", "poisson_even", "poisson_skewed"],
-    of="amplified",
-    against="local",
-    stated=0.6,
 )
-def more_than(case: Case, experiments: Sequence[str], of: str, against: str, stated: float) -> Verdict:
+def more_than(case: Case) -> Verdict:
     """Check that the mean reduction is above the stated fraction in every panel."""
+    of, against, stated = "amplified", "local", 0.6
+    experiments = ("adult", "poisson_even", "poisson_skewed")
     means = reductions(case, experiments, of, against)
     above = tally(means > stated)
     apart = [
@@ -218,7 +217,7 @@ def more_than(case: Case, experiments: Sequence[str], of: str, against: str, sta
     )
 
 
-def _apart(case: Case, experiments: Sequence[str], of: str, against: str) -> dict[tuple[str, float], float]:
+def _apart(case: Case, experiments: Names, of: str, against: str) -> dict[tuple[str, float], float]:
     """Return the mean reduction of the panels in the figures that the text does not list."""
     found: dict[tuple[str, float], float] = {}
     for experiment in experiments:
@@ -264,7 +263,7 @@ def _apart(case: Case, experiments: Sequence[str], of: str, against: str) -> dic
     against="random_checkin",
     stated=0.4,
 )
-def mean_reduction(case: Case, experiments: Sequence[str], of: str, against: str, stated: float) -> Verdict:
+def mean_reduction(case: Case, experiments: Names, of: str, against: str, stated: float) -> Verdict:
     """Check that the mean reduction over all panels is about the stated fraction."""
     means = reductions(case, experiments, of, against)
     mean = float(means.mean())
@@ -293,7 +292,7 @@ def mean_reduction(case: Case, experiments: Sequence[str], of: str, against: str
     of="amplified",
     against="local",
 )
-def growing_reduction(case: Case, experiments: Sequence[str], of: str, against: str) -> Verdict:
+def growing_reduction(case: Case, experiments: Names, of: str, against: str) -> Verdict:
     """Check that the mean reduction of every panel is larger than in the panel with fewer participants."""
     steps, listed = [], []
     for experiment in experiments:
@@ -314,10 +313,10 @@ def growing_reduction(case: Case, experiments: Sequence[str], of: str, against: 
     "in part",
     targets=TARGETS,
     figure="fig4",
-    stated=0.6,
 )
-def against_naive(case: Case, stated: float) -> Verdict:
+def against_naive(case: Case) -> Verdict:
     """Compare the best single-message proposal, MULTI-UNION and MULTI-EXPECTED with RandomCheckin on Adult."""
+    stated = 0.6
     checkin = errors(case, "adult", "random_checkin")
     single = pd.concat(
         [errors(case, "adult", m) for m in ("amplified", "non_adaptive", "adaptive")], axis=1
@@ -371,11 +370,10 @@ def checkin_amplifies(case: Case) -> Verdict:
     "50 %",
     targets=TARGETS,
     figure="fig4",
-    low=0.4,
-    high=0.6,
 )
-def away_from_checkin(case: Case, low: float, high: float) -> Verdict:
+def away_from_checkin(case: Case) -> Verdict:
     """Judge the distance between the errors of RandomCheckin and AMPLIFIED on Adult, relative to either error."""
+    low, high = 0.4, 0.6
     ours, theirs = (errors(case, "adult", m) for m in ("amplified", "random_checkin"))
     below = (1 - ours / theirs).groupby(level="panel").mean()
     saved, more = float(below.mean()), float((theirs / ours - 1).groupby(level="panel").mean().mean())
@@ -416,18 +414,14 @@ def slots_filled(case: Case) -> Verdict:
     "slope -1",
     "in part",
     figure="fig5",
-    experiment="poisson_even",
-    methods=["local", "amplified", "multi_union", "multi_expected"],
-    at=[0.001, 0.1, 0.5],
-    stated=-1,
 )
-def in_proportion(
-    case: Case, experiment: str, methods: Sequence[str], at: Sequence[float], stated: float
-) -> Verdict:
+def in_proportion(case: Case) -> Verdict:
     """Judge the slope of log error in the log of the mean population, for several methods and budgets."""
+    stated = -1
+    at = (0.001, 0.1, 0.5)
     slopes: dict[str, list[float]] = {}
-    for method in methods:
-        values = errors(case, experiment, method)
+    for method in ("local", "amplified", "multi_union", "multi_expected"):
+        values = errors(case, "poisson_even", method)
         for eps in at:
             if eps in values.index.get_level_values("eps"):
                 curve = values.xs(eps, level="eps")
@@ -457,15 +451,14 @@ def in_proportion(
     wrong="the catalogue: it compares the printed accounting only. With exact accounting the noise of both tasks has "
     "the same ratio. The binary error against all participants includes the reports that RandomCheckin drops, "
     "and the error of gradients hardly does.",
-    within=0.05,
 )
-def similar_gaps(case: Case, within: float) -> Verdict:
+def similar_gaps(case: Case) -> Verdict:
     """Compare the mean gap to RandomCheckin for gradients with the gap for the binary task."""
     gradients = float(reductions(case, ["gradient"], "amplified", "random_checkin").mean())
     bits = float(reductions(case, ["adult"], "amplified", "random_checkin").mean())
     return Verdict(
         f"{percent(gradients)} against {percent(bits)}",
-        abs(gradients - bits) <= within,
+        abs(gradients - bits) <= 0.05,
         f"mean reduction against RandomCheckin, gradients and binary task; {percent(abs(gradients - bits))} apart",
     )
 
@@ -476,13 +469,12 @@ def similar_gaps(case: Case, within: float) -> Verdict:
     "The error of every protocol falls with the budget, the participation rate and the mean population.",
     "falls",
     figure="fig4",
-    experiments=["adult", "poisson_even", "poisson_skewed"],
 )
-def errors_fall(case: Case, experiments: Sequence[str]) -> Verdict:
+def errors_fall(case: Case) -> Verdict:
     """Check that the error of every method decreases with the budget and from panel to panel."""
     right = wrong = 0
     which = []
-    for experiment in experiments:
+    for experiment in ("adult", "poisson_even", "poisson_skewed"):
         for method in FALLING[experiment]:
             values = all_errors(case, experiment, method)
             for level in ("panel", "eps"):
@@ -549,7 +541,7 @@ def errors_fall(case: Case, experiments: Sequence[str]) -> Verdict:
     lower="multi_expected",
     upper=["multi_union"],
 )
-def ordered(case: Case, experiments: Sequence[str], lower: str, upper: Sequence[str]) -> Verdict:
+def ordered(case: Case, experiments: Names, lower: str, upper: Names) -> Verdict:
     """Check that ``lower`` is never above the best of ``upper``, also at rates that the text does not list."""
     return never_above_best(case, all_errors, experiments, lower, upper)
 
@@ -560,10 +552,7 @@ def ordered(case: Case, experiments: Sequence[str], lower: str, upper: Sequence[
     "The error of AMPLIFIED is never above the error of RandomCheckin.",
     "never above",
     figure="fig4",
-    experiments=["adult"],
-    lower="amplified",
-    upper=["random_checkin"],
 )
-def ordered_in_text(case: Case, experiments: Sequence[str], lower: str, upper: Sequence[str]) -> Verdict:
+def ordered_in_text(case: Case) -> Verdict:
     """Check that ``lower`` is never above the best of ``upper``, at the points that the paper names."""
-    return never_above_best(case, errors, experiments, lower, upper)
+    return never_above_best(case, errors, ("adult",), "amplified", ("random_checkin",))

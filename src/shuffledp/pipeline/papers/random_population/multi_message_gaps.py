@@ -9,6 +9,7 @@ largest ``n1`` at which the expected delta is half of the budget, as in MULTI-EX
 from __future__ import annotations
 
 import math
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -24,7 +25,7 @@ from shuffledp.accounting.random_population.population_bounds import (
 )
 from shuffledp.accounting.random_population.report_errors import report_variance
 from shuffledp.numerics.roots import root_below
-from shuffledp.pipeline.papers.random_population.published_gaps import DELTA, EPS
+from shuffledp.pipeline.papers.random_population.published_gaps import DELTA, EPS, ends
 from shuffledp.populations import (
     Binomial,
     Law,
@@ -69,20 +70,17 @@ def _amplified_error(law: Law, eps: float, accounting: str) -> float:
     return 2 * math.sqrt(2 / math.pi * report_variance(budget)) * _inverse_root(law)
 
 
+@cache
 def multi_gaps() -> pd.DataFrame:
     """Return comparisons of the errors of the protocols of Figures 7 and 8, over :data:`~comparisons.EPS`."""
     rows = []
     for name, law in MULTI_POPULATIONS.items():
-        n1 = {
-            form: math.floor(population_lower_bound(law, DELTA / 2, form=form))
-            for form in ("printed", "exact")
-        }
-        union = {form: np.array([_union_error(law, users, e) for e in EPS]) for form, users in n1.items()}
-        expected = {
-            form: np.array([_expected_error(law, e, form) for e in EPS]) for form in ("printed", "exact")
-        }
+        union, expected = {}, {}
+        for form in ("printed", "exact"):
+            n1 = math.floor(population_lower_bound(law, DELTA / 2, form=form))
+            union[form] = np.array([_union_error(law, n1, e) for e in EPS])
+            expected[form] = np.array([_expected_error(law, e, form) for e in EPS])
         amplified = np.array([_amplified_error(law, e, "printed") for e in EPS])
-        ratios = {form: expected[form] / union[form] for form in n1}
         polya = [
             _union_error(law, best_polya_shape(law, e, DELTA), e) / error
             for e, error in zip(EPS, union["exact"], strict=True)
@@ -92,11 +90,8 @@ def multi_gaps() -> pd.DataFrame:
                 "population": name,
                 "union saves": 1 - float(np.mean(union["printed"] / amplified)),
                 "expected saves": 1 - float(np.mean(expected["printed"] / amplified)),
-                **{
-                    f"{form} {end}": float(pick(ratios[form]))
-                    for form in n1
-                    for end, pick in (("least", np.min), ("most", np.max))
-                },
+                **ends("printed", expected["printed"] / union["printed"], "least", "most"),
+                **ends("exact", expected["exact"] / union["exact"], "least", "most"),
                 "exact Polya": max(polya),
                 "loses below": _crossing(law),
             }

@@ -7,6 +7,8 @@ same participants do not depend on the data. Delta is the paper's 1e-5 throughou
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -83,6 +85,7 @@ def _grid(law: Law) -> list[int]:
     return list(range(0, math.floor(2 * law.mean) + 1, max(1, int(law.mean) // 20)))
 
 
+@cache
 def dummy_gaps() -> pd.DataFrame:
     """Return the reduction of the error by optimal dummies against AMPLIFIED with the same accounting."""
     cases: list[tuple[str, Law, float]] = [
@@ -107,6 +110,20 @@ def dummy_gaps() -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def filled_slots(users: int, rate: float) -> tuple[Law, int, float]:
+    """Return the law of the other participants, the slots of RandomCheckin, and how many are filled on average."""
+    law, slots = Binomial(users, rate), math.floor(users * rate)
+    return law, slots, -slots * math.expm1((law.mean + 1) * math.log1p(-1 / slots))
+
+
+def ends(name: str, values: Iterable[float], *parts: str) -> dict[str, float]:
+    """Return least, mean or greatest of some values, by the name of their column."""
+    found = np.array(list(values))
+    known = {"least": found.min(), "mean": found.mean(), "most": found.max()}
+    return {f"{name} {part}": float(known[part]) for part in parts}
+
+
+@cache
 def checkin_gaps() -> pd.DataFrame:
     """Return the error of RandomCheckin relative to AMPLIFIED on Adult, over :data:`EPS`.
 
@@ -116,9 +133,8 @@ def checkin_gaps() -> pd.DataFrame:
     """
     rows = []
     for rate in (0.01, 0.05, 0.1, 0.2, 0.5):
-        law = Binomial(48841, rate)
-        slots, n = math.floor(48841 * rate), law.mean + 1
-        filled = -slots * math.expm1(n * math.log1p(-1 / slots))
+        law, slots, filled = filled_slots(48841, rate)
+        n = law.mean + 1
         size = math.sqrt(slots * n) / filled  # sqrt(m) / K against 1 / sqrt(n)
         # Variance of the frequency among the kept users, drawn without replacement, around that of all participants.
         sampling = ADULT_FEMALE * (1 - ADULT_FEMALE) / filled * (n - filled) / (n - 1)
@@ -139,19 +155,16 @@ def checkin_gaps() -> pd.DataFrame:
         rows.append(
             {
                 "rate": rate,
-                "printed least": min(ratios["printed"]),
-                "printed mean": float(np.mean(ratios["printed"])),
-                "printed most": max(ratios["printed"]),
-                "exact least": min(ratios["exact"]),
-                "exact most": max(ratios["exact"]),
-                "all users least": min(measured),
-                "all users most": max(measured),
+                **ends("printed", ratios["printed"], "least", "mean", "most"),
+                **ends("exact", ratios["exact"], "least", "most"),
+                **ends("all users", measured, "least", "most"),
                 "larger budget up to": larger,
             }
         )
     return pd.DataFrame(rows)
 
 
+@cache
 def gradient_gaps() -> pd.DataFrame:
     """Return the reduction by AMPLIFIED of RandomCheckin's error for gradients, over :data:`EPS`.
 
@@ -161,32 +174,23 @@ def gradient_gaps() -> pd.DataFrame:
     """
     rows = []
     for rate in (0.01, 0.05, 0.1, 0.2, 0.5):
-        law = Binomial(59999, rate)
-        slots, n = math.floor(59999 * rate), law.mean + 1
-        filled = -slots * math.expm1(n * math.log1p(-1 / slots))
-        savings = {}
-        for accounting in ("printed", "exact"):
-            savings[accounting] = 1 - np.array(
-                [
-                    checkin_local_budget(slots, eps, DELTA, accounting=accounting)
-                    / local_budget(law, eps, DELTA, accounting=accounting)
-                    * (filled / math.sqrt(slots * n))
-                    for eps in EPS
-                ]
-            )
-        rows.append(
-            {
-                "rate": rate,
-                "printed least": float(np.min(savings["printed"])),
-                "printed mean": float(np.mean(savings["printed"])),
-                "printed most": float(np.max(savings["printed"])),
-                "exact least": float(np.min(savings["exact"])),
-                "exact most": float(np.max(savings["exact"])),
-            }
-        )
+        law, slots, filled = filled_slots(59999, rate)
+        savings = {
+            accounting: [
+                1
+                - checkin_local_budget(slots, eps, DELTA, accounting=accounting)
+                / local_budget(law, eps, DELTA, accounting=accounting)
+                * (filled / math.sqrt(slots * (law.mean + 1)))
+                for eps in EPS
+            ]
+            for accounting in ("printed", "exact")
+        }
+        printed = ends("printed", savings["printed"], "least", "mean", "most")
+        rows.append({"rate": rate, **printed, **ends("exact", savings["exact"], "least", "most")})
     return pd.DataFrame(rows)
 
 
+@cache
 def variance_gaps() -> pd.DataFrame:
     """Return eps_central (nats) for mean 5000 and eps_local 0.5 against the variance, as in Figure 2."""
     rows = []

@@ -14,6 +14,8 @@ from shuffledp.pipeline.claims.outcomes import (
     POINTS,
     SLOPE,
     TIE,
+    ByPoint,
+    Names,
     Outcome,
     Untestable,
     Verdict,
@@ -54,7 +56,7 @@ EDGE = 0.1
 """Excess over the least error from which a number of messages hurts."""
 
 
-def _gains(case: Case, split: str) -> tuple[dict[str, pd.Series[float]], str]:
+def _gains(case: Case, split: str) -> tuple[dict[str, ByPoint], str]:
     ours = errors(case, OURS)
     found = {
         m: at(1 - ours / theirs, split=split).dropna() for m, theirs in available(case, list(RIVALS)).items()
@@ -73,16 +75,13 @@ def _gains(case: Case, split: str) -> tuple[dict[str, pd.Series[float]], str]:
     targets=TARGETS,
     figure="fig2",
     headline=True,
-    split="25-50-25",
-    stated=0.5,
-    least=0.3,
 )
-def gain(case: Case, split: str, stated: float, least: float) -> Verdict:
+def gain(case: Case) -> Verdict:
     """Check that the mean reduction of the best rival's error is about the stated one, and not small in any panel."""
-    found, without = _gains(case, split)
+    found, without = _gains(case, "25-50-25")
     gains = pd.concat(found.values(), axis=1).min(axis=1)
-    outcome = about(float(gains.mean()), stated)
-    if outcome == "holds" and gains.min() < least:
+    outcome = about(float(gains.mean()), 0.5)
+    if outcome == "holds" and gains.min() < 0.3:
         outcome = "in part"
     return Verdict(
         percent(float(gains.mean())),
@@ -114,7 +113,7 @@ def gain(case: Case, split: str, stated: float, least: float) -> Verdict:
     split="25-50-25",
     least=0.5,
 )
-def gain_of_each(case: Case, rivals: Sequence[str], split: str, least: float) -> Verdict:
+def gain_of_each(case: Case, rivals: Names, split: str, least: float) -> Verdict:
     """Check that the error of each rival is reduced by more than a given share, in every panel."""
     ours, shares = errors(case, OURS), {}
     for method in rivals:
@@ -137,24 +136,22 @@ def gain_of_each(case: Case, rivals: Sequence[str], split: str, least: float) ->
     figure="fig2",
     wrong="the catalogue: its single outcome is for printed accounting against the frequencies of the participants; "
     "the others agree in direction only",
-    split="25-50-25",
-    stated=0.7,
 )
-def mean_gain(case: Case, split: str, stated: float) -> Verdict:
+def mean_gain(case: Case) -> Verdict:
     """Judge the mean reduction of the error over all rivals and panels."""
-    found, without = _gains(case, split)
+    found, without = _gains(case, "25-50-25")
     means = {method: float(values.mean()) for method, values in found.items()}
     best = float(pd.concat(found.values(), axis=1).min(axis=1).mean())
     mean = float(np.mean(list(means.values())))
     each = ", ".join(f"{RIVALS[method]} {percent(value)}" for method, value in means.items())
     return Verdict(
         percent(mean),
-        about(mean, stated),
+        about(mean, 0.7),
         f"mean over the rivals ({each}); over the best of them in each panel {percent(best)}{without}",
     )
 
 
-def _curves(case: Case, split: str) -> dict[Panel, pd.Series[float]]:
+def _curves(case: Case, split: str) -> dict[Panel, ByPoint]:
     return by_panel(at(errors(case, "segmented"), split=split))
 
 
@@ -229,14 +226,12 @@ def best_at(case: Case, data: str, s: int, n: int, m: float) -> Verdict:
     "in part",
     figure="fig3b",
     errata="SEG-N6.4.8",
-    split="25-50-25",
-    low=0.1,
-    high=10.0,
 )
-def too_small_and_too_large(case: Case, split: str, low: float, high: float) -> Verdict:
+def too_small_and_too_large(case: Case) -> Verdict:
     """Check that at both ends of the axis the error is above its minimum in between."""
+    low, high = 0.1, 10.0
     hurt, said = [], []
-    for (data, s, n, _), curve in _curves(case, split).items():
+    for (data, s, n, _), curve in _curves(case, "25-50-25").items():
         if not {low, high} <= set(curve.index):
             raise Untestable(f"needs the papers' grid: m = {low:g} and {high:g}")
         shown = curve[(curve.index >= low) & (curve.index <= high)]
@@ -312,10 +307,10 @@ def best_moves(
     "The total number of blanket messages approximately determines the trade-off.",
     "constant",
     figure="best_m_msnbc",
-    users=[5000, 50_000],
 )
-def total_messages(case: Case, users: Sequence[int]) -> Verdict:
+def total_messages(case: Case) -> Verdict:
     """Check that n m_1 hardly depends on n."""
+    users = (5000, 50_000)
     blankets = parameter(case, "balls_into_bins", "blankets")
     pairs = across(at(blankets, split=next(iter(SPLITS))), "n", *users)
     totals = [
@@ -381,7 +376,7 @@ def error_ratio(
     )
 
 
-def _between(values: pd.Series[float]) -> pd.DataFrame:
+def _between(values: ByPoint) -> pd.DataFrame:
     return across(values, "split", *list(SPLITS)[1:])
 
 
@@ -447,7 +442,7 @@ def with_liberal_users(case: Case, method: str, rising: bool) -> Verdict:
     data="uniform",
     difference=False,
 )
-def lead_widens(case: Case, rivals: Sequence[str], data: str, difference: bool) -> Verdict:
+def lead_widens(case: Case, rivals: Names, data: str, difference: bool) -> Verdict:
     """Check that the lead over the best rival widens from S2 to S3 as a fraction and, with `difference`, absolutely."""
     ours = errors(case, OURS)
     found = available(case, list(rivals))
@@ -518,7 +513,7 @@ def lead_widens(case: Case, rivals: Sequence[str], data: str, difference: bool) 
     splits=["25-50-25", "50-25-25", "25-25-50"],
     strictly=True,
 )
-def below(case: Case, pairs: Sequence[Sequence[str]], splits: Sequence[str], strictly: bool) -> Verdict:
+def below(case: Case, pairs: Sequence[Names], splits: Names, strictly: bool) -> Verdict:
     """Check that the first of each pair has the smaller error in every panel; with `strictly`, ties count against."""
     right = wrong = ties = 0
     leads = list[float]()
@@ -569,7 +564,7 @@ def below(case: Case, pairs: Sequence[Sequence[str]], splits: Sequence[str], str
     figure="errors_uniform",
     pairs=[["balls_into_bins", "subset_shuffled"], ["subset_shuffled", "subset_local"]],
 )
-def in_order(case: Case, pairs: Sequence[Sequence[str]]) -> Verdict:
+def in_order(case: Case, pairs: Sequence[Names]) -> Verdict:
     """Check that the first of each pair is never above the second."""
     said, wrong, points = [], 0, 0
     for lower, upper in pairs:
@@ -615,12 +610,11 @@ def strong_rival(case: Case) -> Verdict:
     "in part",
     figure="best_m_uniform",
     errata="SEG-N6.4.8",
-    most=4.0,
 )
-def few_messages(case: Case, most: float) -> Verdict:
+def few_messages(case: Case) -> Verdict:
     """Check that the best number of blanket messages is often below `most`."""
     best = parameter(case, OURS, "blankets")
-    small = tally(best < most)
+    small = tally(best < 4.0)
     sent = table(case, OURS)["messages_per_user"].astype(float)
     by_data = "; ".join(
         f"{data}, {s} items, {n:,} users: {span(sent.loc[data, s, n])}"
@@ -641,10 +635,10 @@ def few_messages(case: Case, most: float) -> Verdict:
     targets=TARGETS,
     figure="fig2",
     errata="SEG-6.4.3",
-    split="25-50-25",
 )
-def bound_on_error(case: Case, split: str) -> Verdict:
+def bound_on_error(case: Case) -> Verdict:
     """Compare the printed bound with the exact expected error, at every number of messages."""
+    split = "25-50-25"
     cells, exact = table(case, "segmented"), errors(case, "segmented")
     ratios = []
     for (_, s, n, shares, m), known, error in zip(

@@ -12,7 +12,7 @@ from shuffledp.accounting.segmented.items import blanket_slots
 from shuffledp.accounting.segmented.plans import blanket_law_of
 from shuffledp.accounting.segmented.set_errors import blanket_sse, sampling_sse
 from shuffledp.pipeline.claims.case import Case
-from shuffledp.pipeline.claims.outcomes import Untestable
+from shuffledp.pipeline.claims.outcomes import ByPoint, Untestable
 
 OURS = "segmented_best"
 """The protocol at the number of blanket messages with the least expected error."""
@@ -56,13 +56,13 @@ def parameters(cells: pd.DataFrame) -> list[dict[str, Any]]:
     return [json.loads(text) for text in cells["parameters"]]
 
 
-def parameter(case: Case, method: str, name: str) -> pd.Series[float]:
+def parameter(case: Case, method: str, name: str) -> ByPoint:
     """Return a calibrated parameter by panel."""
     cells = table(case, method)
     return pd.Series([float(found[name]) for found in parameters(cells)], cells.index)
 
 
-def errors(case: Case, method: str) -> pd.Series[float]:
+def errors(case: Case, method: str) -> ByPoint:
     """Return expected errors by panel, against the truth of the case.
 
     Levels are assigned at random, so that every method errs around the participants' frequencies, independently of
@@ -97,7 +97,7 @@ def spreads(case: Case) -> dict[Panel, float]:
     return found
 
 
-def available(case: Case, methods: list[str]) -> dict[str, pd.Series[float]]:
+def available(case: Case, methods: list[str]) -> dict[str, ByPoint]:
     """Return errors of the methods that have results under the accounting."""
     found = {}
     for method in methods:
@@ -110,7 +110,7 @@ def available(case: Case, methods: list[str]) -> dict[str, pd.Series[float]]:
     return found
 
 
-def at(values: pd.Series[float], *, split: str | None = None, data: str | None = None) -> pd.Series[float]:
+def at(values: ByPoint, *, split: str | None = None, data: str | None = None) -> ByPoint:
     """Return the values at a split, or of one experiment; the index does not lose levels."""
     if split is not None:
         values = values[values.index.get_level_values("split") == split]
@@ -123,13 +123,13 @@ def at(values: pd.Series[float], *, split: str | None = None, data: str | None =
     return values
 
 
-def by_panel(values: pd.Series[float]) -> dict[Panel, pd.Series[float]]:
+def by_panel(values: ByPoint) -> dict[Panel, ByPoint]:
     """Return the curves over m by panel, each indexed by m."""
     panels = dict.fromkeys(key[:4] for key in values.index.to_list())
     return {panel: values.loc[panel] for panel in panels}
 
 
-def across(values: pd.Series[float], level: str, first: Any, second: Any) -> pd.DataFrame:
+def across(values: ByPoint, level: str, first: Any, second: Any) -> pd.DataFrame:
     """Return the values of the same panels at two values of a level, as columns ``first`` and ``second``."""
     wide = values.unstack(level)
     if not {first, second} <= set(wide.columns):

@@ -18,16 +18,16 @@ eps is in nats, and neighboring data sets differ by replacement of one user's in
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from itertools import product
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.special import gammaln, xlogy
 
 from shuffledp.accounting.general.variation_ratio import variation_ratio_delta, variation_ratio_epsilon
-from shuffledp.pipeline.claims.message_multisets import hockey_stick, others_laws, replaced
+from shuffledp.pipeline.claims.message_multisets import Floats, hockey_stick, others_laws, replaced
+from shuffledp.pipeline.claims.search_results import Values
 
 #: A ratio above is a violation; deltas are good for a hundredth of it.
 LIMIT = 1 + 1e-6
@@ -37,7 +37,7 @@ _SHARES = (0.1, 0.25, 0.5, 0.75, 0.9)
 Form = Literal["stated", "replacement"]
 
 
-def response_rows(k: int, eps_local: float) -> NDArray[np.float64]:
+def response_rows(k: int, eps_local: float) -> Floats:
     """Return the law of k-ary randomized response for each value, (k, k)."""
     rows = np.ones((k, k)) + (math.exp(eps_local) - 1) * np.eye(k)
     return np.asarray(rows / rows.sum(axis=1, keepdims=True))
@@ -49,9 +49,7 @@ def bound(form: Form, eps: float, k: int, eps_local: float, others: int) -> floa
     return variation_ratio_delta(eps, p, (p - 1) / (p + k - 1), p, others, sound=form == "replacement")
 
 
-def few_users(
-    numbers: Iterable[int], domains: Iterable[int], budgets: Iterable[float], form: Form
-) -> Iterator[tuple[float, str]]:
+def few_users(numbers: Iterable[int], domains: Iterable[int], budgets: Iterable[float], form: Form) -> Values:
     """Compare the theorem with the worst of all data sets of a few users."""
     for others, k, eps_local in product(numbers, domains, budgets):
         rows = response_rows(k, eps_local)
@@ -70,7 +68,7 @@ def few_users(
             yield deltas[worst] / limit, words
 
 
-def same_value_laws(others: int, k: int, eps_local: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def same_value_laws(others: int, k: int, eps_local: float) -> tuple[Floats, Floats]:
     """Return the laws of the observed messages if all others hold the victim's old value."""
     n, e = others + 1, math.exp(eps_local)
     same, moved = np.meshgrid(np.arange(n + 1), np.arange(n + 1), indexing="ij")
@@ -85,7 +83,7 @@ def same_value_laws(others: int, k: int, eps_local: float) -> tuple[NDArray[np.f
 
 def many_users(
     numbers: Iterable[int], domains: Iterable[int], budgets: Iterable[float], targets: Iterable[float]
-) -> Iterator[tuple[float, str]]:
+) -> Values:
     """Compare the theorem with the data set in which all others hold the victim's value, for many users."""
     wanted = tuple(targets)
     for others, k, eps_local in product(numbers, domains, budgets):

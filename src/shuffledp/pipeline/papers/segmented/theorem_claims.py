@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +23,7 @@ from shuffledp.accounting.segmented.users import user_level_delta
 from shuffledp.numerics.relative_sizes import negligible
 from shuffledp.numerics.windows import Window, binomial_window, convolve
 from shuffledp.pipeline.claims.case import Case
-from shuffledp.pipeline.claims.general_rules import erratum
+from shuffledp.pipeline.claims.general_rules import by_entry
 from shuffledp.pipeline.claims.outcomes import Outcome, Untestable, Verdict, scaling, span, tally
 from shuffledp.pipeline.claims.stated_claims import catalogue
 from shuffledp.pipeline.datasets.summaries import default_summaries_dir, read_summary
@@ -63,12 +63,11 @@ def _delta(n: int) -> float:
     errata="SEG-6.1 SEG-6.4.2",
     wrong="the catalogue: its outcome is for the printed number of blanket messages. If this number is a Poisson "
     "variable, the pair of counts is exact",
-    domain_size=128,
-    n=5000,
-    blankets=[0.5, 1.0, 1.5, 2.0, 2.5, 3.0],
 )
-def tight(case: Case, domain_size: int, n: int, blankets: Sequence[float]) -> Verdict:
+def tight(case: Case) -> Verdict:
     """Compare the divergences of all counts and of the pair, for one item per user, which is not always reported."""
+    domain_size, n = 128, 5000
+    blankets = (0.5, 1.0, 1.5, 2.0, 2.5, 3.0)
     eps, delta = BUDGETS[0], _delta(n)
     law = "binomial" if case.accounting == "printed" else "poisson"
     ratios = {}
@@ -132,10 +131,10 @@ def _claimed(n: int, d: int, s: int, m: int) -> Iterator[tuple[float, float, flo
     "in part",
     figure="errata",
     errata="SEG-6.1",
-    blankets=[1, 2, 4],
 )
-def guarantee(case: Case, blankets: Sequence[int]) -> Verdict:
+def guarantee(case: Case) -> Verdict:
     """Compare the divergence in the protocol with the claim of Lemma 3, for the paper's levels or full reports."""
+    blankets = (1, 2, 4)
     n, numbers = USERS[0], blankets[: case.at_most(len(blankets), 1)]
     sizes = list(DATA.values())[: case.at_most(len(DATA), 1)]
     where = f"{n:,} users, {' and '.join(f'{s} of {d}' for d, s in sizes)} items, m = {', '.join(map(str, numbers))}"
@@ -169,10 +168,10 @@ def guarantee(case: Case, blankets: Sequence[int]) -> Verdict:
     "5.2",
     "The divergence grows with the reporting probability, so bisection finds the probability.",
     "monotone",
-    points=40,
 )
-def grows_with_rate(case: Case, points: int) -> Verdict:
+def grows_with_rate(case: Case) -> Verdict:
     """Judge the growth, in the rate, of the pair's divergence and of its ratio to the rate."""
+    points = 40
     rates = np.geomspace(1e-2, 1, case.at_most(points, points // 4))
     rising = convex = settings = 0
     for (d, s), n, eps, m in itertools.product(
@@ -199,10 +198,10 @@ def grows_with_rate(case: Case, points: int) -> Verdict:
     "m_k is of the order of d s^2 log(1/delta) / (n eps_k^2).",
     "a constant",
     figure="best_m_msnbc",
-    within=2.0,
 )
-def order_of_magnitude(case: Case, within: float) -> Verdict:
+def order_of_magnitude(case: Case) -> Verdict:
     """Compare m_k with d s^2 log(1/delta) / (n eps^2)."""
+    within = 2.0
     ratios, m_k = list[float](), {}
     for (d, s), n, eps in itertools.product(DATA.values(), USERS, BUDGETS):
         m_k[d, s, n, eps] = full_reporting(n, d, s, eps, _delta(n), accounting=case.accounting)
@@ -270,15 +269,20 @@ def ends_in_order(case: Case) -> Verdict:
     )
 
 
-@claim("SE-37", "6", "Users of MSNBC have at most 17 items, and 2 on average.", "17, 2", most=17, mean=2)
-def visited_categories(case: Case, most: int, mean: float) -> Verdict:
+@claim(
+    "SE-37",
+    "6",
+    "Users of MSNBC have at most 17 items, and 2 on average.",
+    "17, 2",
+)
+def visited_categories(case: Case) -> Verdict:
     """Judge the number of distinct categories per user of MSNBC, from the published counts."""
     folder = default_summaries_dir()
     sets, categories = (read_summary(f"msnbc_{name}.csv", folder) for name in ("sets", "categories"))
     users = sets["users"].sum()
     found = float((sets["set_size"] * sets["users"]).sum() / users)
     largest = int(sets.loc[sets["users"] > 0, "set_size"].max())
-    right = largest == most, round(found) == mean
+    right = largest == 17, round(found) == 2
     return Verdict(
         f"at most {largest}, {found:.3g} on average",
         tally(right),
@@ -286,49 +290,46 @@ def visited_categories(case: Case, most: int, mean: float) -> Verdict:
     )
 
 
-claim(
+by_entry(
+    claim,
     "SE-29",
     "5.1.3, 7",
     "Group composition loses only little.",
     "minor gap",
     "fails",
+    "SEG-6.3",
     figure="errata",
-    errata="SEG-6.3",
-    by="SEG-6.3",
-    shown="fails",
-)(erratum)
-claim(
+)
+by_entry(
+    claim,
     "SE-30",
     "Theorem 1",
     "The variation-ratio reduction holds for all randomizers.",
     "valid",
     "fails",
+    "SEG-6.2",
     figure="errata",
-    errata="SEG-6.2",
-    by="SEG-6.2",
-    shown="fails",
-)(erratum)
-claim(
+)
+by_entry(
+    claim,
     "SE-31",
     "5.2",
     "The best m lies above m_1 and at most at m_K.",
     "(m_1, m_K]",
     "fails",
+    "SEG-6.4.5",
     figure="errata",
-    errata="SEG-6.4.5",
-    by="SEG-6.4.5",
-    shown="fails",
-)(erratum)
-claim(
+)
+by_entry(
+    claim,
     "SE-34",
     "5",
     "The estimator is unbiased for data that are drawn from one law.",
     "unbiased",
     "in part",
+    "SEG-N6.4.6",
+    shown="holds",
     figure="reading_notes",
-    errata="SEG-N6.4.6",
     wrong="the catalogue: it required more than the paper, which assumes that data of all levels are drawn from one "
     "law.",
-    by="SEG-N6.4.6",
-    shown="holds",
-)(erratum)
+)

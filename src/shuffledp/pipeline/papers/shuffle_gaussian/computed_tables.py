@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
@@ -87,6 +88,7 @@ def table_one() -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+@cache
 def shuffling_cost() -> pd.DataFrame:
     """Return the ratio of shuffled to central eps of Figure 1a after 10 epochs, on equal and on unequal terms.
 
@@ -123,6 +125,7 @@ def shuffling_cost() -> pd.DataFrame:
     )
 
 
+@cache
 def checkin_budgets(sigma: float = CHECKIN_SIGMA) -> pd.DataFrame:
     """Return eps of Figure 1b after all its rounds, by accountant."""
     reports = round(USERS * CHECKIN_RATE)

@@ -12,6 +12,7 @@ from shuffledp.pipeline.claims.case import Case
 from shuffledp.pipeline.claims.general_rules import paired
 from shuffledp.pipeline.claims.outcomes import (
     TIE,
+    ByPoint,
     Outcome,
     Untestable,
     Verdict,
@@ -54,13 +55,13 @@ def assumed(verdict: Verdict) -> Verdict:
     return replace(verdict, found="in part", why=why)
 
 
-def budgets(case: Case, experiment: str, method: str) -> pd.Series[float]:
+def budgets(case: Case, experiment: str, method: str) -> ByPoint:
     """Return eps by grid point, for Figure 1b at the noise multiplier of its training."""
     found = case.closed_forms(experiment, method)
     return found.xs(CHECKIN_SIGMA, level="sigma") if experiment == "checkin" else found
 
 
-def accuracies(case: Case, experiment: str, method: str) -> pd.Series[float]:
+def accuracies(case: Case, experiment: str, method: str) -> ByPoint:
     """Return test accuracy by round."""
     cells = case.cells(experiment, method)
     values = case.evidence.found(experiment, method).values
@@ -73,7 +74,7 @@ def accuracies(case: Case, experiment: str, method: str) -> pd.Series[float]:
     return found.sort_index()
 
 
-def at_round(values: pd.Series[float], rounds: int) -> float:
+def at_round(values: ByPoint, rounds: int) -> float:
     """Return the value at a round."""
     if rounds not in values.index:
         raise Untestable(f"needs the papers' grid: there is no round {rounds}")
@@ -165,16 +166,15 @@ def accuracy_reached(
     "A test accuracy of 90 % is reached within an eps of at most 10.",
     "at most 10",
     figure="fig1a",
-    most=10,
 )
-def spent_at_best(case: Case, most: float) -> Verdict:
+def spent_at_best(case: Case) -> Verdict:
     """Judge the eps at the round of the largest accuracy."""
     method = SGD[case.accounting][0]
     best = int(str(accuracies(case, "sgd", method).idxmax()))
     found = at_round(budgets(case, "sgd", method), best)
     return Verdict(
         f"eps {found:.3g} at round {best}",
-        found <= most,
+        found <= 10,
         f"by {method}, at the round of the largest accuracy",
     )
 
@@ -204,14 +204,12 @@ def same_accuracy(case: Case) -> Verdict:
     "O(10)",
     "in part",
     figure="fig1a",
-    low=5,
-    high=20,
 )
-def shuffling_factor(case: Case, low: float, high: float) -> Verdict:
+def shuffling_factor(case: Case) -> Verdict:
     """Judge the ratio of shuffled to central eps after ten epochs."""
     ours, central = (at_round(budgets(case, "sgd", m), FIGURE_ROUNDS) for m in SGD[case.accounting])
     ratio = ours / central
-    verdict: Outcome = "holds" if low <= ratio <= high else "in part" if ratio > 1 else "fails"
+    verdict: Outcome = "holds" if 5 <= ratio <= 20 else "in part" if ratio > 1 else "fails"
     return Verdict(
         f"{ratio:.3g} times ({ours:.3g} over {central:.3g})",
         verdict,
@@ -412,7 +410,7 @@ def chain(case: Case, experiment: str, chain: Sequence[Sequence[str]]) -> Verdic
     """Check that the first method of each pair ``[lower, upper]`` is never above the second."""
     labels = {"pair": "exact", "convex": "corrected", "central_pld": "exact", "shuffle_2c_pair": "exact"}
 
-    def read(case: Case, experiment: str, method: str) -> pd.Series[float]:
+    def read(case: Case, experiment: str, method: str) -> ByPoint:
         return budgets(case.under(labels.get(method, case.accounting)), experiment, method)
 
     said, outcomes, above_all, points = [], [], 0, 0

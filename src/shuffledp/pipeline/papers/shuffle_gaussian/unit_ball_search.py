@@ -26,15 +26,14 @@ Distances are in diameters of the ball, divergences in nats.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from functools import cache
 from itertools import permutations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shuffledp.accounting.shuffle_gaussian.all_users import shuffle_gaussian_rdp
-from shuffledp.pipeline.claims.search_results import named_rng
+from shuffledp.pipeline.claims.message_multisets import Floats
+from shuffledp.pipeline.claims.search_results import Values, named_rng
 from shuffledp.pipeline.papers.shuffle_gaussian.witnesses import common_place_rdp
 
 #: A ratio above is a violation; the integrals are good for a tenth of it.
@@ -43,9 +42,7 @@ _TAIL = 6.5
 _MOST_CELLS = 3_000_000
 
 
-def shuffled_gaussian_rdp(
-    order: float, old: NDArray[np.float64], new: NDArray[np.float64], sigma: float
-) -> float:
+def shuffled_gaussian_rdp(order: float, old: Floats, new: Floats, sigma: float) -> float:
     """Return the Renyi divergence of the shuffled reports of the new records against the old ones.
 
     The mean report is independent of the differences and has the divergence of one Gaussian. The law of the differences
@@ -76,19 +73,19 @@ def shuffled_gaussian_rdp(
 
 
 @cache
-def _contrasts(n: int) -> NDArray[np.float64]:
+def _contrasts(n: int) -> Floats:
     """Return an orthonormal basis of the differences of n numbers, (n - 1, n)."""
     rows = [[1.0] * i + [-float(i)] + [0.0] * (n - 1 - i) for i in range(1, n)]
     return np.array([np.array(row) / math.sqrt(i * (i + 1)) for i, row in enumerate(rows, 1)])
 
 
-def _centers(records: NDArray[np.float64], sigma: float) -> NDArray[np.float64]:
+def _centers(records: Floats, sigma: float) -> Floats:
     orders = np.array(list(permutations(range(len(records)))))
     moved = np.einsum("in,pnd->pid", _contrasts(len(records)), records[orders]) / sigma
     return np.asarray(moved.reshape(len(orders), -1))
 
 
-def _log_mixture(grid: NDArray[np.float64], centers: NDArray[np.float64]) -> NDArray[np.float64]:
+def _log_mixture(grid: Floats, centers: Floats) -> Floats:
     """Return the log density of the mixture relative to the standard normal law."""
     inner = grid @ centers.T
     most = inner.max(axis=1)
@@ -96,7 +93,7 @@ def _log_mixture(grid: NDArray[np.float64], centers: NDArray[np.float64]) -> NDA
     return np.asarray(most + np.log(inside) - float(centers[0] @ centers[0]) / 2)
 
 
-def ratio(order: int, old: NDArray[np.float64], new: NDArray[np.float64], sigma: float) -> float:
+def ratio(order: int, old: Floats, new: Floats, sigma: float) -> float:
     """Return the divergence over the value of Theorem 1 at distance 1."""
     own = float(shuffle_gaussian_rdp([order], len(old), sigma)[0])
     return shuffled_gaussian_rdp(order, old, new, sigma) / own
@@ -110,7 +107,7 @@ def few_users(
     draws: int,
     ascents: int,
     seed: str,
-) -> Iterator[tuple[float, str]]:
+) -> Values:
     """Search data sets of a few users: random data sets, then small random steps from the best of them."""
     rng = named_rng(seed)
     best, start = -math.inf, (2, 1.0, np.zeros((users + 1, dimension)))
@@ -134,32 +131,32 @@ def few_users(
         yield found, _words(order, tried, sigma)
 
 
-def _ratio_of(order: int, points: NDArray[np.float64], sigma: float) -> float:
+def _ratio_of(order: int, points: Floats, sigma: float) -> float:
     """Return the ratio for given points: the replaced record, the new record, and the records of the others."""
     others = points[2:]
     return ratio(order, np.vstack((points[:1], others)), np.vstack((points[1:2], others)), sigma)
 
 
-def _in_ball(directions: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
+def _in_ball(directions: Floats, rng: np.random.Generator) -> Floats:
     """Return points in a ball of diameter 1, each on the surface with probability 1/2."""
     radii = np.where(rng.random(len(directions)) < 0.5, 1.0, np.sqrt(rng.random(len(directions))))
     unit = directions / np.linalg.norm(directions, axis=1, keepdims=True)
     return np.asarray(unit * radii[:, None] / 2)
 
 
-def _inside(points: NDArray[np.float64]) -> NDArray[np.float64]:
+def _inside(points: Floats) -> Floats:
     norms = np.linalg.norm(points, axis=1, keepdims=True)
     return np.asarray(points / np.maximum(2 * norms, 1.0))
 
 
-def _words(order: int, points: NDArray[np.float64], sigma: float) -> str:
+def _words(order: int, points: Floats, sigma: float) -> str:
     places = ["(" + ", ".join(f"{x + 0.0:.3f}" for x in point) + ")" for point in points]
     return (
         f"order {order}, sigma {sigma:.3g}, from {places[0]} to {places[1]}, others at {' '.join(places[2:])}"
     )
 
 
-def many_users(numbers: tuple[int, ...], draws: int, seed: str) -> Iterator[tuple[float, str]]:
+def many_users(numbers: tuple[int, ...], draws: int, seed: str) -> Values:
     """Search data sets in which all others hold the same record of the ball; order 2, exact for any number."""
     rng = named_rng(seed)
     for n in numbers:
@@ -172,7 +169,7 @@ def many_users(numbers: tuple[int, ...], draws: int, seed: str) -> Iterator[tupl
             )
 
 
-def common_place_ratio(n: int, old: NDArray[np.float64], new: NDArray[np.float64], sigma: float) -> float:
+def common_place_ratio(n: int, old: Floats, new: Floats, sigma: float) -> float:
     """Return the divergence of order 2 over the value of Theorem 1; records are relative to the others' record."""
     found = common_place_rdp(
         n, sigma, changed=float(new @ new), original=float(old @ old), product=float(old @ new)

@@ -50,8 +50,8 @@ class _Point:
     ours_is: str
     other: float
     other_is: str
-    explained: float
-    explanation: str
+    explained: float = math.nan
+    explanation: str = ""
 
 
 def figure_points() -> pd.DataFrame:
@@ -111,9 +111,7 @@ def noise_bits(design: NoiseDesign, n: int) -> float:
 
 def _correlated(n: int, size: int) -> _Point:
     modular, exact = noise_bits(_modular(size), n), noise_bits(best_design(size).design, n)
-    return _Point(
-        modular, "smallest noises under Theorem 8", exact, "exact accounting, best atoms", modular, ""
-    )
+    return _Point(modular, "smallest noises under Theorem 8", exact, "exact accounting, best atoms")
 
 
 def _ikos(n: int, size: int) -> _Point:
@@ -121,7 +119,7 @@ def _ikos(n: int, size: int) -> _Point:
         float(ikos_shares(n, size, EPS, DELTA, form=form) * _bits(n * size))
         for form in ("figure", "worst_case")
     )
-    return _Point(figure, "the figure's formula, without proof", proven, "proven formula", figure, "")
+    return _Point(figure, "the figure's formula, without proof", proven, "proven formula")
 
 
 def _rappor_bits(n: int, size: int) -> _Point:
@@ -133,8 +131,6 @@ def _rappor_bits(n: int, size: int) -> _Point:
         "published calibration",
         rappor_messages(size, worse) * _bits(size),
         "worst calibration known",
-        bits,
-        "",
     )
 
 
@@ -155,7 +151,7 @@ def _rappor_error(n: int, size: int) -> _Point:
 
 def _central_bits(n: int, size: int) -> _Point:
     bits = float(_bits(size))
-    return _Point(bits, "one number above 0", float(_bits(size + 1)), "with 0", bits, "")
+    return _Point(bits, "one number above 0", float(_bits(size + 1)), "with 0")
 
 
 _POINTS: Mapping[tuple[str, bool], Callable[[int, int], _Point]] = {

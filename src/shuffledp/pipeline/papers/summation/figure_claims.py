@@ -13,6 +13,7 @@ from shuffledp.accounting.expected_errors.sums import discrete_laplace_variance
 from shuffledp.pipeline.claims.case import Case
 from shuffledp.pipeline.claims.outcomes import (
     SLOPE,
+    ByPoint,
     Outcome,
     Untestable,
     Verdict,
@@ -45,12 +46,12 @@ def _under(case: Case, method: str) -> Case:
     return case.under(SINGLE.get(method, case.accounting))
 
 
-def errors(case: Case, experiment: str, method: str) -> pd.Series[float]:
+def errors(case: Case, experiment: str, method: str) -> ByPoint:
     """Return root mean squared errors by grid point."""
     return _under(case, method).closed_forms(experiment, method) ** 0.5
 
 
-def bits(case: Case, experiment: str, method: str) -> pd.Series[float]:
+def bits(case: Case, experiment: str, method: str) -> ByPoint:
     """Return bits per user by grid point."""
     found = _under(case, method).cells(experiment, method)["bits_per_user"].astype(float)
     return found.sort_index()
@@ -62,11 +63,10 @@ def bits(case: Case, experiment: str, method: str) -> pd.Series[float]:
     "The error equals the error of the discrete Laplace mechanism at (1 - gamma) eps.",
     "equal",
     figure="fig1a_simulated",
-    experiment="sizes",
-    method="correlated_sum",
 )
-def simulated_error(case: Case, experiment: str, method: str) -> Verdict:
+def simulated_error(case: Case) -> Verdict:
     """Compare simulated errors with the variance of discrete Laplace noise at (1 - gamma) eps."""
+    experiment, method = "sizes", "correlated_sum"
     cells = case.cells(experiment, method)
     values = case.evidence.found(experiment, method).values
     runs = values[(values["kind"] == "simulated") & (values["metric"] == "mse")].groupby("cell")["value"]
@@ -94,10 +94,10 @@ def simulated_error(case: Case, experiment: str, method: str) -> Verdict:
     "The error is slightly above the error of the discrete Laplace mechanism; the error of IKOS equals it.",
     "1 / 0.9, and 1",
     figure="fig1a",
-    experiment="sizes",
 )
-def error_ratios(case: Case, experiment: str) -> Verdict:
+def error_ratios(case: Case) -> Verdict:
     """Compare errors of the method and of IKOS with the error of the central mechanism."""
+    experiment = "sizes"
     central = errors(case, experiment, "central_laplace")
     ours, ikos = (
         (errors(case, experiment, m) / central).dropna() for m in ("correlated_sum", "split_and_mix")
@@ -117,14 +117,13 @@ def error_ratios(case: Case, experiment: str) -> Verdict:
     "The errors of IKOS, of the discrete Laplace mechanism and of the method are linear in D.",
     "1",
     figure="fig1a",
-    experiment="sizes",
 )
-def linear_errors(case: Case, experiment: str) -> Verdict:
+def linear_errors(case: Case) -> Verdict:
     """Judge the exponents of the errors in D."""
     slopes = {
         m: scaling(found.index, found)
         for m in ("correlated_sum", "split_and_mix")
-        if len(found := errors(case, experiment, m)) > 1
+        if len(found := errors(case, "sizes", m)) > 1
     }
     if len(slopes) < 2:
         raise Untestable("needs the papers' grid: a slope needs two D")
@@ -144,13 +143,12 @@ def linear_errors(case: Case, experiment: str) -> Verdict:
     "1.5",
     figure="fig1a",
     errata="SUM-N3",
-    experiment="sizes",
-    method="rappor_plain",
-    last=[10, 15],
 )
-def rappor_slope(case: Case, experiment: str, method: str, last: Sequence[int]) -> Verdict:
+def rappor_slope(case: Case) -> Verdict:
     """Judge the local exponent of RAPPOR's error in D."""
-    found = errors(case, experiment, method)
+    method = "rappor_plain"
+    last = (10, 15)
+    found = errors(case, "sizes", method)
     if not set(last) <= set(found.index):
         raise Untestable(f"needs the papers' grid: D = {' and '.join(map(str, last))}")
     slope = scaling(last, [float(found.loc[d]) for d in last])
@@ -200,13 +198,12 @@ def constant_error(case: Case, experiment: str, method: str, within: float) -> V
     "91.9, 12.7, 4.9, 4.1",
     "in part",
     figure="fig1b",
-    method="correlated_sum",
 )
-def readings_of_users(case: Case, method: str) -> Verdict:
+def readings_of_users(case: Case) -> Verdict:
     """Compare the bits of the method with the points of Figure 1b."""
     drawn = readings()
     drawn = drawn[(drawn["panel"] == "b") & (drawn["curve"] == "correlated noise")].set_index("n")
-    found = bits(case, "users", method).reindex(drawn.index)
+    found = bits(case, "users", "correlated_sum").reindex(drawn.index)
     if found.isna().any():
         raise Untestable("needs the papers' grid: not all n of the figure")
     near = int((abs(found - drawn["reading"]) <= drawn["reading_error"]).sum())
@@ -230,12 +227,11 @@ def readings_of_users(case: Case, method: str) -> Verdict:
     "The method and RAPPOR send 1 + o(1) messages.",
     "o(1)",
     figure="fig1b",
-    methods=["correlated_sum", "rappor_plain"],
 )
-def messages_vanish(case: Case, methods: Sequence[str]) -> Verdict:
+def messages_vanish(case: Case) -> Verdict:
     """Judge the extra messages times the number of users."""
     slopes = {}
-    for method in methods:
+    for method in ("correlated_sum", "rappor_plain"):
         extra = case.cells("users", method)["extra_messages"].astype(float).sort_index()
         if len(extra) < 2:
             raise Untestable("needs the papers' grid: several n")
@@ -410,18 +406,17 @@ def chain(
     headline=True,
     wrong="the catalogue: its outcome is for the figure's own search. With parameters in closed form more users are "
     "needed",
-    users=1_000_000,
-    most_extra=1.0,
 )
-def single_message(case: Case, users: int, most_extra: float) -> Verdict:
+def single_message(case: Case) -> Verdict:
     """Check that extra messages are below ``most_extra`` per user; "in part" if they at least fall with n."""
+    users = 1_000_000
     cells = case.cells("users", "correlated_sum")
     messages, extra = cells["messages_per_user"].sort_index(), cells["extra_messages"].sort_index()
     if users not in extra.index:
         raise Untestable(f"the grid of summation.users lacks n = {users:,}")
     at = cells.loc[users]
     falls = bool(np.all(np.diff(extra) < 0))
-    outcome: Outcome = "holds" if extra[users] < most_extra else "in part" if falls else "fails"
+    outcome: Outcome = "holds" if extra[users] < 1.0 else "in part" if falls else "fails"
     trend = "fall" if falls else "do not always fall"
     return Verdict(
         f"{messages[users]:.3g} messages per user (n = {users:,}, D = {at.domain_size - 1:g}, eps = {at.eps:g}, "

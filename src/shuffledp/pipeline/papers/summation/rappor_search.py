@@ -15,13 +15,13 @@ from collections.abc import Iterable, Iterator
 from itertools import product
 
 import numpy as np
-from numpy.typing import NDArray
 
 from shuffledp.accounting.baselines.fragmented_rappor import proven_bits_delta, rappor_delta
 from shuffledp.accounting.general.count_pairs import MovingCount, pair_delta
 from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.windows import binomial_window
-from shuffledp.pipeline.claims.message_multisets import hockey_stick, others_laws, replaced
+from shuffledp.pipeline.claims.message_multisets import Floats, hockey_stick, others_laws, replaced
+from shuffledp.pipeline.claims.search_results import Values
 
 #: A ratio above is a violation; deltas are good for a hundredth of it.
 LIMIT = 1 + 1e-6
@@ -36,7 +36,7 @@ _OMITTED = 1e-9
 APART = 4
 
 
-def sums_deltas(others: int, p: float, eps: float) -> NDArray[np.float64]:
+def sums_deltas(others: int, p: float, eps: float) -> Floats:
     """Return delta of the sums of bits for every data set of the others."""
     counts = [_count(held, others - held, p) for held in range(others + 1)]
     found = np.full((others + 1, others + 1), np.nan)
@@ -53,13 +53,13 @@ def _count(ones: int, zeros: int, p: float) -> MovingCount:
     return MovingCount(_joined(law, p, one=True), _joined(law, p, one=False))
 
 
-def _joined(law: NDArray[np.float64], p: float, *, one: bool) -> NDArray[np.float64]:
+def _joined(law: Floats, p: float, *, one: bool) -> Floats:
     """Return the law of a count after one more user's bit, one or zero, is flipped with probability p and added."""
     zero_sent, one_sent = (p, 1 - p) if one else (1 - p, p)
     return np.concatenate((zero_sent * law, [0.0])) + np.concatenate(([0.0], one_sent * law))
 
 
-def sums(numbers: Iterable[int], flips: Iterable[float], third: bool = True) -> Iterator[tuple[float, str]]:
+def sums(numbers: Iterable[int], flips: Iterable[float], third: bool = True) -> Values:
     """Search all data sets of a few users whose sums are observed."""
     for others, p, share in product(numbers, flips, _SHARES):
         eps = share * 2 * (math.log1p(-p) - math.log(p))
@@ -77,18 +77,14 @@ def sums(numbers: Iterable[int], flips: Iterable[float], third: bool = True) -> 
         yield float(table[first, second]) / known, words
 
 
-def many(
-    numbers: Iterable[int], bit_budgets: Iterable[float], targets: Iterable[float]
-) -> Iterator[tuple[float, str]]:
+def many(numbers: Iterable[int], bit_budgets: Iterable[float], targets: Iterable[float]) -> Values:
     """Compare the bound for every data set with the largest of three, for many users whose sums are observed."""
     for n, p, eps, known, words in _many_users(numbers, bit_budgets, targets):
         proven = proven_bits_delta(n, p, eps)
         yield proven / known, f"{words}: delta {proven:.4g} proven, {known:.4g} lost"
 
 
-def beside(
-    numbers: Iterable[int], bit_budgets: Iterable[float], targets: Iterable[float]
-) -> Iterator[tuple[float, str]]:
+def beside(numbers: Iterable[int], bit_budgets: Iterable[float], targets: Iterable[float]) -> Values:
     """Search the data sets near the three, for many users whose sums are observed; parameters as of `many`."""
     for n, p, eps, known, words in _many_users(numbers, bit_budgets, targets):
         others = n - 1
@@ -138,9 +134,7 @@ def known_delta(n: int, p: float, eps: float) -> float:
     return max(rappor_delta(n, p, eps, calibration=kind) for kind in ("worst_case", "optimistic"))
 
 
-def vectors(
-    numbers: Iterable[int], domains: Iterable[int], flips: Iterable[float]
-) -> Iterator[tuple[float, str]]:
+def vectors(numbers: Iterable[int], domains: Iterable[int], flips: Iterable[float]) -> Values:
     """Search all data sets of a few users whose whole vectors of bits are observed, in random order."""
     for others, k, p in product(numbers, domains, flips):
         rows = vector_rows(k, p)
@@ -160,7 +154,7 @@ def vectors(
             yield deltas[worst] / known, words
 
 
-def vector_rows(k: int, p: float) -> NDArray[np.float64]:
+def vector_rows(k: int, p: float) -> Floats:
     """Return the law of the vector of k bits for each of the k values, (k, 2^k)."""
     bits = np.array(list(product((0, 1), repeat=k)))
     flipped = bits[None, :, :] != np.eye(k, dtype=int)[:, None, :]

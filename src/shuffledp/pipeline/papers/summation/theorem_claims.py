@@ -28,7 +28,7 @@ from shuffledp.accounting.summation.noise_atoms import (
 from shuffledp.accounting.summation.noise_design import NoiseDesign
 from shuffledp.accounting.summation.shift_noise import negative_binomial_shift_delta, smallest_noise
 from shuffledp.pipeline.claims.case import Case
-from shuffledp.pipeline.claims.general_rules import erratum
+from shuffledp.pipeline.claims.general_rules import by_entry
 from shuffledp.pipeline.claims.outcomes import CLOSED_FORM, SLOPE, Outcome, Verdict, percent, scaling, span
 from shuffledp.pipeline.claims.stated_claims import catalogue
 from shuffledp.pipeline.papers.summation.computed_tables import (
@@ -202,12 +202,11 @@ def real_sums(case: Case) -> Verdict:
     "1 + o(1)",
     "in part",
     figure="hours_messages",
-    zetas=[0.1, 0.2],
 )
-def real_messages(case: Case, zetas: Sequence[float]) -> Verdict:
+def real_messages(case: Case) -> Verdict:
     """Judge the extra messages of a real sum among a million users, which are negligible below 1."""
     extra = {}
-    for zeta in zetas:
+    for zeta in (0.1, 0.2):
         size = _least_levels(USERS, zeta)
         if case.accounting == "printed":
             extra[zeta] = analytic_design(size, EPS, DELTA, zeta / 2).messages / USERS
@@ -241,10 +240,14 @@ def real_bits(case: Case) -> Verdict:
 
 
 @claim.under("exact")(
-    "SU-10", "1", "The improvement over the companion paper is crucial in practice.", "crucial", most=5
+    "SU-10",
+    "1",
+    "The improvement over the companion paper is crucial in practice.",
+    "crucial",
 )
-def crucial(case: Case, most: float) -> Verdict:
+def crucial(case: Case) -> Verdict:
     """Compare noise that hides a shift of 1 with noise that hides log(1/delta) / eps*, as the earlier lemma needs."""
+    most = 5
     factors = {}
     for delta in DELTAS[:3]:
         means = [
@@ -503,10 +506,10 @@ def _randomized_response_rmse(counts: Sequence[float]) -> float:
     "Randomized response over all values never has less error than RAPPOR.",
     "never",
     "in part",
-    size=5,
 )
-def against_randomized_response(case: Case, size: int) -> Verdict:
+def against_randomized_response(case: Case) -> Verdict:
     """Compare randomized response over all values with RAPPOR at the same exact budget, for several histograms."""
+    size = 5
     shapes = {
         "uniform": [1.0] * (size + 1),
         "all at one end": [1.0] + [0.0] * size,
@@ -534,9 +537,15 @@ def against_randomized_response(case: Case, size: int) -> Verdict:
     )
 
 
-@claim("SU-24", "5", "Error and communication do not depend on the data.", "none", size=5)
-def data_free(case: Case, size: int) -> Verdict:
+@claim(
+    "SU-24",
+    "5",
+    "Error and communication do not depend on the data.",
+    "none",
+)
+def data_free(case: Case) -> Verdict:
     """Compare error and messages of RAPPOR for several histograms with correlated noise, which needs no data."""
+    size = 5
     p = rappor_flip_probability(USERS, EPS, DELTA, calibration="optimistic")
     weights = np.arange(1, size + 1)
     errors, messages = [], []
@@ -567,10 +576,10 @@ def data_free(case: Case, size: int) -> Verdict:
     "in part",
     figure="fig1b",
     errata="SUM-N2",
-    size=5,
 )
-def ikos_monotone(case: Case, size: int) -> Verdict:
+def ikos_monotone(case: Case) -> Verdict:
     """Judge the bits of IKOS against n for each formula of its shares."""
+    size = 5
     users = (10**4, 10**5, 10**6, 10**7)
     bits = {
         form: [ikos_shares(n, size, EPS, DELTA, form=form) * math.ceil(math.log2(n * size)) for n in users]
@@ -621,10 +630,10 @@ def ikos_points(case: Case) -> Verdict:
     "Unary noise costs little, because shares are almost always 0 or 1.",
     "little",
     "in part",
-    sizes=[5, 15],
 )
-def unary_shares(case: Case, sizes: Sequence[int]) -> Verdict:
+def unary_shares(case: Case) -> Verdict:
     """Judge unary noise of one user: ``Pr[share > 1]``, the mean of a nonzero share, and its part of all noise."""
+    sizes = (5, 15)
     rare, long, part = [], [], []
     for size in sizes:
         design = best_design(size).design
@@ -653,16 +662,16 @@ def central_slope(case: Case) -> float:
     return scaling(sizes, [math.sqrt(central_laplace_mse(d, EPS)) for d in sizes])
 
 
-claim(
+by_entry(
+    claim,
     "SU-30",
     "Fig. 1b",
     "The panel shows D = 10.",
     "10",
     "fails",
+    "SUM-N1",
+    shown="untestable",
     figure="fig1b",
-    errata="SUM-N1",
     wrong="the catalogue: the Delta of the panel is inferred from values that were read off it; the text does not "
     "state it.",
-    by="SUM-N1",
-    shown="untestable",
-)(erratum)
+)
