@@ -330,7 +330,7 @@ def test_simulated_means_are_drawn_exactly_where_the_caption_says_so(project):
     for job in project.job()["drawings"]:
         if job["kind"] == "figure":
             known = paper_module._read(paper_module._setup(job))
-            one = paper_module._curves(job, known.cells, known.summary, "")
+            one = paper_module._curves(job, known.results.cells, known.summary, "")
             labels = [str(a.get_label()) for ax in one.draw().axes for a in ax.get_children()]
             drawn = any(label.endswith((" means", " bars", " means without bars")) for label in labels)
             said[job["id"]] = one.questions["how_drawn"].startswith("Points are means")

@@ -13,6 +13,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from shuffledp.pipeline.experiments.bundle import ABSENT, FAKES
 from shuffledp.pipeline.experiments.results import IN_DOUBT, Bundle, read
 from shuffledp.pipeline.figures.axes import power
 from shuffledp.pipeline.figures.captions import render
@@ -49,6 +50,7 @@ QUANTITIES = {
 """Words for the compared quantities; the others are named as they are."""
 _SHOWN_TRUST = [TRUST[trust] for trust in ("shuffler", "shuffler_adds", "secure_sum")]
 _ROW, _SIZE = 0.165, 7.5
+_ABSENT = f"{100 * ABSENT:g} %"
 
 
 # -- numbers -------------------------------------------------------------------------------------------------------
@@ -231,7 +233,7 @@ def draw_robustness(table: pd.DataFrame) -> Figure:
         ax.plot([points[0], max(points)], [i, i], color="#bdbdbd", lw=1.2, zorder=2)
         for x, color, size in zip(points, (GRAY, COLORS[0], COLORS[1]), (5.4, 4.4, 3.2), strict=True):
             ax.plot([x], [i], ">" if x == high else "o", color=color, ms=size, zorder=3, clip_on=False)
-    keys = (("claimed", GRAY), ("10 % dropped out", COLORS[0]), ("10 % collude", COLORS[1]))
+    keys = (("claimed", GRAY), (f"{_ABSENT} dropped out", COLORS[0]), (f"{_ABSENT} collude", COLORS[1]))
     _keys(figure, keys, "an arrow: no finite eps, or one beyond the axis")
     return figure
 
@@ -325,6 +327,8 @@ def _of_dumbbells(table: pd.DataFrame) -> dict[str, Any]:
 def _of_robustness(table: pd.DataFrame) -> dict[str, Any]:
     lost = table["eps_colluding"] == math.inf
     return {
+        "absent": _ABSENT,
+        "fakes": FAKES,
         "protocols": len(table),
         "lost": int(lost.sum()),
         "dropped": float((table["eps_dropped"] / table["eps"]).max()),
