@@ -14,6 +14,7 @@ from shuffledp.accounting.baselines.correlated_counts import correlated_noise
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.pipeline.claims import outcomes
 from shuffledp.pipeline.claims.case import Case
+from shuffledp.pipeline.claims.general_rules import available
 from shuffledp.pipeline.claims.outcomes import (
     ByPoint,
     Names,
@@ -25,12 +26,10 @@ from shuffledp.pipeline.claims.outcomes import (
     span,
     tally,
 )
-from shuffledp.pipeline.claims.stated_claims import catalogue
+from shuffledp.pipeline.claims.stated_claims import decorators
 from shuffledp.pipeline.papers.dump.computed_tables import PROTOCOLS
 
-claim = catalogue("dump")
-printed_claim = claim.under("printed")
-claim_in_both = claim.under("printed", "exact")
+claim, printed_claim, claim_in_both = decorators("dump")
 
 PLOTTED = ("synthetic", "ipums", "ratings")
 """The experiments with every protocol."""
@@ -61,19 +60,10 @@ QUANTITIES: Mapping[str, Reader] = {
 }
 
 
-def available(case: Case, experiment: str, methods: Names, read: Reader = errors) -> dict[str, ByPoint]:
-    """Return the values of the methods that have one under the accounting, so that ratios have one accounting."""
-    found = {}
-    for method in methods:
-        try:
-            found[method] = read(case, experiment, method)
-        except Untestable:
-            continue
-    if not found:
-        raise Untestable(
-            f"nothing to compare with in {case.claim.paper}.{experiment} with {case.accounting} accounting"
-        )
-    return found
+def available_in(case: Case, experiment: str, methods: Names, read: Reader = errors) -> dict[str, ByPoint]:
+    """Return the numbers of `available` in an experiment."""
+    what = f"in {case.claim.paper}.{experiment} with {case.accounting} accounting"
+    return available(methods, lambda method: read(case, experiment, method), what)
 
 
 def at(values: ByPoint, **point: float) -> float:
@@ -163,8 +153,8 @@ def sides(
     """Return the largest value of ``of`` and the least value of the feasible rivals, by point."""
     parts = []
     for experiment in experiments:
-        ours = pd.concat(available(case, experiment, of, read).values(), axis=1).max(axis=1)
-        found = [*available(case, experiment, rivals, read).values()]
+        ours = pd.concat(available_in(case, experiment, of, read).values(), axis=1).max(axis=1)
+        found = [*available_in(case, experiment, rivals, read).values()]
         if shares:
             found += _other_shares(case, experiment, shares)
         best = pd.concat([values.reindex(ours.index) for values in found], axis=1).min(axis=1)
@@ -418,7 +408,9 @@ def ratio_below(
     ratios = pd.concat(
         [
             (
-                pd.concat(available(case, experiment, of, QUANTITIES[quantity]).values(), axis=1).min(axis=1)
+                pd.concat(available_in(case, experiment, of, QUANTITIES[quantity]).values(), axis=1).min(
+                    axis=1
+                )
                 / QUANTITIES[quantity](case, experiment, over)
             ).dropna()
             for experiment in experiments

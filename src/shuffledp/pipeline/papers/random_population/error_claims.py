@@ -32,13 +32,11 @@ from shuffledp.pipeline.claims.outcomes import (
     span,
     tally,
 )
-from shuffledp.pipeline.claims.stated_claims import TARGETS, catalogue
+from shuffledp.pipeline.claims.stated_claims import TARGETS, decorators
 from shuffledp.pipeline.papers.random_population.published_gaps import ADULT_FEMALE, DELTA, dummies_error
 from shuffledp.populations import Binomial, Law, Poisson
 
-claim = catalogue("random_population")
-printed_claim = claim.under("printed")
-claim_in_both = claim.under("printed", "exact")
+claim, printed_claim, claim_in_both = decorators("random_population")
 claim_in_all = claim.under("printed", "exact", "simplified")
 
 PANEL = {"adult": "rate", "gradient": "rate", "poisson_even": "others", "poisson_skewed": "others"}
@@ -89,7 +87,7 @@ def by_panel(values: ByPoint, experiment: str) -> ByPoint:
 
 def all_errors(case: Case, experiment: str, method: str) -> ByPoint:
     """Return expected errors of a method by panel (all of them) and eps, for the target of the case."""
-    values = by_panel(_noise(case, experiment, method), experiment)
+    values = _noise(case, experiment, method)
     return values if case.target != "population" else _with_sampling(values, experiment, method)
 
 
@@ -107,47 +105,40 @@ def errors(case: Case, experiment: str, method: str) -> ByPoint:
 
 def _noise(case: Case, experiment: str, method: str) -> ByPoint:
     if case.accounting != "simplified":
-        return case.closed_forms(experiment, method)
+        return by_panel(case.closed_forms(experiment, method), experiment)
     table = case.under("printed")
     if method == "local":
-        return table.closed_forms(experiment, method)
+        return by_panel(table.closed_forms(experiment, method), experiment)
     if method not in ("amplified", "non_adaptive", "adaptive") or experiment == "gradient":
         raise Untestable(f"there is no simplified form of {method} in {experiment}")
-    cells = table.cells(experiment, "amplified")
-    values = table.closed_forms(experiment, "amplified")
-    if cells["eps_local"].isna().any():
-        raise Untestable(f"the table of {experiment} has no local budgets")
-    factors = []
-    for point, printed in zip(values.index.to_frame().to_dict("records"), cells["eps_local"], strict=True):
-        law, eps = law_of(experiment, point[PANEL[experiment]]), point["eps"]
-        budget = local_budget(law, eps, DELTA, accounting="simplified")
-        factor = math.sqrt(report_variance(budget) / report_variance(float(printed)))
-        if method != "amplified":
-            factor *= dummies_error(law, eps, "simplified", adaptive=method == "adaptive")
-        factors.append(factor)
-    return pd.Series(values.to_numpy() * np.array(factors), values.index)
+    values = by_panel(table.closed_forms(experiment, "amplified"), experiment)
+    both = zip(budgets(case, experiment), budgets(table, experiment), strict=True)
+    factors = [math.sqrt(report_variance(ours) / report_variance(printed)) for ours, printed in both]
+    if method != "amplified":
+        adaptive = method == "adaptive"
+        factors = [
+            factor * dummies_error(law_of(experiment, panel), eps, "simplified", adaptive=adaptive)
+            for factor, (panel, eps) in zip(factors, values.index, strict=True)
+        ]
+    return values * np.array(factors)
 
 
 def budgets(case: Case, experiment: str, method: str = "amplified") -> ByPoint:
     """Return local budgets A (nats) of a method by panel (all of them) and eps."""
-    accounting = case.accounting
-    table = case.under("printed") if accounting == "simplified" else case
-    cells = table.cells(experiment, method)
-    found = cells["eps_local"]
+    simplified = case.accounting == "simplified"
+    found = (case.under("printed") if simplified else case).cells(experiment, method)["eps_local"]
     if found.isna().any():
         raise Untestable(f"the table of {experiment} has no local budgets")
-    if accounting == "simplified":
-        if method != "amplified":
-            raise Untestable(f"there is no simplified form of {method} in {experiment}")
-        points = cells.index.to_frame().to_dict("records")
-        found = pd.Series(
-            [
-                local_budget(law_of(experiment, p[PANEL[experiment]]), p["eps"], DELTA, accounting=accounting)
-                for p in points
-            ],
-            index=cells.index,
-        )
-    return by_panel(found, experiment)
+    known = by_panel(found, experiment)
+    if not simplified:
+        return known
+    if method != "amplified":
+        raise Untestable(f"there is no simplified form of {method} in {experiment}")
+    ours = [
+        local_budget(law_of(experiment, panel), eps, DELTA, accounting="simplified")
+        for panel, eps in known.index
+    ]
+    return pd.Series(ours, known.index)
 
 
 def _with_sampling(values: ByPoint, experiment: str, method: str) -> ByPoint:

@@ -30,15 +30,13 @@ from shuffledp.pipeline.claims.outcomes import (
     span,
     tally,
 )
-from shuffledp.pipeline.claims.stated_claims import TARGETS, catalogue
+from shuffledp.pipeline.claims.stated_claims import TARGETS, decorators
 from shuffledp.pipeline.papers.random_population.error_claims import all_errors, errors, reductions
 from shuffledp.pipeline.papers.random_population.multi_message_gaps import OPEN, table_two
 from shuffledp.pipeline.papers.random_population.published_gaps import DELTA, EPS, POPULATIONS
 from shuffledp.populations import Fixed, Poisson
 
-claim = catalogue("random_population")
-printed_claim = claim.under("printed")
-claim_in_both = claim.under("printed", "exact")
+claim, printed_claim, claim_in_both = decorators("random_population")
 claim_in_all = claim.under("printed", "exact", "simplified")
 
 MULTI = {"MULTI-UNION": "multi_union", "MULTI-EXPECTED": "multi_expected"}

@@ -29,7 +29,7 @@ from shuffledp.pipeline.claims.outcomes import (
     span,
     tally,
 )
-from shuffledp.pipeline.claims.stated_claims import TARGETS, catalogue
+from shuffledp.pipeline.claims.stated_claims import TARGETS, decorators
 from shuffledp.pipeline.papers.segmented.panel_errors import (
     NAMES,
     OURS,
@@ -38,7 +38,7 @@ from shuffledp.pipeline.papers.segmented.panel_errors import (
     Panel,
     across,
     at,
-    available,
+    available_errors,
     by_panel,
     errors,
     parameter,
@@ -46,9 +46,7 @@ from shuffledp.pipeline.papers.segmented.panel_errors import (
     table,
 )
 
-claim = catalogue("segmented")
-printed_claim = claim.under("printed")
-claim_in_both = claim.under("printed", "exact")
+claim, printed_claim, claim_in_both = decorators("segmented")
 
 FLAT = 0.05
 """Excess over the least error up to which a number of messages is as good as the best one."""
@@ -59,7 +57,8 @@ EDGE = 0.1
 def _gains(case: Case, split: str) -> tuple[dict[str, ByPoint], str]:
     ours = errors(case, OURS)
     found = {
-        m: at(1 - ours / theirs, split=split).dropna() for m, theirs in available(case, list(RIVALS)).items()
+        m: at(1 - ours / theirs, split=split).dropna()
+        for m, theirs in available_errors(case, list(RIVALS)).items()
     }
     absent = [RIVALS[method] for method in RIVALS if method not in found]
     without = f"; {', '.join(absent)}: no result with {case.accounting} accounting" if absent else ""
@@ -445,7 +444,7 @@ def with_liberal_users(case: Case, method: str, rising: bool) -> Verdict:
 def lead_widens(case: Case, rivals: Names, data: str, difference: bool) -> Verdict:
     """Check that the lead over the best rival widens from S2 to S3 as a fraction and, with `difference`, absolutely."""
     ours = errors(case, OURS)
-    found = available(case, list(rivals))
+    found = available_errors(case, rivals)
     best = pd.concat(found.values(), axis=1).min(axis=1)
     shares = _between(at(1 - ours / best, data=data))
     steps = [shares["second"] - shares["first"]]

@@ -26,13 +26,11 @@ from shuffledp.pipeline.claims.outcomes import (
     span,
     tally,
 )
-from shuffledp.pipeline.claims.stated_claims import catalogue
+from shuffledp.pipeline.claims.stated_claims import decorators
 from shuffledp.pipeline.papers.summation.computed_tables import EPS_STAR, GAMMA, readings
 from shuffledp.pipeline.papers.summation.theorem_claims import READING, central_slope
 
-claim = catalogue("summation")
-printed_claim = claim.under("printed")
-claim_in_both = claim.under("printed", "exact")
+claim, printed_claim, claim_in_both = decorators("summation")
 
 AGREES = 4
 """Standard errors within which a simulated value agrees with a closed form."""
