@@ -326,11 +326,11 @@ def test_a_caption_knows_what_the_picture_draws_and_whom_users_trust(project, un
 
 
 def test_simulated_means_are_drawn_exactly_where_the_caption_says_so(project):
-    read, said = paper_module._Reader(), {}
+    said = {}
     for job in project.job()["drawings"]:
         if job["kind"] == "figure":
-            known = read(job)
-            one = paper_module._curves(job, known.cells, known.summary, "")
+            known = paper_module._read(paper_module._setup(job))
+            one = paper_module._curves(job, known.results.cells, known.summary, "")
             labels = [str(a.get_label()) for ax in one.draw().axes for a in ax.get_children()]
             drawn = any(label.endswith((" means", " bars", " means without bars")) for label in labels)
             said[job["id"]] = one.questions["how_drawn"].startswith("Points are means")

@@ -227,7 +227,6 @@ def _apart(case: Case, experiments: Names, of: str, against: str) -> dict[tuple[
     "in part",
     figure="fig4",
     experiments=["adult"],
-    of="amplified",
     against="local",
     stated=0.7,
 )
@@ -239,7 +238,6 @@ def _apart(case: Case, experiments: Names, of: str, against: str) -> dict[tuple[
     "in part",
     figure="fig5",
     experiments=["poisson_even", "poisson_skewed"],
-    of="amplified",
     against="local",
     stated=0.6,
 )
@@ -250,13 +248,12 @@ def _apart(case: Case, experiments: Names, of: str, against: str) -> dict[tuple[
     "40 %",
     figure="fig9",
     experiments=["gradient"],
-    of="amplified",
     against="random_checkin",
     stated=0.4,
 )
-def mean_reduction(case: Case, experiments: Names, of: str, against: str, stated: float) -> Verdict:
+def mean_reduction(case: Case, experiments: Names, against: str, stated: float) -> Verdict:
     """Check that the mean reduction over all panels is about the stated fraction."""
-    means = reductions(case, experiments, of, against)
+    means = reductions(case, experiments, "amplified", against)
     mean = float(means.mean())
     return Verdict(
         percent(mean), about(mean, stated), f"by panel {percents(means)}, each a mean over the grid of eps"
@@ -270,8 +267,6 @@ def mean_reduction(case: Case, experiments: Names, of: str, against: str, stated
     "monotone",
     figure="fig4",
     experiments=["adult"],
-    of="amplified",
-    against="local",
 )
 @claim_in_all(
     "RP-27",
@@ -280,14 +275,12 @@ def mean_reduction(case: Case, experiments: Names, of: str, against: str, stated
     "monotone",
     figure="fig5",
     experiments=["poisson_even", "poisson_skewed"],
-    of="amplified",
-    against="local",
 )
-def growing_reduction(case: Case, experiments: Names, of: str, against: str) -> Verdict:
+def growing_reduction(case: Case, experiments: Names) -> Verdict:
     """Check that the mean reduction of every panel is larger than in the panel with fewer participants."""
     steps, listed = [], []
     for experiment in experiments:
-        means = reductions(case, [experiment], of, against)
+        means = reductions(case, [experiment], "amplified", "local")
         steps += list(np.diff(means.to_numpy()))
         listed.append(percents(means))
     if not steps:
