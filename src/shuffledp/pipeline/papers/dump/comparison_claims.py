@@ -31,6 +31,9 @@ from shuffledp.pipeline.papers.dump.computed_tables import PROTOCOLS
 
 claim, printed_claim, claim_in_both = decorators("dump")
 
+DUMP = ("pure_dump", "mix_dump")
+RIVALS = ("grr_blanket", "solh", "truncation", "truncation_plain", "private_coin", "public_coin")
+"""Every other protocol except correlated noise."""
 PLOTTED = ("synthetic", "ipums", "ratings")
 """The experiments with every protocol."""
 LARGE_DOMAIN = 5000
@@ -190,7 +193,7 @@ def _leads(pairs: pd.DataFrame) -> str:
     "private-coin and the truncation-based protocol only. The latter, truncated, is below pureDUMP on IPUMS at "
     "large eps, where most values have no users",
     of="pure_dump",
-    rivals=["grr_blanket", "solh", "truncation", "truncation_plain", "private_coin", "public_coin"],
+    rivals=RIVALS,
 )
 @claim_in_both(
     "DU-04",
@@ -200,7 +203,7 @@ def _leads(pairs: pd.DataFrame) -> str:
     "in part",
     figure="fig11",
     of="mix_dump",
-    rivals=["grr_blanket", "solh", "truncation", "truncation_plain", "private_coin", "public_coin"],
+    rivals=RIVALS,
     large_domain=True,
 )
 @claim_in_both(
@@ -212,7 +215,7 @@ def _leads(pairs: pd.DataFrame) -> str:
     wrong="the catalogue: with exact accounting it considered Ratings at the largest eps only. At the smallest eps, "
     "correlated noise with half of eps for its pairs sends fewer extra messages than pureDUMP, but not than "
     "mixDUMP",
-    of=["pure_dump", "mix_dump"],
+    of=DUMP,
     rivals=["truncation", "private_coin", "public_coin", "correlated_noise"],
     quantity="extra messages",
     shares=[0.01, 0.5],
@@ -258,7 +261,7 @@ def _leads(pairs: pd.DataFrame) -> str:
     figure="fig11",
     wrong="the catalogue: with exact accounting it compared SOLH with pureDUMP only. With its local budget of 8, "
     "mixDUMP is above both single-message protocols at most eps",
-    of=["pure_dump", "mix_dump"],
+    of=DUMP,
     rivals=["grr_blanket", "solh"],
     experiments=["ratings"],
 )
@@ -306,7 +309,7 @@ def lowest(
     "large eps, where most values have no users",
     chain=[
         ["pure_dump"],
-        ["grr_blanket", "solh", "truncation", "truncation_plain", "private_coin", "public_coin"],
+        RIVALS,
     ],
 )
 @claim_in_both(
@@ -318,7 +321,7 @@ def lowest(
     figure="fig11",
     chain=[
         ["mix_dump"],
-        ["grr_blanket", "solh", "truncation", "truncation_plain", "private_coin", "public_coin"],
+        RIVALS,
     ],
 )
 @claim_in_both(
@@ -341,7 +344,7 @@ def lowest(
     wrong="the catalogue: with exact accounting it considered Ratings at the largest eps only. At the smallest eps, "
     "correlated noise with half of eps for its pairs sends fewer extra messages than pureDUMP, but not than "
     "mixDUMP",
-    chain=[["pure_dump", "mix_dump"], ["truncation", "private_coin", "public_coin", "correlated_noise"]],
+    chain=[DUMP, ["truncation", "private_coin", "public_coin", "correlated_noise"]],
     quantity="extra messages",
     shares=[0.01, 0.5],
 )
@@ -421,7 +424,7 @@ def ratio_below(
 )
 def at_least(case: Case) -> Verdict:
     """Check that the truncation-based protocol has at least ten times the messages of DUMP, at every point."""
-    pairs = sides(case, PLOTTED, ("pure_dump", "mix_dump"), ("truncation",), all_messages)
+    pairs = sides(case, PLOTTED, DUMP, ("truncation",), all_messages)
     ratios = pairs["best"] / pairs["ours"]
     enough = tally(ratios >= 10)
     return Verdict(f"{span(ratios)} times the messages", enough, f"at least 10 times at {enough} points")

@@ -24,7 +24,7 @@ from shuffledp.pipeline.claims.outcomes import (
     span,
 )
 from shuffledp.pipeline.claims.stated_claims import catalogue
-from shuffledp.pipeline.papers.random_population.error_claims import WORDS, all_errors, errors
+from shuffledp.pipeline.papers.random_population.error_claims import COUNTED, WORDS, all_errors, errors
 from shuffledp.pipeline.papers.random_population.published_gaps import DELTA
 from shuffledp.populations import Binomial, Poisson
 
@@ -253,7 +253,7 @@ def gain_of_panel(case: Case) -> Verdict:
 def dominated(case: Case) -> Verdict:
     """Check that one way of adding dummies is never better than another."""
     better = "non_adaptive"
-    pairs = paired(case, all_errors, ("adult", "poisson_even", "poisson_skewed"), better, ["adaptive"])
+    pairs = paired(case, all_errors, COUNTED, better, ["adaptive"])
     below, above, ties = compared(pairs["lower"], pairs["upper"])
     ratios = pairs["upper"] / pairs["lower"]
     return Verdict(

@@ -45,6 +45,8 @@ WORDS = {
     **dict.fromkeys(("adult", "gradient"), "participation rate"),
     **dict.fromkeys(("poisson_even", "poisson_skewed"), "mean number of others"),
 }
+COUNTED = ("adult", "poisson_even", "poisson_skewed")
+"""Experiments on the binary task."""
 RATE_APART = 0.01
 """In the captions, but not in the list of the text, to which the claims belong; the figures show it."""
 ADULT_USERS, IMAGES = 48_842, 60_000
@@ -120,7 +122,7 @@ def _noise(case: Case, experiment: str, method: str) -> ByPoint:
             factor * dummies_error(law_of(experiment, panel), eps, "simplified", adaptive=adaptive)
             for factor, (panel, eps) in zip(factors, values.index, strict=True)
         ]
-    return values * np.array(factors)
+    return pd.Series(values.to_numpy() * np.array(factors), values.index)
 
 
 def budgets(case: Case, experiment: str, method: str = "amplified") -> ByPoint:
@@ -191,14 +193,13 @@ def reductions(case: Case, experiments: Names, of: str, against: str) -> ByPoint
 )
 def more_than(case: Case) -> Verdict:
     """Check that the mean reduction is above the stated fraction in every panel."""
-    of, against, stated = "amplified", "local", 0.6
-    experiments = ("adult", "poisson_even", "poisson_skewed")
-    means = reductions(case, experiments, of, against)
+    stated = 0.6
+    means = reductions(case, COUNTED, "amplified", "local")
     above = tally(means > stated)
     apart = [
         f"; the panel of {WORDS[experiment]} {panel:g} of {experiment}, which the text does not list, is left out: "
         f"{percent(mean)}"
-        for (experiment, panel), mean in _apart(case, experiments, of, against).items()
+        for (experiment, panel), mean in _apart(case).items()
     ]
     return Verdict(
         f"{percent(means.min())} to {percent(means.max())}",
@@ -208,12 +209,12 @@ def more_than(case: Case) -> Verdict:
     )
 
 
-def _apart(case: Case, experiments: Names, of: str, against: str) -> dict[tuple[str, float], float]:
+def _apart(case: Case) -> dict[tuple[str, float], float]:
     """Return the mean reduction of the panels in the figures that the text does not list."""
     found: dict[tuple[str, float], float] = {}
-    for experiment in experiments:
+    for experiment in COUNTED:
         if PANEL[experiment] == "rate":
-            ratio = all_errors(case, experiment, of) / all_errors(case, experiment, against)
+            ratio = all_errors(case, experiment, "amplified") / all_errors(case, experiment, "local")
             kept = ratio[ratio.index.get_level_values("panel") == RATE_APART].dropna()
             found |= {(experiment, RATE_APART): float(1 - kept.mean())} if len(kept) else {}
     return found
@@ -458,7 +459,7 @@ def errors_fall(case: Case) -> Verdict:
     """Check that the error of every method decreases with the budget and from panel to panel."""
     right = wrong = 0
     which = []
-    for experiment in ("adult", "poisson_even", "poisson_skewed"):
+    for experiment in COUNTED:
         for method in FALLING[experiment]:
             values = all_errors(case, experiment, method)
             for level in ("panel", "eps"):
@@ -478,7 +479,7 @@ def errors_fall(case: Case) -> Verdict:
     "The error of AMPLIFIED is never above the error of LOCAL.",
     "never above",
     figure="fig4",
-    experiments=["adult", "poisson_even", "poisson_skewed"],
+    experiments=COUNTED,
     lower="amplified",
     upper=["local"],
 )
@@ -489,7 +490,7 @@ def errors_fall(case: Case) -> Verdict:
     "never above",
     figure="fig4",
     errata="RP-N9",
-    experiments=["adult", "poisson_even", "poisson_skewed"],
+    experiments=COUNTED,
     lower="non_adaptive",
     upper=["amplified"],
 )

@@ -463,7 +463,7 @@ def lead_widens(case: Case, rivals: Names, data: str, difference: bool) -> Verdi
     "in part",
     figure="errors_msnbc",
     pairs=[["segmented_best", "balls_into_bins"]],
-    splits=["25-50-25", "50-25-25", "25-25-50"],
+    splits=list(SPLITS),
 )
 @claim_in_both(
     "SE-22",
@@ -472,7 +472,7 @@ def lead_widens(case: Case, rivals: Names, data: str, difference: bool) -> Verdi
     "less",
     figure="errors_msnbc",
     pairs=[["segmented_best", "separate"], ["segmented_best", "separate_weighted"]],
-    splits=["25-50-25", "50-25-25", "25-25-50"],
+    splits=list(SPLITS),
 )
 @claim.under("printed", "corrected")(
     "SE-25",
@@ -497,7 +497,7 @@ def lead_widens(case: Case, rivals: Names, data: str, difference: bool) -> Verdi
         ["separate", "subset_local"],
         ["separate_weighted", "subset_local"],
     ],
-    splits=["25-50-25", "50-25-25", "25-25-50"],
+    splits=list(SPLITS),
 )
 def below(case: Case, pairs: Sequence[Names], splits: Names) -> Verdict:
     """Check that the first of each pair has the smaller error in every panel; ties count against."""
