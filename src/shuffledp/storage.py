@@ -8,6 +8,7 @@ bundle that does not match it was not finished or was changed later.
 from __future__ import annotations
 
 import contextlib
+import csv
 import hashlib
 import os
 import platform
@@ -207,3 +208,9 @@ def _compare(path: Path, checksum: Path, found: str, expected: str) -> None:
         raise IntegrityError(
             f"{path}: content differs from its checksum in {checksum}. To rebuild, {REBUILD}."
         )
+
+
+def verified_rows(path: Path) -> list[dict[str, str]]:
+    """Return the rows of a CSV file that has its own checksum file."""
+    content = read_verified(path, path.with_suffix(".sha256")).decode("utf-8")
+    return list(csv.DictReader(content.splitlines(keepends=True)))

@@ -169,11 +169,10 @@ def test_the_scripts_write_tables_with_checksums_twice_the_same(tmp_path):
     )
 
 
-def test_a_table_of_another_form_or_damaged_is_not_united(tmp_path):
+def test_a_damaged_table_is_not_united(tmp_path):
     path = tmp_path / "a/verdicts.csv"
     published([{"id": "X"}], ["id"], path, path.with_suffix(".sha256"), 2)
-    with pytest.raises(ValueError, match="expected"):
-        union([path])
+    assert union([path]) == [{"id": "X"}]
     path.write_text("id\n")
     with pytest.raises(IntegrityError):
         union([path])

@@ -238,7 +238,7 @@ def test_the_bits_are_those_of_the_points_of_figure_1():
 
 
 def test_the_check_in_budgets_fall_in_the_order_of_the_table():
-    budgets = document_numbers.checkin_budgets()
+    budgets = shuffle_gaussian.checkin_budgets()
     assert budgets["eps"].is_monotonic_decreasing
     by_name = dict(budgets.to_numpy().tolist())
     half = shuffle_gaussian.checkin_budgets(shuffle_gaussian.CHECKIN_SIGMA / 2)

@@ -12,7 +12,6 @@ from urllib.parse import unquote
 
 import pytest
 from fabricated import (
-    CHART,
     ERRATA,
     FINDING,
     NOTES,
@@ -345,13 +344,6 @@ def test_errata_have_what_is_said_what_holds_and_both_numbers(site: Site) -> Non
     assert f'href="../pages/errata.html#{ERRATA["id"]}"' in html(site, PAPERS[0])
 
 
-def test_errata_without_a_column_are_refused(papers: dict[str, Folder], tmp_path: Path) -> None:
-    papers[PAPERS[0]].files["errata.csv"] = b"id,place\nRP-E1,here\n"
-    papers[PAPERS[0]].publish()
-    with pytest.raises(pages.ManifestError, match=r"errata\.csv: no column quantity"):
-        pages.render(tmp_path, PAPERS, PROTOCOLS)
-
-
 def test_claims_have_their_verdicts_and_what_decided_them(site: Site) -> None:
     text = html(site, "claims")
     assert re.findall(r'<tr role="row" id="([^"]*)"', text) == ["RP-01", "RP-08", "O-15"]
@@ -586,13 +578,9 @@ def test_a_paper_that_was_never_drawn_is_refused(papers: dict[str, Folder], tmp_
         ({"title": ""}, "title"),
         ({"alt": ""}, "alt"),
         ({"id": "fig6"}, "twice: fig6"),
-        ({"drawing": "fig6", "by": "accounting"}, "variants of fig6 need different names"),
         ({"drawing": "other", "id": "wide", "finding": ""}, "twice: wide"),
         ({"finding": None}, "finding"),
         ({"chart": {"x": "eps"}}, "chart"),
-        ({"chart": CHART | {"y": "mse"}}, "no column mse"),
-        ({"chart": CHART | {"curves": CHART["curves"][:2]}}, "no curve adaptive"),
-        ({"chart": CHART | {"panel_label": "{:d"}}, "panel label"),
         ({"kind": "table", "files": {"csv": "fig5.png"}}, "UTF-8"),
     ],
 )
@@ -605,9 +593,8 @@ def test_manifests_of_another_form_are_refused(
         pages.render(tmp_path, PAPERS, PROTOCOLS)
 
 
-@pytest.mark.parametrize("content", [b"", b"a,b\n1\n"])
-def test_broken_tables_are_refused(papers: dict[str, Folder], tmp_path: Path, content: bytes) -> None:
-    papers["dump"].files["wide.csv"] = content
+def test_an_empty_table_is_refused(papers: dict[str, Folder], tmp_path: Path) -> None:
+    papers["dump"].files["wide.csv"] = b""
     papers["dump"].publish()
     with pytest.raises(pages.ManifestError, match=r"wide\.csv"):
         pages.render(tmp_path, PAPERS, PROTOCOLS)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from shuffledp.storage import publish, verified
+from shuffledp.storage import publish, verified_rows
 
 COLUMNS: Final = (
     *("id", "kind", "paper", "where", "claim", "stated", "accounting", "target"),
@@ -37,14 +37,7 @@ def published(
 
 def union(tables: Iterable[Path]) -> list[dict[str, str]]:
     """Return the rows of several tables, in the tables' order."""
-    rows: list[dict[str, str]] = []
-    for path in tables:
-        text = verified(path, path.with_suffix(".sha256")).read_text(encoding="utf-8")
-        reader = csv.DictReader(text.splitlines(keepends=True))
-        if tuple(reader.fieldnames or ()) != COLUMNS:
-            raise ValueError(f"{path} has the columns {reader.fieldnames}, expected {list(COLUMNS)}.")
-        rows += list(reader)
-    return rows
+    return [row for path in tables for row in verified_rows(path)]
 
 
 def headlines(rows: Iterable[Row]) -> list[dict[str, str]]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 import pandas as pd
@@ -12,6 +13,7 @@ from shuffledp.pipeline.claims.errata_data import Entry, findings
 from shuffledp.pipeline.claims.outcomes import (
     TIE,
     ByPoint,
+    Names,
     Outcome,
     Untestable,
     Verdict,
@@ -67,9 +69,18 @@ def by_entry(
     claim(key, where, says, stated, expected, **more)(erratum)
 
 
-def paired(
-    case: Case, errors: Errors, experiments: Sequence[str], lower: str, upper: Sequence[str]
-) -> pd.DataFrame:
+def available(methods: Names, read: Callable[[str], ByPoint], what: str) -> dict[str, ByPoint]:
+    """Return the numbers of the methods that have some under the accounting, so that ratios have one accounting."""
+    found = {}
+    for method in methods:
+        with suppress(Untestable):
+            found[method] = read(method)
+    if not found:
+        raise Untestable(f"nothing to compare with {what}")
+    return found
+
+
+def paired(case: Case, errors: Errors, experiments: Names, lower: str, upper: Names) -> pd.DataFrame:
     """Return closed forms of a method and of its best rival at every point of the experiments that has both."""
     parts = {}
     for experiment in experiments:
@@ -82,9 +93,7 @@ def paired(
     return every
 
 
-def never_above_best(
-    case: Case, errors: Errors, experiments: Sequence[str], lower: str, upper: Sequence[str]
-) -> Verdict:
+def never_above_best(case: Case, errors: Errors, experiments: Names, lower: str, upper: Names) -> Verdict:
     """Judge whether ``lower`` is never above the best of ``upper``, at every point of the experiments."""
     pairs = paired(case, errors, experiments, lower, upper)
     below, above, ties = compared(pairs["lower"], pairs["upper"])

@@ -100,9 +100,9 @@ def never_above(against: int, points: int) -> Outcome:
     return "in part" if 2 * against <= points else "fails"
 
 
-def about(measured: float, stated: float) -> Outcome:
+def about(measured: float, stated: float, within: float = POINTS) -> Outcome:
     """Judge ``about p %``: holds within five points; in part if only the direction is right; fails otherwise."""
-    if abs(measured - stated) <= POINTS:
+    if abs(measured - stated) <= within:
         return "holds"
     return "in part" if measured * stated > 0 else "fails"
 
@@ -116,9 +116,7 @@ def scaling(x: ArrayLike, y: ArrayLike) -> float:
 
 def exponent(measured: float, stated: float) -> Outcome:
     """Judge ``proportional to x^p``: holds within `SLOPE`; in part if the sign is right; fails otherwise."""
-    if abs(measured - stated) <= SLOPE:
-        return "holds"
-    return "in part" if measured * stated > 0 else "fails"
+    return about(measured, stated, SLOPE)
 
 
 def compared(lower: ArrayLike, upper: ArrayLike) -> tuple[int, int, int]:

@@ -103,6 +103,12 @@ def catalogue(paper: str) -> Catalogue:
     return Catalogue(paper)
 
 
+def decorators(paper: str) -> tuple[Catalogue, Catalogue, Catalogue]:
+    """Return the decorators of claims without accounting, under the printed one, and under printed and exact."""
+    found = catalogue(paper)
+    return found, found.under("printed"), found.under("printed", "exact")
+
+
 def claims(paper: str) -> tuple[Claim, ...]:
     """Return the claims of a paper by number, then the orderings of its results."""
     for module in modules(paper, "_claims"):

@@ -65,23 +65,15 @@ def guarantee_facts(cells: pd.DataFrame, names: Mapping[str, str], order: Sequen
         note if label in IN_DOUBT else None
         for label, note in zip(cells["guarantee"], cells["guarantee_note"], strict=True)
     ]
-    known = sum(labels.values(), Counter())
+    every = sum(labels.values(), Counter())
+    in_words = {_IN_WORDS.get(label, label): labels[label] for label in _LABELS if label in labels}
+    whom = {text: trusted[word] for word, text in TRUST.items() if word in trusted}
     facts = {
-        "guarantee": _grouped(
-            {_IN_WORDS.get(label, label): labels[label] for label in _LABELS if label in labels},
-            known,
-            names,
-            order,
-        ),
+        "guarantee": _grouped(in_words, names, order),
         "why in doubt": " | ".join(
-            f"{_named(some, known, names, order)}: {note}" for note, some in _parts_by(notes, parts).items()
+            f"{_named(some, every, names, order)}: {note}" for note, some in _parts_by(notes, parts).items()
         ),
-        "users trust": _grouped(
-            {text: trusted[word] for word, text in TRUST.items() if word in trusted},
-            sum(trusted.values(), Counter()),
-            names,
-            order,
-        ),
+        "users trust": _grouped(whom, names, order),
     }
     return {key: text for key, text in facts.items() if text}
 
@@ -94,14 +86,10 @@ def _parts_by(words: Iterable[object], parts: Iterable[_Part]) -> dict[str, Coun
     return found
 
 
-def _grouped(
-    groups: Mapping[str, Counter[_Part]],
-    every: Counter[_Part],
-    names: Mapping[str, str],
-    order: Sequence[str],
-) -> str:
+def _grouped(groups: Mapping[str, Counter[_Part]], names: Mapping[str, str], order: Sequence[str]) -> str:
     if len(groups) == 1:
         return next(iter(groups))
+    every = sum(groups.values(), Counter())
     return " | ".join(f"{text}: {_named(some, every, names, order)}" for text, some in groups.items())
 
 

@@ -20,13 +20,13 @@ from shuffledp.pipeline import manifest
 from shuffledp.pipeline.site import audit, claims, errata, ranking, site_files
 from shuffledp.pipeline.site.cards import (
     Card,
+    Files,
     Picture,
     deck,
     first_shown,
     heading,
     in_order,
     name_of_drawing,
-    picture,
     title_of,
 )
 from shuffledp.pipeline.site.charts import chart_of, script
@@ -162,7 +162,7 @@ def _leading(results: Results, shown: Shown, page: str) -> Leading | None:
         best.alt,
         name_of_drawing(name),
         f"{shown.page}#{name}",
-        picture(results.folder, page, best),
+        Files(results.folder, page).picture(best),
     )
 
 

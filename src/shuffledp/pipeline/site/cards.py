@@ -142,12 +142,11 @@ def deck(results: Path, page: str, paper: DrawnPaper, explorable: Iterable[str] 
     common = _often([part for parts in variants for part in parts] for variants in texts.values())
     data_notes = list(dict.fromkeys(entry.note for entry in paper.entries if entry.note))
     settings = _settings_in_common(sorted_groups.values())
-    numbers, shown = set(explorable), _Files(results, page)
+    numbers, shown = set(explorable), Files(results, page)
     cards = tuple(
         _card(name, entries, texts[name], in_all[name], common, data_notes, settings, numbers, shown)
         for name, entries in sorted_groups.items()
     )
-    _check_anchors(cards, paper)
     return Deck(
         cards,
         tuple(
@@ -201,10 +200,8 @@ def _card(
     data_notes: Sequence[str],
     said: Mapping[str, str],
     explorable: set[str],
-    files: _Files,
+    files: Files,
 ) -> Card:
-    if len({entry.variant for entry in entries}) < len(entries):
-        raise ManifestError(f"The variants of {name} need different names: {[e.variant for e in entries]}.")
     shared = "\n\n".join(part for part in in_all if part not in common)
     variants = tuple(
         Variant(
@@ -238,15 +235,6 @@ def _card(
             i for i, note in enumerate(data_notes) if any(entry.note == note for entry in entries)
         ),
     )
-
-
-def _check_anchors(cards: Sequence[Card], paper: DrawnPaper) -> None:
-    """Check that a link to an entry cannot lead to an entry of another drawing."""
-    names = {card.anchor for card in cards}
-    if wrong := [e.id for e in paper.entries if e.id in names and e.id != e.drawing]:
-        raise ManifestError(
-            f"{paper.key}: {', '.join(wrong)} names an entry of one drawing and another drawing."
-        )
 
 
 # -- captions ------------------------------------------------------------------------------------------------------
@@ -315,16 +303,18 @@ def _settings(entries: Sequence[Entry], said: Mapping[str, str]) -> tuple[Settin
 
 
 @dataclass(frozen=True)
-class _Files:
-    """Files of entries, relative to a page."""
+class Files:
+    """Files of entries, with links from a page."""
 
     results: Path
     page: str
 
     def href(self, path: Path) -> str:
+        """Return the link to a file."""
         return "../" * self.page.count("/") + quote(path.relative_to(self.results).as_posix())
 
     def links(self, entry: Entry) -> tuple[Link, ...]:
+        """Return the links to all files of an entry."""
         forms = sorted(
             entry.files, key=lambda form: (FORMATS.index(form) if form in FORMATS else len(FORMATS), form)
         )
@@ -338,15 +328,11 @@ class _Files:
         )
 
     def picture(self, entry: Entry) -> Picture:
+        """Return the picture of a figure; raises `ManifestError` if it is no PNG file."""
         png = entry.files["png"]
         width, height = _png_size(png)
         target = next(entry.files[form] for form in ("svg", "pdf", "png") if form in entry.files)
         return Picture(self.href(png), self.href(target), width, height, width > WIDE)
-
-
-def picture(results: Path, page: str, entry: Entry) -> Picture:
-    """Return the picture of a figure, with links from a page; raises `ManifestError` if it is no PNG file."""
-    return _Files(results, page).picture(entry)
 
 
 def _size(count: int) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from shuffledp.pipeline.site.csv_tables import Row, Rows, cell, verified_rows
+from shuffledp.pipeline.site.csv_tables import Row, Rows, cell
+from shuffledp.storage import verified_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -48,12 +48,6 @@ def text_of(path: Path, problem: type[ValueError] = ManifestError) -> str:
         raise problem(f"{path} is not UTF-8 text: {error}.") from None
 
 
-def verified_rows(path: Path) -> list[dict[str, str]]:
-    """Return the rows of a CSV file that has its own checksum file."""
-    content = read_verified(path, path.with_suffix(".sha256")).decode("utf-8")
-    return list(csv.DictReader(content.splitlines(keepends=True)))
-
-
 def lines(path: Path) -> tuple[list[str], list[list[str]]]:
     """Return the header and the rows of a CSV file."""
     found = [row for row in csv.reader(text_of(path).splitlines(keepends=True)) if row]

@@ -14,6 +14,7 @@ from shuffledp.accounting.baselines.correlated_counts import correlated_noise
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.pipeline.claims import outcomes
 from shuffledp.pipeline.claims.case import Case
+from shuffledp.pipeline.claims.general_rules import available
 from shuffledp.pipeline.claims.outcomes import (
     ByPoint,
     Names,
@@ -25,13 +26,14 @@ from shuffledp.pipeline.claims.outcomes import (
     span,
     tally,
 )
-from shuffledp.pipeline.claims.stated_claims import catalogue
+from shuffledp.pipeline.claims.stated_claims import decorators
 from shuffledp.pipeline.papers.dump.computed_tables import PROTOCOLS
 
-claim = catalogue("dump")
-printed_claim = claim.under("printed")
-claim_in_both = claim.under("printed", "exact")
+claim, printed_claim, claim_in_both = decorators("dump")
 
+DUMP = ("pure_dump", "mix_dump")
+RIVALS = ("grr_blanket", "solh", "truncation", "truncation_plain", "private_coin", "public_coin")
+"""Every other protocol except correlated noise."""
 PLOTTED = ("synthetic", "ipums", "ratings")
 """The experiments with every protocol."""
 LARGE_DOMAIN = 5000
@@ -61,19 +63,10 @@ QUANTITIES: Mapping[str, Reader] = {
 }
 
 
-def available(case: Case, experiment: str, methods: Names, read: Reader = errors) -> dict[str, ByPoint]:
-    """Return the values of the methods that have one under the accounting, so that ratios have one accounting."""
-    found = {}
-    for method in methods:
-        try:
-            found[method] = read(case, experiment, method)
-        except Untestable:
-            continue
-    if not found:
-        raise Untestable(
-            f"nothing to compare with in {case.claim.paper}.{experiment} with {case.accounting} accounting"
-        )
-    return found
+def available_in(case: Case, experiment: str, methods: Names, read: Reader = errors) -> dict[str, ByPoint]:
+    """Return the numbers of `available` in an experiment."""
+    what = f"in {case.claim.paper}.{experiment} with {case.accounting} accounting"
+    return available(methods, lambda method: read(case, experiment, method), what)
 
 
 def at(values: ByPoint, **point: float) -> float:
@@ -163,8 +156,8 @@ def sides(
     """Return the largest value of ``of`` and the least value of the feasible rivals, by point."""
     parts = []
     for experiment in experiments:
-        ours = pd.concat(available(case, experiment, of, read).values(), axis=1).max(axis=1)
-        found = [*available(case, experiment, rivals, read).values()]
+        ours = pd.concat(available_in(case, experiment, of, read).values(), axis=1).max(axis=1)
+        found = [*available_in(case, experiment, rivals, read).values()]
         if shares:
             found += _other_shares(case, experiment, shares)
         best = pd.concat([values.reindex(ours.index) for values in found], axis=1).min(axis=1)
@@ -200,7 +193,7 @@ def _leads(pairs: pd.DataFrame) -> str:
     "private-coin and the truncation-based protocol only. The latter, truncated, is below pureDUMP on IPUMS at "
     "large eps, where most values have no users",
     of="pure_dump",
-    rivals=["grr_blanket", "solh", "truncation", "truncation_plain", "private_coin", "public_coin"],
+    rivals=RIVALS,
 )
 @claim_in_both(
     "DU-04",
@@ -210,7 +203,7 @@ def _leads(pairs: pd.DataFrame) -> str:
     "in part",
     figure="fig11",
     of="mix_dump",
-    rivals=["grr_blanket", "solh", "truncation", "truncation_plain", "private_coin", "public_coin"],
+    rivals=RIVALS,
     large_domain=True,
 )
 @claim_in_both(
@@ -222,7 +215,7 @@ def _leads(pairs: pd.DataFrame) -> str:
     wrong="the catalogue: with exact accounting it considered Ratings at the largest eps only. At the smallest eps, "
     "correlated noise with half of eps for its pairs sends fewer extra messages than pureDUMP, but not than "
     "mixDUMP",
-    of=["pure_dump", "mix_dump"],
+    of=DUMP,
     rivals=["truncation", "private_coin", "public_coin", "correlated_noise"],
     quantity="extra messages",
     shares=[0.01, 0.5],
@@ -268,7 +261,7 @@ def _leads(pairs: pd.DataFrame) -> str:
     figure="fig11",
     wrong="the catalogue: with exact accounting it compared SOLH with pureDUMP only. With its local budget of 8, "
     "mixDUMP is above both single-message protocols at most eps",
-    of=["pure_dump", "mix_dump"],
+    of=DUMP,
     rivals=["grr_blanket", "solh"],
     experiments=["ratings"],
 )
@@ -316,7 +309,7 @@ def lowest(
     "large eps, where most values have no users",
     chain=[
         ["pure_dump"],
-        ["grr_blanket", "solh", "truncation", "truncation_plain", "private_coin", "public_coin"],
+        RIVALS,
     ],
 )
 @claim_in_both(
@@ -328,7 +321,7 @@ def lowest(
     figure="fig11",
     chain=[
         ["mix_dump"],
-        ["grr_blanket", "solh", "truncation", "truncation_plain", "private_coin", "public_coin"],
+        RIVALS,
     ],
 )
 @claim_in_both(
@@ -351,21 +344,20 @@ def lowest(
     wrong="the catalogue: with exact accounting it considered Ratings at the largest eps only. At the smallest eps, "
     "correlated noise with half of eps for its pairs sends fewer extra messages than pureDUMP, but not than "
     "mixDUMP",
-    chain=[["pure_dump", "mix_dump"], ["truncation", "private_coin", "public_coin", "correlated_noise"]],
+    chain=[DUMP, ["truncation", "private_coin", "public_coin", "correlated_noise"]],
     quantity="extra messages",
     shares=[0.01, 0.5],
 )
 def never_above(
     case: Case,
     chain: Sequence[Names],
-    experiments: Names = PLOTTED,
     quantity: str = "error",
     shares: Sequence[float] = (),
 ) -> Verdict:
     """Check that no entry of the chain is above the next entry, with all rivals of one entry together."""
     said, above_all, points = [], 0, 0
     for lower, upper in pairwise(chain):
-        pairs = sides(case, experiments, lower, upper, QUANTITIES[quantity], shares)
+        pairs = sides(case, PLOTTED, lower, upper, QUANTITIES[quantity], shares)
         below, above, ties = compared(pairs["ours"], pairs["best"])
         above_all, points = above_all + above, points + len(pairs)
         said.append(
@@ -385,7 +377,6 @@ def never_above(
     "in part",
     figure="fig5",
     of=["mix_dump"],
-    over="pure_dump",
     most=1.5,
     experiments=["domains", "synthetic", "ipums", "ratings"],
     somewhere=True,
@@ -399,38 +390,29 @@ def never_above(
     figure="fig5",
     errata="DUMP-N9",
     of=["truncation", "truncation_plain"],
-    over="pure_dump",
     most=2,
 )
 def ratio_below(
     case: Case,
     of: Names,
-    over: str,
     most: float,
     experiments: Names = PLOTTED,
-    quantity: str = "error",
     somewhere: bool = False,
 ) -> Verdict:
-    """Check that the least value of ``of`` is below ``most`` times the value of ``over``, at every point.
+    """Check that the least error of ``of`` is below ``most`` times the error of pureDUMP, at every point.
 
     The claim holds in part if this is true at half of the points or, with ``somewhere``, at any point.
     """
-    ratios = pd.concat(
-        [
-            (
-                pd.concat(available(case, experiment, of, QUANTITIES[quantity]).values(), axis=1).min(axis=1)
-                / QUANTITIES[quantity](case, experiment, over)
-            ).dropna()
-            for experiment in experiments
-        ]
-    )
+    found = []
+    for experiment in experiments:
+        least = pd.concat(available_in(case, experiment, of).values(), axis=1).min(axis=1)
+        found.append((least / errors(case, experiment, "pure_dump")).dropna())
+    ratios = pd.concat(found)
     within = tally(ratios < most)
     verdict: Outcome = ordering(*within)
     if verdict == "fails" and somewhere and within.for_it:
         verdict = "in part"
-    return Verdict(
-        f"{span(ratios)} times the {quantity}", verdict, f"less than {most:g} times at {within} points"
-    )
+    return Verdict(f"{span(ratios)} times the error", verdict, f"less than {most:g} times at {within} points")
 
 
 @printed_claim(
@@ -440,16 +422,9 @@ def ratio_below(
     "10",
     figure="fig6",
 )
-def at_least(
-    case: Case,
-    experiments: Names = PLOTTED,
-    quantity: str = "messages",
-) -> Verdict:
-    """Check that protocols of ``of`` have at least ``least`` times the values of ``over``, at every point."""
-    least = 10
-    pairs = sides(case, experiments, ("pure_dump", "mix_dump"), ("truncation",), QUANTITIES[quantity])
+def at_least(case: Case) -> Verdict:
+    """Check that the truncation-based protocol has at least ten times the messages of DUMP, at every point."""
+    pairs = sides(case, PLOTTED, DUMP, ("truncation",), all_messages)
     ratios = pairs["best"] / pairs["ours"]
-    enough = tally(ratios >= least)
-    return Verdict(
-        f"{span(ratios)} times the {quantity}", enough, f"at least {least:g} times at {enough} points"
-    )
+    enough = tally(ratios >= 10)
+    return Verdict(f"{span(ratios)} times the messages", enough, f"at least 10 times at {enough} points")

@@ -22,12 +22,12 @@ from shuffledp.pipeline.claims.outcomes import (
     span,
     tally,
 )
-from shuffledp.pipeline.claims.stated_claims import catalogue
+from shuffledp.pipeline.claims.stated_claims import decorators
 from shuffledp.pipeline.papers.dump.comparison_claims import (
     PLOTTED,
     all_messages,
     at,
-    available,
+    available_in,
     error_by_function,
     errors,
     extra_messages,
@@ -36,9 +36,7 @@ from shuffledp.pipeline.papers.dump.comparison_claims import (
 )
 from shuffledp.pipeline.papers.dump.computed_tables import EPS_LOCAL
 
-claim = catalogue("dump")
-printed_claim = claim.under("printed")
-claim_in_both = claim.under("printed", "exact")
+claim, printed_claim, claim_in_both = decorators("dump")
 
 JUMP = 10.0
 """The error jumps where it falls by more than this from one eps to the next."""
@@ -326,7 +324,7 @@ def thousands(case: Case) -> Verdict:
 def lost_messages(case: Case) -> Verdict:
     """Return this library's messages for a claim whose numbers are missing in the available text."""
     eps, delta = 1, 1e-06
-    found = available(
+    found = available_in(
         case,
         "ratings",
         ("pure_dump", "mix_dump", "truncation", "private_coin", "correlated_noise"),

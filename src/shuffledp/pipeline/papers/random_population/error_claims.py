@@ -32,13 +32,11 @@ from shuffledp.pipeline.claims.outcomes import (
     span,
     tally,
 )
-from shuffledp.pipeline.claims.stated_claims import TARGETS, catalogue
+from shuffledp.pipeline.claims.stated_claims import TARGETS, decorators
 from shuffledp.pipeline.papers.random_population.published_gaps import ADULT_FEMALE, DELTA, dummies_error
 from shuffledp.populations import Binomial, Law, Poisson
 
-claim = catalogue("random_population")
-printed_claim = claim.under("printed")
-claim_in_both = claim.under("printed", "exact")
+claim, printed_claim, claim_in_both = decorators("random_population")
 claim_in_all = claim.under("printed", "exact", "simplified")
 
 PANEL = {"adult": "rate", "gradient": "rate", "poisson_even": "others", "poisson_skewed": "others"}
@@ -47,6 +45,8 @@ WORDS = {
     **dict.fromkeys(("adult", "gradient"), "participation rate"),
     **dict.fromkeys(("poisson_even", "poisson_skewed"), "mean number of others"),
 }
+COUNTED = ("adult", "poisson_even", "poisson_skewed")
+"""Experiments on the binary task."""
 RATE_APART = 0.01
 """In the captions, but not in the list of the text, to which the claims belong; the figures show it."""
 ADULT_USERS, IMAGES = 48_842, 60_000
@@ -89,7 +89,7 @@ def by_panel(values: ByPoint, experiment: str) -> ByPoint:
 
 def all_errors(case: Case, experiment: str, method: str) -> ByPoint:
     """Return expected errors of a method by panel (all of them) and eps, for the target of the case."""
-    values = by_panel(_noise(case, experiment, method), experiment)
+    values = _noise(case, experiment, method)
     return values if case.target != "population" else _with_sampling(values, experiment, method)
 
 
@@ -107,47 +107,40 @@ def errors(case: Case, experiment: str, method: str) -> ByPoint:
 
 def _noise(case: Case, experiment: str, method: str) -> ByPoint:
     if case.accounting != "simplified":
-        return case.closed_forms(experiment, method)
+        return by_panel(case.closed_forms(experiment, method), experiment)
     table = case.under("printed")
     if method == "local":
-        return table.closed_forms(experiment, method)
+        return by_panel(table.closed_forms(experiment, method), experiment)
     if method not in ("amplified", "non_adaptive", "adaptive") or experiment == "gradient":
         raise Untestable(f"there is no simplified form of {method} in {experiment}")
-    cells = table.cells(experiment, "amplified")
-    values = table.closed_forms(experiment, "amplified")
-    if cells["eps_local"].isna().any():
-        raise Untestable(f"the table of {experiment} has no local budgets")
-    factors = []
-    for point, printed in zip(values.index.to_frame().to_dict("records"), cells["eps_local"], strict=True):
-        law, eps = law_of(experiment, point[PANEL[experiment]]), point["eps"]
-        budget = local_budget(law, eps, DELTA, accounting="simplified")
-        factor = math.sqrt(report_variance(budget) / report_variance(float(printed)))
-        if method != "amplified":
-            factor *= dummies_error(law, eps, "simplified", adaptive=method == "adaptive")
-        factors.append(factor)
+    values = by_panel(table.closed_forms(experiment, "amplified"), experiment)
+    both = zip(budgets(case, experiment), budgets(table, experiment), strict=True)
+    factors = [math.sqrt(report_variance(ours) / report_variance(printed)) for ours, printed in both]
+    if method != "amplified":
+        adaptive = method == "adaptive"
+        factors = [
+            factor * dummies_error(law_of(experiment, panel), eps, "simplified", adaptive=adaptive)
+            for factor, (panel, eps) in zip(factors, values.index, strict=True)
+        ]
     return pd.Series(values.to_numpy() * np.array(factors), values.index)
 
 
 def budgets(case: Case, experiment: str, method: str = "amplified") -> ByPoint:
     """Return local budgets A (nats) of a method by panel (all of them) and eps."""
-    accounting = case.accounting
-    table = case.under("printed") if accounting == "simplified" else case
-    cells = table.cells(experiment, method)
-    found = cells["eps_local"]
+    simplified = case.accounting == "simplified"
+    found = (case.under("printed") if simplified else case).cells(experiment, method)["eps_local"]
     if found.isna().any():
         raise Untestable(f"the table of {experiment} has no local budgets")
-    if accounting == "simplified":
-        if method != "amplified":
-            raise Untestable(f"there is no simplified form of {method} in {experiment}")
-        points = cells.index.to_frame().to_dict("records")
-        found = pd.Series(
-            [
-                local_budget(law_of(experiment, p[PANEL[experiment]]), p["eps"], DELTA, accounting=accounting)
-                for p in points
-            ],
-            index=cells.index,
-        )
-    return by_panel(found, experiment)
+    known = by_panel(found, experiment)
+    if not simplified:
+        return known
+    if method != "amplified":
+        raise Untestable(f"there is no simplified form of {method} in {experiment}")
+    ours = [
+        local_budget(law_of(experiment, panel), eps, DELTA, accounting="simplified")
+        for panel, eps in known.index
+    ]
+    return pd.Series(ours, known.index)
 
 
 def _with_sampling(values: ByPoint, experiment: str, method: str) -> ByPoint:
@@ -200,14 +193,13 @@ def reductions(case: Case, experiments: Names, of: str, against: str) -> ByPoint
 )
 def more_than(case: Case) -> Verdict:
     """Check that the mean reduction is above the stated fraction in every panel."""
-    of, against, stated = "amplified", "local", 0.6
-    experiments = ("adult", "poisson_even", "poisson_skewed")
-    means = reductions(case, experiments, of, against)
+    stated = 0.6
+    means = reductions(case, COUNTED, "amplified", "local")
     above = tally(means > stated)
     apart = [
         f"; the panel of {WORDS[experiment]} {panel:g} of {experiment}, which the text does not list, is left out: "
         f"{percent(mean)}"
-        for (experiment, panel), mean in _apart(case, experiments, of, against).items()
+        for (experiment, panel), mean in _apart(case).items()
     ]
     return Verdict(
         f"{percent(means.min())} to {percent(means.max())}",
@@ -217,12 +209,12 @@ def more_than(case: Case) -> Verdict:
     )
 
 
-def _apart(case: Case, experiments: Names, of: str, against: str) -> dict[tuple[str, float], float]:
+def _apart(case: Case) -> dict[tuple[str, float], float]:
     """Return the mean reduction of the panels in the figures that the text does not list."""
     found: dict[tuple[str, float], float] = {}
-    for experiment in experiments:
+    for experiment in COUNTED:
         if PANEL[experiment] == "rate":
-            ratio = all_errors(case, experiment, of) / all_errors(case, experiment, against)
+            ratio = all_errors(case, experiment, "amplified") / all_errors(case, experiment, "local")
             kept = ratio[ratio.index.get_level_values("panel") == RATE_APART].dropna()
             found |= {(experiment, RATE_APART): float(1 - kept.mean())} if len(kept) else {}
     return found
@@ -236,7 +228,6 @@ def _apart(case: Case, experiments: Names, of: str, against: str) -> dict[tuple[
     "in part",
     figure="fig4",
     experiments=["adult"],
-    of="amplified",
     against="local",
     stated=0.7,
 )
@@ -248,7 +239,6 @@ def _apart(case: Case, experiments: Names, of: str, against: str) -> dict[tuple[
     "in part",
     figure="fig5",
     experiments=["poisson_even", "poisson_skewed"],
-    of="amplified",
     against="local",
     stated=0.6,
 )
@@ -259,13 +249,12 @@ def _apart(case: Case, experiments: Names, of: str, against: str) -> dict[tuple[
     "40 %",
     figure="fig9",
     experiments=["gradient"],
-    of="amplified",
     against="random_checkin",
     stated=0.4,
 )
-def mean_reduction(case: Case, experiments: Names, of: str, against: str, stated: float) -> Verdict:
+def mean_reduction(case: Case, experiments: Names, against: str, stated: float) -> Verdict:
     """Check that the mean reduction over all panels is about the stated fraction."""
-    means = reductions(case, experiments, of, against)
+    means = reductions(case, experiments, "amplified", against)
     mean = float(means.mean())
     return Verdict(
         percent(mean), about(mean, stated), f"by panel {percents(means)}, each a mean over the grid of eps"
@@ -279,8 +268,6 @@ def mean_reduction(case: Case, experiments: Names, of: str, against: str, stated
     "monotone",
     figure="fig4",
     experiments=["adult"],
-    of="amplified",
-    against="local",
 )
 @claim_in_all(
     "RP-27",
@@ -289,14 +276,12 @@ def mean_reduction(case: Case, experiments: Names, of: str, against: str, stated
     "monotone",
     figure="fig5",
     experiments=["poisson_even", "poisson_skewed"],
-    of="amplified",
-    against="local",
 )
-def growing_reduction(case: Case, experiments: Names, of: str, against: str) -> Verdict:
+def growing_reduction(case: Case, experiments: Names) -> Verdict:
     """Check that the mean reduction of every panel is larger than in the panel with fewer participants."""
     steps, listed = [], []
     for experiment in experiments:
-        means = reductions(case, [experiment], of, against)
+        means = reductions(case, [experiment], "amplified", "local")
         steps += list(np.diff(means.to_numpy()))
         listed.append(percents(means))
     if not steps:
@@ -474,7 +459,7 @@ def errors_fall(case: Case) -> Verdict:
     """Check that the error of every method decreases with the budget and from panel to panel."""
     right = wrong = 0
     which = []
-    for experiment in ("adult", "poisson_even", "poisson_skewed"):
+    for experiment in COUNTED:
         for method in FALLING[experiment]:
             values = all_errors(case, experiment, method)
             for level in ("panel", "eps"):
@@ -494,7 +479,7 @@ def errors_fall(case: Case) -> Verdict:
     "The error of AMPLIFIED is never above the error of LOCAL.",
     "never above",
     figure="fig4",
-    experiments=["adult", "poisson_even", "poisson_skewed"],
+    experiments=COUNTED,
     lower="amplified",
     upper=["local"],
 )
@@ -505,7 +490,7 @@ def errors_fall(case: Case) -> Verdict:
     "never above",
     figure="fig4",
     errata="RP-N9",
-    experiments=["adult", "poisson_even", "poisson_skewed"],
+    experiments=COUNTED,
     lower="non_adaptive",
     upper=["amplified"],
 )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -30,17 +29,17 @@ from shuffledp.pipeline.claims.outcomes import (
     span,
     tally,
 )
-from shuffledp.pipeline.claims.stated_claims import TARGETS, catalogue
+from shuffledp.pipeline.claims.stated_claims import TARGETS, decorators
 from shuffledp.pipeline.papers.random_population.error_claims import all_errors, errors, reductions
 from shuffledp.pipeline.papers.random_population.multi_message_gaps import OPEN, table_two
 from shuffledp.pipeline.papers.random_population.published_gaps import DELTA, EPS, POPULATIONS
 from shuffledp.populations import Fixed, Poisson
 
-claim = catalogue("random_population")
-printed_claim = claim.under("printed")
-claim_in_both = claim.under("printed", "exact")
+claim, printed_claim, claim_in_both = decorators("random_population")
 claim_in_all = claim.under("printed", "exact", "simplified")
 
+EXPERIMENTS = ("adult", "poisson_even")
+"""Experiments with multi-message protocols."""
 MULTI = {"MULTI-UNION": "multi_union", "MULTI-EXPECTED": "multi_expected"}
 _SHARES_LISTED = (2, 5, 18, 19, 1000, 100_000)
 
@@ -58,7 +57,7 @@ _SHARES_LISTED = (2, 5, 18, 19, 1000, 100_000)
 )
 def multi_against_single(case: Case) -> Verdict:
     """Judge the mean reduction of both multi-message protocols against AMPLIFIED."""
-    means = {name: reductions(case, ("adult", "poisson_even"), m, "amplified") for name, m in MULTI.items()}
+    means = {name: reductions(case, EXPERIMENTS, m, "amplified") for name, m in MULTI.items()}
     mean = float(pd.concat(list(means.values())).mean())
     parts = [
         f"{name} {percents(of.groupby(level=0).mean())} ({', '.join(of.index.get_level_values(0).unique())})"
@@ -80,7 +79,7 @@ def expected_against_union(case: Case) -> Verdict:
     """Judge the reduction by MULTI-EXPECTED against MULTI-UNION within a range of budgets."""
     stated = 0.4
     at = (0.05, 0.1, 0.2, 0.3)
-    ratios = _ratios(case, ("adult", "poisson_even"))
+    ratios = _ratios(case)
     inside = ratios[ratios.index.get_level_values("eps").isin(at)]
     if inside.empty:
         raise Untestable("needs the papers' grid: none of the budgets is in the run")
@@ -92,14 +91,14 @@ def expected_against_union(case: Case) -> Verdict:
     )
 
 
-def _ratios(case: Case, experiments: Sequence[str]) -> pd.Series[float]:
+def _ratios(case: Case) -> pd.Series[float]:
     """Return TVE(MULTI-EXPECTED) / TVE(MULTI-UNION) by experiment, panel and eps."""
     return pd.concat(
         {
             experiment: (
                 errors(case, experiment, "multi_expected") / errors(case, experiment, "multi_union")
             ).dropna()
-            for experiment in experiments
+            for experiment in EXPERIMENTS
         }
     )
 
@@ -116,7 +115,7 @@ def _ratios(case: Case, experiments: Sequence[str]) -> pd.Series[float]:
 def gap_narrows(case: Case) -> Verdict:
     """Check that the ratio of the two multi-message errors is smaller at the larger budget."""
     early, late = 0.1, 0.5
-    ratios = _ratios(case, ("adult", "poisson_even"))
+    ratios = _ratios(case)
     if not {early, late} <= set(ratios.index.get_level_values("eps")):
         raise Untestable(f"needs the papers' grid: eps_c {early:g} and {late:g}")
     before, after = (ratios.xs(eps, level="eps") for eps in (early, late))
@@ -288,7 +287,7 @@ def tens_of_messages(case: Case) -> Verdict:
     shares = np.array(
         [
             json.loads(parameters)["shares"]
-            for experiment in ("adult", "poisson_even")
+            for experiment in EXPERIMENTS
             for method in MULTI.values()
             for parameters in case.cells(experiment, method)["parameters"]
         ]
@@ -315,7 +314,7 @@ def both_below(case: Case) -> Verdict:
     least, most = math.inf, -math.inf
     lost: list[float] = []
     for method in MULTI.values():
-        pairs = paired(case, all_errors, ("adult", "poisson_even"), method, ["amplified"])
+        pairs = paired(case, all_errors, EXPERIMENTS, method, ["amplified"])
         below, above, _ = compared(pairs["lower"], pairs["upper"])
         wins, losses = wins + below, losses + above
         lead = 1 - pairs["lower"] / pairs["upper"]

@@ -25,11 +25,13 @@ DELTA = 1e-5
 EPS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
 #: Share of females among the users of Adult (Section VII-A).
 ADULT_FEMALE = 16_192 / 48_842
+#: Participation rates of Figures 4 and 9.
+RATES = (0.01, 0.05, 0.1, 0.2, 0.5)
 #: Points of eps_central (nats) at which the printed bounds show a gain by dummies.
 EPS_SMALL = (0.001, 0.01, 0.05)
 #: The populations of Figure 4, then those of Figures 5 and 6.
 POPULATIONS: dict[str, Law] = {
-    **{f"Adult, rate {rate}": Binomial(48841, rate) for rate in (0.01, 0.05, 0.1, 0.2, 0.5)},
+    **{f"Adult, rate {rate}": Binomial(48841, rate) for rate in RATES},
     **{f"Poisson, mean {mean}": Poisson(float(mean)) for mean in (1000, 5000, 25000, 125000)},
 }
 
@@ -132,7 +134,7 @@ def checkin_gaps() -> pd.DataFrame:
     participants, with about the same fraction of women as all Adult users.
     """
     rows = []
-    for rate in (0.01, 0.05, 0.1, 0.2, 0.5):
+    for rate in RATES:
         law, slots, filled = filled_slots(48841, rate)
         n = law.mean + 1
         size = math.sqrt(slots * n) / filled  # sqrt(m) / K against 1 / sqrt(n)
@@ -173,7 +175,7 @@ def gradient_gaps() -> pd.DataFrame:
     in comparison. The mean number of filled slots is as in :func:`checkin_gaps`.
     """
     rows = []
-    for rate in (0.01, 0.05, 0.1, 0.2, 0.5):
+    for rate in RATES:
         law, slots, filled = filled_slots(59999, rate)
         savings = {
             accounting: [

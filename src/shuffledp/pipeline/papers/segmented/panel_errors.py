@@ -12,7 +12,8 @@ from shuffledp.accounting.segmented.items import blanket_slots
 from shuffledp.accounting.segmented.plans import blanket_law_of
 from shuffledp.accounting.segmented.set_errors import blanket_sse, sampling_sse
 from shuffledp.pipeline.claims.case import Case
-from shuffledp.pipeline.claims.outcomes import ByPoint, Untestable
+from shuffledp.pipeline.claims.general_rules import available
+from shuffledp.pipeline.claims.outcomes import ByPoint, Names, Untestable
 
 OURS = "segmented_best"
 """The protocol at the number of blanket messages with the least expected error."""
@@ -97,17 +98,10 @@ def spreads(case: Case) -> dict[Panel, float]:
     return found
 
 
-def available(case: Case, methods: list[str]) -> dict[str, ByPoint]:
+def available_errors(case: Case, methods: Names) -> dict[str, ByPoint]:
     """Return errors of the methods that have results under the accounting."""
-    found = {}
-    for method in methods:
-        try:
-            found[method] = errors(case, method)
-        except Untestable:
-            continue
-    if not found:
-        raise Untestable(f"nothing to compare with has results with {case.accounting} accounting")
-    return found
+    what = f"has results with {case.accounting} accounting"
+    return available(methods, lambda method: errors(case, method), what)
 
 
 def at(values: ByPoint, *, split: str | None = None, data: str | None = None) -> ByPoint:

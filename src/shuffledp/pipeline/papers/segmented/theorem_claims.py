@@ -25,13 +25,11 @@ from shuffledp.numerics.windows import Window, binomial_window, convolve
 from shuffledp.pipeline.claims.case import Case
 from shuffledp.pipeline.claims.general_rules import by_entry
 from shuffledp.pipeline.claims.outcomes import Outcome, Untestable, Verdict, scaling, span, tally
-from shuffledp.pipeline.claims.stated_claims import catalogue
+from shuffledp.pipeline.claims.stated_claims import decorators
 from shuffledp.pipeline.datasets.summaries import default_summaries_dir, read_summary
 from shuffledp.pipeline.papers.segmented.panel_errors import SPLITS, parameters, table
 
-claim = catalogue("segmented")
-printed_claim = claim.under("printed")
-claim_in_both = claim.under("printed", "exact")
+claim, printed_claim, claim_in_both = decorators("segmented")
 
 BUDGETS = (0.5, 1.0, 2.0)
 """Budgets of the levels, nats."""

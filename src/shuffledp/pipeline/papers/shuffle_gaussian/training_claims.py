@@ -22,12 +22,10 @@ from shuffledp.pipeline.claims.outcomes import (
     percent,
     span,
 )
-from shuffledp.pipeline.claims.stated_claims import catalogue
+from shuffledp.pipeline.claims.stated_claims import decorators
 from shuffledp.pipeline.papers.shuffle_gaussian.computed_tables import CHECKIN_SIGMA, FIGURE_ROUNDS
 
-claim = catalogue("shuffle_gaussian")
-printed_claim = claim.under("printed")
-claim_in_both = claim.under("printed", "exact")
+claim, printed_claim, claim_in_both = decorators("shuffle_gaussian")
 
 TESTED = 10_000
 """Pictures in MNIST's test set, which an accuracy is the share of."""

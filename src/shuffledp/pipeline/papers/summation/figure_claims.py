@@ -26,13 +26,11 @@ from shuffledp.pipeline.claims.outcomes import (
     span,
     tally,
 )
-from shuffledp.pipeline.claims.stated_claims import catalogue
+from shuffledp.pipeline.claims.stated_claims import decorators
 from shuffledp.pipeline.papers.summation.computed_tables import EPS_STAR, GAMMA, readings
 from shuffledp.pipeline.papers.summation.theorem_claims import READING, central_slope
 
-claim = catalogue("summation")
-printed_claim = claim.under("printed")
-claim_in_both = claim.under("printed", "exact")
+claim, printed_claim, claim_in_both = decorators("summation")
 
 AGREES = 4
 """Standard errors within which a simulated value agrees with a closed form."""
@@ -164,7 +162,6 @@ def rappor_slope(case: Case) -> Verdict:
     "5",
     "The error of RAPPOR varies by less than 1 % for n = 10^4 to 10^7.",
     "less than 1 %",
-    experiment="users",
     method="rappor_plain",
     within=0.01,
 )
@@ -174,13 +171,12 @@ def rappor_slope(case: Case) -> Verdict:
     "The error is of order 1/eps, against order sqrt(n) in the local model.",
     "constant",
     figure="fig1a",
-    experiment="users",
     method="correlated_sum",
     within=1e-09,
 )
-def constant_error(case: Case, experiment: str, method: str, within: float) -> Verdict:
+def constant_error(case: Case, method: str, within: float) -> Verdict:
     """Check that the error does not depend on the number of users."""
-    found = errors(case, experiment, method)
+    found = errors(case, "users", method)
     if len(found) < 2:
         raise Untestable("needs the papers' grid: several n")
     spread = float(found.max() / found.min() - 1)

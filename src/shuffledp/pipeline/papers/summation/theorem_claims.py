@@ -30,7 +30,7 @@ from shuffledp.accounting.summation.shift_noise import negative_binomial_shift_d
 from shuffledp.pipeline.claims.case import Case
 from shuffledp.pipeline.claims.general_rules import by_entry
 from shuffledp.pipeline.claims.outcomes import CLOSED_FORM, SLOPE, Outcome, Verdict, percent, scaling, span
-from shuffledp.pipeline.claims.stated_claims import catalogue
+from shuffledp.pipeline.claims.stated_claims import decorators
 from shuffledp.pipeline.papers.summation.computed_tables import (
     DELTA,
     EPS,
@@ -41,9 +41,7 @@ from shuffledp.pipeline.papers.summation.computed_tables import (
     readings,
 )
 
-claim = catalogue("summation")
-printed_claim = claim.under("printed")
-claim_in_both = claim.under("printed", "exact")
+claim, printed_claim, claim_in_both = decorators("summation")
 
 USERS = 10**6
 DELTAS = (1e-3, 1e-6, 1e-9, 1e-12)
