@@ -6,8 +6,6 @@ response or Laplace noise, which is a `OneReport`. A protocol derives from one o
 that a schedule does not depend on its randomizer. `shuffledp.protocols._checkin` has one more schedule.
 """
 
-from __future__ import annotations
-
 import math
 from abc import abstractmethod
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """List of all checks, in the order in which they run, and their verdicts."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Checks of messages and estimates: cost, laws, errors, and the claimed privacy."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator
 from inspect import getattr_static

@@ -12,8 +12,6 @@ Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, 
 which of their reports are uniform.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from dataclasses import dataclass
