@@ -1,7 +1,5 @@
 """Cases of `shuffledp check-baseline` for a setting of the command line."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

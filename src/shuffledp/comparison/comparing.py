@@ -1,7 +1,5 @@
 """Comparison of every protocol of a task for one setting: calibration, error, cost and guarantee."""
 
-from __future__ import annotations
-
 import math
 import warnings
 from collections.abc import Mapping, Sequence

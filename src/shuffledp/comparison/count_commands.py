@@ -1,7 +1,5 @@
 """The commands ``shuffledp count`` and ``shuffledp merge``: counts of the user's data as files."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from pathlib import Path

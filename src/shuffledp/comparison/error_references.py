@@ -1,7 +1,5 @@
 """Errors for comparison: the noise of a trusted curator, and the best answer without data."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

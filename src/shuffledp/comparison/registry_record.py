@@ -5,8 +5,6 @@ accounting, and marks fields that only a deployer can complete as open. Names an
 registry's schema at its commit 057e5d81cf60.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -47,6 +47,19 @@ FLOOR = {
 }
 
 
+#: Power of a step of the sum that the numbers of a row are multiplied by, if they are errors in levels.
+_POWERS = {
+    "mse": 2,
+    "half_width": 1,
+    "simultaneous_half_width": 1,
+    "heavy_variance": 2,
+    "blind_mse": 2,
+    "poisoning_gain": 1,
+    "simulated_mse": 2,
+    "simulated_standard_error": 2,
+}
+
+
 @dataclass(frozen=True)
 class Compared:
     """Error, cost and guarantee of a protocol in one setting.
@@ -188,25 +201,14 @@ class Compared:
 
     def scaled(self, step: float) -> Compared:
         """Return the row with all errors in units in which one level of the sum has the positive value `step`."""
-
-        def times(value: float | None, factor: float) -> float | None:
-            return None if value is None else value * factor
-
+        scaled: dict[str, Any] = {
+            name: None if (value := getattr(self, name)) is None else value * step**power
+            for name, power in _POWERS.items()
+        }
         numbers = dict(self.parameters or {})
         if "noise_rmse" in numbers:
             numbers["noise_rmse"] *= step
-        return replace(
-            self,
-            parameters=self.parameters and numbers,
-            mse=times(self.mse, step**2),
-            half_width=self.half_width * step,
-            simultaneous_half_width=self.simultaneous_half_width * step,
-            heavy_variance=times(self.heavy_variance, step**2),
-            blind_mse=times(self.blind_mse, step**2),
-            poisoning_gain=times(self.poisoning_gain, step),
-            simulated_mse=times(self.simulated_mse, step**2),
-            simulated_standard_error=times(self.simulated_standard_error, step**2),
-        )
+        return replace(self, parameters=self.parameters and numbers, **scaled)
 
     def as_dict(self) -> dict[str, Any]:
         """Return all fields for JSON; infinite numbers, such as a local budget, are None."""
@@ -331,36 +333,32 @@ def _columns(rows: Sequence[Compared]) -> list[Column]:
     poisoned = any(row.poisoning_gain is not None for row in rows)
     absent = any(row.colluding is not None for row in rows)
     added = simulated + poisoned + absent
-    gains: list[Column] = [
-        ("poisoned", 8, lambda r: _number(r.poisoning_gain, 4)),
-        ("/error", 6, lambda r: _number(r.poisoning_errors)),
+    sent, alone = added < 2, added == 0  # with more columns the table would be too wide
+    every: list[tuple[bool, str, int, Callable[[Compared], str]]] = [
+        (True, "local", 6, lambda r: _eps(r.eps_local)),
+        (True, "error", 8, lambda r: _number(r.mse)),
+        (True, "±95 %", 8, lambda r: _number(r.half_width)),
+        (simulated, "simulated", 14, _simulation),
+        (frequencies and alone, "frequent", 8, lambda r: _number(r.heavy_variance)),
+        (
+            True,
+            "/floor",
+            7,
+            lambda r: _large(None if r.floor_ratio is None else float(f"{r.floor_ratio:.3g}")),
+        ),
+        (sent, "messages", 8, lambda r: _large(r.messages_per_user)),
+        (sent, "most", 6, lambda r: _most(r, r.most_messages)),
+        (sent, "bits", 7, lambda r: _large(r.bits_per_user)),
+        (sent, "most", 6, lambda r: _most(r, r.most_bits)),
+        (True, "spent", 6, lambda r: _eps(r.eps_spent)),
+        (poisoned, "poisoned", 8, lambda r: _number(r.poisoning_gain, 4)),
+        (poisoned, "/error", 6, lambda r: _number(r.poisoning_errors)),
+        (absent, "collude", 7, lambda r: _eps(r.eps_colluding)),
+        (absent, "dropped", 7, lambda r: _eps(r.eps_dropped)),
+        (alone, "slack", 5, lambda r: _slack(r.slack)),
+        (True, "guarantee", -11, lambda r: r.guarantee or "–"),
     ]
-    left: list[Column] = [
-        ("collude", 7, lambda r: _eps(r.eps_colluding)),
-        ("dropped", 7, lambda r: _eps(r.eps_dropped)),
-    ]
-    sent: list[Column] = [
-        ("messages", 8, lambda r: _large(r.messages_per_user)),
-        ("most", 6, lambda r: _most(r, r.most_messages)),
-        ("bits", 7, lambda r: _large(r.bits_per_user)),
-        ("most", 6, lambda r: _most(r, r.most_bits)),
-    ]
-    frequent: Column = ("frequent", 8, lambda r: _number(r.heavy_variance))
-    slack: Column = ("slack", 5, lambda r: _slack(r.slack))
-    return [
-        ("local", 6, lambda r: _eps(r.eps_local)),
-        ("error", 8, lambda r: _number(r.mse)),
-        ("±95 %", 8, lambda r: _number(r.half_width)),
-        *([("simulated", 14, _simulation)] if simulated else []),
-        *([frequent] if frequencies and not added else []),  # the table would be too wide
-        ("/floor", 7, lambda r: _large(None if r.floor_ratio is None else float(f"{r.floor_ratio:.3g}"))),
-        *(sent if added < 2 else []),
-        ("spent", 6, lambda r: _eps(r.eps_spent)),
-        *(gains if poisoned else []),
-        *(left if absent else []),
-        *([] if added else [slack]),
-        ("guarantee", -11, lambda r: r.guarantee or "–"),
-    ]
+    return [(heading, width, text) for shown, heading, width, text in every if shown]
 
 
 def _simulation(row: Compared) -> str:

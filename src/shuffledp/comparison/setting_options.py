@@ -1,7 +1,5 @@
 """Options of the command line for a setting, shared by its commands."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """The user's own records, counted for a comparison: users per value, number or item."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path

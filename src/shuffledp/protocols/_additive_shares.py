@@ -1,7 +1,5 @@
 """Additive secret shares of an integer modulo q: m shares add up to the integer, and any m - 1 of them are uniform."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Random check-in for any kind of report: every participant chooses one of m slots, each of which keeps one report."""
 
-from __future__ import annotations
-
 import math
 from typing import Literal, Self, get_args
 

@@ -1,7 +1,5 @@
 """Random numbers for every user and every value, in blocks of bounded size."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -7,8 +7,6 @@ Roughgarden and Sundararajan 2012). Discrete Gaussian noise is from Canonne, Kam
 Agarwal, Kairouz and Liu 2021; see :mod:`shuffledp.accounting.baselines.noisy_counts`.
 """
 
-from __future__ import annotations
-
 import math
 from abc import abstractmethod
 from dataclasses import dataclass, replace

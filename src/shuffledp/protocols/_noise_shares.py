@@ -1,7 +1,5 @@
 """Noise that users send in shares: infinitely divisible laws of numbers, and the messages that encode the numbers."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

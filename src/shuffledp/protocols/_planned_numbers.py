@@ -1,7 +1,5 @@
 """Number of users that a protocol is planned for, if the number of users is random."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import replace

@@ -6,8 +6,6 @@ response or Laplace noise, which is a `OneReport`. A protocol derives from one o
 that a schedule does not depend on its randomizer. `shuffledp.protocols._checkin` has one more schedule.
 """
 
-from __future__ import annotations
-
 import math
 from abc import abstractmethod
 from fractions import Fraction
@@ -20,7 +18,7 @@ from shuffledp.accounting.general.clones import ClonesProfile, OtherReports
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.accounting.random_population.amplification import local_budget
 from shuffledp.guarantees import EXACT, SIMPLIFIED, UPPER, under
-from shuffledp.numerics.argument_ranges import check_count
+from shuffledp.numerics.argument_ranges import Count
 from shuffledp.populations import Fixed, Law
 from shuffledp.protocols._requests import from_request, remaining
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase, Trust
@@ -158,7 +156,7 @@ class OneReport(ProtocolBase):
         elif stray_factor:
             raise ValueError(f"{cls.name}: stray_factor only matters when dummies is left out, got both.")
         else:
-            count = check_count("dummies", dummies)
+            count = dummies
             eps_local = local_budget(law, eps, delta, dummies=count, adaptive=adaptive, accounting=accounting)
         return cls.scheduled(task, law, eps_local, dummy_count=count, adaptive=adaptive)
 
@@ -215,7 +213,7 @@ class NonAdaptiveSchedule(OneReport):
         delta: float,
         *,
         accounting: str = "exact",
-        dummies: int | None = None,
+        dummies: Count | None = None,
     ) -> Self:
         """Find the number of dummies with the smallest expected error for two values, and the largest local budget for
         it.
@@ -243,7 +241,7 @@ class AdaptiveSchedule(OneReport):
         delta: float,
         *,
         accounting: str = "exact",
-        dummies: int | None = None,
+        dummies: Count | None = None,
         stray_factor: bool = False,
     ) -> Self:
         """Find the number k with the smallest expected error, and the largest local budget for it; ``dummies`` fixes k.

@@ -4,8 +4,6 @@ The child is a new interpreter and no fork, as threads of the parent, for exampl
 with its parent.
 """
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import math

@@ -1,7 +1,5 @@
 """Location of an error in a user's file, in one line. Every job of the pipeline imports this module."""
 
-from __future__ import annotations
-
 import traceback
 from pathlib import Path
 

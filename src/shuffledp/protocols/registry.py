@@ -4,8 +4,6 @@ A built-in is ``protocols/<task>/<name>.py`` and defines exactly one protocol of
 protocols needs no import and a workflow can be checked without loading them.
 """
 
-from __future__ import annotations
-
 import ast
 import importlib
 import importlib.util

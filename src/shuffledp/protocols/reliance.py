@@ -1,7 +1,5 @@
 """Other users who must be honest for a protocol's guarantee, and what bounds the gain of fake users."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Literal
 

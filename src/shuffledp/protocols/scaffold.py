@@ -4,8 +4,6 @@ Each class is a complete protocol in the local model, with a fast law where the 
 with its expected error. docs/baselines.md uses the same templates.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from pathlib import Path

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import nbinom
 
+from shuffledp import accounting
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.count_pairs import settled_count_delta
 from shuffledp.protocols.frequency.one_sided_noise import OneSidedNoise, one_sided_noise
@@ -62,4 +63,4 @@ def test_noise_that_is_too_wide_is_refused():
     with pytest.raises(Infeasible, match="too wide"):
         one_sided_noise(1.0, 1e-6, shape=0.05)
     with pytest.raises(ValueError, match="shape"):
-        one_sided_noise(1.0, 1e-6, shape=0.0)
+        accounting.one_sided_noise(1.0, 1e-6, shape=0.0)

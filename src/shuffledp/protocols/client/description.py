@@ -10,8 +10,6 @@ from itertools import accumulate
 from typing import Any
 
 from shuffledp.protocols.client.files import CONFIDENCE
-from shuffledp.sampling.clients import ValueResponse
-from shuffledp.sampling.rationals import MOST_EXPONENT
 
 #: Rate of clusters of some sizes, the first size, and the number of sizes.
 ClusterRate = tuple[float, int, int]
@@ -51,6 +49,9 @@ AS_CALIBRATED = "Probabilities are the calibrated numbers, to the last bit."
 
 def odds_below(eps_local: float) -> dict[str, str]:
     """Return integer weights of true and other reports whose odds are at most ``exp(eps_local)``."""
+    from shuffledp.sampling.clients import ValueResponse  # jobs write no clients
+    from shuffledp.sampling.rationals import MOST_EXPONENT
+
     response = ValueResponse.within(Fraction(min(eps_local, MOST_EXPONENT)), 2)
     return {"true_weight": str(response.true_weight), "other_weight": str(response.other_weight)}
 

@@ -1,7 +1,5 @@
 """Settings in which protocols are checked, and inputs and groups of users that are compared."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial

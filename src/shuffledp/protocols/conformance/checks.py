@@ -1,14 +1,10 @@
 """List of all checks, in the order in which they run, and their verdicts."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from inspect import getattr_static
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.protocols.base import ProtocolBase
 from shuffledp.protocols.conformance.cases import Case, Protocol
 from shuffledp.protocols.conformance.law_checks import (
     check_additive,
@@ -28,10 +24,9 @@ from shuffledp.protocols.conformance.objects import (
     check_value_object,
 )
 from shuffledp.protocols.conformance.privacy import Evidence, check_claim, check_encoder, privacy_evidence
-from shuffledp.protocols.conformance.running import has_fast_law, sending
 from shuffledp.protocols.plugin_errors import said
 
-Check = Callable[[Protocol, Iterable[Case]], None]
+Check = Callable[[Protocol, Iterable[Case]], str | None]
 CHECKS: tuple[Check, ...] = (
     check_declarations,
     check_value_object,
@@ -99,7 +94,7 @@ def verdicts(protocol_class: Protocol, cases: Iterable[Case]) -> list[Verdict]:
 
 
 def verdict(
-    check: Callable[[Protocol, Iterable[Case]], str | None],
+    check: Check,
     protocol_class: Protocol,
     cases: tuple[Case, ...],
     file: str = "",
@@ -110,24 +105,7 @@ def verdict(
         note = check(protocol_class, cases)
     except Exception as error:
         return Verdict(about, False, said(error, file))
-    return Verdict(about, True, note or _unlooked(check.__name__, protocol_class, cases))
-
-
-def _unlooked(name: str, protocol_class: Protocol, cases: tuple[Case, ...]) -> str:
-    """Return the reason why a check compared nothing; empty if it compared."""
-    if name == "check_one_law" and not has_fast_law(protocol_class):
-        return "NOT checked, there is no sample_aggregate of its own: simulations run message by message"
-    if name == "check_one_law" and getattr_static(protocol_class, "joint_law") is not ProtocolBase.joint_law:
-        every = [protocol.joint_law for _, protocol, _ in sending(protocol_class, cases)]
-        alone = every.count(False)
-        return f"NOT checked: how numbers depend on each other where joint_law is False, {alone} of {len(every)} cases"
-    if name == "check_additive" and not protocol_class.streamable:
-        return "NOT checked, streamable is False"
-    if name == "check_variance" and protocol_class.expected_variance is ProtocolBase.expected_variance:
-        return "NOT checked, there is no expected_variance"
-    if name == "check_unbiased" and getattr_static(protocol_class, "biased") is True:
-        return "NOT checked, biased is True"
-    return ""
+    return Verdict(about, True, note or "")
 
 
 def infeasible_cases(protocol_class: Protocol, cases: Iterable[Case]) -> list[tuple[str, int]]:

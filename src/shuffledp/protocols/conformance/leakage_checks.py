@@ -4,8 +4,6 @@ They use all inputs, larger domains and more users; messages of probability down
 shuffler and not only the aggregate; all messages of a user in the local model; users of different privacy levels.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Checks that the methods of a user's class return values as the interface requires; faults are single sentences."""
 
-from __future__ import annotations
-
 import io
 import time
 from collections.abc import Callable, Iterable, Iterator

@@ -1,7 +1,5 @@
 """Checks of a protocol as an object: declarations, refused requests, and the absence of hidden draws and changes."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import FrozenInstanceError, fields, is_dataclass, replace

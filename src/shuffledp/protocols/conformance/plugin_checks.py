@@ -5,8 +5,6 @@ declared trust, and that variances are right to a few percent. `leakage_checks` 
 false-alarm rate of the conformance checks.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable
 

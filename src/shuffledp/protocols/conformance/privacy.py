@@ -5,8 +5,6 @@ the rate `P_VALUE` for all comparisons of one pair of samples together, so that 
 in a million pairs. The tests can detect too large a loss; they prove no guarantee.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace

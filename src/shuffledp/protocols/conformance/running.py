@@ -1,7 +1,5 @@
 """Selection and simulation of a protocol's feasible cases, by the fast law or message by message."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Random numbers of the checks, and comparisons with bounds of a known false-alarm rate."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Vectors over the field of two elements, stored as the bits of integers: kernels, spans and random subspaces."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 from itertools import combinations
 from typing import Any

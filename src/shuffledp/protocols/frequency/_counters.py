@@ -1,7 +1,5 @@
 """Histograms of counters, with messages +1 and -1 and noise that users share: messages, exact law and error."""
 
-from __future__ import annotations
-
 import math
 from abc import abstractmethod
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ For two values under replacement one count is released and the other is n minus 
 public, and independent noise on both counts would use the budget twice for one number.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

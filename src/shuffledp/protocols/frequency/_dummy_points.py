@@ -5,8 +5,6 @@ dummies, uniform over the k values. ``eps_local = inf`` sends the true value. Th
 a planned number of users divides evenly, or each user sends a number of them with some probability.
 """
 
-from __future__ import annotations
-
 import math
 from abc import abstractmethod
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Dummy points of some users: each user sends a number of dummies with some probability."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, replace
 

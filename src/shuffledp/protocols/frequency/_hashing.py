@@ -5,8 +5,6 @@ Its upper 32 bits are scaled to the range, so that some values are more likely b
 ``1 + range / 2^32``.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

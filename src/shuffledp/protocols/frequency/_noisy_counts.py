@@ -4,8 +4,6 @@ The counts that the analyzer receives are ``Bin(n_j, keep) + Z_j``, independent 
 the law of Z for any number of users, and its calibration. Users add Z in parts, or a trusted shuffler adds it.
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Secret shares with Polya noise: differences of negative binomial variables, whose sum is geometric noise."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import cache

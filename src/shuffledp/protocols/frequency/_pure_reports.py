@@ -4,8 +4,6 @@ The number of reports that count for a value is ``Bin(n_j, p) + Bin(n - n_j, q)`
 calibration.
 """
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from dataclasses import dataclass
 from typing import ClassVar

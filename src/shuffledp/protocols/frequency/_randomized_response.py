@@ -4,8 +4,6 @@ Dummies are reports of the fixed public input 0. Protocols differ in their sched
 which fixes ``eps_local`` and the dummies.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Self
 

@@ -5,8 +5,6 @@ m shares: m - 1 uniform shares and one share that makes the sum correct. Shuffle
 reveal little more than their sum, which has the noise of all users. Protocols differ in the noise.
 """
 
-from __future__ import annotations
-
 import math
 from abc import abstractmethod
 from dataclasses import dataclass

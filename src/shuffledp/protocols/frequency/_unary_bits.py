@@ -4,8 +4,6 @@ The bit of a user's value is set with probability p, every other bit with probab
 without a value. A protocol sends a row as one message or as one message per set bit.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ GRR keeps a value with probability ``E / (E + k - 1)``, ``E = exp(eps_local)``, 
 probability ``1 / (E + k - 1)``. For k = 2 it is the randomized response of Wang et al. 2023.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -15,8 +15,6 @@ Without Z3 it is ``1 - q``, so that a larger delta needs no pairs. Derived for t
 Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, who knows the inputs of all others.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from functools import partial

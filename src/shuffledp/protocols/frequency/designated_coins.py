@@ -9,7 +9,7 @@ from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.accounting.general.random_users import mixed_delta
 from shuffledp.guarantees import EXACT, UPPER, Standing, under
-from shuffledp.numerics.argument_ranges import check_count
+from shuffledp.numerics.argument_ranges import Count
 from shuffledp.protocols._requests import PlannedUsers, from_request, seats_left
 from shuffledp.protocols.base import Cost
 from shuffledp.protocols.client.description import Client
@@ -41,13 +41,12 @@ class DesignatedCoins(NoisyCounts, PlannedUsers):
 
     @classmethod
     @from_request
-    def calibrate(cls, n: int, k: int, eps: float, delta: float, *, colluding: int = 0) -> Self:
+    def calibrate(cls, n: int, k: int, eps: float, delta: float, *, colluding: Count = 0) -> Self:
         """Find the number of designated users, see :func:`shuffledp.protocols.frequency.sbin.fair_coins`.
 
         ``colluding`` of them may collude with the analyzer. Raises `Infeasible` if more users are needed than take
         part.
         """
-        colluding = check_count("colluding", colluding)
         needed = fair_coins(eps, delta) + colluding
         if needed > n:
             raise Infeasible(f"{needed} users have to be designated, there are {n}.")

@@ -23,8 +23,6 @@ users, and q the smallest that suffices, rounded up by at most 1e-9 relative.
 Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, who knows the inputs of all others.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Self

@@ -1,8 +1,6 @@
 """Fragmented RAPPOR: one randomized bit per value, and each one-bit is a separate message."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Self
 
 import numpy as np
@@ -18,9 +16,7 @@ from shuffledp.protocols.frequency._unary_bits import FlippedBits
 from shuffledp.tasks import Users
 
 #: Calibrations of each accounting, the default first.
-_CALIBRATIONS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {"printed": ("optimistic",), "exact": ("proven", "sound", "worst_case")}
-)
+_CALIBRATIONS = {"printed": ("optimistic",), "exact": ("proven", "sound", "worst_case")}
 
 
 @dataclass(frozen=True)

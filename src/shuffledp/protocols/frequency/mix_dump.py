@@ -9,6 +9,7 @@ with a remaining randomness of reports that does not increase the error. Derived
 
 import math
 from dataclasses import dataclass
+from functools import cache
 from typing import Self
 
 import numpy as np
@@ -36,18 +37,18 @@ def best_mix_plan(
     n: int, domain_size: int, eps: float, delta: float, *, accounting: str = "exact"
 ) -> tuple[float, int]:
     """Return the local budget (nats) of least error, and the sufficient total number of dummies."""
-    dummies: dict[float, int] = {}
+
+    @cache
+    def dummies(eps_local: float) -> int:
+        return mix_dummy_count(n, domain_size, eps, delta, eps_local, accounting=accounting)
 
     def error(eps_local: float) -> float:
-        if eps_local not in dummies:
-            count = mix_dummy_count(n, domain_size, eps, delta, eps_local, accounting=accounting)
-            dummies[eps_local] = count
-        return dump_mse(n, domain_size, dummies[eps_local], eps_local=eps_local)
+        return dump_mse(n, domain_size, dummies(eps_local), eps_local=eps_local)
 
     if accounting == "printed":
         most = max(eps, math.log(n * domain_size)) + _FIRST[-1]
         best = min(np.linspace(eps, most, _POINTS).tolist(), key=error)
-        return best, dummies[best]
+        return best, dummies(best)
     # Where reports alone suffice, the largest budget is best.
     least = blanket_local_budget(n, domain_size, eps, delta)
     best = min((least + more for more in _FIRST), key=error)
@@ -57,7 +58,7 @@ def best_mix_plan(
             if error(found) >= error(best):
                 break
             best = found
-    return best, dummies[best]
+    return best, dummies(best)
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,6 @@ Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, 
 Derived for this project.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from fractions import Fraction

@@ -17,7 +17,7 @@ from shuffledp.accounting.baselines.public_coin import (
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.guarantees import UPPER, Standing, under
-from shuffledp.numerics.argument_ranges import OpenUnit, check_count
+from shuffledp.numerics.argument_ranges import Count, OpenUnit
 from shuffledp.numerics.windows import Window, binomial_window
 from shuffledp.protocols._coins import coin_blocks
 from shuffledp.protocols._requests import PlannedUsers, from_request
@@ -70,7 +70,7 @@ class PublicCoin(PlannedUsers):
         accounting: str = "exact",
         beta: OpenUnit = 0.1,
         beyond_proof: bool = False,
-        hash_seed: int = 0,
+        hash_seed: Count = 0,
     ) -> Self:
         """Find the number of rows and the rate, see :func:`shuffledp.accounting.public_coin_rate`.
 
@@ -78,7 +78,6 @@ class PublicCoin(PlannedUsers):
         ``beyond_proof`` accepts a printed gamma in (1/2, 1), outside of the proof, as in the paper's figures. Raises
         `Infeasible` for too few or too many users, or if the printed lemma does not apply.
         """
-        hash_seed = check_count("hash_seed", hash_seed)
         if hash_seed >= 2**32:
             raise ValueError(f"hash_seed must be an integer in 0..2^32-1, got {hash_seed!r}.")
         if 2 * n > MOST_CELLS:

@@ -16,8 +16,6 @@ nine terms.
 Conventions as in `shuffledp.protocols.frequency.sbin`.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from fractions import Fraction

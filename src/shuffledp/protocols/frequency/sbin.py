@@ -15,8 +15,6 @@ does not collude with the shuffler, which learns the dummies. Delta is for value
 messages are additional noise.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any, Self

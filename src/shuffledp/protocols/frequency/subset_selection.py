@@ -12,11 +12,10 @@ Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, 
 which of their reports are uniform.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from dataclasses import dataclass
+from functools import cache
 from typing import Self
 
 import numpy as np
@@ -27,7 +26,7 @@ from shuffledp.accounting.general.matched_blanket import block_length, matched_r
 from shuffledp.accounting.general.matched_contour import MOST_BUDGET, contour_budget, contour_delta
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.guarantees import UPPER, under
-from shuffledp.numerics.argument_ranges import check_count
+from shuffledp.numerics.argument_ranges import FromOne
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible, settled
 from shuffledp.numerics.roots import root_below
@@ -132,19 +131,17 @@ def _contour_budget(
 
 def _best_size(n: int, domain_size: int, eps: float, delta: float) -> int:
     """Return d of nearly the least error: steps from 1 that double, then shrink."""
-    errors: dict[int, float] = {}
     guess = math.log(eps) + 0.1
 
+    @cache
     def error(size: int) -> float:
         nonlocal guess
-        if size not in errors:
-            if n >= _MANY:
-                rough = _contour_budget(n, domain_size, eps, delta, size, rough=True, guess=math.exp(guess))
-                guess = math.log(rough)
-            else:
-                guess = _log_budget(n, domain_size, eps, delta, size, guess, typical=True)
-            errors[size] = SubsetReport(domain_size, size, math.exp(guess)).mse(n)
-        return errors[size]
+        if n >= _MANY:
+            rough = _contour_budget(n, domain_size, eps, delta, size, rough=True, guess=math.exp(guess))
+            guess = math.log(rough)
+        else:
+            guess = _log_budget(n, domain_size, eps, delta, size, guess, typical=True)
+        return SubsetReport(domain_size, size, math.exp(guess)).mse(n)
 
     best, step = 1, 1
     while best + step < domain_size and error(best + step) < error(best):
@@ -191,9 +188,9 @@ class SubsetSelection(PureReports):
 
     @classmethod
     @from_request
-    def calibrate(cls, n: int, k: int, eps: float, delta: float, *, size: int | None = None) -> Self:
+    def calibrate(cls, n: int, k: int, eps: float, delta: float, *, size: FromOne | None = None) -> Self:
         """Find the largest local budget under the exact blanket, for the given ``size`` d or the one of least error."""
-        if size is not None and (size := check_count("size", size, 1)) >= k:
+        if size is not None and size >= k:
             raise ValueError(f"size must be an integer in [1, {k - 1}], got {size!r}.")
         return cls(n, k, subset_report(n, k, eps, delta, size=size))
 

@@ -25,8 +25,6 @@ Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, 
 Unary encoding: Wang, Blocki, Li and Jha 2017.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Protocols that send every item without noise: calibration, guarantee and profile."""
 
-from __future__ import annotations
-
 from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Self

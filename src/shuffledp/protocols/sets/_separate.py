@@ -1,7 +1,5 @@
 """SepMM: a balls-into-bins protocol for each privacy level, among its users, and a mean of the estimates."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
 

@@ -4,8 +4,6 @@ A user holds s distinct items of d. Blanket messages are uniform items of all d;
 their number. Estimates are shares of holders, without padding items.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Subset exponential mechanism: each user sends a random subset of k items, likelier if it meets the user's set."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """MM, balls-into-bins: all items without noise, among blanket messages from all users."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Self
 

@@ -1,7 +1,5 @@
 """SegMM: users report items with a probability that depends on their privacy level, among blanket messages."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Self

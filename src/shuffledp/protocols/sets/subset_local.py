@@ -1,7 +1,5 @@
 """Subset exponential mechanism without shuffling, with the best number of items per message."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Self
 

@@ -1,7 +1,5 @@
 """Subset exponential mechanism with shuffled messages."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Self

@@ -1,7 +1,5 @@
 """Base class of the reference lines: sums with integer noise of a trusted curator."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Base class of the sums of numbers that are rounded at random to the levels 0, 1 / g, .., 1 of the largest number."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Sums with noise that all users share, in independent parts: messages, their exact law and the error."""
 
-from __future__ import annotations
-
 import math
 from abc import abstractmethod
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Base classes of the protocols for sums: the numbers of a task, and messages about them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import ClassVar
 

@@ -15,7 +15,7 @@ from shuffledp.accounting.summation.coarse_design import CoarseDesign, atom_cont
 from shuffledp.accounting.summation.coarse_noise import CoarseCertificate, coarse_noise_deltas
 from shuffledp.accounting.summation.coarse_shipped import quick_coarse, shipped_coarse
 from shuffledp.guarantees import UPPER, under
-from shuffledp.numerics.argument_ranges import check_open_unit, check_positive
+from shuffledp.numerics.argument_ranges import OpenUnit, Positive
 from shuffledp.protocols._noise_shares import AtomNoise, CoarseCentralNoise, JumpShare, Noise
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.summation._noisy_sum import NoisySum
@@ -77,8 +77,8 @@ class CoarseCorrelatedSum(NoisySum):
         eps: float,
         delta: float,
         *,
-        gamma: float = 0.1,
-        eps_star: float | None = None,
+        gamma: OpenUnit = 0.1,
+        eps_star: Positive | None = None,
     ) -> Self:
         """Choose the shipped design that meets the budget, or, for numbers up to 3, certify a design at the call.
 
@@ -86,9 +86,7 @@ class CoarseCorrelatedSum(NoisySum):
         negative numbers or if no design is known.
         """
         numbers = numbers_of(task)
-        star = (1 - check_open_unit("gamma", gamma)) * eps
-        if eps_star is not None:
-            star = check_positive("eps_star", eps_star)
+        star = (1 - gamma) * eps if eps_star is None else eps_star
         if star >= eps:
             raise Infeasible(
                 f"eps_star must be below eps = {eps!r} to leave something for the noises, got {star!r}."

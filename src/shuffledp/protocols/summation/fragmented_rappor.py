@@ -1,9 +1,7 @@
 """Fragmented RAPPOR: one randomized bit per value, and each one-bit is a separate message."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Self
 
 import numpy as np
@@ -22,9 +20,7 @@ from shuffledp.protocols.summation._sums import SumReports, numbers_of
 from shuffledp.tasks import Array, Floats, Ints, Participants, Public, Task, Users
 
 #: Calibrations of each accounting, the default first.
-_CALIBRATIONS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {"printed": ("optimistic",), "exact": ("sound", "worst_case")}
-)
+_CALIBRATIONS = {"printed": ("optimistic",), "exact": ("sound", "worst_case")}
 
 
 @dataclass(frozen=True)

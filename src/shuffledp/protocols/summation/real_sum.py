@@ -6,7 +6,7 @@ from typing import ClassVar, Self
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.expected_errors.sums import real_summation_levels
-from shuffledp.numerics.argument_ranges import check_count
+from shuffledp.numerics.argument_ranges import FromOne
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.summation._correlated import CorrelatedNoiseSum, chosen_design
 from shuffledp.protocols.summation._sums import Numbers, numbers_of
@@ -39,7 +39,7 @@ class RealSum(CorrelatedNoiseSum):
         atoms: str | None = None,
         hubs: Sequence[int] | None = None,
         zeta: float = 0.2,
-        levels: int | None = None,
+        levels: FromOne | None = None,
         alphabet: str = "paper",
         law: str = "negative_binomial",
     ) -> Self:
@@ -52,8 +52,6 @@ class RealSum(CorrelatedNoiseSum):
         if no design is known.
         """
         numbers = numbers_of(task, coordinates=cls.touched > 1)
-        if levels is not None:
-            levels = check_count("levels", levels, 1)
         wanted = cls.levels_for(numbers, n, eps, zeta, levels)
         if levels is None and accounting == "exact" and numbers.real:
             wanted = min(wanted, _MOST_LEVELS)

@@ -15,7 +15,7 @@ from shuffledp.accounting.baselines.noisy_counts import gaussian_ratio
 from shuffledp.accounting.general.dummy_blanket import blanket_rate
 from shuffledp.accounting.general.grr_blanket import blanket_local_budget
 from shuffledp.guarantees import UPPER, under
-from shuffledp.numerics.argument_ranges import check_count
+from shuffledp.numerics.argument_ranges import FromOne
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.summation._levels import LevelReports
 from shuffledp.protocols.summation._sums import Numbers, numbers_of
@@ -79,7 +79,7 @@ class SingleMessageSum(LevelReports):
         delta: float,
         *,
         accounting: str = "exact",
-        levels: int | None = None,
+        levels: FromOne | None = None,
     ) -> Self:
         """Find the largest local budget under the privacy blanket, averaged over the number of uniform levels.
 
@@ -93,5 +93,4 @@ class SingleMessageSum(LevelReports):
 
         if levels is None:
             return cls(n, numbers, *best_levels(numbers, n, eps, delta, budget_of))
-        chosen = check_count("levels", levels, 1)
-        return cls(n, numbers, chosen, budget_of(chosen))
+        return cls(n, numbers, levels, budget_of(levels))

@@ -22,7 +22,7 @@ from numpy.random import Generator
 from shuffledp.accounting.general.matched_blanket import pmf_rows
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.guarantees import UPPER, under
-from shuffledp.numerics.argument_ranges import check_count
+from shuffledp.numerics.argument_ranges import FromOne
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, settled
 from shuffledp.numerics.roots import root_below
@@ -135,13 +135,13 @@ class UnaryBits(SumReports):
 
     @classmethod
     @from_request
-    def calibrate(cls, task: Task, n: int, eps: float, delta: float, *, bits: int | None = None) -> Self:
+    def calibrate(cls, task: Task, n: int, eps: float, delta: float, *, bits: FromOne | None = None) -> Self:
         """Find the smallest probability of a fair coin under a bound for all data sets.
 
         ``bits`` is r >= 1; the default is the largest number, without rounding, but at most 64.
         """
         numbers = numbers_of(task)
-        chosen = min(numbers.max_value, _MOST_BITS) if bits is None else check_count("bits", bits, 1)
+        chosen = min(numbers.max_value, _MOST_BITS) if bits is None else bits
         return cls(n, numbers, chosen, unary_bits_rate(n, chosen, eps, delta))
 
     def local_epsilon(self) -> float:

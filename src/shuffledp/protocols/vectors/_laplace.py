@@ -5,8 +5,6 @@ Every vector is clipped to l1 norm C, so that two vectors are at most 2C apart, 
 which only add their noise.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Self
 

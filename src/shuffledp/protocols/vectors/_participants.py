@@ -1,7 +1,5 @@
 """Statistics of participants with vectors that fast laws need, besides the sum of the vectors."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -20,6 +20,7 @@ reports are uniform. Derived for this project.
 
 import math
 from dataclasses import dataclass
+from functools import cache
 from typing import Self
 
 import numpy as np
@@ -32,7 +33,7 @@ from shuffledp.accounting.general.dummy_blanket import blanket_rate
 from shuffledp.accounting.general.grr_blanket import favored_local_budget, favored_profile
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.guarantees import UPPER, under
-from shuffledp.numerics.argument_ranges import check_open_unit
+from shuffledp.numerics.argument_ranges import OpenUnit
 from shuffledp.protocols._requests import PlannedUsers, from_request
 from shuffledp.protocols.base import Cost, Messages
 from shuffledp.protocols.vectors._laplace import BITS_PER_COORDINATE, clipped
@@ -94,18 +95,16 @@ def best_cap(n: int, dimension: int, eps: float, delta: float) -> tuple[float, f
     the error falls.
     """
     weight = 2 / (n * gaussian_ratio(eps, delta) ** 2)
-    tried: dict[int, tuple[float, float]] = {}
 
     def error(c: float, uniform_rate: float) -> float:
         in_cap = 1 - uniform_rate * (1 - c)
         return CapReport(dimension, c, in_cap).error(n) if c < in_cap < 1 else math.inf
 
+    @cache
     def worked_out(place: int) -> tuple[float, float]:
-        if place not in tried:
-            c = CAP_MASSES[place]
-            budget = favored_local_budget(n, 1 / c, eps, delta)
-            tried[place] = (error(c, blanket_rate(1 / c, budget)), budget)
-        return tried[place]
+        c = CAP_MASSES[place]
+        budget = favored_local_budget(n, 1 / c, eps, delta)
+        return error(c, blanket_rate(1 / c, budget)), budget
 
     limit = [error(c, min(weight / c, blanket_rate(1 / c, eps))) for c in CAP_MASSES]
     place = limit.index(min(limit))
@@ -145,7 +144,7 @@ class PrivUnit(PlannedUsers):
     @classmethod
     @from_request
     def calibrate(
-        cls, task: Task, n: int, eps: float, delta: float, *, cap_mass: float | None = None
+        cls, task: Task, n: int, eps: float, delta: float, *, cap_mass: OpenUnit | None = None
     ) -> Self:
         """Find the largest local budget under the exact blanket, for ``cap_mass`` c in (0, 1/2] or the cap of
         `best_cap`.
@@ -157,10 +156,9 @@ class PrivUnit(PlannedUsers):
             raise Infeasible(f"privunit needs vectors of at least two dimensions, got {task.dimension}.")
         if cap_mass is None:
             return cls(n, task, *best_cap(n, task.dimension, eps, delta))
-        c = check_open_unit("cap_mass", cap_mass)
-        if c > 0.5:
+        if cap_mass > 0.5:
             raise ValueError(f"cap_mass must be in (0, 1/2], got {cap_mass!r}.")
-        return cls(n, task, c, favored_local_budget(n, 1 / c, eps, delta))
+        return cls(n, task, cap_mass, favored_local_budget(n, 1 / cap_mass, eps, delta))
 
     @property
     def in_cap(self) -> float:
