@@ -22,6 +22,7 @@ def test_aliases_stand_for_what_they_name():
         ("a: &a [1, *a]\n", ": cannot be read as YAML: Circular reference detected"),
         ("[" * 3000 + "]" * 3000, ": cannot be read as YAML: maximum recursion depth exceeded.*"),
         ("a: 2024-02-31", ": cannot be read as YAML: day is out of range for month"),
+        ("a: !!timestamp now", ": cannot be read as YAML: .*"),
         ("#" * (LONGEST + 1), r": has 1,000,001 characters, at most 1,000,000 are read\."),
     ],
 )

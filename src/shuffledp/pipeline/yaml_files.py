@@ -12,6 +12,10 @@ LONGEST = 1_000_000
 """Characters of a file at most."""
 
 
+#: Errors of PyYAML for a date such as the 31st of February, and for a text that is tagged as a date.
+_REFUSED = (ValueError, AttributeError)
+
+
 class YamlError(ValueError):
     """Error for a text that is not YAML, or not of this project's form; one line with the place."""
 
@@ -57,13 +61,13 @@ def parse(text: str, place: str) -> Any:
     try:
         try:
             content = yaml.load(text, Loader=_QuickLoader)
-        except (ValueError, yaml.YAMLError):
+        except (*_REFUSED, yaml.YAMLError):
             content = yaml.load(text, Loader=_Loader)
         json.dumps(content, default=str)  # refuses an alias within what it names
     except yaml.MarkedYAMLError as error:
         line = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
         raise YamlError(f"{place}{line}: {error.problem}.") from None
-    except (ValueError, RecursionError, yaml.YAMLError) as error:  # the 31st of February
+    except (*_REFUSED, RecursionError, yaml.YAMLError) as error:
         raise YamlError(f"{place}: cannot be read as YAML: {error}") from None
     return content
 
