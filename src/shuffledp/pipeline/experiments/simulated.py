@@ -11,7 +11,7 @@ import numpy as np
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.spent import spent_epsilon
 from shuffledp.pipeline.experiments.bundle import COST, SPENT_METRICS
-from shuffledp.pipeline.experiments.cell_work import Row, Work
+from shuffledp.pipeline.experiments.cell_work import Row, Work, value_row
 from shuffledp.pipeline.experiments.job_parts import budget_from, name_of, population_from, task_from
 from shuffledp.pipeline.experiments.participants import LastDraw, Typical, participants, typical
 from shuffledp.pipeline.experiments.seeds import canonical_json, generator
@@ -142,10 +142,7 @@ class Simulated(Work):
             estimate = protocol.simulate(who, rng)
             for metric in metrics:
                 errors = METRICS[metric](estimate, who.truth)
-                rows += [
-                    {"metric": metric, "kind": "simulated", "repeat": r, "value": float(e)}
-                    for r, e in enumerate(errors)
-                ]
+                rows += [value_row(metric, "simulated", e, r) for r, e in enumerate(errors)]
         if _among(point, self.job.get("spent_at")):
             rows += _spent(usual, budget)
         return known, rows
@@ -164,7 +161,7 @@ def _spent(protocol: Any, budget: Budget) -> list[Row]:
     if eps is None:
         return []
     numbers = zip(SPENT_METRICS, (eps, budget.largest_eps - eps), strict=True)
-    return [{"metric": name, "kind": "computed", "repeat": 0, "value": value} for name, value in numbers]
+    return [value_row(name, "computed", value) for name, value in numbers]
 
 
 def _worst(protocol: ProtocolBase, support: Typical, task: Summation) -> list[Row]:
@@ -179,7 +176,7 @@ def _worst(protocol: ProtocolBase, support: Typical, task: Summation) -> list[Ro
     if squared is None:
         return []
     errors = support.weights @ expected_metric("mse", squared).reshape(len(n), size)
-    return [{"metric": WORST_METRIC, "kind": "expected", "repeat": 0, "value": float(np.max(errors))}]
+    return [value_row(WORST_METRIC, "expected", np.max(errors))]
 
 
 def _most_likely(support: Typical) -> Public:
@@ -207,9 +204,4 @@ def _expected(
             errors = absolute.reshape(len(absolute), -1).sum(axis=1)
         else:
             continue  # neither normal nor alone: no closed form
-        yield {
-            "metric": metric,
-            "kind": "expected",
-            "repeat": 0,
-            "value": float(np.dot(support.weights, errors)),
-        }
+        yield value_row(metric, "expected", np.dot(support.weights, errors))
