@@ -249,7 +249,6 @@ def main() -> None:
         "--slowest", type=int, default=0, metavar="N", help="print the N slowest settings as well"
     )
     parser.add_argument("--only", default="", metavar="TEXT", help="measure only what has this in its name")
-    parser.add_argument("--lines", type=Path, default=LINES, metavar="FILE", help="where the times are kept")
     given = parser.parse_args()
     if given.page and given.only:
         parser.error("--page is about all settings: leave out --only")
@@ -257,7 +256,7 @@ def main() -> None:
     if not asked:
         raise SystemExit(f"No question has {given.only!r} in its name.")
     code = Code(ROOT).digest("shuffledp.accountant.deployments", Path(__file__).resolve())[:12]
-    found = measured(asked, given.lines, code)
+    found = measured(asked, LINES, code)
     text = "\n".join(table(found))
     print(text)
     for one in sorted(found, key=lambda one: -one.seconds)[: given.slowest]:

@@ -4,11 +4,11 @@ A case is one protocol at one n and one k: it is calibrated, one repeat is drawn
 computed, in a separate process. This process is a fork with all imports, so that its additional use over an idle fork
 is the case's own.
 
-``python benchmarks/scale.py [--page] [--lines FILE] [--only TEXT]``
+``python benchmarks/scale.py [--page] [--only TEXT]``
 
 Measures all cases; --page writes the table into docs/benchmarks.md and the picture into the same folder.
 
-``python benchmarks/scale.py --messages N [--page] [--lines FILE]``
+``python benchmarks/scale.py --messages N [--page]``
 
 Runs instead the message level of some protocols in parts, with N users.
 """
@@ -342,15 +342,14 @@ def main() -> None:
     """Measure and print, and write the page with --page."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--page", action="store_true", help="write docs/benchmarks.md and its picture")
-    parser.add_argument("--lines", type=Path, default=LINES, metavar="FILE", help="where the cases are kept")
     parser.add_argument("--only", default="", metavar="TEXT", help="of protocols with this in task and name")
     parser.add_argument("--messages", type=int, metavar="N", help="run the message level with N users")
     given = parser.parse_args()
     if given.page and given.only:
         parser.error("--page is about all protocols: leave out --only")
     load_everything()
-    messages = measure_messages(given.messages, given.lines) if given.messages else []
-    found = {} if messages else measure_axes(given.lines, given.only)
+    messages = measure_messages(given.messages, LINES) if given.messages else []
+    found = {} if messages else measure_axes(LINES, given.only)
     from scale_picture import (  # what draws is not in the processes that are measured
         drawn,
         message_table,

@@ -327,7 +327,6 @@ def main() -> int:
     )
     parser.add_argument("--page", action="store_true", help="write what was found into docs/accountant.md")
     parser.add_argument("--only", default="", metavar="TEXT", help="only settings with this in their name")
-    parser.add_argument("--lines", type=Path, default=LINES, metavar="FILE", help="where the lines are")
     given = parser.parse_args()
     if given.page and given.only:
         parser.error("--page is about the whole grid: leave out --only")
@@ -336,7 +335,7 @@ def main() -> int:
         parser.error(f"no setting has {given.only!r} in its name")
     doors = ("questions.deployments", "general.random_allocation")
     code = Code(ROOT).digest(*(f"shuffledp.accounting.{door}" for door in doors), Path(__file__).resolve())
-    found = done(asked, given.lines, code[:12])
+    found = done(asked, LINES, code[:12])
     text = report(found)
     print(text)
     if given.page:

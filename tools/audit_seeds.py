@@ -1,6 +1,6 @@
 """Audit every registered protocol at small scale under many seeds, and count the flagged claims.
 
-``python tools/audit_seeds.py [--seeds N] [--first S] [--settings K] [--runs R] [--page]``
+``python tools/audit_seeds.py [--seeds N] [--page]``
 
 Writes results/audit/seeds/S.csv, a table per seed with a row per claim, and continues an interrupted call: a seed with
 a table for the same code and numbers is not run again. Exits with 1 if a sound claim is exceeded, or if runs contradict
@@ -26,6 +26,8 @@ from shuffledp.storage import IntegrityError, publish, verified
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "results/audit/seeds"
 PAGE = ROOT / "docs/maintainers.md"
+#: First seed.
+FIRST = 1000
 #: What a row of the audit compares.
 PARTS = {
     "enumerated": "claimed delta, with the enumerated law of what is seen",
@@ -64,8 +66,8 @@ def summary(seeds: int, protocols: int, statuses: Statuses) -> str:
     return "\n".join(lines)
 
 
-def run(seeds: range, settings: int, runs: int) -> Counter[tuple[str, str]]:
-    """Audit under these seeds; return the number of rows by part and status."""
+def run(seeds: range, settings: int = 1, runs: int = 200) -> Counter[tuple[str, str]]:
+    """Audit under these seeds, `settings` per protocol with `runs` per input; return the rows by part and status."""
     entries = [entry for job in audit_jobs([], "full").values() for entry in audit_entries(job)]
     code = Code(ROOT).digest("shuffledp.pipeline.audit.table", *entries)
     statuses: Counter[tuple[str, str]] = Counter()
@@ -93,13 +95,10 @@ def run(seeds: range, settings: int, runs: int) -> Counter[tuple[str, str]]:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seeds", type=int, default=100)
-    parser.add_argument("--first", type=int, default=1000)
-    parser.add_argument("--settings", type=int, default=1, help="random settings per protocol and seed")
-    parser.add_argument("--runs", type=int, default=200, help="runs for each of two inputs")
     parser.add_argument("--page", action="store_true", help=f"write the counts into {PAGE.relative_to(ROOT)}")
     given = parser.parse_args()
-    seeds = range(given.first, given.first + given.seeds)
-    found = run(seeds, given.settings, given.runs)
+    seeds = range(FIRST, FIRST + given.seeds)
+    found = run(seeds)
     if given.page:
         write_block(PAGE, "audit seeds", summary(given.seeds, len(protocols()), found))
     sys.exit(any(times for (_, status), times in found.items() if status == VIOLATION))

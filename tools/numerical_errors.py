@@ -167,7 +167,6 @@ def main() -> int:
     )
     parser.add_argument("--page", action="store_true", help="write what was found into docs/numerics.md")
     parser.add_argument("--only", default="", metavar="TEXT", help="only functions with this in their name")
-    parser.add_argument("--lines", type=Path, default=LINES, metavar="FILE", help="where the lines are")
     given = parser.parse_args()
     if given.page and given.only:
         parser.error("--page is about all functions: leave out --only")
@@ -178,7 +177,7 @@ def main() -> int:
     ]
     if not chosen:
         parser.error(f"no function has {given.only!r} in its name")
-    found = done(chosen, given.lines)
+    found = done(chosen, LINES)
     if given.page:
         text = table(found)
         write_block(PAGE, "numerical errors", text)

@@ -59,6 +59,11 @@ def check(value: Any, grammar: Any, place: str) -> None:
         raise ConfigurationError(f"{place}: {dotted(error[0])}{error[1]}")
 
 
+def part_error(place: str, where: Place, text: str) -> ConfigurationError:
+    """Return the error of a part of a file, with the place in the part after the place of the part."""
+    return ConfigurationError(f"{place}.{dotted(where)}{text}" if where else f"{place}: {text}")
+
+
 @cache
 def _adapter(grammar: Any) -> TypeAdapter[Any]:
     return TypeAdapter(grammar)

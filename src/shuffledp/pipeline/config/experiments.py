@@ -20,6 +20,7 @@ from shuffledp.pipeline.config.config_errors import (
     first_error,
     merged_in,
     overridden,
+    part_error,
     suggestion,
 )
 from shuffledp.pipeline.config.config_files import mapping
@@ -122,7 +123,7 @@ def _check_resolved(
         where, text = error
         at = _variable_at(raw, where)
         if at is None:
-            raise ConfigurationError(f"{place}.{dotted(where)}{text}" if where else f"{place}: {text}")
+            raise part_error(place, where, text)
         raise ConfigurationError(f"{grid_places[at]}[{step.get(at, 0)}]: {text}")
 
 
@@ -239,7 +240,7 @@ def _check_parts(experiment: Experiment, place: str) -> None:
     task, grid = experiment.parts["task"], experiment.grid
     if task:
         known = inspect.signature(TASKS[task["kind"]]).parameters
-        whole = _with_some_domain(task, experiment.parts["data"])
+        whole = with_some_domain(task, experiment.parts["data"])
         given = {k: v for k, v in whole.items() if k not in ("kind", "truth", "metrics")}
         _check_keywords(list(known.values()), given, f"{place}.task ({task['kind']})")
         metrics = TASKS[task["kind"]].metrics
@@ -250,7 +251,7 @@ def _check_parts(experiment: Experiment, place: str) -> None:
                     f"Known: {', '.join(metrics)}."
                 )
         parts = {"task": task, "data": experiment.parts["data"]}
-        _built(f"{place}.task", lambda b: task_from(_with_some_domain(b["task"], b["data"])), parts, grid)
+        _built(f"{place}.task", lambda b: task_from(with_some_domain(b["task"], b["data"])), parts, grid)
     if experiment.parts["population"]:
         _built(f"{place}.population", population_from, experiment.parts["population"], grid)
     if task and experiment.parts["data"]:
@@ -259,11 +260,11 @@ def _check_parts(experiment: Experiment, place: str) -> None:
 
 
 def _check_both(parts: Mapping[str, Any]) -> None:
-    task = _with_some_domain(parts["task"], parts["data"])
+    task = with_some_domain(parts["task"], parts["data"])
     check_data(parts["data"], task_from(task))
 
 
-def _with_some_domain(task: Mapping[str, Any], data: Mapping[str, Any] | None) -> Mapping[str, Any]:
+def with_some_domain(task: Mapping[str, Any], data: Mapping[str, Any] | None) -> Mapping[str, Any]:
     """Return the task with a placeholder domain if its domain comes from a file of the user."""
     if data is None or data["name"] != OWN or task["kind"] not in ("frequency", "sets"):
         return task

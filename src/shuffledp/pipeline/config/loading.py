@@ -11,10 +11,10 @@ from shuffledp.pipeline.config.baselines import check_baseline_figures, read_bas
 from shuffledp.pipeline.config.config_errors import (
     ConfigurationError,
     check,
-    dotted,
     first_error,
     merged_in,
     overridden,
+    part_error,
     shown,
     suggestion,
 )
@@ -98,9 +98,7 @@ def _check_override(target: str, change: Mapping[str, Any]) -> None:
     grammar = TrainingOverride if of_training else ExperimentOverride
     error = first_error(change, grammar)
     if error is not None:
-        where = dotted(error[0])
-        place = f"config: overrides.{target}"
-        raise ConfigurationError(f"{place}.{where}{error[1]}" if where else f"{place}: {error[1]}")
+        raise part_error(f"config: overrides.{target}", *error)
 
 
 def _apply_override(
@@ -142,7 +140,8 @@ def _apply_override(
 
 def _rounds_asked_for(raw: Any) -> dict[str, Any]:
     """Return the rounds of the training runs in the paper's file, before any override."""
-    return {name: mapping(mapping(raw, "training"), name).get("rounds") for name in mapping(raw, "training")}
+    runs = mapping(raw, "training")
+    return {name: mapping(runs, name).get("rounds") for name in runs}
 
 
 def _training(
@@ -158,8 +157,7 @@ def _training(
 def _training_run(key: str, place: str, name: str, value: Any, rounds: Any) -> TrainingRun:
     error = first_error(value, TrainingGrammar)
     if error is not None:
-        where = dotted(error[0])
-        raise ConfigurationError(f"{place}.{where}{error[1]}" if where else f"{place}: {error[1]}")
+        raise part_error(place, *error)
     settings = {k: v for k, v in value.items() if k != "data"}
     shortened = f"{settings['rounds']:,} of {rounds:,} rounds" if settings["rounds"] != rounds else ""
     run = TrainingRun(key, name, value["data"]["name"], settings, shortened)

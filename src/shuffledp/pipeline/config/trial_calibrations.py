@@ -22,10 +22,9 @@ from typing import Any
 from shuffledp.accounting.configurable_functions import NAMED_FUNCTIONS
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.pipeline.config.config_errors import ConfigurationError, merged_in, shown
+from shuffledp.pipeline.config.experiments import with_some_domain
 from shuffledp.pipeline.config.settings import Experiment, Method, Settings
 from shuffledp.pipeline.experiments.job_parts import Job, budget_from, parts_at, population_from, task_from
-from shuffledp.pipeline.experiments.sources import OWN
-from shuffledp.pipeline.experiments.sources.user_file import with_domain
 from shuffledp.protocols.registry import get
 
 CALLS = 150
@@ -101,22 +100,12 @@ def _begin(job: Job, accounting: str, resolved: Mapping[str, Any], root: Path) -
         named.function(**arguments)
         return
     law = population_from(resolved["population"])
-    task = task_from(_with_a_domain(resolved["task"], resolved["data"]))
+    task = task_from(with_some_domain(resolved["task"], resolved["data"]))
     found = get(task.kind, job["protocol"], root=root)
     if accounting in found.accountings:
         found.calibrate(
             budget_from(resolved["budget"], law), law, task, accounting=accounting, **resolved["options"]
         )
-
-
-def _with_a_domain(task: Mapping[str, Any], data: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the task with a domain, which is a placeholder if the domain comes from a file of the user."""
-    if data["name"] != OWN:
-        return task
-    whole = with_domain(task, data)
-    if "domain_size" in whole or task["kind"] not in ("frequency", "sets"):
-        return whole
-    return {**whole, "domain_size": max(2, whole.get("set_size", 1)) + whole.get("padding_items", 0)}
 
 
 class _Enough(BaseException):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
-from shuffledp.pipeline.experiments.cell_work import Row
+from shuffledp.pipeline.experiments.cell_work import Row, value_row
 from shuffledp.pipeline.experiments.computed import Computed
 from shuffledp.pipeline.experiments.job_parts import name_of
 from shuffledp.pipeline.experiments.trained import Trained, TrainingFiles, read
@@ -34,7 +34,7 @@ class WithTraining(Computed):
         if self._trained is None:
             return known, rows
         accuracy = self._trained.accuracy[point[str(self.job["training"]["round"])]]
-        rows.append({"metric": "accuracy", "kind": "simulated", "repeat": 0, "value": accuracy})
+        rows.append(value_row("accuracy", "simulated", accuracy))
         return {**known, "dataset": self._trained.data, "data_source": self._trained.data_source}, rows
 
     @property

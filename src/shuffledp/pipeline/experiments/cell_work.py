@@ -13,6 +13,11 @@ from shuffledp.pipeline.experiments.job_parts import Job
 Row = dict[str, Any]
 
 
+def value_row(metric: str, kind: str, value: float, repeat: int = 0) -> Row:
+    """Return a row of values of a cell."""
+    return {"metric": metric, "kind": kind, "repeat": repeat, "value": float(value)}
+
+
 @dataclass
 class Work(ABC):
     """Base class of the jobs of one kind; a method with training finds its curve below ``results``."""

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from shuffledp.accounting.configurable_functions import NAMED_FUNCTIONS, NamedFunction
-from shuffledp.pipeline.experiments.cell_work import Row, Work
+from shuffledp.pipeline.experiments.cell_work import Row, Work, value_row
 from shuffledp.pipeline.experiments.job_parts import population_from
 from shuffledp.pipeline.experiments.seeds import canonical_json
 
@@ -39,7 +39,7 @@ class Computed(Work):
         if "accounting" in inspect.signature(self._named.function).parameters:
             arguments["accounting"] = accounting
         value = float(self._named.function(**arguments))
-        rows = [{"metric": self.job["returns"], "kind": "computed", "repeat": 0, "value": value}]
+        rows = [value_row(str(self.job["returns"]), "computed", value)]
         standing = self._named.standing(arguments)
         known: Row = {k: float(arguments[k]) for k in ("eps_local", "delta") if k in arguments}
         known |= {"guarantee": standing.guarantee, "guarantee_note": standing.note}

@@ -12,7 +12,7 @@ import numpy as np
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.spent import spent_epsilon
 from shuffledp.pipeline.experiments.bundle import ABSENT, COST, FAKES, SPENT_METRICS
-from shuffledp.pipeline.experiments.cell_work import Row, Work
+from shuffledp.pipeline.experiments.cell_work import Row, Work, value_row
 from shuffledp.pipeline.experiments.job_parts import budget_from, name_of, population_from, task_from
 from shuffledp.pipeline.experiments.participants import LastDraw, Typical, participants, typical
 from shuffledp.pipeline.experiments.seeds import canonical_json, generator
@@ -143,10 +143,7 @@ class Simulated(Work):
             estimate = protocol.simulate(who, rng)
             for metric in metrics:
                 errors = METRICS[metric](estimate, who.truth)
-                rows += [
-                    {"metric": metric, "kind": "simulated", "repeat": r, "value": float(e)}
-                    for r, e in enumerate(errors)
-                ]
+                rows += [value_row(metric, "simulated", e, r) for r, e in enumerate(errors)]
         if _among(point, self.job.get("spent_at")):
             rows += _spent(usual, budget)
         return known, rows
@@ -166,11 +163,8 @@ def _spent(protocol: Any, budget: Budget) -> list[Row]:
     spent = math.nan if eps is None else eps
     left = [protocol.remaining_epsilon(ABSENT, budget, colluding=colluding) for colluding in (True, False)]
     found = (spent, budget.largest_eps - spent, *left, protocol.poisoning_gain(FAKES))
-    return [
-        {"metric": name, "kind": "computed", "repeat": 0, "value": value}
-        for name, value in zip(SPENT_METRICS, found, strict=True)
-        if not math.isnan(value)
-    ]
+    numbers = zip(SPENT_METRICS, found, strict=True)
+    return [value_row(name, "computed", value) for name, value in numbers if not math.isnan(value)]
 
 
 def _worst(protocol: ProtocolBase, support: Typical, task: Summation) -> list[Row]:
@@ -185,7 +179,7 @@ def _worst(protocol: ProtocolBase, support: Typical, task: Summation) -> list[Ro
     if squared is None:
         return []
     errors = support.weights @ expected_metric("mse", squared).reshape(len(n), size)
-    return [{"metric": WORST_METRIC, "kind": "expected", "repeat": 0, "value": float(np.max(errors))}]
+    return [value_row(WORST_METRIC, "expected", np.max(errors))]
 
 
 def _most_likely(support: Typical) -> Public:
@@ -213,9 +207,4 @@ def _expected(
             errors = absolute.reshape(len(absolute), -1).sum(axis=1)
         else:
             continue  # neither normal nor alone: no closed form
-        yield {
-            "metric": metric,
-            "kind": "expected",
-            "repeat": 0,
-            "value": float(np.dot(support.weights, errors)),
-        }
+        yield value_row(metric, "expected", np.dot(support.weights, errors))

@@ -6,7 +6,16 @@ import math
 from dataclasses import asdict, dataclass, field
 from typing import Annotated, Any
 
-from shuffledp.numerics.argument_ranges import FromOne, FromTwo, NonNegative, OpenUnit, Positive, Unit, one_of
+from shuffledp.numerics.argument_ranges import (
+    FromOne,
+    FromTwo,
+    NonNegative,
+    OpenUnit,
+    Positive,
+    Unit,
+    check_count,
+    one_of,
+)
 from shuffledp.numerics.argument_types import check_fields
 
 POOLINGS = ("disjoint", "overlapping")
@@ -45,13 +54,16 @@ class Network:
 
     pooling: Annotated[str, one_of(POOLINGS)] = "disjoint"
     activation: Annotated[str, one_of(ACTIVATIONS)] = "tanh"
-    image: tuple[FromOne, FromOne, FromOne] = (28, 28, 1)
+    image: tuple[int, int, int] = (28, 28, 1)
     classes: FromTwo = 10
 
     def __post_init__(self) -> None:
         check_fields(self)
         if len(self.image) != 3:
             raise ValueError(f"image must be (height, width, channels), got {self.image!r}.")
+        names = ("height", "width", "channels")
+        image = tuple(check_count(name, value, 1) for name, value in zip(names, self.image, strict=True))
+        object.__setattr__(self, "image", image)  # a list of a configuration file becomes a tuple
         if min(self.second) < 1 or min(self.features[:2]) < 1:
             raise ValueError(
                 f"Images of {self.image[0]} x {self.image[1]} pixels are too small for the network."

@@ -143,8 +143,10 @@ def check(config: Mapping[str, Any], task: Task) -> None:
             raise ValueError(
                 f"{key!r} does not belong to the file of a {task.kind} task. Known: {', '.join(KEYS[task.kind])}."
             )
+    plain = {"kind": task.kind, **asdict(task)}
+    tokens = _tokens(plain, config)
     if task.kind == "sets":
-        _check_sets(config, task)
+        _check_sets(config, task, tokens)
     elif "column" not in config and "counts" not in config:
         raise ValueError("A file needs the name of a column, 'column'.")
     if isinstance(task, Summation):
@@ -152,23 +154,21 @@ def check(config: Mapping[str, Any], task: Task) -> None:
             raise ValueError(
                 f"coordinates must be 1 for a file, which has one number per user, got {task.coordinates}."
             )
-        low, high = (request({"kind": task.kind, **asdict(task)}, config)[end] for end in ("low", "high"))
+        low, high = (request(plain, config)[end] for end in ("low", "high"))
         if low >= high:
             raise ValueError(f"low must be below high, got {low:g} and {high:g}.")
     values, size = config.get("values"), task.counts_shape[-1]
-    tokens = _tokens({"kind": task.kind, **asdict(task)}, config)
     if values is not None and len(values) + tokens != size:
         more = f" and {tokens} tokens" if tokens else ""
         raise ValueError(f"domain_size is {size}, but values has {len(values)}{more}: leave domain_size out.")
 
 
-def _check_sets(config: Mapping[str, Any], task: Any) -> None:
+def _check_sets(config: Mapping[str, Any], task: Any, tokens: int) -> None:
     pair = [key for key in ("user", "item") if key in config]
     if ("column" in config) == bool(pair) or len(pair) == 1:
         raise ValueError(
             "Sets need either 'column', which holds lists, or the two columns 'user' and 'item'."
         )
-    tokens = _tokens({"kind": "sets", **asdict(task)}, config)
     if task.padding_items != tokens:
         raise ValueError(f"With this padding, padding_items must be {tokens}, got {task.padding_items}.")
     if not tokens and task.set_size > task.domain_size:
