@@ -10,6 +10,8 @@ from itertools import combinations_with_replacement
 import numpy as np
 from numpy.typing import NDArray
 
+from shuffledp.pipeline.claims.search_results import SHARES
+
 Floats = NDArray[np.float64]
 Law = Mapping[tuple[int, ...], float]
 """Probabilities by how often each output occurs."""
@@ -46,3 +48,13 @@ def hockey_stick(first: Floats, second: Floats, eps: float) -> float:
     factor = math.exp(eps)
     one = np.sum(np.maximum(first - factor * second, 0.0))
     return float(max(one, np.sum(np.maximum(second - factor * first, 0.0))))
+
+
+def deltas_of_data_sets(
+    rows: Floats, others: int, budget: float
+) -> Iterator[tuple[float, dict[tuple[int, ...], float]]]:
+    """Yield delta of every data set of the others, at each of some shares of a local budget, with eps first."""
+    laws = {held: replaced(law, rows) for held, law in others_laws(rows, others)}
+    for share in SHARES:
+        eps = share * budget
+        yield eps, {held: hockey_stick(*pair, eps) for held, pair in laws.items()}

@@ -1,4 +1,8 @@
-"""Pictures and tables over all papers and studies: the ranking, and what claims and accountings come to."""
+"""Pictures and tables over all papers and studies: the ranking, and what claims and accountings come to.
+
+To add a picture, add its title to `shuffledp.pipeline.figures.overall_jobs.TITLES`, its table to `publish_overall`, its
+drawing and the names of its caption to `_DRAWN`, and the caption to ``papers/overall/captions/``.
+"""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final, Literal
 
-from shuffledp.pipeline.claims.search_results import Found, Values, largest
+from shuffledp.pipeline.claims.search_results import LIMIT, Found, Values, largest
 from shuffledp.pipeline.papers.segmented import residual_search
 from shuffledp.pipeline.papers.shuffle_gaussian import unit_ball_search
 from shuffledp.pipeline.papers.summation import rappor_search
@@ -34,9 +34,9 @@ class Question:
     searched: str
     method: str
     measure: str
-    limit: float
     values: Callable[[], Values]
     proof: str
+    limit: float = LIMIT
     floor: float = -math.inf
     seed: str = ""
     related: tuple[str, ...] = ()
@@ -87,7 +87,6 @@ def _small_balls(full: bool) -> Iterator[Question]:
             f"{sigmas[0]:g} to {sigmas[1]:g} (logarithmic); then {ascents} ascending steps from the best data set",
             method=_INTEGRAL,
             measure=_BALL_MEASURE,
-            limit=unit_ball_search.LIMIT,
             values=partial(
                 unit_ball_search.few_users, users, dimension, orders, sigmas, draws, ascents, seed
             ),
@@ -110,7 +109,6 @@ def _gaussian(full: bool) -> Iterator[Question]:
         "order 2, sigma 0.5 to 5 (logarithmic)",
         method="two integrals of Laplace transforms, exact for any number of users",
         measure=_BALL_MEASURE,
-        limit=unit_ball_search.LIMIT,
         values=lambda: unit_ball_search.many_users(numbers, draws, seed),
         proof="none beyond two users; with the others at the old place it is the theorem.",
         seed=seed,
@@ -150,7 +148,6 @@ def _rappor(full: bool) -> Iterator[Question]:
         searched=f"{_ALL}: {few[0]} to {few[-1]} others, {several}",
         method="exact laws of both counts",
         measure=_RAPPOR_MEASURE,
-        limit=rappor_search.LIMIT,
         values=lambda: rappor_search.sums(few, flips),
         proof=_COUNTEREXAMPLE,
         related=("SUM-N4",),
@@ -164,7 +161,6 @@ def _rappor(full: bool) -> Iterator[Question]:
         "another value than the rest",
         method="exact laws of both counts",
         measure=_RAPPOR_MEASURE,
-        limit=rappor_search.LIMIT,
         values=lambda: rappor_search.beside(*_many(full)),
         proof=_COUNTEREXAMPLE,
         related=("SUM-N4",),
@@ -177,7 +173,6 @@ def _rappor(full: bool) -> Iterator[Question]:
         searched=f"{_ALL}: {few[0]} to {few[-1]} others, {several}",
         method="exact laws of both counts",
         measure="ratio of delta of the worst data set to delta with all others on one value",
-        limit=rappor_search.LIMIT,
         values=lambda: rappor_search.sums(few, flips, third=False),
         proof=_COUNTEREXAMPLE,
     )
@@ -190,7 +185,6 @@ def _rappor(full: bool) -> Iterator[Question]:
         searched=f"{_ALL}: {listed(handful)} others, {listed(domains)} values, {several}",
         method="enumeration of all multisets of vectors",
         measure=_RAPPOR_MEASURE,
-        limit=rappor_search.LIMIT,
         values=lambda: rappor_search.vectors(handful, domains, flips),
         proof=_COUNTEREXAMPLE,
     )
@@ -221,7 +215,6 @@ def _variation_ratio(full: bool) -> Iterator[Question]:
         searched=searched,
         method=listing,
         measure="ratio of the exact delta of the worst data set to the stated delta",
-        limit=residual_search.LIMIT,
         values=lambda: residual_search.few_users(handful, domains, budgets, "stated"),
         proof=_FAILS,
         related=("SEG-6.2",),
@@ -237,7 +230,6 @@ def _variation_ratio(full: bool) -> Iterator[Question]:
         f"{listed(budgets)}, eps at which the stated delta is {listed(targets)}",
         method="exact law of the two sufficient counts",
         measure="ratio of the exact delta to the stated delta",
-        limit=residual_search.LIMIT,
         values=lambda: residual_search.many_users(numbers, more, budgets, targets),
         proof=_FAILS,
         related=("SEG-6.2",),
@@ -250,7 +242,6 @@ def _variation_ratio(full: bool) -> Iterator[Question]:
         searched=searched,
         method=listing,
         measure="ratio of the exact delta of the worst data set to the replacement; at 1 the bound is tight",
-        limit=residual_search.LIMIT,
         values=lambda: residual_search.few_users(handful, domains, budgets, "replacement"),
         proof="It holds: an adversary who knows whether the residual was used faces a randomizer without a residual "
         "(shuffledp.accounting.general.variation_ratio). No proof excludes a smaller bound.",
@@ -270,7 +261,7 @@ def _bracket(full: bool) -> Iterator[Question]:
         method="exact delta of the three data sets, and the bound proven for every data set",
         measure="ratio of the proven delta to the delta of the worst of the three: no data set exceeds it by more",
         limit=math.inf,
-        floor=1 / rappor_search.LIMIT,
+        floor=1 / LIMIT,
         values=lambda: rappor_search.many(*_many(full)),
         proof="The upper bound is proven (shuffledp.accounting.baselines.summed_bits): products keep domination, and "
         "an adversary who learns some bits only gains. Data sets above the three: OQ-6.",

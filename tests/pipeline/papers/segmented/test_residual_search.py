@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from shuffledp.pipeline.claims.message_multisets import hockey_stick, others_laws, replaced
-from shuffledp.pipeline.claims.search_results import largest
+from shuffledp.pipeline.claims.search_results import LIMIT, largest
 from shuffledp.pipeline.papers.segmented import residual_search
 
 
@@ -32,20 +32,17 @@ def test_near_the_local_budget_the_exact_delta_is_larger_by_the_proven_factor(
 
 
 def test_the_search_finds_the_erratum_and_nothing_without_a_residual() -> None:
-    found = largest(residual_search.few_users((1,), (5,), (1.0,), "stated"), residual_search.LIMIT)
+    found = largest(residual_search.few_users((1,), (5,), (1.0,), "stated"), LIMIT)
     assert found.beyond > 0 and found.extreme == pytest.approx(math.e, rel=1e-9)
-    assert (
-        largest(residual_search.few_users((1, 2), (2,), (0.5, 2.0), "stated"), residual_search.LIMIT).beyond
-        == 0
-    )
-    many = largest(residual_search.many_users((10, 100), (3,), (2.0,), (1e-2, 1e-4)), residual_search.LIMIT)
+    assert largest(residual_search.few_users((1, 2), (2,), (0.5, 2.0), "stated"), LIMIT).beyond == 0
+    many = largest(residual_search.many_users((10, 100), (3,), (2.0,), (1e-2, 1e-4)), LIMIT)
     assert many.beyond > 0 and "all with the victim's value" in many.where
 
 
 def test_a_replacement_that_is_too_small_is_reported_as_violated(monkeypatch: pytest.MonkeyPatch) -> None:
     search = ((1, 2), (3,), (1.0, 3.0), "replacement")
-    sound = largest(residual_search.few_users(*search), residual_search.LIMIT)  # type: ignore[arg-type]
+    sound = largest(residual_search.few_users(*search), LIMIT)  # type: ignore[arg-type]
     assert sound.beyond == 0 and 0.5 < sound.extreme <= 1
     bound = residual_search.bound
     monkeypatch.setattr(residual_search, "bound", lambda *arguments: 0.4 * bound(*arguments))
-    assert largest(residual_search.few_users(*search), residual_search.LIMIT).beyond > 0  # type: ignore[arg-type]
+    assert largest(residual_search.few_users(*search), LIMIT).beyond > 0  # type: ignore[arg-type]

@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from shuffledp.accounting.shuffle_gaussian.all_users import shuffle_gaussian_rdp
-from shuffledp.pipeline.claims.search_results import largest
+from shuffledp.pipeline.claims.search_results import LIMIT, largest
 from shuffledp.pipeline.papers.shuffle_gaussian import unit_ball_search
 
 SEARCH = (2, 2, (2, 8), (0.6, 3.0), 40, 20, "tests")
@@ -66,18 +66,18 @@ def test_three_corners_of_a_triangle_are_reported_as_a_violation() -> None:
     assert worse == pytest.approx(
         unit_ball_search.common_place_ratio(2, corners[0] - corners[2], corners[1] - corners[2], 1.0)
     )
-    assert largest([(worse, "corners")], unit_ball_search.LIMIT).beyond == 1
+    assert largest([(worse, "corners")], LIMIT).beyond == 1
 
 
 def test_a_bound_that_is_too_small_is_reported_as_violated(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert largest(unit_ball_search.few_users(*SEARCH), unit_ball_search.LIMIT).beyond == 0
-    assert largest(unit_ball_search.many_users((50,), 2, "tests"), unit_ball_search.LIMIT).beyond == 0
+    assert largest(unit_ball_search.few_users(*SEARCH), LIMIT).beyond == 0
+    assert largest(unit_ball_search.many_users((50,), 2, "tests"), LIMIT).beyond == 0
 
     def smaller(*arguments: object) -> NDArray[np.float64]:
         return 0.8 * shuffle_gaussian_rdp(*arguments)  # type: ignore[arg-type]
 
     monkeypatch.setattr(unit_ball_search, "shuffle_gaussian_rdp", smaller)
-    found = largest(unit_ball_search.few_users(*SEARCH), unit_ball_search.LIMIT)
+    found = largest(unit_ball_search.few_users(*SEARCH), LIMIT)
     assert found.beyond > 0 and found.extreme > 1.1 and found.settings == 60
 
 

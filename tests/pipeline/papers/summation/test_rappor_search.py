@@ -11,7 +11,8 @@ from scipy.stats import binom
 
 from shuffledp.accounting.baselines.fragmented_rappor import rappor_delta, rappor_flip_probability
 from shuffledp.guarantees import RAPPOR_STANDINGS
-from shuffledp.pipeline.claims.search_results import largest
+from shuffledp.pipeline.claims import message_multisets
+from shuffledp.pipeline.claims.search_results import LIMIT, largest
 from shuffledp.pipeline.papers.summation import rappor_search
 
 
@@ -49,10 +50,10 @@ def test_the_three_known_data_sets_are_those_of_the_calibrations() -> None:
 
 
 def test_few_users_have_worse_data_sets_and_one_other_has_none() -> None:
-    assert largest(rappor_search.sums((1,), (0.1, 0.3)), rappor_search.LIMIT).beyond == 0
-    found = largest(rappor_search.sums((2,), (0.3,)), rappor_search.LIMIT)
+    assert largest(rappor_search.sums((1,), (0.1, 0.3)), LIMIT).beyond == 0
+    found = largest(rappor_search.sums((2,), (0.3,)), LIMIT)
     assert found.beyond > 0 and "1 of them hold one of the two values and 0 the other" in found.where
-    two = largest(rappor_search.sums((5,), (0.05,), third=False), rappor_search.LIMIT)
+    two = largest(rappor_search.sums((5,), (0.05,), third=False), LIMIT)
     assert two.settings == 5 and two.beyond > 0 and "2 of them hold one of the two values and 3" in two.where
 
 
@@ -65,20 +66,22 @@ def test_vectors_are_one_hot_with_every_bit_flipped() -> None:
 def test_vectors_show_no_less_than_sums() -> None:
     p, eps = 0.3, 0.4 * 2 * math.log(7 / 3)
     rows = rappor_search.vector_rows(2, p)
-    laws = {held: rappor_search.replaced(law, rows) for held, law in rappor_search.others_laws(rows, 2)}
+    laws = {
+        held: message_multisets.replaced(law, rows) for held, law in message_multisets.others_laws(rows, 2)
+    }
     table = rappor_search.sums_deltas(2, p, eps)
     for (first, second), pair in laws.items():
-        assert rappor_search.hockey_stick(*pair, eps) >= table[first, second] * (1 - 1e-12)
-    assert largest(rappor_search.vectors((2,), (2,), (p,)), rappor_search.LIMIT).beyond > 0
+        assert message_multisets.hockey_stick(*pair, eps) >= table[first, second] * (1 - 1e-12)
+    assert largest(rappor_search.vectors((2,), (2,), (p,)), LIMIT).beyond > 0
 
 
 def test_a_proven_bound_that_is_too_small_is_a_violation(monkeypatch: pytest.MonkeyPatch) -> None:
     search = ((100,), (1.0,), (1e-3, 1e-6))
-    sound = largest(rappor_search.many(*search), math.inf, floor=1 / rappor_search.LIMIT)
+    sound = largest(rappor_search.many(*search), math.inf, floor=1 / LIMIT)
     assert sound.settings == 2 and sound.beyond == 0 and 1 <= sound.extreme < 1.2
     proven = rappor_search.proven_bits_delta
     monkeypatch.setattr(rappor_search, "proven_bits_delta", lambda *arguments: 0.8 * proven(*arguments))
-    assert largest(rappor_search.many(*search), math.inf, floor=1 / rappor_search.LIMIT).beyond == 2
+    assert largest(rappor_search.many(*search), math.inf, floor=1 / LIMIT).beyond == 2
 
 
 def test_a_delta_of_zero_is_no_violation() -> None:
@@ -110,7 +113,7 @@ def independent_delta(others: int, first: int, second: int, p: float, eps: float
 
 def test_many_users_have_worse_data_sets_than_the_three() -> None:
     """One of two corners of the square of data sets with a single user elsewhere, by an independent law."""
-    found = largest(rappor_search.beside((1000,), (1.0,), (1e-9,)), rappor_search.LIMIT)
+    found = largest(rappor_search.beside((1000,), (1.0,), (1e-9,)), LIMIT)
     assert found.beyond == 1 and "998 of the others hold one of the two values and 0 the other" in found.where
     ((_, p, eps, known, _),) = rappor_search._many_users((1000,), (1.0,), (1e-9,))
     deltas = {held: independent_delta(999, *held, p, eps) for held in ((998, 0), (999, 0), (0, 999), (0, 0))}

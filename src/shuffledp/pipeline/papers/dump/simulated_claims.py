@@ -71,7 +71,7 @@ def simulated_agrees(case: Case) -> Verdict:
     ]
     gaps = (every["mean"] / every["closed_form"] - 1).abs()
     return Verdict(
-        f"{percent(float(gaps.mean()))} on average, {percent(float(gaps.max()))} at most",
+        f"{percent(gaps.mean())} on average, {percent(gaps.max())} at most",
         (len(every) - apart, apart),
         f"more than {DEVIATIONS:g} standard errors apart at {apart} of {len(every)} points; the usual short form of "
         f"mixDUMP's error is {span(short)} times the exact one",

@@ -83,9 +83,9 @@ def gain(case: Case) -> Verdict:
     if outcome == "holds" and gains.min() < 0.3:
         outcome = "in part"
     return Verdict(
-        percent(float(gains.mean())),
+        percent(gains.mean()),
         outcome,
-        f"{percent(float(gains.min()))} to {percent(float(gains.max()))} below the best rival in {len(gains)} "
+        f"{percent(gains.min())} to {percent(gains.max())} below the best rival in {len(gains)} "
         f"panels{without}",
     )
 
@@ -583,8 +583,8 @@ def strong_rival(case: Case) -> Verdict:
     return Verdict(
         f"below SepMM in {better} of {len(weighted)} cases",
         verdict,
-        f"inverse variances as weights lower the error by a further {percent(float(further.min()))} to "
-        f"{percent(float(further.max()))}; up to {percent(POINTS)} would count as strong",
+        f"inverse variances as weights lower the error by a further {percent(further.min())} to "
+        f"{percent(further.max())}; up to {percent(POINTS)} would count as strong",
     )
 
 

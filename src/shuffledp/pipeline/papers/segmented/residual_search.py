@@ -26,14 +26,9 @@ import numpy as np
 from scipy.special import gammaln, xlogy
 
 from shuffledp.accounting.general.variation_ratio import variation_ratio_delta, variation_ratio_epsilon
-from shuffledp.pipeline.claims.message_multisets import Floats, hockey_stick, others_laws, replaced
-from shuffledp.pipeline.claims.search_results import Values
+from shuffledp.pipeline.claims.message_multisets import Floats, deltas_of_data_sets, hockey_stick
+from shuffledp.pipeline.claims.search_results import LEAST_DELTA, Values
 
-#: A ratio above is a violation; deltas are good for a hundredth of it.
-LIMIT = 1 + 1e-6
-#: Smallest delta of a setting in the search.
-LEAST_DELTA = 1e-12
-_SHARES = (0.1, 0.25, 0.5, 0.75, 0.9)
 Form = Literal["stated", "replacement"]
 
 
@@ -52,11 +47,7 @@ def bound(form: Form, eps: float, k: int, eps_local: float, others: int) -> floa
 def few_users(numbers: Iterable[int], domains: Iterable[int], budgets: Iterable[float], form: Form) -> Values:
     """Compare the theorem with the worst of all data sets of a few users."""
     for others, k, eps_local in product(numbers, domains, budgets):
-        rows = response_rows(k, eps_local)
-        laws = {held: replaced(law, rows) for held, law in others_laws(rows, others)}
-        for share in _SHARES:
-            eps = share * eps_local
-            deltas = {held: hockey_stick(*pair, eps) for held, pair in laws.items()}
+        for eps, deltas in deltas_of_data_sets(response_rows(k, eps_local), others, eps_local):
             worst = max(deltas, key=lambda held: deltas[held])
             if deltas[worst] < LEAST_DELTA:
                 continue

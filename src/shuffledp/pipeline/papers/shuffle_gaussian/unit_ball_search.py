@@ -36,8 +36,6 @@ from shuffledp.pipeline.claims.message_multisets import Floats
 from shuffledp.pipeline.claims.search_results import Values, named_rng
 from shuffledp.pipeline.papers.shuffle_gaussian.witnesses import common_place_rdp
 
-#: A ratio above is a violation; the integrals are good for a tenth of it.
-LIMIT = 1 + 1e-6
 _TAIL = 6.5
 _MOST_CELLS = 3_000_000
 

@@ -20,14 +20,9 @@ from shuffledp.accounting.baselines.fragmented_rappor import proven_bits_delta, 
 from shuffledp.accounting.general.count_pairs import MovingCount, pair_delta
 from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.windows import binomial_window
-from shuffledp.pipeline.claims.message_multisets import Floats, hockey_stick, others_laws, replaced
-from shuffledp.pipeline.claims.search_results import Values
+from shuffledp.pipeline.claims.message_multisets import Floats, deltas_of_data_sets
+from shuffledp.pipeline.claims.search_results import LEAST_DELTA, SHARES, Values
 
-#: A ratio above is a violation; deltas are good for a hundredth of it.
-LIMIT = 1 + 1e-6
-#: Smallest delta of a data set in the search.
-LEAST_DELTA = 1e-12
-_SHARES = (0.1, 0.25, 0.5, 0.75, 0.9)
 #: Largest distance of the log of the largest delta of the three data sets below the log of its target.
 _YTOL = 1e-6
 #: Mass that windows of many bits leave out, relative to delta.
@@ -61,7 +56,7 @@ def _joined(law: Floats, p: float, *, one: bool) -> Floats:
 
 def sums(numbers: Iterable[int], flips: Iterable[float], third: bool = True) -> Values:
     """Search all data sets of a few users whose sums are observed."""
-    for others, p, share in product(numbers, flips, _SHARES):
+    for others, p, share in product(numbers, flips, SHARES):
         eps = share * 2 * (math.log1p(-p) - math.log(p))
         table = sums_deltas(others, p, eps)
         if not third:
@@ -137,12 +132,9 @@ def known_delta(n: int, p: float, eps: float) -> float:
 def vectors(numbers: Iterable[int], domains: Iterable[int], flips: Iterable[float]) -> Values:
     """Search all data sets of a few users whose whole vectors of bits are observed, in random order."""
     for others, k, p in product(numbers, domains, flips):
-        rows = vector_rows(k, p)
-        laws = {held: replaced(law, rows) for held, law in others_laws(rows, others)}
         on_one = [tuple(others * (v == i) for v in range(k)) for i in range(min(k, 3))]
-        for share in _SHARES:
-            eps = share * 2 * (math.log1p(-p) - math.log(p))
-            deltas = {held: hockey_stick(*pair, eps) for held, pair in laws.items()}
+        budget = 2 * (math.log1p(-p) - math.log(p))
+        for eps, deltas in deltas_of_data_sets(vector_rows(k, p), others, budget):
             known = max(deltas[held] for held in on_one)
             if known < LEAST_DELTA:
                 continue
