@@ -200,7 +200,7 @@ def with_geometric(law: NDArray[np.float64], ratio: float) -> NDArray[np.float64
 
 
 def pair_law(noise: CounterNoise, terms: int) -> tuple[float, NDArray[np.float64]]:
-    """Return the log of a scale, and ``Pr[Z3 = 0..terms-1]`` over this scale, for a shape > 0."""
+    """Return the log of a scale, and ``Pr[Z3 = 0..terms-1]`` divided by this scale, for a shape > 0."""
     z = np.arange(2, terms, dtype=np.float64)
     steps = np.log1p((noise.shape - 1) / z) - noise.decay  # log of Pr[z] / Pr[z - 1]
     log_law = np.cumsum(np.concatenate(([0.0, math.log(noise.shape) - noise.decay], steps)))

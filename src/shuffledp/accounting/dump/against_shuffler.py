@@ -108,7 +108,7 @@ def mix_shuffler_epsilon(
 
 
 def _log_likelihood_ratio(a: float, b: float, dummies: int, eps_local: float) -> float:
-    """Return the log of the likelihood ratio in the module's docstring, in terms of 1/E, which does not overflow."""
+    """Return the log of the module's likelihood ratio, computed from 1/E, which does not overflow."""
     gain, floor = -math.expm1(-eps_local), math.exp(-eps_local) * (dummies + 1)
     return math.log((gain * a + floor) / (gain * b + floor)) if gain * b + floor > 0 else math.inf
 

@@ -80,7 +80,7 @@ def _checked(n: int, domain_size: int, eps_local: float) -> tuple[int, int, floa
 
 
 def _with_response(n: int, domain_size: int, pure: float, eps_local: float) -> float:
-    """Return the error of mixDUMP from the error of pureDUMP, in terms of 1/E, which does not overflow."""
+    """Return the error of mixDUMP from the error of pureDUMP, computed from 1/E, which does not overflow."""
     decay, gain = math.exp(-eps_local), -math.expm1(-eps_local)
     response = decay * (1 + (domain_size - 2) * decay) / (n * gain**2)
     return response + pure * ((1 + (domain_size - 1) * decay) / gain) ** 2

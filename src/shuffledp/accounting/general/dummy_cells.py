@@ -232,7 +232,7 @@ class _Part:
 
 
 class _Losses:
-    """Sum of the losses of all cells in one direction; `infinite` has infinite losses and omitted mass."""
+    """Sum of the losses of all cells in one direction; `infinite` is the mass of infinite losses plus omitted mass."""
 
     def __init__(self, groups: Groups, tail: float) -> None:
         self.parts: list[_Part] = []
@@ -270,7 +270,7 @@ class _Losses:
         return log, slope, curvature
 
     def tilt(self, eps: float) -> float:
-        """Return about the saddle point, at which the tilted sum has the mean eps; 0 if the mean is above eps."""
+        """Return an approximate theta with tilted mean eps, the saddle point; 0 if the mean is at least eps."""
         _, mean, variance = self.moments(0.0)
         if eps <= mean:
             return 0.0
@@ -368,7 +368,7 @@ class _Law:
 
 
 def _on_grid(part: _Part, theta: float, step: float, size: int) -> Floats:
-    """Return tilted masses at multiples of the step, modulo the size; the totals of both laws stay."""
+    """Return tilted masses at multiples of the step, modulo the size, with the same totals of both laws."""
     places = np.floor(part.losses / step)
     raised = np.expm1(places * step - part.losses) / math.expm1(-step)
     low = np.exp(part.logs + theta * step * places - _log_moment(part, theta))

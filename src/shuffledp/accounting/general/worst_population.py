@@ -234,7 +234,7 @@ def worst_delta(
 
 
 def worst_epsilon(population: MomentBounded, reports: OtherReports, eps_local: float, delta: float) -> float:
-    """Return the smallest eps_central (nats) for all these populations, rounded up by about 1e-5 relative."""
+    """Return the smallest eps_central (nats) over all populations of the class, rounded up by about 1e-5 relative."""
     only = _only_law(population)
     if only is not None:
         return exact_epsilon(replace(reports, population=only), eps_local, delta)

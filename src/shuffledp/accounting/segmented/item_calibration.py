@@ -202,11 +202,11 @@ def _too_many(n: int) -> Infeasible:
 
 @remember(_REMEMBERED)
 def gaussian_noise(eps: float, delta: float) -> tuple[float, float]:
-    """Return the standard deviation sigma of Gaussian noise for sensitivity 1, and the decrease of log delta in it.
+    """Return sigma of Gaussian noise for sensitivity 1, and the decrease of log delta per unit of log sigma.
 
-    The decrease is relative to log sigma. Both are the limit for many messages, a first guess of a search and not a
-    bound: ``n m / (2 d)`` is within 5 % of ``(lambda sigma)^2`` in the settings of the paper. Derived for this project,
-    from the exact curve of the Gaussian mechanism (Balle and Wang 2018, Theorem 8).
+    Both are the limit for many messages, a first guess of a search and not a bound: ``n m / (2 d)`` is within 5 % of
+    ``(lambda sigma)^2`` in the settings of the paper. Derived for this project, from the exact curve of the Gaussian
+    mechanism (Balle and Wang 2018, Theorem 8).
     """
 
     def excess(log_mu: float) -> float:

@@ -228,7 +228,7 @@ class _Losses:
     omitted: float
 
     def largest(self, pairs: int) -> float:
-        """Largest total loss that `lost` does not include."""
+        """Largest total loss that counts as finite."""
         return pairs * float(np.max(self.held) + np.max(self.exchanged))
 
     @cached_property

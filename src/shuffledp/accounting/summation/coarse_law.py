@@ -36,7 +36,7 @@ _NARROW = 64
 
 @dataclass(frozen=True, eq=False)
 class Slice:
-    """The cells of one Sigma that are not omitted, with their masses, and the logarithms of all its cells.
+    """Cells of one Sigma that are not omitted, with their masses, and the log masses of all cells.
 
     `place` refers to a table with :attr:`CoarseLaw.width` columns, in row order. `logs` is minus infinity at omitted
     cells.
@@ -184,7 +184,7 @@ def _kept(law: Floats, tail: float) -> int:
 
 
 def _one_sign(ratio: float, size: int, reach: int, *, up: bool) -> Floats:
-    """Return the joint law of S, the sum of all jumps of one sign, and the number of their messages D or -D.
+    """Return the joint law of the sum S of all jumps of one sign and the number of their messages D or -D.
 
     The law is (reach + 1, reach / D + 2), by Panjer's recursion for jumps j at the rates ``ratio^j / j``. A positive
     jump has ``floor(j / D)`` messages D, a negative one ``ceil(j / D)`` messages -D. The number is at most S.

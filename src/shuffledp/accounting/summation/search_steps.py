@@ -127,7 +127,7 @@ class Goal:
         )
 
     def hardest_shifts(self) -> list[tuple[int, float]]:
-        """Return for every atom the largest shift relative to the eps that the sum leaves, and this eps.
+        """Return, for each atom, the largest shift relative to the eps that remains beside the sum, and this eps.
 
         For atom 1 the shift depends on the error of the sum, see :mod:`shuffledp.accounting.summation.joint_noise`.
         """
@@ -199,7 +199,7 @@ def _box(design: NoiseDesign, radius: float) -> list[tuple[float, float]]:
 
 
 def _costs(goal: Goal, coordinates: Floats) -> Floats:
-    """Return the expected messages of every noise, ``|s| r p / (1 - p)``; for jumps, nearly up to a factor."""
+    """Return the expected messages of every noise, ``|s| r p / (1 - p)``; for jumps, nearly proportional to them."""
     shapes, deviations = np.split(coordinates, 2)
     return np.asarray(goal.weights() * np.exp(shapes / 2 + deviations))
 
