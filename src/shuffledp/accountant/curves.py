@@ -152,7 +152,7 @@ class _Composed(Exported):
 
 
 class _Split(Exported):
-    """Profile of rounds with a bounded number of users: the least of the bounds for several smallest numbers."""
+    """Profile of rounds with a bounded number of users: the least bound over several smallest numbers of users."""
 
     kind: ClassVar[Kind] = "upper"
     neighbours: ClassVar[str] = "replace_one"

@@ -51,7 +51,7 @@ def clone_reduction(name: str) -> str:
 
 
 def is_bound(honest: Population, name: str) -> bool:
-    """Return True if the population is a bound whose smallest numbers decide delta; clones also use moments."""
+    """Return True unless the population is a law, or the reduction is to clones and uses a bound's moments."""
     return not isinstance(honest, Law) and (name == "blanket" or not isinstance(honest, MomentBounded))
 
 
@@ -116,7 +116,7 @@ def _composed(setting: Setting, eps_local: float, honest: Population, name: str)
 
 
 def counted_on(others: Population, delta: float, rounds: int) -> tuple[Fixed, float]:
-    """Return a number of other users that every round has, and the remaining delta for all rounds together.
+    """Return a number of other users for every round, and the delta that remains for all rounds together.
 
     Each round has fewer users with some probability. The sum of these probabilities is subtracted from delta. So the
     numbers of users of different rounds may be dependent.
