@@ -1,4 +1,4 @@
-"""Guards of functions and methods, which check arguments and reject results with nan."""
+"""Guards of functions and methods: they check arguments and reject results with nan."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def check_count(name: str, value: SupportsFloat, least: int = 0, most: int = MOS
 
 
 def check_choice(name: str, value: str, known: Sequence[str]) -> str:
-    """Return `value` if it is one of `known`, else raise ValueError with the list of these."""
+    """Return `value` if it is one of `known`, else raise ValueError with the list of `known`."""
     if value not in known:
         raise ValueError(f"{name} must be one of {', '.join(known)}; got {value!r}.")
     return value
