@@ -59,7 +59,7 @@ ONE_RECORD_MORE = Standing("upper", "for adding or removing one record, not for 
 
 @dataclass(frozen=True)
 class NamedFunction:
-    """A function of `shuffledp.accounting` that a configuration may name. It returns the given quantity.
+    """A function of `shuffledp.accounting` that a configuration may name. It returns the given quantity, a float.
 
     `rule` maps all arguments by name, defaults included, to the guarantee of the result.
     """

@@ -167,7 +167,7 @@ def _share(count: int, growth: float) -> float:
 
 
 def _widths(others: int, share: float, growth: float, most: int) -> list[int]:
-    """Return the widths of blocks from an end to the middle, at most ``most + 1`` widths."""
+    """Return the widths of blocks from an end to the middle; ``most + 1`` widths mean that more are needed."""
     if not share:
         return [1] * ((others + 2) // 2)
     found: list[int] = []

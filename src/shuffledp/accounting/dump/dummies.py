@@ -288,7 +288,7 @@ def blanket_delta(eps: float, uniform_messages: int, domain_size: int, eps_local
 
 
 def printed_total(n: int, domain_size: int, eps: float, delta: float, eps_local: float = math.inf) -> float:
-    """Return the unrounded number of dummies of Theorem 5.2 (reports: 5.6); negative if reports suffice.
+    """Return the unrounded number of dummies of Theorem 5.2, or 5.6 for GRR reports; negative if reports suffice.
 
     Raises Infeasible if eps is above 1 or delta is too large for the theorem.
     """

@@ -90,7 +90,7 @@ def dump_mse(n: int, domain_size: int, dummies: float, *, eps_local: float = mat
     """Return the exact mean squared error of a frequency under pureDUMP or mixDUMP, averaged over the values.
 
     It is the same for all data: the variance of generalized randomized response plus the variance Bin(S, 1/k) of the
-    dummies that equal one value. The printed error approximates the former. Derived for this project.
+    dummies that equal one value. The printed error approximates the first variance. Derived for this project.
     """
     n, k, eps_local = _checked(n, domain_size, eps_local)
     dummies = check_nonnegative("dummies", dummies)

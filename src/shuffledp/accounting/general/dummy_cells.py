@@ -8,12 +8,12 @@ privacy loss is the sum of
 .. math:: \ln \frac{X + 1}{\mu} \text{ over losing cells}, \qquad
           \ln \frac{\mu}{X} \text{ over gaining cells},
 
-infinite if X = 0 in a gaining cell. The other direction exchanges losing and gaining cells. Cells with the same change
-on several days are more cells, as the noise of days is independent.
+infinite if X = 0 in a gaining cell. The other direction exchanges losing and gaining cells. A change on several days is
+a change of more cells, as the noise of different days is independent.
 
-Each loss is split between two grid points so that the totals of both laws stay, which increases every divergence. The
+Each loss is split between two grid points so that both laws keep their totals, which increases every divergence. The
 sum's law is the inverse of a product of Fourier transforms, of masses times ``e^(theta loss)``: at the saddle point
-theta small deltas keep their digits. All masses are positive, so that those that wrap around only increase delta,
+theta small deltas keep their digits. All masses are positive, so that masses that wrap around only increase delta,
 except above the grid, where Chernoff's inequality bounds them. Higham (2002), Theorem 24.2, bounds the rounding of the
 transforms. Results are rounded up. Replacement neighbors. Derived for this project.
 """

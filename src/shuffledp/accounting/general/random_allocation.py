@@ -340,7 +340,7 @@ def _singly(step: Step, steps: int, eps: float, way: str, target: float) -> floa
 def _found_together(
     sigma: float, steps: int, eps: NDArray[np.float64], way: str, target: float
 ) -> NDArray[np.float64]:
-    """Return upper bounds for the first eps and all next eps that its contour resolves, with cells of the last eps."""
+    """Return upper bounds for the first eps and the next eps that its contour resolves, with cells of the last eps."""
     cells = _ratios(sigma, steps, float(eps[-1]), way, target)
     start, apart = float(eps[0]), eps - eps[0]
     if way == "remove":

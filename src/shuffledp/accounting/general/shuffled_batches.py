@@ -236,7 +236,7 @@ class _Clones:
         return min(found, math.exp(self._log_known(eps)))
 
     def exponent(self, eps: float) -> float:
-        """Return ``ln(1 / p)`` for about the best p. The distance of the clones ranges from delta for a known
+        """Return ``ln(1 / p)`` for about the best p. The search covers distances of the clones from delta for a known
         permutation down to a negligible part of the target."""
         values: dict[float, float] = {}
 

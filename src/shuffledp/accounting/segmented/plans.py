@@ -2,8 +2,8 @@
 
 Users of level k (budget eps_k) send each of their s items with probability lambda_k. Every user adds m blanket messages
 in expectation. The server counts messages and estimates ``(count - n m / d) / sum_k n_k lambda_k`` per item. For given
-m, lambda_k is the largest probability that level k allows. More blanket messages allow larger ones but add noise
-themselves, so the best m is searched. Accountings:
+m, lambda_k is the largest probability that level k allows. More blanket messages allow a larger lambda_k but add noise,
+so the best m is searched. Accountings:
 
 ``printed``
     The paper: ceil(m) slots per user, the pair of counts for one item, group composition to s items. Not a proven

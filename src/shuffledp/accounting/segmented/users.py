@@ -217,7 +217,7 @@ class _Losses:
     """Losses and probabilities of one item that the victim holds, and of one that replaces it.
 
     `lost` bounds the omitted mass: infinite losses, losses that count as infinite, and the ends of the windows.
-    `omitted` bounds the mass of those ends alone.
+    `omitted` bounds the mass of the ends alone.
     """
 
     held: NDArray[np.float64]

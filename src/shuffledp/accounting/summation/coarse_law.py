@@ -92,7 +92,7 @@ class CoarseLaw:
     def _cells(self, number: int) -> tuple[Ints, Floats]:
         """Return the places and probabilities of the cells that are not omitted.
 
-        With few levels, all of them are in few columns, as a bound on a column's largest probability shows.
+        With few levels, these cells are in few columns, as a bound on a column's largest probability shows.
         """
         shifted = self._shifted(number - self.reach)
         likely = np.flatnonzero(self.pair.max(axis=0) @ shifted > self.threshold * (1 - 1e-9))

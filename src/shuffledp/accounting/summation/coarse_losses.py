@@ -139,7 +139,7 @@ def law_of(design: CoarseDesign, precision: Precision) -> CoarseLaw:
 
 
 def shifts_of(pairs: Sequence[Pair], max_value: int) -> tuple[Shift, ...]:
-    """Return the distinct shifts of ``(Sigma, u, t)`` by all pairs, ordered so that Sigma increases; sorted."""
+    """Return the sorted distinct shifts of ``(Sigma, u, t)`` by all pairs, each in the order that increases Sigma."""
     return tuple(sorted({pair_shift((min(pair), max(pair)), max_value) for pair in pairs}))
 
 

@@ -60,7 +60,7 @@ class LossGrid:
 class Cells:
     """Finite losses on consecutive grid points from `start`, and the mass of infinite loss.
 
-    `clipped` is the finite part of that mass above the grid, or the mass that a lower bound rounded down to the grid.
+    `clipped` is the mass of finite losses above the grid: part of `infinite`, or rounded down in a lower bound.
     """
 
     start: int

@@ -136,8 +136,8 @@ def used_atoms(
 ) -> tuple[int, ...]:
     """Return the indices of the atoms that inputs of ``{0, .., D}`` can change, ascending.
 
-    Atom 1 is always among them, because it hides the unary noise of the sum. Noise on the other atoms is useless if no
-    input is negative. Derived for this project, from Theorem 8 of Ghazi et al. 2021 (ICML).
+    Atom 1 is always used, because it hides the unary noise of the sum. Noise on the other atoms is useless if no input
+    is negative. Derived for this project, from Theorem 8 of Ghazi et al. 2021 (ICML).
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """Single steps of the search for noise designs: linear and quadratic programs around a design, by estimates of delta.
 
-:mod:`shuffledp.accounting.summation.design_search` uses them in turn. Sources: sequential linear programming with a
-trust region, and SLSQP (Kraft 1988) in SciPy's implementation.
+:mod:`shuffledp.accounting.summation.design_search` uses the steps in turn. Sources: sequential linear programming with
+a trust region, and SLSQP (Kraft 1988) in SciPy's implementation.
 """
 
 from __future__ import annotations
