@@ -419,7 +419,7 @@ def _binomial_below(law: PoissonBinomial, tail: float) -> tuple[Binomial, float]
     """Return a binomial law that is stochastically below a Poisson-binomial law up to a mass, and this mass.
 
     Mean and variance are nearly the same. The distribution functions are compared on windows, from the end at which
-    they are small; what the binomial law lacks there, and what the windows omit, is the mass.
+    they are small. The mass is :func:`_largest_lack` plus the mass that the windows omit.
     """
     exact = law.window(tail)
     rate = 1 - law.variance / law.mean
