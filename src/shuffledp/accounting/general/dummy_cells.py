@@ -270,7 +270,7 @@ class _Losses:
         return log, slope, curvature
 
     def tilt(self, eps: float) -> float:
-        """Return an approximate theta with tilted mean eps, the saddle point; 0 if the mean is at least eps."""
+        """Return the approximate saddle point theta, where the tilted mean is eps; 0 if the mean is at least eps."""
         _, mean, variance = self.moments(0.0)
         if eps <= mean:
             return 0.0

@@ -143,7 +143,7 @@ def loss_distribution(step: float, deltas: NDArray[np.float64]) -> Any:
 def profile_grid(
     profile: PrivacyProfile, negligible: float = 1e-15, points: int = _POINTS
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return eps from 0 to a delta of at most `negligible`, finer near 0, and a convex delta, (points + 1,)."""
+    """Return a grid of eps up to a delta of at most `negligible`, finer near 0, and convex deltas, (points + 1,)."""
     eps = profile_end(profile, negligible) * np.linspace(0.0, 1.0, points + 1) ** 1.5
     return eps, _profile_at(profile, eps)
 

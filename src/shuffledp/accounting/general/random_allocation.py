@@ -412,7 +412,7 @@ def _summed(
 
 @remember(16)
 def _likelier(steps: int, eps_local: float, omitted: float) -> Window:
-    """Return the law, without the user, of the number of steps with the larger likelihood ratio."""
+    """Return the law of the number of steps with the larger likelihood ratio if the user is absent."""
     return binomial_window(steps, math.exp(-eps_local) / (1 + math.exp(-eps_local)), omitted)
 
 

@@ -194,7 +194,7 @@ def full_reporting(
     *,
     accounting: Annotated[str, one_of(SEGMENTED_ACCOUNTINGS)] = "exact",
 ) -> float:
-    """Return m_k, the smallest expected number of blanket messages per user with which every item may be sent.
+    """Return m_k, the smallest expected number of blanket messages per user that allows reporting probability 1.
 
     Wang et al. 2024, arXiv 2407.19639, Section 5.2; ``exact`` is derived for this project.
 

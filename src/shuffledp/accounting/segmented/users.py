@@ -150,7 +150,7 @@ def user_level_reporting_rate(
 
 
 def user_level_blankets(n: FromOne, domain_size: FromTwo, set_size: FromOne, eps: Eps, delta: Delta) -> float:
-    """Return the smallest expected number of blanket messages per user with which every item may be sent.
+    """Return the smallest expected number of blanket messages per user that allows reporting probability 1.
 
     Inverts :func:`user_level_delta` at a reporting rate of 1. Derived for this project. Replacement of the user's whole
     set.

@@ -30,7 +30,7 @@ _CHUNK = 64
 
 
 class PairLosses(Protocol):
-    """Losses of all pairs, where a pair has one mixture, identified by a key, and several independent parts."""
+    """Losses of all pairs. Each pair has several independent parts and one mixture, identified by a key."""
 
     #: Probability that a part is infinite, (parts,).
     infinite: Floats
