@@ -251,7 +251,7 @@ def curves(
 
 
 def _renyi(table: Tabulated, orders: tuple[float, ...]) -> list[float]:
-    """Return the divergences of one round, which are additive over rounds; none if outputs are unbounded."""
+    """Return the divergences of one round, which are additive over rounds; none if delta does not vanish."""
     try:
         return [float(value) for value in renyi_from_profile(table, orders)]
     except Infeasible:

@@ -183,7 +183,7 @@ class LeastProfile(Exported):
         return at_each(self._at, eps)
 
     def _at(self, eps: float) -> float:
-        """Return delta at one eps, summed from the largest number; a negligible remaining mass counts as delta 1."""
+        """Return delta at one eps, summed from the largest number of users; a negligible rest counts as delta 1."""
         below = np.append(0.0, np.cumsum(self.masses))
         total = 0.0
         for i in range(len(self.parts) - 1, -1, -1):
