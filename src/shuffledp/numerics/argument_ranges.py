@@ -1,4 +1,4 @@
-"""Checks of argument ranges, with the argument, the value and the range in messages, and annotations for them.
+"""Checks of argument ranges, and their annotations. Messages have the argument, the value and the range.
 
 All checks accept Python and numpy scalars, and reject nan, text and booleans. The annotation of an argument of a public
 function or guarded method, or of a field, declares its range. The guard of the function checks the range and passes the
