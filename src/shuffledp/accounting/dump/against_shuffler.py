@@ -1,4 +1,4 @@
-"""Local privacy of pureDUMP and mixDUMP: guarantees against the shuffler from the dummies of one user.
+"""Local privacy of pureDUMP and mixDUMP: guarantees against the shuffler by the user's own dummies.
 
 The shuffler sees the s + 1 messages of one user in random order: a report, after generalized randomized response (GRR)
 in mixDUMP, and s dummies, uniform over {1..k}. Suppose that a of the messages equal one value and b another. The

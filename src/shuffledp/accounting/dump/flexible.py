@@ -1,4 +1,4 @@
-"""Dummies from some of the users only: the flexible variants of pureDUMP and mixDUMP.
+"""Dummies from a random subset of the users: the flexible variants of pureDUMP and mixDUMP.
 
 Each of n users sends s dummies, uniform over {1..k}, with probability `rate`, and otherwise none. In the mixed variant
 generalized randomized response (GRR) randomizes the values first; ``eps_local = inf`` means unrandomized values. Three

@@ -1,4 +1,4 @@
-"""Delta of dummies from some of the users only: an average over the number of messages, summed or bounded.
+"""Delta if only some users send dummies: an average over the number of messages, summed or bounded.
 
 The number of messages reveals the number of users who sent dummies, so that the divergence is an average over it. If
 the sum is too long, delta is bounded from a few numbers of messages, because more messages never increase delta.
@@ -51,7 +51,7 @@ _PIECE, _MANY_SENDERS = 256, 1 << 14
 
 
 def profile(n: int, domain_size: int, eps: float, dummies: int, rate: float, eps_local: float) -> float:
-    """Return the delta of :func:`flexible_dummy_delta`, by the function that the calibration evaluates, too."""
+    """Return the delta of :func:`flexible_dummy_delta`. The calibration evaluates this function, too."""
     if eps_local <= eps:
         return 0.0
     worst = lone_delta(eps, domain_size, eps_local)
@@ -69,7 +69,7 @@ def profile(n: int, domain_size: int, eps: float, dummies: int, rate: float, eps
 def suffices(
     n: int, domain_size: int, eps: float, delta: float, dummies: int, rate: float, eps_local: float
 ) -> bool:
-    """Return whether the reports meet delta. Bounds from few numbers of messages decide if they are sufficient.
+    """Return whether the reports meet delta. If possible, bounds from few numbers of messages decide.
 
     More messages never increase delta. So delta at the ends of an interval of numbers bounds the interval's
     contribution.

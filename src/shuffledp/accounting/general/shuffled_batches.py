@@ -317,7 +317,7 @@ def _epochs(
 
 
 def _from_chords(steps: int, sigma: float, negligible: float) -> tuple[float, list[Window]]:
-    """Return the grid step and laws of losses of one epoch whose divergences are chords of the upper bounds."""
+    """Return the grid step and laws of the losses of one epoch; their divergences are chords of the upper bounds."""
 
     both = [_Clones(steps, sigma, way, negligible) for way in WAYS]
 
@@ -352,7 +352,7 @@ def _kinks(ratios: Floats, deltas: Floats) -> tuple[Floats, float]:
 
 
 def _from_tangents(steps: int, sigma: float, negligible: float) -> tuple[float, list[Window]]:
-    """Return the grid step and laws of losses whose divergences are tangents of the largest release's divergences."""
+    """Return the grid step and laws of losses; their divergences are tangents of the largest release's divergences."""
     masses = _largest(steps, sigma)
     curves = [_divergences(*pair) for pair in (masses, masses[::-1])]
     end = max(math.log(ratios[np.argmax(values <= negligible)]) for ratios, values in curves)

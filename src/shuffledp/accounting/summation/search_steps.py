@@ -207,7 +207,7 @@ def _costs(goal: Goal, coordinates: Floats) -> Floats:
 def linear_step(
     goal: Goal, design: NoiseDesign, trust: float, table: PairTable, grid: LossGrid
 ) -> tuple[NoiseDesign, float]:
-    """Return the solution of the linear program around a design, and the decrease of messages that it predicts."""
+    """Return the solution of the linear program around a design, and the predicted decrease of messages."""
     from scipy.optimize import linprog  # slow to import, and seldom needed
 
     here = _coordinates(design)
@@ -230,7 +230,7 @@ def linear_step(
 def quadratic_step(
     goal: Goal, design: NoiseDesign, trust: float, table: PairTable, grid: LossGrid
 ) -> tuple[NoiseDesign, float]:
-    """Return the design after some steps of SLSQP within a box, and the decrease of messages that it predicts."""
+    """Return the design after some steps of SLSQP within a box, and the predicted decrease of messages."""
     from scipy.optimize import NonlinearConstraint, minimize  # slow to import, and seldom needed
 
     active = _active(goal, design, table, grid)
