@@ -232,7 +232,7 @@ class OneRound:
         return LeastProfile(parts, np.add.reduceat(numbers.mass, starts))
 
     def counted(self, rounds: int) -> list[tuple[PrivacyProfile, float]]:
-        """Return profiles of one round for numbers of users, and bounds on the probability of fewer users."""
+        """Return profiles of one round, each for a number of users, with bounds on the probability of fewer users."""
         found: dict[int, tuple[PrivacyProfile, float]] = {}
         for delta in _SPLIT:
             others, left = counted_on(self.honest, delta, rounds)
