@@ -327,7 +327,7 @@ def _any(probability: float, trials: int) -> float:
 def _on_grid(
     loss: NDArray[np.float64], pmf: NDArray[np.float64], step: float, theta: float, length: int
 ) -> tuple[NDArray[np.float64], float]:
-    """Return the transform of a tilted and scaled law on the grid, wrapped around, and the log of the divisor."""
+    """Return the transform of a tilted, normalized law on the grid, wrapped around, and the log of its mass."""
     index = np.floor(loss / step)
     up = np.minimum(np.expm1(np.minimum(index * step - loss, 0.0)) / math.expm1(-step), 1.0)
     index = np.concatenate((index, index + 1))
