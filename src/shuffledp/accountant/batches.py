@@ -130,7 +130,7 @@ def honest_of(others: Population, colluding: float) -> Population:
 
 
 def law_of(arrivals: str, rate: float | None) -> Callable[[int], Law]:
-    """Return the function from a number, mean number or number of candidates to the law of the other users."""
+    """Return the map from the number of other users (known, mean or potential) to the law of this number."""
     if arrivals not in ARRIVALS:
         raise ValueError(f"arrivals must be one of {', '.join(ARRIVALS)}; got {arrivals!r}.")
     if (rate is not None) != (arrivals == "binomial"):

@@ -152,7 +152,7 @@ class _Composed(Exported):
 
 
 class _Split(Exported):
-    """Profile of rounds with a bounded number of users: the least of the bounds for several smallest numbers."""
+    """Profile of rounds with a bounded number of users: the least bound over several smallest numbers of users."""
 
     kind: ClassVar[Kind] = "upper"
     neighbours: ClassVar[str] = "replace_one"
@@ -251,7 +251,7 @@ def curves(
 
 
 def _renyi(table: Tabulated, orders: tuple[float, ...]) -> list[float]:
-    """Return the divergences of one round, which are additive over rounds; none if outputs are unbounded."""
+    """Return the divergences of one round, which are additive over rounds; none if delta does not vanish."""
     try:
         return [float(value) for value in renyi_from_profile(table, orders)]
     except Infeasible:

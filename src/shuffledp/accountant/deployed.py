@@ -89,7 +89,7 @@ class Deployment:
 
 @cache
 def deployments() -> Mapping[str, Deployment]:
-    """Return all systems by key, in the order of the file: exact copies of the texts, each with its source."""
+    """Return all systems by key, in the order of the file, with exact copies of the public texts and sources."""
     path = resources.files("shuffledp.accountant").joinpath(*PACKAGE_DATA)
     content = json.loads(path.read_text(encoding="utf-8"))
     return MappingProxyType(

@@ -415,7 +415,7 @@ def _about_numbers(setting: Setting, honest: Population, name: str) -> str:
 
 
 def _lower(setting: Setting, eps_local: float, honest: Population, hint: float | None) -> float | None:
-    """Return an eps below which one round, and so several rounds, have a counterexample."""
+    """Return a lower bound on eps for one round, which also holds for several rounds; None without a law."""
     if not isinstance(honest, Law):
         return None
     randomizer = setting.at(eps_local) or GRR(eps_local, 3)  # the worst one known

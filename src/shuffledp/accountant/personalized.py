@@ -266,7 +266,7 @@ def _own(groups: Groups, victim: int) -> Randomizer:
 
 
 def _others(groups: Groups, victim: int) -> tuple[tuple[int, Randomizer], ...]:
-    """Return the numbers of other users by randomizer; groups with equal randomizers are one."""
+    """Return the numbers of other users by randomizer; groups with equal randomizers are merged."""
     counts: dict[Randomizer, int] = {}
     for i, (count, randomizer) in enumerate(groups):
         plain = in_subsets(randomizer)
@@ -275,7 +275,7 @@ def _others(groups: Groups, victim: int) -> tuple[tuple[int, Randomizer], ...]:
 
 
 def _weight(own: Randomizer) -> float:
-    """Return the mass of the blanket of a randomizer that is compared with different ones."""
+    """Return the mass of the blanket of a randomizer that is compared with different randomizers."""
     if isinstance(own, SubsetSelection):
         return own.blanket_weight
     if isinstance(own, LaplaceRandomizer):
@@ -328,7 +328,7 @@ def _alike(own: Any, other: Any) -> bool:
 
 
 def _reason(own: Randomizer, other: Randomizer) -> str:
-    """Return why a randomizer, which may be the victim's own, does not hide the victim."""
+    """Return the reason why a randomizer, which may be the victim's own, does not hide the victim."""
     if own == other:
         return "its randomizer has no blanket"
     if isinstance(own, LaplaceRandomizer) and isinstance(other, LaplaceRandomizer):
@@ -339,7 +339,7 @@ def _reason(own: Randomizer, other: Randomizer) -> str:
 def _parts(
     pairs: tuple[tuple[int, Randomizer], ...], rate: Callable[[Randomizer], float]
 ) -> tuple[tuple[int, float], ...]:
-    """Return trials and rates of the groups that hide the victim; groups with equal rates are one."""
+    """Return the numbers of trials and the rates of the groups that hide the victim, merged for equal rates."""
     counts: dict[float, int] = {}
     for count, other in pairs:
         at = rate(other)
@@ -379,7 +379,7 @@ def _hiding(
 
 @dataclass(frozen=True)
 class _Normalized:
-    """A randomizer whose blanket is normalized; how often others have it is left to the law of their number."""
+    """Randomizer with a normalized blanket; the law of the number of others includes the blanket's probability."""
 
     randomizer: Randomizer
     weight: float
@@ -408,7 +408,7 @@ class _Normalized:
 
 
 class _KnownClones(OtherReports):
-    """Clones whose number has the law of the population: the rate is part of it."""
+    """Clones whose number has the law of the population, which includes the rate."""
 
     def rate(self, eps_local: float) -> float:
         return 1.0
@@ -416,10 +416,10 @@ class _KnownClones(OtherReports):
 
 @remember(64)
 def _binomial_below(law: PoissonBinomial, tail: float) -> tuple[Binomial, float]:
-    """Return a binomial law below a Poisson-binomial law in the usual stochastic order, but for a mass.
+    """Return a binomial law that is stochastically below a Poisson-binomial law up to a mass, and this mass.
 
     Mean and variance are nearly the same. The distribution functions are compared on windows, from the end at which
-    they are small; what the binomial law lacks there, and what the windows omit, is the mass.
+    they are small. The mass is :func:`_largest_lack` plus the mass that the windows omit.
     """
     exact = law.window(tail)
     rate = 1 - law.variance / law.mean
@@ -434,7 +434,7 @@ def _binomial_below(law: PoissonBinomial, tail: float) -> tuple[Binomial, float]
 
 
 def _largest_lack(exact: Window, made: Window, middle: int) -> float:
-    """Return the largest excess of the distribution function of the first law over that of the second."""
+    """Return the largest amount by which the first distribution function exceeds the second."""
     start, stop = min(exact.start, made.start), max(exact.stop, made.stop)
     rows = np.zeros((2, stop - start))
     for row, law in zip(rows, (exact, made), strict=True):

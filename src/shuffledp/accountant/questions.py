@@ -1,4 +1,4 @@
-"""Several questions to the same users: each answers one of them, or all of them.
+"""Several questions to the same users: every user answers one question, or all questions.
 
 The neighbor may change all answers of one user. If each user answers one question, chosen uniformly and independently
 of the answers, a report (question, randomized answer) has a blanket with the weight of one question, and its likelihood
@@ -151,7 +151,7 @@ class JointSubsets:
 
     @property
     def standing(self) -> Standing:
-        """An upper bound: the adversary learns which messages come from the blanket."""
+        """Guarantee ``upper``, for an adversary who learns which messages come from the blanket."""
         return UPPER
 
     def comparisons(self, side: Side, tail: float) -> tuple[Comparison, ...]:
@@ -168,7 +168,7 @@ class JointSubsets:
 
 
 def _together(first: Outputs, second: Outputs) -> Outputs:
-    """Return kinds of outputs of two independent answers; kinds with the same likelihood ratios are one."""
+    """Return kinds of outputs of two independent answers; kinds with the same likelihood ratios are merged."""
     own = np.add.outer(first.log_own, second.log_own).ravel()
     other = np.add.outer(first.log_other, second.log_other).ravel()
     masses = np.multiply.outer(first.masses, second.masses).ravel()

@@ -51,7 +51,7 @@ def clone_reduction(name: str) -> str:
 
 
 def is_bound(honest: Population, name: str) -> bool:
-    """Return True if the population is a bound whose smallest numbers decide delta; clones also use moments."""
+    """Return True unless the population is a law, or the reduction is to clones and uses a bound's moments."""
     return not isinstance(honest, Law) and (name == "blanket" or not isinstance(honest, MomentBounded))
 
 
@@ -116,7 +116,7 @@ def _composed(setting: Setting, eps_local: float, honest: Population, name: str)
 
 
 def counted_on(others: Population, delta: float, rounds: int) -> tuple[Fixed, float]:
-    """Return a number of other users that every round has, and the remaining delta for all rounds together.
+    """Return a number of other users for every round, and the delta that remains for all rounds together.
 
     Each round has fewer users with some probability. The sum of these probabilities is subtracted from delta. So the
     numbers of users of different rounds may be dependent.
@@ -183,7 +183,7 @@ class LeastProfile(Exported):
         return at_each(self._at, eps)
 
     def _at(self, eps: float) -> float:
-        """Return delta at one eps, summed from the largest number; a negligible remaining mass counts as delta 1."""
+        """Return delta at one eps, summed from the largest number of users; a negligible rest counts as delta 1."""
         below = np.append(0.0, np.cumsum(self.masses))
         total = 0.0
         for i in range(len(self.parts) - 1, -1, -1):
@@ -232,7 +232,7 @@ class OneRound:
         return LeastProfile(parts, np.add.reduceat(numbers.mass, starts))
 
     def counted(self, rounds: int) -> list[tuple[PrivacyProfile, float]]:
-        """Return profiles of one round for numbers of users, and bounds on the probability of fewer users."""
+        """Return profiles of one round, each for a number of users, with bounds on the probability of fewer users."""
         found: dict[int, tuple[PrivacyProfile, float]] = {}
         for delta in _SPLIT:
             others, left = counted_on(self.honest, delta, rounds)

@@ -1,4 +1,4 @@
-"""Training on shuffled batches: the setting read from words of a command line, and the guarantee as sentences."""
+"""Training on shuffled batches: settings parsed from the command line, and the guarantee as sentences."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Populations read from texts of the command line, and answers as sentences. Conventions: eps in nats."""
+"""Populations parsed from the command line, and answers as sentences. Conventions: eps in nats."""
 
 from __future__ import annotations
 

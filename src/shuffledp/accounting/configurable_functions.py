@@ -59,7 +59,7 @@ ONE_RECORD_MORE = Standing("upper", "for adding or removing one record, not for 
 
 @dataclass(frozen=True)
 class NamedFunction:
-    """A function of `shuffledp.accounting` that a configuration may name; it returns a float, the given quantity.
+    """A function of `shuffledp.accounting` that a configuration may name. It returns the given quantity, a float.
 
     `rule` maps all arguments by name, defaults included, to the guarantee of the result.
     """
@@ -123,7 +123,7 @@ def _normal_noise(arguments: Arguments) -> Standing:
 
 
 def _without_noise(arguments: Arguments) -> Standing:
-    """Return ``exact`` without randomized response; with it the bound's adversary observes more than the messages."""
+    """Return ``exact`` without randomized response, else ``upper``: the adversary observes more than the messages."""
     return EXACT if arguments["eps_local"] == math.inf else UPPER
 
 
@@ -160,7 +160,7 @@ def _allocation(arguments: Arguments) -> Standing:
 
 
 def _shuffled_batches(arguments: Arguments) -> Standing:
-    """Return the guarantee for an item that becomes a zero; a lower bound is no guarantee."""
+    """Return the guarantee for zero-out neighbors; a lower bound is no guarantee."""
     return NULL_CLONES if arguments["side"] == "upper" else FROM_BELOW
 
 

@@ -1,4 +1,4 @@
-"""Guards of functions and methods, which check arguments and reject results with nan."""
+"""Guards of functions and methods: they check arguments and reject results with nan."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ def _from_elsewhere(value: Any) -> bool:
 def guarded_call(
     function: Callable[..., Any], *, method: bool = False, known_well: frozenset[str] = frozenset()
 ) -> Callable[..., Any]:
-    """Return a function that checks and converts its arguments by its annotations, read at the first call, and never
-    returns nan. With `method`, the first argument is an object or a class and is not checked. The function itself
-    checks the arguments in `known_well`, and messages omit them. A ValueError names the argument of a wrong kind or
-    range, or the call for which double precision or memory is not sufficient.
+    """Return a function that checks and converts its arguments by its annotations. The annotations are read at the
+    first call. The function never returns nan. With `method`, the first argument is an object or a class and is not
+    checked. The function itself checks the arguments in `known_well`, and messages omit them. A ValueError names the
+    argument of a wrong kind or range, or the call for which double precision or memory is not sufficient.
     """
     checks: dict[str, Check | None] = {}
 

@@ -1,4 +1,4 @@
-"""Checks of argument ranges, with the argument, the value and the range in messages, and annotations for them.
+"""Checks of argument ranges, and their annotations. Messages have the argument, the value and the range.
 
 All checks accept Python and numpy scalars, and reject nan, text and booleans. The annotation of an argument of a public
 function or guarded method, or of a field, declares its range. The guard of the function checks the range and passes the
@@ -82,7 +82,7 @@ def check_count(name: str, value: SupportsFloat, least: int = 0, most: int = MOS
 
 
 def check_choice(name: str, value: str, known: Sequence[str]) -> str:
-    """Return `value` if it is one of `known`, else raise ValueError with the list of these."""
+    """Return `value` if it is one of `known`, else raise ValueError with the list of `known`."""
     if value not in known:
         raise ValueError(f"{name} must be one of {', '.join(known)}; got {value!r}.")
     return value

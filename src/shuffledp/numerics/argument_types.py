@@ -108,7 +108,7 @@ def _kind_of(hint: Any) -> _Kind | None:
 
 
 def _sequence(inner: Sequence[Any]) -> _Kind:
-    """Return the kind of a sequence, from one inner kind for all items, or from one per item."""
+    """Return the kind of a sequence with one inner kind for all items, or one inner kind for each item."""
     kinds = [_kind_of(each) or _ANYTHING for each in inner]
     alike = len(set(inner)) == 1
 

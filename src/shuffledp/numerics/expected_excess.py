@@ -54,9 +54,9 @@ def chernoff_excess(summands: Summands) -> float:
 def expected_excesses(
     summands: Summands, thresholds: NDArray[np.float64], *, gap: float, floor: float = 0.0
 ) -> NDArray[np.float64]:
-    """Return upper bounds on the expected excess over thresholds that increase from 0; nan for those that need another
-    theta. The first threshold always has a bound. Bounds are about `gap` relative above the mean, but larger for
-    results below `floor`, and Chernoff's bound far below it.
+    """Return upper bounds on the expected excess over thresholds that increase from 0; nan for thresholds that need
+    another theta. The first threshold always has a bound. Bounds are about `gap` relative above the mean, but larger
+    for results below `floor`, and Chernoff's bound far below it.
     """
     found = np.full(thresholds.size, math.nan)
     unit = float(np.max(summands.values, initial=0.0))

@@ -1,4 +1,4 @@
-"""Roots of increasing functions that are expensive, steep, or infinite on a part of the range; flat minima."""
+"""Roots of increasing functions that are expensive, steep, or infinite on a part of the range, and flat minima."""
 
 import math
 from collections.abc import Callable

@@ -232,7 +232,7 @@ def _powers(angles: NDArray[np.float64], count: int) -> NDArray[np.complex128]:
 
 
 def _product(left: NDArray[np.complex128], right: NDArray[np.complex128]) -> NDArray[np.complex128]:
-    """Return a product of matrices, in parts too small for several threads, which would mostly wait."""
+    """Return a product of matrices, computed in parts that are too small for several threads."""
     rows, inner = left.shape
     columns = max(1, min(right.shape[1], _ONE_THREAD // (8 * rows)))
     step = max(1, _ONE_THREAD // (rows * columns))

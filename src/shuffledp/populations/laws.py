@@ -149,7 +149,7 @@ class PoissonBinomial(Law):
         return sum(trials * rate * (1 - rate) for trials, rate in self.parts)
 
     def window(self, tail: float = DEFAULT_TAIL) -> Window:
-        """Return the likely part of the distribution; see :meth:`Law.window`."""
+        """Return the likely numbers of other users; see :meth:`Law.window`."""
         return _convolved(self.parts, check_open_unit("PoissonBinomial: tail", tail))
 
     def thinned(self, rate: float) -> PoissonBinomial:

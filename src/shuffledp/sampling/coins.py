@@ -38,7 +38,7 @@ def uniform_below(count: int, source: Source = SYSTEM_BITS) -> int:
 
 
 def bernoulli(heads: Probability, source: Source = SYSTEM_BITS) -> bool:
-    """Toss a coin.
+    """Draw True with probability `heads`, else False.
 
     Parameters
     ----------

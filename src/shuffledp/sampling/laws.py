@@ -1,7 +1,7 @@
 """Exact samplers of integer laws, by rejection with coins of rational or exponential probability.
 
-The samplers do not round numbers or truncate series, so that the laws are exact if the bits are uniform. The sampler of
-clusters describes how it avoids its irrational rates.
+The samplers do not round numbers or truncate series, so that the laws are exact if the bits are uniform.
+:func:`negative_binomial_clusters` describes how it avoids irrational rates.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Published bounds for random allocation, its exact delta, and several steps per user.
+"""Random allocation: published bounds, the exact delta, and users who take part in several steps.
 
 The methods, each for one direction, "remove" or "add" (Feldman and Shenfeld, arXiv 2502.08202):
 
@@ -267,7 +267,7 @@ def _losses(profile: AllocationProfile, negligible: float) -> Any:
 
 
 def _thinned(width: float, points: int, steps: int, step: Step, negligible: float) -> NDArray[np.float64]:
-    """Return delta at multiples of `width`; where it is negligible, an upper bound by long chords in e^eps."""
+    """Return delta at multiples of `width`; negligible deltas are upper bounds by long chords in e^eps."""
     eps = np.asarray(width * np.arange(points), np.float64)
     near = math.ceil(allocation_end(steps, step[1], _SMALL * negligible) / width)
     places = np.unique(np.append(np.arange(min(near, points)), np.arange(near, points + _APART - 1, _APART)))
@@ -340,7 +340,7 @@ def _epsilon(method: str, step: Step, steps: int, delta: float, way: str) -> flo
 
 
 def _least_eps(delta_of: Callable[[float], float], delta: float, most: float, *, pure: bool) -> float:
-    """Return the least eps at which delta meets its target; some bounds exceed it again for larger eps."""
+    """Return the least eps that meets delta. Some bounds on delta exceed their target again for larger eps."""
 
     def excess(minus_log_eps: float) -> float:
         return log_ratio(delta_of(math.exp(-minus_log_eps)), delta)
@@ -402,7 +402,7 @@ def _poisson(step: Step, steps: int, delta: float) -> Callable[[float], float] |
 
 @remember(32)
 def _sampled(step: Step, steps: int, rate: float) -> Callable[[str, float], float]:
-    """Return delta, by direction and eps, of steps in each of which a user takes part with probability `rate`."""
+    """Return delta, as a function of direction and eps, of steps that sample every user with probability `rate`."""
     kind, size = step
     if kind == "pure":
         absent = 1 / (1 + math.exp(size))

@@ -1,4 +1,4 @@
-"""Published rate of one randomized bit per user, for a claim and a protocol."""
+"""Published rate of one randomized bit per user, which a claim and a protocol use."""
 
 import math
 

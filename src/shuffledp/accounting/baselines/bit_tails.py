@@ -88,7 +88,7 @@ def excess_divergences(
 
 @dataclass(frozen=True, eq=False)
 class _Laws:
-    """Laws that the sums of all data sets share, with divergences at `tau`."""
+    """Quantities common to the sums of all data sets, for divergences at `tau`."""
 
     contour: _Contour
     flip_probability: float
@@ -104,7 +104,7 @@ def _raise_to(
     zeros: NDArray[np.float64],
     before: NDArray[np.float64],
 ) -> None:
-    """Increase bounds, in place, to the bounds of further data sets."""
+    """Increase the bounds `found` in place so that they also hold for further data sets."""
     contour, p, places = laws.contour, laws.flip_probability, laws.places
     q = 1 - p
     logs, shift, at_tilt = _transforms(contour, p, ones, zeros)
@@ -262,12 +262,12 @@ def _before_mean(ones: int, zeros: int, p: float) -> float:
 
 
 def _from_top(parts: NDArray[np.float64], behind: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the sums of all columns from each column on, plus the rest `behind`."""
+    """Return the sum of each column and all later columns, plus the rest `behind`."""
     return np.asarray(np.cumsum(parts[:, ::-1], axis=1)[:, ::-1] + behind)
 
 
 def _waves(theta: NDArray[np.float64], places: NDArray[np.int64]) -> Sequence[NDArray[np.float64]]:
-    """Return cosines above sines of ``-theta place``, (2 L, K), for equally spaced places, in blocks of columns."""
+    """Return blocks of columns of a matrix, (2 L, K): cosines, then sines, of ``-theta place`` for equal spacing."""
     # a product of few angles, as sines cost more than products
     width = math.ceil(math.sqrt(places.size))
     fine = np.exp(-1j * np.outer(theta, places[:width] - places[0]))

@@ -21,7 +21,7 @@ and the law of a counter with one more user is shifted in u. Hence, for ``eps >=
 .. math:: \delta = (1 - q) \max\Bigl\{ \sum_w [K(w) - e^\epsilon q K(w - 1)]^+,
           \sum_w [q K(w - 1) - e^\epsilon K(w)]^+ \Bigr\}.
 
-The second sum is empty, as ``K(w) >= q^2 K(w - 1)`` and ``e^eps q >= 1``. The first one ends at the first w whose term
+The second sum is empty, as ``K(w) >= q^2 K(w - 1)`` and ``e^eps q >= 1``. The first sum ends at the first w whose term
 is not positive. For r >= 1, D is log-concave, and so is K, a convolution of D and a geometric sequence. For r < 1,
 ``d = D(w) / D(w - 1)`` is below 1. Once the ratio ``K(w) / K(w - 1) = q^2 + d (1 - q^2 K(w - 2) / K(w - 1))`` is at
 most ``e^eps q >= 1``, it remains so. Without Z3, delta is ``1 - q``, so that no pairs are needed for a larger delta.
@@ -200,7 +200,7 @@ def with_geometric(law: NDArray[np.float64], ratio: float) -> NDArray[np.float64
 
 
 def pair_law(noise: CounterNoise, terms: int) -> tuple[float, NDArray[np.float64]]:
-    """Return the log of a scale, and ``Pr[Z3 = 0..terms-1]`` over this scale, for a shape > 0."""
+    """Return the log of a scale, and ``Pr[Z3 = 0..terms-1]`` divided by this scale, for a shape > 0."""
     z = np.arange(2, terms, dtype=np.float64)
     steps = np.log1p((noise.shape - 1) / z) - noise.decay  # log of Pr[z] / Pr[z - 1]
     log_law = np.cumsum(np.concatenate(([0.0, math.log(noise.shape) - noise.decay], steps)))
@@ -211,8 +211,8 @@ def pair_law(noise: CounterNoise, terms: int) -> tuple[float, NDArray[np.float64
 def shared_counter(singles: NDArray[np.float64], pairs: NDArray[np.float64], omitted: float) -> MovingCount:
     """Return the laws of a counter (U+, U-) with and without the user's value, for any laws of Z1, Z2 and of Z3.
 
-    `singles` and `pairs` are probabilities of 0, 1, .., all but a mass of `omitted` of Z1, Z2 and Z3 together. The law
-    of (U+, U-) depends on ``abs(U+ - U-)`` and on the smaller of both.
+    `singles` (Z1, Z2) and `pairs` (Z3) are probabilities of 0, 1, ..; they omit the mass `omitted` of Z1, Z2 and Z3
+    together. The law of (U+, U-) depends on ``abs(U+ - U-)`` and on ``min(U+, U-)``.
     """
     last, rest = singles.size - 1, singles.size + pairs.size
     if 2 * (last + 1) * rest > _MOST_CELLS:

@@ -124,7 +124,7 @@ def _roughly(n: int, eps: float, delta: float, guess: float) -> tuple[float, flo
 
 
 def _worst_known(n: int, eps: float, delta: float, guess: float) -> tuple[float, float | None]:
-    """Return log odds of the flip probability for ``worst_case``, or of `guess`, and the slope of log delta."""
+    """Return log odds of the flip probability for ``worst_case``, `guess` if infeasible, and the slope of log delta."""
     try:
         p = _flip_probability(n, eps, delta, "worst_case")
     except Infeasible:
@@ -217,7 +217,7 @@ def proven_bits_delta(n: int, flip_probability: float, eps: float) -> float:
 
 
 def settled_sum(delta_without: Callable[[float], float]) -> float:
-    """Return delta with windows whose omitted mass adds at most 1e-8 relative, or 1e-300 if this is larger."""
+    """Return delta from windows. Their omitted mass adds at most 1e-8 relative, or 1e-300 if this is larger."""
     return settled(delta_without, first=1e-20, step=1e-40, floor=1e-300, omitted=1e-8)
 
 

@@ -380,7 +380,7 @@ def _largest_allowed(
     rounds: int,
     target_delta: float,
 ) -> float:
-    """Return ``(rounds - 2 i) eps`` at the largest local delta that allows i, near a point of the grid."""
+    """Return ``(rounds - 2 i) eps`` at the largest local delta for which i is allowed, near a point of the grid."""
 
     def excess(log_delta: float) -> float:
         one = round_of(math.exp(log_delta))

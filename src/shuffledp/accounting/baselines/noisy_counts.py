@@ -169,7 +169,7 @@ def laplace_profile(
 
 @remember(8)
 def _losses(rate: float, shift: int, touched: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return probabilities and losses: ``rate * shift`` up to 0, then less by ``2 rate`` per unit up to `shift`."""
+    """Return probabilities and losses. Noise y, clipped to [0, shift], has the loss ``rate * (shift - 2 y)``."""
     a, y = math.exp(-rate), np.arange(shift + 1)
     mass = np.asarray((1 - a) / (1 + a) * np.exp(-rate * y), np.float64)
     mass[0] = 1 / (1 + a)

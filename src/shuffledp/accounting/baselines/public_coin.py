@@ -65,7 +65,7 @@ class _Losses:
     lost: float
 
     def tilted(self, theta: float, step: float) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
-        """Return losses, their masses times ``e^(theta loss)`` over the largest product, and the log of the largest."""
+        """Return losses, their masses times ``e^(theta loss)``, scaled to a largest value of 1, and the log scale."""
         loss = (self.start + np.arange(self.mass.size)) * step
         with np.errstate(divide="ignore"):
             log_tilted = np.log(self.mass) + theta * loss

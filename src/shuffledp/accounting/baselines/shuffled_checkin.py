@@ -280,8 +280,8 @@ def _log_profile(
 def _clones_profile(
     eps: NDArray[np.float64], reports: int, budgets: NDArray[np.float64], local: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return the smallest delta of the clones bound over the local pairs, for each eps; above 1 if no pair is valid.
-    The closed form of the clones bound, solved for delta: ``4 exp(-k a^2 / E)``, where
+    """Return the smallest delta of the clones bound over pairs of a local eps and delta, for each eps; above 1 if no
+    pair is valid. The closed form of the clones bound, solved for delta: ``4 exp(-k a^2 / E)``, where
     ``8 a = (e^eps - 1) / tanh(eps_0 / 2) - 8 E / k``.
     """
     e = np.exp(budgets)

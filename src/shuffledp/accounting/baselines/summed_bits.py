@@ -146,7 +146,7 @@ def _grid(most: float, scale: float, points: int) -> NDArray[np.float64]:
 
 
 def blocks(others: int, flip_probability: float, fewer: int = 1) -> list[tuple[int, int]]:
-    """Return ranges that cover ``0, .., others``, small ones at both ends, as the first and last number of each."""
+    """Return the first and last numbers of blocks that cover ``0, .., others``, with short blocks at both ends."""
     spread = math.sqrt(others * flip_probability * (1 - flip_probability))
     # Near 1/2 revealed bits are the better bound anyway.
     work = _WORK if 1 - 2 * flip_probability > _NEARLY_FAIR else 0.4 * _WORK
@@ -162,12 +162,12 @@ def blocks(others: int, flip_probability: float, fewer: int = 1) -> list[tuple[i
 
 
 def _share(count: int, growth: float) -> float:
-    """Return the share of all numbers in the first block for which `count` growing blocks reach the middle."""
+    """Return the first block's share of all numbers with which `count` growing blocks reach the middle."""
     return growth / (2 * math.expm1(count * math.log1p(growth))) if growth > 1e-9 else 1 / (2 * count)
 
 
 def _widths(others: int, share: float, growth: float, most: int) -> list[int]:
-    """Return the widths of blocks from an end to the middle; if more than `most` are needed, ``most + 1`` widths."""
+    """Return the widths of blocks from an end to the middle; ``most + 1`` widths mean that more are needed."""
     if not share:
         return [1] * ((others + 2) // 2)
     found: list[int] = []

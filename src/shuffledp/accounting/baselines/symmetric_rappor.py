@@ -150,7 +150,7 @@ class SymmetricRAPPOR:
         return max(value * (1 - 2e-7) - (0.0 if target is None else 1e-7 * target), 0.0)
 
     def comparisons(self, side: Side, tail: float) -> tuple[Comparison, ...]:
-        """Return one pair of inputs, by their two bits; against the blanket, also by whether all bits are ones.
+        """Return the comparisons of two inputs by their two bits; the blanket also distinguishes the vector of ones.
 
         These comparisons are for whole vectors: for sums they give an upper bound and no lower bound.
         """

@@ -4,7 +4,7 @@ For every value j a user sends ``1[x = j] + Bernoulli(p)`` messages, p close to 
 The analyzer outputs ``y_j / n - p`` if ``y_j > n``, else 0. Two accountings:
 
 ``printed``
-    ``p = 1 - 200 ln(4/delta) / (eps^2 n)``: their counter at (eps/2, delta/2), as two values change.
+    ``p = 1 - 200 ln(4/delta) / (eps^2 n)``: the paper's counter at (eps/2, delta/2), as two values change.
 ``exact``
     The divergence of the two counts that change, (1 + X, Y) and (X, 1 + Y) with X, Y ~ Bin(n, p) independent. The
     likelihood ratio of a pair (u, v) is ``g(u) / g(v)``, ``g(u) = u / (n + 1 - u)``, so that for given v it grows with

@@ -1,4 +1,4 @@
-"""Local privacy of pureDUMP and mixDUMP: guarantees against the shuffler from the dummies of one user.
+"""Local privacy of pureDUMP and mixDUMP: guarantees against the shuffler by the user's own dummies.
 
 The shuffler sees the s + 1 messages of one user in random order: a report, after generalized randomized response (GRR)
 in mixDUMP, and s dummies, uniform over {1..k}. Suppose that a of the messages equal one value and b another. The
@@ -108,7 +108,7 @@ def mix_shuffler_epsilon(
 
 
 def _log_likelihood_ratio(a: float, b: float, dummies: int, eps_local: float) -> float:
-    """Return the log of the likelihood ratio in the module's docstring, in terms of 1/E, which does not overflow."""
+    """Return the log of the module's likelihood ratio, computed from 1/E, which does not overflow."""
     gain, floor = -math.expm1(-eps_local), math.exp(-eps_local) * (dummies + 1)
     return math.log((gain * a + floor) / (gain * b + floor)) if gain * b + floor > 0 else math.inf
 

@@ -288,7 +288,7 @@ def blanket_delta(eps: float, uniform_messages: int, domain_size: int, eps_local
 
 
 def printed_total(n: int, domain_size: int, eps: float, delta: float, eps_local: float = math.inf) -> float:
-    """Return the dummies of Theorem 5.2, or 5.6 for randomized reports, not rounded; negative if reports suffice.
+    """Return the unrounded number of dummies of Theorem 5.2, or 5.6 for GRR reports; negative if reports suffice.
 
     Raises Infeasible if eps is above 1 or delta is too large for the theorem.
     """
@@ -343,7 +343,7 @@ def smallest_epsilon(
     about: tuple[float, float],
     xtol: float,
 ) -> float:
-    """Return the smallest sufficient eps >= 1e-12, by a search for ``-log(eps)`` above `low`.
+    """Return the smallest eps >= 1e-12 that meets delta, by a search for ``-log(eps)`` above `low`.
 
     The search starts from the eps of Gaussian noise with distance mu.
     """
@@ -396,7 +396,7 @@ def _exact_mix_count(n: int, domain_size: int, eps: float, delta: float, eps_loc
 
 
 def _gaussian_mu(messages: float, domain_size: int) -> float:
-    """Return the distance of the two views in standard deviations in the limit of many messages, which is no bound."""
+    """Return the approximate distance of the two views for many messages, in standard deviations; it is no bound."""
     return math.sqrt(2 * domain_size / (messages + 1))
 
 

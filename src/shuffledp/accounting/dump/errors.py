@@ -80,7 +80,7 @@ def _checked(n: int, domain_size: int, eps_local: float) -> tuple[int, int, floa
 
 
 def _with_response(n: int, domain_size: int, pure: float, eps_local: float) -> float:
-    """Return the error of mixDUMP from the error of pureDUMP, in terms of 1/E, which does not overflow."""
+    """Return the error of mixDUMP from the error of pureDUMP, computed from 1/E, which does not overflow."""
     decay, gain = math.exp(-eps_local), -math.expm1(-eps_local)
     response = decay * (1 + (domain_size - 2) * decay) / (n * gain**2)
     return response + pure * ((1 + (domain_size - 1) * decay) / gain) ** 2
@@ -90,7 +90,7 @@ def dump_mse(n: int, domain_size: int, dummies: float, *, eps_local: float = mat
     """Return the exact mean squared error of a frequency under pureDUMP or mixDUMP, averaged over the values.
 
     It is the same for all data: the variance of generalized randomized response plus the variance Bin(S, 1/k) of the
-    dummies that equal one value. The printed error approximates the former. Derived for this project.
+    dummies that equal one value. The printed error approximates the first variance. Derived for this project.
     """
     n, k, eps_local = _checked(n, domain_size, eps_local)
     dummies = check_nonnegative("dummies", dummies)

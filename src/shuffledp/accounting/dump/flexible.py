@@ -1,4 +1,4 @@
-"""Dummies from some of the users only: the flexible variants of pureDUMP and mixDUMP.
+"""Dummies from a random subset of the users: the flexible variants of pureDUMP and mixDUMP.
 
 Each of n users sends s dummies, uniform over {1..k}, with probability `rate`, and otherwise none. In the mixed variant
 generalized randomized response (GRR) randomizes the values first; ``eps_local = inf`` means unrandomized values. Three
@@ -63,7 +63,7 @@ _GUIDING_PAIRS = 1 << 14
 def flexible_dummies_needed(
     n: int, domain_size: int, eps: float, delta: float, rate: float, *, eps_local: float = math.inf
 ) -> float:
-    """Return the dummies per sending user of the printed theorems, not rounded, at least 0.
+    """Return the number of dummies per sending user by the printed theorems, not rounded, at least 0.
 
     Parameters and errors as in :func:`flexible_dummies`.
 
@@ -250,7 +250,7 @@ def _exact_dummies(n: int, domain_size: int, eps: float, delta: float, rate: flo
 
 
 def _first(holds: Callable[[int], bool], guess: int, most: int, parts: int) -> int:
-    """Return the smallest integer in [1, most] from which on a condition holds that does not hold at 0.
+    """Return the smallest integer in [1, most] from which on a condition holds; it fails at 0.
 
     The first step away from the guess is the guess divided by `parts`.
     """

@@ -1,4 +1,4 @@
-"""Delta of dummies from some of the users only: an average over the number of messages, summed or bounded.
+"""Delta if only some users send dummies: an average over the number of messages, summed or bounded.
 
 The number of messages reveals the number of users who sent dummies, so that the divergence is an average over it. If
 the sum is too long, delta is bounded from a few numbers of messages, because more messages never increase delta.
@@ -51,7 +51,7 @@ _PIECE, _MANY_SENDERS = 256, 1 << 14
 
 
 def profile(n: int, domain_size: int, eps: float, dummies: int, rate: float, eps_local: float) -> float:
-    """Return delta as :func:`flexible_dummy_delta`; the calibration evaluates the same function."""
+    """Return the delta of :func:`flexible_dummy_delta`. The calibration evaluates this function, too."""
     if eps_local <= eps:
         return 0.0
     worst = lone_delta(eps, domain_size, eps_local)
@@ -69,7 +69,7 @@ def profile(n: int, domain_size: int, eps: float, dummies: int, rate: float, eps
 def suffices(
     n: int, domain_size: int, eps: float, delta: float, dummies: int, rate: float, eps_local: float
 ) -> bool:
-    """Return whether delta is met, by bounds from few numbers of messages if these are not too close to delta.
+    """Return whether the reports meet delta. If possible, bounds from few numbers of messages decide.
 
     More messages never increase delta. So delta at the ends of an interval of numbers bounds the interval's
     contribution.
@@ -104,7 +104,7 @@ def point_deltas(
     tail: float,
     most: int = MOST_PAIRS,
 ) -> list[float]:
-    """Return delta for each number of uniform messages, summed over all pairs or `most` evenly spaced pairs."""
+    """Return delta for each number of uniform messages, by sums of all terms or of `most` evenly spaced terms."""
     if eps_local == math.inf and not long_window(max(messages), domain_size, tail):
         return [_delta_among(m, domain_size, tail, eps) for m in messages]
     return point_blanket_deltas(messages, domain_size, eps, eps_local, tail, most)

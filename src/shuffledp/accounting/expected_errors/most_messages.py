@@ -1,4 +1,4 @@
-"""Largest number of messages that any of many users sends, for unbounded random numbers.
+"""Bound on the largest number of messages of any user, for unbounded random numbers of messages.
 
 The number is compound Poisson: independently, a user sends j messages at once at the rate ``rates[j]``. Poisson,
 negative binomial and this project's noises with jumps are of this kind, and so are their sums and multiples.
@@ -28,7 +28,7 @@ class CompoundPoisson(Protocol):
     """A random number of messages, the sum of independent jumps."""
 
     def rates(self, size: int) -> NDArray[np.float64]:
-        """Return the rates of jumps by 0, 1, .., at most (size,); omitted rates below `size` are negligible."""
+        """Return the rates of jumps by 0, 1, .., at most `size` entries; omitted rates below `size` are negligible."""
         ...
 
     def log_moment(self, tilt: float) -> float:

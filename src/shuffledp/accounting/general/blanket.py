@@ -75,7 +75,7 @@ _REMEMBERED = 4096
 
 @runtime_checkable
 class OwnDelta(Protocol):
-    """Randomizer with its own delta, because the analyzer sees a statistic of the reports and not the reports."""
+    """Randomizer that defines its own delta, as the analyzer sees a statistic of the reports only."""
 
     def own_delta(
         self, others: int, eps: float, side: Side, target: float | None = None, gap: float = 0.0
@@ -215,8 +215,8 @@ def population_epsilon(
 
 
 def population_excess(randomizer: Randomizer, law: Law, eps: float, delta: float, gap: float) -> float:
-    """Return the log of an upper bound on delta, of relative error `gap`, over the target `delta`; far below the target
-    only its sign is right.
+    """Return ``log(bound / delta)``, for the target `delta` and an upper bound of relative error `gap`. Far below the
+    target only the sign is right.
     """
     return log_ratio(_delta(randomizer, law, min(eps, _MOST_EPS), "upper", gap, delta), delta)
 
@@ -273,7 +273,7 @@ def _largest_root(
     delta: float,
     hint: float | None,
 ) -> float:
-    """Return the largest root, an eps, of bounds; a bound above the target at one root has a larger root."""
+    """Return the largest root of the bounds minus delta, an eps. A bound above delta at one root has a larger root."""
     best = 0.0
     if hint:
         at = hint * (1 - FROM_HINT)
@@ -351,7 +351,7 @@ def _comparisons(randomizer: Randomizer, side: Side, cut: float) -> tuple[Compar
 
 
 def _foreign(randomizer: Randomizer, side: Side, cut: float) -> tuple[Comparison, ...]:
-    """Return the comparisons of another package's randomizer; raise ValueError if they are not valid."""
+    """Return the comparisons of a third-party randomizer; raise ValueError if they are not valid."""
     name = f"randomizer: {type(randomizer).__name__}.comparisons"
     found = asked(name, randomizer.comparisons, side, cut)
     wanted = ("law", "uncovered", "spread")

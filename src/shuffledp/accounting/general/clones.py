@@ -137,7 +137,7 @@ def _tail_over_point(j: int, c: int) -> float:
 def _anchored(
     log_point: NDArray[np.float64], j: NDArray[np.float64], c: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return cumulative sums of log ratios as logs of probabilities, exact in the middle of every block."""
+    """Return logs of probabilities as cumulative sums of log ratios, exact in the middle of every block."""
     starts = np.arange(0, c.size, _BLOCK)
     middles = (starts + np.minimum(starts + _BLOCK, c.size)) // 2
     shifts = log_half_pmf(j[middles], c[middles]) - log_point[middles]

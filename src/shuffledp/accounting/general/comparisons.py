@@ -1,4 +1,4 @@
-r"""Comparisons of a report under two inputs with a measure that the other users' reports contain.
+r"""Comparisons of two inputs of a randomizer with a blanket, a measure that all other reports contain.
 
 In two neighboring data sets, user 1 holds the input 0 or 1. The randomizer's output y has the density R0 or R1, and w
 is a measure that every other user's report contains: the *blanket*. For n shuffled reports, delta is the mean of a

@@ -137,7 +137,7 @@ def likely_delta(messages: int, domain_size: int, eps: float) -> float:
 def _thresholds(
     m: NDArray[np.int64], c: NDArray[np.int64], eps: float, eps_local: float
 ) -> tuple[float, NDArray[np.float64], NDArray[np.float64]]:
-    """Return kappa, a term by m and a term by c; the sum of the two terms, rounded down, is j."""
+    """Return kappa, a term for each m and a term for each c; j is the sum of the two terms, rounded down."""
     kappa = math.exp(eps - eps_local) * math.expm1(-eps) / math.expm1(-eps_local)
     shift = kappa / (1 + math.exp(eps)) * (m + 1.0)
     path = (c + 1.0) / (1 + math.exp(-eps))

@@ -8,12 +8,12 @@ privacy loss is the sum of
 .. math:: \ln \frac{X + 1}{\mu} \text{ over losing cells}, \qquad
           \ln \frac{\mu}{X} \text{ over gaining cells},
 
-infinite if X = 0 in a gaining cell. The other direction exchanges losing and gaining cells. Cells with the same change
-on several days are more cells, as the noise of days is independent.
+infinite if X = 0 in a gaining cell. The other direction exchanges losing and gaining cells. A change on several days is
+a change of more cells, as the noise of different days is independent.
 
-Each loss is split between two grid points so that the totals of both laws stay, which increases every divergence. The
+Each loss is split between two grid points so that both laws keep their totals, which increases every divergence. The
 sum's law is the inverse of a product of Fourier transforms, of masses times ``e^(theta loss)``: at the saddle point
-theta small deltas keep their digits. All masses are positive, so that those that wrap around only increase delta,
+theta small deltas keep their digits. All masses are positive, so that masses that wrap around only increase delta,
 except above the grid, where Chernoff's inequality bounds them. Higham (2002), Theorem 24.2, bounds the rounding of the
 transforms. Results are rounded up. Replacement neighbors. Derived for this project.
 """
@@ -232,7 +232,7 @@ class _Part:
 
 
 class _Losses:
-    """Sum of the losses of all cells in one direction; `infinite` has infinite losses and omitted mass."""
+    """Sum of the losses of all cells in one direction; `infinite` is the mass of infinite losses plus omitted mass."""
 
     def __init__(self, groups: Groups, tail: float) -> None:
         self.parts: list[_Part] = []
@@ -270,7 +270,7 @@ class _Losses:
         return log, slope, curvature
 
     def tilt(self, eps: float) -> float:
-        """Return about the saddle point, at which the tilted sum has the mean eps; 0 if the mean is above eps."""
+        """Return the approximate saddle point theta, where the tilted mean is eps; 0 if the mean is at least eps."""
         _, mean, variance = self.moments(0.0)
         if eps <= mean:
             return 0.0
@@ -368,7 +368,7 @@ class _Law:
 
 
 def _on_grid(part: _Part, theta: float, step: float, size: int) -> Floats:
-    """Return tilted masses at multiples of the step, modulo the size; the totals of both laws stay."""
+    """Return tilted masses at multiples of the step, modulo the size, with the same totals of both laws."""
     places = np.floor(part.losses / step)
     raised = np.expm1(places * step - part.losses) / math.expm1(-step)
     low = np.exp(part.logs + theta * step * places - _log_moment(part, theta))

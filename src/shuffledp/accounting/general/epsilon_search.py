@@ -1,4 +1,4 @@
-"""Search for the eps at which delta equals its target, with fewer evaluations of the more accurate deltas.
+"""Search for the eps at which delta equals its target, with few evaluations of accurate deltas.
 
 Each delta is a bound within some relative gap. The search finds the root of a coarse bound, after the root of a rough
 bound if the first guess is far off. The result is the root of a fine bound, evaluated a few times near the root of the

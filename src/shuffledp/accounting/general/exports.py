@@ -45,7 +45,7 @@ _LOG_SHARE = math.log(1e-6)
 
 
 def profile_end(profile: PrivacyProfile, negligible: float) -> float:
-    """Return an eps (nats) at which the profile is at most `negligible`, by doubling and halving, or 300."""
+    """Return an eps (nats) at which the profile is at most `negligible`, by doubling and halving; at most 300."""
     high = 1e-6
     while high < _MOST_EPS and float(delta_of(profile, high)) > negligible:
         high *= 2
@@ -143,7 +143,7 @@ def loss_distribution(step: float, deltas: NDArray[np.float64]) -> Any:
 def profile_grid(
     profile: PrivacyProfile, negligible: float = 1e-15, points: int = _POINTS
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return eps from 0 to a delta of at most `negligible`, finer near 0, and a convex delta, (points + 1,)."""
+    """Return a grid of eps up to a delta of at most `negligible`, finer near 0, and convex deltas, (points + 1,)."""
     eps = profile_end(profile, negligible) * np.linspace(0.0, 1.0, points + 1) ** 1.5
     return eps, _profile_at(profile, eps)
 
@@ -331,7 +331,7 @@ def gaussian_fit(profile: PrivacyProfile, *, negligible: OpenUnit = 1e-15) -> Ga
 def _above_chords(
     mu: float, eps: NDArray[np.float64], delta: NDArray[np.float64], keep: NDArray[np.bool_]
 ) -> bool:
-    """Return whether mu-Gaussian privacy is above every chord, by tangents, as its delta is convex in e^eps."""
+    """Return whether delta of mu-Gaussian privacy, convex in e^eps, is above every chord, by its tangents."""
     a, b = eps[:-1][keep], eps[1:][keep]
     c = 0.5 * (a + b)
     slope = -ndtr(-mu / 2 - c / mu)

@@ -77,7 +77,7 @@ class Blanket:
     candidates: float
 
     def silence(self, total: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return g(t), the likelihood of no message from user 1 in units of one message; 0 for a constant C."""
+        """Return g(t), the likelihood of no message from user 1 relative to one message; 0 for a constant C."""
         if math.isinf(self.odds):
             return np.zeros_like(total)
         if math.isinf(self.candidates):

@@ -133,7 +133,7 @@ def block_length(others: int, rate: float, blocks: float = BLOCKS) -> int:
 
 
 def _checked_both(match_rate: float, both_rate: float | None) -> float | None:
-    """Return s, checked; None, for which the sum is faster, if the matches are independent."""
+    """Return the checked s, or None if the matches are independent: the sum is then faster."""
     if both_rate is None:
         return None
     least = max(0.0, 2 * match_rate - 1)

@@ -90,8 +90,8 @@ def contour_budget(
     rough: bool = False,
     guess: float | None = None,
 ) -> float:
-    """Return a lower bound on the largest local budget of a report among others, at least `eps`, at most 200 or `eps`.
-    With `rough`, the result is up to about 1e-4 relative below the largest budget. `guess` is a value close to it.
+    """Return a lower bound on the largest local budget of a report among others, in [eps, max(200, eps)]. With `rough`,
+    the result is up to about 1e-4 relative below the largest budget. `guess` is a value close to it.
     """
     low, high = math.log(eps), math.log(max(MOST_BUDGET, eps))
     if low >= high:

@@ -208,7 +208,7 @@ class WorstOf(Exported):
 
     @property
     def kind(self) -> Kind:
-        """``exact`` if all profiles are, else the common kind of the others; ``approximate`` if it differs."""
+        """``exact`` if all profiles are exact, else the common kind of all others, or ``approximate``."""
         kinds = {p.kind for p in self.profiles} - {"exact"}
         if not kinds:
             return "exact"

@@ -1,4 +1,4 @@
-r"""Random allocation: every user takes part in one of t steps, chosen uniformly, and all t outputs are seen.
+r"""Random allocation: every user takes part in one of t steps, chosen uniformly, and the adversary sees all outputs.
 
 If the output of one step has the law P with the user and Q without, the t outputs have the laws
 ``(1/t) sum_i Q^(i-1) P Q^(t-i)`` and Q^t (Feldman and Shenfeld, arXiv 2502.08202; also balls and bins). With L = P / Q
@@ -340,7 +340,7 @@ def _singly(step: Step, steps: int, eps: float, way: str, target: float) -> floa
 def _found_together(
     sigma: float, steps: int, eps: NDArray[np.float64], way: str, target: float
 ) -> NDArray[np.float64]:
-    """Return upper bounds for the first eps and the following eps within its contour, with cells for the last eps."""
+    """Return upper bounds for the first eps and the next eps that its contour resolves, with cells of the last eps."""
     cells = _ratios(sigma, steps, float(eps[-1]), way, target)
     start, apart = float(eps[0]), eps - eps[0]
     if way == "remove":
@@ -412,7 +412,7 @@ def _summed(
 
 @remember(16)
 def _likelier(steps: int, eps_local: float, omitted: float) -> Window:
-    """Return the law, without the user, of the number of steps with the larger likelihood ratio."""
+    """Return the law of the number of steps with the larger likelihood ratio if the user is absent."""
     return binomial_window(steps, math.exp(-eps_local) / (1 + math.exp(-eps_local)), omitted)
 
 

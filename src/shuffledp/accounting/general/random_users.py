@@ -63,7 +63,7 @@ class LeastNumbers:
 
     @property
     def shortfalls(self) -> NDArray[np.float64]:
-        """:meth:`shortfall` of every number in `others`, (m,)."""
+        """Bounds of :meth:`shortfall` for every number in `others`, (m,)."""
         return np.minimum(np.concatenate(([0.0], np.cumsum(self.mass)[:-1])) + self.omitted, 1.0)
 
 
@@ -83,8 +83,8 @@ def least_numbers(population: Population, delta: float) -> LeastNumbers:
 
 def numbers_at(population: Population, failures: NDArray[np.float64]) -> LeastNumbers:
     """Return a law of the number of other users that every law with the population's lower tail dominates. The tail is
-    evaluated at `failures`, probabilities in (0, 1), and at some near 1; mass that the tail does not cover is on 0.
-    Derived for this project.
+    evaluated at `failures`, probabilities in (0, 1), and at some probabilities near 1; mass that the tail does not
+    cover is on 0. Derived for this project.
     """
     failures = np.unique(np.append(failures, _LIKELY))
     reached = np.array([population.lower_bound(float(f)) for f in failures])
@@ -143,9 +143,9 @@ def mixed_delta(
 
 
 def _halfway(others: NDArray[np.int64], mass: NDArray[np.float64]) -> int:
-    """Return the first number of the upper part when a piece of two or more numbers is cut. The cut is midway between
-    the middles of the piece's range and mass. If the piece spans several powers of 2, it is in the middle of the
-    exponents, as delta is slow to compute for many users.
+    """Return the place to cut a piece of two or more numbers: the first number of its upper part. The cut is midway
+    between the middles of the piece's range and mass. If the piece spans several powers of 2, it is in the middle of
+    the exponents, as delta is slow to compute for many users.
     """
     first, last = int(others[0]) + 1, int(others[-1]) + 1
     if last > 4 * first:
@@ -176,8 +176,8 @@ def mean_delta(
 
 @dataclass(frozen=True)
 class Split:
-    """Number of users (user 1 included), a bound on the probability of fewer, and the remaining delta. The total delta
-    is ``failure + (1 - failure) delta``.
+    """Number of users (user 1 included), a bound on the probability of fewer users, and the remaining delta. The total
+    delta is ``failure + (1 - failure) delta``.
     """
 
     users: int

@@ -62,7 +62,7 @@ class Randomizer(Protocol):
 
 
 def check_randomizer(randomizer: object) -> None:
-    """Raise ValueError unless the object is a randomizer; check the members of another package's randomizer."""
+    """Raise ValueError unless the object is a randomizer; check the members of a third-party randomizer."""
     if not isinstance(randomizer, Randomizer):
         raise ValueError(f"randomizer must be a Randomizer, such as GRR(1.0, 10), got {shown(randomizer)}.")
     if not is_foreign(randomizer):

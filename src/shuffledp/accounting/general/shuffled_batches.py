@@ -1,4 +1,4 @@
-r"""Training on shuffled batches with Gaussian noise, adaptively (DP-SGD), for items that become a zero.
+r"""Adaptive training on shuffled batches with Gaussian noise (DP-SGD), for zero-out neighbors.
 
 In every epoch a fresh uniform permutation cuts the items into T batches of equal size, and step t releases the sum of a
 function of norm at most 1 over its batch, plus normal noise of standard deviation sigma. The function may depend on all
@@ -219,7 +219,7 @@ def _delta(steps: int, sigma: float, eps: float, epochs: int, side: Side, target
 
 @dataclass(frozen=True)
 class _Clones:
-    """Upper bound for one epoch of at least two steps in one direction, close where it is above a target."""
+    """Upper bound on delta in one direction, for one epoch of at least two steps; close to delta above a target."""
 
     steps: int
     sigma: float
@@ -227,17 +227,17 @@ class _Clones:
     target: float
 
     def least(self, eps: float, cells: int) -> float:
-        """Return delta at about the best p, or of the known permutation if that is smaller."""
+        """Return the smaller of delta at about the best p and delta for a known permutation."""
         return self.at(eps, self.exponent(eps), cells)
 
     def at(self, eps: float, exponent: float, cells: int) -> float:
-        """Return delta at ``p = e^-exponent``, or of the known permutation if that is smaller."""
+        """Return the smaller of delta at ``p = e^-exponent`` and delta for a known permutation."""
         found = self._delta(eps, exponent, self._releases(eps, exponent, cells), _GAP)
         return min(found, math.exp(self._log_known(eps)))
 
     def exponent(self, eps: float) -> float:
-        """Return ``ln(1 / p)`` for about the best p, at which the clones are neither too far apart nor closer than
-        the target requires."""
+        """Return ``ln(1 / p)`` for about the best p. The search covers distances of the clones from delta for a known
+        permutation down to a negligible part of the target."""
         values: dict[float, float] = {}
 
         def value(exponent: float) -> float:
@@ -307,7 +307,7 @@ def _largest(steps: int, sigma: float) -> Floats:
 def _epochs(
     steps: int, sigma: float, epochs: int, side: Side, negligible: float
 ) -> tuple[float, tuple[Window, ...]]:
-    """Return the distance of losses, and the laws of their sums in the two directions, in multiples of it."""
+    """Return the grid step of losses, and the laws of their sums in the two directions, in grid steps."""
     step, laws = (
         _from_chords(steps, sigma, negligible)
         if side == "upper"
@@ -317,7 +317,7 @@ def _epochs(
 
 
 def _from_chords(steps: int, sigma: float, negligible: float) -> tuple[float, list[Window]]:
-    """Return losses of one epoch whose divergences are chords of the upper bounds."""
+    """Return the grid step and laws of the losses of one epoch; their divergences are chords of the upper bounds."""
 
     both = [_Clones(steps, sigma, way, negligible) for way in WAYS]
 
@@ -346,13 +346,13 @@ def _from_chords(steps: int, sigma: float, negligible: float) -> tuple[float, li
 
 
 def _kinks(ratios: Floats, deltas: Floats) -> tuple[Floats, float]:
-    """Return the masses of Q at ratios behind the first one, and the mass of P where the ratio is infinite."""
+    """Return the masses of Q at all ratios but the first, and the mass of P where the ratio is infinite."""
     slopes = np.append(np.diff(deltas) / np.diff(ratios), 0.0)
     return np.maximum(np.diff(slopes), 0.0), float(deltas[-1])
 
 
 def _from_tangents(steps: int, sigma: float, negligible: float) -> tuple[float, list[Window]]:
-    """Return losses of one epoch whose divergences are tangents of the divergences of the largest release."""
+    """Return the grid step and laws of losses; their divergences are tangents of the largest release's divergences."""
     masses = _largest(steps, sigma)
     curves = [_divergences(*pair) for pair in (masses, masses[::-1])]
     end = max(math.log(ratios[np.argmax(values <= negligible)]) for ratios, values in curves)
@@ -393,7 +393,7 @@ def _tangents(ratios: Floats, values: Floats, step: float, end: float) -> Window
 
 
 def _power(law: Window, epochs: int, negligible: float) -> Window:
-    """Return the law of the sum of losses of all epochs; `omitted` has what is cut off and infinite losses."""
+    """Return the law of the sum of losses of all epochs; `omitted` is the mass of infinite and of cut off losses."""
     total: Window | None = None
     while True:
         if epochs % 2:

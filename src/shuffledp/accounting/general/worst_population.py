@@ -234,7 +234,7 @@ def worst_delta(
 
 
 def worst_epsilon(population: MomentBounded, reports: OtherReports, eps_local: float, delta: float) -> float:
-    """Return the smallest eps_central (nats) for all these populations, rounded up by about 1e-5 relative."""
+    """Return the smallest eps_central (nats) for all laws of `population`, rounded up by about 1e-5 relative."""
     only = _only_law(population)
     if only is not None:
         return exact_epsilon(replace(reports, population=only), eps_local, delta)
@@ -255,7 +255,7 @@ def worst_epsilon(population: MomentBounded, reports: OtherReports, eps_local: f
 def worst_local_budget(
     population: MomentBounded, reports: OtherReports, eps_central: float, delta: float
 ) -> float:
-    """Return the largest eps_local (nats) for all these populations, rounded down by about 1e-5 relative."""
+    """Return the largest eps_local (nats) for all laws of `population`, rounded down by about 1e-5 relative."""
     only = _only_law(population)
     if only is not None:
         return exact_local_budget(replace(reports, population=only), eps_central, delta)

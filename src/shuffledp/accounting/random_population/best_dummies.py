@@ -171,7 +171,7 @@ class _Search:
         return DummyPlan(dummies, eps_local, report_variance(eps_local, self.objective) * factor)
 
     def affords(self, dummies: int, eps_local: float) -> bool:
-        """Return whether A(k) is at least `eps_local`, by one evaluation; A(k) itself needs about six."""
+        """Return whether the largest budget A(k) is at least `eps_local`, by one evaluation; A(k) needs about six."""
         if eps_local <= self.eps_central:
             return True
         reports = self.reports(dummies)
@@ -187,9 +187,9 @@ class _Search:
 
 @dataclass(frozen=True)
 class _KnownBudgets:
-    """Bounds on the largest budgets A, which do not fall with the index, as two step functions searched by bisection.
-    If A of one index is at least a budget, so is A of every later index; if it is below, so is A of every earlier
-    index. Both lists keep only indices that improve the bounds, so that the budgets increase along them.
+    """Bounds on the largest budgets A as two step functions, searched by bisection. A does not fall with the index. If
+    A of one index is at least a budget, so is A of every later index; if A is below it, so is A of every earlier index.
+    Both lists keep only indices that improve the bounds, so that the budgets increase along them.
     """
 
     enough: tuple[list[int], list[float]] = field(default_factory=lambda: ([], []))
@@ -206,7 +206,7 @@ class _KnownBudgets:
         return True if at > 0 and most[at - 1] >= eps_local else None
 
     def add(self, index: int, eps_local: float, affordable: bool) -> None:
-        """Record whether A(index) is at least `eps_local`, if :meth:`affords` has no answer."""
+        """Record whether A(index) is at least `eps_local`, if :meth:`affords` returns None."""
         indices, budgets = self.enough if affordable else self.too_much
         if affordable:  # later ones that afford no more say nothing new
             first = bisect_left(indices, index)

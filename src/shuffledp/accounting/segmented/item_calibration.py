@@ -1,4 +1,4 @@
-"""Reporting probability of one item, and the number of blanket messages with which every item may be sent.
+"""Reporting probability of one item, and the number of blanket messages that allows probability 1.
 
 Both invert :func:`shuffledp.accounting.segmented.items.segmented_delta`, under the conventions of that module. Source:
 arXiv 2407.19639, Section 5.2.
@@ -106,7 +106,7 @@ def blankets_for_full_reporting(
     blanket_law: Annotated[str, one_of(BLANKET_LAWS)] = "binomial",
     composition: Annotated[str, one_of(COMPOSITIONS)] = "printed",
 ) -> float:
-    """Return the smallest expected number of blanket messages per user with which every item may be sent.
+    """Return the smallest expected number of blanket messages per user that allows reporting probability 1.
 
     m_k of Wang et al. 2024, arXiv 2407.19639, Section 5.2, with the user's budget divided by Lemma 1.
 
@@ -202,11 +202,11 @@ def _too_many(n: int) -> Infeasible:
 
 @remember(_REMEMBERED)
 def gaussian_noise(eps: float, delta: float) -> tuple[float, float]:
-    """Return the standard deviation sigma of Gaussian noise for sensitivity 1, and the decrease of log delta in it.
+    """Return sigma of Gaussian noise for sensitivity 1, and the decrease of log delta per unit of log sigma.
 
-    The decrease is relative to log sigma. Both are the limit for many messages, a first guess of a search and not a
-    bound: ``n m / (2 d)`` is within 5 % of ``(lambda sigma)^2`` in the settings of the paper. Derived for this project,
-    from the exact curve of the Gaussian mechanism (Balle and Wang 2018, Theorem 8).
+    Both are the limit for many messages, a first guess of a search and not a bound: ``n m / (2 d)`` is within 5 % of
+    ``(lambda sigma)^2`` in the settings of the paper. Derived for this project, from the exact curve of the Gaussian
+    mechanism (Balle and Wang 2018, Theorem 8).
     """
 
     def excess(log_mu: float) -> float:

@@ -1,7 +1,7 @@
 """Privacy of one item that is reported with some probability among uniform blanket messages.
 
 Every user reports each of its items with probability lambda and adds blanket messages: items drawn uniformly from all
-d, m of them in expectation. The laws of their number:
+d, m of them in expectation. The number has one of two laws:
 
 ``binomial``
     As published: ceil(m) slots per user, each used with probability m / ceil(m). The paper claims the divergence of the

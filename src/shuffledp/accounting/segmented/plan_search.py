@@ -174,7 +174,7 @@ def segmented_choices(
     accounting: str = "exact",
     spread: float | None = None,
 ) -> SegmentedChoices:
-    """Return the choices of :func:`segmented_plan`, without its last step, for M announcements of level sizes, (M, K).
+    """Return the best evaluated choices of :func:`segmented_plan` for M announcements of level sizes, (M, K).
 
     The choices are the best of the points that the search evaluates, without the search between them. The objective is
     larger by a few thousandths at most. The rates of every m meet the budgets for all announcements. Rows with
@@ -212,7 +212,7 @@ def segmented_choices(
 
 @dataclass(frozen=True)
 class _RateTable:
-    """Points of the search over m, (P,), with the rates, (P, K), and the m_k of the levels, (K,)."""
+    """Points of the search over m, (P,), with the rates of the levels, (P, K), and the m_k of the levels, (K,)."""
 
     blankets: NDArray[np.float64]
     rates: NDArray[np.float64]
@@ -409,7 +409,7 @@ def _points(kinks: list[float], accounting: str) -> list[float]:
 
 
 def _golden(first_is_less: Callable[[float, float], bool], left: float, right: float) -> float:
-    """Return the place of the only minimum of a function inside (left, right), by comparisons of two points."""
+    """Return the minimizer of a unimodal function in (left, right), by golden-section search on a log scale."""
     a, b = math.log(left), math.log(right)
     x, y = b - _GOLDEN * (b - a), a + _GOLDEN * (b - a)
     while b - a > _MTOL:
@@ -423,7 +423,7 @@ def _golden(first_is_less: Callable[[float, float], bool], left: float, right: f
 
 
 def _end(exceeds: Callable[[float, float], bool], points: list[float], most: float) -> float:
-    """Return the end of the range from the first point on within which a function does not exceed `most`."""
+    """Return the end of the interval from the first point on in which a function is at most `most`, by bisection."""
     inside = points[0]
     for point in points[1:]:
         if exceeds(point, most):

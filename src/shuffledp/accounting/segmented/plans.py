@@ -2,8 +2,8 @@
 
 Users of level k (budget eps_k) send each of their s items with probability lambda_k. Every user adds m blanket messages
 in expectation. The server counts messages and estimates ``(count - n m / d) / sum_k n_k lambda_k`` per item. For given
-m, lambda_k is the largest probability that level k allows. More blanket messages allow larger ones but add noise
-themselves, so the best m is searched. Accountings:
+m, lambda_k is the largest probability that level k allows. More blanket messages allow a larger lambda_k but add noise,
+so the best m is searched. Accountings:
 
 ``printed``
     The paper: ceil(m) slots per user, the pair of counts for one item, group composition to s items. Not a proven
@@ -194,7 +194,7 @@ def full_reporting(
     *,
     accounting: Annotated[str, one_of(SEGMENTED_ACCOUNTINGS)] = "exact",
 ) -> float:
-    """Return m_k, the smallest expected number of blanket messages per user with which every item may be sent.
+    """Return m_k, the smallest expected number of blanket messages per user that allows reporting probability 1.
 
     Wang et al. 2024, arXiv 2407.19639, Section 5.2; ``exact`` is derived for this project.
 

@@ -150,7 +150,7 @@ def user_level_reporting_rate(
 
 
 def user_level_blankets(n: FromOne, domain_size: FromTwo, set_size: FromOne, eps: Eps, delta: Delta) -> float:
-    """Return the smallest expected number of blanket messages per user with which every item may be sent.
+    """Return the smallest expected number of blanket messages per user that allows reporting probability 1.
 
     Inverts :func:`user_level_delta` at a reporting rate of 1. Derived for this project. Replacement of the user's whole
     set.
@@ -217,7 +217,7 @@ class _Losses:
     """Losses and probabilities of one item that the victim holds, and of one that replaces it.
 
     `lost` bounds the omitted mass: infinite losses, losses that count as infinite, and the ends of the windows.
-    `omitted` bounds the mass of those ends alone.
+    `omitted` bounds the mass of the ends alone.
     """
 
     held: NDArray[np.float64]
@@ -228,7 +228,7 @@ class _Losses:
     omitted: float
 
     def largest(self, pairs: int) -> float:
-        """Largest total loss that `lost` does not include."""
+        """Largest total loss that counts as finite."""
         return pairs * float(np.max(self.held) + np.max(self.exchanged))
 
     @cached_property
@@ -327,7 +327,7 @@ def _any(probability: float, trials: int) -> float:
 def _on_grid(
     loss: NDArray[np.float64], pmf: NDArray[np.float64], step: float, theta: float, length: int
 ) -> tuple[NDArray[np.float64], float]:
-    """Return the transform of a tilted law on the grid, wrapped around, and the log of its divisor."""
+    """Return the transform of a tilted, normalized law on the grid, wrapped around, and the log of its mass."""
     index = np.floor(loss / step)
     up = np.minimum(np.expm1(np.minimum(index * step - loss, 0.0)) / math.expm1(-step), 1.0)
     index = np.concatenate((index, index + 1))

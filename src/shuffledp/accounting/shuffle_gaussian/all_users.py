@@ -83,7 +83,7 @@ def shuffle_gaussian_rdp(orders: ArrayLike, n: FromOne, sigma: Sigma) -> NDArray
 
 
 def enough_orders(n: FromOne, sigma: Sigma, delta: Delta, rounds: FromOne = 1) -> int:
-    """Return a largest order for n shuffled reports in each round; larger orders do not improve eps.
+    """Return an order beyond which no order improves eps, for n shuffled reports in each round.
 
     Source: experiments with the divergence of arXiv 2206.09569, Theorem 1. An estimate, not part of the guarantee: eps
     is valid for any list of orders.

@@ -257,7 +257,7 @@ def _theorem3(
 
 
 def _size_after(n: int, rate: float, split: float) -> int:
-    """Return the number of participants as which all larger numbers count, at most n."""
+    """Return the number of participants, at most n, that replaces all larger numbers in the bound."""
     return min(n, math.floor((1 - split) * n * rate) + 1)
 
 

@@ -49,7 +49,7 @@ def split_blocks(
 
 
 def outside(n: int, rate: float, first: NDArray[np.int64], last: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Return whether blocks lie outside the window, where they are split while they contribute."""
+    """Return whether each block lies outside the window; such blocks are split while they contribute."""
     low, high, _ = _window(n, rate)
     return (last < low) | (first > high)
 

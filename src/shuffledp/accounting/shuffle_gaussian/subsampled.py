@@ -1,4 +1,4 @@
-"""Shuffle Gaussian mechanism on m of n users, drawn in each round anew without replacement.
+"""Shuffle Gaussian mechanism on m of n users, drawn anew in each round, without replacement.
 
 Source: arXiv 2206.09569, Theorem 2. Every bound has the form ``log(1 + E) / (order - 1)`` with an excess E. Its forms
 for m reports at rate g = m / n, with T_l the excess of m shuffled reports without sampling:

@@ -168,7 +168,7 @@ def _domination(size: int, kind: str, moved: Mapping[int, Any]) -> dict[int, flo
 def best_modular_design(
     max_value: FromOne, eps: Eps, delta: Delta, eps_star: Eps, *, step: OpenUnit = 0.01
 ) -> tuple[NoiseDesign, float]:
-    """Return the modular design with the fewest messages over a grid of splits, and its split.
+    """Return the modular design with the fewest messages, and its split, from a grid of splits.
 
     Ghazi et al. 2021 (ICML), Theorem 8; the search over splits is derived for this project.
 

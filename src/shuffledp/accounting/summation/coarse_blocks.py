@@ -74,7 +74,7 @@ class Bounds:
 def partition(law: CoarseLaw, grid: LossGrid, change: float) -> Partition:
     """Return blocks within which the ratio of neighboring masses changes little, at several Sigmas around 0.
 
-    `change` is the largest change of its logarithm along u and along t, in grid steps, > 0.
+    `change` is the largest change of the log ratio along u and along t, in grid steps, > 0.
     """
     numbers = range(law.reach % law.size, law.slices, law.size)
     laws = [law.table(k) for k in numbers if abs(k - law.reach) <= _LOOKED_AT * law.size]

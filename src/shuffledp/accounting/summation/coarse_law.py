@@ -36,7 +36,7 @@ _NARROW = 64
 
 @dataclass(frozen=True, eq=False)
 class Slice:
-    """The cells of one Sigma that are not omitted, with their masses, and the logarithms of all its cells.
+    """Cells of one Sigma that are not omitted, with their masses, and the log masses of all cells.
 
     `place` refers to a table with :attr:`CoarseLaw.width` columns, in row order. `logs` is minus infinity at omitted
     cells.
@@ -92,7 +92,7 @@ class CoarseLaw:
     def _cells(self, number: int) -> tuple[Ints, Floats]:
         """Return the places and probabilities of the cells that are not omitted.
 
-        With few levels, all of them are in few columns, as a bound on a column's largest probability shows.
+        With few levels, these cells are in few columns, as a bound on a column's largest probability shows.
         """
         shifted = self._shifted(number - self.reach)
         likely = np.flatnonzero(self.pair.max(axis=0) @ shifted > self.threshold * (1 - 1e-9))
@@ -184,7 +184,7 @@ def _kept(law: Floats, tail: float) -> int:
 
 
 def _one_sign(ratio: float, size: int, reach: int, *, up: bool) -> Floats:
-    """Return the joint law of S, the sum of all jumps of one sign, and the number of their messages D or -D.
+    """Return the joint law of the sum S of all jumps of one sign and the number of their messages D or -D.
 
     The law is (reach + 1, reach / D + 2), by Panjer's recursion for jumps j at the rates ``ratio^j / j``. A positive
     jump has ``floor(j / D)`` messages D, a negative one ``ceil(j / D)`` messages -D. The number is at most S.

@@ -139,7 +139,7 @@ def law_of(design: CoarseDesign, precision: Precision) -> CoarseLaw:
 
 
 def shifts_of(pairs: Sequence[Pair], max_value: int) -> tuple[Shift, ...]:
-    """Return the distinct shifts of ``(Sigma, u, t)`` by the pairs or their reverses that increase Sigma, in order."""
+    """Return the sorted distinct shifts of ``(Sigma, u, t)`` by all pairs, each in the order that increases Sigma."""
     return tuple(sorted({pair_shift((min(pair), max(pair)), max_value) for pair in pairs}))
 
 
@@ -216,7 +216,7 @@ def summed_parts(
 
 
 def _add(moments: Floats, here: Slice, other: Floats, back: int, grid: LossGrid, every: int) -> None:
-    """Add the cells of one slice for one shift, by grid point: mass, mass times part of a step, mass times its square.
+    """Add the cells of one slice for one shift, by grid point: the mass and its first two moments in parts of a step.
 
     Losses below the lowest grid point move up to it. Losses above the highest grid point go to the place after it.
     """

@@ -8,7 +8,7 @@ these losses are independent, and
     delta = E (1 - e^(eps - loss))^+.
 
 Many pairs share a d, which is ``(y - x, 0, 0)``, ``(y - x, 0, -1)`` or a shift with a change of u: about 5 D different
-ones, half of them opposite to the others. For each d the losses are put on a grid
+shifts, half of them opposite to the others. For each d the losses are put on a grid
 (:mod:`shuffledp.accounting.summation.coarse_losses`). The split of losses between grid points preserves the totals of
 both laws and can only increase delta. The losses are then convolved with the losses of the ``y_j``. The time grows with
 the number of slices times the number of shifts, as D^2 or slightly faster; a further pair costs little.

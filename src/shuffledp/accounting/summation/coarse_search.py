@@ -328,7 +328,7 @@ class _Look:
         return self.design.messages * math.exp(excess / _exponent(self.design.delta))
 
     def binding(self, pairs: Sequence[Pair], part: float) -> list[Pair]:
-        """Return the pairs whose delta is at least a share of the largest delta, or of the design's delta if larger."""
+        """Return the pairs whose delta is at least `part` times the largest delta, or the design's delta if larger."""
         least = part * max(float(np.max(self.deltas)), self.design.delta)
         found = [pair for pair, value in zip(pairs, self.deltas, strict=True) if value >= least]
         return found or list(pairs)
@@ -385,7 +385,7 @@ def _step(here: _Look, pairs: Sequence[Pair], trust: float, every: int, *, free:
 
 
 def _with_number(design: CoarseDesign, place: int, step: float) -> CoarseDesign:
-    """Return the design with one of its numbers, rates and then centers, times ``e^step``."""
+    """Return the design with one parameter times ``e^step``; places count the rates, then the centers."""
     numbers = np.array([*design.rates, *design.centers])
     numbers[place] *= math.exp(step)
     rates, centers = np.split(numbers, 2)

@@ -187,7 +187,7 @@ def _quick(
 
 
 def good_atoms(max_value: FromOne) -> tuple[str, tuple[int, ...]]:
-    """Return the kind of atoms, and the hubs, with the fewest messages that the search found near a D.
+    """Return the kind of atoms and the hubs for which the search found the fewest messages near this D.
 
     Derived for this project, by a search for eps = 1 and delta = 1e-6.
 

@@ -242,12 +242,12 @@ class DesignLosses:
 
     @property
     def members(self) -> tuple[NDArray[np.int64], ...]:
-        """For each pair, the indices of its parts."""
+        """Indices of the parts of each pair."""
         return self.table.members
 
     @property
     def key_of(self) -> NDArray[np.int64]:
-        """For each pair, the index of its key."""
+        """Index of the key of each pair."""
         return self.table.key_of
 
     def dense(self) -> Floats:

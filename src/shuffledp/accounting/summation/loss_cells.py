@@ -60,7 +60,7 @@ class LossGrid:
 class Cells:
     """Finite losses on consecutive grid points from `start`, and the mass of infinite loss.
 
-    `clipped` is the finite part of that mass above the grid, or the mass that a lower bound rounded down to the grid.
+    `clipped` is the mass of finite losses above the grid: part of `infinite`, or rounded down in a lower bound.
     """
 
     start: int
@@ -158,7 +158,7 @@ def atom_noise(design: NoiseDesign, index: int, most_shift: int, bound: str, *, 
 
 @remember(1)
 def central_noise(design: NoiseDesign, most_shift: int, bound: str) -> Noise:
-    """Return the law of the noise on atom 1 with the geometric part, the widest noise, which does not depend on eps."""
+    """Return the law of the noise on atom 1 with the geometric part. It is the widest law, and independent of eps."""
     return atom_noise(design, 1, most_shift, bound, central=True)
 
 
@@ -283,7 +283,7 @@ def cells_of(noise: Noise, shift: int, bound: str, grid: LossGrid) -> Cells:
 
 
 def _ends(loss: Floats) -> tuple[float, float]:
-    """Return the least and the largest number; 0 and 0 of none."""
+    """Return the least and the largest loss; 0 and 0 for an empty array."""
     return (float(np.min(loss)), float(np.max(loss))) if loss.size else (0.0, 0.0)
 
 

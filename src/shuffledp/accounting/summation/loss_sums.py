@@ -30,7 +30,7 @@ _CHUNK = 64
 
 
 class PairLosses(Protocol):
-    """Losses of all pairs, where a pair has one mixture, identified by a key, and several independent parts."""
+    """Losses of all pairs. Each pair has several independent parts and one mixture, identified by a key."""
 
     #: Probability that a part is infinite, (parts,).
     infinite: Floats
@@ -39,11 +39,11 @@ class PairLosses(Protocol):
 
     @property
     def members(self) -> Sequence[NDArray[np.int64]]:
-        """For each pair, the indices of its parts."""
+        """Indices of the parts of each pair."""
 
     @property
     def key_of(self) -> NDArray[np.int64]:
-        """For each pair, the index of its key."""
+        """Index of the key of each pair."""
 
     def dense(self) -> Floats:
         """Return the finite losses of all parts, (parts, size)."""

@@ -160,7 +160,7 @@ class _Moments:
         return cls(size, unit, tilts, revealed, errors, moves, before, after, shared, chords, int(shifts[0]))
 
     def central(self, place: int) -> Floats:
-        """Return the log moments of the sum and atom 1: by y > x, by m minus its least value, and by ``|x - y|``."""
+        """Return the log moments of the sum and atom 1, indexed by y > x, m minus its least value, and ``|x - y|``."""
         t, a = float(self.tilts[place]), math.exp(-self.unit)
         low, high = int(self.moves.first.min()), int(self.moves.first.max())
         m, steps = np.arange(low - high, high - low + 1)[:, None], np.arange(self.size + 1)
@@ -217,7 +217,7 @@ def _worst(moments: _Moments, eps: float) -> float:
 def _moments(
     shape: float, ratio: float, shifts: Ints, tilts: Floats, tail: float
 ) -> tuple[float, Floats, Floats]:
-    """Return the probability of small numbers, the log moments of larger ones, (t, shifts), and their rounding, (t,).
+    """Return the probability of small numbers, log moments over larger numbers, (t, shifts), and rounding errors, (t,).
 
     Losses compare a negative binomial noise with its shifted law; `tail` approximates the probability of small
     numbers.

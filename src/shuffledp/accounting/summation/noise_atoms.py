@@ -136,8 +136,8 @@ def used_atoms(
 ) -> tuple[int, ...]:
     """Return the indices of the atoms that inputs of ``{0, .., D}`` can change, ascending.
 
-    Atom 1 is always among them, because it hides the unary noise of the sum. Noise on the other atoms is useless if no
-    input is negative. Derived for this project, from Theorem 8 of Ghazi et al. 2021 (ICML).
+    Atom 1 is always used, because it hides the unary noise of the sum. Noise on the other atoms is useless if no input
+    is negative. Derived for this project, from Theorem 8 of Ghazi et al. 2021 (ICML).
 
     Parameters
     ----------
@@ -253,7 +253,7 @@ def check_atoms(max_value: int, atoms: str, hubs: Sequence[int] | None) -> tuple
 
 @remember(_REMEMBERED)
 def _change(max_value: int, hubs: tuple[int, ...]) -> tuple[int, ...]:
-    """Return for every amount 0..D the largest coin among its fewest coins of ``{1} u hubs``; 0 for 0."""
+    """Return, for each amount 0..D, the largest coin of its shortest sum of coins in ``{1} u hubs``; 0 for 0."""
     fewest, coin = [0], [0]
     for amount in range(1, max_value + 1):
         count, best = min((fewest[amount - c] + 1, -c) for c in (1, *hubs) if c <= amount)

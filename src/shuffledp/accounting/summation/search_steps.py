@@ -1,7 +1,7 @@
 """Single steps of the search for noise designs: linear and quadratic programs around a design, by estimates of delta.
 
-:mod:`shuffledp.accounting.summation.design_search` uses them in turn. Sources: sequential linear programming with a
-trust region, and SLSQP (Kraft 1988) in SciPy's implementation.
+:mod:`shuffledp.accounting.summation.design_search` uses the steps in turn. Sources: sequential linear programming with
+a trust region, and SLSQP (Kraft 1988) in SciPy's implementation.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ class Goal:
         )
 
     def hardest_shifts(self) -> list[tuple[int, float]]:
-        """Return for every atom the largest shift relative to the eps that the sum leaves, and this eps.
+        """Return, for each atom, the largest shift relative to the eps that remains beside the sum, and this eps.
 
         For atom 1 the shift depends on the error of the sum, see :mod:`shuffledp.accounting.summation.joint_noise`.
         """
@@ -199,7 +199,7 @@ def _box(design: NoiseDesign, radius: float) -> list[tuple[float, float]]:
 
 
 def _costs(goal: Goal, coordinates: Floats) -> Floats:
-    """Return the expected messages of every noise, ``|s| r p / (1 - p)``; for jumps, nearly up to a factor."""
+    """Return the expected messages of every noise, ``|s| r p / (1 - p)``; for jumps, nearly proportional to them."""
     shapes, deviations = np.split(coordinates, 2)
     return np.asarray(goal.weights() * np.exp(shapes / 2 + deviations))
 
@@ -207,7 +207,7 @@ def _costs(goal: Goal, coordinates: Floats) -> Floats:
 def linear_step(
     goal: Goal, design: NoiseDesign, trust: float, table: PairTable, grid: LossGrid
 ) -> tuple[NoiseDesign, float]:
-    """Return the solution of the linear program around a design, and the decrease of messages that it predicts."""
+    """Return the solution of the linear program around a design, and the predicted decrease of messages."""
     from scipy.optimize import linprog  # slow to import, and seldom needed
 
     here = _coordinates(design)
@@ -230,7 +230,7 @@ def linear_step(
 def quadratic_step(
     goal: Goal, design: NoiseDesign, trust: float, table: PairTable, grid: LossGrid
 ) -> tuple[NoiseDesign, float]:
-    """Return the design after some steps of SLSQP within a box, and the decrease of messages that it predicts."""
+    """Return the design after some steps of SLSQP within a box, and the predicted decrease of messages."""
     from scipy.optimize import NonlinearConstraint, minimize  # slow to import, and seldom needed
 
     active = _active(goal, design, table, grid)

@@ -101,7 +101,7 @@ def _last_above(shape: float, base: float, shift: int, level: float) -> int:
     """Return the last y >= shift with a log ratio above `level`, or ``shift - 1`` if there is none."""
 
     def ratio(y: int) -> float:
-        """Return the log ratio at y, which decreases in y, as a sum of log1p, because gamma functions cancel."""
+        """Return the log ratio at y, which decreases in y. Sums of log1p avoid the cancellation of gamma functions."""
         return base + _log_rising(y, shape, shift)
 
     if ratio(shift) <= level:

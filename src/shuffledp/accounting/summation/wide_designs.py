@@ -82,7 +82,7 @@ def _wide(size: int, eps: float, delta: float, eps_star: float, hubs: tuple[int,
 def _family(
     size: int, eps: float, delta: float, eps_star: float, hubs: tuple[int, ...]
 ) -> tuple[float, Callable[[float], NoiseDesign]]:
-    """Return the expected messages, up to a factor common to all hubs, and the function from a multiple to a design."""
+    """Return the expected messages, up to a factor common to all hubs, and the map from a noise factor to a design."""
     left, coins = eps - eps_star, sorted(hubs)
     numbers = np.arange(2, size + 1)
     budgets = (eps - eps_star * np.maximum(numbers, size - numbers) / size) / left
