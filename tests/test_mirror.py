@@ -26,6 +26,7 @@ ELSEWHERE = {
     "pipeline/config/test_experiments_of_papers.py": "config/experiments/",
     **{f"pipeline/papers/{key}/test_claims.py": "claim rules of a paper" for key in PAPERS},
     "pipeline/papers/test_claim_rules.py": "claim rules of all papers",
+    "protocols/test_poisoning.py": "fake users, in all protocols",
     "protocols/test_absence.py": "users who collude or drop out, in all protocols",
     "test_accountant_check.py": "tools/accountant_check.py",
     "test_comparison_rule.py": "tools/comparison_rule.py",

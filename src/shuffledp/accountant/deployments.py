@@ -164,7 +164,7 @@ def randomizer_epsilon(
     --------
     >>> from shuffledp.accounting import randomizer_epsilon
     >>> [round(randomizer_epsilon(2.0, 10_000, 1e-6, bound=bound), 4) for bound in ("upper", "lower")]
-    [0.1555, 0.1138]
+    [0.155, 0.1077]
     """
     answer = amplification(eps_local, users, delta, randomizer=randomizer, domain_size=domain_size)
     return answer.eps if bound == "upper" or answer.eps_lower is None else answer.eps_lower

@@ -331,6 +331,7 @@ IN_FUNCTIONS = {
     "shuffledp.numerics.repeated_indices",
     "shuffledp.protocols._planned_numbers",
     "shuffledp.protocols.streaming",
+    *(f"shuffledp.sampling{part}" for part in ("", ".bits", ".clients", ".coins", ".laws", ".rationals")),
 }
 
 

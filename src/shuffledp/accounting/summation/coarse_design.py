@@ -139,7 +139,10 @@ class CoarseDesign:
         return self.max_value + 1
 
     def moved(self, *, rate: float = 0.0, center: float = 0.0) -> CoarseDesign:
-        """Return the design with all rates times ``e^rate`` and all centers times ``e^center``."""
+        """Return the design with all rates times ``e^rate`` and all centers times ``e^center``, both in [-100, 100]."""
+        for name, value in (("rate", rate), ("center", center)):
+            if not abs(value) <= 100:
+                raise ValueError(f"{name} must be in [-100, 100], got {value!r}.")
         return self.with_noise(
             [r * math.exp(rate) for r in self.rates], [m * math.exp(center) for m in self.centers]
         )
