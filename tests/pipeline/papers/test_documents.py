@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import importlib
-import math
 import re
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from shuffledp.accounting.baselines.fragmented_rappor import rappor_flip_probability
-from shuffledp.accounting.expected_errors.sums import central_laplace_mse, rappor_mse
 from shuffledp.pipeline.claims import claim_tables, errata_data, review
 from shuffledp.pipeline.papers import document_numbers, documents
-from shuffledp.pipeline.papers.random_population import multi_message_gaps, published_gaps
-from shuffledp.pipeline.papers.shuffle_gaussian import computed_tables as shuffle_gaussian
-from shuffledp.pipeline.papers.summation import computed_tables as summation
-from shuffledp.populations import Binomial
+from shuffledp.pipeline.papers.random_population import multi_message_gaps
 from shuffledp.storage import damaged
 
 ROOT = Path(__file__).parents[3]
@@ -67,12 +61,6 @@ def test_numbers_of_sentences_are_up_to_date_and_all_used(group):
             name,
             text,
         )
-
-
-def test_a_number_of_a_sentence_is_computed_anew():
-    text = "It takes <!-- value summation: bits best -->9.99<!-- end --> bits.\n"
-    bits = documents.value("summation", "bits best")
-    assert documents.refreshed(text) == text.replace("9.99", bits)
 
 
 #: Expected errors of a method by accounting, for the splits S1, S2 and S3; one rival has no exact accounting.
@@ -217,44 +205,3 @@ def test_numbers_are_rounded_to_significant_digits():
     assert document_numbers._span([2.04, 1.96]) == "2.0"
     assert document_numbers._span([11.4, 3.26]) == "3.3 to 11"
     assert document_numbers._percent(0.0301) == "3.0 %"
-
-
-def test_the_errors_of_rappor_are_those_of_its_estimators():
-    published = rappor_flip_probability(10**6, 1.0, 1e-6, calibration="optimistic")
-    least, most = (
-        math.sqrt(rappor_mse(10**6, size, published, estimator=estimator) / central_laplace_mse(size, 1.0))
-        for size, estimator in ((2, "centred"), (15, "plain"))
-    )
-    assert document_numbers.VALUES["summation"]()["rappor published"] == f"{least:.1f} to {most:.0f}"
-
-
-def test_the_bits_are_those_of_the_points_of_figure_1():
-    points = summation.figure_points()
-    last = points[(points["panel"] == "c") & (points["curve"] == "correlated noise")].iloc[-1]
-    numbers = document_numbers.VALUES["summation"]()
-    assert numbers["bits best"] == f"{last['other']:.2f}"
-    assert numbers["bits modular"] == f"{last['ours']:.1f}"
-    assert numbers["bits of the figure"] == f"{last['paper']:.1f}"
-
-
-def test_the_check_in_budgets_fall_in_the_order_of_the_table():
-    budgets = document_numbers.checkin_budgets()
-    assert budgets["eps"].is_monotonic_decreasing
-    by_name = dict(budgets.to_numpy().tolist())
-    half = shuffle_gaussian.checkin_budgets(shuffle_gaussian.CHECKIN_SIGMA / 2)
-    assert (half.set_index("accountant")["eps"] >= budgets.set_index("accountant")["eps"] * (1 - 1e-9)).all()
-    assert by_name["the pair of Theorem 1"] < by_name["convexity of the divergence"]
-
-
-def test_the_gain_of_figure_3_is_that_of_the_search_over_all_numbers():
-    gain, best = document_numbers._figure_3_gain(Binomial(5000, 0.2))
-    assert best % 10 == 0
-    assert 0 < gain < 1
-    assert document_numbers.VALUES["random population"]()["figure 3 squared gain"] == f"{100 * gain:.1f} %"
-
-
-def test_dummies_leave_the_error_as_it_is_where_none_are_best():
-    assert published_gaps.dummies_error(Binomial(5000, 0.2), 0.05, "exact", adaptive=False) == pytest.approx(
-        1, abs=1e-12
-    )
-    assert published_gaps.dummies_error(Binomial(5000, 0.2), 0.05, "printed", adaptive=False) < 0.95

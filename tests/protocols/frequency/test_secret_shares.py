@@ -64,25 +64,6 @@ def test_all_three_are_registered():
 # -- numbers ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("name", "eps", "want"),
-    [
-        ("multi_union", 0.001, 0.858),
-        ("multi_union", 0.01, 0.0856),
-        ("multi_union", 0.1, 0.00853),
-        ("multi_union", 0.5, 0.00165),
-        ("multi_expected", 0.001, 3.232),
-        ("multi_expected", 0.01, 0.3232),
-        ("multi_expected", 0.1, 0.0324),
-        ("multi_expected", 0.5, 0.00653),
-    ],
-)
-def test_expected_error_on_adult(name, eps, want):
-    """Recomputed from the published formulas; three or four digits were kept."""
-    protocol = calibrated(name, eps, 1e-5, ADULT, accounting="printed")
-    assert_allclose(expected_tve(protocol, ADULT), want, rtol=4e-3)
-
-
 @pytest.mark.parametrize("population", [ADULT, Poisson(1000.0)], ids=["adult", "poisson"])
 @pytest.mark.parametrize(("eps", "low", "high"), [(0.001, 1.4, 1.5), (0.1, 2.3, 2.6), (0.5, 2.7, 3.0)])
 def test_expected_gaussian_noise_is_worse_than_polya_noise(population, eps, low, high):
