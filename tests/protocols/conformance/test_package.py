@@ -11,7 +11,7 @@ import pytest
 from shuffledp.populations import Binomial
 from shuffledp.protocols import available, conformance, get
 from shuffledp.protocols.conformance import privacy, reports, running
-from shuffledp.protocols.conformance.running import calibrated, sending, simulated
+from shuffledp.protocols.conformance.running import calibrated, in_turn, sending, simulated
 from shuffledp.tasks import TASK_KINDS
 
 PLUGINS = Path(__file__).parents[1] / "plugins"
@@ -80,6 +80,28 @@ def test_protocol_conforms(kind, name, options, check, monkeypatch):
         monkeypatch.setattr(privacy, "TRIALS", privacy.TRIALS[1:2])
         cases = tuple(case for case, _, _ in simulated(protocol, cases))[:1]
     check(protocol, cases)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name"),
+    [
+        *(("frequency", name) for name in ("amplified", "multi_expected", "random_checkin")),
+        *(("sets", "subset_local"), ("summation", "bit_sum"), ("vectors", "amplified")),
+    ],
+)
+def test_every_setting_and_every_accounting_that_can_be_is_simulated(kind, name):
+    protocol = get(kind, name)
+    cases = conformance.default_cases(protocol)
+    every = [case for case, _, _ in simulated(protocol, cases)]
+    turns = [list(in_turn(protocol, cases, simulated, turn)) for turn in range(len(protocol.accountings))]
+    for chosen in turns:
+        for part in (lambda case: replace(case, accounting=""), lambda case: case.accounting):
+            assert set(map(part, chosen)) == set(map(part, every))
+    few = enough(protocol, cases)
+    assert set().union(*map(parts, few)) == set().union(*map(parts, every))
+    assert {case.accounting for case in few} == {case.accounting for case in every}
+    if len({case.accounting for case in every}) < 4:
+        assert set().union(*turns) == set(every)
 
 
 def test_random_checkin_conforms_when_the_own_coin_counts():
