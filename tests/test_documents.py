@@ -160,55 +160,6 @@ def test_pages_are_spelled_as_the_field_writes(page):
 # -- the reading finds what it should --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("`src/shuffledp/nowhere.py`", {"src/shuffledp/nowhere.py"}),
-        ("see `tests/nowhere/`, `results/x.csv`", {"tests/nowhere/"}),
-        ("`docs/<paper>.md`, `a/b`, `shuffledp.accounting`", set()),
-        ("```sh\npython tools/none.py --count 3  # data/none.csv\n```", {"tools/none.py"}),
-    ],
-)
-def test_paths_are_found(text, found):
-    assert paths(text) == found
-
-
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("`make nothing`", {"nothing"}),
-        ("```sh\nmake a && make b-c\n```", {"a", "b-c"}),
-        ("to make sense", set()),
-    ],
-)
-def test_targets_are_found(text, found):
-    assert made(text) == found
-
-
-@pytest.mark.parametrize(
-    ("name", "known"),
-    [
-        ("shuffledp.accounting.clone_delta", True),
-        ("shuffledp.accounting.nothing", False),
-        ("shuffledp.no", False),
-    ],
-)
-def test_names_are_looked_up(name, known):
-    assert resolves(name) is known
-
-
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("randomised by neighbours", ["randomised", "neighbours"]),
-        ("Optimisation, labelled grey", ["Optimisation", "labelled", "grey"]),
-        ("an optimistic analysis of `neighbours`, randomized, rewards", []),
-    ],
-)
-def test_british_spelling_is_found(text, found):
-    assert british(text) == found
-
-
 def test_no_page_and_no_message_installs_the_package_by_its_name():
     """The name is not registered: who registers it would be installed. A clone's folder and a wheel's file are ours."""
     by_name = re.compile(r"pip install (-\S+ )*['\"]?shuffledp(?![\w./<{-])")

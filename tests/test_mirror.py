@@ -8,8 +8,6 @@ from __future__ import annotations
 import ast
 from pathlib import Path
 
-import pytest
-
 TESTS = Path(__file__).resolve().parent
 SOURCE = TESTS.parent / "src/shuffledp"
 
@@ -40,7 +38,6 @@ ELSEWHERE = {
     "test_gallery.py": "tools/gallery.py",
     "test_guides.py": "code and files of the pages of docs/",
     "test_outside_auditors.py": "tools/outside_auditors.py",
-    "test_own_data_times.py": "benchmarks/own_data.py",
     "test_scale.py": "benchmarks/scale.py and benchmarks/scale_picture.py",
     "test_numerical_errors.py": "tools/numerical_errors.py",
     "test_paper.py": "tools/paper.py and paper/",
@@ -51,7 +48,6 @@ ELSEWHERE = {
     "test_mirror.py": "the tests",
     "test_structure.py": "benchmarks/structure.py",
     "test_time_table.py": "benchmarks/pipeline.py",
-    "test_times_by_version.py": "benchmarks/times_by_version.py",
     "test_typed_numbers.py": "README.md and docs/",
     "test_wheel.py": "the wheel",
     "test_words.py": "docstrings, pages and captions",
@@ -117,19 +113,6 @@ def clocks(tree: ast.AST) -> list[str]:
         for node in ast.walk(tree)
         if isinstance(node, ast.Import | ast.ImportFrom) and "timeit" in ast.unparse(node)
     ]
-
-
-@pytest.mark.parametrize(
-    ("source", "count"),
-    [
-        ("import time\nx = time.perf_counter()", 1),
-        ("from time import monotonic", 1),
-        ("import timeit", 1),
-        ("import time\ntime.sleep(1)", 0),
-    ],
-)
-def test_clocks_are_found(source, count):
-    assert len(clocks(ast.parse(source))) == count
 
 
 def test_no_test_reads_a_clock():

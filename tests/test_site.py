@@ -17,7 +17,6 @@ from examples import with_output
 from formulas import FormulaError, with_mathml
 from gallery_pages import NONE_YET, GalleryError, overview, paper_page
 from links import Site, relinked
-from markup import as_markdown
 from notebook_pages import NotebookError, notebook_page
 from reference import GROUPS, group_page, groups, list_of_names, protocols_by_trust, public_names
 
@@ -65,30 +64,12 @@ def test_links_lead_to_pages_and_what_has_none_is_named(text, source, page, show
     assert relinked(text, source, page, SITE) == (shown, [])
 
 
-@pytest.mark.parametrize(
-    "text", ["[x](nowhere.md)", "[a [b] c](nowhere.md)", "![x](nowhere.md)", "![x](images/raw.svg)"]
-)
-def test_links_that_lead_nowhere_are_found(text):
-    shown, dead = relinked(text, "docs/a.md", "a.md", SITE)
-    assert shown == text
-    assert dead == [re.search(r"\((.*)\)", text)[1]]
-
-
 # -- formulas -----------------------------------------------------------------------------------------------------
 
 
 def known(latex: str, display: str) -> str:
     """Stand for the converter: shows commands that it does not know, as that does."""
     return f"<math display='{display}'><mi>{latex}</mi></math>"
-
-
-def test_marked_formulas_are_translated_and_nothing_else():
-    page = '<p>a <span class="arithmatex">\\(x &lt; y\\)</span></p>'
-    page += '<div class="arithmatex">\\[z\\]</div><code>\\(q\\)</code>'
-    assert with_mathml(page, known) == (
-        "<p>a <math display='inline'><mi>x < y</mi></math></p>"
-        "<div class=\"formula\"><math display='block'><mi>z</mi></math></div><code>\\(q\\)</code>"
-    )
 
 
 def test_a_formula_with_an_unknown_command_stops_the_build():
@@ -105,14 +86,6 @@ def test_a_formula_that_cannot_be_read_stops_the_build():
 
 
 # -- code ---------------------------------------------------------------------------------------------------------
-
-
-def test_code_is_run_in_one_namespace_and_shown_with_what_it_prints():
-    text = "A\n\n```python run\nx = 2\n```\n\n```python run\nprint(x + 1)\n```\n\n```python\nnever()\n```\n"
-    assert with_output(text, "p") == (
-        'A\n\n```python\nx = 2\n```\n\n```python\nprint(x + 1)\n```\n\n```text title="prints"\n3\n```\n\n'
-        "```python\nnever()\n```\n"
-    )
 
 
 def test_code_that_fails_stops_the_build_and_names_page_and_line():
@@ -266,21 +239,6 @@ def test_every_protocol_stands_under_its_trust():
     assert trusts == sorted(trusts, key=lambda trust: trust.strip("`"))
     page = (ROOT / "docs/trust.md").read_text(encoding="utf-8")
     assert all(f"| {trust} |" in page for trust in set(trusts))
-
-
-@pytest.mark.parametrize(
-    ("docstring", "markdown"),
-    [
-        ("See :func:`~shuffledp.a.b` and :class:`C`.", "See `b` and `C`."),
-        (
-            "Is\n\n    .. math:: a\n              = b\n\n    with more",
-            "Is\n\n    $$\n    a = b\n    $$\n\n    with more",
-        ),
-        ("Order :math:`k \\ge 2`", "Order $k \\ge 2$"),
-    ],
-)
-def test_docstrings_become_markdown(docstring, markdown):
-    assert as_markdown(docstring) == markdown
 
 
 # -- navigation ---------------------------------------------------------------------------------------------------

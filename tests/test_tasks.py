@@ -56,13 +56,6 @@ def test_shapes():
     assert Vectors(6, 1.0).counts_shape == Vectors(6, 1.0).estimate_shape == (6,)
 
 
-def test_sizes_are_stored_as_plain_integers():
-    task = Frequency(np.int32(5))
-    assert type(task.domain_size) is int
-    assert type(Frequency(5.0).domain_size) is int
-    assert task == Frequency(5)
-
-
 @pytest.mark.parametrize("bad", [1, 0, -3, 2.5, math.nan, math.inf, "2", None, True])
 def test_bad_sizes_are_refused_by_name(bad):
     with pytest.raises(ValueError, match="Frequency: domain_size must be an integer"):
@@ -95,11 +88,6 @@ def test_metrics_are_one_number_per_repeat():
     assert METRICS["tve"](estimate, truth).tolist() == [3.0, 3.0]
     assert METRICS["mse"](np.array([1.0, 2.0]), np.array([1.0, 0.0])).tolist() == [0.0, 4.0]  # sums
     assert METRICS["mse"](estimate, truth[0]).tolist() == [2.5, 0.0]
-
-
-def test_metrics_refuse_shapes_that_would_broadcast_to_a_table():
-    with pytest.raises(ValueError, match=r"\(2,\).*\(2, 1\)"):
-        METRICS["mse"](np.array([1.0, 2.0]), np.array([[1.0], [2.0]]))
 
 
 def test_expected_metrics():

@@ -165,24 +165,6 @@ def test_users_who_collude_or_drop_out():
         assert "colluding must be" in call(*setting[:-1], wrong).stderr
 
 
-def test_sums_simulated(tmp_path):
-    sums = (
-        "--task",
-        "summation",
-        "--max-value",
-        "5",
-        "--protocols",
-        "unary_bits,central_laplace,split_and_mix",
-    )
-    done = call("--users", "2000", *sums, *SETTING, "--simulate", "5")
-    assert done.exit_code == 0
-    assert "simulated" in done.stdout
-    assert "frequent" not in done.stdout
-    assert "slack" not in done.stdout
-    assert "*: not exact accounting but printed." in " ".join(done.stdout.split())
-    assert max(map(len, done.stdout.splitlines())) <= 120
-
-
 @pytest.mark.parametrize(
     ("task", "says"),
     [

@@ -39,7 +39,6 @@ from shuffledp.protocols.frequency.central_gaussian import CentralGaussian
 from shuffledp.protocols.frequency.central_laplace import CentralLaplace
 from shuffledp.protocols.frequency.one_sided_noise import OneSidedCounts
 from shuffledp.protocols.frequency.pure_dump import PureDump
-from shuffledp.protocols.frequency.skellam import Skellam
 from shuffledp.protocols.frequency.truncation import Truncation
 from shuffledp.storage import publish
 from shuffledp.tasks import Budget, Frequency
@@ -88,20 +87,6 @@ def test_what_is_found_at_any_scale_is_not_above_the_law_of_all_that_is_seen(pro
         if all(one.side == "exact" for one in found) and not row.note:
             assert both.high >= row.found, setting
             assert both.low == pytest.approx(row.found, rel=1e-6, abs=1e-11), setting
-
-
-@pytest.mark.parametrize("protocol", [CentralGaussian, CentralLaplace, Skellam])
-def test_noisy_counts_cost_the_same_for_any_number_of_values(protocol):
-    """A law per value and input would be the square of them: 1e10 here."""
-    few, many = (
-        at_scale(
-            protocol.calibrate(Budget(1.0, 1e-6), Fixed(9999), Frequency(k), accounting="exact"),
-            Fixed(9999),
-            [1.0],
-        )
-        for k in (3, 100_000)
-    )
-    assert few == many
 
 
 def two_counts_in_digits(trials, rate, eps):

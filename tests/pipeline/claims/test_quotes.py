@@ -9,13 +9,11 @@ from pathlib import Path
 
 import pytest
 import quotes
-from quotes import normalized
 
 from shuffledp.pipeline.claims import errata_data, review, stated_claims
 from shuffledp.pipeline.claims.results_read import READS
 
 PAPERS = "SHUFFLEDP_PAPERS"
-ERRATUM = errata_data.errata("segmented")[0]
 
 
 def _text(paper: str) -> str:
@@ -32,30 +30,6 @@ def test_every_quoted_passage_stands_in_its_paper(paper):
     assert quotes.missing_quotes(errata_data.errata(paper), _text(paper)) == []
 
 
-def test_a_passage_with_another_word_is_missing():
-    text = _text("segmented")
-    changed = dataclasses.replace(ERRATUM, quote=(ERRATUM.quote[1].replace("exactly", "almost"),))
-    assert quotes.missing_quotes([changed], text) == [(ERRATUM.id, changed.quote[0])]
-
-
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("is stated\n for  all $ x $ , and every measurement", True),
-        ("is stated for all $x$, and every measure-\n\nment", True),
-        ("is stated for all $x$, and every Measurement", False),
-        ("is stated for all $x$ and every measurement", False),
-        ("is stated for all $y$, and every measurement", False),
-        ("is stated for all x, and every measurement", False),
-        ("is stated for all $x$, and every measure", False),
-    ],
-)
-def test_only_white_space_and_broken_words_are_evened_out(text, found):
-    # The blank before the comma of the first text is one beside a dollar sign.
-    one = dataclasses.replace(ERRATUM, quote=("stated for all $x$, and every measurement",))
-    assert (quotes.missing_quotes([one], text) == []) is found
-
-
 def test_what_is_quoted_from_code_is_not_looked_for_in_the_paper_and_names_a_version():
     of_code = [e for paper in errata_data.papers() for e in errata_data.errata(paper) if e.code]
     assert {e.id.partition("-")[0] for e in of_code} == {"CMP"}
@@ -65,12 +39,6 @@ def test_what_is_quoted_from_code_is_not_looked_for_in_the_paper_and_names_a_ver
         assert commit[1][:7] in entry.place
     assert quotes.missing_quotes(of_code, "") == []
     assert quotes.missing_quotes([dataclasses.replace(of_code[0], code="")], "") != []
-
-
-def test_a_compound_that_breaks_keeps_its_hyphen_only_within_a_line():
-    assert normalized("a high-dimensional and a low-\ndimensional space") == (
-        "a high-dimensional and a lowdimensional space"
-    )
 
 
 def test_eighty_entries_have_one_verdict_each():

@@ -416,19 +416,6 @@ def test_a_bad_grid_of_an_override_is_named_where_it_stands(project):
         project.settings(overrides={"demo.coins": {"grid": {"eps": [0.5, None]}}})
 
 
-def test_long_names_are_cut(project):
-    with pytest.raises(ConfigurationError) as caught:
-        project.settings(papers=["x" * 3000])
-    assert len(str(caught.value)) < 400
-
-
-def test_a_grid_of_many_values_is_checked_in_no_time(project):
-    values = list(range(1, 30_001))
-    rates = {"demo.coins": {"grid": {"eps": [*values, 1]}}}
-    with pytest.raises(ConfigurationError, match="has a value twice"):
-        project.settings(overrides=rates)
-
-
 def test_a_number_beyond_all_floats_is_named_where_it_stands(project):
     with pytest.raises(
         ConfigurationError, match=r"^config: overrides\.demo\.coins\.grid\.eps\[0\]: must be at most"

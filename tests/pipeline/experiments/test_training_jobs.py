@@ -1,7 +1,6 @@
 # ruff: noqa: E501  (one case per line)
 """Training runs of a paper: configuration, files, and what happens without JAX."""
 
-import inspect
 import json
 import signal
 import subprocess
@@ -14,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
-from shuffledp.pipeline.config import ConfigurationError, merged
+from shuffledp.pipeline.config import ConfigurationError
 from shuffledp.pipeline.experiments import runner, training_jobs
 from shuffledp.pipeline.experiments.results import Bundle
 from shuffledp.pipeline.experiments.results import write as write_results
@@ -165,18 +164,6 @@ def test_an_override_of_a_run_is_named_with_what_it_makes_wrong(trained):
         trained.settings(learning="skip", overrides=over)
 
 
-def test_a_grid_of_many_rounds_is_checked_at_its_ends(trained, monkeypatch):
-    looked_at = []
-    recorder = lambda name, value: looked_at.append((name, value))  # noqa: E731
-    monkeypatch.setattr(
-        "shuffledp.pipeline.config.experiments.checks_of",
-        lambda function: dict.fromkeys(inspect.signature(function).parameters, recorder),
-    )
-    trained.change(PAPER, "rounds: 5, evaluate_every: 2", "rounds: 500, evaluate_every: 1")
-    trained.settings(learning="skip")
-    assert {value for name, value in looked_at if name == "rounds"} == {1, 500}
-
-
 @pytest.mark.parametrize(("wish", "reason"), [("auto", "JAX is not installed"), ("skip", "learning: skip")])
 def test_without_jax_training_is_left_out(trained, monkeypatch, wish, reason):
     without_jax(monkeypatch)
@@ -215,14 +202,6 @@ def test_runs_of_the_paper_have_their_own_streams_and_the_stated_settings():
     )
     assert (checkin.rate, checkin.clip, checkin.noise_multiplier, checkin.rounds) == (0.1, 0.01, 5, 5540)
     assert runs["sgd"].evaluated[:2] == [1000, 2000] and len(runs["checkin"].evaluated) == 277
-
-
-def test_quick_configuration_shortens_both_runs():
-    config = yaml.safe_load((ROOT / RUN).read_text())
-    quick = yaml.safe_load((ROOT / "config/quick.yaml").read_text())
-    runs = load_settings(merged(config, quick), ROOT).papers["shuffle_gaussian"].training
-    assert all(run.shortened for run in runs.values())
-    assert all(run.plan(0).rounds <= 1000 for run in runs.values())
 
 
 # -- results -----------------------------------------------------------------------------------------------------

@@ -1,9 +1,6 @@
-import hashlib
 import io
 import json
 import logging
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -353,30 +350,6 @@ def test_methods_of_one_label_are_told_apart_in_the_legend(project):
     }
 
 
-DRAW = """
-import hashlib, json, sys
-from shuffledp.pipeline.figures.paper import draw_paper
-drawn = draw_paper(json.load(sys.stdin))
-for path, content in sorted(drawn.items()):
-    print(path.name, hashlib.sha256(content).hexdigest())
-heavy = {"shuffledp.pipeline.config", "shuffledp.accounting.general", "shuffledp.protocols", "yaml"}
-assert not heavy & set(sys.modules), heavy & set(sys.modules)
-"""
-
-
-def test_every_file_has_the_same_bytes_in_another_process_that_is_given_the_job_alone(project, files):
-    assert project.draw() == files
-    done = subprocess.run(
-        [sys.executable, "-c", DRAW],
-        input=json.dumps(project.job()),
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    other = dict(line.split() for line in done.stdout.splitlines())
-    assert other == {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
-
-
 def test_a_stand_in_is_named_on_the_picture_and_in_the_caption(tmp_path, monkeypatch):
     drawn = Drawn(tmp_path, "A made-up stand_in was used.")
     files = drawn.draw("fig2")
@@ -537,23 +510,11 @@ def test_a_damaged_or_missing_kept_drawing_is_drawn_again(again):
     assert again.drawn() == set()
 
 
-def test_other_drawing_code_draws_everything_again(again):
-    again.store = replace(again.store, code="changed")
-    assert again.drawn() == EVERY
-
-
 def test_a_damaged_result_is_refused_even_where_its_drawing_is_kept(again):
     values = Bundle.of(again.project.root / "results", "demo", "coins", "local").values
     values.write_bytes(values.read_bytes()[:-5] + b"wrong")
     with pytest.raises(IntegrityError, match=r"local\.values\.parquet: content differs"):
         again.drawn()
-
-
-def test_a_drawing_that_is_gone_is_forgotten(again):
-    text = again.file.read_text()
-    again.change(text[text.index("  fig2:") : text.index("tables:")], "")
-    assert again.drawn() == set()
-    assert {p.stem for p in again.store.folder.iterdir()} == EVERY - {"fig2"}
 
 
 def test_a_method_without_the_drawn_parameter_is_named():

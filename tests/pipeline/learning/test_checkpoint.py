@@ -1,9 +1,5 @@
 import logging
-import signal
-import subprocess
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,7 +12,6 @@ from shuffledp.pipeline.learning import (
 )
 from shuffledp.pipeline.learning import checkpoint as checkpoints
 from shuffledp.pipeline.learning.training import train
-from waiting import wait_until
 
 DATA = problem()
 
@@ -53,32 +48,6 @@ def test_a_stopped_run_goes_on_to_the_same_bytes(settings, tmp_path):
     assert train(settings, DATA) == curve
     assert train(settings, DATA, checkpoint=parts, progress=stop_after(0)) == curve  # nothing left to do
     assert sorted(tmp_path.iterdir()) == [parts, whole]
-
-
-def test_a_killed_run_goes_on_to_the_same_bytes(tmp_path):
-    path = tmp_path / "run"
-    code = """
-import sys, time
-from pathlib import Path
-from learning_problem import plan, problem
-from shuffledp.pipeline.learning.training import train
-train(plan(rounds=60), problem(), checkpoint=Path(sys.argv[1]), progress=lambda _: time.sleep(0.2), every_seconds=0)
-"""
-    with subprocess.Popen([sys.executable, "-c", code, str(path)], cwd=Path(__file__).parent) as process:
-        wait_until(lambda: path.exists() or process.poll() is not None, seconds=120)
-        process.send_signal(signal.SIGKILL)
-    assert process.returncode == -signal.SIGKILL
-    rounds = []
-    curve = train(
-        plan(rounds=60),
-        DATA,
-        checkpoint=path,
-        progress=lambda done: rounds.append(done.round),
-        every_seconds=0,
-    )
-    assert 1 < rounds[0] < 60
-    assert train(plan(rounds=60), DATA, checkpoint=tmp_path / "whole") == curve
-    assert path.read_bytes() == (tmp_path / "whole").read_bytes()
 
 
 @pytest.fixture

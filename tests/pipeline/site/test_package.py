@@ -590,22 +590,6 @@ def test_the_site_may_be_moved_with_its_folder(site: Path, tmp_path: Path) -> No
         assert opened.foreign_requests == []
 
 
-@in_browser
-def test_the_helper_notices_what_must_not_happen(tmp_path: Path) -> None:
-    path = tmp_path / "bad.html"
-    path.write_text(
-        "<!DOCTYPE html><title>bad</title><div style='width: 3000px'>wide</div>"
-        "<img src='https://example.org/a.png'><img src='missing.png'><script>throw Error('broken')</script>",
-        encoding="utf-8",
-    )
-    with open_page(path) as opened:
-        opened.scroll_through()
-        assert opened.foreign_requests == ["https://example.org/a.png"]
-        assert len(opened.broken_images()) == 2
-        assert opened.scrolls_sideways()
-        assert any("broken" in error for error in opened.errors)
-
-
 def test_a_missing_browser_skips_here_and_fails_in_continuous_integration(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:

@@ -9,8 +9,6 @@ from scipy.stats import nbinom
 from shuffledp import accounting
 from shuffledp.accounting.baselines.correlated_counts import (
     CounterNoise,
-    both_counters_delta,
-    correlated_noise,
 )
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.protocols.frequency.correlated_noise import (
@@ -57,19 +55,6 @@ def test_laws_sum_to_one_up_to_what_is_left_out(noise):
         for law in (count.held, count.absent):
             assert -1e-12 <= 1 - law.sum() <= count.omitted + 1e-12
         assert count.omitted <= tail
-
-
-@pytest.mark.parametrize(
-    ("eps", "delta", "pairs", "one_counter"),
-    [(1.0, 1e-8, 452, 953), (1.0, 1e-6, 276, 593), (2.0, 1e-6, 153, 325)],
-)
-def test_pairs_are_those_of_the_specification(eps, delta, pairs, one_counter):
-    together, alone = correlated_pair_noise(eps, delta), correlated_noise(eps, delta)
-    assert together.pairs == pytest.approx(pairs, rel=5e-3)
-    assert alone.pairs == pytest.approx(one_counter, rel=5e-3)
-    assert together.variance == alone.variance
-    assert float(pair_profile(together).delta(eps)) == pytest.approx(delta, rel=1e-8)
-    assert pair_profile(alone).delta(eps) < delta < both_counters_delta(eps, together)
 
 
 @pytest.mark.parametrize(

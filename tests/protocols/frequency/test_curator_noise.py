@@ -17,27 +17,6 @@ def calibrated(name, relation="replace_one", n=N, k=K, eps=1.0, delta=1e-8):
     return get("frequency", name).calibrate(Budget(eps, delta, relation), Fixed(n - 1), Frequency(k))
 
 
-@pytest.mark.parametrize(
-    ("name", "trust", "replaced", "added", "bits"),
-    [
-        ("central_laplace", "central", 7.835, 1.841, 7),
-        ("central_gaussian", "central", 51.96, 26.09, 7),
-        ("skellam", "secure_sum", 49.08, 20.77, 1700),
-    ],
-)
-def test_lines_of_the_first_table(name, trust, replaced, added, bits):
-    """Variance per count at 100,000 users, 100 values, eps = 1 and delta = 1e-8."""
-    held = np.full(K, N // K)
-    for relation, variance in (("replace_one", replaced), ("add_remove", added)):
-        protocol = calibrated(name, relation)
-        assert protocol.expected_mse(held) * N**2 == pytest.approx(variance, rel=3e-4)
-        profile = protocol.privacy_profile()
-        assert profile.neighbours == relation
-        assert float(profile.delta(1.0)) <= 1e-8 * (1 + 1e-9)
-    assert protocol.trust == trust
-    assert protocol.cost().bits_per_user == bits
-
-
 @pytest.mark.parametrize("name", ["central_laplace", "central_gaussian", "skellam"])
 def test_of_two_values_one_count_is_released(name):
     """The second count is n minus the first under replacement: the error is that of a sum of bits."""

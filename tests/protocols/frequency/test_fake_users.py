@@ -61,26 +61,6 @@ def test_other_rows_are_bounded_and_linked_bits_cost() -> None:
     assert worst <= told
 
 
-@pytest.mark.parametrize(
-    ("n", "eps", "kappa", "accounting", "q"),
-    [
-        (10**4, 0.2, 5, "printed", "0.28092"),
-        (10**4, 0.2, 1, "exact", "0.059879"),
-        (10**4, 0.2, 10, "exact", "0.0071121"),
-        (10**5, 1.0, 1, "printed", "0.0047205"),
-        (10**5, 1.0, 1, "exact", "0.00042598"),
-        (10**5, 1.0, 10, "exact", "0.000042649"),
-        (10**6, 2.0, 1, "exact", "0.000018086"),
-    ],
-)
-def test_flip_probabilities_of_the_specification(
-    n: int, eps: float, kappa: int, accounting: str, q: str
-) -> None:
-    got = fake_users_flip_probability(n, kappa, eps, 1e-6, accounting=accounting)
-    digits = len(q.lstrip("0.")) - 1
-    assert got == pytest.approx(float(q), rel=10**-digits)
-
-
 def test_the_smallest_probability_is_found_and_printed_needs_enough_fake_users() -> None:
     for rows in ("dropped", "blanket"):
         q = fake_users_flip_probability(500, 2, 0.7, 1e-5, other_rows=rows)

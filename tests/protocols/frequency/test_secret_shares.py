@@ -8,13 +8,12 @@ from numpy.testing import assert_allclose
 
 from shuffledp.accounting import Infeasible, multi_expected_scale
 from shuffledp.populations import Binomial, Fixed, Poisson, SubGaussian
-from shuffledp.protocols import available, conformance, get
+from shuffledp.protocols import conformance, get
 from shuffledp.protocols._additive_shares import point_delta
 from shuffledp.protocols.base import Messages
 from shuffledp.protocols.frequency import _secret_shares as shares
 from shuffledp.protocols.frequency import multi_expected as profiles
-from shuffledp.protocols.frequency._polya_shares import PolyaShares
-from shuffledp.tasks import Budget, Frequency, Participants, Public, Users, expected_metric
+from shuffledp.tasks import Budget, Frequency, Participants, Public, Users
 
 NAMES = ("multi_union", "multi_expected", "multi_exact")
 ADULT = Binomial(48841, 0.05)
@@ -32,72 +31,7 @@ def calibrated(name, eps=1.0, delta=1e-3, population=TWENTY, **options):
     return found.calibrate(Budget(eps, delta), population, BITS, **options)
 
 
-def mean_absolute_polya(shape, eps):
-    """E|X - Y| for negative binomial X, Y with a shape and ratio e^-eps, from the transform of their law."""
-    length = 2 ** math.ceil(math.log2(2 * (40 + 8 * math.sqrt(shape)) / eps + 64))
-    angle = 2 * np.pi * np.arange(length // 2 + 1) / length
-    a = math.exp(-eps)
-    pmf = np.fft.irfft(((1 - a) ** 2 / ((1 - a) ** 2 + 4 * a * np.sin(angle / 2) ** 2)) ** shape, length)
-    return float(pmf @ np.abs(np.fft.fftfreq(length, 1 / length)))
-
-
-def expected_tve(protocol, population):
-    """Mean error over the population, by Gauss and Hermite: the laws here are nearly normal.
-
-    Polya noise is far from normal, so that its standard deviation does not tell its mean error.
-    """
-    x, weights = np.polynomial.hermite_e.hermegauss(9)
-    errors = []
-    for n in np.rint(1 + population.mean + math.sqrt(population.variance) * x).astype(int):
-        if isinstance(protocol, PolyaShares):
-            errors.append(2 * mean_absolute_polya(n / protocol.base_users, protocol.eps) / n)
-        else:
-            who = Participants.from_counts([[n - n // 3, n // 3]])
-            errors.append(float(expected_metric("tve", protocol.expected_variance(who))[0]))
-    return float(weights @ errors / weights.sum())
-
-
-def test_all_three_are_registered():
-    assert set(NAMES) <= set(available("frequency"))
-
-
 # -- numbers ---------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("name", "eps", "want"),
-    [
-        ("multi_union", 0.001, 0.858),
-        ("multi_union", 0.01, 0.0856),
-        ("multi_union", 0.1, 0.00853),
-        ("multi_union", 0.5, 0.00165),
-        ("multi_expected", 0.001, 3.232),
-        ("multi_expected", 0.01, 0.3232),
-        ("multi_expected", 0.1, 0.0324),
-        ("multi_expected", 0.5, 0.00653),
-    ],
-)
-def test_expected_error_on_adult(name, eps, want):
-    """Recomputed from the published formulas; three or four digits were kept."""
-    protocol = calibrated(name, eps, 1e-5, ADULT, accounting="printed")
-    assert_allclose(expected_tve(protocol, ADULT), want, rtol=4e-3)
-
-
-@pytest.mark.parametrize("population", [ADULT, Poisson(1000.0)], ids=["adult", "poisson"])
-@pytest.mark.parametrize(("eps", "low", "high"), [(0.001, 1.4, 1.5), (0.1, 2.3, 2.6), (0.5, 2.7, 3.0)])
-def test_expected_gaussian_noise_is_worse_than_polya_noise(population, eps, low, high):
-    """The paper claims that MULTI-EXPECTED is 40 % better than MULTI-UNION: it is several times worse."""
-
-    def error(name, accounting):
-        return expected_tve(calibrated(name, eps, 1e-5, population, accounting=accounting), population)
-
-    union = error("multi_union", "printed")
-    assert 3.4 < error("multi_expected", "printed") / union < 4.15
-    tight = error("multi_expected", "exact") / union
-    assert low - 0.05 < tight < high + 0.05
-    own = error("multi_exact", "exact")
-    assert own < union
-    assert own < error("multi_expected", "exact")
 
 
 def polya_delta(shape, eps):

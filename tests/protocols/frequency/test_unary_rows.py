@@ -76,30 +76,6 @@ def test_free_rates_are_no_worse_than_the_best_number_of_cells() -> None:
 
 
 @pytest.mark.parametrize(
-    ("n", "k", "eps", "form", "q"),
-    [
-        (10**5, 50, 1.0, "symmetric", 0.019867),
-        (10**5, 50, 1.0, "optimized", 1.7053e-4),
-        (10**5, 50, 1.0, "best", 2.492e-3),
-        (10**4, 50, 0.2, "symmetric", 0.17532),
-        (10**4, 50, 0.2, "optimized", 0.031674),
-    ],
-)
-def test_rates_of_the_specification(n: int, k: int, eps: float, form: str, q: float) -> None:
-    """Which puts numbers of rows into wider blocks, so that its bound at its rates is up to 3 % below delta."""
-    rates = row_rates(n, k, eps, 1e-6, form=form)
-    assert 0.998 * q < rates.other_rate < q
-    if form == "best":
-        assert rates.own_rate == pytest.approx(0.8737, abs=1e-4)
-    at_most, above = (
-        float(rows_profile(n, found).delta(eps))
-        for found in (rates, RowRates(rates.own_rate, rates.other_rate * (1 - 2e-3)))
-    )
-    assert at_most <= 1e-6 * (1 + 1e-12) or n * rates.other_rate < 100
-    assert at_most <= 1.002e-6 < above
-
-
-@pytest.mark.parametrize(
     ("n", "k", "eps", "delta"), [(10**4, 5000, 1.0, 1e-6), (40, 5, 1.0, 1e-2), (1, 4, 0.5, 1e-3)]
 )
 def test_no_other_rate_is_much_better(n: int, k: int, eps: float, delta: float) -> None:

@@ -20,27 +20,6 @@ from shuffledp.protocols.vectors.privunit import CAP_MASSES, CapReport, PrivUnit
 from shuffledp.tasks import Budget, Vectors
 
 
-@pytest.mark.parametrize(
-    ("d", "c", "p", "error", "half", "central"),
-    [
-        (3, 0.02, 0.97149, 1.0458e-6, 3.01e-5, 33),
-        (10, 0.01, 0.94572, 1.0056e-5, 1.40e-4, 96),
-        (100, 0.004, 0.88285, 1.4094e-4, 1.56e-3, 135),
-        (1000, 0.004, 0.88285, 1.4586e-3, 1.57e-2, 140),
-    ],
-)
-def test_reference_errors(d, c, p, error, half, central):
-    n = 10**5
-    cap, eps_local = best_cap(n, d, 1.0, 1e-8)
-    assert cap == c
-    assert cap_probability(cap, eps_local) == pytest.approx(p, abs=5e-6)
-    found = CapReport(d, cap, cap_probability(cap, eps_local)).error(n)
-    assert found == pytest.approx(error, rel=1e-4)
-    widest = favored_local_budget(n, 2.0, 1.0, 1e-8)
-    assert CapReport(d, 0.5, cap_probability(0.5, widest)).error(n) == pytest.approx(half, rel=4e-3)
-    assert found / (1.04e-8 * d) == pytest.approx(central, rel=0.02)
-
-
 @pytest.mark.parametrize(("n", "eps", "delta"), [(10**4, 3.0, 1e-8), (50, 0.5, 1e-3), (10**5, 1.0, 1e-6)])
 def test_no_other_cap_has_less_error(n, eps, delta):
     def error(c, eps_local):
@@ -112,11 +91,6 @@ def test_moments_of_a_report(d, c, p):
     mean, square = moments(d, c, p)
     assert CapReport(d, c, p).mean == pytest.approx(mean, rel=1e-10)
     assert CapReport(d, c, p).square == pytest.approx(square, rel=1e-10)
-
-
-def test_the_error_of_the_specification():
-    assert CapReport(5, 0.1, 0.7).error(1) == pytest.approx(3.066608, abs=5e-7)
-    assert CapReport(5, 0.1, 0.7).error(10) == pytest.approx(0.3066608, abs=5e-8)
 
 
 def test_a_cap_of_half_the_sphere_starts_at_the_middle():

@@ -8,7 +8,6 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from shuffledp.accounting.summation.design_files import quick_design
 from shuffledp.pipeline.claims import claim_tables, errata_data, review
 from shuffledp.pipeline.papers import documents
 from shuffledp.pipeline.papers.summation import computed_tables
@@ -137,16 +136,6 @@ def test_the_table_of_accountings_rounds_to_whole_messages():
     assert [[int(re.sub(r"[|, ]", "", cell.partition("±")[0])) for cell in row] for row in shown] == (
         table.drop(columns="reading error").round().astype(int).to_numpy().tolist()
     )
-
-
-def test_quick_designs_need_a_few_more_messages():
-    ratios = [
-        quick_design(d, 1.0, 1e-6, 0.9).messages / computed_tables.best_design(d).design.messages
-        for d in (1, 2, 5, 15, 20)
-    ]
-    assert 1 < min(ratios) < 1.01 and 1.155 < max(ratios) < 1.165
-    halving = quick_design(15, 1.0, 1e-6, 0.9, atoms="halving").messages
-    assert round(halving / computed_tables.best_design(15, atoms="halving").design.messages, 2) == 1.23
 
 
 def test_growth_and_communication_of_the_page():
