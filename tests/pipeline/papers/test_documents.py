@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import importlib
+import math
 import re
 from pathlib import Path
 
 import pandas as pd
 import pytest
 
+from shuffledp.accounting.baselines.fragmented_rappor import rappor_flip_probability
+from shuffledp.accounting.expected_errors.sums import central_laplace_mse, rappor_mse
 from shuffledp.pipeline.claims import claim_tables, errata_data, review
 from shuffledp.pipeline.papers import document_numbers, documents
-from shuffledp.pipeline.papers.random_population import multi_message_gaps
+from shuffledp.pipeline.papers.random_population import multi_message_gaps, published_gaps
+from shuffledp.pipeline.papers.shuffle_gaussian import computed_tables as shuffle_gaussian
+from shuffledp.pipeline.papers.summation import computed_tables as summation
+from shuffledp.populations import Binomial
 from shuffledp.storage import damaged
 
 ROOT = Path(__file__).parents[3]
@@ -61,6 +67,12 @@ def test_numbers_of_sentences_are_up_to_date_and_all_used(group):
             name,
             text,
         )
+
+
+def test_a_number_of_a_sentence_is_computed_anew():
+    text = "It takes <!-- value summation: bits best -->9.99<!-- end --> bits.\n"
+    bits = documents.value("summation", "bits best")
+    assert documents.refreshed(text) == text.replace("9.99", bits)
 
 
 #: Expected errors of a method by accounting, for the splits S1, S2 and S3; one rival has no exact accounting.

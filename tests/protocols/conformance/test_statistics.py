@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.stats import ks_2samp
 
 from shuffledp.populations import Fixed
 from shuffledp.protocols import conformance
