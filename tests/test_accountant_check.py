@@ -48,39 +48,3 @@ def test_answers_on_the_wrong_side_are_found(tool, monkeypatch, changed, found):
         texts = tool.checked(tool.CASES[2], 2.0, 7, 1e-4)
     assert len(texts) == len(found)
     assert all(part in text for part, text in zip(found, texts, strict=True))
-
-
-@pytest.mark.parametrize("case", [0, 27])
-@pytest.mark.parametrize(
-    ("changed", "found"),
-    [(1.0, set()), (0.99, {"too small", "smaller than needed"}), (1.01, {"too large", "larger than needed"})],
-)
-def test_answers_of_random_allocation_on_the_wrong_side_are_found(tool, monkeypatch, case, changed, found):
-    steps = tool.ALLOCATIONS[case]
-    exact = tool.allocation_epsilon
-    monkeypatch.setattr(
-        tool, "allocation_epsilon", lambda *args, **options: changed * exact(*args, **options)
-    )
-    with mpmath.workdps(tool.DIGITS):
-        texts = tool.checked_allocation(steps, 1e-4, "add")
-    assert len(texts) == len(found)
-    assert all(any(part in text for text in texts) for part in found)
-
-
-def test_a_run_goes_on_where_the_last_one_ended(tool, tmp_path):
-    lines, asked = tmp_path / "logs" / "lines.jsonl", []
-
-    def setting(name, wrong):
-        return tool.Asked("answers", name, lambda: asked.append(name) or wrong)
-
-    grid = [setting("one", []), setting("two", ["eps is too small"])]
-    assert tool.done(grid[:1], lines, "new") == {"answers: one": []}
-    lines.write_bytes(lines.read_bytes() + b'{"part": "ans')  # the machine went down
-    found = tool.done(grid, lines, "new")
-    assert found == {"answers: one": [], "answers: two": ["eps is too small"]}
-    assert asked == ["one", "two"]
-    assert tool.done(grid, lines, "new") == found
-    assert asked == ["one", "two"]
-    tool.done(grid, lines, "newer")
-    assert asked == ["one", "two"] * 2
-    assert tool.report(found).startswith("2 answers, 1 on the wrong side")

@@ -1,9 +1,5 @@
 """The table of numerical errors: every public name is in it, a sample of it holds, and errors are found."""
 
-import json
-from dataclasses import replace
-
-import mpmath
 import pytest
 
 from scripts_by_file import script
@@ -31,11 +27,6 @@ def test_every_public_name_has_a_reference_or_a_reason(tool):
     assert tool.missing() == []
 
 
-def test_a_new_name_is_missing_until_someone_decides(tool, monkeypatch):
-    monkeypatch.setattr(accounting, "__all__", [*accounting.__all__, "invented"])
-    assert tool.missing() == ["invented"]
-
-
 def test_a_sample_holds(tool):
     """The third setting of every function: the first random one, or a mixed corner."""
     wrong = []
@@ -61,29 +52,6 @@ def test_an_error_on_the_wrong_side_is_found(tool, monkeypatch):
         found = tool.Found()
         found.add(claim, setting, error)
         assert bool(found.wrong) != holds
-
-
-@pytest.mark.parametrize(
-    ("factor", "low", "high"), [(1 - 1e-7, -2e-7, -5e-8), (1, -1e-15, 1e-15), (1 + 1e-7, 5e-8, 2e-7)]
-)
-def test_a_root_is_put_back(tool, factor, low, high):
-    claims = __import__("numerical.claims", fromlist=["off_by_inverse"])
-    with mpmath.workdps(50):
-        error = claims.off_by_inverse(2.0 * factor, lambda x: mpmath.exp(-(x**2)), float(mpmath.exp(-4)))
-    assert low <= error <= high
-
-
-def test_what_is_done_is_not_done_again(tool, tmp_path, monkeypatch):
-    lines = tmp_path / "lines.jsonl"
-    module, claim = next((m, c) for m, _, claims in tool.families() for c in claims if c.name == "clone_rate")
-    claim = replace(claim, count=3)
-    first = tool.done([(module, claim)], lines)[claim.name]
-    assert first.settings == 3 and len(lines.read_text().splitlines()) == 3
-    with lines.open("a") as file:
-        file.write('{"code": "cut off')
-    monkeypatch.setattr(tool, "measured", lambda *_: pytest.fail("done before"))
-    assert tool.done([(module, claim)], lines)[claim.name] == first
-    assert all(json.loads(line) for line in lines.read_text().splitlines())
 
 
 def test_the_page_has_the_table_of_these_functions(tool):

@@ -6,7 +6,6 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 
-import numpy as np
 import pytest
 
 from scripts_by_file import ROOT, script
@@ -84,86 +83,6 @@ def test_what_is_drawn_together_is_held_some_at_a_time(case, most, alone):
     outcome, note, memory = alone(*case)
     assert outcome == "done", note
     assert memory < most << 20
-
-
-def test_slopes_are_those_of_powers():
-    picture = _picture()
-    sizes = [10.0**e for e in range(3, 10)]
-    assert picture.slope_of(sizes, [1e-9 * n for n in sizes], 1e-6) == pytest.approx(1)
-    assert picture.slope_of(sizes, [1e-6 * n**0.5 for n in sizes], 1e-6) == pytest.approx(0.5)
-    assert picture.slope_of(sizes, [1e-3] * 7, 0.02) == pytest.approx(0)
-    assert picture.slope_of(sizes, [1e-3, 1e-4, 1e-3, 1e-4, 1e-3, 1e-4, 1e-2], 0.02) == pytest.approx(0)
-    assert np.isnan(picture.slope_of(sizes[:1], [1.0], 0.02))
-
-
-def _picture():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(ROOT / "benchmarks")
-        return script("benchmarks/scale_picture.py")
-
-
-def _found(picture):
-    """Two protocols: one flat, one whose cost is that of its users and that ends on the way."""
-    flat = [
-        scale.Measured(scale.Case("frequency", "local", n, 10), "done", 0.001, 0.001, 5 << 20)
-        for n in scale.USERS
-    ]
-    by_values = [
-        scale.Measured(scale.Case("frequency", "local", 10**6, k), "done", 0.0, 1e-6 * k, 20 * k)
-        for k in scale.VALUES
-    ]
-    users = [
-        scale.Measured(scale.Case("vectors", "privunit", n, 10), "done", 0.0, 1e-6 * n, 100 * n)
-        if n < 10**8
-        else scale.Measured(scale.Case("vectors", "privunit", n, 10), "too long")
-        for n in scale.USERS
-    ]
-    nothing = [
-        scale.Measured(scale.Case("vectors", "privunit", 10**6, k), "infeasible") for k in scale.VALUES
-    ]
-    return {
-        ("frequency", "local", "users"): flat,
-        ("frequency", "local", "values"): by_values,
-        ("vectors", "privunit", "users"): users,
-        ("vectors", "privunit", "values"): nothing,
-    }
-
-
-def test_the_table_names_what_grows_and_why():
-    picture = _picture()
-    lines = list(picture.table(_found(picture)))
-    assert "| flat | 0.85 | k: k counts are drawn |" in lines[2]
-    assert "| 1.00, too long at 10^8 | infeasible | n: no sufficient statistic" in lines[3]
-    assert "k = 2 to 10^6" in lines[3]
-    assert lines[5].startswith("1 of 2 protocols are flat in n. 19 cases took")
-
-
-def test_the_picture_has_a_row_for_every_protocol():
-    picture = _picture()
-    png = picture.drawn(_found(picture))
-    assert png.startswith(b"\x89PNG")
-
-
-def test_what_was_measured_is_not_measured_again(tmp_path, monkeypatch):
-    lines = tmp_path / "lines.jsonl"
-    monkeypatch.setattr(scale, "USERS", (10, 100))
-    monkeypatch.setattr(scale, "VALUES", (2,))
-    calls = []
-    monkeypatch.setattr(
-        scale, "measured", lambda case: calls.append(case) or scale.Measured(case, "done", 0.1, 0.2, 3)
-    )
-    first = scale.measure_axes(lines, "frequency local")
-    assert [(case.users, case.values) for case in calls] == [(10, 10), (100, 10), (10**6, 2)]
-    with lines.open("a", encoding="utf-8") as file:
-        file.write('{"case": {"ki')  # a kill in the middle of a line
-    assert scale.measure_axes(lines, "frequency local") == first
-    assert len(calls) == 3
-
-
-def test_nothing_larger_is_tried_after_a_case_that_took_too_long(monkeypatch):
-    monkeypatch.setattr(scale, "measured", lambda case: scale.Measured(case, "too long"))
-    found = scale.measure_axes(None, "frequency local")
-    assert [one.note for one in found["frequency", "local", "users"]] == ["", *["not tried"] * 6]
 
 
 def test_a_case_runs_in_a_process_of_its_own(alone):

@@ -8,8 +8,6 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "src/shuffledp"
 MAY_PRINT = {"cli", "protocols.client.files"}  # the latter is copied into programs
@@ -123,41 +121,3 @@ def test_the_architecture_page_shows_the_entries_of_the_package_and_no_more_than
     entries = {path.stem for path in PACKAGE.iterdir() if path.name != "__pycache__"}
     assert sorted(shown) == sorted(entries - {"__init__", "py"})
     assert len(entries) <= 18
-
-
-@pytest.mark.parametrize(
-    "source",
-    [
-        "import random",
-        "from random import gauss",
-        "from numpy import random",
-        "from numpy.random import default_rng",
-        "x = np.random.default_rng(1)",
-        "def f(rng): ...",
-        "n = law.sample(source)",
-        "x = binom(3, 0.5).rvs()",
-    ],
-)
-def test_random_numbers_are_found(source):
-    assert list(random_numbers(ast.parse(source)))
-
-
-@pytest.mark.parametrize(
-    ("source", "found"),
-    [
-        ("from shuffledp.accounting import Infeasible", ["accounting.Infeasible"]),
-        ("from shuffledp.accounting import *", ["accounting.*"]),
-        ("from shuffledp import accounting", ["accounting"]),
-        ("import shuffledp.accounting as a", ["accounting"]),
-        ("from shuffledp.accounting import general", []),
-        ("from shuffledp.accounting.errors import Infeasible", []),
-        ("import shuffledp.accounting.errors", []),
-    ],
-)
-def test_imports_through_public_packages_are_found(source, found):
-    assert [name for _, name in through_public_package(ast.parse(source))] == found
-
-
-@pytest.mark.parametrize("source", ["print(1)", "print('x', file=log)", "sys.stdout.write('x')"])
-def test_prints_are_found(source):
-    assert list(prints(ast.parse(source)))

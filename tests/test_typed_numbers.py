@@ -104,21 +104,3 @@ def test_a_generated_number_does_not_begin_a_line():
         assert (
             re.findall(r"^\s*(?:[*-] )?<!-- value .*$", page.read_text(encoding="utf-8"), re.MULTILINE) == []
         )
-
-
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("it is 16 % more, or 3.5 to 4.1 times", ["16", "3.5", "4.1"]),
-        ("about twentyfold, five times as large", ["twentyfold", "five times"]),
-        ("at eps = 0.5 and delta = 1e-6, with 500,000 users (SUM-N4, Theorem 5.2, Figures 3 and 4)", []),
-        ("takes <!-- value summation: bits best -->5.10<!-- end --> bits, `9.6` in code", []),
-        ("The paper reports 70 % on Adult and 60 % under Poisson. We have 83 %.", ["83"]),
-        ("The paper says that shuffling costs a factor of the order of 10. It is 22.", ["22."]),
-        ("eps = 5 times", ["5"]),
-        ("## Open settings\n| a | 3 | fits 36 |\n\n4", ["36", "4"]),
-        ("## Regenerated results\n| a | 3 | 4 |", []),
-    ],
-)
-def test_the_search_for_typed_numbers(text, found):
-    assert typed(text) == found

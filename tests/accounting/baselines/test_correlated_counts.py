@@ -46,7 +46,7 @@ def test_far_away_budgets_have_an_answer_that_keeps_its_target(eps, accounting):
         assert counter_delta(eps / 2, noise) <= delta / 2
 
 
-@pytest.mark.parametrize("eps, delta, share", [(0.001, 1e-15, 0.01), (12.0, 1e-15, 1e-9)])
+@pytest.mark.parametrize("eps, delta, share", [(0.001, 1e-15, 0.01)])
 def test_noise_too_wide_to_account_for_is_refused_with_a_reason(eps, delta, share):
     with pytest.raises(Infeasible, match=f"too wide: with {share} of eps = {eps}"):
         correlated_noise(eps, delta, accounting="exact", share=share)
@@ -169,12 +169,6 @@ def test_the_moments_of_the_noise():
     assert noise.singles == pytest.approx(2 * q / (1 - q), rel=1e-14)
     assert noise.variance == pytest.approx(2 * q / (1 - q) ** 2, rel=1e-14)
     assert CounterNoise(2000.0, 2.5, 900.0).messages == 0
-
-
-@pytest.mark.parametrize("parameters", [(0.2, -1.0, 0.1), (0.2, 1.0, 0.0), (0.0, 1.0, 0.1)])
-def test_noise_outside_its_range_is_rejected(parameters):
-    with pytest.raises(ValueError, match="must be"):
-        CounterNoise(*parameters)
 
 
 @pytest.mark.parametrize("size", [1, 2, 7, 8, 9, 100])

@@ -16,11 +16,9 @@ from shuffledp.accounting import (
     LaplaceRandomizer,
     SubsetSelection,
     amplified_epsilon,
-    blanket_delta,
     blanket_epsilon,
     blanket_randomizer_delta,
     grr_blanket_delta,
-    grr_blanket_epsilon,
 )
 from shuffledp.accounting.general.blanket import _delta, population_delta, population_epsilon
 from shuffledp.numerics.sum_excess import Summands, expected_positive_part
@@ -72,14 +70,6 @@ def test_bounds_enclose_all_data_sets_of_randomized_response(k, eps_local, users
     assert low == pytest.approx(constant, rel=1e-5)
 
 
-def test_randomized_response_over_five_values_is_exact_for_two_users():
-    """The reference of the reduction that forgets the residual: 0.029675, not 0.01092."""
-    assert f"{blanket_randomizer_delta(GRR(1.0, 5), 2, 0.8):.6f}" == "0.029675"
-    truth = max(all_deltas(grr_table(5, 1.0), 2, 0.8).values())
-    assert truth == pytest.approx(0.029675405, rel=1e-6)
-    assert f"{blanket_randomizer_delta(GRR(2.0, 4), 5, 0.5):.5f}" == "0.34071"
-
-
 def test_bounds_enclose_all_data_sets_of_random_tables():
     rng = np.random.default_rng(5)
     for users in (2, 3, 3):
@@ -111,27 +101,6 @@ def test_without_a_common_output_there_is_no_blanket():
 
 
 # -- published and recorded numbers ----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("users", "k", "eps_local", "printed"),
-    [
-        (1_000, 10, 1.0, "0.080161"),
-        (10_000, 10, 1.0, "0.0232533"),
-        (10_000, 10, 3.0, "0.189779"),
-        (70_187, 900, 2.0, "0.0031283"),
-        (70_187, 900, 4.0, "0.0310455"),
-        (70_187, 900, 7.0, "0.531272"),
-        (500_000, 50, 4.0, "0.035609"),
-    ],
-)
-def test_reference_values_of_randomized_response(users, k, eps_local, printed):
-    digits = len(printed.partition(".")[2])
-    for side in ("lower", "upper"):
-        found = blanket_epsilon(GRR(eps_local, k), users, 1e-6, side)
-        if side == "upper":
-            assert f"{found:.{digits}f}" == printed
-        assert found == pytest.approx(float(printed), rel=5e-4)
 
 
 @pytest.mark.parametrize(
@@ -173,12 +142,6 @@ def test_randomized_response_agrees_with_its_exact_sum(users, k, eps_local, eps)
     exact = grr_blanket_delta(eps, users, k, eps_local)
     assert blanket_randomizer_delta(GRR(eps_local, k), users, eps) == pytest.approx(exact, rel=1e-5)
     assert blanket_randomizer_delta(GRR(eps_local, k), users, eps) >= exact * (1 - 1e-9)
-
-
-def test_randomized_response_agrees_with_the_exact_epsilon():
-    exact = grr_blanket_epsilon(3_000, 20, 1e-8, 2.5)
-    found = blanket_epsilon(GRR(2.5, 20), 3_000, 1e-8)
-    assert exact * (1 - 1e-9) <= found <= exact * (1 + 3e-6)  # by the gap of delta, and by the search
 
 
 # -- randomizers among themselves ------------------------------------------------------------------------------------
@@ -261,8 +224,8 @@ def test_nobody_else_is_no_population():
 # -- the whole range ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("eps_local", [1e-3, 1.0, 6.0, 12.0])
-@pytest.mark.parametrize("users", [1, 30, 10**4, 10**9])
+@pytest.mark.parametrize("eps_local", [1e-3, 1.0, 12.0])
+@pytest.mark.parametrize("users", [1, 30, 10**9])
 def test_lower_is_below_upper_and_both_below_the_local_budget(eps_local, users):
     for randomizer in (GRR(eps_local, 100), LaplaceRandomizer(eps_local)):
         for delta in (1e-2, 1e-15):
@@ -293,21 +256,3 @@ def test_more_users_and_noise_help():
     assert all(b < a for a, b in itertools.pairwise(grid))
     grid = [blanket_epsilon(LaplaceRandomizer(e), 1000, 1e-6) for e in (0.01, 0.1, 1.0, 3.0)]
     assert all(a < b for a, b in itertools.pairwise(grid))
-
-
-def test_the_older_function_of_that_name_is_another_one():
-    assert blanket_delta(0.5, 2_000, 50, 4.0) == pytest.approx(2.433e-7, rel=1e-3)
-
-
-@pytest.mark.parametrize(
-    ("args", "message"),
-    [
-        ((GRR(1.0, 5), 0, 1e-6), r"users must be an integer in \[1, 2\^53\], got 0"),
-        ((GRR(1.0, 5), 10, 0.0), r"delta must be in \(0, 1\), got 0.0"),
-        ((GRR(1.0, 5), 10, 1e-6, "middle"), "bound must be one of upper, lower; got 'middle'"),
-        ((1.0, 10, 1e-6), "randomizer must be a Randomizer"),
-    ],
-)
-def test_bad_arguments_are_named(args, message):
-    with pytest.raises(ValueError, match=message):
-        blanket_epsilon(*args)

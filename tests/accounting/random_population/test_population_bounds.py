@@ -19,32 +19,7 @@ from shuffledp.populations import (
     SubGaussian,
 )
 
-D = 1e-5
-ADULT = {a: Binomial(48841, a) for a in (0.01, 0.05, 0.1, 0.2, 0.4, 0.5)}
 LAWS = [Fixed(20), Binomial(60, 0.3), Poisson(30), Empirical((0.2, 0.3, 0.5), 4)]
-
-
-def test_table_of_lower_bounds():
-    adult, poisson = ADULT[0.05], Poisson(1000)
-    assert population_lower_bound(adult, D / 2, form="printed") == pytest.approx(2270.4, abs=0.05)
-    assert population_lower_bound(adult, D / 2, form="corrected") == pytest.approx(2198.9, abs=0.05)
-    assert population_lower_bound(adult, D / 2, form="exact") == 2233
-    assert population_lower_bound(poisson, D / 2, form="printed") == pytest.approx(809.6, abs=0.05)
-    assert population_lower_bound(poisson, D / 2, form="corrected") == pytest.approx(844.8, abs=0.05)
-    assert population_lower_bound(poisson, D / 2, form="exact") == 864
-
-
-@pytest.mark.parametrize(
-    ("rate", "tail"), [(0.01, 1.7e-4), (0.05, 1.5e-4), (0.1, 1.0e-4), (0.2, 4.3e-5), (0.4, 3.2e-6)]
-)
-def test_printed_binomial_bound_fails_for_small_rates(rate, tail):
-    law = ADULT[rate]
-    bound = law.mean - math.sqrt(law.mean * math.log(2 / D)) + 1  # with the mean of the others, not n'a
-    assert population_shortfall(law, bound) == pytest.approx(
-        tail, abs=5 * 10 ** (math.floor(math.log10(tail)) - 2)
-    )
-    printed = population_lower_bound(law, D / 2, form="printed")
-    assert (population_shortfall(law, printed) > D / 2) == (rate < 0.38)
 
 
 def test_lower_bounds_of_bounds_by_hand():

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 import mpmath as mp
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import gammaln
 from scipy.stats import binom
 
 
@@ -40,26 +39,6 @@ def partition_moment(order: int, n: int, sigma: float) -> mp.mpf:
     return total / mp.mpf(n) ** order
 
 
-def float_partition_rdp(order: int, n: int, sigma: float) -> float:
-    """The same in floats with log-gamma functions, as a program would do it that has to be fast."""
-    log_terms = []
-    for parts in partitions(order):
-        if len(parts) > n:
-            continue
-        repeats = Counter(parts)
-        log_terms.append(
-            math.lgamma(n + 1)
-            - math.lgamma(n - len(parts) + 1)
-            - sum(math.lgamma(r + 1) for r in repeats.values())
-            + math.lgamma(order + 1)
-            - sum(r * math.lgamma(p + 1) for p, r in repeats.items())
-            + (sum(r * p * p for p, r in repeats.items()) - order) / (2 * sigma**2)
-            - order * math.log(n)
-        )
-    top = max(log_terms)
-    return (top + math.log(math.fsum(math.exp(t - top) for t in log_terms))) / (order - 1)
-
-
 def precise_rdps(last: int, n: int, sigma: float, digits: int = 80) -> list[float]:
     """Divergences of the orders 2 .. `last`, from the n-th power of the series ``sum q^(k(k-1)/2) x^k / k!``."""
     with mp.workdps(digits):
@@ -72,18 +51,6 @@ def precise_rdps(last: int, n: int, sigma: float, digits: int = 80) -> list[floa
             float(mp.log(mp.factorial(order) * power[order] / mp.mpf(n) ** order) / (order - 1))
             for order in range(2, last + 1)
         ]
-
-
-def miller_rdps(last: int, n: int, sigma: float) -> NDArray[np.float64]:
-    """The power series in floats, for ``last <= n + 1`` and moments that floats can hold."""
-    k = np.arange(last + 1)
-    a = np.exp(k * (k - 1) / (2 * sigma**2) - gammaln(k + 1))
-    power = np.ones(last + 1)
-    for m in range(1, last + 1):
-        j = np.arange(1, m + 1)
-        power[m] = np.sum((j * (n + 1.0) - m) * a[j] * power[m - j]) / m
-    orders = np.arange(2, last + 1)
-    return (np.log(power[2:]) + gammaln(orders + 1) - orders * math.log(n)) / (orders - 1)
 
 
 def precise_means(last: int, n: int, sigma: float, rate: float) -> list[mp.mpf]:

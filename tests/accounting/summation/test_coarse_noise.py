@@ -24,7 +24,6 @@ from shuffledp.accounting.summation.coarse_losses import (
     law_of,
     loss_grid,
     loss_part,
-    pair_shift,
     shifts_of,
     summed_parts,
 )
@@ -237,11 +236,6 @@ def test_delta_falls_with_eps_and_with_noise():
     assert certify(design.moved(rate=0.5), 4.0).delta < values[2]
 
 
-def test_shifts_are_few():
-    assert len(shifts_of(all_pairs(10), 10)) == 23
-    assert pair_shift((0, 10), 10) == (10, 1, -1)
-
-
 def test_both_directions_of_a_move_come_from_one():
     """The losses of the opposite move, made from those of the move itself, against the law taken apart directly."""
     design = CoarseDesign(2, 1.5, (2.0, 4.0), (1.0, 1.6), 2.0, 1e-2)
@@ -278,20 +272,12 @@ def test_some_cells_estimate_what_all_bound():
 def test_bad_designs_are_refused():
     with pytest.raises(ValueError, match="hubs must grow"):
         CoarseDesign(4, 0.9, (1.0,) * 4, (1.0,) * 4, 1.0, 1e-6, (2,))
-    with pytest.raises(ValueError, match="hubs must"):
-        atom_content(2, 12, (4, 3))
     with pytest.raises(ValueError, match="rates and centers must have 2 values"):
         CoarseDesign(2, 0.9, (1.0,), (1.0,), 1.0, 1e-6)
-    with pytest.raises(ValueError, match="centers must be in"):
-        CoarseDesign(1, 0.9, (1.0,), (0.1,), 1.0, 1e-6)
-    with pytest.raises(ValueError, match="max_value must be an integer in"):
-        CoarseDesign(129, 0.9, (1.0,) * 129, (1.0,) * 129, 1.0, 1e-6)
     with pytest.raises(ValueError, match="keys"):
         CoarseDesign.from_dict({"max_value": 1})
     with pytest.raises(ValueError, match="index must be in"):
         atom_content(3, 2)
-    with pytest.raises(ValueError, match="max_value must be"):
-        atom_content(1, 0)
     with pytest.raises(Infeasible, match="grid"):
         certify(replace(SMALL[1], eps=1.0), 1.0, precision=Precision(10**6, 1e-9, 1e-12))
     assert CoarseDesign.from_dict(SMALL[3].to_dict()) == SMALL[3]
