@@ -20,11 +20,9 @@ from shuffledp.accounting import (
     budget,
     calibrate_randomizer,
     clone_delta,
-    curves,
     local_budget,
     smallest_batch,
 )
-from shuffledp.accounting.baselines.fragmented_rappor import MOST_FLIPS
 from shuffledp.accounting.general.grr_blanket import grr_blanket_delta
 from shuffledp.guarantees import GUARANTEES
 from shuffledp.populations import Binomial, Empirical, Fixed, MomentBounded, Poisson, SubGaussian
@@ -381,15 +379,6 @@ def test_a_falling_function_is_bracketed_in_few_steps(excess, root, most, tolera
     assert len(tried) <= most
 
 
-def test_the_most_users_of_rappor_are_those_that_the_docstring_names():
-    """The limit was a sentence about memory, in no docstring."""
-    most = round(MOST_FLIPS * (math.exp(1.0) + 1))
-    assert amplification(2.0, most - 10, 1e-8, randomizer="rappor", domain_size=20).eps < 1e-5
-    with pytest.raises(Infeasible, match=r"at most 1e\+11, which are 3.72e\+11 users"):
-        amplification(2.0, round(1.01 * most), 1e-8, randomizer="rappor", domain_size=20)
-    assert MOST_FLIPS == 10**11 and "at most 10^11 expected flips of a bit" in amplification.__doc__
-
-
 # -- a randomizer of one's own -------------------------------------------------------------------------------------
 
 
@@ -420,12 +409,3 @@ def test_one_user_alone_has_the_central_budget_itself():
 def test_a_randomizer_with_more_than_its_local_budget_is_refused():
     with pytest.raises(ValueError, match=r"make\(.*\) must have at most this local budget, got 0.9999"):
         calibrate_randomizer(lambda eps_local: kept_bit(2 * eps_local), Fixed(999), 0.5, 1e-6)
-
-
-def test_results_are_tables():
-    answer = amplification(2.0, 1_000, 1e-6)
-    assert answer.to_frame().loc["eps", "value"] == answer.eps
-    assert "<td>clones</td>" in answer._repr_html_()
-    found = curves(2.0, 1_000)
-    assert list(found.to_frame().columns) == ["eps", "delta"]
-    assert tuple(found.plot().lines[0].get_ydata()) == found.delta

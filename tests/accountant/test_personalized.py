@@ -2,12 +2,12 @@
 
 import itertools
 import math
-from collections import Counter
 
 import numpy as np
 import pytest
 from scipy.stats import binom
 
+from enumerated_reports import responses, worst_delta
 from shuffledp.accountant.personalized import _binomial_below, _blanket_rate
 from shuffledp.accounting import (
     GRR,
@@ -19,7 +19,6 @@ from shuffledp.accounting import (
     SubsetSelection,
     blanket_epsilon,
     blanket_randomizer_delta,
-    hockey_stick,
     personalized_answer,
     personalized_delta,
     personalized_epsilon,
@@ -29,38 +28,18 @@ from shuffledp.populations.laws import PoissonBinomial
 # -- all data sets of few users ----------------------------------------------------------------------------------------
 
 
-def _rows(randomizer, k=3):
-    if isinstance(randomizer, FiniteRandomizer):
-        return np.array(randomizer.table)
-    odds = math.exp(randomizer.eps_local)
-    return (np.eye(k) * (odds - 1) + 1) / (odds + k - 1)
+def _rows(randomizer):
+    return (
+        np.array(randomizer.table)
+        if isinstance(randomizer, FiniteRandomizer)
+        else responses(3, randomizer.eps_local)
+    )
 
 
 def _worst_delta(groups, victim, eps):
-    """The largest delta of the histogram over all data sets of the others and all pairs of the victim's inputs."""
+    """The largest delta over all data sets of the others and all pairs of the victim's inputs."""
     others = [_rows(r) for i, (n, r) in enumerate(groups) for _ in range(n - (i == victim))]
-    own = _rows(groups[victim][1])
-    worst = 0.0
-    for held in itertools.product(*(range(len(table)) for table in others)):
-        reports = [table[x] for table, x in zip(others, held, strict=True)]
-        for pair in itertools.permutations(range(len(own)), 2):
-            first, second = (_histogram([*reports, own[x]]) for x in pair)
-            keys = sorted(first.keys() | second.keys())
-            with np.errstate(divide="ignore"):
-                laws = [np.log([law[key] for key in keys]) for law in (first, second)]
-            worst = max(worst, float(hockey_stick(*laws, eps)))
-    return worst
-
-
-def _histogram(reports):
-    law = Counter({(0,) * len(reports[0]): 1.0})
-    for row in reports:
-        added = Counter()
-        for counts, mass in law.items():
-            for y, p in enumerate(row):
-                added[(*counts[:y], counts[y] + 1, *counts[y + 1 :])] += mass * p
-        law = added
-    return law
+    return worst_delta(_rows(groups[victim][1]), itertools.product(*others), eps)
 
 
 @pytest.mark.parametrize("budgets", [(0.5, 4.0, 4.0, 0.5), (4.0, 4.0, 0.5, 0.5), (1.0, 1.0, 3.0, 2.0)])

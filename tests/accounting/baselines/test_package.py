@@ -18,11 +18,6 @@ from shuffledp.accounting.baselines.public_coin import (
 from shuffledp.accounting.baselines.solh import solh_mse, solh_report
 from shuffledp.accounting.baselines.truncation import truncation_miss_rate, two_bins_delta
 from shuffledp.accounting.general.matched_blanket import blanketed_delta, matched_delta
-from shuffledp.protocols.frequency.correlated_noise import CorrelatedNoise
-from shuffledp.protocols.frequency.private_coin import PrivateCoin
-from shuffledp.protocols.frequency.public_coin import PublicCoin
-from shuffledp.protocols.frequency.solh import Solh
-from shuffledp.protocols.frequency.truncation import Truncation
 
 N = 500_000
 DELTA = 1e-6
@@ -122,25 +117,6 @@ def test_a_finer_grid_of_losses_changes_delta_by_less_than_a_ten_thousandth(eps,
 
 
 @pytest.mark.parametrize(
-    "protocol, eps",
-    [
-        (Solh(1000, 20, 2.0, 5), (0.1, 0.5, 1.5)),
-        (Truncation(1000, 20, 0.05), (0.1, 0.5, 1.5)),
-        (PrivateCoin(1000, 20, 1, 4), (0.1, 0.5, 1.5)),
-        (PublicCoin(1000, 20, 3, 0.3), (0.1, 0.5, 1.5)),
-        (CorrelatedNoise(1000, 20, 0.3, 4.0, 0.05, together=False), (0.1, 0.7, 1.5)),
-    ],
-)
-def test_profiles_fall_with_eps_and_keep_the_shape(protocol, eps):
-    profile = protocol.profile_for(1000)
-    delta = profile.delta(np.array([eps, eps]))
-    assert delta.shape == (2, 3)
-    assert np.all(np.diff(delta, axis=1) < 0)
-    assert profile.neighbours == "replace_one"
-    assert profile.delta(eps[0]).shape == ()
-
-
-@pytest.mark.parametrize(
     "ask",
     [
         lambda: solh_report(N, 50, 1.01, DELTA, accounting="printed"),
@@ -162,11 +138,3 @@ def test_what_no_theorem_covers_is_refused_with_a_reason(ask):
     with pytest.raises(Infeasible) as refusal:
         ask()
     assert refusal.value.reason
-
-
-def test_the_paper_leaves_the_proof_of_public_coin_between_eps_055_and_078():
-    assert public_coin_rate(N, 10, 0.78, DELTA, accounting="printed") < 0.5
-    with pytest.raises(Infeasible):
-        public_coin_rate(N, 10, 0.77, DELTA, accounting="printed")
-    assert 0.5 < public_coin_rate(N, 10, 0.77, DELTA, accounting="printed", beyond_proof=True) < 1
-    assert public_coin_rate(N, 10, 0.551, DELTA, accounting="printed", beyond_proof=True) < 1

@@ -9,7 +9,6 @@ import pytest
 from numpy.testing import assert_allclose
 
 from shuffledp.accounting.baselines.split_and_mix import IKOS_FORMS, ikos_distance, ikos_shares
-from shuffledp.accounting.expected_errors.sums import ikos_group_order
 from shuffledp.accounting.random_population.secure_sum import security_bits
 
 
@@ -69,13 +68,6 @@ def test_collision_shares_are_enough_and_near_the_leading_term(n):
     assert ikos_distance(n, 5 * n, shares) <= 2.0**-sigma < ikos_distance(n, 5 * n, shares - 1)
     assert shares == math.ceil(2 + (2 * sigma - 2 + math.log2(5 * n)) / math.log2(n))
     assert shares <= ikos_shares(n, 5, 1.0, 1e-6, form="worst_case")
-
-
-def test_group_order_leaves_room_for_the_noise():
-    order = ikos_group_order(10**4, 5, 1.0, 1e-10)
-    assert order == 5 * 10**4 + 1 + 2 * math.ceil(5 * math.log(2e10))
-    a, r = math.exp(-1 / 5), (order - 1 - 5 * 10**4) // 2
-    assert 2 * a ** (r + 1) / (1 + a) <= 1e-10
 
 
 def test_one_user_has_nothing_to_hide_among():

@@ -4,6 +4,7 @@ import math
 import mpmath as mp
 import numpy as np
 import pytest
+from numerical.blankets import among
 from numpy.testing import assert_allclose
 
 from shuffledp.accounting import (
@@ -55,21 +56,6 @@ def enumerated_pair(messages: int, values: int, eps_local: float) -> CountPair:
         return CountPair(*(np.log([view.get(o, 0.0) for o in outcomes]) for view in views))
 
 
-def precise_delta(values: int, messages: int, eps: float, eps_local: float) -> mp.mpf:
-    """The double sum over the counts (a, b) of the two values among all uniform messages, in 40 digits."""
-    mp.mp.dps = 40
-    total, k = messages + 1, mp.mpf(values)
-    rate = mp.mpf(0) if math.isinf(eps_local) else k / (mp.exp(eps_local) + k - 1)
-    result = mp.mpf(0)
-    for a in range(total + 1):
-        for b in range(total - a + 1):
-            gain = rate + (1 - rate) * k * a / total - mp.exp(eps) * (rate + (1 - rate) * k * b / total)
-            if gain > 0 and (values > 2 or a + b == total):
-                ways = mp.binomial(total, a) * mp.binomial(total - a, b)
-                result += ways * k**-total * (k - 2) ** (total - a - b) * gain
-    return result
-
-
 @pytest.mark.parametrize("values, messages", [(2, 0), (2, 5), (3, 0), (3, 1), (3, 6), (4, 5), (5, 3)])
 @pytest.mark.parametrize("eps_local", [0.3, 1.0, 4.0, math.inf])
 def test_delta_equals_full_enumeration_in_both_directions(values, messages, eps_local):
@@ -80,15 +66,17 @@ def test_delta_equals_full_enumeration_in_both_directions(values, messages, eps_
             assert_allclose(got, float(hockey_stick(p, q, eps)), rtol=1e-11, atol=1e-15)
 
 
-@pytest.mark.parametrize("values, messages", [(2, 45), (40, 45)])
+@pytest.mark.parametrize("values", [2, 40])
 @pytest.mark.parametrize("eps_local", [0.8, 3.0, math.inf])
 @pytest.mark.parametrize("eps", [0.01, 0.75, 2.5])
-def test_delta_agrees_with_forty_digits(values, messages, eps_local, eps):
-    want = float(precise_delta(values, messages, eps, eps_local))
+def test_delta_agrees_with_fifty_digits(values, eps_local, eps):
+    found = blanket_delta(eps, 90, values, eps_local)
     if eps >= eps_local:
-        assert blanket_delta(eps, messages, values, eps_local) == 0
-    else:
-        assert_allclose(blanket_delta(eps, messages, values, eps_local), want, rtol=1e-10, atol=1e-300)
+        assert found == 0
+        return
+    with mp.workdps(50):
+        want = float(among(90, values, mp.mpf(eps), None if eps_local == math.inf else mp.mpf(eps_local)))
+    assert_allclose(found, want, rtol=1e-10, atol=1e-60)  # the digits of the reference end there
 
 
 @pytest.mark.parametrize("eps", [0.0, 0.4, 4.0])
@@ -109,12 +97,6 @@ def test_a_report_among_nothing_has_its_local_privacy():
 @pytest.mark.parametrize("eps", [30.0, 700.0, 1e5])
 def test_what_remains_at_large_eps_is_that_no_dummy_equals_the_other_value(eps):
     assert_allclose(dummy_delta(6, 50, eps), (5 / 6) ** 50, rtol=1e-10)
-
-
-def test_large_eps_below_a_larger_budget_leaves_the_same():
-    assert_allclose(blanket_delta(40.0, 1000, 3, 60.0), (2 / 3) ** 1000, rtol=1e-8)
-    assert_allclose(blanket_delta(700.0, 10, 3, 1000.0), (2 / 3) ** 10, rtol=1e-10)
-    assert_allclose(blanket_delta(12.0, 60, 3, 14.0), float(precise_delta(3, 60, 12.0, 14.0)), rtol=1e-10)
 
 
 @pytest.mark.parametrize("eps_local", [1.5, 8.0, math.inf])
@@ -197,12 +179,6 @@ def test_no_number_of_messages_is_needed_where_the_local_budget_suffices():
     assert binary_blanket_deltas(np.array([[0, 7]]), 1.0, 0.9).tolist() == [[0.0, 0.0]]
 
 
-def test_deltas_among_messages_of_two_values_are_those_of_each_number():
-    numbers = np.array([[0, 1, 2], [40, 999, 10**6]])
-    want = [mixed_blanket_delta(Window(m, np.ones(1)), 2, 0.3, 2.0, 1e-30) for m in numbers.flat]
-    assert_allclose(binary_blanket_deltas(numbers, 0.3, 2.0).ravel(), want, rtol=1e-11)
-
-
 def test_the_mixed_count_is_the_smallest_that_suffices():
     n, values, eps, delta, eps_local = 200, 5, 0.7, 1e-5, 4.0
     count = mix_dummy_count(n, values, eps, delta, eps_local, accounting="exact")
@@ -240,13 +216,6 @@ def test_what_no_theorem_covers_is_refused_with_a_reason(ask):
 def test_the_ends_of_the_printed_ranges_are_allowed():
     assert dummy_count(9, 1.0, 0.2906, accounting="printed") > 0
     assert mix_dummy_count(100, 9, 1.0, 0.5813, 8.0, accounting="printed") > 0
-
-
-@pytest.mark.parametrize("values, eps", [(2, 3.5e-4), (3, 4.3e-4), (100, 0.0043), (10**6, 0.51)])
-def test_counts_near_a_hundred_million_are_smallest(values, eps):
-    count = dummy_count(values, eps, 1e-6, accounting="exact")
-    assert 5e7 < count < 5e8
-    assert dummy_delta(values, count, eps) <= 1e-6 < dummy_delta(values, count - 1, eps) * (1 + 1e-9)
 
 
 def test_reports_of_very_many_users_are_decided_without_a_sum(monkeypatch):

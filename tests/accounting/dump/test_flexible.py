@@ -9,19 +9,16 @@ from scipy.stats import binom
 
 from shuffledp.accounting import Infeasible, blanket_delta, dummy_count, dummy_delta, mix_dummy_count
 from shuffledp.accounting.dump import flexible_profile as module
-from shuffledp.accounting.dump.errors import printed_flexible_mse
 from shuffledp.accounting.dump.flexible import (
     FLEXIBLE_ACCOUNTINGS,
     flexible_dummies,
-    flexible_dummies_needed,
     flexible_dummy_delta,
 )
 from shuffledp.accounting.general import dummy_blanket as blanket
 from shuffledp.accounting.general.dummy_blanket import blanket_rate
 from shuffledp.accounting.general.grr_blanket import grr_blanket_delta
-from shuffledp.numerics import Window, binomial_window
+from shuffledp.numerics import Window
 from shuffledp.numerics.memoize import forget_all
-from shuffledp.protocols.frequency._flexible_dummies import default_rate
 
 N, DELTA = 500_000, 1e-6
 
@@ -186,21 +183,6 @@ def test_no_dummies_where_the_reports_suffice(accounting):
     assert flexible_dummy_delta(0.8, 10, 5, 0, 0.5) == pytest.approx(1, rel=1e-12)
 
 
-def test_the_chance_that_nobody_sends_is_taken_out_of_delta():
-    n, values, eps, delta, rate = 1000, 20, 0.5, 1e-4, 0.01
-    silent = (1 - rate) ** n
-    left = (delta - silent) / (1 - silent)
-    want = (14 * values * math.log(2 / left) / eps**2 + 1) / (rate * n)
-    assert flexible_dummies_needed(n, values, eps, delta, rate) == pytest.approx(want, rel=1e-12)
-
-
-def test_the_default_rate_leaves_little_chance_of_silence():
-    assert default_rate(N, 1e-6) == 0.01
-    assert default_rate(1, 1e-6) == default_rate(20, 1e-6) == 1
-    for n in (60, 1500):
-        assert (1 - default_rate(n, 1e-6)) ** n == pytest.approx(1e-8, rel=1e-6)
-
-
 @pytest.mark.parametrize(
     "setting, eps_local, accounting, reason",
     [
@@ -220,36 +202,3 @@ def test_the_default_rate_leaves_little_chance_of_silence():
 def test_what_cannot_be_met_is_refused_with_a_reason(setting, eps_local, accounting, reason):
     with pytest.raises(Infeasible, match=reason):
         flexible_dummies(*setting, accounting=accounting, eps_local=eps_local)
-
-
-def test_errors_as_printed():
-    # One dummy per sender: the count of dummies is a sum of independent ones, and the form is right.
-    one = 0.3 / (N * 50) * (1 - 1 / 50 + 0.7 / 50)
-    assert printed_flexible_mse(N, 50, 1, 0.3) == pytest.approx(one, rel=1e-12)
-    e = math.exp(8.0)
-    want = (e + 48) / (N * (e - 1) ** 2) + printed_flexible_mse(N, 50, 3, 0.3) * ((e + 49) / (e - 1)) ** 2
-    assert printed_flexible_mse(N, 50, 3, 0.3, eps_local=8.0) == pytest.approx(want, rel=1e-12)
-
-
-@pytest.mark.parametrize("eps_local", [math.inf, 5.0])
-@pytest.mark.parametrize(
-    ("n", "eps", "dummies"), [(60, 0.3, 8), (60, 4.0, 900), (2000, 0.5, 3), (2000, 1.0, 40)]
-)
-def test_what_is_negligible_beside_delta_is_read_off_one_number_of_messages_where_that_is_enough(
-    n, eps, dummies, eps_local
-):
-    law = module._message_law(n, 5, dummies, 0.4, eps_local, 1e-30)
-    lower, _ = module._bounds(law, 32, 5, eps, eps_local, module.FLOOR)
-    got = module._negligible(law, 5, eps, eps_local)
-    assert got == min(max(module.OMITTED * lower, module.FLOOR), 1e-30)
-    assert got <= max(
-        1e-11 * flexible_dummy_delta(eps, n, 5, dummies, 0.4, eps_local=eps_local), module.FLOOR
-    )
-
-
-def test_without_dummies_the_law_of_messages_is_that_of_the_reports():
-    # It was added up once per number of senders: minutes for 10^9 users.
-    senders, blanket = binomial_window(300, 0.1, 1e-12), binomial_window(299, 0.3, 1e-12)
-    assert module._pooled(senders, blanket, 0) is blanket
-    want = np.convolve(senders.pmf, blanket.pmf)
-    assert_allclose(module._pooled(senders, blanket, 1).pmf, want, rtol=1e-12, atol=1e-18)

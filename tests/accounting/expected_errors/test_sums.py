@@ -13,7 +13,6 @@ from shuffledp.accounting.expected_errors.sums import (
     discrete_laplace_variance,
     real_summation_levels,
     rounded_sum_mse,
-    sparse_vector_levels,
 )
 
 
@@ -42,11 +41,3 @@ def test_levels_of_real_summation():
         assert printed[1] <= allowed * (1 + 1e-12)
         assert levels == 1 or printed[0] > allowed
         assert rounded_sum_mse(n, levels, (1 - zeta / 2) * eps) <= allowed
-
-
-def test_levels_of_sparse_vectors():
-    for n, d, eps, zeta in itertools.product((10**4, 10**6), (1, 17, 100), (0.5, 1.0), (0.1, 0.3)):
-        levels = sparse_vector_levels(n, d, eps, zeta)
-        error = rounded_sum_mse(n, levels, (1 - zeta / 2) * eps / 2, dimension=d)
-        assert error <= 8 * d / ((1 - zeta) * eps) ** 2
-        assert levels <= real_summation_levels(n, eps / 2, zeta) / math.sqrt(d) + 1

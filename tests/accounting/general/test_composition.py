@@ -8,15 +8,12 @@ import pytest
 from dp_accounting.pld import privacy_loss_distribution
 
 from shuffledp.accounting import (
-    GRR,
-    BlanketProfile,
     ClonesProfile,
     CountPair,
     GaussianProfile,
     Infeasible,
     OtherReports,
     amplification,
-    blanket_epsilon,
     composed_epsilon,
     hockey_stick,
     log_gaussian_delta,
@@ -75,16 +72,6 @@ def test_pairs_whose_directions_differ_are_bounded_in_both():
         loose = 1.6 if len(pairs) == 3 else 1.4  # a profile has the worse direction only
         exact = root_below(lambda x, p=pairs: delta - exact_composition(p, x), 0.5, 0.0, 9.0, xtol=1e-9)
         assert exact <= found + 1e-9 < loose * exact
-
-
-def test_different_batches_lie_between_their_own_rounds():
-    small, large = clones(10**3, 1.0), clones(10**5, 1.0)
-    both = composed_epsilon([small, large], 1e-6)
-    assert composed_epsilon([small], 1e-6) < both < composed_epsilon([small], 1e-6, rounds=[2])
-    blanket = BlanketProfile(GRR(2.0, 10), Fixed(999))
-    assert composed_epsilon([blanket, large], 1e-6, step=0.02) > blanket_epsilon(
-        blanket.randomizer, 1_000, 1e-6
-    )
 
 
 def test_profiles_of_very_different_size_share_a_grid():

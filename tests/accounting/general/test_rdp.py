@@ -9,7 +9,6 @@ from numpy.testing import assert_allclose
 from shuffledp.accounting.general.rdp import (
     LastOrderWarning,
     best_epsilon,
-    compose_rdp,
     conversion_term,
     gaussian_rdp,
     rdp_to_epsilon,
@@ -60,15 +59,6 @@ def test_the_last_order_is_reported():
         warnings.simplefilter("error")
         rdp_to_epsilon([2, 3, 30], [0.0, 0.0, 0.0], 0.99)  # no order could do better than 0
         rdp_to_epsilon(TO_30, shuffle_gaussian_rdp(TO_30, N, 1.0), 1e-5)
-
-
-def test_composition_adds_per_order():
-    a, b = shuffle_gaussian_rdp(TO_30, 10, 1.0), gaussian_rdp(TO_30, 4.0)
-    assert_allclose(compose_rdp([a, b], [3, 2]), 3 * a + 2 * b, rtol=1e-14)
-    with pytest.raises(ValueError, match=r"\(m, k\)"):
-        compose_rdp([a, b], [3])
-    with pytest.raises(ValueError, match="rdps must be >= 0"):
-        compose_rdp([-a], [3])
 
 
 # How many orders: section 2.4, and both tables of the paper's own row

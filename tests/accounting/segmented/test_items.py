@@ -51,17 +51,6 @@ def all_counts_by_enumeration(eps: float, rate: float, messages: int, used: floa
 
 
 @pytest.mark.parametrize(
-    "blankets, slots, rate", [(0.3, 1, 0.3), (1.0, 1, 1.0), (1.2, 2, 0.6), (4.0, 4, 1.0)]
-)
-def test_slots(blankets, slots, rate):
-    for m in (blankets, blankets + 1e-13):
-        got = blanket_slots(m)
-        assert got.count == slots
-        assert_allclose(got.rate, rate)
-        assert got.rate <= 1
-
-
-@pytest.mark.parametrize(
     "n, blankets, items", [(8, 1.0, 3), (3, 2.0, 4), (6, 0.6, 3), (4, 1.5, 3), (7, 0.9, 2)]
 )
 @pytest.mark.parametrize("rate", [0.15, 0.5, 1.0])

@@ -62,12 +62,6 @@ def test_with_one_level_the_plan_is_balls_into_bins():
     )
 
 
-def test_levels_that_nobody_chose_do_not_matter_for_the_search():
-    plan = segmented_plan([0, 500, 500], EPS, 1e-5, 12, 3, accounting="printed")
-    assert plan.flat is not None
-    assert plan.flat[1] <= full_reporting(1000, 12, 3, 1.0, 1e-5, accounting="printed")
-
-
 # -- errors ------------------------------------------------------------------------------------------------------
 
 REPEATS = 40_000
@@ -106,21 +100,6 @@ def test_expected_error_of_a_plan_equals_simulation(law, truth):
     errors = (((counts - plan.blankets_per_item) / plan.reports - w) ** 2).sum(axis=1)
     assert mean_is(errors, plan.expected_sse(float(w @ (1 - w)), truth=truth))
     assert plan.error_bound() >= plan.expected_sse(float(w @ (1 - w)), truth="population")
-
-
-def test_expected_error_of_separate_groups_equals_simulation():
-    rng = np.random.default_rng(5)
-    d, s, level_sizes = 4, 1, (3, 5)
-    plan = sep_mm_plan(level_sizes, (3.0, 4.0), 0.05, d, s, weights="printed", accounting="printed")
-    holds = np.eye(d)[rng.choice(d, 8, p=[0.1, 0.2, 0.3, 0.4])]
-    w = holds.mean(axis=0)
-    data = holds[rng.permuted(np.tile(np.arange(8), (REPEATS, 1)), axis=1)]
-    estimate = np.zeros((REPEATS, d))
-    for group, weight, users in zip(plan.groups, plan.weights, (data[:, :3], data[:, 3:]), strict=True):
-        sent = rng.binomial(group.n * group.slots.count, group.slots.rate, REPEATS)
-        counts = users.sum(axis=1) + rng.multinomial(sent, [1 / d] * d)
-        estimate += weight * (counts - group.blankets_per_item) / group.n
-    assert mean_is(((estimate - w) ** 2).sum(axis=1), plan.expected_sse(float(w @ (1 - w))))
 
 
 def test_inverse_variance_weights_are_the_best():

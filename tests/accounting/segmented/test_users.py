@@ -8,22 +8,12 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import poisson
 
-from shuffledp.accounting.segmented.items import item_delta, segmented_delta
+from shuffledp.accounting.segmented.items import segmented_delta
 from shuffledp.accounting.segmented.users import (
     user_level_blankets,
     user_level_delta,
     user_level_reporting_rate,
 )
-
-
-def test_group_composition():
-    eps, delta, s = 1.3, 1e-6, 5
-    item = item_delta(eps, delta, s, composition="tight")
-    assert_allclose(sum(math.exp(i * eps / s) for i in range(s)) * item, delta, rtol=1e-13)
-    assert item_delta(eps, delta, s) < item
-    assert_allclose(item_delta(eps, delta, s) * s * math.exp(eps), delta, rtol=1e-14)
-    assert item_delta(0.4, 1e-5, 1, composition="tight") == pytest.approx(1e-5, rel=1e-14)
-
 
 # -- whole users ----------------------------------------------------------------------------------------------
 

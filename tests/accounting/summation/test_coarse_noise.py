@@ -137,15 +137,6 @@ def test_moves_of_inputs_undo_the_messages(size, hubs):
         assert (total, ups, downs) == (x, int(x == size), -int(size / 2 <= x < size and x > 1))
 
 
-def test_hubs_make_atoms_small():
-    assert atom_content(60, 100, (5, 25)) == {60: 1, 25: 1, 5: 3, -100: 1}
-    assert atom_content(75, 100, (5, 25)) == {75: 1, 5: 5, -100: 1}  # a hub is not part of its own partner
-    assert atom_content(25, 100, (5, 25)) == {25: 1, 75: 1, -100: 1}
-    for size, hubs in HUBS:
-        for index in range(1, size + 1):
-            assert sum(m * k for m, k in atom_content(index, size, hubs).items()) == 0
-
-
 @pytest.mark.parametrize("size", [1, 2, 3, 5, 10])
 def test_contents_sum_to_what_they_stand_for(size):
     for index in range(1, size + 1):
@@ -234,29 +225,6 @@ def test_delta_falls_with_eps_and_with_noise():
     assert values == sorted(values, reverse=True)
     assert certify(design.moved(center=0.5), 4.0).delta < values[2]
     assert certify(design.moved(rate=0.5), 4.0).delta < values[2]
-
-
-def test_both_directions_of_a_move_come_from_one():
-    """The losses of the opposite move, made from those of the move itself, against the law taken apart directly."""
-    design = CoarseDesign(2, 1.5, (2.0, 4.0), (1.0, 1.6), 2.0, 1e-2)
-    law, grid = law_of(design, FINEST), loss_grid(design, 2.0, FINEST, largest=4.0)
-    shifts = [(2, 1, -1)]
-    joint = summed_parts(law, shifts, grid, [loss_part(law, shifts, grid, 0, law.slices)])
-    assert joint.shifts == ((2, 1, -1), (-2, -1, 1))
-    cube = np.zeros((law.slices + 8, len(law.pair) + 8, law.width + 8))
-    for number in range(law.slices):
-        cells = law.slice(number)
-        row, column = np.divmod(cells.place, law.width)
-        cube[number + 4, row + 3, column + 3] = cells.mass
-    at = np.arange(grid.size)
-    losses = grid.step * np.where(at > grid.last, at - grid.size, at)
-    for place, (s, u, t) in enumerate(joint.shifts):
-        for eps in (0.0, 1.0, 2.0):
-            want = np.maximum(cube - math.exp(eps) * np.roll(cube, (s, u, t), (0, 1, 2)), 0).sum()
-            got = joint.finite[place] @ np.maximum(-np.expm1(eps - losses), 0) + joint.infinite[place]
-            assert want - 1e-12 <= got <= want + 1e-9, (s, eps)
-    with pytest.raises(ValueError, match="raise Sigma"):
-        loss_part(law, [(-1, 0, 0)], grid, 0, 1)
 
 
 def test_some_cells_estimate_what_all_bound():

@@ -15,8 +15,6 @@ from shuffledp.accounting import (
     mean_jump,
 )
 from shuffledp.accounting.summation.jump_noise import (
-    BEST_JUMP,
-    NEGATIVE_BINOMIAL_EXCESS,
     jump_law,
     last_noise,
 )
@@ -119,12 +117,3 @@ def test_no_noise_has_a_smaller_mean_than_the_bound(eps, delta):
         bounds=(0, None),
     )
     assert least_mean(eps, delta) == pytest.approx(found.fun, rel=1e-6)
-
-
-def test_how_far_negative_binomials_are_from_the_best_jumps():
-    assert math.exp(BEST_JUMP) == pytest.approx(1 + BEST_JUMP + BEST_JUMP**2, rel=1e-12)
-    decays = np.linspace(0.4, 0.55, 20001)
-    exponents = decays * (np.log1p(1 / decays) - 1 / (1 + decays))
-    best = (1 - (1 + BEST_JUMP) * math.exp(-BEST_JUMP)) / BEST_JUMP
-    assert pytest.approx(best / exponents.max(), rel=1e-8) == NEGATIVE_BINOMIAL_EXCESS
-    assert round(NEGATIVE_BINOMIAL_EXCESS, 3) == 1.380

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 
@@ -77,18 +75,9 @@ def test_hubs_hide_large_values_by_small_shifts():
     assert set(largest) == set(range(2, 101))
 
 
-def test_every_column_is_dominated_and_the_natural_logarithm_is_not_enough():
-    fails = []
-    for size in range(1, 65):
-        inverse, indices = np.abs(atom_inverse(size)), np.abs(atom_indices(size))
-        assert np.max(inverse.T @ (1 / dominating_vector(size))) <= 1 + 1e-12
-        gamma = size * (math.ceil(math.log(size)) + 1)
-        natural = np.max(inverse.T @ (1 / np.ceil(gamma / indices)))
-        if natural > 1 + 1e-12:
-            fails.append(size)
-        if size == 13:
-            assert round(float(natural), 3) == 1.114
-    assert fails == [6, 7, *range(11, 21), *range(22, 65)]
+def test_every_column_is_dominated():
+    for size in (1, 2, 6, 13, 64):
+        assert np.max(np.abs(atom_inverse(size)).T @ (1 / dominating_vector(size))) <= 1 + 1e-12
 
 
 def test_used_atoms():

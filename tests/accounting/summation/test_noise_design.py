@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-import mpmath
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -66,23 +65,6 @@ def test_the_best_split_is_that_of_all(size, step):
     found, split = best_modular_design(size, 1.0, 1e-6, 0.9, step=step)
     assert found == every[best]
     assert split == (best + 1) / math.ceil(1 / step)
-
-
-def test_shift_delta_of_the_theorem_is_tiny_by_high_precision():
-    r, p, k, eps = 3 * (1 + math.log(2e6)), math.exp(-0.2 * 0.05 / 5), 5, 0.05
-    found = negative_binomial_shift_delta(r, p, k, eps)
-    assert_allclose(found, 2.06e-24, rtol=0.01)
-    with mpmath.workdps(60):
-        shape, ratio = mpmath.mpf(r), mpmath.mpf(p)
-        # Consecutive terms by their ratio, near the lower end, where the shifted law is the smaller one.
-        law = [(1 - ratio) ** shape]
-        for y in range(1, 9000):
-            law.append(law[-1] * ratio * (shape + y - 1) / y)
-        total = mpmath.fsum(
-            max(law[y] - mpmath.exp(mpmath.mpf(eps)) * (law[y - k] if y >= k else 0), 0)
-            for y in range(len(law))
-        )
-    assert_allclose(found, float(total), rtol=1e-6)
 
 
 def test_smallest_noise_meets_delta_with_the_smallest_mean():
