@@ -59,16 +59,12 @@ def test_order_and_rates_are_monotone_and_rounds_lose_more():
 
 
 def test_other_populations_and_randomizers():
-    assert curves(2.0, population=Poisson(5_000.0)).mu == pytest.approx(curves(2.0, 5_001).mu, rel=1e-2)
+    assert curves(2.0, population=Poisson(2_000.0)).mu == pytest.approx(curves(2.0, 2_001).mu, rel=1e-2)
     gaussian = curves(None, 2_000, randomizer=GaussianRandomizer(2.0))
     assert gaussian.orders == () == gaussian.renyi
     assert gaussian.mu > 0
     json.dumps(gaussian.as_dict(), allow_nan=False)
-    assert curves(10.0, 20_000, randomizer="rappor", domain_size=4).reduction == "own"
-    with pytest.raises(ValueError, match=r"rounds must be an integer in \[1, 10\^6\], got 1000001"):
-        curves(2.0, 100, rounds=10**6 + 1)
-    with pytest.raises(ValueError, match=r"rounds must be an integer in \[1, 10\^6\], got 0"):
-        curves(2.0, 100, rounds=0)
+    assert curves(10.0, 2_000, randomizer="rappor", domain_size=4).reduction == "own"
 
 
 def test_a_bound_has_a_profile_for_every_law_that_it_allows():

@@ -45,15 +45,6 @@ def test_a_system_is_what_the_accountant_makes_of_its_settings(key):
     assert deployed_printed(key) == known.eps
 
 
-@pytest.mark.parametrize("key", COMPUTED)
-def test_the_printed_standard_deviation_is_that_of_the_settings(key):
-    """The draft prints it beside eps: the reading of eps0, of a bit, is the draft's own."""
-    known = deployments()[key]
-    growth = math.exp(known.eps0)
-    printed = {5.0: 26.1337, 6.5: 12.28, 7.0: 9.558}[known.eps0]
-    assert math.sqrt(known.users * growth) / (growth - 1) == pytest.approx(printed, rel=1e-4)
-
-
 def test_users_that_are_enough_are_enough_and_one_less_is_not():
     key = COMPUTED[-1]
     enough = deployed_users(key)
@@ -82,7 +73,7 @@ def test_the_printed_budget_of_fabricated_messages_holds_for_a_day_and_not_for_s
 
 
 def test_devices_that_are_enough_for_several_days():
-    for days, needed in ((1, 996_457), (7, 6.97e6), (30, 2.99e7)):
+    for days, needed in ((1, 996_457), (7, 6.97e6)):
         enough = deployed_users(ONE, rounds=days)
         assert enough == pytest.approx(needed, rel=2e-3)
         assert deployed_epsilon(ONE, users=enough, rounds=days) <= deployed_printed(ONE) * (1 + 1e-9)

@@ -6,7 +6,7 @@ import math
 import pytest
 
 from shuffledp.accountant import searches
-from shuffledp.accountant.reductions import counted_on, log_excess
+from shuffledp.accountant.reductions import counted_on
 from shuffledp.accounting import (
     GRR,
     FiniteRandomizer,
@@ -20,12 +20,9 @@ from shuffledp.accounting import (
     budget,
     calibrate_randomizer,
     clone_delta,
-    curves,
     local_budget,
     smallest_batch,
 )
-from shuffledp.accounting.baselines.fragmented_rappor import MOST_FLIPS
-from shuffledp.accounting.general.epsilon_search import COARSE
 from shuffledp.accounting.general.grr_blanket import grr_blanket_delta
 from shuffledp.guarantees import GUARANTEES
 from shuffledp.populations import Binomial, Empirical, Fixed, MomentBounded, Poisson, SubGaussian
@@ -233,14 +230,6 @@ def test_one_user_is_enough_below_the_target():
     assert smallest_batch(0.4, 0.5, 1e-6).users == 1
 
 
-def test_printed_budgets_of_a_deployment_are_met_by_fewer_users():
-    """Histograms under secure aggregation, eps 0.317 at 100,000: 89,100 are enough for every data set."""
-    low = blanket_epsilon(SymmetricRAPPOR(5.0, 10), 89_100, 1e-9, "lower")
-    assert low == pytest.approx(0.317, rel=2e-3)
-    enough = smallest_batch(10.0, 0.317, 1e-9, randomizer="rappor", domain_size=10).users
-    assert enough == pytest.approx(89_100, rel=2e-3)
-
-
 def test_few_users_and_many_values_have_a_budget_that_is_close():
     """Eps hardly moves with the budget here, so that stepping down to it step by step took seconds."""
     answer = budget(1.0, 10, 1e-9, randomizer="grr", domain_size=1000)
@@ -265,7 +254,7 @@ def test_answers_are_ordered_and_monotone(randomizer, users):
     def ask(eps_local, number, delta):
         return amplification(eps_local, number, delta, randomizer=randomizer, **sizes)
 
-    for eps_local in (1e-3, 1.0, 12.0):
+    for eps_local in (1e-3, 12.0):
         for delta in (1e-2, 1e-15):
             answer = ask(eps_local, users, delta)
             assert answer.eps_lower <= answer.eps <= eps_local
@@ -310,16 +299,11 @@ def test_many_clones_that_cannot_win_are_still_shown():
         ),
         (lambda: amplification(None, 1000, 1e-6), "eps_local is missing"),
         (lambda: amplification(101.0, 1000, 1e-6), "eps_local must be at most 100"),
-        (lambda: amplification(4.0, 0, 1e-6), r"users must be an integer in \[1, 2\^53\], got 0"),
-        (lambda: amplification(4.0, 1000, 1e-6, colluding=1.0), r"colluding must be in \[0, 1\), got 1.0"),
-        (lambda: amplification(4.0, 1000, 1e-6, rounds=0), "rounds must be an integer in"),
         (lambda: amplification(4.0, 1000, 1e-6, randomizer=GRR(1.0, 3)), "eps_local must be left out"),
         (
             lambda: amplification(None, 9, 1e-6, randomizer=GRR(1.0, 3), domain_size=3),
             "domain_size and subset_size must be left out",
         ),
-        (lambda: amplification(4.0, 1000, 1e-6, randomizer=3), "randomizer must be a .*Randomizer"),
-        (lambda: budget(0.0, 1000, 1e-6), "eps must be a positive finite number, got 0.0"),
         (lambda: budget(1.0, 1000), "delta is missing"),
         (
             lambda: budget(1.0, 1000, 1e-6, randomizer=GRR(1.0, 3)),
@@ -331,11 +315,6 @@ def test_many_clones_that_cannot_win_are_still_shown():
             "rate must be given if and only if arrivals is 'binomial'",
         ),
         (lambda: smallest_batch(4.0, 0.5, 1e-6, arrivals="binomial"), "rate must be given if and only if"),
-        (lambda: smallest_batch(4.0, 0.5, 1e-6, arrivals="binomial", rate=2.0), r"rate must be in \(0, 1\]"),
-        (
-            lambda: smallest_batch(4.0, 0.5, 1e-6, arrivals="daily"),
-            "arrivals must be one of fixed, poisson, binomial",
-        ),
         (lambda: smallest_batch(100.0, 1e-6, 1e-6), "More than 2\\^53 users would be needed"),
     ],
 )
@@ -375,40 +354,6 @@ def test_batches_are_close_to_what_delta_allows(eps_local, eps, delta, sizes):
     assert amplification(eps_local, fewer, delta, **sizes).eps > eps
 
 
-def test_the_budget_of_sums_is_one_that_was_tried(monkeypatch):
-    """To the last digit: otherwise all is computed anew when its eps is asked for."""
-    tried = []
-
-    def seen(setting, eps_local, *others):
-        tried.append(eps_local)
-        return log_excess(setting, eps_local, *others)
-
-    monkeypatch.setattr(searches, "log_excess", seen)
-    for eps in (0.03, 0.11, 0.3, 1.7):
-        answer = budget(eps, 400, 1e-6, randomizer="rappor", domain_size=10)
-        assert answer.reduction == "own"
-        assert answer.eps_local in tried
-
-
-def test_searches_where_sums_are_seen_take_few_deltas(monkeypatch):
-    """Of sums there were 12 close and 14 rough ones for the batch, 6 close ones for the budget."""
-    tried = {"close": 0, "rough": 0}
-
-    def counted(setting, eps_local, eps, honest, name, gap):
-        tried["rough" if gap > COARSE else "close"] += name == "blanket"
-        return log_excess(setting, eps_local, eps, honest, name, gap)
-
-    monkeypatch.setattr(searches, "log_excess", counted)
-    batch = smallest_batch(12.0, 0.012, 1e-2, randomizer="rappor", domain_size=100)
-    assert batch.users == pytest.approx(567_803, rel=3e-6)
-    assert tried["close"] <= 6
-    assert tried["rough"] <= 9
-    tried.update(close=0, rough=0)
-    found = budget(0.001, 10**7, 1e-2, randomizer="rappor", domain_size=100)
-    assert found.eps_local == pytest.approx(16.260758, rel=3e-6)
-    assert tried["close"] <= 5
-
-
 @pytest.mark.parametrize("tolerance", [0.0, 1e-7, 1e-6, 1e-2])
 @pytest.mark.parametrize(
     ("excess", "root", "most"),
@@ -432,15 +377,6 @@ def test_a_falling_function_is_bracketed_in_few_steps(excess, root, most, tolera
     assert root * (1 - 1e-9) <= high <= max(root * (1 + 1.1 * tolerance), root + 1)
     assert low <= at <= high
     assert len(tried) <= most
-
-
-def test_the_most_users_of_rappor_are_those_that_the_docstring_names():
-    """The limit was a sentence about memory, in no docstring."""
-    most = round(MOST_FLIPS * (math.exp(1.0) + 1))
-    assert amplification(2.0, most - 10, 1e-8, randomizer="rappor", domain_size=20).eps < 1e-5
-    with pytest.raises(Infeasible, match=r"at most 1e\+11, which are 3.72e\+11 users"):
-        amplification(2.0, round(1.01 * most), 1e-8, randomizer="rappor", domain_size=20)
-    assert MOST_FLIPS == 10**11 and "at most 10^11 expected flips of a bit" in amplification.__doc__
 
 
 # -- a randomizer of one's own -------------------------------------------------------------------------------------
@@ -473,12 +409,3 @@ def test_one_user_alone_has_the_central_budget_itself():
 def test_a_randomizer_with_more_than_its_local_budget_is_refused():
     with pytest.raises(ValueError, match=r"make\(.*\) must have at most this local budget, got 0.9999"):
         calibrate_randomizer(lambda eps_local: kept_bit(2 * eps_local), Fixed(999), 0.5, 1e-6)
-
-
-def test_results_are_tables():
-    answer = amplification(2.0, 1_000, 1e-6)
-    assert answer.to_frame().loc["eps", "value"] == answer.eps
-    assert "<td>clones</td>" in answer._repr_html_()
-    found = curves(2.0, 1_000)
-    assert list(found.to_frame().columns) == ["eps", "delta"]
-    assert tuple(found.plot().lines[0].get_ydata()) == found.delta

@@ -2,8 +2,7 @@
 
 import pytest
 
-from shuffledp.accountant.wording import arrivals_named, population_named, sentences
-from shuffledp.accounting import GaussianRandomizer, amplification, budget, smallest_batch
+from shuffledp.accountant.wording import arrivals_named, population_named
 from shuffledp.populations import Binomial, Fixed, MomentBounded, Poisson, SubExponential, SubGaussian
 
 
@@ -33,16 +32,3 @@ def test_populations_are_named_by_words():
 def test_mistakes_are_named(function, text, message):
     with pytest.raises(ValueError, match=message):
         function(text)
-
-
-def test_the_first_line_is_the_answer():
-    assert sentences(amplification(4.0, 1000, 1e-6))[0].startswith("eps = ")
-    assert sentences(budget(0.5, 1000, 1e-6))[0].startswith("eps_local = ")
-    assert sentences(smallest_batch(4.0, 0.5, 1e-6))[0].startswith("users = 13,813: ")
-    text = " ".join(sentences(amplification(1.0, None, 1e-6, population=Poisson(1000.0), rounds=4)))
-    assert "1,001 users on average" in text
-    assert "Rounds: 4" in text
-    assert "(lower bound: one round alone)" in text
-    text = " ".join(sentences(amplification(None, 1000, 1e-6, randomizer=GaussianRandomizer(2.0))))
-    assert "without a local budget" in text
-    assert "Guarantee: unproven. Note: the ends of the interval are not proven" in text

@@ -2,19 +2,19 @@
 
 import inspect
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
-import yaml
 
 import shuffledp.accounting
+from scripts_by_file import script
 from shuffledp.accounting import multi_expected_delta, multi_expected_scale
 from shuffledp.accounting.configurable_functions import NAMED_FUNCTIONS
 from shuffledp.guarantees import GUARANTEES
 from shuffledp.populations import Binomial, Fixed, MomentBounded, Poisson, SubExponential, SubGaussian
 
-ROOT = Path(__file__).resolve().parents[2]
+script("tools/bad_arguments.py")  # puts the folder of valid calls on the path
+from valid_calls import valid_calls  # noqa: E402
 
 
 def label(name, **arguments):
@@ -28,30 +28,10 @@ def test_every_function_is_public_under_its_name_and_gives_a_float():
         assert named.quantity in ("eps", "eps_local", "delta")
 
 
-def test_every_function_of_the_configurations_is_among_them():
-    used = set()
-    for path in (ROOT / "config").rglob("*.yaml"):
-        experiments = (yaml.safe_load(path.read_text(encoding="utf-8")) or {}).get("experiments") or {}
-        for experiment in experiments.values():
-            used |= {m["function"] for m in experiment["methods"].values() if "function" in m}
-    assert "shuffle_gaussian_epsilon" in used
-    assert used <= set(NAMED_FUNCTIONS)
-
-
-def test_all_rules_give_a_label_for_plain_arguments():
-    plain = {
-        "population": Poisson(100.0), "eps_local": 0.5, "eps_central": 0.3, "delta": 1e-3, "accounting": "printed",
-        "slots": 50, "n": 100, "m": 10, "n1": 80, "eps": 0.3, "shape": 2.0, "domain_size": 4, "dummies": 9, "rate": 0.3,
-        "uniform_messages": 9, "rows": 3, "reporting_rate": 0.5, "blankets": 1.0, "set_size": 2, "p": 3.0, "beta": 0.5,
-        "q": 3.0, "candidates": 9, "flip_probability": 0.1, "shift": 1, "sigma": 3.0, "rounds": 2, "target_delta": 1e-2,
-        "noise_multiplier": 2.0, "tau": 3.0, "precision": 1, "steps": 9,
-        "users": 100, "mean": 9.0, "losing": 2, "gaining": 2,
-            "deployment": "DAP, eps0 = 7",
-    }  # fmt: skip
+def test_all_rules_give_a_label_for_valid_arguments():
+    calls = valid_calls()
     for name, named in NAMED_FUNCTIONS.items():
-        parameters = inspect.signature(named.function).parameters.values()
-        needed = {p.name: plain[p.name] for p in parameters if p.default is p.empty}
-        standing = named.standing(needed)
+        standing = named.standing(calls[name][1])
         assert standing.guarantee in GUARANTEES, name
         assert standing.note or standing.guarantee in ("exact", "upper"), name
 

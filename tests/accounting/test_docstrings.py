@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import doctest
 import inspect
 import re
@@ -12,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import shuffledp.accounting
-from shuffledp.lazy_api import behind, homes
+from shuffledp.lazy_api import behind
 
 PACKAGE = Path(shuffledp.accounting.__file__).parent
 OFFERED = {name: behind("shuffledp.accounting", name) for name in shuffledp.accounting.__all__}
@@ -95,39 +94,29 @@ def followed(function) -> str:
     return " ".join([own, *(inspect.getdoc(other) or "" for other in referred)])
 
 
-@pytest.mark.parametrize("name", sorted(FUNCTIONS))
-def test_a_public_function_says_where_it_comes_from(name):
-    assert SOURCE.search(prose(FUNCTIONS[name])), f"{name} names no theorem, equation or derivation"
-
-
-@pytest.mark.parametrize("name", sorted(FUNCTIONS))
-def test_a_public_function_says_on_which_side_it_errs(name):
-    assert SIDE.search(prose(FUNCTIONS[name])), f"{name} does not say on which side it errs"
-
-
-@pytest.mark.parametrize("name", sorted(FUNCTIONS))
-def test_a_public_function_gives_units_and_shapes(name):
-    signature = inspect.signature(FUNCTIONS[name])
-    text = followed(FUNCTIONS[name])
-    if any(parameter.startswith("eps") for parameter in signature.parameters) or name.endswith("epsilon"):
-        assert re.search(r"\bnats?\b", text, re.I), f"{name} does not say that eps is in nats"
-    if "NDArray" in str(signature.return_annotation):
-        assert re.search(r"\([\w\s,*+-]*\) ndarray|shape", text), (
-            f"{name} does not give the shape of its result"
-        )
+def test_every_public_function_says_where_it_comes_from_on_which_side_it_errs_and_its_units():
+    wrong = []
+    for name, function in FUNCTIONS.items():
+        signature, text, claims = inspect.signature(function), followed(function), prose(function)
+        in_nats = any(one.startswith("eps") for one in signature.parameters) or name.endswith("epsilon")
+        missing = {
+            "source": not SOURCE.search(claims),
+            "side": not SIDE.search(claims),
+            "nats": in_nats and not re.search(r"\bnats?\b", text, re.I),
+            "shape": "NDArray" in str(signature.return_annotation)
+            and not re.search(r"\([\w\s,*+-]*\) ndarray|shape", text),
+        }
+        wrong += [f"{name}: {what}" for what, is_missing in missing.items() if is_missing]
+    assert wrong == []
 
 
 @pytest.mark.parametrize("name", SHOWN)
-def test_examples_run_and_come_through_the_door(name):
-    function = OFFERED[name]
-    text = sections(function).get("Examples", "")
-    examples = doctest.DocTestParser().get_examples(text)
-    assert any(example.want for example in examples), f"{name} shows nothing"
+def test_what_newcomers_call_first_is_shown_through_the_door(name):
+    text = sections(OFFERED[name]).get("Examples", "")
+    assert any(example.want for example in doctest.DocTestParser().get_examples(text)), (
+        f"{name} shows nothing"
+    )
     assert re.search(rf"from shuffledp\.accounting import .*\b{name}\b", text)
-    failed: list[str] = []
-    test = doctest.DocTestParser().get_doctest(text, {}, name, None, 0)
-    doctest.DocTestRunner(verbose=False).run(test, out=failed.append)
-    assert not failed, "".join(failed)
 
 
 def modules_with_examples() -> list[str]:
@@ -143,17 +132,3 @@ def test_no_example_is_wrong_wherever_it_stands(module):
     failures, tried = doctest.testmod(import_module(module))
     assert tried > 0
     assert failures == 0
-
-
-def test_what_holds_for_every_function_is_said_in_the_package():
-    text = " ".join((shuffledp.accounting.__doc__ or "").split())
-    assert "raises ValueError naming the argument, the value and the range" in text
-
-
-@pytest.mark.parametrize("home", sorted({module for module, _ in homes("shuffledp.accounting").values()}))
-def test_what_holds_for_every_function_is_said_once(home):
-    tree = ast.parse(Path(import_module(home).__file__).read_text(encoding="utf-8"))
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-            text = ast.get_docstring(node) or ""
-            assert "argument is outside its range" not in text, f"{home}.{node.name}"

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from scripts_by_file import script
 from shuffledp import accounting, populations
-from shuffledp.accounting import GaussianProfile, OtherReports, SubsetExponentialProfile
-from shuffledp.populations import Binomial, Fixed
+from shuffledp.populations import Fixed
 from shuffledp.protocols import available
 from shuffledp.tasks import TASK_KINDS
 
@@ -85,7 +84,7 @@ SLOW = {
 def test_arguments_of_every_kind_give_a_number_or_one_clear_line(tool, calls):
     """A sample of what `make bad-arguments` tries, the same one each time."""
 
-    @settings(derandomize=True, database=None, deadline=None, max_examples=600)
+    @settings(derandomize=True, database=None, deadline=None, max_examples=250)
     @given(st.data())
     def sample(data):
         name = data.draw(st.sampled_from(sorted(set(calls) - SLOW)))
@@ -94,48 +93,6 @@ def test_arguments_of_every_kind_give_a_number_or_one_clear_line(tool, calls):
         assert not verdict or verdict.startswith(tool.LONG), name
 
     sample()
-
-
-def test_a_wrong_answer_is_seen(tool):
-    def half(eps: "float") -> float:
-        return eps / 2
-
-    assert tool.judge(half, {"eps": 1.0}, {"eps": 2.0}) == ""
-    assert "negative" in tool.judge(half, {"eps": 1.0}, {"eps": -1.0})
-    assert "nan" in tool.judge(half, {"eps": 1.0}, {"eps": math.nan})
-    assert "TypeError" in tool.judge(half, {"eps": 1.0}, {"eps": "no"})
-
-    def refusing(eps: "float") -> float:
-        raise ValueError(eps)
-
-    assert "names no argument" in tool.judge(refusing, {"eps": 1.0}, {"eps": -1.0})
-    assert "more than one line" in tool.judge(refusing, {"eps": 1.0}, {"eps": "eps\n"})
-
-    def endless(eps: "float") -> float:
-        while eps:
-            pass
-        return 0.0
-
-    assert "longer" in tool.judge(endless, {"eps": 1.0}, {}, seconds=0.05)
-
-
-def test_nonsense_is_refused():
-    for call in (
-        lambda: accounting.hockey_stick([0.0], [0.0], math.nan),
-        lambda: GaussianProfile(1.0).delta(math.nan),
-        lambda: accounting.log_gaussian_delta(math.nan, 1.0),
-        lambda: accounting.log_gaussian_delta(1.0, math.nan),
-        lambda: accounting.log_gaussian_delta(-1.0, 1.0),
-        lambda: accounting.clone_rate(-1.0),
-        lambda: accounting.report_variance(-1.0),
-        lambda: accounting.error_factor(Binomial(10, 0.5), -1),
-        lambda: accounting.clones_apply(-1.0, 1000, 1e-5),
-        lambda: accounting.amplified_epsilon(Fixed(9), 1.0, 0.1, adaptive="no"),
-        lambda: OtherReports(Fixed(9), adaptive="no"),
-        lambda: SubsetExponentialProfile(accounting.SubsetExponential(10, 2, 3, 1.0), 100, "no"),
-    ):
-        with pytest.raises(ValueError, match="must be"):
-            call()
 
 
 def test_what_cannot_be_evaluated_is_said_and_never_nan():
@@ -213,11 +170,3 @@ def test_atoms_are_named_by_any_integer(index):
 def test_a_sum_over_too_many_numbers_ends():
     with pytest.raises(accounting.Infeasible, match="too many for an exact sum"):
         accounting.all_counts_delta(0.5, 0.5, 10**9, 2.5, 10)
-    design = accounting.CoarseDesign(1, 1.5, (4.0,), (2.0,), 2.0, 1e-2)
-    with pytest.raises(ValueError, match="xtol must be"):
-        accounting.finished_design(design, xtol=-1.0)
-
-
-def test_an_infinite_delta_is_refused_where_the_number_of_users_is_a_float():
-    with pytest.raises(ValueError, match="delta must be in"):
-        accounting.checkin_generic_epsilon(n=40.0, rate=0.1, sigma=3.0, rounds=2, delta=-math.inf)

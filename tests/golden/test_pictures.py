@@ -71,8 +71,3 @@ def test_a_planted_change_is_listed_with_its_measure(folders, capsys, change, ex
     change(folders[1])
     code, (line,) = told(folders, capsys)
     assert code == 1 and expected in line
-
-
-def test_a_folder_without_pictures_is_an_error(folders, tmp_path, capsys):
-    code, (line,) = told((tmp_path / "no such", folders[1]), capsys)
-    assert code == 2 and "no such" in line

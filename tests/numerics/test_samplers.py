@@ -59,7 +59,7 @@ def binned(drawn, scale):
     return np.floor_divide(drawn, max(1, int(scale / 20)))
 
 
-@pytest.mark.parametrize("sigma", [0.05, 0.3, 0.7, 0.999, 1.0, 1.5, 2.0, 7.3, 60.0])
+@pytest.mark.parametrize("sigma", [0.05, 0.3, 0.999, 1.0, 2.0, 60.0])
 def test_discrete_gaussian_follows_its_pmf(sigma):
     drawn = discrete_gaussian(sigma, rng(1), DRAWS)
     support = np.arange(-math.ceil(40 * sigma), math.ceil(40 * sigma) + 1)
@@ -68,7 +68,7 @@ def test_discrete_gaussian_follows_its_pmf(sigma):
     assert_moments(drawn, np.sum(weights * support**2) / weights.sum())
 
 
-@pytest.mark.parametrize("sigma", [1e4, 1e6, 1e9])
+@pytest.mark.parametrize("sigma", [1e4, 1e9])
 def test_discrete_gaussian_of_a_large_sigma_is_nearly_normal(sigma):
     from scipy.special import ndtr
 
@@ -118,7 +118,7 @@ def test_two_sided_geometric_follows_its_pmf(scale):
     assert_moments(drawn, 2 * r / (1 - r) ** 2)
 
 
-@pytest.mark.parametrize("scale", [1e3, 1e6, 1e9])
+@pytest.mark.parametrize("scale", [1e3, 1e9])
 def test_two_sided_geometric_of_a_large_scale(scale):
     drawn = two_sided_geometric(scale, rng(5), DRAWS)
     assert_moments(drawn, 2 * scale**2)

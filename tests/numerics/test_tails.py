@@ -31,7 +31,7 @@ def summed_half_tail(n, x):
     return float(first) * float(1 + np.sum(np.cumprod((n - i) / (i + 1))))
 
 
-@pytest.mark.parametrize("trials", [100_001, 10**7, 10**9, 4 * 10**9])
+@pytest.mark.parametrize("trials", [100_001, 4 * 10**9])
 def test_tails_of_many_fair_coins_match_the_sum_of_their_terms(trials):
     deviations = np.array([-9, -1.5, -1e-3, 0, 1e-3, 1, 4, 12, 30])
     x = np.floor(trials / 2 + deviations * np.sqrt(trials) / 2).astype(int)

@@ -156,19 +156,6 @@ def test_logarithmic_numbers():
     assert agrees((found, undecided), lambda j: (F(1, j * 2**j) / high, F(1, j * 2**j) / low), 0.05)
 
 
-def test_a_wrong_law_is_found():
-    """A sampler that accepts with 1 / J^2 instead of 1 / J differs by more than what stays undecided."""
-
-    def wrong(source):
-        while True:
-            size = 1 + geometric(F(1, 2), source)
-            if laws.bernoulli(F(1, size**2), source):
-                return size
-
-    found = by_coins(wrong, F(1, 4000))
-    assert not agrees(found, lambda j: F(1, j * 2**j) / F(6931, 10000), 0.1)
-
-
 # -- laws of exponential coins: weights of one round of rejection, as exponents ------------------------------------
 
 

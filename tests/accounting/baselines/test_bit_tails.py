@@ -55,14 +55,6 @@ def test_above_the_divergence_and_by_chords_only(known, p):
     assert np.all(found[seen] - added[seen] <= exact[seen] * (1 + 2e-4))
 
 
-def test_several_data_sets_are_the_largest_of_each():
-    p, tau = 1e-3, np.linspace(0.0, 0.5, 30)
-    known = [(0, 50_000), (10_000, 40_000), (30_000, 19_000)]
-    together = excess_divergences(known, p, tau, OMITTED, 100)
-    alone = np.max([excess_divergences([one], p, tau, OMITTED, 100) for one in known], axis=0)
-    np.testing.assert_allclose(together, alone, rtol=1e-8, atol=1e-20)
-
-
 def test_the_mean_of_a_billion_bits_keeps_its_fraction():
     ones, zeros, p = 3, 10**9 - 7, 0.2718281828
     mean = zeros * Fraction(p) + ones * (1 - Fraction(p))

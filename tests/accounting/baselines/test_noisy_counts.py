@@ -7,7 +7,6 @@ import math
 import mpmath
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
 
 from shuffledp.accounting.baselines.noisy_counts import (
     discrete_gaussian_window,
@@ -18,50 +17,7 @@ from shuffledp.accounting.baselines.noisy_counts import (
     skellam_window,
 )
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.expected_errors.sums import discrete_laplace_variance
-from shuffledp.accounting.general.count_pairs import added_message, settled_count_delta
 from shuffledp.accounting.general.gaussian import log_gaussian_delta
-from shuffledp.numerics.windows import binomial_window, poisson_window
-
-EPS = (0.2, 0.5, 1.0, 2.0)
-
-
-def column(noise, counts):
-    return [noisy_count_variance(eps, 1e-6, noise, counts=counts) for eps in EPS]
-
-
-def test_variances_of_two_counts():
-    laplace = [discrete_laplace_variance(eps / 2) for eps in EPS]
-    assert_allclose(laplace, [199.83, 31.834, 7.8354, 1.8413], rtol=3e-5)
-    gaussian = column("gaussian", 2)
-    assert_allclose(gaussian, [721.15, 129.81, 35.720, 9.9372], rtol=3e-5)
-    assert_allclose(np.sqrt(gaussian), [26.854, 11.394, 5.9766, 3.1523], rtol=6e-5)
-    assert_allclose(column("skellam", 2), [719.42, 128.01, 33.721, 7.9830], rtol=3e-5)
-
-
-def test_variances_of_one_count():
-    laplace = [discrete_laplace_variance(eps) for eps in EPS]
-    assert_allclose(laplace, [49.834, 7.8354, 1.8413, 0.36203], rtol=3e-5)
-    assert_allclose(np.sqrt(column("gaussian", 1)), [18.991, 8.0525, 4.2308, 2.2466], rtol=3e-5)
-    assert_allclose(column("skellam", 1), [357.29, 61.227, 14.241, 2.1976], rtol=3e-5)
-
-
-@pytest.mark.parametrize(
-    ("eps", "half_coins", "mean"),
-    [(0.2, 722.25, 726.69), (0.5, 131.00, 136.10), (1.0, 37.00, 42.655), (2.0, 11.25, 18.087)],
-)
-def test_the_lines_of_coins_and_of_poisson_dummies_are_the_least_that_meet_the_budget(eps, half_coins, mean):
-    """In the same table: M / 4 for M fair coins, and the mean of Poisson dummies."""
-
-    def coins(count):
-        return settled_count_delta(lambda tail: added_message(binomial_window(count, 0.5, tail)), eps)
-
-    def poisson(level):
-        return settled_count_delta(lambda tail: added_message(poisson_window(level, tail)), eps)
-
-    least = round(4 * half_coins)
-    assert coins(least) <= 1e-6 < coins(least - 1)
-    assert poisson(mean * (1 + 5e-5)) <= 1e-6 < poisson(mean * (1 - 5e-5))
 
 
 @pytest.mark.parametrize("variance", [0.01, 3.0, 719.42])
@@ -116,18 +72,6 @@ def test_less_noise_does_not_meet_the_budget(noise, eps, delta, shift):
 def test_gaussian_ratio_is_the_analytic_gaussian_mechanism():
     for eps, delta in ((0.1, 1e-6), (1.0, 1e-8), (8.0, 0.3)):
         assert log_gaussian_delta(gaussian_ratio(eps, delta), eps) == pytest.approx(math.log(delta), abs=1e-8)
-
-
-def test_shares_of_a_discrete_gaussian_are_no_noise():
-    """With 100,000 users, eps = 1 and delta = 1e-6; a Skellam share is other than 0 about as often as it should be."""
-    n = 10**5
-    share = noisy_count_variance(1.0, 1e-6, "gaussian") / n
-    assert share == pytest.approx(3.6e-4, rel=0.01)
-    log_chance = math.log(2) - 1 / (2 * share)  # of 1 or -1; all other values are less likely still
-    assert log_chance == pytest.approx(math.log(2) - 1400, abs=1)
-    assert discrete_gaussian_window(math.sqrt(share), 1e-300).pmf.max() == 1.0
-    skellam = noisy_count_variance(1.0, 1e-6, "skellam") / n
-    assert 1 - skellam_window(skellam, 1e-30).pmf.max() == pytest.approx(skellam, rel=1e-3)
 
 
 def test_noise_that_is_too_wide_is_refused():

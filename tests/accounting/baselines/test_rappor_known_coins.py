@@ -12,9 +12,9 @@ from shuffledp.accounting.baselines import rappor_known_coins
 from shuffledp.accounting.baselines.fragmented_rappor import rappor_delta
 
 
-@pytest.mark.parametrize("eps", [0.0, 0.1, 0.7, 2.0])
-@pytest.mark.parametrize("p", [0.01, 0.1, 0.3, 0.45])
-@pytest.mark.parametrize("n", [2, 3, 5, 25])
+@pytest.mark.parametrize("eps", [0.0, 0.1, 2.0])
+@pytest.mark.parametrize("p", [0.01, 0.1, 0.45])
+@pytest.mark.parametrize("n", [2, 5, 14])
 def test_sound_calibration_bounds_delta_of_every_data_set(n, p, eps):
     """Any number of others on either of the two values, both directions, and a victim of whom one bit changes."""
 

@@ -8,37 +8,14 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from printed_numbers import half_digit
 from shuffledp.accounting import Infeasible
 from shuffledp.accounting.baselines.sets import (
     mm_plan,
 )
 from shuffledp.protocols.sets._subset_exponential import SubsetExponential, SubsetExponentialProfile
-from shuffledp.protocols.sets.subset_local import local_subset_exponential
 from shuffledp.protocols.sets.subset_shuffled import shuffled_subset_exponential
 
-FIGURES = [(17, 4, 5000), (17, 4, 50_000), (128, 4, 5000), (128, 4, 50_000), (128, 8, 5000), (128, 8, 50_000)]
-
-
 # -- balls-into-bins ---------------------------------------------------------------------------------------------
-
-
-def test_three_calibrations_of_balls_into_bins():
-    wanted = {"variation_ratio": "2.00e3", "numeric": "3.21e3", "analytic": "3.22e4"}
-    for calibration, text in wanted.items():
-        plan = mm_plan(5000, 17, 4, 0.5, 2e-6, calibration=calibration, accounting="printed")
-        value, slack = half_digit(text)
-        assert abs(plan.blankets_per_item - value) <= slack
-
-
-@pytest.mark.parametrize("d, s, n", FIGURES)
-def test_the_published_calibrations_need_more(d, s, n):
-    best, numeric, analytic = (
-        mm_plan(n, d, s, 0.5, 0.01 / n, calibration=c, accounting="printed").blankets
-        for c in ("variation_ratio", "numeric", "analytic")
-    )
-    assert 1.5 <= numeric / best <= 1.7
-    assert 14.6 <= analytic / best <= 17
 
 
 def test_published_calibrations_do_not_fit_exact_accounting():
@@ -99,39 +76,10 @@ def test_subsets_of_large_domains(d, s):
     assert at[0].expected_sse(10_000) < at[1].expected_sse(10_000)
 
 
-def test_selection_of_the_subset_size():
-    sizes_of = {
-        (d, s): [
-            local_subset_exponential(d, s, 2.0, selection=rule).subset_size
-            for rule in ("error", "published_code")
-        ]
-        for d, s in ((17, 4), (128, 4), (128, 8))
-    }
-    assert sizes_of == {(17, 4): [1, 1], (128, 4): [4, 3], (128, 8): [2, 2]}
-    one = local_subset_exponential(17, 4, 2.0)
-    assert_allclose(one.own_rate, math.e**2 / (4 * math.e**2 + 13), rtol=1e-13)
-    assert_allclose(one.other_rate, 1 / (4 * math.e**2 + 13), rtol=1e-13)
-
-
-@pytest.mark.parametrize("n, eps_local", [(5000, "3.80"), (50_000, "5.77")])
-def test_local_budgets_of_the_shuffled_mechanism(n, eps_local):
-    mechanism = shuffled_subset_exponential(n, 17, 4, 0.5, 0.01 / n, sound=False)
-    value, slack = half_digit(eps_local)
-    assert mechanism.subset_size == 1
-    assert abs(mechanism.eps_local - value) <= slack
-    for sound in (False, True):
-        found = shuffled_subset_exponential(n, 17, 4, 0.5, 0.01 / n, sound=sound)
-        profile = SubsetExponentialProfile(found, n, sound)
-        assert_allclose(profile.delta(0.5), 0.01 / n, rtol=1e-7)
-        assert profile.kind == ("upper" if sound else "approximate")
-
-
-@pytest.mark.parametrize(
-    "d, s, n, plain, sound",
-    [(128, 4, 5000, "6.5e-3", "1.5e-2"), (128, 8, 5000, "2.0e-2", "2.8e-2")],
-)
-def test_what_the_sound_bound_costs_the_shuffled_mechanism(d, s, n, plain, sound):
-    for text, form in ((plain, False), (sound, True)):
-        value, slack = half_digit(text)
-        error = shuffled_subset_exponential(n, d, s, 0.5, 0.01 / n, sound=form).expected_sse(n)
-        assert abs(error - value) <= slack
+@pytest.mark.parametrize("n", [5000, 50_000])
+@pytest.mark.parametrize("sound", [False, True])
+def test_the_shuffled_mechanism_spends_its_budget(n, sound):
+    found = shuffled_subset_exponential(n, 17, 4, 0.5, 0.01 / n, sound=sound)
+    profile = SubsetExponentialProfile(found, n, sound)
+    assert_allclose(profile.delta(0.5), 0.01 / n, rtol=1e-7)
+    assert profile.kind == ("upper" if sound else "approximate")

@@ -5,42 +5,11 @@ from __future__ import annotations
 import itertools
 import math
 
-import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from scipy.stats import binom
 
 from shuffledp.accounting.baselines.split_and_mix import IKOS_FORMS, ikos_distance, ikos_shares
-from shuffledp.accounting.expected_errors.sums import ikos_group_order
 from shuffledp.accounting.random_population.secure_sum import security_bits
-
-USERS = (10**4, 10**5, 10**6, 10**7)
-VALUES = (2, 3, 5, 10, 15)
-
-
-@pytest.mark.parametrize(
-    ("form", "by_users", "bits_by_users", "bits_by_values"),
-    [
-        ("figure", [6, 5, 4, 4], [96, 95, 92, 104], [84, 88, 92, 96, 96]),
-        ("average", [7, 6, 5, 5], [112, 114, 115, 130], None),
-        ("worst_case", [8, 7, 6, 6], [128, 133, 138, 156], None),
-    ],
-)
-def test_shares_and_bits_of_the_figure(form, by_users, bits_by_users, bits_by_values):
-    found = [ikos_shares(n, 5, 1.0, 1e-6, form=form) for n in USERS]
-    assert found == by_users
-    assert [m * math.ceil(math.log2(5 * n)) for m, n in zip(found, USERS, strict=True)] == bits_by_users
-    if bits_by_values is not None:
-        bits = [ikos_shares(10**6, d, 1.0, 1e-6, form=form) * math.ceil(math.log2(d * 10**6)) for d in VALUES]
-        assert bits == bits_by_values
-
-
-def test_near_tie_and_published_example():
-    quotient = (2 * security_bits(1.0, 1e-6) + math.log2(5e4)) / (math.log2(1e4) - math.log2(math.e))
-    assert round(quotient, 4) == 5.0031
-    # q = 2^32, n = 10^4, 40 bits of security: 12 messages.
-    delta = (1 + math.e) * 2.0**-40
-    assert ikos_shares(10**4, 1, 1.0, delta, form="worst_case", group_order=2**32) == 12
 
 
 def set_partitions_by_colour(n, q, shares):
@@ -99,27 +68,6 @@ def test_collision_shares_are_enough_and_near_the_leading_term(n):
     assert ikos_distance(n, 5 * n, shares) <= 2.0**-sigma < ikos_distance(n, 5 * n, shares - 1)
     assert shares == math.ceil(2 + (2 * sigma - 2 + math.log2(5 * n)) / math.log2(n))
     assert shares <= ikos_shares(n, 5, 1.0, 1e-6, form="worst_case")
-
-
-def test_average_form_is_no_bound_for_all_inputs():
-    """Three shares of bits, all zeros against all ones among 10^4 users: the count of ones tells them apart."""
-    n, q, shares = 10**4, 2, 3
-    # An input 0 sends 0 or 2 ones, an input 1 sends 1 or 3, with probabilities 1/4 and 3/4, 3/4 and 1/4.
-    counts = np.arange(3 * n + 1)
-    zeros = np.where(counts % 2 == 0, binom.pmf(counts // 2, n, 0.75), 0.0)
-    moved = counts - n
-    ones = np.where((moved % 2 == 0) & (moved >= 0), binom.pmf(moved // 2, n, 0.25), 0.0)
-    distance = 0.5 * float(np.sum(np.abs(zeros - ones)))
-    formula = 2.0 ** -(((shares - 1) * (math.log2(n) - math.log2(math.e)) - math.log2(q)) / 2)
-    assert_allclose(distance, 2.9e-3, rtol=0.02)
-    assert_allclose(formula, 3.8e-4, rtol=0.02)
-
-
-def test_group_order_leaves_room_for_the_noise():
-    order = ikos_group_order(10**4, 5, 1.0, 1e-10)
-    assert order == 5 * 10**4 + 1 + 2 * math.ceil(5 * math.log(2e10))
-    a, r = math.exp(-1 / 5), (order - 1 - 5 * 10**4) // 2
-    assert 2 * a ** (r + 1) / (1 + a) <= 1e-10
 
 
 def test_one_user_has_nothing_to_hide_among():

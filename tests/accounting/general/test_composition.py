@@ -8,15 +8,12 @@ import pytest
 from dp_accounting.pld import privacy_loss_distribution
 
 from shuffledp.accounting import (
-    GRR,
-    BlanketProfile,
     ClonesProfile,
     CountPair,
     GaussianProfile,
     Infeasible,
     OtherReports,
     amplification,
-    blanket_epsilon,
     composed_epsilon,
     hockey_stick,
     log_gaussian_delta,
@@ -32,13 +29,6 @@ def clones(users, eps_local):
 
 def gaussian_epsilon(mu, delta):
     return -root_below(lambda x: log_gaussian_delta(mu, -x) - math.log(delta), 0.0, -100.0, 0.0, xtol=1e-10)
-
-
-@pytest.mark.parametrize(("users", "eps_local", "sixteen"), [(10**4, 1.0, 0.23391), (10**6, 4.0, 0.21763)])
-def test_reference_values(users, eps_local, sixteen):
-    found = composed_epsilon([clones(users, eps_local)], 1e-6, rounds=[16])
-    assert found == pytest.approx(sixteen, rel=5e-4)
-    assert found == pytest.approx(composed_epsilon([clones(users, eps_local)] * 16, 1e-6), rel=1e-9)
 
 
 def test_gaussian_queries_compose_to_one():
@@ -84,16 +74,6 @@ def test_pairs_whose_directions_differ_are_bounded_in_both():
         assert exact <= found + 1e-9 < loose * exact
 
 
-def test_different_batches_lie_between_their_own_rounds():
-    small, large = clones(10**3, 1.0), clones(10**5, 1.0)
-    both = composed_epsilon([small, large], 1e-6)
-    assert composed_epsilon([small], 1e-6) < both < composed_epsilon([small], 1e-6, rounds=[2])
-    blanket = BlanketProfile(GRR(2.0, 10), Fixed(999))
-    assert composed_epsilon([blanket, large], 1e-6, step=0.02) > blanket_epsilon(
-        blanket.randomizer, 1_000, 1e-6
-    )
-
-
 def test_profiles_of_very_different_size_share_a_grid():
     found = composed_epsilon([GaussianProfile(1e-5), GaussianProfile(3.0)], 1e-6)
     exact = gaussian_epsilon(3.0, 1e-6)
@@ -110,11 +90,9 @@ def test_the_accountant_composes_its_rounds_with_it():
     [
         ([], {}, "mechanisms and rounds must have the same length, at least 1, got 0 and 0"),
         ([GaussianProfile(1.0)], {"rounds": [1, 2]}, "got 1 and 2."),
-        ([GaussianProfile(1.0)], {"rounds": [0]}, "rounds must be an integer in"),
         ([GaussianProfile(1.0), GaussianProfile(1.0, "add_remove")], {}, "got add_remove and replace_one"),
         ([0.5], {}, "mechanisms must be privacy profiles or loss distributions, got 0.5"),
         ([privacy_loss_distribution.identity(1e-3)], {}, "step must be given"),
-        ([GaussianProfile(1.0)], {"step": 0.0}, "step must be a positive finite number, got 0.0"),
         (
             [GaussianProfile(1.0), privacy_loss_distribution.from_gaussian_mechanism(5.0)],
             {"step": 1e-2},
@@ -127,11 +105,9 @@ def test_what_cannot_be_composed_is_refused(mechanisms, options, message):
         composed_epsilon(mechanisms, 1e-6, **options)
 
 
-def test_too_fine_a_step_is_infeasible_and_delta_has_a_range():
+def test_too_fine_a_step_is_infeasible():
     with pytest.raises(Infeasible, match="choose a larger one"):
         composed_epsilon([GaussianProfile(1.0)], 1e-6, step=1e-7)
-    with pytest.raises(ValueError, match=r"delta must be in \(0, 1\), got 1"):
-        composed_epsilon([GaussianProfile(1.0)], 1)
 
 
 def test_what_never_vanishes_has_no_finite_epsilon():

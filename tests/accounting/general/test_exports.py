@@ -14,7 +14,6 @@ from shuffledp.accounting import (
     CountPair,
     Infeasible,
     OtherReports,
-    WorstOf,
     amplified_epsilon,
     blanket_epsilon,
     gaussian_fit,
@@ -26,7 +25,7 @@ from shuffledp.accounting import (
     true_positive_rate,
 )
 from shuffledp.accounting.general.exports import convex_minorant
-from shuffledp.populations import Fixed, Poisson
+from shuffledp.populations import Fixed
 
 
 class Gaussian:
@@ -53,21 +52,9 @@ def binary(eps_local):
 # -- loss distributions ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("users", "eps_local", "step", "once", "sixteen"),
-    [(10**4, 1.0, 1e-3, "0.053006", "0.23391"), (10**6, 4.0, 5e-4, "0.0493148", "0.21763")],
-)
-def test_reference_values_of_composition(users, eps_local, step, once, sixteen):
-    loss = clones(users, eps_local).to_pld(step=step)
-    assert f"{loss.get_epsilon_for_delta(1e-6):.{len(once) - 2}f}" == once
-    assert f"{loss.self_compose(16).get_epsilon_for_delta(1e-6):.5f}" == sixteen
-    direct = amplified_epsilon(Fixed(users - 1), eps_local, 1e-6)
-    assert direct <= loss.get_epsilon_for_delta(1e-6) < direct * (1 + 5e-4)
-
-
 def test_the_number_of_losses_does_not_grow_with_the_users():
     sizes = []
-    for users in (10**5, 10**7, 10**9):
+    for users in (10**4, 10**6):
         profile = clones(users, 1.0)
         end = amplified_epsilon(Fixed(users - 1), 1.0, 1e-15)
         pmf = to_pld(profile, step=end / 100)._pmf_remove
@@ -106,20 +93,6 @@ def test_a_pair_whose_directions_differ_is_bounded_in_both():
             assert hockey_stick(first, second, eps) <= loss.get_delta_for_epsilon(eps) + 1e-12
 
 
-def test_profiles_compose_with_each_other():
-    mixed = (
-        BlanketProfile(GRR(3.0, 50), Poisson(5_000.0))
-        .to_pld(step=5e-3)
-        .compose(to_pld(Gaussian(0.1), step=5e-3))
-    )
-    one = BlanketProfile(GRR(3.0, 50), Poisson(5_000.0)).to_pld(step=5e-3)
-    assert mixed.get_epsilon_for_delta(1e-6) > one.get_epsilon_for_delta(1e-6)
-    worst = WorstOf((clones(100, 1.0), clones(200, 1.0))).to_pld(step=1e-2)
-    assert worst.get_epsilon_for_delta(1e-3) == pytest.approx(
-        clones(100, 1.0).to_pld(step=1e-2).get_epsilon_for_delta(1e-3)
-    )
-
-
 def test_a_blanket_is_exported():
     profile = BlanketProfile(GRR(4.0, 100), Fixed(9_999))
     loss = profile.to_pld(step=2e-3)
@@ -131,8 +104,6 @@ def test_a_blanket_is_exported():
 def test_too_fine_a_step_is_refused():
     with pytest.raises(Infeasible, match="choose a larger one"):
         to_pld(Gaussian(1.0), step=1e-6)
-    with pytest.raises(ValueError, match="step must be a positive finite number"):
-        to_pld(Gaussian(1.0), step=0.0)
 
 
 def test_the_convex_minorant_is_the_largest_one():

@@ -1,15 +1,16 @@
 """The local budget that the privacy blanket allows: sums by hand, full enumeration, and the printed theorem."""
 
-import itertools
 import math
 
 import mpmath
 import numpy as np
 import pytest
+from numerical.blankets import reports
 from numpy.testing import assert_allclose
 from scipy.stats import binom
 
-from shuffledp.accounting import Infeasible, blanket_delta, hockey_stick
+from enumerated_reports import data_sets, responses, worst_delta
+from shuffledp.accounting import Infeasible, blanket_delta
 from shuffledp.accounting.general.dummy_blanket import blanket_rate
 from shuffledp.accounting.general.grr_blanket import (
     blanket_local_budget,
@@ -20,42 +21,24 @@ from shuffledp.accounting.general.grr_blanket import (
 )
 
 
-def shuffled_law(values: int, inputs: tuple[int, ...], eps_local: float) -> np.ndarray:
-    """Probabilities of all counts of the shuffled reports, (n + 1,) * values, by convolving user after user."""
-    law = np.zeros((len(inputs) + 1,) * values)
-    law[(0,) * values] = 1.0
-    total = 1 + (values - 1) * math.exp(-eps_local)
-    for held in inputs:
-        moved = np.zeros_like(law)
-        for report in range(values):
-            chance = math.exp(0.0 if report == held else -eps_local) / total
-            moved += chance * np.roll(law, 1, axis=report)
-        law = moved
-    return law.ravel()
-
-
 @pytest.mark.parametrize("values, n", [(2, 1), (2, 6), (3, 2), (3, 5), (4, 4)])
-@pytest.mark.parametrize("eps_local", [0.4, 1.5, 4.0])
+@pytest.mark.parametrize("eps_local", [0.4, 4.0])
 def test_no_input_of_the_others_loses_more(values, n, eps_local):
-    slack = []
+    table, slack = responses(values, eps_local), []
     for eps in (0.0, 0.1, 0.35, 1.2):
         claimed = grr_blanket_delta(eps, n, values, eps_local)
-        for others in itertools.combinations_with_replacement(range(values), n - 1):
-            views = [shuffled_law(values, (own, *others), eps_local) for own in (0, 1)]
-            with np.errstate(divide="ignore"):
-                p, q = np.log(views[0]), np.log(views[1])
-            truth = max(float(hockey_stick(p, q, eps)), float(hockey_stick(q, p, eps)))
-            assert truth <= claimed * (1 + 1e-9) + 1e-15
-            slack.append(truth / claimed if claimed else 1.0)
+        truth = worst_delta(table, data_sets(table, n - 1), eps)
+        assert truth <= claimed * (1 + 1e-9) + 1e-15
+        slack.append(truth / claimed if claimed else 1.0)
     assert max(slack) > 0.7  # the bound is not idle
     if n == 1:
         assert_allclose(slack, 1.0)
 
 
 @pytest.mark.parametrize(
-    "n, values, eps_local, dummies", [(30, 4, 2.0, 0), (700, 2, 3.0, 0), (700, 9, 5.0, 25)]
+    "n, values, eps_local, dummies", [(30, 4, 2.0, 0), (150, 2, 3.0, 0), (150, 9, 5.0, 25)]
 )
-@pytest.mark.parametrize("eps", [0.0, 0.3, 1.7])
+@pytest.mark.parametrize("eps", [0.0, 0.3])
 def test_delta_is_the_average_over_the_number_of_uniform_reports(n, values, eps_local, dummies, eps):
     rate = blanket_rate(values, eps_local)
     numbers = np.arange(n)
@@ -120,29 +103,6 @@ def test_printed_budgets_are_safe_and_never_below_eps(n, values, eps):
     assert printed <= blanket_local_budget(n, values, eps, 1e-6, accounting="exact") * (1 + 1e-10)
 
 
-def test_ratings_are_amplified_in_print_only_for_large_eps_or_delta():
-    def budget(eps: float, delta: float) -> float:
-        return blanket_local_budget(494_352, 2000, eps, delta, accounting="printed")
-
-    assert budget(1.0, 1e-6) == pytest.approx(6.07, abs=5e-3)
-    assert budget(0.906, 1e-6) == 0.906
-    assert budget(0.908, 1e-6) > 1.0
-    assert budget(1.0, 4.2e-8) == 1.0
-    assert budget(1.0, 4.4e-8) > 1.0
-    assert budget(1.0, 1e-9) == 1.0
-
-
-@pytest.mark.parametrize("n, values", [(500_000, 50), (500_000, 500), (494_352, 2000)])
-def test_needed_blanket_per_value_at_eps_one(n, values):
-    def per_value(accounting: str) -> float:
-        budget = blanket_local_budget(n, values, 1.0, 1e-6, accounting=accounting)
-        return (n - 1) * blanket_rate(values, budget) / values
-
-    assert per_value("printed") == pytest.approx(203.1, abs=0.05)
-    # Fewer where many users of few answer uniformly, which hides the own report as well.
-    assert 31 < per_value("exact") <= 43
-
-
 @pytest.mark.parametrize("n, values, eps", [(500_000, 50, 0.3), (500_000, 500, 0.9)])
 def test_printed_budget_and_eps_invert_each_other(n, values, eps):
     budget = blanket_local_budget(n, values, eps, 1e-6, accounting="printed")
@@ -176,23 +136,6 @@ def test_what_the_theorem_does_not_cover_is_refused_with_a_reason(ask):
         ask()
 
 
-def in_forty_digits(n, values, eps_local, eps):
-    """The average over all numbers of uniform reports, term by term."""
-    with mpmath.workdps(40):
-        e_local, e = mpmath.exp(mpmath.mpf(eps_local)), mpmath.exp(mpmath.mpf(eps))
-        rate = values / (e_local + values - 1)
-        kappa, share = (e - 1) / (e_local - 1), mpmath.mpf(2) / values
-        total = mpmath.mpf(0)
-        for m in range(n):
-            uniform = mpmath.binomial(n - 1, m) * rate**m * (1 - rate) ** (n - 1 - m)
-            for c in range(m + 1):
-                some = uniform * mpmath.binomial(m, c) * share**c * (1 - share) ** (m - c)
-                for x in range(c + 1):
-                    lost = max((x + 1) - e * (c - x) - kappa * (m + 1), 0) / (x + 1)
-                    total += some * mpmath.binomial(c, x) * mpmath.mpf(2) ** -c * lost
-        return (1 - rate) * total
-
-
 @pytest.mark.parametrize(
     ("n", "values", "eps_local", "eps"),
     [
@@ -205,7 +148,8 @@ def in_forty_digits(n, values, eps_local, eps):
 )
 def test_few_uniform_reports_among_many_and_large_eps(n, values, eps_local, eps):
     """Rounding must not put thresholds beyond the counts, nor numbers where nothing is lost pay for others."""
-    exact = in_forty_digits(n, values, eps_local, eps)
+    with mpmath.workdps(50):
+        exact = reports(n, values, mpmath.mpf(eps), mpmath.mpf(eps_local))
     assert grr_blanket_delta(eps, n, values, eps_local) == pytest.approx(float(exact), rel=1e-11)
     pieces = uniform_reports(n, values, eps_local, 0, 1e-30)
     assert pieced_blanket_delta(pieces, values, eps, eps_local, 1e-30) == pytest.approx(

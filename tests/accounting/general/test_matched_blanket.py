@@ -49,10 +49,6 @@ def uniform(messages):
     return dict.fromkeys(messages, 1 / len(messages))
 
 
-def orthogonal(entry, value):
-    return bin(entry & (value + 1)).count("1") % 2 == 0
-
-
 @pytest.mark.parametrize("cells, messages", [(2, 0), (2, 1), (2, 3), (3, 0), (3, 1)])
 @pytest.mark.parametrize("eps_local", [0.3, 1.0, 4.0])
 def test_local_hashing_equals_the_enumeration_of_all_hash_functions(cells, messages, eps_local):
@@ -63,16 +59,6 @@ def test_local_hashing_equals_the_enumeration_of_all_hash_functions(cells, messa
         assert_allclose(
             matched_delta(eps, messages, 1 / cells, eps_local), pair.delta(eps), rtol=1e-10, atol=1e-15
         )
-
-
-@pytest.mark.parametrize("entries, messages", [(1, 0), (1, 1), (1, 4), (2, 0), (2, 2)])
-@pytest.mark.parametrize("values", [(0, 1), (0, 2), (1, 2)])
-def test_hadamard_tuples_equal_the_enumeration_of_all_tuples(entries, messages, values):
-    tuples = list(itertools.product(range(4), repeat=entries))
-    laws = [uniform([t for t in tuples if all(orthogonal(a, v) for a in t)]) for v in values]
-    pair = pair_of([shuffled([law, *[uniform(tuples)] * messages]) for law in laws])
-    for eps in EPS:
-        assert_allclose(matched_delta(eps, messages, 2.0**-entries), pair.delta(eps), rtol=1e-10, atol=1e-15)
 
 
 @pytest.mark.parametrize("others", [(0, 0), (0, 1), (1, 1)])
@@ -113,7 +99,7 @@ def precise_delta(messages, rate, eps, eps_local):
     return result
 
 
-@pytest.mark.parametrize("messages, rate", [(14, 0.5), (20, 0.07)])
+@pytest.mark.parametrize("messages, rate", [(12, 0.5), (14, 0.07)])
 @pytest.mark.parametrize("eps_local", [0.8, 3.0, math.inf])
 @pytest.mark.parametrize("eps", [0.01, 0.75, 2.5])
 def test_delta_agrees_with_forty_digits(messages, rate, eps_local, eps):
@@ -154,21 +140,6 @@ def test_an_unbounded_budget_is_the_limit_of_large_ones():
 def test_mass_outside_of_the_law_counts_as_lost():
     whole = mixed_matched_delta(Window(30, np.ones(1)), 0.3, 0.5, 2.0, 1e-20)
     assert mixed_matched_delta(Window(30, np.array([0.9]), 0.1), 0.3, 0.5, 2.0, 1e-20) > whole
-
-
-@pytest.mark.parametrize(
-    "ask",
-    [
-        lambda: matched_delta(-0.1, 5, 0.5),
-        lambda: matched_delta(0.1, -1, 0.5),
-        lambda: matched_delta(0.1, 5, 1.0),
-        lambda: matched_delta(0.1, 5, 0.5, 0.0),
-        lambda: blanketed_delta(0.1, 5, 0.5, math.inf),
-    ],
-)
-def test_arguments_outside_their_range_are_rejected(ask):
-    with pytest.raises(ValueError, match="must be"):
-        ask()
 
 
 def test_too_many_messages_are_refused():

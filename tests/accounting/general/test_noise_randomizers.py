@@ -24,32 +24,6 @@ def test_the_upper_law_is_above_the_lower_one_in_the_convex_order():
             assert up_mass @ np.maximum(up - t, 0) >= low_mass @ np.maximum(low - t, 0) * (1 - 1e-12) - 1e-15
 
 
-def test_zero_and_one_are_the_worst_inputs_under_laplace_noise():
-    """The lemma of the module, on a fine grid: the integral of (R(a) - e R(b) - t W)^+ is largest for 0 and 1."""
-    rng = np.random.default_rng(3)
-    for eps_local in (0.8, 2.0, 6.0):
-        y = np.linspace(-0.0, 1.0, 8001)
-        weight = np.full(y.size, y[1] - y[0])
-        weight[[0, -1]] /= 2
-
-        def density(x, y=y, eps_local=eps_local):
-            return 0.5 * eps_local * np.exp(-eps_local * np.abs(y - x))
-
-        def integral(a, b, e, t, y=y, eps_local=eps_local, weight=weight):
-            parts = [density(x) for x in (a, b, 0.0, 1.0)]
-            inner = np.maximum(parts[0] - e * parts[1] - t * np.minimum(parts[2], parts[3]), 0) @ weight
-            ends = 0.0
-            for end in (0.0, 1.0):  # what lies below 0 and above 1, in constant ratios
-                at = [0.5 * math.exp(-eps_local * abs(end - x)) for x in (a, b, 0.0, 1.0)]
-                ends += max(at[0] - e * at[1] - t * min(at[2:]), 0.0)
-            return inner + ends
-
-        for _ in range(400):
-            a, b = rng.random(2)
-            e, t = math.exp(rng.exponential()), rng.normal() * math.exp(eps_local) / 2
-            assert integral(a, b, e, t) <= integral(0.0, 1.0, e, t) * (1 + 1e-6) + 1e-6
-
-
 def test_cells_without_width_have_one_value():
     (cells,) = LaplaceRandomizer(1.0).comparisons("upper", 1e-9)
     assert isinstance(cells, Cells)

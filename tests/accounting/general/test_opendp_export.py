@@ -55,11 +55,6 @@ def test_it_releases_what_it_is_given_and_composes():
     assert delta == pytest.approx(2e-6)
 
 
-def test_without_a_function_it_is_for_accounting():
-    with pytest.raises(dp.OpenDPException, match="This measurement cannot be invoked"):
-        PROFILE.to_opendp()([1, 2])
-
-
 def test_no_user_or_several():
     measurement = PROFILE.to_opendp()
     assert measurement.map(0).delta(0.0) == 0.0
@@ -115,10 +110,3 @@ def test_a_bound_on_the_wrong_side_is_refused():
     other = CountPair(np.log([0.5, 0.5]), np.log([0.5, 0.5]), neighbours="swap")
     with pytest.raises(ValueError, match="neighbours must be one of replace_one, add_remove; got 'swap'"):
         to_opendp(other)
-
-
-def test_it_asks_for_opendps_own_consent():
-    dp.disable_features("honest-but-curious")
-    with pytest.raises(dp.OpenDPException, match="honest-but-curious"):
-        to_opendp(PROFILE)
-    dp.enable_features("honest-but-curious")

@@ -83,9 +83,7 @@ def test_local_budgets():
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: GRR(0.0, 5), "eps_local must be a positive finite number"),
         (lambda: GRR(301.0, 5), "eps_local must be at most 300"),
-        (lambda: GRR(1.0, 1), "GRR: domain_size must be an integer in"),
         (lambda: SubsetSelection(1.0, 5, 5), r"subset_size must be in \[1, 4\], got 5"),
         (lambda: GaussianRandomizer(0.1), r"sigma must be in \[0.2, 1e6\]"),
         (lambda: FiniteRandomizer([[0.5, 0.5]]), "at least 2 inputs"),
@@ -93,7 +91,6 @@ def test_local_budgets():
         (lambda: FiniteRandomizer([[0.5, 0.5], [1.0]]), "equal length"),
         (lambda: DensityRandomizer(len, len, (0.0, 0.0), (0.0, 1.0)), "different numbers"),
         (lambda: DensityRandomizer(len, len, (0.0, 1.0), (1.0, 0.0)), "increasing"),
-        (lambda: SymmetricRAPPOR(1.0, 4, "all"), "view must be one of sums, reports"),
         (lambda: SymmetricRAPPOR(151.0), "eps_bit must be at most 150"),
     ],
 )

@@ -2,14 +2,16 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections import Counter
 
 import mpmath as mp
 import numpy as np
 import pytest
+from numerical.counts import ratio
+from numerical.laws import binomial, labels, poisson
 from numpy.testing import assert_allclose
 from scipy.stats import binom
 
+from enumerated_reports import data_sets, responses, worst_delta
 from shuffledp.accounting import Infeasible
 from shuffledp.accounting.general import labeled_counts as two_counts
 from shuffledp.accounting.general.labeled_counts import (
@@ -48,7 +50,7 @@ def enumerated(eps: float, p: float, beta: float, q: float, candidates: int, *, 
     return float(np.maximum(left - math.exp(eps) * right, 0).sum())
 
 
-@pytest.mark.parametrize("candidates", [0, 1, 7, 40])
+@pytest.mark.parametrize("candidates", [0, 1, 17])
 @pytest.mark.parametrize("p", [1.2, E, 30.0, INF])
 @pytest.mark.parametrize("share", [0.05, 0.6, 1.0])
 def test_delta_equals_the_sum_over_all_cells_in_both_directions(p, share, candidates):
@@ -61,52 +63,25 @@ def test_delta_equals_the_sum_over_all_cells_in_both_directions(p, share, candid
             assert_allclose(got, want, rtol=1e-9, atol=2e-16)
 
 
-def precise(eps: float, own: float, weights: list[mp.mpf]) -> mp.mpf:
-    """The pair with infinite p in 40 digits: the sum over (a, b), for given probabilities of C."""
-    own, silent = mp.mpf(own), 1 - mp.mpf(own)
-    most = len(weights)
-    result = mp.mpf(0)
-    for total in range(most + 1):
-        for a in range(total // 2, total + 1):  # gains are where a > b
-            masses = []
-            for count in (a, total - a):
-                speaks = (
-                    weights[total - 1] * mp.binomial(total - 1, count - 1) / 2 ** (total - 1) if count else 0
-                )
-                masses.append(own * speaks)
-            quiet = weights[total] * mp.binomial(total, a) / 2**total if total < most else 0
-            gain = masses[0] + silent * quiet - mp.exp(eps) * (masses[1] + silent * quiet)
-            result += max(gain, 0)
-    return result
-
-
 @pytest.mark.parametrize("rate", [0.02, 0.4, 1.0])
 @pytest.mark.parametrize("eps", [0.06, 0.5, 1.5, 4.0])
-def test_delta_agrees_with_forty_digits(rate, eps):
-    mp.mp.dps = 40
-    trials, hit = 90, 0.5
-    weights = [
-        mp.binomial(trials, c) * mp.mpf(hit) ** c * (1 - mp.mpf(hit)) ** (trials - c)
-        for c in range(trials + 1)
-    ]
-    want = float(precise(eps, rate, weights))
-    labels = Labels(rate, 0.0, 1 - rate)
-    got = settled_delta(lambda tail: binomial_blanket(trials, hit / 2, tail), labels, eps)
+def test_delta_agrees_with_fifty_digits(rate, eps):
+    with mp.workdps(50):
+        want = float(labels(mp.mpf(rate), mp.mpf(0), binomial(90, 0.5), eps))
+    got = settled_delta(lambda tail: binomial_blanket(90, 0.25, tail), Labels(rate, 0.0, 1 - rate), eps)
     assert_allclose(got, want, rtol=1e-10, atol=1e-300)
 
 
 @pytest.mark.parametrize("rate", [0.3, 1.0])
-@pytest.mark.parametrize("eps", [0.1, 0.4])
-def test_poisson_counts_agree_with_forty_digits(rate, eps):
-    mp.mp.dps = 40
-    weights = [mp.exp(-16) * mp.mpf(16) ** c / mp.factorial(c) for c in range(90)]
-    want = float(precise(eps, rate, weights))
-    got = settled_delta(lambda tail: poisson_blanket(8.0, tail), Labels(rate, 0.0, 1 - rate), eps)
+def test_poisson_counts_agree_with_fifty_digits(rate):
+    with mp.workdps(50):
+        want = float(labels(mp.mpf(rate), mp.mpf(0), poisson(16), 0.1))
+    got = settled_delta(lambda tail: poisson_blanket(8.0, tail), Labels(rate, 0.0, 1 - rate), 0.1)
     assert_allclose(got, want, rtol=1e-10)
 
 
-@pytest.mark.parametrize("rate", [1e-4, 0.02, 0.3, 1.0])
-@pytest.mark.parametrize("eps", [0.01, 0.0625, 0.5])
+@pytest.mark.parametrize("rate", [1e-4, 0.3, 1.0])
+@pytest.mark.parametrize("eps", [0.01, 0.5])
 @pytest.mark.parametrize("trials, share", [(500_000, 1 / 17), (500_000, 1 / 128), (4000, 0.3)])
 def test_sums_along_the_path_equal_incomplete_beta_functions(monkeypatch, trials, share, eps, rate):
     blanket = binomial_blanket(trials, share, 1e-30)
@@ -126,48 +101,19 @@ def test_infinite_p_is_the_limit_of_large_ones():
 # -- where the theorem holds ---------------------------------------------------------------------------------
 
 
-def shuffled_view(values: int, eps_local: float, inputs: tuple[int, ...]) -> dict[tuple[int, ...], float]:
-    """The law of the histogram of randomized responses, by listing every vector of messages."""
-    z = math.exp(eps_local) + values - 1
-    view: Counter[tuple[int, ...]] = Counter()
-    for messages in itertools.product(range(values), repeat=len(inputs)):
-        mass = math.prod(
-            (math.exp(eps_local) if m == x else 1.0) / z for m, x in zip(messages, inputs, strict=True)
-        )
-        view[tuple(messages.count(v) for v in range(values))] += mass
-    return dict(view)
-
-
-def exact_delta(values: int, eps_local: float, others: tuple[int, ...], eps: float) -> float:
-    left, right = (shuffled_view(values, eps_local, (x, *others)) for x in (0, 1))
-    return sum(max(mass - math.exp(eps) * right[outcome], 0.0) for outcome, mass in left.items())
-
-
 def response(values: int, eps_local: float) -> tuple[float, float, float]:
     """p, beta and q of randomized response."""
     p = math.exp(eps_local)
     return p, (p - 1) / (p + values - 1), p
 
 
-def test_the_counter_example_of_the_theorem():
-    p, beta, q = response(5, 1.0)
-    exact = exact_delta(5, 1.0, (0,), 0.8)
-    z = E + 4
-    assert_allclose(exact, (E / z) ** 2 - math.exp(0.8) * E / z**2, rtol=1e-12)  # the messages "0", "0"
-    claimed = variation_ratio_delta(0.8, p, beta, q, 1, sound=False)
-    assert abs(exact - 0.02968) < 5e-6
-    assert abs(claimed - 0.01092) < 5e-6
-    assert variation_ratio_delta(0.8, p, beta, q, 1, sound=True) > exact
-
-
 @pytest.mark.parametrize("values, n", [(2, 2), (2, 5), (3, 4), (4, 4), (5, 3)])
-@pytest.mark.parametrize("eps_local", [0.4, 1.0, 2.0])
+@pytest.mark.parametrize("eps_local", [0.4, 2.0])
 def test_the_replacement_is_never_violated(values, n, eps_local):
-    p, beta, q = response(values, eps_local)
-    for eps in (0.0, 0.1, 0.4, 0.8, 1.5):
-        bound = variation_ratio_delta(eps, p, beta, q, n - 1, sound=True)
-        for others in itertools.combinations_with_replacement(range(values), n - 1):
-            assert exact_delta(values, eps_local, others, eps) <= bound * (1 + 1e-9) + 1e-15
+    table = responses(values, eps_local)
+    for eps in (0.0, 0.4, 1.5):
+        bound = variation_ratio_delta(eps, *response(values, eps_local), n - 1, sound=True)
+        assert worst_delta(table, data_sets(table, n - 1), eps) <= bound * (1 + 1e-9) + 1e-15
 
 
 def test_without_residual_component_both_forms_agree_and_no_choice_is_needed():
@@ -233,12 +179,8 @@ def test_delta_falls_with_eps_and_candidates_and_grows_with_beta_and_q():
 @pytest.mark.parametrize(
     "arguments",
     [
-        (0.1, 1.0, 0.1, 2.0, 5),
-        (0.1, 2.0, 0.0, 2.0, 5),
         (0.1, 2.0, 0.34, 2.0, 5),
         (0.1, INF, 1.1, 4.0, 5),
-        (0.1, 2.0, 0.1, 0.9, 5),
-        (0.1, math.nan, 0.1, 2.0, 5),
     ],
 )
 def test_arguments_outside_their_range_are_rejected(arguments):
@@ -255,19 +197,7 @@ def test_what_no_randomizer_has_is_refused():
 
 def test_a_tail_that_rises_and_falls_keeps_its_digits():
     # It was 6e-7 relative too small, although an upper bound: the tail was summed up from its far side alone.
-    p, beta, candidates = 17.5, 0.8918918918918919, 5000
-    rate = beta * p / ((p - 1) * 90.0)
-    found = variation_ratio_delta(1.2, p, beta, 90.0, candidates)
-    with mp.workdps(40):
-        own, other, factor = p / (mp.mpf(p) + 1), 1 / (mp.mpf(p) + 1), mp.exp(mp.mpf(1.2))
-        chance = 2 * mp.mpf(beta) * p / ((mp.mpf(p) - 1) * 90)
-        total = mp.mpf(0)
-        for c in range(330):
-            mass = mp.binomial(candidates, c) * chance**c * (1 - chance) ** (candidates - c)
-            points = [mp.binomial(c, a) * mp.mpf(2) ** -c for a in range(c + 1)] + [mp.mpf(0)]
-            total += mass * sum(
-                max(own * y + other * x - factor * (other * y + own * x), mp.mpf(0))
-                for x, y in zip(points, [mp.mpf(0), *points[:-1]], strict=True)
-            )
-    assert 2 * rate < 1
-    assert total <= found <= total * (1 + mp.mpf(1e-10))
+    found = variation_ratio_delta(1.2, 17.5, 0.8918918918918919, 90.0, 5000)
+    with mp.workdps(50):
+        true = ratio(mp.mpf(1.2), 17.5, 1.0, 90.0, 5000, False)
+        assert true <= found <= true * (1 + mp.mpf(1e-10))

@@ -28,8 +28,6 @@ def brute_force(mean, variance, eps_local, eps, most, **how):
     [
         (20.0, 30.0, 1.0, 0.3, {}),
         (20.5, 300.0, 1.0, 0.3, {}),
-        (60.0, 15.0, 0.5, 0.1, {}),
-        (20.0, 30.0, 1.0, 0.3, {"dummies": 6}),
         (20.0, 30.0, 1.0, 0.3, {"dummies": 18, "adaptive": True}),
         (20.0, 30.0, 1.0, 0.3, {"reduction": "randomized_response"}),
         # Flat around the mean: the best quadratic is a constant.
@@ -38,7 +36,6 @@ def brute_force(mean, variance, eps_local, eps, most, **how):
         # The quadratic has its minimum far behind the first grid.
         (6.98, 225.65, 4.86, 1.458, {}),
         (3.366, 2.873, 3.19, 2.23, {}),
-        (5.0, 8.48, 4.73, 4.683, {"dummies": 2, "adaptive": True}),
         (0.926, 0.8816, 5.96, 0.0596, {}),
     ],
 )
@@ -63,24 +60,6 @@ def test_worst_case_is_at_least_the_absent_population():
     p = 1e5 / (1e5 + 5000**2)
     lower = p * clone_delta(Fixed(0), 0.5, 0.3)
     assert lower <= clone_delta(MomentBounded(5000, 1e5), 0.5, 0.3) == pytest.approx(lower, rel=1e-3)
-
-
-@pytest.mark.parametrize(
-    ("variance", "low", "high"),
-    [
-        (0, 0.015, 0.02),
-        (1000, 0.015, 0.02),
-        (3000, 0.015, 0.02),
-        (8700, 0.02, 0.03),
-        (20000, 0.2, 0.3),
-        (1e5, 0.45, 0.49),
-    ],
-)
-def test_amplification_goes_on_where_the_closed_form_sees_none(variance, low, high):
-    eps = amplified_epsilon(MomentBounded(5000, variance), 0.5, 1e-4, accounting="exact")
-    assert low < eps <= high
-    assert amplified_epsilon(MomentBounded(5000, variance), 0.5, 1e-4, accounting="printed") == 0.5
-    assert clone_delta(MomentBounded(5000, variance), 0.5, eps) <= 1e-4 * (1 + 1e-9)
 
 
 def test_no_variance_is_a_fixed_population():

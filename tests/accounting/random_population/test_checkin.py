@@ -9,24 +9,18 @@ from shuffledp.accounting import (
     local_budget,
 )
 from shuffledp.populations import (
-    Binomial,
     Fixed,
 )
 
 D = 1e-5
 
 
-def test_checkin_formula_and_its_inverse():
-    m, eps_local, p0 = 2442, 0.4, 0.3
-    e = math.exp(eps_local)
-    want = p0 * (e - 1) * math.sqrt(2 * e * math.log(1 / D) / m) + p0**2 * e * (e - 1) ** 2 / (2 * m)
-    assert checkin_epsilon(m, eps_local, D, rate=p0, accounting="printed") == pytest.approx(want, rel=1e-12)
+def test_checkin_is_inverted():
     for rate in (0.01, 1.0):
-        for eps in (1e-4, 0.02, 0.7, 30.0):
-            budget = checkin_local_budget(m, eps, D, rate=rate, accounting="printed")
-            assert checkin_epsilon(m, budget, D, rate=rate, accounting="printed") == pytest.approx(
-                eps, rel=1e-9
-            )
+        for eps in (1e-4, 0.7, 30.0):
+            budget = checkin_local_budget(2442, eps, D, rate=rate, accounting="printed")
+            found = checkin_epsilon(2442, budget, D, rate=rate, accounting="printed")
+            assert found == pytest.approx(eps, rel=1e-9)
 
 
 def test_checkin_extremes():
@@ -47,31 +41,3 @@ def test_exact_checkin_is_the_shuffle_of_the_slots():
     for call in (checkin_epsilon, checkin_local_budget):
         with pytest.raises(ValueError, match="rate must be 1"):
             call(2442, 0.4, D, rate=0.5, accounting="exact")
-
-
-def test_two_threat_models_of_checkin_differ_by_two_orders_of_magnitude():
-    assert checkin_local_budget(488, 0.001, D, rate=0.01, accounting="printed") == pytest.approx(
-        0.330, abs=5e-4
-    )
-    assert local_budget(Binomial(48841, 0.01), 0.001, D, accounting="printed") == pytest.approx(
-        0.0027, abs=5e-5
-    )
-
-
-@pytest.mark.parametrize(("rate", "crossing"), [(0.05, 0.074), (0.1, 0.035), (0.2, 0.018), (0.5, 0.008)])
-def test_checkin_amplifies_more_than_theorem_1_only_for_small_eps(rate, crossing):
-    slots = math.floor(48841 * rate)
-
-    def gain(eps: float) -> float:
-        return checkin_local_budget(slots, eps, D, accounting="printed") - local_budget(
-            Binomial(48841, rate), eps, D, accounting="printed"
-        )
-
-    assert gain(crossing - 0.0005) > 0 > gain(crossing + 0.0005)
-
-
-def test_checkin_amplifies_more_on_the_whole_range_at_one_percent():
-    for eps in (0.001, 0.01, 0.1, 0.5):
-        assert checkin_local_budget(488, eps, D, accounting="printed") > local_budget(
-            Binomial(48841, 0.01), eps, D, accounting="printed"
-        )

@@ -5,17 +5,11 @@ import pytest
 
 from shuffledp.accounting import (
     discrete_gaussian_gap,
-    expected_polya_delta,
-    group_order,
     multi_exact_plan,
     multi_expected_delta,
     multi_expected_plan,
     multi_expected_scale,
     multi_union_plan,
-    negative_binomial_delta,
-    population_lower_bound,
-    security_bits,
-    share_count,
 )
 from shuffledp.accounting.random_population import multi_message
 from shuffledp.accounting.random_population.polya import polya_reach
@@ -28,7 +22,6 @@ from shuffledp.populations import (
 
 D = 1e-5
 ADULT = {a: Binomial(48841, a) for a in (0.01, 0.05, 0.1, 0.2, 0.4, 0.5)}
-PAPER = [*ADULT.values(), *(Poisson(x) for x in (1000, 5000, 25000, 125000))]
 LAWS = [Fixed(20), Binomial(60, 0.3), Poisson(30), Empirical((0.2, 0.3, 0.5), 4)]
 
 
@@ -38,22 +31,6 @@ def noise(shape, eps, size):
     ratios = (j + shape) / (j + 1) * math.exp(-eps)
     pmf = np.concatenate(([1.0], np.cumprod(ratios))) * (-math.expm1(-eps)) ** shape
     return np.convolve(pmf, pmf[::-1])
-
-
-def test_unsafe_union_bound_still_meets_its_delta():
-    assert expected_polya_delta(ADULT[0.05], 2270, 0.1) == pytest.approx(5e-8, abs=5e-9)
-    assert expected_polya_delta(ADULT[0.05], 2270, 0.5) == pytest.approx(2e-7, abs=5e-8)
-
-
-def test_scale_of_the_specification():
-    assert multi_expected_scale(Poisson(1000), 0.1, D, 32, accounting="printed") == pytest.approx(
-        50.2293, abs=5e-5
-    )
-    assert multi_expected_scale(ADULT[0.05], 0.5, D, 50, accounting="printed") == pytest.approx(
-        10.10984, abs=5e-6
-    )
-    exact = multi_expected_scale(Poisson(1000), 0.1, D, 32, accounting="exact")
-    assert exact == pytest.approx(32.913, abs=5e-4)
 
 
 @pytest.mark.parametrize("accounting", ["printed", "exact"])
@@ -121,57 +98,6 @@ def test_plans():
     assert multi_expected_plan(law, 0.5, D, accounting="printed").precision == 50
     assert multi_union_plan(law, 0.1, D, precision=10, accounting="printed").ratio == math.exp(-0.01)
     assert (1 + math.exp(0.1)) * 2**-exact.security_bits == pytest.approx(D / 2)
-
-
-def test_union_wastes_little_in_the_experiments():
-    waste = [(law.mean + 1) / multi_union_plan(law, 0.1, D, accounting="printed").n1 for law in PAPER]
-    assert (round(min(waste), 2), round(max(waste), 2)) == (1.02, 1.24)
-
-
-@pytest.mark.parametrize(
-    ("eps", "union", "expected"),
-    [(0.001, 0.858, 3.232), (0.01, 0.0856, 0.3232), (0.1, 0.00853, 0.0324), (0.5, 0.00165, 0.00653)],
-)
-def test_expected_errors_of_the_specification(eps, union, expected):
-    law = ADULT[0.05]
-    n = law.window().support + 1.0
-    factor = 2 * math.sqrt(2 / math.pi)
-    plan = multi_expected_plan(law, eps, D, accounting="printed")
-    deviations = np.sqrt(plan.noise_variance(n)) / (plan.precision * n)
-    assert factor * (law.window().pmf @ deviations) == pytest.approx(expected, rel=2e-3)
-    # The noise of MULTI-UNION is not normal: E|Z| of the law itself at the mean number of users.
-    plan = multi_union_plan(law, eps, D, accounting="printed")
-    users = law.mean + 1
-    size = math.ceil(45 / eps)
-    if size <= 5000:
-        mean_error = noise(users / plan.n1, eps, size) @ np.abs(np.arange(-size + 1, size))
-        assert 2 * mean_error / users == pytest.approx(union, rel=2e-2)
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (
-            lambda: population_lower_bound(Fixed(3), 1.0, form="printed"),
-            r"delta must be in \(0, 1\), got 1.0",
-        ),
-        (lambda: population_lower_bound(Fixed(3), 0.1, form="best"), "form must be one of printed"),
-        (lambda: negative_binomial_delta(-1, 0.1), "shape must be a finite number >= 0, got -1"),
-        (lambda: negative_binomial_delta(0.5, 0), "eps must be a positive finite number, got 0"),
-        (lambda: share_count(20, 1, form="printed"), "group_order must be an integer >= 2, got 1"),
-        (lambda: share_count(20, 100, 18, form="balle"), "n must be at least 19 for form 'balle', got 18"),
-        (lambda: share_count(20, 100, 0, form="printed"), r"n must be an integer in \[1, 2\^53\], got 0"),
-        (lambda: group_order(Fixed(3), 0, 1.0, form="printed"), "precision must be an integer in"),
-        (
-            lambda: multi_expected_scale(Poisson(3), 0.1, D, 2, accounting="corrected"),
-            "accounting must be one",
-        ),
-        (lambda: security_bits(0.1, 0), "delta must be in"),
-    ],
-)
-def test_errors_name_value_and_range(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()
 
 
 # -- scales far from the first guess, and budgets at which the discrete noise is hardly Gaussian --

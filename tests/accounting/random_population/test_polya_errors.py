@@ -28,19 +28,6 @@ def test_many_shapes_at_once_agree_with_one_by_one():
     )
 
 
-def test_large_shapes_approach_the_normal_law():
-    eps, shape = 0.5, 4000.0
-    variance = shape * 2 * np.exp(-eps) / (-np.expm1(-eps)) ** 2
-    assert float(polya_mean_absolute(shape, eps)) == pytest.approx(np.sqrt(2 / np.pi * variance), rel=1e-3)
-
-
-def test_bad_values_are_refused():
-    with pytest.raises(ValueError, match="shape"):
-        polya_mean_absolute([1.0, 0.0], 0.5)
-    with pytest.raises(ValueError, match="eps"):
-        polya_mean_absolute(1.0, 0.0)
-
-
 @pytest.mark.parametrize("eps", [1e-6, 0.5, 5.0])
 @pytest.mark.parametrize("shape", [1e9, 1e15, 1e100])
 def test_large_shapes_tend_to_the_normal_law(shape, eps):
@@ -55,9 +42,3 @@ def test_small_shapes_and_large_eps_tend_to_a_rare_one():
     assert float(polya_mean_absolute(1e-12, 50.0)) == pytest.approx(2e-12 * np.exp(-50), rel=1e-9)
     assert float(polya_mean_absolute(0.5, 720.0)) == pytest.approx(np.exp(-720), rel=1e-9)
     assert float(polya_mean_absolute(1e100, 1500.0)) == 0.0
-
-
-@pytest.mark.parametrize(("shape", "eps"), [(0.0, 1.0), (np.inf, 1.0), (1e101, 1.0), (1.0, 1e-320)])
-def test_what_has_no_finite_mean_is_refused(shape, eps):
-    with pytest.raises(ValueError, match="must"):
-        polya_mean_absolute(shape, eps)

@@ -19,52 +19,10 @@ from shuffledp.populations import (
     SubGaussian,
 )
 
-D = 1e-5
-ADULT = {a: Binomial(48841, a) for a in (0.01, 0.05, 0.1, 0.2, 0.4, 0.5)}
 LAWS = [Fixed(20), Binomial(60, 0.3), Poisson(30), Empirical((0.2, 0.3, 0.5), 4)]
 
 
-def test_table_of_lower_bounds():
-    adult, poisson = ADULT[0.05], Poisson(1000)
-    assert population_lower_bound(adult, D / 2, form="printed") == pytest.approx(2270.4, abs=0.05)
-    assert population_lower_bound(adult, D / 2, form="corrected") == pytest.approx(2198.9, abs=0.05)
-    assert population_lower_bound(adult, D / 2, form="exact") == 2233
-    assert population_lower_bound(poisson, D / 2, form="printed") == pytest.approx(809.6, abs=0.05)
-    assert population_lower_bound(poisson, D / 2, form="corrected") == pytest.approx(844.8, abs=0.05)
-    assert population_lower_bound(poisson, D / 2, form="exact") == 864
-
-
-@pytest.mark.parametrize(
-    ("rate", "tail"), [(0.01, 1.7e-4), (0.05, 1.5e-4), (0.1, 1.0e-4), (0.2, 4.3e-5), (0.4, 3.2e-6)]
-)
-def test_printed_binomial_bound_fails_for_small_rates(rate, tail):
-    law = ADULT[rate]
-    bound = law.mean - math.sqrt(law.mean * math.log(2 / D)) + 1  # with the mean of the others, not n'a
-    assert population_shortfall(law, bound) == pytest.approx(
-        tail, abs=5 * 10 ** (math.floor(math.log10(tail)) - 2)
-    )
-    printed = population_lower_bound(law, D / 2, form="printed")
-    assert (population_shortfall(law, printed) > D / 2) == (rate < 0.38)
-
-
-def test_lower_bounds_of_bounds_by_hand():
-    log = math.log(1e3)
-    assert population_lower_bound(SubGaussian(900, 30), 1e-3, form="printed") == pytest.approx(
-        901 - 30 * math.sqrt(log)
-    )
-    assert population_lower_bound(SubGaussian(900, 30), 1e-3, form="corrected") == pytest.approx(
-        901 - 30 * math.sqrt(2 * log)
-    )
-    for form in ("printed", "corrected"):
-        got = population_lower_bound(SubExponential(900, 2, 0.1), 1e-3, form=form)
-        assert got == pytest.approx(901 - math.log(2e3) / 0.1)
-    assert population_lower_bound(MomentBounded(900, 25), 1e-3, form="printed") == pytest.approx(
-        901 - math.sqrt(25e3)
-    )
-    assert population_lower_bound(MomentBounded(900, 25), 1e-3, form="corrected") == pytest.approx(
-        901 - math.sqrt(25 * 999)
-    )
-    assert population_lower_bound(Fixed(7), 0.1, form="printed") == 8
+def test_bounds_of_a_tail_have_no_exact_lower_bound():
     for bound in (SubGaussian(900, 30), SubExponential(900, 2, 0.1)):
         with pytest.raises(Infeasible, match="bounds a tail only"):
             population_lower_bound(bound, 1e-3, form="exact")

@@ -8,26 +8,12 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import poisson
 
-from shuffledp.accounting.segmented.item_calibration import blankets_for_full_reporting, gaussian_noise
-from shuffledp.accounting.segmented.items import item_delta, segmented_delta
+from shuffledp.accounting.segmented.items import segmented_delta
 from shuffledp.accounting.segmented.users import (
     user_level_blankets,
     user_level_delta,
     user_level_reporting_rate,
 )
-
-EPS = (0.5, 1.0, 2.0)
-SETTINGS = [(17, 4), (128, 4), (128, 8)]
-
-
-def test_group_composition():
-    eps, delta, s = 1.3, 1e-6, 5
-    item = item_delta(eps, delta, s, composition="tight")
-    assert_allclose(sum(math.exp(i * eps / s) for i in range(s)) * item, delta, rtol=1e-13)
-    assert item_delta(eps, delta, s) < item
-    assert_allclose(item_delta(eps, delta, s) * s * math.exp(eps), delta, rtol=1e-14)
-    assert item_delta(0.4, 1e-5, 1, composition="tight") == pytest.approx(1e-5, rel=1e-14)
-
 
 # -- whole users ----------------------------------------------------------------------------------------------
 
@@ -44,10 +30,8 @@ def users_by_enumeration(eps: float, rate: float, mean: float, pairs: int, most:
     return float(np.maximum(left - math.exp(eps) * right, 0).sum())
 
 
-@pytest.mark.parametrize(
-    "pairs, mean, most", [(1, 0.05, 12), (1, 4.0, 40), (2, 0.5, 20), (2, 2.0, 28), (3, 0.3, 11)]
-)
-@pytest.mark.parametrize("rate", [0.1, 0.6, 0.999999, 1.0])
+@pytest.mark.parametrize("pairs, mean, most", [(1, 0.05, 12), (1, 4.0, 40), (2, 0.5, 20), (3, 0.3, 11)])
+@pytest.mark.parametrize("rate", [0.1, 0.999999, 1.0])
 def test_user_level_delta_equals_enumeration(pairs, mean, most, rate):
     for eps in (0.1, 0.4, 1.0, 3.0):
         want = users_by_enumeration(eps, rate, mean, pairs, most)
@@ -101,21 +85,6 @@ def test_user_level_delta_falls_with_eps_and_blankets_and_grows_with_rate_and_it
         item = segmented_delta(eps / s, 0.8, 500, 1.0, 20, blanket_law="poisson")
         grouped = item * math.expm1(eps) / math.expm1(eps / s)
         assert delta(eps=eps, s=s) <= grouped * (1 + 1e-4)
-
-
-@pytest.mark.parametrize("setting", SETTINGS)
-@pytest.mark.parametrize("n", [5000, 50_000])
-def test_what_group_composition_costs(setting, n):
-    items, s = setting
-    low, high = {4: (4.1, 4.45), 8: (8.2, 8.85)}[s]
-    for eps in EPS:
-        printed = blankets_for_full_reporting(n, items, s, eps, 0.01 / n)
-        exact = user_level_blankets(n, items, s, eps, 0.01 / n)
-        assert low <= printed / exact <= high
-        assert user_level_delta(eps, 1.0, n, printed, items, s) < 1e-13
-        noise, _ = gaussian_noise(eps, 0.01 / n)
-        assert_allclose(exact, 2 * items * s * noise**2 / n, rtol=0.065)
-        assert_allclose(user_level_delta(eps, 1.0, n, exact, items, s), 0.01 / n, rtol=1e-5)
 
 
 @pytest.mark.parametrize("n, blankets, items, s", [(5000, 0.2, 17, 4), (5000, 3.0, 128, 8), (100, 1.0, 4, 2)])

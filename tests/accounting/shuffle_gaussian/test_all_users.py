@@ -4,18 +4,8 @@ import mpmath as mp
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from shuffle_gaussian_reference import (
-    float_partition_rdp,
-    log_normal_transform,
-    miller_rdps,
-    partition_moment,
-    partitions,
-    precise_rdps,
-    reverse_rdp,
-)
 
 from shuffledp.accounting.general.rdp import (
-    best_epsilon,
     gaussian_rdp,
     rdp_to_epsilon,
 )
@@ -30,8 +20,6 @@ from shuffledp.numerics.logs import log_binomials
 from shuffledp.pipeline.papers.shuffle_gaussian import witnesses
 
 N = 60_000
-SIGMAS = (0.3, 1.0, 9.48, 20.0)
-TO_30 = np.arange(2, 31)
 
 
 def moments(orders, n, sigma):
@@ -41,52 +29,6 @@ def moments(orders, n, sigma):
 
 
 # Theorem 1
-
-
-@pytest.mark.parametrize("n", [1, 2, 5, 100])
-@pytest.mark.parametrize("sigma", [0.7, 1.0, 3.0])
-def test_small_orders_have_closed_forms(n, sigma):
-    z = math.expm1(1 / sigma**2)
-    want = [
-        1 + z / n,
-        1 + 3 * z / n + z**2 * (z + 3) / n**2,
-        1
-        + 6 * z / n
-        + (4 * z**2 * (z + 3) + 3 * z**2) / n**2
-        + (16 * z**3 + 15 * z**4 + 6 * z**5 + z**6) / n**3,
-    ]
-    assert_allclose(moments([2, 3, 4], n, sigma), want, rtol=1e-12)
-
-
-@pytest.mark.parametrize("n", [*range(1, 11), 60, N, 10**9])
-@pytest.mark.parametrize("sigma", SIGMAS)
-def test_thirty_orders_agree_with_the_power_series_in_eighty_digits(n, sigma):
-    assert_allclose(shuffle_gaussian_rdp(TO_30, n, sigma), precise_rdps(30, n, sigma), rtol=1e-13)
-
-
-@pytest.mark.parametrize("n, sigma", [(10, 0.3), (N, 2.0), (10**9, 3.0)])
-def test_hundreds_of_orders_agree_with_the_power_series_in_many_digits(n, sigma):
-    last = 220
-    got = shuffle_gaussian_rdp(np.arange(2, last + 1), n, sigma)
-    assert_allclose(got, precise_rdps(last, n, sigma, digits=300), rtol=1e-12)
-
-
-@pytest.mark.parametrize("n", [1, 2, 7, 10, N, 10**9])
-@pytest.mark.parametrize("sigma", [0.3, 1.0, 9.48])
-def test_divergences_agree_with_partitions(n, sigma):
-    with mp.workdps(60):
-        want = [float(mp.log(partition_moment(order, n, sigma)) / (order - 1)) for order in range(2, 13)]
-    assert_allclose(shuffle_gaussian_rdp(range(2, 13), n, sigma), want, rtol=1e-13)
-
-
-def test_partitions_are_all_there():
-    assert [sum(1 for _ in partitions(k)) for k in (1, 4, 12, 40)] == [1, 5, 77, 37338]
-    assert_allclose(shuffle_gaussian_rdp([30], 60, 1.0)[0], float_partition_rdp(30, 60, 1.0), rtol=1e-11)
-
-
-@pytest.mark.parametrize("n, sigma", [(60, 1.0), (1000, 1.0), (1000, 3.0)])
-def test_divergences_agree_with_the_power_series_in_floats(n, sigma):
-    assert_allclose(shuffle_gaussian_rdp(TO_30, n, sigma), miller_rdps(30, n, sigma), rtol=1e-9)
 
 
 def test_divergence_agrees_with_quadrature_in_two_dimensions():
@@ -131,20 +73,6 @@ def test_order_and_repetition_of_orders_do_not_matter():
     )
 
 
-@pytest.mark.parametrize("n, sigma", [(2, 1.0), (10, 1.0), (1000, 5.0)])
-def test_below_and_above_the_jump_the_divergence_has_simple_limits(n, sigma):
-    q = math.exp(1 / sigma**2)
-    if n == 1000:
-        assert_allclose(shuffle_gaussian_rdp([3], n, sigma)[0], 3 * (q - 1) / (2 * n), rtol=1e-3)
-    jump = 2 * sigma**2 * math.log(n)
-    far = round(4 * jump + 30)
-    assert_allclose(
-        shuffle_gaussian_rdp([far], n, sigma)[0],
-        far / (2 * sigma**2) - math.log(n),
-        rtol=1e-3,
-    )
-
-
 def test_binomials_are_good_to_the_last_place_where_they_weigh_most():
     row = log_binomials(999)
     assert row.size == 1000
@@ -164,42 +92,6 @@ def test_central_moments_are_those_of_the_mean():
 
 
 # Direction and other users: what Theorem 1 does not say
-
-
-@pytest.mark.parametrize("n", [2, 10, 1000])
-@pytest.mark.parametrize("sigma", [0.5, 1.0, 2.0, 5.0])
-@pytest.mark.parametrize("order", [2, 3, 10])
-def test_the_other_direction_was_never_larger(n, sigma, order):
-    assert reverse_rdp(order, n, sigma) < shuffle_gaussian_rdp([order], n, sigma)[0]
-
-
-def test_values_of_both_directions():
-    assert_allclose(shuffle_gaussian_rdp([3], 10, 1.0)[0], 0.2518, atol=5e-5)
-    assert_allclose(reverse_rdp(3, 10, 1.0), 0.2110, atol=5e-5)
-    n, sigma, order = 2000, 1.0, 3
-    gap = math.exp(2 * shuffle_gaussian_rdp([order], n, sigma)[0]) - math.exp(
-        2 * reverse_rdp(order, n, sigma)
-    )
-    leading = order * (order - 1) * (2 * order - 1) * math.expm1(1 / sigma**2) ** 3 / (6 * n**2)
-    assert_allclose(gap, leading, rtol=0.02)
-
-
-@pytest.mark.parametrize(
-    "n, sigma, printed, true",
-    [
-        (2, 1.0, "0.6201", "0.6392"),
-        (100, 0.5, "0.4292", "0.5038"),
-        (1000, 1.0, "0.001717", "0.002132"),
-        (N, 0.5, "0.000893", "0.001546"),
-        (N, 2.0, "4.73e-06", "5.03e-06"),
-    ],
-)
-def test_a_triangle_of_records_exceeds_theorem_1(n, sigma, printed, true):
-    digits = len(printed.partition("e")[0].replace("0.", "").replace(".", "").lstrip("0"))
-    assert float(f"{shuffle_gaussian_rdp([2], n, sigma)[0]:.{digits - 1}e}") == float(printed)
-    digits = len(true.partition("e")[0].replace("0.", "").replace(".", "").lstrip("0"))
-    got = witnesses.common_place_rdp(n, sigma, changed=1, original=1, product=0.5)
-    assert float(f"{got:.{digits - 1}e}") == float(true)
 
 
 @pytest.mark.parametrize("n", [2, 30, N])
@@ -226,81 +118,25 @@ def test_the_triangle_agrees_with_simulation():
     assert abs(ratio.mean() - want) < 4.9 * ratio.std() / math.sqrt(ratio.size)
 
 
-def test_records_in_a_ball_of_the_distance_used_never_exceeded_theorem_1():
-    rng, sigma = np.random.default_rng(5), 0.7
-    for n in (2, 10, N):
-        most = shuffle_gaussian_rdp([2], n, sigma)[0]
-        for _ in range(10):
-            u, v, w = (
-                r * np.array([math.cos(a), math.sin(a)]) / 2 for r, a in rng.uniform(0, [1, 6.3], (3, 2))
-            )
-            p, r = v - w, u - w
-            got = witnesses.common_place_rdp(n, sigma, changed=p @ p, original=r @ r, product=p @ r)
-            assert got < most
-
-
-def test_the_two_transforms_agree():
-    t = np.geomspace(1e-8, 1e6, 9)
-    for spread in (0.2, 1.0, 4.0):
-        assert_allclose(
-            witnesses.log_normal_transform(t, spread), log_normal_transform(t, spread), rtol=1e-9, atol=1e-14
-        )
-
-
-@pytest.mark.parametrize("sigma, delta", [(1.0, 1e-5), (2.0, 1e-10), (5.0, 1e-5), (9.48, 1e-10)])
-@pytest.mark.parametrize("rounds", [1, 10_000])
-def test_enough_orders_are_enough(sigma, delta, rounds):
-    last = enough_orders(N, sigma, delta, rounds)
-    assert last == 20 + math.ceil(
-        max(2 * sigma**2 * math.log(N), 1 + sigma * math.sqrt(2 * math.log(1 / delta) / rounds))
-    )
+@pytest.mark.parametrize("sigma, delta", [(1.0, 1e-5), (9.48, 1e-10)])
+def test_enough_orders_are_enough(sigma, delta):
     orders = np.arange(2, 3001)
-    rdp = rounds * shuffle_gaussian_rdp(orders, N, sigma)
-    few = orders <= last
-    assert rdp_to_epsilon(orders[few], rdp[few], delta) == rdp_to_epsilon(orders, rdp, delta)
+    rdp = shuffle_gaussian_rdp(orders, N, sigma)
+    for rounds in (1, 10_000):
+        last = enough_orders(N, sigma, delta, rounds)
+        assert last == 20 + math.ceil(
+            max(2 * sigma**2 * math.log(N), 1 + sigma * math.sqrt(2 * math.log(1 / delta) / rounds))
+        )
+        few = orders <= last
+        assert rdp_to_epsilon(orders[few], rounds * rdp[few], delta) == rdp_to_epsilon(
+            orders, rounds * rdp, delta
+        )
     assert enough_orders(10**9, 100.0, 1e-5) == 4096
 
 
-def test_own_row_of_table_1_as_printed():
-    row = shuffle_gaussian_epsilons(N, 9.48, range(1, 8), 1 / N, most_order=30)
-    assert_allclose(
-        row, [0.228201, 0.228204, 0.228207, 0.228210, 0.228213, 0.228215, 0.228218], atol=5.1e-7, rtol=0
-    )
-    assert [f"{x:.5f}" for x in row] == [
-        "0.22820",
-        "0.22820",
-        "0.22821",
-        "0.22821",
-        "0.22821",
-        "0.22822",
-        "0.22822",
-    ]
-    rdp = shuffle_gaussian_rdp(TO_30, N, 9.48)
-    assert {best_epsilon(TO_30, t * rdp, 1 / N)[1] for t in range(1, 8)} == {30.0}
-
-
-@pytest.mark.parametrize(
-    "sigma, most, want",
-    [
-        (
-            9.48,
-            None,
-            "0.00141 0.00159 0.00177 0.00196 0.00214 0.00233 0.00251 0.00306 0.00458 0.00774 0.01146",
-        ),
-        (
-            4.74,
-            None,
-            "0.00792 0.00810 0.00829 0.00848 0.00866 0.00885 0.00904 0.00960 0.01147 0.01708 0.02512",
-        ),
-        (4.74, 30, "0.22821 0.22822 0.22823 0.22824 0.22826 0.22827 0.22828 0.22831 0.22843 0.22877 0.22934"),
-    ],
-)
-def test_own_row_with_enough_orders_or_the_right_distance(sigma, most, want):
-    rounds = [*range(1, 8), 10, 20, 50, 100]
-    row = shuffle_gaussian_epsilons(N, sigma, rounds, 1 / N, most_order=most)
-    assert [f"{x:.5f}" for x in row] == want.split()
-    one = shuffle_gaussian_epsilon(n=N, sigma=sigma, rounds=50, delta=1 / N, most_order=most)
-    assert one == row[rounds.index(50)]
+def test_curves_over_rounds_are_those_of_each():
+    row = shuffle_gaussian_epsilons(N, 4.74, [1, 50], 1 / N)
+    assert row[1] == shuffle_gaussian_epsilon(n=N, sigma=4.74, rounds=50, delta=1 / N) > row[0]
 
 
 @pytest.mark.parametrize(
@@ -308,17 +144,11 @@ def test_own_row_with_enough_orders_or_the_right_distance(sigma, most, want):
     [
         (lambda: shuffle_gaussian_rdp([1], 10, 1.0), r"orders must be .* \[2, 4096\], got \[1\]"),
         (lambda: shuffle_gaussian_rdp([2.5], 10, 1.0), "orders must be"),
-        (lambda: shuffle_gaussian_rdp([], 10, 1.0), "orders must be"),
-        (lambda: shuffle_gaussian_rdp([[2]], 10, 1.0), "orders must be"),
         (lambda: shuffle_gaussian_rdp([2, 5000], 10, 1.0), "orders must be"),
-        (lambda: shuffle_gaussian_rdp([math.nan], 10, 1.0), "orders must be"),
-        (lambda: shuffle_gaussian_rdp("23", 10, 1.0), "orders must be"),
-        (lambda: shuffle_gaussian_rdp([True], 10, 1.0), "orders must be"),
         (lambda: rdp_to_epsilon([2, 3], [0.1], 0.1), "the same shape"),
         (lambda: rdp_to_epsilon([1, 3], [0.1, 0.1], 0.1), "above 1"),
         (lambda: rdp_to_epsilon([2, 3], [0.1, -0.1], 0.1), "rdp must be >= 0"),
         (lambda: rdp_to_epsilon([2, 3], [0.1, math.nan], 0.1), "rdp must be >= 0"),
-        (lambda: shuffle_gaussian_epsilons(N, 1.0, [0], 0.1), "rounds must be"),
     ],
 )
 def test_wrong_arguments_are_named(call, message):

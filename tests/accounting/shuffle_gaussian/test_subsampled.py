@@ -5,15 +5,9 @@ import mpmath as mp
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from shuffle_gaussian_reference import (
-    all_participants,
-    partition_moment,
-    precise_means,
-    printed_excess,
-)
+from scipy.stats import binom
 
 from shuffledp.accounting.baselines.gaussian_clones import (
-    approximate_clones_delta,
     clones_apply,
     closed_form_clones_epsilon,
 )
@@ -23,10 +17,8 @@ from shuffledp.accounting.baselines.shuffled_checkin import (
     checkin_generic_epsilon,
     checkin_generic_rdp,
     profile_rdp,
-    shuffled_gaussian_profile,
 )
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.general.gaussian import log_gaussian_delta
 from shuffledp.accounting.general.rdp import LastOrderWarning, best_epsilon, gaussian_rdp
 from shuffledp.accounting.shuffle_gaussian.all_users import shuffle_gaussian_rdp
 from shuffledp.accounting.shuffle_gaussian.checkin import (
@@ -40,7 +32,6 @@ from shuffledp.accounting.shuffle_gaussian.checkin import (
 from shuffledp.accounting.shuffle_gaussian.checkin_participants import log_mass
 from shuffledp.accounting.shuffle_gaussian.subsampled import (
     SUBSAMPLED_FORMS,
-    subsampled_gaussian_epsilon,
     subsampled_rdp,
     subsampled_shuffle_gaussian_epsilon,
     subsampled_shuffle_gaussian_rdp,
@@ -48,40 +39,14 @@ from shuffledp.accounting.shuffle_gaussian.subsampled import (
 from shuffledp.numerics import binomial_upper_tail
 
 N, RATE, DELTA = 60_000, 0.1, 1e-5
-T = (1, 10, 100, 1_000, 5_540)
 TO_30 = np.arange(2, 31)
-TO_128 = np.arange(2, 129)
 
 
 def excess(orders, rdp):
     return np.expm1((np.asarray(orders) - 1) * rdp)
 
 
-@functools.cache  # the slowest computation here
-def checkin(form, sigma, last):
-    return checkin_shuffle_gaussian_rdp(np.arange(2, last + 1), N, RATE, sigma, form=form)
-
-
 # Theorem 2
-
-
-@pytest.mark.parametrize("n, m", [(4, 1), (5, 2), (5, 5), (60, 6)])
-@pytest.mark.parametrize("sigma", [0.4, 1.0, 5.0])
-def test_forms_agree_with_their_definitions_in_many_digits(n, m, sigma):
-    last, rate = 9, mp.mpf(m) / n
-    with mp.workdps(60):
-        moments = [mp.mpf(1), mp.mpf(1), *(partition_moment(k, m, sigma) for k in range(2, last + 1))]
-        means = precise_means(last, m, sigma, rate)
-        want = {
-            "printed": [printed_excess(k, rate, moments) for k in range(2, last + 1)],
-            "convex": [rate * (moments[k] - 1) for k in range(2, last + 1)],
-            "pair": [means[k] - 1 for k in range(2, last + 1)],
-        }
-        orders = np.arange(2, last + 1)
-        for form in SUBSAMPLED_FORMS:
-            got = subsampled_shuffle_gaussian_rdp(orders, n, m, sigma, form=form)
-            logs = [float(mp.log1p(e) / (k - 1)) for k, e in zip(orders.tolist(), want[form], strict=True)]
-            assert_allclose(got, logs, rtol=1e-12)
 
 
 def test_the_pair_agrees_with_quadrature_over_both_reports():
@@ -108,17 +73,6 @@ def test_drawing_everybody_is_theorem_1():
         assert_allclose(subsampled_shuffle_gaussian_rdp(TO_30, 50, 50, 1.5, form=form), want, rtol=1e-13)
 
 
-def test_order_2_in_closed_form():
-    m, sigma, rate = 6000, 5.0, 0.1
-    z = math.expm1(1 / sigma**2)
-    got = {
-        f: excess([2], subsampled_shuffle_gaussian_rdp([2], N, m, sigma, form=f))[0] for f in SUBSAMPLED_FORMS
-    }
-    assert_allclose(got["pair"], rate**2 * z / m, rtol=1e-6)
-    assert_allclose(got["printed"], 4 * rate**2 * z / m, rtol=1e-6)
-    assert_allclose(got["convex"], rate * z / m, rtol=1e-6)
-
-
 def test_the_floor_of_theorem_2():
     for sigma in (5.0, 100.0, 1e4):
         assert (
@@ -126,13 +80,6 @@ def test_the_floor_of_theorem_2():
             >= math.log1p(2 * RATE**3) / 2
         )
         assert subsampled_shuffle_gaussian_rdp([3], N, 60, sigma, form="printed")[0] >= math.log1p(2e-9) / 2
-    assert_allclose(math.log1p(2 * RATE**3) / 2, 1e-3, rtol=2e-3)
-    got = [
-        subsampled_shuffle_gaussian_rdp([3], N, 6000, 5.0, form="printed")[0],
-        shuffle_gaussian_rdp([3], 6000, 5.0)[0],
-        subsampled_shuffle_gaussian_rdp([3], N, 6000, 5.0, form="pair")[0],
-    ]
-    assert [f"{x:.2e}" for x in got] == ["9.99e-04", "1.02e-05", "1.02e-07"]
 
 
 def test_any_mechanism_can_be_subsampled():
@@ -142,27 +89,6 @@ def test_any_mechanism_can_be_subsampled():
     assert_allclose(subsampled_rdp(rdp, 0.0), 0.0)
     # Without any loss the terms from order 3 on remain.
     assert_allclose(excess([2, 3], subsampled_rdp([0.0, 0.0], RATE)), [0, 2 * RATE**3], rtol=1e-12, atol=0)
-
-
-@pytest.mark.parametrize(
-    "sigma, form, want",
-    [
-        (0.431644, "printed", ["3.412 (4)", "4.966 (3)", "5.130 (3)", "5.622 (3)", "6.442 (3)"]),
-        (0.431644, "pair", ["3.248 (4)", "4.688 (4)", "4.936 (3)", "5.137 (3)", "5.471 (3)"]),
-        (0.86, "printed", ["0.528 (16)", "0.575 (15)", "0.590 (15)", "0.635 (15)", "0.711 (15)"]),
-    ],
-)
-def test_training_of_figure_1a(sigma, form, want):
-    steps = [1000 * epochs for epochs in (1, 10, 20, 50, 100)]
-    for most in (20, 100):
-        orders = np.arange(2, most + 1)
-        rdp = subsampled_shuffle_gaussian_rdp(orders, N, 60, sigma, form=form)
-        assert ["{:.3f} ({:g})".format(*best_epsilon(orders, t * rdp, DELTA)) for t in steps] == want
-    curve = [
-        subsampled_shuffle_gaussian_epsilon(n=N, m=60, sigma=sigma, rounds=t, delta=DELTA, form=form)
-        for t in steps
-    ]
-    assert [f"{x:.3f}" for x in curve] == [w.split()[0] for w in want]
 
 
 # Check-in, by direct summation
@@ -180,10 +106,10 @@ def each_number_of_participants(n, sigma, last):
     return np.array(alone), np.array(subsets["printed"]), np.array(subsets["pair"])
 
 
-@pytest.mark.parametrize("rate", [0.03, 0.1, 0.5, 0.99, 1.0])
+@pytest.mark.parametrize("rate", [0.03, 0.5, 1.0])
 @pytest.mark.parametrize("sigma", [0.6, 1.0, 5.0])
 def test_windowed_sum_equals_the_full_one(rate, sigma):
-    n, last = 200, 20
+    n, last = 100, 20
     orders = np.arange(2, last + 1)
     alone, conditional, pair = each_number_of_participants(n, sigma, last)
     want = {
@@ -194,26 +120,9 @@ def test_windowed_sum_equals_the_full_one(rate, sigma):
     }
     for form in CHECKIN_FORMS:
         got = checkin_shuffle_gaussian_rdp(orders, n, rate, sigma, form=form)
-        full = np.log1p(all_participants(n, rate, want[form])) / (orders - 1)
+        full = np.log1p(binom.pmf(np.arange(1, n + 1), n, rate) @ want[form]) / (orders - 1)
         assert_allclose(got, full, rtol=2e-10)
         assert np.all(got >= full * (1 - 2e-10))
-
-
-@pytest.mark.parametrize("form", CHECKIN_FORMS)
-@pytest.mark.parametrize("n, rate, sigma", [(1, 0.3, 1.0), (5, 0.1, 5.0), (3, 0.5, 0.4)])
-def test_few_users_agree_with_a_plain_sum(n, rate, sigma, form):
-    orders = np.array([2, 3, 6])
-    total = np.zeros(3)
-    for k in range(1, n + 1):
-        if form == "printed":
-            rdp = subsampled_rdp(shuffle_gaussian_rdp(np.arange(2, 7), k, sigma), rate)[orders - 2]
-        else:
-            plain = "printed" if form == "conditional" else form
-            rdp = subsampled_shuffle_gaussian_rdp(orders, n, k, sigma, form=plain)
-        total += math.comb(n, k) * rate**k * (1 - rate) ** (n - k) * excess(orders, rdp)
-    got = checkin_shuffle_gaussian_rdp(orders, n, rate, sigma, form=form)
-    assert_allclose(got, np.log1p(total) / (orders - 1), rtol=1e-11)
-    assert np.all(got > 0)
 
 
 def test_small_numbers_of_participants_count_where_they_dominate():
@@ -245,51 +154,6 @@ def test_bound_on_the_mass_of_a_block():
             assert_allclose(bound, exact, rtol=1e-10)
 
 
-@pytest.mark.parametrize(
-    "form, sigma, most, want",
-    [
-        ("printed", 5.0, 128, ["0.146", "1.060", "2.606 (6)", "5.801 (3)", "10.128 (2)"]),
-        ("printed", 5.0, 30, ["0.348", "1.129", "2.606", "5.801", "10.128"]),
-        # The first two depend on the number of orders; with 128 of them they are smaller than with 50.
-        ("printed", 2.5, 128, ["0.146", "1.060", "2.607", "5.803", "10.133"]),
-        ("convex", 5.0, 256, ["0.0196", "0.0205", "0.0291", "0.0891", "0.2223 (63)"]),
-        ("convex", 2.5, 256, ["0.0547", "0.0563", "0.0718", "0.1953", "0.4858 (32)"]),
-        ("pair", 5.0, 256, ["0.0195", "0.0196", "0.0204", "0.0282", "0.0636 (184)"]),
-    ],
-)
-def test_training_of_figure_1b(form, sigma, most, want):
-    orders = np.arange(2, most + 1)
-    _check_row(orders, checkin(form, sigma, most), want)
-
-
-def _check_row(orders, rdp, want):
-    for rounds, value in zip(T, want, strict=True):
-        eps, order = best_epsilon(orders, rounds * rdp, DELTA)
-        number, _, best = value.partition(" ")
-        assert f"{eps:.{len(number.partition('.')[2])}f}" == number, rounds
-        assert not best or best == f"({order:g})"
-
-
-def test_other_curves_of_figure_1b():
-    orders = np.arange(2, 256)
-    _check_row(
-        orders, subsampled_rdp(gaussian_rdp(orders, 5.0), RATE), ["0.190", "1.243", "3.182", "8.365", "19.16"]
-    )
-    orders = np.arange(2, 600)
-    _check_row(
-        orders,
-        shuffle_gaussian_rdp(orders, 6000, 5.0),
-        ["0.0117", "0.0249", "0.0877", "0.3048", "0.7690 (22)"],
-    )
-    assert f"{subsampled_gaussian_epsilon(rate=RATE, sigma=5.0, rounds=5540, delta=DELTA):.2f}" == "19.16"
-
-
-def test_the_conditional_rate_is_a_little_worse():
-    printed, conditional = (checkin(form, 5.0, 128)[1] for form in ("printed", "conditional"))
-    assert f"{printed:.4e}" == "9.9943e-04"
-    assert f"{conditional:.4e}" == "9.9988e-04"
-
-
 def test_large_populations_are_summed_in_blocks_that_err_on_the_safe_side():
     orders, n = np.array([2, 3, 10]), 10**9
     for form in CHECKIN_FORMS:
@@ -301,9 +165,7 @@ def test_large_populations_are_summed_in_blocks_that_err_on_the_safe_side():
 
 
 @pytest.mark.parametrize("form", CHECKIN_FORMS)
-@pytest.mark.parametrize(
-    "n, rate", [(2**53, 0.3), (2**53, 1e-15), (10, 1e-300), (10**6, 1e-9), (2**53, 1 - 1e-12)]
-)
+@pytest.mark.parametrize("n, rate", [(2**53, 1e-15), (10, 1e-300), (2**53, 1 - 1e-12)])
 def test_extreme_populations(n, rate, form):
     got = checkin_shuffle_gaussian_rdp([2, 3, 50], n, rate, 1.0, form=form)
     assert np.all(np.isfinite(got)) and np.all(got >= 0)
@@ -325,34 +187,6 @@ def test_a_single_user_is_the_gaussian_mechanism_with_the_probability_to_take_pa
 # Theorem 3
 
 
-@pytest.mark.parametrize(
-    "split, want",
-    [
-        (0.02, "314.7"),
-        (0.03, "122.6"),
-        (0.05, "11.88"),
-        (0.07, "10.1305"),
-        (0.1, "10.12831"),
-        (0.15, "10.12840"),
-        (0.2, "10.12851"),
-        (0.3, "10.12878"),
-        (0.5, "10.12964"),
-        (0.9, "10.1417"),
-    ],
-)
-def test_theorem_3_by_delta(split, want):
-    rdp = checkin_shuffle_gaussian_rdp_theorem3(TO_128, N, RATE, 5.0, split)
-    eps = best_epsilon(TO_128, 5540 * rdp, DELTA)[0]
-    assert f"{eps:.{len(want.partition('.')[2])}f}" == want
-    direct = checkin("printed", 5.0, 128)
-    assert np.all(rdp >= direct)
-    assert f"{best_epsilon(TO_128, 5540 * direct, DELTA)[0]:.5f}" == "10.12814"
-    curve = checkin_theorem3_epsilon(
-        n=N, rate=RATE, sigma=5.0, rounds=5540, delta=DELTA, split=split, most_order=128
-    )
-    assert curve == eps
-
-
 @pytest.mark.parametrize("n, rate, sigma", [(N, RATE, 5.0), (500, 0.05, 2.0), (50, 0.9, 1.0), (3, 0.2, 1.0)])
 def test_the_best_delta_is_no_worse_than_any_other_and_above_the_sum(n, rate, sigma):
     orders = np.array([2, 3, 8, 30])
@@ -369,77 +203,12 @@ def test_the_best_delta_is_no_worse_than_any_other_and_above_the_sum(n, rate, si
     assert np.all(best >= checkin_shuffle_gaussian_rdp(orders, n, rate, sigma, form="printed") * (1 - 1e-10))
 
 
-def test_the_best_delta_in_figure_1b():
-    best, splits = best_checkin_shuffle_gaussian_rdp_theorem3(TO_128, N, RATE, 5.0)
-    assert 10.12814 < best_epsilon(TO_128, 5540 * best, DELTA)[0] < 10.12831
-    assert np.all((splits[:30] > 0.07) & (splits[:30] < 0.11))
-    curve = checkin_theorem3_epsilon(n=N, rate=RATE, sigma=5.0, rounds=5540, delta=DELTA, most_order=128)
-    assert curve == best_epsilon(TO_128, 5540 * best, DELTA)[0]
-
-
 # What Figure 1b compares with
-
-
-@pytest.mark.parametrize(
-    "sigma, calibration, want",
-    [
-        (5.0, "analytic", ["0.0386", "0.442", "2.178", "9.237", "30.85"]),
-        (5.0, "classical", ["0.0486", "0.545", "2.625", "11.53", "38.88"]),
-        (2.5, "analytic", ["0.110", "1.261", "7.145", "494", "2721"]),
-    ],
-)
-def test_baseline(sigma, calibration, want):
-    got = [
-        checkin_baseline_epsilon(n=N, rate=RATE, sigma=sigma, rounds=t, delta=DELTA, calibration=calibration)
-        for t in T
-    ]
-    assert [f"{x:.{len(w.partition('.')[2])}f}" for x, w in zip(got, want, strict=True)] == want
 
 
 def test_baseline_that_cannot_be_met():
     with pytest.raises(Infeasible, match="No local delta"):
         checkin_baseline_epsilon(n=N, rate=RATE, sigma=5.0, rounds=10, delta=1e-22)
-
-
-@pytest.mark.parametrize(
-    "calibration, want",
-    [
-        ("analytic", [0.224, 1.214, 3.039, 7.735, 16.95]),
-        ("classical", [0.225, 1.227, 3.105, 8.030, 17.99]),
-    ],
-)
-def test_generic_bound(calibration, want):
-    got = [
-        checkin_generic_epsilon(
-            n=N, rate=RATE, sigma=5.0, rounds=t, delta=DELTA, calibration=calibration, most_order=60
-        )
-        for t in T
-    ]
-    assert_allclose(got, want, rtol=2.5e-3 if calibration == "classical" else 6e-4)
-    assert_allclose(got[1:], want[1:], rtol=4.2e-4)
-    assert_allclose(got[2:], want[2:], rtol=1.8e-4)
-
-
-def test_profile_is_the_clones_bound_or_that_of_one_report():
-    reports, sigma = 6000, 5.0
-    eps = np.linspace(0, 2, 41)
-    got = shuffled_gaussian_profile(eps, reports, sigma)
-    alone = np.array([math.exp(log_gaussian_delta(1 / sigma, e)) for e in eps])
-    assert np.all(got <= alone * (1 + 1e-12))
-    assert np.any(got < 0.01 * alone)
-    checked = 0
-    for delta_local in np.geomspace(1e-30, 1e-4, 400)[::23]:  # the inverse of the closed form
-        mu = 1 / sigma
-        budget = mu * math.sqrt(2 * math.log(1.25 / delta_local))
-        for delta in (1e-3, 1e-8, 1e-20):
-            if not clones_apply(budget, reports, delta):
-                continue
-            checked += 1
-            e = closed_form_clones_epsilon(budget, reports, delta)
-            bound = approximate_clones_delta(e, budget, delta_local, reports, delta)
-            value = shuffled_gaussian_profile([e], reports, sigma, calibration="classical")[0]
-            assert value <= min(bound, 1) * (1 + 1e-9)
-    assert checked > 30
 
 
 @pytest.mark.parametrize("budget", [0.3, 1.0, 3.0])
@@ -482,18 +251,6 @@ def test_divergences_of_a_profile():
 # Curves and arguments
 
 
-def test_curves_take_enough_orders_and_say_when_the_last_is_the_best():
-    eps = checkin_shuffle_gaussian_epsilon(n=N, rate=RATE, sigma=2.5, rounds=10, delta=DELTA, form="convex")
-    assert f"{eps:.4f}" == "0.0563"
-    orders = np.arange(2, 129)
-    printed = checkin_shuffle_gaussian_epsilon(
-        n=N, rate=RATE, sigma=5.0, rounds=5540, delta=DELTA, most_order=128, form="printed"
-    )
-    assert printed == best_epsilon(orders, 5540 * checkin("printed", 5.0, 128), DELTA)[0]
-    with pytest.warns(LastOrderWarning):
-        subsampled_shuffle_gaussian_epsilon(n=10**9, m=10**8, sigma=9.0, rounds=1, delta=1e-9, form="pair")
-
-
 @pytest.mark.parametrize(
     "call, message",
     [
@@ -501,11 +258,29 @@ def test_curves_take_enough_orders_and_say_when_the_last_is_the_best():
             lambda: subsampled_shuffle_gaussian_rdp([2], 5, 6, 1.0, form="printed"),
             r"m must be in \[1, n\] with n = 5, got 6",
         ),
-        (lambda: subsampled_rdp([], 0.5), "rdp must be"),
-        (lambda: subsampled_rdp([-1.0], 0.5), "rdp must be"),
         (lambda: checkin_generic_rdp([2], 5, 0.1, 1.0), r"rate must be in \[1/n, 1\]"),
     ],
 )
 def test_wrong_arguments_are_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_curves_take_the_best_order_and_say_when_it_is_the_last():
+    orders, common = np.arange(2, 65), {"n": N, "rounds": 100, "delta": DELTA}
+    for form in SUBSAMPLED_FORMS:
+        rdp = subsampled_shuffle_gaussian_rdp(orders, N, 60, 0.86, form=form)
+        found = subsampled_shuffle_gaussian_epsilon(m=60, sigma=0.86, form=form, most_order=64, **common)
+        assert found == best_epsilon(orders, 100 * rdp, DELTA)[0]
+    for form in CHECKIN_FORMS:
+        rdp = checkin_shuffle_gaussian_rdp(orders, N, RATE, 5.0, form=form)
+        found = checkin_shuffle_gaussian_epsilon(rate=RATE, sigma=5.0, form=form, most_order=64, **common)
+        assert found == best_epsilon(orders, 100 * rdp, DELTA)[0]
+    best, _ = best_checkin_shuffle_gaussian_rdp_theorem3(orders, N, RATE, 5.0)
+    found = checkin_theorem3_epsilon(rate=RATE, sigma=5.0, most_order=64, **common)
+    assert found == best_epsilon(orders, 100 * best, DELTA)[0]
+    rdp = checkin_generic_rdp(orders, N, RATE, 5.0)
+    found = checkin_generic_epsilon(rate=RATE, sigma=5.0, most_order=64, **common)
+    assert found == best_epsilon(orders, 100 * rdp, DELTA)[0]
+    with pytest.warns(LastOrderWarning):
+        subsampled_shuffle_gaussian_epsilon(n=10**9, m=10**8, sigma=9.0, rounds=1, delta=1e-9, form="pair")

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from shuffledp.accounting import Infeasible, correlated_noise_delta, family_design
+from shuffledp.accounting import Infeasible, correlated_noise_delta
 from shuffledp.accounting.summation.design_files import (
     good_atoms,
     quick_design,
@@ -24,15 +24,7 @@ def test_certified_totals(size, most):
     assert shipped.certified_delta <= shipped.design.delta == 1e-6
 
 
-@pytest.mark.parametrize(("size", "most"), [(2, 2137), (3, 3909), (5, 8042), (10, 20838), (15, 42383)])
-def test_certified_totals_with_the_atoms_of_the_paper(size, most):
-    design = shipped_design(size, *SETTING, atoms="halving").design
-    assert design.atoms == "halving" and design.messages <= most
-
-
-@pytest.mark.parametrize(
-    ("size", "atoms"), [(1, "star"), (3, "halving"), (5, "hub"), (10, "star"), (20, "hub")]
-)
+@pytest.mark.parametrize(("size", "atoms"), [(1, "star"), (3, "halving"), (5, "hub")])
 def test_a_sample_is_certified_again(size, atoms):
     shipped = shipped_design(size, *SETTING, atoms=atoms)
     upper = correlated_noise_delta(shipped.design, 1.0)
@@ -67,7 +59,7 @@ def test_the_best_atoms_have_the_fewest_messages():
     assert totals["best"] == totals["hub"] < totals["star"] < totals["halving"]
 
 
-@pytest.mark.parametrize(("size", "kind"), [(2, ("star", ())), (7, ("hub", (3,))), (15, ("hub", (4, 8)))])
+@pytest.mark.parametrize(("size", "kind"), [(2, ("star", ())), (7, ("hub", (3,)))])
 def test_a_quick_design_is_certified_and_near_the_shipped_ones(size, kind):
     design = quick_design(size, *SETTING)
     assert good_atoms(size) == kind == (design.atoms, design.hubs)
@@ -75,22 +67,6 @@ def test_a_quick_design_is_certified_and_near_the_shipped_ones(size, kind):
     shipped = shipped_design(size, *SETTING)
     if shipped is not None:
         assert 1 < design.messages / shipped.design.messages < 1.25
-
-
-@pytest.mark.parametrize(
-    ("size", "eps", "delta", "eps_star", "atoms", "total"),
-    [
-        (1, 1.0, 1e-6, 0.9, "star", 600),
-        (4, 2.0, 1e-7, 1.5, "halving", 2027),
-        (7, 0.5, 1e-8, 0.4, "star", 16524),
-    ],
-)
-def test_other_certified_points_of_the_specification(size, eps, delta, eps_star, atoms, total):
-    """Totals of long searches: a quick design needs at most a few percent more."""
-    design = quick_design(size, eps, delta, eps_star, atoms=atoms)
-    assert 0.97 * total < design.messages < 1.09 * total
-    estimate = family_design(size, eps, delta, eps_star, atoms=atoms)
-    assert design.messages == pytest.approx(estimate.messages, rel=2e-3)
 
 
 def test_refusals():

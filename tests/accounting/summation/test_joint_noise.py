@@ -7,8 +7,6 @@ import math
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from scipy.special import gammaln
-from scipy.stats import nbinom
 
 from enumerated_sums import design_of, enumerated
 from shuffledp.accounting.errors import Infeasible
@@ -21,7 +19,6 @@ from shuffledp.accounting.summation.joint_noise import (
     pair_deltas,
     pair_gradients,
 )
-from shuffledp.accounting.summation.noise_atoms import atom_inverse
 from shuffledp.accounting.summation.noise_design import NoiseDesign
 from shuffledp.accounting.summation.pair_table import pair_table
 from shuffledp.accounting.summation.shift_noise import negative_binomial_shift_delta
@@ -73,67 +70,9 @@ def test_all_pairs_equal_the_enumeration_of_message_counts(name):
     assert correlated_noise_delta(design, eps) == np.max(pair_deltas(design, eps, table))
 
 
-def rounded_up_delta(design, x, y, eps, step=5e-5, size=2**18):
-    """One pair by the plain way: every loss rounded up on its own, one transform per noise and shift."""
-    places = (np.arange(size) + size // 2) % size - size // 2
-    inverse = atom_inverse(design.max_value, atoms=design.atoms, hubs=design.hubs or None)
-    column = {v: inverse[:, design.max_value - 2 + v] if v > 1 else 0 * inverse[:, 0] for v in (x, y)}
-    change = column[y] - column[x]
-    rows = [*range(-design.max_value, -1), 1, *range(2, design.max_value + 1)]
-    unit, kappa = design.eps_star / design.max_value, abs(x - y)
-    a = math.exp(-unit)
-    laws = {i: (r, p) for i, r, p in zip(design.indices, design.shapes, design.ratios, strict=True)}
-
-    def spectrum(log_law, shift):
-        y = np.arange(max(shift, 0), log_law.size + min(shift, 0))
-        mass = np.exp(log_law)
-        infinite = mass[:shift].sum() if shift > 0 else 0.0
-        if shift < 0:
-            infinite += mass[log_law.size + shift :].sum()
-        loss = np.ceil((log_law[y] - log_law[y - shift]) / step).astype(int)
-        out = np.zeros(size)
-        np.add.at(out, np.clip(loss, -size // 2, size // 2 - 1) % size, mass[y])
-        return np.fft.rfft(out), infinite
-
-    def log_law_of(r, p):
-        k = np.arange(int(nbinom.isf(1e-17, r, 1 - p)) + 1)
-        return gammaln(k + r) - gammaln(r) - gammaln(k + 1) + r * math.log1p(-p) + k * math.log(p)
-
-    product, kept = np.ones(size // 2 + 1, complex), 1.0
-    for row, shift in zip(rows, change.tolist(), strict=True):
-        if row != 1 and shift:
-            s, infinite = spectrum(log_law_of(*laws[row]), shift)
-            product, kept = product * s, kept * (1 - infinite)
-    first = np.exp(log_law_of(*laws[1]))
-    geometric = (1 - a**2) * a ** (2 * np.arange(math.ceil(18 / unit)))
-    log_first = np.log(np.convolve(first, geometric)[: first.size])
-    total, m = 0.0, int(change[rows.index(1)])
-    for t in range(kappa + 1):
-        weight = a**t / (1 + a) * (1 if t in (0, kappa) else 1 - a)
-        s, infinite = spectrum(log_first, m + kappa - t if y > x else m - t)
-        law = np.fft.irfft(product * s, size)
-        gain = np.maximum(-np.expm1(eps - unit * (kappa - 2 * t) - places * step), 0)
-        total += weight * (float(law @ gain) + 1 - kept * (1 - infinite))
-    return total
-
-
 @pytest.fixture(scope="module")
 def hub_design():
     return family_design(5, 1.0, 1e-6, 0.9, atoms="hub", hubs=(3,))
-
-
-def test_bounds_enclose_the_plain_way(hub_design):
-    table = pair_table(5, "hub", (3,))
-    values = pair_deltas(hub_design, 1.0, table)
-    worst = int(np.argmax(values))
-    x, y = table.pairs[worst].tolist()
-    plain = rounded_up_delta(hub_design, x, y, 1.0)
-    only = table.only([worst])
-    lower = float(pair_deltas(hub_design, 1.0, only, bound="lower")[0])
-    assert lower <= values[worst] <= plain
-    assert values[worst] == pytest.approx(float(pair_deltas(hub_design, 1.0, only)[0]), rel=1e-12)
-    assert plain == pytest.approx(values[worst], rel=0.02)
-    assert lower == pytest.approx(values[worst], rel=0.01)
 
 
 def test_bounds_are_ordered_and_converge_from_above(hub_design):
@@ -205,8 +144,6 @@ def test_gradients_are_those_of_the_estimate(hub_design):
     ("call", "error", "message"),
     [
         (lambda: design_of(2, 0.9, {1: (1.0, 0.5)}), ValueError, r"missing \[2\]"),
-        (lambda: design_of(2, 0.9, {1: (1.0, 0.5), 2: (0.0, 0.5)}), ValueError, "shapes must be a positive"),
-        (lambda: design_of(2, 0.9, {1: (1.0, 1.0), 2: (1.0, 0.5)}), ValueError, "ratios must be in"),
         (
             lambda: design_of(2, 0.9, {1: (1.0, 0.5), 2: (1.0, 0.5), 7: (1.0, 0.5)}),
             ValueError,
@@ -218,16 +155,6 @@ def test_gradients_are_those_of_the_estimate(hub_design):
         (lambda: analytic_design(5, 1.0, 1e-6, 0.5), Infeasible, "gamma < 1/2"),
         (lambda: modular_design(5, 1.0, 1e-6, 1.0, split=0.5), Infeasible, "eps_star must be below eps"),
         (lambda: family_design(5, 1.0, 1e-6, 1.5), Infeasible, "eps_star must be below eps"),
-        (
-            lambda: correlated_noise_delta(CASES["D2"][0], 1.0, bound="exact"),
-            ValueError,
-            "bound must be one of upper, lower, estimate",
-        ),
-        (
-            lambda: correlated_noise_delta(CASES["D2"][0], -1.0),
-            ValueError,
-            "eps must be a finite number >= 0",
-        ),
         (
             lambda: correlated_noise_delta(design_of(2, 1e-7, {1: (1.0, 0.5), 2: (1.0, 0.5)}), 1.0),
             Infeasible,

@@ -10,15 +10,11 @@ from scipy.optimize import linprog
 from shuffledp.accounting import (
     Infeasible,
     NoiseDesign,
-    correlated_noise_delta,
     jump_sizes,
     least_mean,
     mean_jump,
-    shipped_design,
 )
 from shuffledp.accounting.summation.jump_noise import (
-    BEST_JUMP,
-    NEGATIVE_BINOMIAL_EXCESS,
     jump_law,
     last_noise,
 )
@@ -85,24 +81,6 @@ def test_sizes_are_those_of_the_law():
         jump_law(700.0, 2.0, 3)
 
 
-@pytest.mark.parametrize(
-    ("size", "centers", "rates", "messages"),
-    [
-        (1, (14.37,), (17.14,), 450),
-        (2, (32.47, 14.36), (16.96, 16.93), 1666.2),
-        (5, (81.43, 3.42, 3.01, 4.84, 14.18), (16.79, 18.43, 20.74, 20.25, 16.87), 4648),
-    ],
-)
-def test_the_same_atoms_need_a_quarter_fewer_messages(size, centers, rates, messages):
-    design = with_jumps(size, "star", centers, rates)
-    negative_binomial = shipped_design(size, 1.0, 1e-6, 0.9, atoms="star").design
-    assert design.messages <= messages
-    assert 0.74 < design.messages / negative_binomial.messages < 0.79
-    # Parameters rounded to two digits.
-    assert correlated_noise_delta(design, 1.0) == pytest.approx(1e-6, rel=2e-2)
-    assert correlated_noise_delta(design, 1.0, bound="lower") == pytest.approx(1e-6, rel=2e-2)
-
-
 def test_designs_with_jumps_state_their_law():
     design = with_jumps(1, "star", (14.37,), (17.14,))
     assert NoiseDesign.from_dict(design.to_dict()) == design
@@ -139,12 +117,3 @@ def test_no_noise_has_a_smaller_mean_than_the_bound(eps, delta):
         bounds=(0, None),
     )
     assert least_mean(eps, delta) == pytest.approx(found.fun, rel=1e-6)
-
-
-def test_how_far_negative_binomials_are_from_the_best_jumps():
-    assert math.exp(BEST_JUMP) == pytest.approx(1 + BEST_JUMP + BEST_JUMP**2, rel=1e-12)
-    decays = np.linspace(0.4, 0.55, 20001)
-    exponents = decays * (np.log1p(1 / decays) - 1 / (1 + decays))
-    best = (1 - (1 + BEST_JUMP) * math.exp(-BEST_JUMP)) / BEST_JUMP
-    assert pytest.approx(best / exponents.max(), rel=1e-8) == NEGATIVE_BINOMIAL_EXCESS
-    assert round(NEGATIVE_BINOMIAL_EXCESS, 3) == 1.380

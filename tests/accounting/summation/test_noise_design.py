@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 
-import mpmath
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import nbinom
 
+from enumerated_sums import design_of
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.expected_errors.sums import discrete_laplace_variance
 from shuffledp.accounting.summation import shift_noise
 from shuffledp.accounting.summation.closed_designs import analytic_design, best_modular_design, modular_design
 from shuffledp.accounting.summation.design_search import family_design
@@ -19,23 +18,7 @@ from shuffledp.accounting.summation.joint_noise import (
     correlated_noise_delta,
 )
 from shuffledp.accounting.summation.noise_atoms import used_atoms
-from shuffledp.accounting.summation.noise_design import NoiseDesign
 from shuffledp.accounting.summation.shift_noise import negative_binomial_shift_delta, smallest_noise
-
-
-def design_of(size, eps_star, laws, *, atoms="halving", hubs=(), eps=1.0, delta=1e-6):
-    """Small designs by hand: `laws` maps the index of an atom to (r, p)."""
-    return NoiseDesign(
-        size,
-        eps_star,
-        atoms,
-        hubs,
-        tuple(laws),
-        tuple(r for r, _ in laws.values()),
-        tuple(p for _, p in laws.values()),
-        eps,
-        delta,
-    )
 
 
 @pytest.mark.parametrize(
@@ -49,10 +32,10 @@ def test_shift_delta_equals_the_sum_of_its_terms(r, p, k, eps):
     assert_allclose(negative_binomial_shift_delta(r, p, k, eps), max(both), rtol=1e-8, atol=1e-15)
 
 
-@pytest.mark.parametrize("level", [-3.0, -0.2, 1e-4, 0.05, 1.0, 6.0])
-@pytest.mark.parametrize("p", [0.01, 0.5, 0.99, 0.9999])
-@pytest.mark.parametrize("shape", [1.0, 1.001, 3.0, 40.0, 150.0])
-@pytest.mark.parametrize("shift", [1, 2, 9, 50])
+@pytest.mark.parametrize("level", [-3.0, 1e-4, 1.0])
+@pytest.mark.parametrize("p", [0.01, 0.5, 0.9999])
+@pytest.mark.parametrize("shape", [1.0, 1.001, 150.0])
+@pytest.mark.parametrize("shift", [1, 2, 50])
 def test_the_crossing_of_the_likelihood_ratio_is_that_of_a_plain_search(shape, p, shift, level):
     base = shift * math.log(p)
     if level <= base:  # the ratio never falls so far
@@ -84,23 +67,6 @@ def test_the_best_split_is_that_of_all(size, step):
     assert split == (best + 1) / math.ceil(1 / step)
 
 
-def test_shift_delta_of_the_theorem_is_tiny_by_high_precision():
-    r, p, k, eps = 3 * (1 + math.log(2e6)), math.exp(-0.2 * 0.05 / 5), 5, 0.05
-    found = negative_binomial_shift_delta(r, p, k, eps)
-    assert_allclose(found, 2.06e-24, rtol=0.01)
-    with mpmath.workdps(60):
-        shape, ratio = mpmath.mpf(r), mpmath.mpf(p)
-        # Consecutive terms by their ratio, near the lower end, where the shifted law is the smaller one.
-        law = [(1 - ratio) ** shape]
-        for y in range(1, 9000):
-            law.append(law[-1] * ratio * (shape + y - 1) / y)
-        total = mpmath.fsum(
-            max(law[y] - mpmath.exp(mpmath.mpf(eps)) * (law[y - k] if y >= k else 0), 0)
-            for y in range(len(law))
-        )
-    assert_allclose(found, float(total), rtol=1e-6)
-
-
 def test_smallest_noise_meets_delta_with_the_smallest_mean():
     shape, scale = smallest_noise(4, 0.1, 1e-7)
     assert negative_binomial_shift_delta(shape, scale / (1 + scale), 4, 0.1) <= 1e-7
@@ -110,48 +76,9 @@ def test_smallest_noise_meets_delta_with_the_smallest_mean():
         assert negative_binomial_shift_delta(other, barely / (1 + barely), 4, 0.1) > 1e-7
 
 
-@pytest.mark.parametrize(
-    ("size", "messages"),
-    [
-        (2, 2.18e5),
-        (3, 7.05e5),
-        (5, 2.13e6),
-        (10, 7.84e6),
-        (15, 1.40e7),
-        (32, 4.7e7),
-        (64, 1.36e8),
-        (100, 2.75e8),
-    ],
-)
-def test_analytic_design_has_the_known_number_of_messages(size, messages):
-    design = analytic_design(size, 1.0, 1e-6, 0.1)
-    assert_allclose(design.messages, messages, rtol=0.006)
-    assert_allclose(design.mse, discrete_laplace_variance(0.9 / size), rtol=1e-12)
-    assert len(design.indices) == 2 * size
-
-
 @pytest.mark.parametrize("size", [2, 3])
 def test_analytic_design_uses_almost_nothing_above_eps_star(size):
     assert correlated_noise_delta(analytic_design(size, 1.0, 1e-6, 0.1), 0.905) <= 1e-6
-
-
-@pytest.mark.parametrize(
-    ("size", "best", "half", "split"),
-    [
-        (2, 1.61e4, 1.89e4, 0.3),
-        (3, 5.20e4, 6.9e4, 0.16),
-        (5, 1.42e5, 2.03e5, 0.13),
-        (10, 4.97e5, 7.6e5, 0.1),
-        (15, 9.22e5, 1.44e6, 0.08),
-    ],
-)
-def test_modular_designs_have_the_known_numbers_of_messages(size, best, half, split):
-    design, found = best_modular_design(size, 1.0, 1e-6, 0.9)
-    assert_allclose(design.messages, best, rtol=0.004)
-    assert abs(found - split) <= 0.03
-    assert_allclose(modular_design(size, 1.0, 1e-6, 0.9, split=0.5).messages, half, rtol=0.01)
-    if size <= 3:
-        assert correlated_noise_delta(design, 1.0) <= 1e-6
 
 
 @pytest.mark.parametrize("atoms", ["star", "hub"])

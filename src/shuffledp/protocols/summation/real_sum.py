@@ -6,7 +6,7 @@ from typing import ClassVar, Self
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.expected_errors.sums import real_summation_levels
-from shuffledp.numerics.argument_ranges import FromOne
+from shuffledp.numerics.argument_ranges import FromOne, check_open_unit
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.summation._correlated import CorrelatedNoiseSum, chosen_design
 from shuffledp.protocols.summation._sums import Numbers, numbers_of
@@ -51,6 +51,7 @@ class RealSum(CorrelatedNoiseSum):
         `Infeasible` for negative numbers, integers with no more than the default levels, the wrong number of sums, or
         if no design is known.
         """
+        check_open_unit("zeta", zeta)
         numbers = numbers_of(task, coordinates=cls.touched > 1)
         wanted = cls.levels_for(numbers, n, eps, zeta, levels)
         if levels is None and accounting == "exact" and numbers.real:
