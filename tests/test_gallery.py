@@ -119,6 +119,50 @@ def test_a_picture_with_other_colors_is_found_and_made_anew(tool, paper, places,
     assert tool.outdated(results, gallery) == []
 
 
+def test_only_what_has_changed_is_written(tool, paper, places):
+    results, gallery = places
+    tool.update(results, gallery)
+    before = written(gallery)
+    paper.files["fig5.csv"] += b"0.05,0.002,local,1.25\n"
+    paper.publish()
+    assert tool.outdated(results, gallery) == ["dump.fig5: the numbers have changed"]
+    assert tool.update(results, gallery) == ["dump.fig5: refreshed"]
+    after = written(gallery)
+    assert {name for name in after if after[name] != before[name]} == {"dump/fig5.png", "dump.json"}
+    assert tool.outdated(results, gallery) == []
+
+
+def test_another_look_and_another_caption_are_noticed(tool, paper, places):
+    results, gallery = places
+    tool.update(results, gallery)
+    paper.files["fig5.png"] = paper.files["fig4_exact.png"]
+    paper.files["fig4_exact.rst"] = b"Another finding.\n"
+    paper.publish()
+    assert tool.outdated(results, gallery) == [
+        "dump.fig4_exact: the caption has changed",
+        "dump.fig5: the picture is drawn differently",
+    ]
+    assert tool.update(results, gallery) == ["dump.fig5: refreshed"]
+    assert tool.outdated(results, gallery) == []
+
+
+def test_figures_that_come_and_go(tool, paper, places):
+    results, gallery = places
+    tool.update(results, gallery)
+    paper.manifest["entries"] = [e for e in paper.manifest["entries"] if e["id"] != "fig5"]
+    paper.figure("fig6", 1)
+    paper.publish()
+    assert tool.outdated(results, gallery) == [
+        "dump.fig6: is not in the gallery",
+        "dump.fig5: no figure has this name any more",
+    ]
+    assert tool.update(results, gallery) == [
+        "dump.fig6: added",
+        "dump.fig5: removed, no figure has this name",
+    ]
+    assert not (gallery / "dump/fig5.png").exists()
+
+
 def test_a_figure_with_nothing_in_it_does_not_replace_one_that_shows_something(tool, paper, places):
     results, gallery = places
     tool.update(results, gallery)
@@ -141,6 +185,12 @@ def test_a_small_scale_is_refused(tool, tmp_path, places):
     with pytest.raises(tool.GalleryError, match="small scale"):
         tool.update(results, gallery)
     assert not gallery.exists()
+
+
+@pytest.mark.parametrize("command", ["make", "check"])
+def test_without_results_it_says_what_to_do(tool, tmp_path, capsys, command):
+    assert tool.main([command, "--results", str(tmp_path), "--gallery", str(tmp_path / "gallery")]) == 2
+    assert "run `make all` first" in capsys.readouterr().err
 
 
 def test_the_command_line_says_whether_the_gallery_is_current(tool, paper, places, capsys):
@@ -167,6 +217,12 @@ def test_damage_is_found(tool, paper, places):
         "dump.fig5: refreshed",
         "dump.stray: removed, no figure has this name",
     ]
+
+
+def test_too_many_bytes_are_found(tool, paper, places, monkeypatch):
+    tool.update(*places)
+    monkeypatch.setattr(tool, "MOST_BYTES", 1_000)
+    assert [line for line in tool.damaged(places[1]) if "more than 1,000" in line]
 
 
 def test_the_gallery_of_the_repository_is_whole(tool):

@@ -23,8 +23,10 @@ from shuffledp.protocols.conformance import SameNumbers, check_protocol, default
 from shuffledp.protocols.summation._levels import level_variances
 from shuffledp.protocols.summation._sums import Numbers
 from shuffledp.protocols.summation.single_message_sum import spread_error
+from shuffledp.protocols.summation.unary_bits import bit_variances
 from shuffledp.tasks import Budget, Participants, Public, Summation, Users
 
+USERS = (10**4, 10**5, 10**6, 10**7)
 SIZES = (2, 3, 5, 10, 15)
 
 
@@ -46,6 +48,46 @@ def rmse(protocol, task):
 
 
 # -- section 4.1 and Figure 1 ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("size", "central", "correlated"),
+    [
+        (2, "2.799", "3.116"),
+        (3, "4.223", "4.696"),
+        (5, "7.059", "7.846"),
+        (10, "14.136", "15.708"),
+        (15, "21.209", "23.567"),
+    ],
+)
+def test_errors_of_the_central_model_and_of_correlated_noise(size, central, correlated):
+    assert f"{rmse(calibrated('central_laplace', 10**6, size), size):.3f}" == central
+    assert f"{rmse(calibrated('split_and_mix', 10**6, size), size):.3f}" == central
+    for accounting in ("printed", "corrected", "exact"):
+        protocol = calibrated("correlated_sum", 10**6, size, accounting=accounting)
+        assert f"{rmse(protocol, size):.3f}" == correlated
+
+
+@pytest.mark.parametrize(
+    ("estimator", "values"),
+    [
+        ("plain", ("14.6", "24.4", "48.4", "128.1", "230.0")),
+        ("centred", ("9.24", "14.6", "27.3", "68.5", "120.4")),
+    ],
+)
+def test_errors_of_rappor(estimator, values):
+    for size, value in zip(SIZES, values, strict=True):
+        printed = calibrated("fragmented_rappor", 10**6, size, estimator=estimator, accounting="printed")
+        got = rmse(printed, size)
+        assert f"{got:.{len(value.partition('.')[2])}f}" == value
+
+
+def test_error_of_rappor_hardly_depends_on_n():
+    for accounting, most in (("printed", 2e-4), ("exact", 4e-3)):
+        spread = [rmse(calibrated("fragmented_rappor", n, 5, accounting=accounting), 5) for n in USERS]
+        assert max(spread) / min(spread) - 1 < most
+    worse = calibrated("fragmented_rappor", 10**4, 5, calibration="worst_case")
+    assert f"{worse.flip_probability:.3e}" == "4.930e-03"
 
 
 def test_rappor_says_what_its_calibration_guarantees():
@@ -131,6 +173,55 @@ def test_counts_of_rappor_have_the_law_of_its_coins():
 
 def bits(name, n, size, **options):
     return calibrated(name, n, size, **options).cost().bits_per_user
+
+
+@pytest.mark.parametrize(
+    ("form", "values"),
+    [
+        ("figure", (96, 95, 92, 104)),
+        ("average", (112, 114, 115, 130)),
+        ("worst_case", (128, 133, 138, 156)),
+    ],
+)
+def test_bits_of_split_and_mix_at_delta_5(form, values):
+    assert tuple(bits("split_and_mix", n, 5, form=form, group="figure") for n in USERS) == values
+
+
+def test_bits_of_split_and_mix_at_a_million_users():
+    assert [bits("split_and_mix", 10**6, d, form="figure", group="figure") for d in SIZES] == [
+        84,
+        88,
+        92,
+        96,
+        96,
+    ]
+    assert [calibrated("split_and_mix", n, 5, form="figure", group="figure").shares for n in USERS] == [
+        6,
+        5,
+        4,
+        4,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("accounting", "atoms", "values"),
+    [
+        ("printed", "halving", (855, 89, 12.5, 4.85)),
+        ("corrected", "halving", (61, 9.7, 4.57, 4.06)),
+        ("exact", "halving", (7.1, 4.31, 4.03, 4.0)),
+        ("exact", "best", (6.2, 4.22, 4.02, 4.0)),
+    ],
+)
+def test_bits_of_correlated_noise_at_delta_5(accounting, atoms, values):
+    got = [bits("correlated_sum", n, 5, accounting=accounting, atoms=atoms) for n in USERS]
+    assert_allclose(got, values, rtol=8e-3)
+
+
+def test_bits_of_correlated_noise_are_at_most_those_of_the_specification():
+    for size, most in ((5, 4.02), (10, 5.07), (15, 5.12)):
+        got = bits("correlated_sum", 10**6, size, accounting="exact", atoms="best")
+        assert math.ceil(math.log2(size)) + 1 < got < most + 0.005
+    assert bits("correlated_sum", 10**4, 5, accounting="exact", atoms="star") < 6.4
 
 
 def test_other_atoms_save_a_bit():
@@ -592,11 +683,33 @@ def test_the_messages_of_the_design_at_10_have_the_law_of_the_fast_path():
 
 # -- randomized levels and bits, against the reference numbers of their specification --------------------------------
 
+MIDPOINTS = 2 * np.arange(200) + 1  # of 200 parts of [0, 1], as multiples of 1 / 400
 REALS = Summation(200, real=True)
 
 
 def of_the_sum(n, each):
     return n * float(np.mean(each))
+
+
+@pytest.mark.parametrize(
+    ("n", "eps", "delta", "options", "rate", "error"),
+    [
+        (10**4, 1.0, 1e-6, {"levels": 8}, 0.035498, 97.44),
+        (10**4, 1.0, 1e-6, {"levels": 4, "accounting": "printed"}, None, 367.5),
+        (10**5, 0.2, 1e-6, {"levels": 6}, 0.046257, 1454.6),
+        (10**5, 0.2, 1e-6, {"accounting": "printed"}, None, 8891),
+        (10**6, 2.0, 1e-6, {}, None, 225.5),
+        (10**5, 1.0, 1e-8, {}, None, 250.3),
+        (10**5, 1.0, 1e-8, {"levels": 8, "accounting": "printed"}, None, 736.1),
+        (10**5, 1.0, 1e-8, {"levels": 1}, None, 16729),
+    ],
+)
+def test_errors_of_one_message_per_user(n, eps, delta, options, rate, error):
+    found = calibrated("single_message_sum", n, REALS, eps, delta, **{"accounting": "exact", **options})
+    each = level_variances(Numbers(400, True, 1), found.levels, found.uniform_rate)[MIDPOINTS]
+    assert of_the_sum(n, each) == pytest.approx(error, rel=3e-4)
+    if rate is not None:
+        assert found.uniform_rate == pytest.approx(rate, rel=2e-5)
 
 
 def test_no_other_number_of_levels_has_less_error():
@@ -610,6 +723,22 @@ def test_no_other_number_of_levels_has_less_error():
     chosen, levels = error()
     assert chosen <= 1.005 * min(error(levels=g)[0] for g in range(levels - 3, levels + 4))
     assert calibrated("single_message_sum", n, 3, eps, accounting="exact").levels == 3  # nothing is rounded
+
+
+def test_errors_of_bit_sums():
+    for accounting, error in (("exact", 62.05), ("printed", 646.1)):
+        found = calibrated("bit_sum", 10**5, 1, 1.0, 1e-8, accounting=accounting)
+        assert rmse(found, 1) ** 2 == pytest.approx(error, rel=1e-4)
+        assert ("third-party" in found.guarantee_note) == (accounting == "printed")
+    assert found.guarantee == "unproven"
+
+
+@pytest.mark.parametrize(("bits", "error"), [(4, 1094), (64, 54.61)])
+def test_errors_of_unary_bits(bits, error):
+    found = calibrated("unary_bits", 10**5, REALS, 1.0, 1e-8, bits=bits)
+    each = bit_variances(Numbers(400, True, 1), bits, found.uniform_rate)[MIDPOINTS]
+    # The specification has coarser blocks of coins.
+    assert error * (1 - 1e-3) < of_the_sum(10**5, each) < error * (1 + 5e-4)
 
 
 def test_levels_and_bits_refuse_what_they_cannot_do():

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import functools
+import math
 
 import pytest
 from numpy.testing import assert_allclose
 
 from shuffledp.accounting import (
     best_polya_shape,
+    multi_expected_scale,
     population_lower_bound,
 )
 from shuffledp.pipeline.papers.random_population import multi_message_gaps, published_gaps
-from shuffledp.populations import Binomial
+from shuffledp.populations import Binomial, Fixed
 
 multi_gaps = functools.cache(multi_message_gaps.multi_gaps)
 
@@ -37,6 +39,29 @@ def test_multi_union_on_the_unsafe_bound_keeps_its_delta(rate):
     assert all(best_polya_shape(law, eps, 1e-5) > printed for eps in (0.001, 0.5))
 
 
+@pytest.mark.parametrize("name", multi_message_gaps.MULTI_POPULATIONS)
+def test_multi_exact_is_the_best(name):
+    law = multi_message_gaps.MULTI_POPULATIONS[name]
+    for eps in published_gaps.EPS:
+        best = multi_message_gaps._union_error(law, best_polya_shape(law, eps, 1e-5), eps)
+        assert best < multi_message_gaps._amplified_error(law, eps, "exact")
+        assert best < multi_message_gaps._expected_error(law, eps, "exact")
+
+
+def test_table_two():
+    table = multi_message_gaps.table_two().set_index("law")
+    verdicts = table["verdict"]
+    assert list(verdicts.iloc[:6]) == ["unsafe"] * 4 + ["safe"] * 2
+    assert list(verdicts.iloc[6:]) == ["safe"] * 4 + ["open", "right", "safe"]
+    row = table.loc["Binomial(48841, 0.05)"]
+    assert_allclose([row["printed bound"], row["corrected bound"]], [2270.4, 2198.9], atol=0.06)
+    assert row["exact quantile"] == 2233
+    row = table.loc["Poisson(1000)"]
+    assert_allclose([row["printed bound"], row["corrected bound"]], [809.6, 844.8], atol=0.06)
+    assert row["exact quantile"] == 864
+    assert (table["corrected bound"].iloc[:10] <= table["exact quantile"].iloc[:10]).all()
+
+
 def test_savings_of_the_multi_message_protocols_on_adult():
     """Against AMPLIFIED: 76 to 90 % and 9 to 62 % with the printed theorem, 66 to 77 % with its simplified form."""
     union, expected, simplified = [], [], []
@@ -52,3 +77,17 @@ def test_savings_of_the_multi_message_protocols_on_adult():
     assert_allclose([min(union), max(union)], [0.767, 0.899], atol=1e-3)
     assert_allclose([min(expected), max(expected)], [0.093, 0.622], atol=1e-3)
     assert_allclose([min(simplified), max(simplified)], [0.658, 0.769], atol=1e-3)
+
+
+@pytest.mark.parametrize("name", multi_message_gaps.MULTI_POPULATIONS)
+def test_the_expected_bound_beats_a_gaussian_union_bound_by_one_to_ten_percent(name):
+    """The union baseline: Gaussian noise for the printed n1 users of Table II, at the same delta."""
+    law = multi_message_gaps.MULTI_POPULATIONS[name]
+    precision = math.ceil(math.sqrt(law.mean + 1))
+    users = int(population_lower_bound(law, multi_message_gaps.DELTA / 2, form="printed"))
+    for eps in (0.001, 0.5):
+        expected = multi_expected_scale(law, eps, multi_message_gaps.DELTA, precision, accounting="printed")
+        union = multi_expected_scale(
+            Fixed(users - 1), eps, multi_message_gaps.DELTA, precision, accounting="printed"
+        )
+        assert 0.005 < 1 - expected / union < 0.105
