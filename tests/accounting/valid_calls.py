@@ -304,7 +304,7 @@ def valid_calls() -> Calls:
         "deployed_epsilon": {"users": 1000, "rounds": 1},
         "deployed_users": {"rounds": 1},
         "erlingsson_epsilon": {"eps_local": 0.3, "n": 10_000},
-        "randomizer_epsilon": {"users": 1000, "delta": 1e-06, "domain_size": 3},
+        "randomizer_epsilon": {"users": 1000, "domain_size": 3},
         "discrete_gaussian_gap": {"n": [10, 100]},
         "discrete_laplace_variance": {"rate": 1.0},
         "dominating_vector": {"max_value": 5},
