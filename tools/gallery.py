@@ -31,7 +31,7 @@ COLORS = 256  # the most frequent ones; of a picture's colors these are lines, m
 SAME = 2  # of 255: a color that is no farther from a more frequent one takes no place of its own
 FREQUENT = 60  # pixels; a color of a legend has more
 MOST_MOVED = 8  # of 255: a frequent color may be so far from its own
-MOST_BYTES = 6_000_000
+MOST_BYTES = 6_500_000
 CAPTION = "the caption has changed"
 
 

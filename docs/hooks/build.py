@@ -20,6 +20,7 @@ from notebook_pages import NotebookPage, notebook_page
 from reference import group_page, groups, list_of_names, protocols_by_trust
 
 from shuffledp.pipeline.config.config_files import read_yaml
+from shuffledp.pipeline.figures import overall_jobs
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
@@ -82,10 +83,11 @@ def notebook_pages() -> dict[str, NotebookPage]:
 
 @cache
 def papers() -> dict[str, str]:
-    """Titles of the papers and studies by key, in the order of the configuration."""
+    """Titles of the papers and studies by key, in the order of the configuration, and of the pictures over all."""
     keys = read_yaml(ROOT / "config/config.yaml")["papers"]
     files = {key: read_yaml(ROOT / f"config/experiments/{key}.yaml") for key in keys}
-    return {key: (file.get("paper") or file["study"])["title"] for key, file in files.items()}
+    titles = {key: (file.get("paper") or file["study"])["title"] for key, file in files.items()}
+    return titles | {overall_jobs.KEY: overall_jobs.TITLE}
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:

@@ -18,8 +18,9 @@ class MarkdownDocstrings(Extension):
     def on_package(self, *, pkg: Module, **kwargs: Any) -> None:
         """Rewrite the docstrings of a package and of all that it contains."""
         self._rewrite(pkg)
-        options = pkg["comparison.options.Options"].parameters  # of the decorator `with_arguments_of`
-        pkg["comparison.comparing.compare"].parameters = Parameters(*list(options)[1:])
+        for function, options in (("comparing.compare", "Options"), ("simulating.simulate", "BatchOptions")):
+            fields = pkg[f"comparison.options.{options}"].parameters  # of the decorator `with_arguments_of`
+            pkg[f"comparison.{function}"].parameters = Parameters(*list(fields)[1:])
 
     def _rewrite(self, found: Object) -> None:
         if found.docstring is not None:

@@ -18,7 +18,7 @@ NONE_YET = (
 
 
 #: Studies without a page of their own, and their page if it is not the accountant's.
-ABOUT = {"comparison": "compare"}
+ABOUT = {"comparison": "compare", "overall": "compare"}
 
 
 class GalleryError(RuntimeError):
