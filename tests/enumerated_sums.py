@@ -56,3 +56,9 @@ def enumerated(design, eps, lost):
         other = np.where(keys[there] == keys - shift, weights[there], 0.0)
         found[x, y] = float(np.maximum(weights - math.exp(eps) * other, 0).sum())
     return found
+
+
+def polya_difference(shape, eps, size):
+    """Law of the difference of two negative binomial variables, on -(size - 1), .., size - 1."""
+    pmf = nbinom.pmf(np.arange(size), shape, -math.expm1(-eps))
+    return np.convolve(pmf, pmf[::-1])

@@ -20,7 +20,6 @@ from shuffledp.protocols import get
 from shuffledp.protocols.conformance import leakage_checks, plugin_checks, running
 from shuffledp.storage import damaged, publish
 
-ROOT = Path(__file__).resolve().parent.parent
 PAPER = """\
 paper: {title: "A demonstration", citation: "Nobody 2024"}
 experiments:
@@ -761,30 +760,13 @@ def test_account_bounds_training_on_shuffled_batches():
             "--eps-local 4 --eps 1 --users 9 --delta 1e-6",
             "Give exactly two of --eps-local, --eps and --users",
         ),
-        ("--eps-local 4 --users 9 --delta 2", "delta must be in (0, 1), got 2.0."),
         ("--eps-local 4 --users 9 --delta 1e-6 --randomizer olh", "randomizer must be one of any, grr"),
         ("--eps-local 4 --users 9 --delta 1e-6 --population poisson:9", "Give either users or population"),
         ("--eps-local 4 --population poisson --delta 1e-6", "population must be poisson:MEAN"),
         ("--eps-local 100 --eps 1e-6 --delta 1e-6", "More than 2^53 users would be needed"),
-        ("--eps-local 4 --users 0 --delta 1e-6", "users must be an integer in [1, 2^53], got 0."),
         ("--eps-local 4 --users 9 --delta nan", "delta must be in (0, 1), got nan."),
         ("--eps-local 1e400 --users 9 --delta 1e-6", "eps_local must be a positive finite number, got inf."),
-        ("--eps nan --users 9 --delta 1e-6", "eps must be a positive finite number, got nan."),
-        (
-            "--eps-local 4 --users 9 --delta 1e-6 --randomizer grr --domain-size 1",
-            "domain_size must be an integer in [2, 2^53], got 1.",
-        ),
-        ("--eps-local 4 --users 9 --delta 1e-6 --colluding 1", "colluding must be in [0, 1), got 1.0."),
-        ("--eps-local 4 --users 9 --delta 1e-6 --rounds 0", "rounds must be an integer in [1, 10^6], got 0."),
-        (
-            "--eps-local 4 --users 9 --delta 1e-6 --rounds 100000000000",
-            "rounds must be an integer in [1, 10^6], got 100000000000.",
-        ),
         ("--eps-local 4 --population nonsense --delta 1e-6", "population must be one of fixed:N"),
-        (
-            "--eps-local 4 --population poisson:1e400 --delta 1e-6",
-            "mean must be a finite number >= 0, got inf.",
-        ),
         (
             "--eps-local 4 --eps 1 --population poisson --delta 1e-6 --curves",
             "--curves needs --eps-local or --eps alone if --population is given.",

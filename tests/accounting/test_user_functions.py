@@ -148,14 +148,6 @@ def test_a_randomizer_of_another_package_is_asked_or_named(bad):
         assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("eps_local", [math.nan, -1.0, "one", None, 0.0])
-def test_the_local_budget_of_another_packages_randomizer_is_a_number(eps_local):
-    with pytest.raises(ValueError, match="eps_local"):
-        a.blanket_randomizer_delta(OwnRandomizer(eps_local=eps_local), 100, 0.3)
-    with pytest.raises(ValueError, match="eps_local"):
-        a.blanket_epsilon(OwnRandomizer(eps_local=eps_local), 100, 1e-3)
-
-
 def test_rounding_beyond_the_ends_is_moved_there():
     assert numbers_of("it", [-1e-12, 1 + 1e-12], (2,), 0.0, 1.0).tolist() == [0.0, 1.0]
     assert delta_of(OwnProfile(lambda eps, right: -1e-17), 0.3) == 0.0

@@ -8,14 +8,15 @@ from itertools import permutations
 import mpmath
 
 from numerical.claims import (
-    ROUNDING,
     Claim,
     Number,
+    claims_of,
     linear,
     log,
     off,
     off_by_count,
     off_by_inverse,
+    off_by_root,
     one_of,
     whole,
     worst,
@@ -80,25 +81,20 @@ def _flexible(n: int, domain_size: int, dummies: int, rate: float, eps: float, r
     return off(a.flexible_dummy_delta(eps, n, domain_size, dummies, rate, **options), true)
 
 
-def _root(found: float, forward, delta: float, most: float = math.inf) -> Number:  # type: ignore[no-untyped-def]
-    """Return the error of an eps; at an end of its range, 0 if it meets delta and -inf otherwise."""
-    if found == 0 or found <= 1.01e-12 or found >= most:
-        return mpf(0) if found >= most or forward(mpf(found)) <= delta else -mpmath.inf
-    return off_by_inverse(found, forward, delta)
-
-
 def _dummy_eps(domain_size: int, dummies: int, delta: float) -> Number:
     forward = lambda eps: among(dummies, domain_size, eps)  # noqa: E731
     found = [
         a.dummy_epsilon(domain_size, dummies, delta),
         a.pure_shuffler_epsilon(domain_size, dummies, delta),
     ]
-    return worst([_root(f, forward, delta) for f in found])
+    return worst([off_by_root(f, forward, delta) for f in found])
 
 
 def _own_dummies(domain_size: int, dummies: int, delta: float, eps_local: float) -> Number:
     found = a.mix_shuffler_epsilon(domain_size, dummies, delta, eps_local)
-    return _root(found, lambda eps: among(dummies, domain_size, eps, mpf(eps_local)), delta, eps_local)
+    return off_by_root(
+        found, lambda eps: among(dummies, domain_size, eps, mpf(eps_local)), delta, most=eps_local
+    )
 
 
 def _theorem(domain_size: int, dummies: int, delta: float) -> Number:
@@ -144,7 +140,7 @@ def _flexible_printed(n: int, domain_size: int, eps: float, delta: float, rate: 
 
 def _grr_eps(n: int, domain_size: int, delta: float, eps_local: float) -> Number:
     found = a.grr_blanket_epsilon(n, domain_size, delta, eps_local)
-    return _root(found, lambda eps: reports(n, domain_size, eps, mpf(eps_local)), delta, eps_local)
+    return off_by_root(found, lambda eps: reports(n, domain_size, eps, mpf(eps_local)), delta, most=eps_local)
 
 
 def _grr_budget(n: int, domain_size: int, eps: float, delta: float) -> Number:
@@ -301,9 +297,7 @@ def _epsilon(side: str):  # type: ignore[no-untyped-def]
 
         if side == "lower" and found == 0:
             return mpf(0) if forward(mpf("1e-8")) <= delta else -mpmath.inf
-        if found <= 1.01e-9:
-            return mpf(0) if forward(mpf(found)) <= delta else -mpmath.inf
-        return _root(found, forward, delta, given.eps_local)
+        return off_by_root(found, forward, delta, least=1.01e-9, most=given.eps_local)
 
     return measure
 
@@ -363,9 +357,8 @@ def _options(randomizer: str) -> dict[str, object]:
 
 def _answer(randomizer: str, users: int, eps_local: float, delta: float) -> Number:
     found = a.amplification(eps_local, users, delta, **_options(randomizer)).eps
-    if found <= 1.01e-9:
-        return mpf(0) if central(randomizer, users, mpf(eps_local), mpf(found)) <= delta else -mpmath.inf
-    return _root(found, lambda eps: central(randomizer, users, mpf(eps_local), eps), delta, eps_local)
+    forward = lambda eps: central(randomizer, users, mpf(eps_local), eps)  # noqa: E731
+    return off_by_root(found, forward, delta, least=1.01e-9, most=eps_local)
 
 
 def _spent(randomizer: str, users: int, eps: float, delta: float) -> Number:
@@ -405,40 +398,39 @@ def _theorem_holds(domain_size: int, dummies: int, delta: float) -> bool:
     return 14 * domain_size * math.log(2 / delta) < dummies - 1
 
 
+stated = claims_of(
+    {
+        "randomizer": ASKED,
+        "eps_local": log(0.01, 50),
+        "delta": DELTA,
+        "eps": log(0.1, 2),
+        "part": linear(0, 0.95),
+        "domain_size": whole(2, 1000),
+        "n": whole(2, 10**9),
+    }
+)
 CLAIMS = [
-    Claim(
-        "amplification",
-        _answer,
-        0,
-        5e-5,
-        {"randomizer": ASKED, "users": whole(1, 200), "eps_local": log(0.02, 10), "delta": DELTA},
-        16,
-    ),
-    Claim(
-        "budget",
-        _spent,
-        1e-4,
-        0,
-        {"randomizer": ASKED, "users": whole(2, 150), "eps": log(0.02, 3), "delta": DELTA},
-        10,
-    ),
-    Claim(
+    stated("amplification", _answer, 0, 5e-05, count=16, users=whole(1, 200), eps_local=log(0.02, 10)),
+    stated("budget", _spent, 0.0001, 0, count=10, users=whole(2, 150), eps=log(0.02, 3)),
+    stated(
         "smallest_batch",
         _batch,
         0,
-        2e-4,
-        {"randomizer": ASKED, "eps_local": log(0.2, 4), "part": linear(0.3, 0.95), "delta": log(1e-6, 0.05)},
-        9,
+        0.0002,
+        count=9,
+        eps_local=log(0.2, 4),
+        part=linear(0.3, 0.95),
+        delta=log(1e-6, 0.05),
     ),
-    Claim("blanket_randomizer_delta (GRR, upper)", _bounded("upper", "GRR"), 0, 1e-3, SMALL, 16),
-    *[Claim(name, _bounded("upper", name), 0, 1e-3, SMALL, 8) for name in RANDOMIZERS],
-    *[Claim(f"{name} (lower bound)", _bounded("lower", name), 1e-3, 0, SMALL, 8) for name in RANDOMIZERS],
-    Claim("BlanketProfile", _bounded("upper", "GRR"), 0, 1e-3, SMALL, 6),
+    Claim("blanket_randomizer_delta (GRR, upper)", _bounded("upper", "GRR"), 0, 0.001, SMALL, 16),
+    *[Claim(name, _bounded("upper", name), 0, 0.001, SMALL, 8) for name in RANDOMIZERS],
+    *[Claim(f"{name} (lower bound)", _bounded("lower", name), 0.001, 0, SMALL, 8) for name in RANDOMIZERS],
+    Claim("BlanketProfile", _bounded("upper", "GRR"), 0, 0.001, SMALL, 6),
     Claim(
         "blanket_epsilon",
         _epsilon("upper"),
         0,
-        1e-3,
+        0.001,
         {
             "randomizer": one_of(*RANDOMIZERS),
             **{k: v for k, v in SMALL.items() if k != "part"},
@@ -449,7 +441,7 @@ CLAIMS = [
     Claim(
         "blanket_epsilon (lower bound)",
         _epsilon("lower"),
-        1e-2,
+        0.01,
         0,
         {
             "randomizer": one_of(*RANDOMIZERS),
@@ -458,208 +450,170 @@ CLAIMS = [
         },
         12,
     ),
-    Claim(
-        "LaplaceRandomizer (one user)",
-        _laplace,
-        0,
-        5e-3,
-        {"eps_local": log(0.01, 50), "part": linear(0, 0.95)},
-        12,
-    ),
-    Claim(
-        "DensityRandomizer (one user)",
-        _density,
-        0,
-        2e-3,
-        {"eps_local": log(0.01, 50), "part": linear(0, 0.95)},
-        12,
-    ),
-    Claim(
+    stated("LaplaceRandomizer (one user)", _laplace, 0, 0.005, count=12),
+    stated("DensityRandomizer (one user)", _density, 0, 0.002, count=12),
+    stated(
         "GaussianRandomizer (one user)",
         _gaussian,
         0,
         math.inf,
-        {"sigma": log(0.5, 100), "eps": log(1e-3, 2)},
-        12,
-        lambda sigma, eps: eps * sigma < 3,
+        count=12,
+        keep=lambda sigma, eps: eps * sigma < 3,
+        sigma=log(0.5, 100),
+        eps=log(0.001, 2),
     ),
-    Claim(
+    stated(
         "dummy_delta",
         _dummy,
         0,
         1e-10,
-        {"domain_size": whole(2, 10**4), "dummies": whole(1, 10**6), "eps": log(1e-2, 5)},
-        24,
+        count=24,
+        domain_size=whole(2, 10**4),
+        dummies=whole(1, 10**6),
+        eps=log(0.01, 5),
     ),
-    Claim(
+    stated(
         "blanket_delta",
         _blanket,
         0,
         1e-10,
-        {
-            "uniform_messages": whole(1, 10**6),
-            "domain_size": whole(2, 10**4),
-            "eps_local": log(1e-2, 12),
-            "part": linear(0, 0.95),
-        },
-        24,
+        count=24,
+        uniform_messages=whole(1, 10**6),
+        domain_size=whole(2, 10**4),
+        eps_local=log(0.01, 12),
     ),
-    Claim(
+    stated(
         "grr_blanket_delta",
         _grr,
         0,
         1e-10,
-        {
-            "n": whole(1, 300),
-            "domain_size": whole(2, 200),
-            "eps_local": log(1e-2, 10),
-            "part": linear(0, 0.95),
-            "dummies": whole(1, 100),
-        },
-        20,
+        count=20,
+        n=whole(1, 300),
+        domain_size=whole(2, 200),
+        eps_local=log(0.01, 10),
+        dummies=whole(1, 100),
     ),
-    Claim(
+    stated(
         "flexible_dummy_delta",
         _flexible,
         0,
         1e-10,
-        {
-            "n": whole(1, 25),
-            "domain_size": whole(2, 30),
-            "dummies": whole(1, 10),
-            "rate": log(0.05, 1),
-            "eps": log(0.02, 2),
-            "report": one_of("as it is", "randomized response"),
-        },
-        8,
+        count=8,
+        n=whole(1, 25),
+        domain_size=whole(2, 30),
+        dummies=whole(1, 10),
+        rate=log(0.05, 1),
+        eps=log(0.02, 2),
+        report=one_of("as it is", "randomized response"),
     ),
-    Claim(
+    stated(
         "dummy_epsilon",
         _dummy_eps,
         0,
         1e-11,
-        {"domain_size": whole(2, 2000), "dummies": whole(1000, 2 * 10**4), "delta": log(1e-12, 0.1)},
-        8,
+        count=8,
+        domain_size=whole(2, 2000),
+        dummies=whole(1000, 2 * 10**4),
+        delta=log(1e-12, 0.1),
     ),
-    Claim(
+    stated(
         "dummy_epsilon (printed)",
         _theorem,
-        ROUNDING,
-        ROUNDING,
-        {"domain_size": whole(2, 2000), "dummies": whole(1000, 10**9), "delta": log(1e-30, 0.2)},
-        30,
-        _theorem_holds,
+        count=30,
+        keep=_theorem_holds,
+        domain_size=whole(2, 2000),
+        dummies=whole(1000, 10**9),
+        delta=log(1e-30, 0.2),
     ),
-    Claim(
+    stated(
         "pure_shuffler_epsilon",
         _dummy_eps,
         0,
         1e-11,
-        {"domain_size": whole(2, 50), "dummies": whole(500, 10**4), "delta": log(1e-5, 0.1)},
-        4,
+        count=4,
+        domain_size=whole(2, 50),
+        dummies=whole(500, 10**4),
+        delta=log(1e-5, 0.1),
     ),
-    Claim(
+    stated(
         "mix_shuffler_epsilon",
         _own_dummies,
         0,
         1e-10,
-        {"domain_size": whole(2, 200), "dummies": whole(1, 10**4), "delta": DELTA, "eps_local": log(0.1, 10)},
-        16,
+        count=16,
+        domain_size=whole(2, 200),
+        dummies=whole(1, 10**4),
+        eps_local=log(0.1, 10),
     ),
-    Claim(
-        "dummy_count",
-        _count,
-        0,
-        0,
-        {"domain_size": whole(2, 1000), "eps": log(0.2, 3), "delta": log(1e-12, 0.1)},
-        10,
-    ),
-    Claim(
+    stated("dummy_count", _count, 0, 0, count=10, eps=log(0.2, 3), delta=log(1e-12, 0.1)),
+    stated(
         "dummy_count (printed)",
         _count_printed,
-        ROUNDING,
-        ROUNDING,
-        {"domain_size": whole(2, 10**6), "eps": log(1e-3, 1), "delta": log(1e-30, 0.2)},
-        30,
+        count=30,
+        domain_size=whole(2, 10**6),
+        eps=log(0.001, 1),
+        delta=log(1e-30, 0.2),
     ),
-    Claim(
+    stated(
         "mix_dummy_count",
         _mix_count,
         0,
         0,
-        {
-            "n": whole(1, 100),
-            "domain_size": whole(2, 30),
-            "eps": log(0.1, 2),
-            "delta": log(1e-6, 0.05),
-            "eps_local": log(0.3, 6),
-        },
-        10,
+        count=10,
+        n=whole(1, 100),
+        domain_size=whole(2, 30),
+        delta=log(1e-6, 0.05),
+        eps_local=log(0.3, 6),
     ),
-    Claim(
+    stated(
         "flexible_dummies",
         _flexible_count,
         0,
         0,
-        {
-            "n": whole(2, 60),
-            "domain_size": whole(2, 30),
-            "eps": log(0.1, 2),
-            "delta": log(1e-3, 0.2),
-            "rate": log(0.2, 1),
-        },
-        10,
+        count=10,
+        n=whole(2, 60),
+        domain_size=whole(2, 30),
+        delta=log(0.001, 0.2),
+        rate=log(0.2, 1),
     ),
-    Claim(
+    stated(
         "flexible_dummies_needed",
         _flexible_printed,
-        ROUNDING,
-        ROUNDING,
-        {
-            "n": whole(100, 10**6),
-            "domain_size": whole(2, 1000),
-            "eps": log(0.01, 1),
-            "delta": log(1e-9, 0.1),
-            "rate": log(0.3, 1),
-        },
-        24,
-        lambda n, rate, delta, **_: (1 - rate) ** n < delta / 10,
+        count=24,
+        keep=lambda n, rate, delta, **_: (1 - rate) ** n < delta / 10,
+        n=whole(100, 10**6),
+        eps=log(0.01, 1),
+        delta=log(1e-9, 0.1),
+        rate=log(0.3, 1),
     ),
-    Claim(
+    stated(
         "grr_blanket_epsilon",
         _grr_eps,
         0,
         1e-10,
-        {"n": whole(1, 200), "domain_size": whole(2, 100), "delta": DELTA, "eps_local": log(0.1, 8)},
-        14,
+        count=14,
+        n=whole(1, 200),
+        domain_size=whole(2, 100),
+        eps_local=log(0.1, 8),
     ),
-    Claim(
-        "grr_blanket_epsilon (printed)",
-        _grr_printed,
-        ROUNDING,
-        ROUNDING,
-        {
-            "n": whole(2, 10**9),
-            "domain_size": whole(2, 1000),
-            "delta": log(1e-15, 0.2),
-            "eps_local": log(0.1, 8),
-        },
+    stated(
+        "grr_blanket_epsilon (printed)", _grr_printed, count=12, delta=log(1e-15, 0.2), eps_local=log(0.1, 8)
     ),
-    Claim(
+    stated(
         "blanket_local_budget",
         _grr_budget,
         1e-10,
         0,
-        {"n": whole(2, 200), "domain_size": whole(2, 100), "eps": log(0.05, 2), "delta": DELTA},
-        12,
+        count=12,
+        n=whole(2, 200),
+        domain_size=whole(2, 100),
+        eps=log(0.05, 2),
     ),
-    Claim(
+    stated(
         "blanket_local_budget (printed)",
         _grr_budget_printed,
-        ROUNDING,
-        ROUNDING,
-        {"n": whole(2, 10**9), "domain_size": whole(2, 1000), "eps": log(0.01, 1), "delta": log(1e-15, 0.2)},
-        40,
-        _possible,
+        keep=_possible,
+        eps=log(0.01, 1),
+        delta=log(1e-15, 0.2),
     ),
 ]

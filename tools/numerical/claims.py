@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import random
 from collections.abc import Callable, Iterator
@@ -123,6 +124,26 @@ class Claim:
         return -self.below <= error <= self.above
 
 
+def claims_of(usual: dict[str, Range]) -> Callable[..., Claim]:
+    """Return a maker of claims: arguments have their usual ranges, but for those that are given."""
+
+    def stated(
+        name: str,
+        measure: Callable[..., Number | float],
+        below: float = ROUNDING,
+        above: float = ROUNDING,
+        *,
+        count: int = 40,
+        keep: Callable[..., bool] = lambda **_: True,
+        **ranges: Range,
+    ) -> Claim:
+        arguments = inspect.signature(measure).parameters
+        known = {argument: (usual | ranges)[argument] for argument in arguments}
+        return Claim(name, measure, below, above, known, count, keep)
+
+    return stated
+
+
 def off(found: float, true: Number) -> Number:
     """Return the signed relative error of a value; 0 for values below :data:`TOLD`."""
     found, true = mpmath.mpf(float(found)), mpmath.mpf(true)
@@ -153,6 +174,20 @@ def off_by_inverse(found: float, forward: Callable[[Number], Number], target: fl
             slope = (mpmath.log(there / here) if logs else there - here) / step
             return (mpmath.log(here / target) if logs else here - target) / slope
     return mpmath.inf if here > target else -mpmath.inf
+
+
+def off_by_root(
+    found: float,
+    forward: Callable[[Number], Number],
+    delta: float,
+    *,
+    least: float = 1.01e-12,
+    most: float = math.inf,
+) -> Number:
+    """Return the error of an eps; at an end of its range, 0 if it meets delta and -inf otherwise."""
+    if least < found < most:
+        return off_by_inverse(found, forward, delta)
+    return mpmath.mpf(0) if found >= most or forward(mpmath.mpf(found)) <= delta else -mpmath.inf
 
 
 def off_by_count(found: int, enough: Callable[[int], bool], *, least: int = 0) -> Number:

@@ -8,13 +8,13 @@ from functools import lru_cache
 import mpmath
 
 from numerical.claims import (
-    ROUNDING,
-    Claim,
     Number,
+    claims_of,
     linear,
     log,
     off,
     off_by_inverse,
+    off_by_root,
     one_of,
     whole,
     worst,
@@ -119,11 +119,7 @@ def _eps(law: str, users: int, eps_local: float, delta: float, reduction: str) -
     def forward(eps: Number) -> Number:
         return clones_delta(law, users, eps_local, eps, reduction)
 
-    if found == 0:
-        return mpf(0) if forward(mpf(0)) <= delta else -mpmath.inf
-    if found <= 1.01e-12 * eps_local:  # the least eps that differs from 0
-        return mpf(0) if forward(mpf(found)) <= delta else -mpmath.inf
-    return off_by_inverse(found, forward, delta)
+    return off_by_root(found, forward, delta, least=1.01e-12 * eps_local)  # the least eps that differs from 0
 
 
 def _budget(law: str, users: int, eps_central: float, delta: float, reduction: str) -> Number:
@@ -227,9 +223,7 @@ def _checkin_budget(slots: int, eps_central: float, delta: float, rate: float) -
 def _checkin_exact(slots: int, eps_local: float, delta: float) -> Number:
     found = a.checkin_epsilon(slots, eps_local, delta)
     forward = lambda eps: clones_delta("fixed", slots - 1, mpf(eps_local), eps)  # noqa: E731
-    if found <= 1.01e-12 * eps_local:
-        return mpf(0) if forward(mpf(found)) <= delta else -mpmath.inf
-    return off_by_inverse(found, forward, delta)
+    return off_by_root(found, forward, delta, least=1.01e-12 * eps_local)
 
 
 def _checkin_exact_budget(slots: int, eps_central: float, delta: float) -> Number:
@@ -312,179 +306,89 @@ CLOSED = one_of("fixed", "binomial", "poisson", "empirical", "subgaussian", "sub
 REDUCTION = one_of("clones", "randomized_response")
 DELTA = log(1e-15, 0.1)
 
+stated = claims_of(
+    {
+        "eps_local": log(0.01, 20),
+        "reduction": REDUCTION,
+        "law": EXACT,
+        "users": whole(1, 3 * 10**4),
+        "part": linear(0, 0.95),
+        "dummies": whole(1, 30),
+        "delta": DELTA,
+        "slots": whole(1, 10**9),
+        "rate": log(0.001, 1),
+    }
+)
 CLAIMS = [
-    Claim("clone_rate", _rate, ROUNDING, ROUNDING, {"eps_local": log(1e-9, 300), "reduction": REDUCTION}, 40),
-    Claim(
-        "clone_delta",
-        _delta,
-        0,
-        1e-10,
-        {
-            "law": EXACT,
-            "users": whole(1, 3 * 10**4),
-            "eps_local": log(1e-2, 20),
-            "part": linear(0, 0.95),
-            "reduction": REDUCTION,
-            "dummies": whole(1, 30),
-        },
-        40,
-    ),
-    Claim(
-        "clone_delta (adaptive)",
-        _adaptive,
-        0,
-        1e-10,
-        {"users": whole(1, 40), "dummies": whole(1, 60), "eps_local": log(1e-2, 20), "part": linear(0, 0.95)},
-        16,
-    ),
-    Claim(
-        "ClonesProfile",
-        _delta,
-        0,
-        1e-10,
-        {
-            "law": EXACT,
-            "users": whole(1, 3 * 10**3),
-            "eps_local": log(1e-2, 20),
-            "part": linear(0, 0.95),
-            "reduction": REDUCTION,
-            "dummies": whole(1, 30),
-        },
-        12,
-    ),
-    Claim(
-        "amplified_epsilon",
-        _eps,
-        0,
-        1e-10,
-        {
-            "law": EXACT,
-            "users": whole(1, 3 * 10**4),
-            "eps_local": log(1e-2, 20),
-            "delta": DELTA,
-            "reduction": REDUCTION,
-        },
-        30,
-    ),
-    Claim(
-        "local_budget",
-        _budget,
-        1e-10,
-        0,
-        {
-            "law": EXACT,
-            "users": whole(1, 10**4),
-            "eps_central": log(1e-3, 10),
-            "delta": DELTA,
-            "reduction": REDUCTION,
-        },
-        24,
-    ),
-    Claim(
+    stated("clone_rate", _rate, eps_local=log(1e-9, 300)),
+    stated("clone_delta", _delta, 0, 1e-10),
+    stated("clone_delta (adaptive)", _adaptive, 0, 1e-10, count=16, users=whole(1, 40), dummies=whole(1, 60)),
+    stated("ClonesProfile", _delta, 0, 1e-10, count=12, users=whole(1, 3 * 10**3)),
+    stated("amplified_epsilon", _eps, 0, 1e-10, count=30),
+    stated("local_budget", _budget, 1e-10, 0, count=24, users=whole(1, 10**4), eps_central=log(0.001, 10)),
+    stated(
         "amplified_epsilon (closed forms)",
         _closed,
-        ROUNDING,
-        ROUNDING,
-        {
-            "law": CLOSED,
-            "users": whole(1, 10**9),
-            "dummies": whole(1, 10**6),
-            "eps_local": log(1e-2, 20),
-            "delta": DELTA,
-            "accounting": one_of("printed", "simplified", "corrected"),
-        },
-        60,
+        count=60,
+        law=CLOSED,
+        users=whole(1, 10**9),
+        dummies=whole(1, 10**6),
+        accounting=one_of("printed", "simplified", "corrected"),
     ),
-    Claim(
+    stated(
         "closed_form_clones_epsilon",
         _feldman,
-        ROUNDING,
-        ROUNDING,
-        {"eps_local": log(1e-3, 12), "n": whole(10**3, 10**12), "delta": log(1e-30, 0.5)},
-        40,
-        lambda eps_local, n, delta: eps_local < math.log(n / 16 / math.log(2 / delta)) - 1e-9,
+        keep=lambda eps_local, n, delta: eps_local < math.log(n / 16 / math.log(2 / delta)) - 1e-9,
+        eps_local=log(0.001, 12),
+        n=whole(10**3, 10**12),
+        delta=log(1e-30, 0.5),
     ),
-    Claim(
+    stated(
         "approximate_clones_delta",
         _approximate,
-        ROUNDING,
-        ROUNDING,
-        {
-            "eps": log(1e-6, 10),
-            "eps_local": log(1e-3, 12),
-            "delta_local": log(1e-40, 1e-20),
-            "n": whole(1, 10**9),
-            "delta": log(1e-30, 0.5),
-        },
-        40,
+        eps=log(1e-6, 10),
+        eps_local=log(0.001, 12),
+        delta_local=log(1e-40, 1e-20),
+        n=whole(1, 10**9),
+        delta=log(1e-30, 0.5),
     ),
-    Claim(
-        "checkin_epsilon",
-        _checkin_exact,
-        0,
-        1e-11,
-        {"slots": whole(1, 10**4), "eps_local": log(1e-2, 15), "delta": DELTA},
-        16,
+    stated(
+        "checkin_epsilon", _checkin_exact, 0, 1e-11, count=16, slots=whole(1, 10**4), eps_local=log(0.01, 15)
     ),
-    Claim(
-        "checkin_epsilon (printed)",
-        _checkin,
-        ROUNDING,
-        ROUNDING,
-        {"slots": whole(1, 10**9), "eps_local": log(1e-3, 15), "delta": DELTA, "rate": log(1e-3, 1)},
-        40,
-    ),
-    Claim(
+    stated("checkin_epsilon (printed)", _checkin, eps_local=log(0.001, 15)),
+    stated(
         "checkin_local_budget",
         _checkin_exact_budget,
         1e-11,
         0,
-        {"slots": whole(2, 10**4), "eps_central": log(1e-2, 5), "delta": DELTA},
-        12,
+        count=12,
+        slots=whole(2, 10**4),
+        eps_central=log(0.01, 5),
     ),
-    Claim(
-        "checkin_local_budget (printed)",
-        _checkin_budget,
-        1e-11,
-        0,
-        {"slots": whole(1, 10**9), "eps_central": log(1e-3, 5), "delta": DELTA, "rate": log(1e-3, 1)},
-        40,
-    ),
-    Claim(
+    stated("checkin_local_budget (printed)", _checkin_budget, 1e-11, 0, eps_central=log(0.001, 5)),
+    stated(
         "population_shortfall",
         _shortfall,
-        ROUNDING,
-        ROUNDING,
-        {"law": one_of("fixed", "binomial", "poisson"), "users": whole(1, 10**5), "part": linear(0.7, 1.0)},
-        24,
+        count=24,
+        law=one_of("fixed", "binomial", "poisson"),
+        users=whole(1, 10**5),
+        part=linear(0.7, 1.0),
     ),
-    Claim(
-        "population_shortfall (moments)",
-        _moments,
-        ROUNDING,
-        ROUNDING,
-        {"users": whole(1, 300), "part": linear(0.1, 1.0)},
-        16,
-    ),
-    Claim(
+    stated("population_shortfall (moments)", _moments, count=16, users=whole(1, 300), part=linear(0.1, 1.0)),
+    stated(
         "population_lower_bound",
         _lower_bound,
         0,
         0,
-        {"law": one_of("fixed", "binomial", "poisson"), "users": whole(1, 10**5), "delta": DELTA},
-        24,
+        count=24,
+        law=one_of("fixed", "binomial", "poisson"),
+        users=whole(1, 10**5),
     ),
-    Claim(
+    stated(
         "population_lower_bound (closed forms)",
         _lower_bound_closed,
-        ROUNDING,
-        ROUNDING,
-        {
-            "law": one_of("fixed", "binomial", "poisson", "subgaussian", "subexponential", "moments"),
-            "users": whole(1, 10**6),
-            "delta": DELTA,
-            "form": one_of("printed", "corrected"),
-        },
-        40,
+        law=one_of("fixed", "binomial", "poisson", "subgaussian", "subexponential", "moments"),
+        users=whole(1, 10**6),
+        form=one_of("printed", "corrected"),
     ),
 ]

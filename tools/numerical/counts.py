@@ -8,14 +8,15 @@ from collections.abc import Callable
 import mpmath
 
 from numerical.claims import (
-    ROUNDING,
     Claim,
     Number,
+    claims_of,
     linear,
     log,
     off,
     off_by_count,
     off_by_inverse,
+    off_by_root,
     one_of,
     whole,
     worst,
@@ -258,9 +259,7 @@ def _variation_eps(p: float, part: float, more: float, candidates: int, delta: f
     q, beta = p * more, float(mpf(part) * (mpf(p) - 1) / (mpf(p) + 1))
     found = a.variation_ratio_epsilon(delta, p, beta, q, candidates, sound=form == "sound")
     forward: Callable[[Number], Number] = lambda eps: ratio(eps, p, part, q, candidates, form == "sound")  # noqa: E731
-    if found <= 1.01e-12:
-        return mpf(0) if forward(mpf(found)) <= delta else -mpmath.inf
-    return off_by_inverse(found, forward, delta)
+    return off_by_root(found, forward, delta)
 
 
 # Polya and discrete Gaussian noise of a random number of users.
@@ -367,72 +366,81 @@ FORM = one_of("stated", "sound")
 NUMBERS = one_of("Fixed", "Binomial", "Poisson")
 NORMAL = one_of("exact", "printed")
 
+stated = claims_of(
+    {
+        "eps": log(0.3, 3),
+        "delta": DELTA,
+        "domain_size": whole(2, 50),
+        "law": NUMBERS,
+        "p": whole(1, 20),
+        "form": FORM,
+        "others": whole(2, 60),
+    }
+)
 CLAIMS = [
-    Claim(
+    stated(
         "two_bins_delta",
         _bins,
         0,
         1e-10,
-        {"eps": log(1e-3, 5), "n": whole(1, 10**5), "rate": log(1e-3, 0.5)},
-        16,
+        count=16,
+        eps=log(0.001, 5),
+        n=whole(1, 10**5),
+        rate=log(0.001, 0.5),
     ),
-    Claim(
+    stated(
         "truncation_miss_rate",
         _miss,
         0,
         1e-11,
-        {"n": whole(100, 10**6), "eps": log(0.1, 3), "delta": log(1e-8, 0.1)},
-        8,
+        count=8,
+        n=whole(100, 10**6),
+        eps=log(0.1, 3),
+        delta=log(1e-8, 0.1),
     ),
-    Claim(
-        "bin_dummy_rate",
-        _miss,
-        0,
-        1e-11,
-        {"n": whole(100, 10**4), "eps": log(0.3, 3), "delta": log(1e-6, 0.1)},
-        4,
-    ),
-    Claim("fair_coins", _coins, 0, 0, {"eps": log(0.2, 5), "delta": DELTA}, 10),
-    Claim("sbin_dummies", _sbin, 0, 0, {"eps": log(0.2, 5), "delta": DELTA, "beta": log(0.05, 1)}, 10),
-    Claim("sageo_dummies", _sageo, 0, 0, {"eps": log(0.3, 5), "delta": DELTA, "share": linear(0.05, 1)}, 10),
-    Claim("s1geo_dummies", _s1geo, ROUNDING, ROUNDING, {"eps": log(1e-6, 100)}, 30),
-    Claim("poisson_dummies", _poisson, 0, 1e-11, {"eps": log(0.2, 5), "delta": DELTA}, 8),
-    Claim("silent_report", _silent, 0, 1e-11, {"eps": log(0.2, 3), "delta": DELTA, "rate": log(0.15, 1)}, 8),
-    Claim(
-        "one_sided_noise",
-        _one_sided,
-        1e-11,
-        0,
-        {"eps": log(0.3, 3), "delta": log(1e-8, 0.1), "shape": log(1, 30)},
-        6,
-    ),
-    Claim(
+    stated("bin_dummy_rate", _miss, 0, 1e-11, count=4, n=whole(100, 10**4), delta=log(1e-6, 0.1)),
+    stated("fair_coins", _coins, 0, 0, count=10, eps=log(0.2, 5)),
+    stated("sbin_dummies", _sbin, 0, 0, count=10, eps=log(0.2, 5), beta=log(0.05, 1)),
+    stated("sageo_dummies", _sageo, 0, 0, count=10, eps=log(0.3, 5), share=linear(0.05, 1)),
+    stated("s1geo_dummies", _s1geo, count=30, eps=log(1e-6, 100)),
+    stated("poisson_dummies", _poisson, 0, 1e-11, count=8, eps=log(0.2, 5)),
+    stated("silent_report", _silent, 0, 1e-11, count=8, eps=log(0.2, 3), rate=log(0.15, 1)),
+    stated("one_sided_noise", _one_sided, 1e-11, 0, count=6, delta=log(1e-8, 0.1), shape=log(1, 30)),
+    stated(
         "counter_delta",
         _counter,
         0,
         1e-10,
-        {"shape": log(0.3, 30), "decay": log(0.03, 1), "eps_geometric": log(0.05, 3), "more": log(0.01, 3)},
-        16,
+        count=16,
+        shape=log(0.3, 30),
+        decay=log(0.03, 1),
+        eps_geometric=log(0.05, 3),
+        more=log(0.01, 3),
     ),
-    Claim("correlated_noise", _correlated, 0, 1e-10, {"eps": log(0.5, 5), "delta": log(1e-6, 0.05)}, 4),
-    Claim(
-        "correlated_pair_noise", _correlated_pair, 1e-10, 0, {"eps": log(0.5, 5), "delta": log(1e-6, 0.05)}, 4
+    stated("correlated_noise", _correlated, 0, 1e-10, count=4, eps=log(0.5, 5), delta=log(1e-6, 0.05)),
+    stated(
+        "correlated_pair_noise", _correlated_pair, 1e-10, 0, count=4, eps=log(0.5, 5), delta=log(1e-6, 0.05)
     ),
-    Claim(
+    stated(
         "private_coin_tuples",
         _tuples,
         0,
         0,
-        {"n": whole(1, 50), "entries": whole(1, 5), "eps": log(0.3, 3), "delta": log(1e-6, 0.1)},
-        8,
+        count=8,
+        n=whole(1, 50),
+        entries=whole(1, 5),
+        delta=log(1e-6, 0.1),
     ),
-    Claim(
+    stated(
         "solh_report",
         _solh,
-        1e-3,
+        0.001,
         0,
-        {"n": whole(5, 40), "cells": whole(2, 16), "eps": log(0.2, 2), "delta": log(1e-4, 0.1)},
-        5,
+        count=5,
+        n=whole(5, 40),
+        cells=whole(2, 16),
+        eps=log(0.2, 2),
+        delta=log(0.0001, 0.1),
     ),
     Claim(
         "segmented_delta",
@@ -442,163 +450,131 @@ CLAIMS = [
         {"eps": log(0.02, 5), "reporting_rate": log(0.01, 1), **ITEMS, "law": LAW},
         24,
     ),
-    Claim(
+    stated(
         "all_counts_delta",
         _all,
         0,
         1e-9,
-        {
-            "eps": log(0.05, 3),
-            "reporting_rate": log(0.01, 1),
-            "n": whole(1, 60),
-            "blankets": log(0.1, 4),
-            "domain_size": whole(2, 50),
-        },
-        8,
+        count=8,
+        eps=log(0.05, 3),
+        reporting_rate=log(0.01, 1),
+        n=whole(1, 60),
+        blankets=log(0.1, 4),
     ),
     Claim(
         "reporting_rate", _item_rate, 1e-10, 0, {**ITEMS, "eps": log(0.1, 3), "delta": DELTA, "law": LAW}, 14
     ),
-    Claim(
+    stated(
         "blankets_for_full_reporting",
         _full,
         0,
         1e-10,
-        {
-            "n": whole(10, 2000),
-            "domain_size": whole(2, 100),
-            "set_size": whole(1, 4),
-            "eps": log(0.5, 4),
-            "delta": log(1e-9, 0.05),
-            "law": LAW,
-        },
-        8,
+        count=8,
+        n=whole(10, 2000),
+        domain_size=whole(2, 100),
+        set_size=whole(1, 4),
+        eps=log(0.5, 4),
+        delta=log(1e-9, 0.05),
+        law=LAW,
     ),
     Claim(
-        "user_level_delta", _user, 0, 1e-4, {"eps": log(0.02, 3), "reporting_rate": log(0.05, 1), **ITEMS}, 10
+        "user_level_delta",
+        _user,
+        0,
+        0.0001,
+        {"eps": log(0.02, 3), "reporting_rate": log(0.05, 1), **ITEMS},
+        10,
     ),
-    Claim(
+    stated(
         "user_level_delta (two items)",
         _two_items,
         0,
-        1e-4,
-        {"eps": log(0.1, 1.5), "reporting_rate": log(0.1, 1), "mean": log(0.2, 1.5)},
-        2,
+        0.0001,
+        count=2,
+        eps=log(0.1, 1.5),
+        reporting_rate=log(0.1, 1),
+        mean=log(0.2, 1.5),
     ),
     Claim(
         "user_level_reporting_rate",
         _user_rate,
-        1e-4,
+        0.0001,
         0,
         {**ITEMS, "eps": log(0.1, 3), "delta": log(1e-9, 0.1)},
         6,
     ),
-    Claim(
-        "user_level_blankets",
-        _user_blankets,
-        0,
-        1e-4,
-        {"n": whole(10, 1000), "domain_size": whole(2, 50), "eps": log(0.3, 3), "delta": log(1e-8, 0.05)},
-        5,
+    stated(
+        "user_level_blankets", _user_blankets, 0, 0.0001, count=5, n=whole(10, 1000), delta=log(1e-8, 0.05)
     ),
-    Claim(
+    stated(
         "variation_ratio_delta",
         _variation,
         0,
         1e-10,
-        {
-            "p": log(1.1, 300),
-            "part": linear(0.1, 1),
-            "more": log(1, 30),
-            "candidates": whole(1, 10**5),
-            "share": linear(0.02, 0.9),
-            "form": FORM,
-        },
-        24,
+        count=24,
+        p=log(1.1, 300),
+        part=linear(0.1, 1),
+        more=log(1, 30),
+        candidates=whole(1, 10**5),
+        share=linear(0.02, 0.9),
     ),
-    Claim(
+    stated(
         "variation_ratio_epsilon",
         _variation_eps,
         0,
         1e-10,
-        {
-            "p": log(1.5, 100),
-            "part": linear(0.3, 1),
-            "more": log(1, 10),
-            "candidates": whole(10, 10**4),
-            "delta": log(1e-9, 0.1),
-            "form": FORM,
-        },
-        12,
+        count=12,
+        p=log(1.5, 100),
+        part=linear(0.3, 1),
+        more=log(1, 10),
+        candidates=whole(10, 10**4),
+        delta=log(1e-9, 0.1),
     ),
-    Claim(
-        "negative_binomial_delta",
-        _polya,
-        1e-12,
-        1e-12,
-        {"shape": log(1e-6, 0.999999), "eps": log(1e-3, 40)},
-        40,
-    ),
-    Claim(
-        "expected_polya_delta",
-        _expected,
-        1e-11,
-        1e-11,
-        {"law": NUMBERS, "others": whole(2, 60), "n1": linear(0.5, 1.6), "eps": log(0.05, 10)},
-        8,
-    ),
-    Claim(
-        "best_polya_shape",
-        _most_users,
-        0,
-        0,
-        {"law": NUMBERS, "others": whole(2, 60), "eps": log(0.05, 5), "delta": log(1e-6, 0.1)},
-        8,
-    ),
-    Claim(
+    stated("negative_binomial_delta", _polya, 1e-12, 1e-12, shape=log(1e-6, 0.999999), eps=log(0.001, 40)),
+    stated("expected_polya_delta", _expected, 1e-11, 1e-11, count=8, n1=linear(0.5, 1.6), eps=log(0.05, 10)),
+    stated("best_polya_shape", _most_users, 0, 0, count=8, eps=log(0.05, 5), delta=log(1e-6, 0.1)),
+    stated(
         "multi_expected_delta",
         _normal,
         1e-10,
         1e-10,
-        {
-            "law": NUMBERS,
-            "others": whole(2, 40),
-            "scale": log(0.3, 5),
-            "eps": log(0.2, 3),
-            "p": whole(1, 20),
-            "accounting": one_of("printed"),
-        },
-        12,
+        count=12,
+        others=whole(2, 40),
+        scale=log(0.3, 5),
+        eps=log(0.2, 3),
+        accounting=one_of("printed"),
     ),
-    Claim(
+    stated(
         "multi_expected_delta (exact, an estimate)",
         _estimated,
         0.15,
         0.15,
-        {"n": whole(1, 5), "tau": log(1, 4), "eps": log(0.2, 3), "p": whole(1, 5)},
-        12,
+        count=12,
+        n=whole(1, 5),
+        tau=log(1, 4),
+        eps=log(0.2, 3),
+        p=whole(1, 5),
     ),
-    Claim(
+    stated(
         "multi_expected_scale",
         _scale,
         0,
         1e-11,
-        {
-            "law": NUMBERS,
-            "others": whole(2, 30),
-            "eps": log(0.2, 3),
-            "delta": log(1e-9, 0.1),
-            "p": whole(1, 20),
-            "accounting": NORMAL,
-        },
-        6,
+        count=6,
+        others=whole(2, 30),
+        eps=log(0.2, 3),
+        delta=log(1e-9, 0.1),
+        accounting=NORMAL,
     ),
-    Claim(
+    stated(
         "negative_binomial_shift_delta",
         _shift,
         1e-9,
         1e-9,
-        {"shape": log(1, 60), "p": linear(0.05, 0.98), "shift": whole(1, 20), "eps": log(0.01, 3)},
-        20,
+        count=20,
+        shape=log(1, 60),
+        p=linear(0.05, 0.98),
+        shift=whole(1, 20),
+        eps=log(0.01, 3),
     ),
 ]

@@ -6,7 +6,17 @@ import math
 
 import mpmath
 
-from numerical.claims import ROUNDING, Claim, Number, linear, log, off, off_by_count, one_of, whole, worst
+from numerical.claims import (
+    Number,
+    claims_of,
+    linear,
+    log,
+    off,
+    off_by_count,
+    one_of,
+    whole,
+    worst,
+)
 from numerical.laws import binomial, poisson
 from shuffledp import accounting as a
 from shuffledp.populations import Binomial, Empirical, Fixed, Poisson
@@ -232,225 +242,109 @@ def _lattice_gap(n: int, tau: float) -> Number:
 COUNTS = {"n": whole(1, 10**9)}
 FLIP = log(1e-9, 0.499)
 
+stated = claims_of(
+    {
+        "max_value": whole(1, 10**6),
+        "eps": log(0.0001, 50),
+        "eps_local": log(1e-6, 30),
+        "n": whole(1, 10**9),
+        "domain_size": whole(2, 10**6),
+        "flip_probability": FLIP,
+        "zeta": log(0.0001, 0.99),
+        "law": one_of(*LAWS),
+    }
+)
 CLAIMS = [
-    Claim(
+    stated(
         "discrete_laplace_variance",
         lambda rate: off(a.discrete_laplace_variance(rate), _half(rate)),
-        ROUNDING,
-        ROUNDING,
-        {"rate": log(1e-9, 500)},
-        40,
+        rate=log(1e-9, 500),
     ),
-    Claim(
+    stated(
         "central_laplace_mse",
         lambda max_value, eps: off(a.central_laplace_mse(max_value, eps), _half(mpf(eps) / max_value)),
-        ROUNDING,
-        ROUNDING,
-        {"max_value": whole(1, 10**6), "eps": log(1e-6, 100)},
-        40,
+        eps=log(1e-6, 100),
     ),
-    Claim(
+    stated(
         "report_variance",
         _variance,
-        ROUNDING,
-        ROUNDING,
-        {"eps_local": log(1e-9, 300), "objective": one_of("randomized_response", "laplace")},
-        40,
+        eps_local=log(1e-9, 300),
+        objective=one_of("randomized_response", "laplace"),
     ),
-    Claim(
-        "printed_dump_mse",
-        _dump,
-        ROUNDING,
-        ROUNDING,
-        {
-            "n": whole(1, 10**9),
-            "domain_size": whole(2, 10**6),
-            "dummies": log(1, 1e9),
-            "eps_local": log(1e-6, 30),
-        },
-        40,
-    ),
-    Claim(
-        "printed_flexible_mse",
-        _flexible,
-        ROUNDING,
-        ROUNDING,
-        {
-            "n": whole(1, 10**9),
-            "domain_size": whole(2, 10**6),
-            "dummies": whole(1, 10**6),
-            "rate": log(1e-6, 1),
-            "eps_local": log(1e-6, 30),
-        },
-        40,
-    ),
-    Claim(
+    stated("printed_dump_mse", _dump, dummies=log(1, 1e9)),
+    stated("printed_flexible_mse", _flexible, dummies=whole(1, 10**6), rate=log(1e-6, 1)),
+    stated(
         "private_coin_mse",
         _private_coin,
-        ROUNDING,
-        ROUNDING,
-        {
-            "n": whole(2, 10**9),
-            "domain_size": whole(2, 10**6),
-            "tuples": log(1e-3, 1e9),
-            "match_rate": log(1e-12, 0.999),
-        },
-        40,
+        n=whole(2, 10**9),
+        tuples=log(0.001, 1e9),
+        match_rate=log(1e-12, 0.999),
     ),
-    Claim(
-        "solh_mse",
-        _solh,
-        ROUNDING,
-        ROUNDING,
-        {
-            "n": whole(1, 10**9),
-            "domain_size": whole(2, 10**6),
-            "cells": whole(2, 10**6),
-            "eps_local": log(1e-6, 30),
-        },
-        40,
-    ),
-    Claim(
-        "rappor_count_variance",
-        _rappor_variance,
-        ROUNDING,
-        ROUNDING,
-        {"n": whole(1, 10**9), "flip_probability": FLIP},
-        40,
-    ),
-    Claim(
-        "rappor_mse",
-        _rappor_mse,
-        ROUNDING,
-        ROUNDING,
-        {"n": whole(1, 10**9), "max_value": whole(1, 10**4), "flip_probability": FLIP},
-        40,
-    ),
-    Claim(
+    stated("solh_mse", _solh, cells=whole(2, 10**6)),
+    stated("rappor_count_variance", _rappor_variance),
+    stated("rappor_mse", _rappor_mse, max_value=whole(1, 10**4)),
+    stated(
         "rappor_messages",
         lambda max_value, flip_probability: off(
             a.rappor_messages(max_value, flip_probability),
             1 - mpf(flip_probability) + (max_value - 1) * mpf(flip_probability),
         ),
-        ROUNDING,
-        ROUNDING,
-        {"max_value": whole(1, 10**6), "flip_probability": FLIP},
-        40,
     ),
-    Claim(
+    stated(
         "rounded_sum_mse",
         _rounded,
-        ROUNDING,
-        ROUNDING,
-        {
-            "n": whole(1, 10**9),
-            "levels": whole(1, 10**6),
-            "eps_star": log(1e-6, 100),
-            "dimension": whole(1, 10**4),
-        },
-        40,
+        levels=whole(1, 10**6),
+        eps_star=log(1e-6, 100),
+        dimension=whole(1, 10**4),
     ),
-    Claim(
-        "real_summation_levels",
-        _levels,
-        0,
-        0,
-        {"n": whole(1, 10**9), "eps": log(1e-4, 50), "zeta": log(1e-4, 0.99)},
-        40,
-    ),
-    Claim(
-        "sparse_vector_levels",
-        _sparse,
-        0,
-        0,
-        {"n": whole(1, 10**9), "dimension": whole(1, 10**6), "eps": log(1e-4, 50), "zeta": log(1e-4, 0.99)},
-        40,
-    ),
-    Claim(
+    stated("real_summation_levels", _levels, 0, 0),
+    stated("sparse_vector_levels", _sparse, 0, 0, dimension=whole(1, 10**6)),
+    stated(
         "ikos_group_order",
         _wraps,
         0,
         0,
-        {
-            "n": whole(1, 10**6),
-            "max_value": whole(1, 10**4),
-            "eps": log(1e-3, 50),
-            "failure": log(1e-30, 0.9),
-        },
-        40,
+        n=whole(1, 10**6),
+        max_value=whole(1, 10**4),
+        eps=log(0.001, 50),
+        failure=log(1e-30, 0.9),
     ),
-    Claim(
-        "inverse_moments",
-        _inverse_moments,
-        ROUNDING,
-        ROUNDING,
-        {"law": one_of(*LAWS), "others": whole(1, 10**5)},
-        12,
-    ),
-    Claim(
+    stated("inverse_moments", _inverse_moments, count=12, others=whole(1, 10**5)),
+    stated(
         "error_factor",
         _error_factor,
-        ROUNDING,
-        ROUNDING,
-        {
-            "law": one_of(*LAWS),
-            "others": whole(1, 10**4),
-            "dummies": whole(1, 3 * 10**4),
-            "form": one_of("fixed", "adaptive", "stray"),
-        },
-        20,
+        count=20,
+        others=whole(1, 10**4),
+        dummies=whole(1, 3 * 10**4),
+        form=one_of("fixed", "adaptive", "stray"),
     ),
-    Claim(
-        "polya_mean_absolute",
-        _polya_mean,
-        1e-12,
-        1e-12,
-        {"shape": log(1e-6, 1000), "eps": log(0.05, 300)},
-        12,
+    stated(
+        "polya_mean_absolute", _polya_mean, 1e-12, 1e-12, count=12, shape=log(1e-6, 1000), eps=log(0.05, 300)
     ),
-    Claim("blanket_slots", _slots, ROUNDING, ROUNDING, {"blankets": log(1e-9, 1e9)}, 40),
-    Claim(
+    stated("blanket_slots", _slots, blankets=log(1e-9, 1e9)),
+    stated(
         "item_delta",
         _item,
-        ROUNDING,
-        ROUNDING,
-        {
-            "eps": log(1e-9, 300),
-            "delta": log(1e-30, 0.99),
-            "set_size": whole(1, 10**4),
-            "composition": one_of("printed", "tight"),
-        },
-        40,
+        eps=log(1e-9, 300),
+        delta=log(1e-30, 0.99),
+        set_size=whole(1, 10**4),
+        composition=one_of("printed", "tight"),
     ),
-    Claim(
-        "security_bits", _secure, ROUNDING, ROUNDING, {"eps": log(1e-9, 600), "delta": log(1e-200, 0.99)}, 40
-    ),
-    Claim(
+    stated("security_bits", _secure, eps=log(1e-9, 600), delta=log(1e-200, 0.99)),
+    stated(
         "share_count",
         _shares,
         0,
         0,
-        {
-            "security_bits": linear(0.5, 300),
-            "log_order": whole(1, 4000),
-            "n": whole(1, 10**6),
-            "form": one_of("printed", "any_n", "balle"),
-        },
-        40,
-        lambda form, n, **_: form != "balle" or n >= 19,
+        keep=lambda form, n, **_: form != "balle" or n >= 19,
+        security_bits=linear(0.5, 300),
+        log_order=whole(1, 4000),
+        n=whole(1, 10**6),
+        form=one_of("printed", "any_n", "balle"),
     ),
-    Claim("public_coin_rows", _rows, 0, 0, {"domain_size": whole(2, 10**9), "failure": log(1e-12, 0.99)}, 40),
-    Claim("default_entries", _entries, 0, 0, {"n": whole(1, 2**53)}, 40),
-    Claim(
-        "least_mean", _least_mean, ROUNDING, ROUNDING, {"eps": log(1e-2, 20), "delta": log(1e-15, 0.5)}, 20
-    ),
-    Claim("jump_sizes", _jumps, ROUNDING, ROUNDING, {"center": log(0.5, 3000)}, 16),
-    Claim(
-        "discrete_gaussian_gap",
-        _lattice_gap,
-        ROUNDING,
-        ROUNDING,
-        {"n": whole(1, 500), "tau": log(0.05, 5)},
-        20,
-    ),
+    stated("public_coin_rows", _rows, 0, 0, domain_size=whole(2, 10**9), failure=log(1e-12, 0.99)),
+    stated("default_entries", _entries, 0, 0, n=whole(1, 2**53)),
+    stated("least_mean", _least_mean, count=20, eps=log(0.01, 20), delta=log(1e-15, 0.5)),
+    stated("jump_sizes", _jumps, count=16, center=log(0.5, 3000)),
+    stated("discrete_gaussian_gap", _lattice_gap, count=20, n=whole(1, 500), tau=log(0.05, 5)),
 ]

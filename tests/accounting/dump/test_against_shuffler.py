@@ -36,18 +36,6 @@ def test_without_dummies_the_closed_forms_are_the_local_budget():
     assert alone == pytest.approx(math.log(math.exp(2.0) - 1e-3 * (math.exp(2.0) + 3)), rel=1e-9)
 
 
-def test_the_printed_form_starts_to_help_where_dummies_are_certain_and_does_not_reach_zero():
-    values, delta, eps_local = 50, 1e-6, 8.0
-    turn = math.floor(2 * values * math.log(1 / delta))
-    assert mix_shuffler_epsilon(values, turn, delta, eps_local, accounting="printed") == eps_local
-    assert mix_shuffler_epsilon(values, turn + 2, delta, eps_local, accounting="printed") < eps_local
-    e = math.exp(eps_local)
-    limit = math.log((e * (values - 1) + 1) / (e + values - 1))
-    far = mix_shuffler_epsilon(values, 10**14, delta, eps_local, accounting="printed")
-    assert far == pytest.approx(limit, rel=1e-4)
-    assert mix_shuffler_epsilon(values, 10**12, delta, eps_local, accounting="corrected") < 1e-4
-
-
 @pytest.mark.parametrize("accounting", SHUFFLER_ACCOUNTINGS)
 def test_eps_does_not_grow_with_dummies(accounting):
     grid = np.unique(np.geomspace(1, 50_000, 30).astype(int))

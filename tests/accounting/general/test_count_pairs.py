@@ -84,27 +84,6 @@ def test_nothing_is_lost_where_the_victim_sends_the_same() -> None:
     assert pair_delta(count, count, 0.0) == pytest.approx(0, abs=1e-28)
 
 
-@pytest.mark.parametrize(("eps", "coins"), [(0.2, 2889), (1.0, 148)])
-def test_fewest_fair_coins_that_hide_a_value(eps: float, coins: int) -> None:
-    """At delta = 1e-6; neighboring numbers of coins are on either side of it."""
-
-    def delta(number: int) -> float:
-        return settled_count_delta(lambda tail: added_message(binomial_window(number, 0.5, tail)), eps)
-
-    assert delta(coins) <= 1e-6 < delta(coins - 1)
-
-
-@pytest.mark.parametrize(("eps", "mean"), [(0.2, 726.69), (0.5, 136.10), (1.0, 42.655), (2.0, 18.087)])
-def test_poisson_noise_that_hides_a_value(eps: float, mean: float) -> None:
-    """At delta = 1e-6, to the digits given."""
-
-    def delta(number: float) -> float:
-        return settled_count_delta(lambda tail: added_message(poisson_window(number, tail)), eps)
-
-    half_digit = 0.5 * 10 ** -(5 - math.floor(math.log10(mean)) - 1)
-    assert delta(mean + half_digit) <= 1e-6 <= delta(mean - half_digit)
-
-
 def test_profile_answers_arrays_and_both_relations() -> None:
     def count(tail: float) -> MovingCount:
         return added_message(poisson_window(20.0, tail))

@@ -89,20 +89,6 @@ def test_few_values_are_enough_for_many_numbers():
     assert len(asked) <= 100 < least.others.size
 
 
-def test_a_mean_that_is_too_large_is_not_refined():
-    asked = []
-    least = least_numbers(Binomial(2000, 0.5), 1e-6)
-
-    def delta_of(others):
-        asked.append(others)
-        return 1 / (1 + others)
-
-    assert mixed_delta(delta_of, least, gap=1e-3, enough=1e-6) > 1e-6
-    few = len(asked)
-    mixed_delta(delta_of, least, gap=1e-3)
-    assert few < len(asked) - few
-
-
 def test_what_is_left_out_counts_as_nobody_else():
     least = LeastNumbers(np.array([5, 6]), np.array([0.3, 0.6]), 0.1)
     assert mixed_delta(lambda others: 0.5 * (others == 0), least) == pytest.approx(0.05)

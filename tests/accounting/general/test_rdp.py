@@ -24,14 +24,6 @@ TO_30 = np.arange(2, 31)
 # Conversion and composition
 
 
-def test_conversion_is_that_of_lemma_2():
-    assert_allclose(conversion_term(np.array([2.0]), 1e-5)[0], math.log(1 / 4e-5), rtol=1e-14)
-    assert_allclose(conversion_term(np.array([2.0]), 1e-5)[0], 10.1266, atol=5e-5)
-    orders, delta = np.array([2.0, 2.5, 30.0, 1000.0]), 1e-5
-    want = (math.log(1 / delta) + (orders - 1) * np.log(1 - 1 / orders) - np.log(orders)) / (orders - 1)
-    assert_allclose(conversion_term(orders, delta), want, rtol=1e-11)
-
-
 def test_epsilon_is_a_valid_guarantee_of_the_gaussian_mechanism():
     orders = np.arange(2, 200)
     for sigma, delta in ((1.0, 1e-5), (5.0, 1e-8), (0.5, 1e-3)):

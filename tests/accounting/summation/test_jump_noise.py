@@ -8,7 +8,6 @@ from numpy.testing import assert_allclose
 from scipy.optimize import linprog
 
 from shuffledp.accounting import (
-    Infeasible,
     NoiseDesign,
     jump_sizes,
     least_mean,
@@ -66,19 +65,6 @@ def test_tails_are_bounded(center):
         last = last_noise(15.0, center, tail)
         assert law[last + 1 :].sum() <= tail
         assert law[int(0.8 * last) :].sum() > tail  # and not by far too large a value
-
-
-def test_sizes_are_those_of_the_law():
-    sizes = jump_sizes(10.0)
-    j = np.arange(1, sizes.size + 1)
-    assert sizes.size == 22
-    want = np.exp(-(((j - 10) / 2.25) ** 2) / 2) + 0.136 * (j <= 10)
-    assert_allclose(sizes, want / want.sum(), rtol=1e-14)
-    for center in (0.4, 1e6):
-        with pytest.raises(ValueError, match="center must be in"):
-            jump_sizes(center)
-    with pytest.raises(Infeasible, match="rate of jumps"):
-        jump_law(700.0, 2.0, 3)
 
 
 def test_designs_with_jumps_state_their_law():
