@@ -55,10 +55,10 @@ from shuffledp.accounting.general.rdp import best_epsilon
 from shuffledp.accounting.shuffle_gaussian.all_users import shuffle_gaussian_rdp
 from shuffledp.numerics.argument_guards import guarded_methods
 from shuffledp.numerics.argument_ranges import (
-    check_choice,
+    Delta,
+    Eps,
+    FromOne,
     check_count,
-    check_open_unit,
-    check_positive,
     one_of,
 )
 from shuffledp.numerics.argument_types import check_fields
@@ -88,8 +88,8 @@ _ORDERS = 256
 
 
 def allocation_bounds(
-    delta: float,
-    steps: int,
+    delta: Delta,
+    steps: FromOne,
     *,
     eps_local: float | None = None,
     sigma: float | None = None,
@@ -120,8 +120,6 @@ def allocation_bounds(
     >>> {method: round(eps, 3) for method, eps in found.items()}
     {'pair': 0.127, 'decomposition': 0.201, 'poisson': 0.182, 'combined': 0.127}
     """
-    delta = check_open_unit("delta", delta)
-    steps = check_count("steps", steps, 1)
     step = checked_step(eps_local, sigma)
     found = {
         way: {method: _epsilon(method, step, steps, delta, way) for method in ALLOCATION_METHODS}
@@ -133,9 +131,9 @@ def allocation_bounds(
 
 
 def allocation_method_epsilon(
-    method: str,
-    delta: float,
-    steps: int,
+    method: Annotated[str, one_of(ALLOCATION_METHODS)],
+    delta: Delta,
+    steps: FromOne,
     *,
     eps_local: float | None = None,
     sigma: float | None = None,
@@ -162,9 +160,6 @@ def allocation_method_epsilon(
     Infeasible
         If the method has no bound for these arguments.
     """
-    check_choice("method", method, ALLOCATION_METHODS)
-    delta = check_open_unit("delta", delta)
-    steps = check_count("steps", steps, 1)
     step = checked_step(eps_local, sigma)
     eps = max(_epsilon(method, step, steps, delta, way) for way in directions(direction))
     if math.isinf(eps):
@@ -215,9 +210,8 @@ class AllocationProfile(Exported):
         losses = _losses(self, 1e-15)
         return at_each(lambda e: float(losses.get_delta_for_epsilon(e)), eps)
 
-    def epsilon(self, delta: float) -> float:
+    def epsilon(self, delta: Delta) -> float:
         """Return the smallest proven eps (nats) for a delta, rounded up."""
-        delta = check_open_unit("delta", delta)
         if self.participations == 1:
             return allocation_epsilon(delta, self.steps, eps_local=self.eps_local, sigma=self.sigma)
         eps = float(_losses(self, 1e-4 * delta).get_epsilon_for_delta(delta))
@@ -276,7 +270,7 @@ def _thinned(width: float, points: int, steps: int, step: Step, negligible: floa
     return np.asarray(np.interp(np.expm1(eps), np.expm1(eps[places]), found), np.float64)
 
 
-def allocation_noise(eps: float, delta: float, steps: int, *, participations: int = 1) -> float:
+def allocation_noise(eps: Eps, delta: float, steps: int, *, participations: int = 1) -> float:
     """Return the least noise of Gaussian steps for which random allocation is (eps, delta)-private.
 
     Source: Feldman and Shenfeld (arXiv 2502.08202); the inverse of :meth:`AllocationProfile.epsilon`. Neighbors: one
@@ -301,7 +295,6 @@ def allocation_noise(eps: float, delta: float, steps: int, *, participations: in
     Infeasible
         If the noise would have to be above 1e6.
     """
-    eps = check_positive("eps", eps)
 
     def excess(minus_log_sigma: float) -> float:
         sigma = min(max(math.exp(-minus_log_sigma), 0.1), 1e6)

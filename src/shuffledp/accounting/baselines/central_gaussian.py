@@ -22,7 +22,12 @@ from typing import Literal, get_args
 
 import numpy as np
 
-from shuffledp.numerics.argument_ranges import check_choice, check_count, check_open_unit, check_positive
+from shuffledp.numerics.argument_ranges import (
+    Delta,
+    FromOne,
+    OpenUnit,
+    Positive,
+)
 from shuffledp.numerics.memoize import remember
 from shuffledp.optional_dependencies import needed
 
@@ -43,7 +48,12 @@ _MOST_NOISE = 1e4
 
 
 def central_gaussian_epsilon(
-    *, rate: float, noise_multiplier: float, rounds: int, delta: float, method: CentralMethod = "rdp"
+    *,
+    rate: OpenUnit,
+    noise_multiplier: Positive,
+    rounds: FromOne,
+    delta: Delta,
+    method: CentralMethod = "rdp",
 ) -> float:
     """Return the central eps of noisy sums of clipped gradients, with Poisson sampling of the users.
 
@@ -79,16 +89,11 @@ def central_gaussian_epsilon(
     --------
     central_replacement_epsilon : Replacement of a record, the relation of the shuffle Gaussian bounds.
     """
-    rate = check_open_unit("rate", rate)
-    noise_multiplier = check_positive("noise_multiplier", noise_multiplier)
-    rounds = check_count("rounds", rounds, 1)
-    delta = check_open_unit("delta", delta)
-    check_choice("method", method, CENTRAL_METHODS)
     return _remembered(rate, min(noise_multiplier, _MOST_NOISE), rounds, delta, method)
 
 
 def central_replacement_epsilon(
-    *, n: int, m: int, noise_multiplier: float, rounds: int, delta: float
+    *, n: FromOne, m: FromOne, noise_multiplier: Positive, rounds: FromOne, delta: Delta
 ) -> float:
     """Return the central eps of noisy sums over m of n users for replacement neighbors.
 
@@ -135,13 +140,8 @@ def central_replacement_epsilon(
     >>> print(f"{eps:.3f}")
     1.539
     """
-    n = check_count("n", n, 1)
-    m = check_count("m", m, 1)
     if m > n:
         raise ValueError(f"m must be at most n = {n}, got {m}.")
-    noise_multiplier = check_positive("noise_multiplier", noise_multiplier)
-    rounds = check_count("rounds", rounds, 1)
-    delta = check_open_unit("delta", delta)
     with needed():
         from dp_accounting import rdp
 

@@ -35,6 +35,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,11 +44,13 @@ from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.count_pairs import MovingCount
 from shuffledp.guarantees import Standing
 from shuffledp.numerics.argument_ranges import (
-    check_budget,
-    check_choice,
+    Delta,
+    Eps,
+    EpsAt,
+    OpenUnit,
     check_nonnegative,
-    check_open_unit,
     check_positive,
+    one_of,
 )
 from shuffledp.numerics.argument_types import check_fields
 from shuffledp.numerics.memoize import remember
@@ -140,7 +143,7 @@ def both_counters_delta(eps: float, noise: CounterNoise) -> float:
     return min(2 * counter_delta(eps / 2, noise), 1.0)
 
 
-def counter_delta(eps: float, noise: CounterNoise) -> float:
+def counter_delta(eps: EpsAt, noise: CounterNoise) -> float:
     """Return the exact delta of one counter, for one user more or less.
 
     Derived for this project in the module's description.
@@ -161,7 +164,6 @@ def counter_delta(eps: float, noise: CounterNoise) -> float:
     Infeasible
         If the sum does not fit into memory.
     """
-    eps = check_nonnegative("eps", eps)
     if eps < noise.eps_geometric:
         raise ValueError(f"eps must be a number >= eps_geometric = {noise.eps_geometric!r}, got {eps!r}.")
     return _counter_delta(eps, noise, _MOST_TERMS)
@@ -231,12 +233,12 @@ def shared_counter(singles: NDArray[np.float64], pairs: NDArray[np.float64], omi
 
 
 def correlated_noise(
-    eps: float,
-    delta: float,
+    eps: Eps,
+    delta: Delta,
     *,
-    accounting: str = "exact",
-    share: float = 0.1,
-    constants: str = "corrected",
+    accounting: Annotated[str, one_of(CORRELATED_ACCOUNTINGS)] = "exact",
+    share: OpenUnit = 0.1,
+    constants: Annotated[str, one_of(CORRELATED_CONSTANTS)] = "corrected",
 ) -> CounterNoise:
     """Return the noise of every counter for an (eps, delta)-private histogram.
 
@@ -277,10 +279,6 @@ def correlated_noise(
     385755
     1189
     """
-    eps, delta = check_budget(eps, delta)
-    check_choice("accounting", accounting, CORRELATED_ACCOUNTINGS)
-    share = check_open_unit("share", share)
-    check_choice("constants", constants, CORRELATED_CONSTANTS)
     if accounting == "exact":
         return _exact_noise(eps, delta, share)
     eps_one, eps_two = (1 - share) * eps / 2, min(0.5, share * eps / 2)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Literal, get_args
+from typing import Annotated, Literal, get_args
 
 import numpy as np
 
@@ -16,12 +16,13 @@ from shuffledp.accounting.baselines.summed_bits import summed_bits_delta, two_bi
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.count_pairs import MovingCount, pair_delta, worst_pair_delta
 from shuffledp.numerics.argument_ranges import (
-    check_budget,
-    check_choice,
-    check_count,
-    check_nonnegative,
-    check_open_unit,
+    Delta,
+    Eps,
+    EpsAt,
+    FromTwo,
+    OpenUnit,
     check_positive,
+    one_of,
 )
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import settled
@@ -40,7 +41,9 @@ _YTOL = 1e-6
 _PER_DEVIATION, _FEW_FLIPS = 500.0, 50.0
 
 
-def rappor_flip_probability(n: int, eps: float, delta: float, *, calibration: str = "sound") -> float:
+def rappor_flip_probability(
+    n: FromTwo, eps: Eps, delta: Delta, *, calibration: Annotated[str, one_of(RAPPOR_CALIBRATIONS)] = "sound"
+) -> float:
     """Return the smallest flip probability of fragmented RAPPOR, for a budget and an assumption about the other users.
 
     Source: :func:`rappor_delta`; the published calibration is from Ghazi et al. 2021, arXiv 2106.04247 (corrected, see
@@ -81,9 +84,6 @@ def rappor_flip_probability(n: int, eps: float, delta: float, *, calibration: st
     0.00421
     0.00730
     """
-    n = check_count("n", n, 2)
-    eps, delta = check_budget(eps, delta)
-    check_choice("calibration", calibration, RAPPOR_CALIBRATIONS)
     return _flip_probability(n, eps, delta, calibration)
 
 
@@ -136,7 +136,12 @@ def _worst_known(n: int, eps: float, delta: float, guess: float) -> tuple[float,
 
 
 def rappor_delta(
-    n: int, flip_probability: float, eps: float, *, calibration: str = "sound", target: float | None = None
+    n: FromTwo,
+    flip_probability: OpenUnit,
+    eps: EpsAt,
+    *,
+    calibration: Annotated[str, one_of(RAPPOR_CALIBRATIONS)] = "sound",
+    target: float | None = None,
 ) -> float:
     """Return the delta of fragmented RAPPOR for an assumption about the other users, or a bound for every data set.
 
@@ -178,12 +183,9 @@ def rappor_delta(
 
     Derived for this project, for the fragmented RAPPOR of Erlingsson et al. 2020. Replacement of one input.
     """
-    n = check_count("n", n, 2)
-    p = check_open_unit("flip_probability", flip_probability)
+    p = flip_probability
     if p >= 0.5:
         raise ValueError(f"flip_probability must be in (0, 1/2), got {flip_probability!r}.")
-    eps = check_nonnegative("eps", eps)
-    check_choice("calibration", calibration, RAPPOR_CALIBRATIONS)
     target = None if target is None else check_positive("target", target)
     return _settled_delta(n, p, eps, calibration, target)
 

@@ -17,9 +17,10 @@ from scipy.special import gammaln
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.gaussian import log_gaussian_delta
 from shuffledp.numerics.argument_ranges import (
-    check_choice,
-    check_count,
-    check_nonnegative,
+    Delta,
+    EpsAt,
+    FromOne,
+    Positive,
     check_open_unit,
     check_positive,
 )
@@ -46,7 +47,7 @@ _FINE_STEPS = 240
 _FINE_DECADES = 8.0
 
 
-def closed_form_clones_epsilon(eps_local: float, n: int, delta: float) -> float:
+def closed_form_clones_epsilon(eps_local: EpsAt, n: FromOne, delta: Delta) -> float:
     """Return the central eps of n shuffled reports by the closed form of the clones bound.
 
     Source: Feldman, McMillan and Talwar (2021), Theorem 3.1, before simplification:
@@ -72,9 +73,6 @@ def closed_form_clones_epsilon(eps_local: float, n: int, delta: float) -> float:
     Infeasible
         If the theorem does not apply: ``eps_local > log(n / (16 log(2 / delta)))``.
     """
-    eps_local = check_nonnegative("eps_local", eps_local)
-    n = check_count("n", n, 1)
-    delta = check_open_unit("delta", delta)
     if not clones_apply(eps_local, n, delta):
         raise Infeasible(
             f"The clones theorem holds for eps_local <= log(n / (16 log(2/delta))); {n} reports and "
@@ -85,7 +83,7 @@ def closed_form_clones_epsilon(eps_local: float, n: int, delta: float) -> float:
     return math.log1p(math.tanh(eps_local / 2) * spread)
 
 
-def erlingsson_epsilon(eps_local: float, n: int, delta: float) -> float:
+def erlingsson_epsilon(eps_local: EpsAt, n: FromOne, delta: Delta) -> float:
     """Return the central eps of n shuffled reports by the first theorem on amplification by shuffling.
 
     Source: ``12 eps_local sqrt(log(1 / delta) / n)`` of Erlingsson et al. (2019), as quoted in Section II-B of the
@@ -110,9 +108,6 @@ def erlingsson_epsilon(eps_local: float, n: int, delta: float) -> float:
     Infeasible
         If the theorem does not apply: it needs ``eps_local < 1/2``, ``n >= 1000`` and ``delta < 1/100``.
     """
-    eps_local = check_nonnegative("eps_local", eps_local)
-    n = check_count("n", n, 1)
-    delta = check_open_unit("delta", delta)
     if eps_local >= 0.5 or n < 1000 or delta >= 0.01:
         raise Infeasible(
             "The theorem needs eps_local < 1/2, n >= 1000 and delta < 1/100, got "
@@ -121,18 +116,18 @@ def erlingsson_epsilon(eps_local: float, n: int, delta: float) -> float:
     return 12 * eps_local * math.sqrt(-math.log(delta) / n)
 
 
-def clones_apply(eps_local: float, n: int, delta: float) -> bool:
+def clones_apply(eps_local: EpsAt, n: FromOne, delta: float) -> bool:
     """Return whether the clones theorem applies: ``eps_local <= log(n / (16 log(2 / delta)))``, exactly.
 
     Arguments as in :func:`closed_form_clones_epsilon`, eps_local in nats. Source: Feldman, McMillan and Talwar (2021),
     Theorem 3.1.
     """
-    eps_local = check_nonnegative("eps_local", eps_local)
-    n = check_count("n", n, 1)
     return eps_local <= _most_log_budget(n, check_open_unit("delta", delta))
 
 
-def approximate_clones_delta(eps: float, eps_local: float, delta_local: float, n: int, delta: float) -> float:
+def approximate_clones_delta(
+    eps: EpsAt, eps_local: EpsAt, delta_local: Delta, n: FromOne, delta: Delta
+) -> float:
     """Return the delta of n shuffled (eps_local, delta_local)-private reports at the eps of the clones bound.
 
     Source: Feldman, McMillan and Talwar (2021), Theorem 3.8.
@@ -153,11 +148,6 @@ def approximate_clones_delta(eps: float, eps_local: float, delta_local: float, n
     float
         ``delta + (e^eps + 1) (1 + e^(-eps_local) / 2) n delta_local``, an upper bound; at most 1.
     """
-    eps = check_nonnegative("eps", eps)
-    eps_local = check_nonnegative("eps_local", eps_local)
-    delta_local = check_open_unit("delta_local", delta_local)
-    n = check_count("n", n, 1)
-    delta = check_open_unit("delta", delta)
     if eps > _MOST_EPS:
         return 1.0
     total = delta + (math.exp(eps) + 1) * (1 + math.exp(-eps_local) / 2) * n * delta_local
@@ -165,7 +155,7 @@ def approximate_clones_delta(eps: float, eps_local: float, delta_local: float, n
 
 
 def gaussian_local_epsilon(
-    sigma: float, delta: float, *, sensitivity: float = 1.0, calibration: Calibration = "analytic"
+    sigma: Positive, delta: Delta, *, sensitivity: float = 1.0, calibration: Calibration = "analytic"
 ) -> float:
     """Return the local eps of one Gaussian report at a given delta.
 
@@ -188,10 +178,7 @@ def gaussian_local_epsilon(
     float
         Nats, >= 0. Analytic: exact, rounded up by at most 1e-12.
     """
-    sigma = check_positive("sigma", sigma)
-    delta = check_open_unit("delta", delta)
     mu = check_positive("sensitivity", sensitivity) / sigma
-    check_choice("calibration", calibration, CALIBRATIONS)
     classical = mu * math.sqrt(2 * math.log(1.25 / delta))
     if calibration == "classical":
         return classical
@@ -207,7 +194,7 @@ def gaussian_local_epsilon(
     return -root_below(excess, -min(classical, high), -high, 0.0, xtol=_XTOL)
 
 
-def optimal_composition(eps: float, delta: float, rounds: int, target_delta: float) -> float:
+def optimal_composition(eps: EpsAt, delta: float, rounds: FromOne, target_delta: Delta) -> float:
     """Return the eps of `rounds` adaptive (eps, delta)-private mechanisms at `target_delta`.
 
     Source: Kairouz, Oh and Viswanath (2015), Theorem 3.3; the best bound for all (eps, delta)-private mechanisms.
@@ -234,11 +221,8 @@ def optimal_composition(eps: float, delta: float, rounds: int, target_delta: flo
     Infeasible
         If the sum of the deltas exceeds the target.
     """
-    eps = check_nonnegative("eps", eps)
     if not 0 <= delta < 1:
         raise ValueError(f"delta must be in [0, 1), got {delta!r}.")
-    rounds = check_count("rounds", rounds, 1)
-    target_delta = check_open_unit("target_delta", target_delta)
     i = _composition_index(eps, delta, rounds, target_delta)
     if i is None:
         raise Infeasible(
@@ -249,11 +233,11 @@ def optimal_composition(eps: float, delta: float, rounds: int, target_delta: flo
 
 def gaussian_clones_epsilon(
     *,
-    n: int,
-    sigma: float,
-    rounds: int,
-    delta: float,
-    sensitivity: float = 1.0,
+    n: FromOne,
+    sigma: Positive,
+    rounds: FromOne,
+    delta: Delta,
+    sensitivity: Positive = 1.0,
     calibration: Calibration = "classical",
     search: Search = "fine",
 ) -> float:
@@ -290,13 +274,6 @@ def gaussian_clones_epsilon(
     Infeasible
         If the clones theorem does not apply at any local delta of the search.
     """
-    n = check_count("n", n, 1)
-    sigma = check_positive("sigma", sigma)
-    rounds = check_count("rounds", rounds, 1)
-    delta = check_open_unit("delta", delta)
-    sensitivity = check_positive("sensitivity", sensitivity)
-    check_choice("calibration", calibration, CALIBRATIONS)
-    check_choice("search", search, SEARCHES)
     return _remembered_epsilon(n, sigma, rounds, delta, sensitivity, calibration, search)
 
 

@@ -15,6 +15,7 @@ and which tuples encode them, so that ``exact`` is an upper bound.
 from __future__ import annotations
 
 import math
+from typing import Annotated
 
 import numpy as np
 
@@ -22,11 +23,14 @@ from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.matched_blanket import mixed_matched_delta
 from shuffledp.numerics.argument_ranges import (
     MOST,
-    check_budget,
-    check_choice,
+    Delta,
+    Eps,
+    FromOne,
+    FromTwo,
+    NonNegative,
     check_count,
-    check_nonnegative,
     check_open_unit,
+    one_of,
 )
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible
@@ -44,13 +48,13 @@ def default_entries(n: int) -> int:
 
 
 def private_coin_tuples(
-    n: int,
-    eps: float,
-    delta: float,
+    n: FromOne,
+    eps: Eps,
+    delta: Delta,
     *,
-    accounting: str = "exact",
+    accounting: Annotated[str, one_of(("printed", "exact"))] = "exact",
     entries: int | None = None,
-    constant: str = "theorem",
+    constant: Annotated[str, one_of(("theorem", "lemma"))] = "theorem",
 ) -> int:
     """Return rho, the number of uniform tuples that every user adds.
 
@@ -89,10 +93,6 @@ def private_coin_tuples(
     >>> private_coin_tuples(10_000, 1.0, 1e-6, accounting="printed"), private_coin_tuples(10_000, 1.0, 1e-6)
     (534, 35)
     """
-    n = check_count("n", n, 1)
-    eps, delta = check_budget(eps, delta)
-    check_choice("accounting", accounting, ("printed", "exact"))
-    check_choice("constant", constant, ("theorem", "lemma"))
     entries = default_entries(n) if entries is None else check_count("entries", entries, 1)
     if entries > 60:
         raise ValueError(f"entries must be an integer in 1..60, got {entries!r}.")
@@ -122,7 +122,9 @@ def _exact_tuples(n: int, eps: float, delta: float, entries: int) -> int:
     return found
 
 
-def private_coin_mse(n: int, domain_size: int, tuples: float, match_rate: float | None = None) -> float:
+def private_coin_mse(
+    n: FromTwo, domain_size: FromTwo, tuples: NonNegative, match_rate: float | None = None
+) -> float:
     """Return the expected squared error of a frequency, averaged over the values; it is the same for all data.
 
     Parameters
@@ -142,8 +144,5 @@ def private_coin_mse(n: int, domain_size: int, tuples: float, match_rate: float 
         ``(rho + 1 - 1/k) h / ((1 - h) n)``, exact: derived for this project, from the binomial law of the matches in
         the protocol of Ghazi et al. (arXiv 1908.11358).
     """
-    n = check_count("n", n, 2)
-    domain_size = check_count("domain_size", domain_size, 2)
-    tuples = check_nonnegative("tuples", tuples)
     rate = 1 / n if match_rate is None else check_open_unit("match_rate", match_rate)
     return (tuples + 1 - 1 / domain_size) * rate / ((1 - rate) * n)

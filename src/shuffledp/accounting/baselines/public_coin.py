@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,11 +31,13 @@ from scipy.fft import irfft, next_fast_len, rfft
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.guarantees import Standing
 from shuffledp.numerics.argument_ranges import (
-    check_budget,
-    check_choice,
-    check_count,
-    check_nonnegative,
-    check_open_unit,
+    Delta,
+    Eps,
+    EpsAt,
+    FromOne,
+    FromTwo,
+    OpenUnit,
+    one_of,
 )
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible, settled
@@ -73,7 +76,7 @@ class _Losses:
         return np.asarray(loss), np.asarray(np.exp(log_tilted - top)), top
 
 
-def public_coin_rows(domain_size: int, failure: float = 0.1) -> int:
+def public_coin_rows(domain_size: FromTwo, failure: OpenUnit = 0.1) -> int:
     """Return tau, the number of rows: ``log2(2 k / beta)``, rounded up.
 
     Source: Ghazi, Golowich, Kumar, Pagh and Velingker, arXiv 1908.11358, the count-min sketch of Section 4.
@@ -85,12 +88,10 @@ def public_coin_rows(domain_size: int, failure: float = 0.1) -> int:
     failure : float
         beta, in (0, 1), a bound on the probability that some value shares its cell in every row.
     """
-    domain_size = check_count("domain_size", domain_size, 2)
-    failure = check_open_unit("failure", failure)
     return math.ceil(math.log2(2 * domain_size / failure))
 
 
-def rows_delta(eps: float, n: int, rate: float, rows: int) -> float:
+def rows_delta(eps: EpsAt, n: FromOne, rate: OpenUnit, rows: FromOne) -> float:
     """Return delta of one user's value in tau rows of two counts with binomial noise.
 
     Derived for this project in the module's description; losses are split as in Doroshenko et al. 2022.
@@ -116,10 +117,6 @@ def rows_delta(eps: float, n: int, rate: float, rows: int) -> float:
     Infeasible
         If the grid of losses does not fit into memory.
     """
-    eps = check_nonnegative("eps", eps)
-    n = check_count("n", n, 1)
-    rate = check_open_unit("rate", rate)
-    rows = check_count("rows", rows, 1)
     return settled(lambda tail: _composed(eps, n, rate, rows, tail))
 
 
@@ -196,7 +193,13 @@ def _tilt(parts: tuple[_Losses, _Losses], rows: int, step: float, eps: float) ->
 
 
 def public_coin_rate(
-    n: int, rows: int, eps: float, delta: float, *, accounting: str = "exact", beyond_proof: bool = False
+    n: FromOne,
+    rows: FromOne,
+    eps: Eps,
+    delta: Delta,
+    *,
+    accounting: Annotated[str, one_of(("printed", "exact"))] = "exact",
+    beyond_proof: bool = False,
 ) -> float:
     """Return gamma, the probability that a user marks a cell as noise.
 
@@ -236,10 +239,6 @@ def public_coin_rate(
     >>> rows, round(public_coin_rate(100_000, rows, 1.0, 1e-6), 5)
     (11, 0.00395)
     """
-    n = check_count("n", n, 1)
-    rows = check_count("rows", rows, 1)
-    eps, delta = check_budget(eps, delta)
-    check_choice("accounting", accounting, ("printed", "exact"))
     if accounting == "exact":
         return _exact_rate(n, rows, eps, delta)
     if eps > 1:

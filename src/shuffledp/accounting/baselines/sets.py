@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
 
 import numpy as np
 from scipy.special import gammainc
@@ -36,7 +36,7 @@ from shuffledp.numerics.argument_ranges import (
     Eps,
     FromOne,
     FromTwo,
-    check_choice,
+    one_of,
 )
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible
@@ -62,8 +62,8 @@ def mm_plan(
     eps: Eps,
     delta: Delta,
     *,
-    accounting: str = "exact",
-    calibration: str = "variation_ratio",
+    accounting: Annotated[str, one_of(SEGMENTED_ACCOUNTINGS)] = "exact",
+    calibration: Annotated[str, one_of(CALIBRATIONS)] = "variation_ratio",
 ) -> SegmentedPlan:
     """Return the parameters of balls-into-bins with the same budget for all users.
 
@@ -91,8 +91,6 @@ def mm_plan(
         If a user would need more than 1e9 blanket messages, if a sum does not fit into memory, or for a published
         calibration with accounting ``exact``, which does not compose by groups.
     """
-    check_choice("accounting", accounting, SEGMENTED_ACCOUNTINGS)
-    check_choice("calibration", calibration, CALIBRATIONS)
     if calibration == "variation_ratio":
         blankets = full_reporting(n, domain_size, set_size, eps, delta, accounting=accounting)
     elif accounting == "exact":
@@ -147,10 +145,11 @@ class SeparatePlan:
         """Number of all users."""
         return sum(group.n for group in self.groups)
 
-    def expected_sse(self, spread: float | None = None, *, truth: str = "empirical") -> float:
+    def expected_sse(
+        self, spread: float | None = None, *, truth: Annotated[str, one_of(TRUTHS)] = "empirical"
+    ) -> float:
         """Return the expected sum of squared errors; parameters as in :meth:`SegmentedPlan.expected_sse`."""
         spread = checked_spread(spread, self.groups[0].domain_size, self.groups[0].set_size)
-        check_choice("truth", truth, TRUTHS)
         pairs = list(zip(self.groups, self.weights, strict=True))
         blanket = sum(weight**2 * group.blanket_sse() for group, weight in pairs)
         squares = sum(weight**2 / group.n for group, weight in pairs)
@@ -164,7 +163,7 @@ def sep_mm_plan(
     domain_size: FromTwo,
     set_size: FromOne,
     *,
-    weights: str = "equal",
+    weights: Annotated[str, one_of(GROUP_WEIGHTS)] = "equal",
     accounting: str = "exact",
     calibration: str = "variation_ratio",
     spread: float | None = None,
@@ -196,7 +195,6 @@ def sep_mm_plan(
     SeparatePlan
         Numbers of blanket messages are rounded up. Raises `Infeasible` as :func:`mm_plan`.
     """
-    check_choice("weights", weights, GROUP_WEIGHTS)
     spread = checked_spread(spread, domain_size, set_size)
     if len(level_sizes) != len(eps) or sum(level_sizes) == 0:
         raise ValueError(

@@ -23,7 +23,6 @@ import numpy as np
 from scipy.special import log_ndtr
 
 from shuffledp.accounting.baselines.gaussian_clones import (
-    CALIBRATIONS,
     Calibration,
     approximate_clones_delta,
     clones_apply,
@@ -36,10 +35,10 @@ from shuffledp.accounting.general.rdp import best_epsilon, check_orders, gaussia
 from shuffledp.accounting.shuffle_gaussian.subsampled import subsampled_rdp
 from shuffledp.numerics.argument_ranges import (
     Delta,
-    check_choice,
+    FromOne,
+    Positive,
     check_count,
     check_nonnegative,
-    check_open_unit,
     check_positive,
     check_unit,
 )
@@ -57,7 +56,13 @@ _CHUNK = 500
 
 
 def checkin_baseline_epsilon(
-    *, n: int, rate: float, sigma: float, rounds: int, delta: float, calibration: Calibration = "analytic"
+    *,
+    n: int,
+    rate: float,
+    sigma: Positive,
+    rounds: FromOne,
+    delta: Delta,
+    calibration: Calibration = "analytic",
 ) -> float:
     """Return the central eps after `rounds` rounds by the baseline: clones, subsampling and optimal composition.
 
@@ -93,15 +98,11 @@ def checkin_baseline_epsilon(
         If the total delta exceeds `delta` for every local delta.
     """
     reports = _reports(n, rate)
-    sigma = check_positive("sigma", sigma)
-    rounds = check_count("rounds", rounds, 1)
-    delta = check_open_unit("delta", delta)
-    check_choice("calibration", calibration, CALIBRATIONS)
     return _remembered_baseline(reports, rate, sigma, rounds, delta, calibration)
 
 
 def checkin_generic_rdp(
-    orders: ArrayLike, n: int, rate: float, sigma: float, *, calibration: Calibration = "analytic"
+    orders: ArrayLike, n: int, rate: float, sigma: Positive, *, calibration: Calibration = "analytic"
 ) -> NDArray[np.float64]:
     """Return the Renyi divergences of one round by the generic bound.
 
@@ -123,8 +124,6 @@ def checkin_generic_rdp(
     """
     orders = check_orders(orders)
     reports = _reports(n, rate)
-    sigma = check_positive("sigma", sigma)
-    check_choice("calibration", calibration, CALIBRATIONS)
     rdp = _remembered_profile_rdp(reports, sigma, calibration, int(orders.max()))
     return subsampled_rdp(rdp, rate)[orders - 2]
 
@@ -134,7 +133,7 @@ def checkin_generic_epsilon(
     n: int,
     rate: float,
     sigma: float,
-    rounds: int,
+    rounds: FromOne,
     delta: Delta,
     calibration: Calibration = "analytic",
     most_order: int = 64,
@@ -160,13 +159,12 @@ def checkin_generic_epsilon(
         Nats; an upper bound for ``n rate`` users drawn without replacement, an estimate for check-in.
     """
     orders = np.arange(2, int(check_orders([most_order])[0]) + 1)
-    rounds = check_count("rounds", rounds, 1)
     rdp = checkin_generic_rdp(orders, n, rate, sigma, calibration=calibration)
     return best_epsilon(orders, rounds * rdp, delta)[0]
 
 
 def shuffled_gaussian_profile(
-    eps: ArrayLike, reports: int, sigma: float, *, calibration: Calibration = "analytic"
+    eps: ArrayLike, reports: FromOne, sigma: Positive, *, calibration: Calibration = "analytic"
 ) -> NDArray[np.float64]:
     """Return the smaller delta of two bounds: shuffled Gaussian reports by the clones theorem, and one report alone.
 
@@ -190,14 +188,11 @@ def shuffled_gaussian_profile(
         deltas between 1e-30 and 1e-4, or the exact delta of one report without shuffling.
     """
     grid = np.array([check_nonnegative("eps", e) for e in np.asarray(eps, np.float64).ravel()])
-    reports = check_count("reports", reports, 1)
-    sigma = check_positive("sigma", sigma)
-    check_choice("calibration", calibration, CALIBRATIONS)
     return np.exp(_log_profile(grid, reports, sigma, calibration))
 
 
 def profile_rdp(
-    orders: ArrayLike, reports: int, sigma: float, *, calibration: Calibration = "analytic"
+    orders: ArrayLike, reports: FromOne, sigma: float, *, calibration: Calibration = "analytic"
 ) -> NDArray[np.float64]:
     """Return the Renyi divergences that :func:`shuffled_gaussian_profile` implies.
 
@@ -227,8 +222,6 @@ def profile_rdp(
     # The integrand of one report alone is largest near mu^2 (order - 1/2), with standard deviation mu.
     end = mu**2 * (most + 0.5) + 12 * mu
     eps = np.linspace(0.0, end, _CELLS + 1)
-    reports = check_count("reports", reports, 1)
-    check_choice("calibration", calibration, CALIBRATIONS)
     log_profile = _log_profile(eps, reports, sigma, calibration)
     log_integrals = np.array([_log_weighted_integral(int(order), eps, log_profile, mu) for order in orders])
     log_excess = np.log(orders * (orders - 1.0)) + log_integrals

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Annotated
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.matched_blanket import (
@@ -29,10 +30,13 @@ from shuffledp.accounting.general.matched_blanket import (
     mixed_matched_delta,
 )
 from shuffledp.numerics.argument_ranges import (
-    check_budget,
-    check_choice,
+    Delta,
+    Eps,
+    FromOne,
+    FromTwo,
     check_count,
     check_positive,
+    one_of,
 )
 from shuffledp.numerics.argument_types import check_fields
 from shuffledp.numerics.memoize import remember
@@ -65,7 +69,13 @@ class HashedReport:
 
 
 def solh_report(
-    n: int, domain_size: int, eps: float, delta: float, *, accounting: str = "exact", cells: int | None = None
+    n: FromOne,
+    domain_size: FromTwo,
+    eps: Eps,
+    delta: Delta,
+    *,
+    accounting: Annotated[str, one_of(("printed", "exact"))] = "exact",
+    cells: int | None = None,
 ) -> HashedReport:
     """Return the number of cells and the local budget for which n shuffled reports are (eps, delta)-private.
 
@@ -104,10 +114,6 @@ def solh_report(
     >>> report.cells, round(report.eps_local, 3)
     (64, 5.709)
     """
-    n = check_count("n", n, 1)
-    domain_size = check_count("domain_size", domain_size, 2)
-    eps, delta = check_budget(eps, delta)
-    check_choice("accounting", accounting, ("printed", "exact"))
     if cells is not None:
         cells = check_count("cells", cells, 2)
     if accounting == "exact":
@@ -182,7 +188,7 @@ def _exact_budget(
     return math.exp(root_below(excess, start, math.log(eps), math.log(max(_MOST_BUDGET, 2 * eps)), xtol=xtol))
 
 
-def solh_mse(n: int, domain_size: int, cells: int, eps_local: float) -> float:
+def solh_mse(n: FromOne, domain_size: FromTwo, cells: FromTwo, eps_local: Eps) -> float:
     """Return the expected squared error of a frequency, averaged over the values; it is the same for all data.
 
     Parameters
@@ -208,10 +214,6 @@ def solh_mse(n: int, domain_size: int, cells: int, eps_local: float) -> float:
 
     Source: Wang et al. 2017 (optimized local hashing), derived again with the part that depends on the frequencies.
     """
-    n = check_count("n", n, 1)
-    domain_size = check_count("domain_size", domain_size, 2)
-    cells = check_count("cells", cells, 2)
-    eps_local = check_positive("eps_local", eps_local)
     q = 1 / cells
     decay = math.exp(-eps_local)
     keep = 1 / (1 + (cells - 1) * decay)

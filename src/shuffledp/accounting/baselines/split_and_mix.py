@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Literal, get_args
+from functools import partial
+from typing import Annotated, Literal, get_args
 
 import numpy as np
 from scipy.special import gammaln
@@ -13,9 +14,12 @@ from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.random_population.secure_sum import security_bits
 from shuffledp.guarantees import Standing
 from shuffledp.numerics.argument_ranges import (
-    check_budget,
-    check_choice,
+    Delta,
+    Eps,
+    FromOne,
+    FromTwo,
     check_count,
+    one_of,
 )
 from shuffledp.numerics.memoize import remember
 
@@ -39,7 +43,13 @@ _REMEMBERED = 1024
 
 
 def ikos_shares(
-    n: int, max_value: int, eps: float, delta: float, *, form: str, group_order: int | None = None
+    n: Annotated[int, partial(check_count, least=3)],
+    max_value: FromOne,
+    eps: Eps,
+    delta: Delta,
+    *,
+    form: Annotated[str, one_of(IKOS_FORMS)],
+    group_order: int | None = None,
 ) -> int:
     """Return the number of shares per user of IKOS split-and-mix.
 
@@ -80,10 +90,7 @@ def ikos_shares(
     >>> [ikos_shares(10_000, 5, 1.0, 1e-6, form=form) for form in ("figure", "average", "worst_case")]
     [6, 7, 8]
     """
-    n = check_count("n", n, 3)
-    size = check_count("max_value", max_value, 1)
-    eps, delta = check_budget(eps, delta)
-    check_choice("form", form, IKOS_FORMS)
+    size = max_value
     order = n * size if group_order is None else check_count("group_order", group_order, 2)
     sigma = security_bits(eps, delta)
     if form != "collision":
@@ -97,7 +104,7 @@ def ikos_shares(
     raise Infeasible(f"{_MOST_SHARES} shares of {n} users are not enough by the collision bound.")
 
 
-def ikos_distance(n: int, group_order: int, shares: int) -> float:
+def ikos_distance(n: FromOne, group_order: FromTwo, shares: FromTwo) -> float:
     """Return a bound on the total variation distance between shuffled shares and uniform messages with the same sum.
 
     Parameters
@@ -126,9 +133,7 @@ def ikos_distance(n: int, group_order: int, shares: int) -> float:
 
     Derived for this project, after the second-moment argument of Balle et al. 2020.
     """
-    n = check_count("n", n, 1)
-    order = check_count("group_order", group_order, 2)
-    shares = check_count("shares", shares, 2)
+    order = group_order
     if order < n:
         raise ValueError(f"group_order must be an integer in [n, 2^53], got {group_order!r} with n = {n}.")
     if n > _MOST_COLLISION_USERS:

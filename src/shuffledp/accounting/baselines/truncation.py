@@ -17,15 +17,17 @@ Exchanging the two values exchanges the counts, and replacing p by 1 - p reflect
 from __future__ import annotations
 
 import math
+from typing import Annotated
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.count_pairs import added_message, pair_delta
 from shuffledp.numerics.argument_ranges import (
-    check_budget,
-    check_choice,
-    check_count,
-    check_nonnegative,
-    check_open_unit,
+    Delta,
+    Eps,
+    EpsAt,
+    FromOne,
+    OpenUnit,
+    one_of,
 )
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible, settled
@@ -35,7 +37,7 @@ from shuffledp.numerics.windows import binomial_window
 _XTOL = 1e-11
 
 
-def two_bins_delta(eps: float, n: int, rate: float) -> float:
+def two_bins_delta(eps: EpsAt, n: FromOne, rate: OpenUnit) -> float:
     """Return the exact delta of one user's value in two counts with binomial noise.
 
     Derived for this project in the module's description.
@@ -54,9 +56,6 @@ def two_bins_delta(eps: float, n: int, rate: float) -> float:
     float
         In [0, 1]; exact, too large by at most 1e-10 relative, except below 1e-300.
     """
-    eps = check_nonnegative("eps", eps)
-    n = check_count("n", n, 1)
-    rate = check_open_unit("rate", rate)
     return settled(lambda tail: _two_bins(eps, n, rate, tail))
 
 
@@ -65,7 +64,9 @@ def _two_bins(eps: float, n: int, rate: float, tail: float) -> float:
     return pair_delta(count, count, eps)
 
 
-def truncation_miss_rate(n: int, eps: float, delta: float, *, accounting: str = "exact") -> float:
+def truncation_miss_rate(
+    n: FromOne, eps: Eps, delta: Delta, *, accounting: Annotated[str, one_of(("printed", "exact"))] = "exact"
+) -> float:
     """Return ``1 - p``, the probability that a user does not add a one to a count.
 
     Printed: ``200 ln(4/delta) / (eps^2 n)``, for ``sqrt(400 ln(4/delta) / n) <= eps <= 2``: Balcer and Cheu 2020
@@ -92,9 +93,6 @@ def truncation_miss_rate(n: int, eps: float, delta: float, *, accounting: str = 
     Infeasible
         Printed: if eps is above 2 or there are too few users. Exact: if fair coins do not meet the budget.
     """
-    n = check_count("n", n, 1)
-    eps, delta = check_budget(eps, delta)
-    check_choice("accounting", accounting, ("printed", "exact"))
     if accounting == "exact":
         return _exact_miss_rate(n, eps, delta)
     if eps > 2:

@@ -21,9 +21,16 @@ Conventions: eps in nats; replacement neighbors; `dummies` counts the user's own
 from __future__ import annotations
 
 import math
+from typing import Annotated
 
 from shuffledp.accounting.dump.dummies import blanket_delta, dummy_epsilon, smallest_epsilon
-from shuffledp.numerics.argument_ranges import check_choice, check_count, check_open_unit, check_positive
+from shuffledp.numerics.argument_ranges import (
+    Count,
+    Delta,
+    Eps,
+    FromTwo,
+    one_of,
+)
 from shuffledp.numerics.memoize import remember
 
 SHUFFLER_ACCOUNTINGS = ("printed", "corrected", "exact")
@@ -63,7 +70,12 @@ def pure_shuffler_epsilon(
 
 
 def mix_shuffler_epsilon(
-    domain_size: int, dummies: int, delta: float, eps_local: float, *, accounting: str = "exact"
+    domain_size: FromTwo,
+    dummies: Count,
+    delta: Delta,
+    eps_local: Eps,
+    *,
+    accounting: Annotated[str, one_of(SHUFFLER_ACCOUNTINGS)] = "exact",
 ) -> float:
     """Return the local eps of a mixDUMP user, who hides a GRR report among dummies, against the shuffler.
 
@@ -89,11 +101,6 @@ def mix_shuffler_epsilon(
     Infeasible
         If the exact sum does not fit into memory, for many dummies and few values.
     """
-    domain_size = check_count("domain_size", domain_size, 2)
-    dummies = check_count("dummies", dummies)
-    delta = check_open_unit("delta", delta)
-    eps_local = check_positive("eps_local", eps_local)
-    check_choice("accounting", accounting, SHUFFLER_ACCOUNTINGS)
     if accounting == "exact":
         return _exact(domain_size, dummies, delta, eps_local)
     mean = dummies / domain_size

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Literal, get_args
+from typing import Annotated, Literal, get_args
 
 import numpy as np
 
@@ -32,12 +32,13 @@ from shuffledp.accounting.general.dummy_blanket import (
 from shuffledp.accounting.general.gaussian import log_gaussian_delta
 from shuffledp.numerics.argument_ranges import (
     MOST,
-    check_budget,
-    check_choice,
-    check_count,
-    check_nonnegative,
-    check_open_unit,
-    check_positive,
+    Count,
+    Delta,
+    Eps,
+    EpsAt,
+    FromOne,
+    FromTwo,
+    one_of,
 )
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible
@@ -57,7 +58,7 @@ _FLOOR = 1e-320
 _PATIENCE = 25
 
 
-def dummy_delta(domain_size: int, dummies: int, eps: float) -> float:
+def dummy_delta(domain_size: FromTwo, dummies: Count, eps: EpsAt) -> float:
     """Return the exact delta of an unrandomized value among uniform dummies.
 
     Derived in :mod:`shuffledp.accounting.general.dummy_blanket`; DUMP (arXiv 2009.13738) has bounds only. Replacement
@@ -89,14 +90,17 @@ def dummy_delta(domain_size: int, dummies: int, eps: float) -> float:
     >>> f"{delta:.4g}"
     '1.3e-05'
     """
-    domain_size = check_count("domain_size", domain_size, 2)
-    dummies = check_count("dummies", dummies)
-    eps = check_nonnegative("eps", eps)
     tail = negligible(likely_delta(dummies, domain_size, eps))
     return mixed_dummy_delta(pair_window(dummies, domain_size, tail), eps)
 
 
-def dummy_epsilon(domain_size: int, dummies: int, delta: float, *, accounting: str = "exact") -> float:
+def dummy_epsilon(
+    domain_size: FromTwo,
+    dummies: Count,
+    delta: Delta,
+    *,
+    accounting: Annotated[str, one_of(DUMP_ACCOUNTINGS)] = "exact",
+) -> float:
     """Return the eps of an unrandomized value among uniform dummies.
 
     ``printed``: ``sqrt(14 k ln(2/delta) / (S - 1))``, DUMP, Theorem 5.2.
@@ -130,10 +134,6 @@ def dummy_epsilon(domain_size: int, dummies: int, delta: float, *, accounting: s
     >>> round(dummy_epsilon(domain_size=50, dummies=45_000, delta=1e-6, accounting="printed"), 4)
     0.4751
     """
-    domain_size = check_count("domain_size", domain_size, 2)
-    dummies = check_count("dummies", dummies)
-    delta = check_open_unit("delta", delta)
-    check_choice("accounting", accounting, DUMP_ACCOUNTINGS)
     if accounting == "exact":
         return _exact_epsilon(domain_size, dummies, delta)
     if delta > _MOST_DELTA:
@@ -146,7 +146,13 @@ def dummy_epsilon(domain_size: int, dummies: int, delta: float, *, accounting: s
     return eps
 
 
-def dummy_count(domain_size: int, eps: float, delta: float, *, accounting: str = "exact") -> int:
+def dummy_count(
+    domain_size: FromTwo,
+    eps: Eps,
+    delta: Delta,
+    *,
+    accounting: Annotated[str, one_of(DUMP_ACCOUNTINGS)] = "exact",
+) -> int:
     """Return the smallest total number of dummies with which an unrandomized value is (eps, delta)-private.
 
     ``printed``: ``14 k ln(2/delta) / eps^2 + 1``, rounded up; DUMP, Theorem 5.2.
@@ -180,9 +186,6 @@ def dummy_count(domain_size: int, eps: float, delta: float, *, accounting: str =
     >>> dummy_count(domain_size=50, eps=0.5, delta=1e-6, accounting="printed")
     40626
     """
-    domain_size = check_count("domain_size", domain_size, 2)
-    eps, delta = check_budget(eps, delta)
-    check_choice("accounting", accounting, DUMP_ACCOUNTINGS)
     if accounting == "exact":
         return _exact_count(domain_size, eps, delta)
     wanted = _finite(printed_total(1, domain_size, eps, delta))
@@ -192,7 +195,13 @@ def dummy_count(domain_size: int, eps: float, delta: float, *, accounting: str =
 
 
 def mix_dummy_count(
-    n: int, domain_size: int, eps: float, delta: float, eps_local: float, *, accounting: str = "exact"
+    n: FromOne,
+    domain_size: FromTwo,
+    eps: Eps,
+    delta: Delta,
+    eps_local: Eps,
+    *,
+    accounting: Annotated[str, one_of(DUMP_ACCOUNTINGS)] = "exact",
 ) -> int:
     """Return the smallest total number of dummies with which n shuffled GRR reports are (eps, delta)-private.
 
@@ -228,17 +237,12 @@ def mix_dummy_count(
     >>> mix_dummy_count(10_000, domain_size=50, eps=0.5, delta=1e-6, eps_local=6.0, accounting="printed")
     41641
     """
-    n = check_count("n", n, 1)
-    domain_size = check_count("domain_size", domain_size, 2)
-    eps, delta = check_budget(eps, delta)
-    eps_local = check_positive("eps_local", eps_local)
-    check_choice("accounting", accounting, DUMP_ACCOUNTINGS)
     if accounting == "exact":
         return _exact_mix_count(n, domain_size, eps, delta, eps_local)
     return max(0, _finite(printed_total(n, domain_size, eps, delta, eps_local)))
 
 
-def blanket_delta(eps: float, uniform_messages: int, domain_size: int, eps_local: float) -> float:
+def blanket_delta(eps: EpsAt, uniform_messages: Count, domain_size: FromTwo, eps_local: Eps) -> float:
     """Return the exact delta of one GRR report among uniform messages.
 
     Derived in :mod:`shuffledp.accounting.general.dummy_blanket`. Replacement neighbors.
@@ -270,12 +274,9 @@ def blanket_delta(eps: float, uniform_messages: int, domain_size: int, eps_local
     >>> f"{delta:.4g}"
     '2.433e-07'
     """
-    eps = check_nonnegative("eps", eps)
-    messages = check_count("uniform_messages", uniform_messages)
-    domain_size = check_count("domain_size", domain_size, 2)
+    messages = uniform_messages
     if eps_local == math.inf:
         return dummy_delta(domain_size, messages, eps)
-    eps_local = check_positive("eps_local", eps_local)
     if eps >= eps_local:
         return 0.0
     one = Window(messages, np.ones(1))

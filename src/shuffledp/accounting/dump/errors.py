@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 
-from shuffledp.numerics.argument_ranges import check_count, check_nonnegative, check_positive
+from shuffledp.numerics.argument_ranges import Count, Positive, check_count, check_nonnegative, check_positive
 
 
 def printed_dump_mse(n: int, domain_size: int, dummies: float, *, eps_local: float = math.inf) -> float:
@@ -41,7 +41,7 @@ def printed_dump_mse(n: int, domain_size: int, dummies: float, *, eps_local: flo
 
 
 def printed_flexible_mse(
-    n: int, domain_size: int, dummies: int, rate: float, *, eps_local: float = math.inf
+    n: int, domain_size: int, dummies: Count, rate: Positive, *, eps_local: float = math.inf
 ) -> float:
     """Return the mean squared error of the flexible variants as printed, which is too small for ``dummies > 1``.
 
@@ -63,8 +63,6 @@ def printed_flexible_mse(
         For one dummy as exact as :func:`printed_dump_mse`; for more dummies an estimate that is too small.
     """
     n, domain_size, eps_local = _checked(n, domain_size, eps_local)
-    dummies = check_count("dummies", dummies)
-    rate = check_positive("rate", rate)
     if rate > 1:
         raise ValueError(f"rate must be in (0, 1], got {rate!r}.")
     pure = rate * dummies / (n * domain_size) * (1 - rate / domain_size)

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import Annotated
 
 import numpy as np
 
@@ -38,11 +39,12 @@ from shuffledp.accounting.general.grr_blanket import uniform_reports
 from shuffledp.guarantees import Standing
 from shuffledp.numerics.argument_ranges import (
     MOST,
-    check_choice,
+    Count,
+    EpsAt,
     check_count,
-    check_nonnegative,
     check_open_unit,
     check_positive,
+    one_of,
 )
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.windows import binomial_window
@@ -96,7 +98,7 @@ def flexible_dummies(
     delta: float,
     rate: float,
     *,
-    accounting: str = "exact",
+    accounting: Annotated[str, one_of(FLEXIBLE_ACCOUNTINGS)] = "exact",
     eps_local: float = math.inf,
 ) -> int:
     """Return the smallest number of dummies per sending user with which the reports are (eps, delta)-private.
@@ -142,7 +144,6 @@ def flexible_dummies(
     52
     """
     n, domain_size, eps, delta, rate, eps_local = _checked(n, domain_size, eps, delta, rate, eps_local)
-    check_choice("accounting", accounting, FLEXIBLE_ACCOUNTINGS)
     if eps_local <= eps:
         return 0
     if accounting == "exact":
@@ -162,7 +163,7 @@ def flexible_dummies(
 
 
 def flexible_dummy_delta(
-    eps: float, n: int, domain_size: int, dummies: int, rate: float, *, eps_local: float = math.inf
+    eps: EpsAt, n: int, domain_size: int, dummies: Count, rate: float, *, eps_local: float = math.inf
 ) -> float:
     """Return delta when every user sends `dummies` dummies with probability `rate`.
 
@@ -192,9 +193,7 @@ def flexible_dummy_delta(
     Infeasible
         If the sum does not fit into memory, for many messages and few values.
     """
-    eps = check_nonnegative("eps", eps)
     n, domain_size, _, _, rate, eps_local = _checked(n, domain_size, 1.0, 0.5, rate, eps_local)
-    dummies = check_count("dummies", dummies)
     return profile(n, domain_size, eps, dummies, rate, eps_local)
 
 

@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 import math
-from typing import Literal, get_args
+from typing import Annotated, Literal, get_args
 
-from shuffledp.numerics.argument_ranges import check_choice, check_count, check_open_unit, check_positive
+from shuffledp.numerics.argument_ranges import (
+    Eps,
+    FromOne,
+    OpenUnit,
+    check_count,
+    check_open_unit,
+    check_positive,
+    one_of,
+)
 
 RapporEstimator = Literal["plain", "centred"]
 RAPPOR_ESTIMATORS: tuple[str, ...] = get_args(RapporEstimator)
@@ -51,7 +59,13 @@ def central_laplace_mse(max_value: int, eps: float) -> float:
     return discrete_laplace_variance(check_positive("eps", eps) / check_count("max_value", max_value, 1))
 
 
-def rappor_mse(n: int, max_value: int, flip_probability: float, *, estimator: str) -> float:
+def rappor_mse(
+    n: FromOne,
+    max_value: FromOne,
+    flip_probability: float,
+    *,
+    estimator: Annotated[str, one_of(RAPPOR_ESTIMATORS)],
+) -> float:
     """Return the mean squared error of the sum estimated from fragmented RAPPOR.
 
     Derived for this project, for the fragmented RAPPOR of Erlingsson et al. 2020.
@@ -71,16 +85,14 @@ def rappor_mse(n: int, max_value: int, flip_probability: float, *, estimator: st
     float
         Exact for all data: ``lambda sum w_j^2`` with ``lambda = n p (1 - p) / (1 - 2 p)^2``.
     """
-    n = check_count("n", n, 1)
-    size = check_count("max_value", max_value, 1)
-    check_choice("estimator", estimator, RAPPOR_ESTIMATORS)
+    size = max_value
     noise = rappor_count_variance(n, flip_probability)
     if estimator == "plain":
         return noise * size * (size + 1) * (2 * size + 1) / 6
     return noise * size * (size + 1) * (size + 2) / 12
 
 
-def rappor_count_variance(n: int, flip_probability: float) -> float:
+def rappor_count_variance(n: FromOne, flip_probability: OpenUnit) -> float:
     """Return the variance lambda of one estimated count, ``n p (1 - p) / (1 - 2 p)^2``, exact for all data.
 
     Derived for this project: the variance of n bits, each flipped with probability p, over ``(1 - 2 p)^2``.
@@ -96,14 +108,13 @@ def rappor_count_variance(n: int, flip_probability: float) -> float:
     -------
     float
     """
-    n = check_count("n", n, 1)
-    p = check_open_unit("flip_probability", flip_probability)
+    p = flip_probability
     if p >= 0.5:
         raise ValueError(f"flip_probability must be in (0, 1/2), got {flip_probability!r}.")
     return n * p * (1 - p) / (1 - 2 * p) ** 2
 
 
-def rappor_messages(max_value: int, flip_probability: float) -> float:
+def rappor_messages(max_value: FromOne, flip_probability: OpenUnit) -> float:
     """Return the expected messages of a user with a value above 0, exactly ``1 - p + (D - 1) p``.
 
     Derived for this project, for the fragmented RAPPOR of Erlingsson et al. 2020.
@@ -119,12 +130,12 @@ def rappor_messages(max_value: int, flip_probability: float) -> float:
     -------
     float
     """
-    size = check_count("max_value", max_value, 1)
-    p = check_open_unit("flip_probability", flip_probability)
+    size = max_value
+    p = flip_probability
     return 1 - p + (size - 1) * p
 
 
-def ikos_group_order(n: int, max_value: int, eps: float, failure: float) -> int:
+def ikos_group_order(n: FromOne, max_value: FromOne, eps: Eps, failure: OpenUnit) -> int:
     """Return an order of the group in which the noisy sum wraps around with at most a given probability.
 
     Derived for this project, from the tail of the discrete Laplace noise.
@@ -144,14 +155,11 @@ def ikos_group_order(n: int, max_value: int, eps: float, failure: float) -> int:
         Rounded up, as the tail is an upper bound: ``q = n D + 1 + 2 ceil((D / eps) log(2 / failure))``; the noise has
         ``Pr[|k| > r] < 2 e^(-(r + 1) eps / D)``.
     """
-    n = check_count("n", n, 1)
-    size = check_count("max_value", max_value, 1)
-    eps = check_positive("eps", eps)
-    failure = check_open_unit("failure", failure)
+    size = max_value
     return n * size + 1 + 2 * math.ceil(size / eps * math.log(2 / failure))
 
 
-def real_summation_levels(n: int, eps: float, zeta: float) -> int:
+def real_summation_levels(n: FromOne, eps: Eps, zeta: float) -> int:
     """Return the number of levels D to which inputs of [0, 1] are rounded at random.
 
     Ghazi et al. 2021 (ICML), Theorem 1; constants derived for this project.
@@ -171,12 +179,10 @@ def real_summation_levels(n: int, eps: float, zeta: float) -> int:
     int
         The smallest D, exact, with ``n / (4 D^2) + 2 / ((1 - zeta / 2) eps)^2 <= 2 / ((1 - zeta) eps)^2``.
     """
-    n = check_count("n", n, 1)
-    eps = check_positive("eps", eps)
     return max(1, math.ceil(eps / 2 * math.sqrt(n / (2 * _slack(zeta)))))
 
 
-def sparse_vector_levels(n: int, dimension: int, eps: float, zeta: float) -> int:
+def sparse_vector_levels(n: FromOne, dimension: FromOne, eps: Eps, zeta: float) -> int:
     """Return the number of levels D for sums of vectors with a single entry, in [0, 1].
 
     Ghazi et al. 2021 (ICML), Corollary 3; constants derived for this project.
@@ -197,9 +203,6 @@ def sparse_vector_levels(n: int, dimension: int, eps: float, zeta: float) -> int
         The smallest D, exact, with ``n / (4 D^2) + 8 d / ((1 - zeta / 2) eps)^2 <= 8 d / ((1 - zeta) eps)^2``. Every
         input is rounded in one coordinate only, so D decreases with d.
     """
-    n = check_count("n", n, 1)
-    dimension = check_count("dimension", dimension, 1)
-    eps = check_positive("eps", eps)
     return max(1, math.ceil(eps / 4 * math.sqrt(n / (2 * dimension * _slack(zeta)))))
 
 
@@ -208,7 +211,7 @@ def _slack(zeta: float) -> float:
     return (1 - zeta) ** -2 - (1 - zeta / 2) ** -2
 
 
-def rounded_sum_mse(n: int, levels: int, eps_star: float, *, dimension: int = 1) -> float:
+def rounded_sum_mse(n: FromOne, levels: FromOne, eps_star: float, *, dimension: FromOne = 1) -> float:
     """Return a bound on the squared error of sums of inputs in [0, 1] after random rounding.
 
     Ghazi et al. 2021 (ICML), proof of Theorem 1: the sum of the variances of random rounding and of the noise.
@@ -228,8 +231,5 @@ def rounded_sum_mse(n: int, levels: int, eps_star: float, *, dimension: int = 1)
         An upper bound, attained by inputs half-way between two levels: ``n / (4 D^2) + d V / D^2`` with V the variance
         of the discrete Laplace noise.
     """
-    n = check_count("n", n, 1)
-    levels = check_count("levels", levels, 1)
-    dimension = check_count("dimension", dimension, 1)
     noise = discrete_laplace_variance(check_positive("eps_star", eps_star) / levels)
     return (n / 4 + dimension * noise) / levels**2

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shuffledp.numerics.argument_ranges import check_positive
+from shuffledp.numerics.argument_ranges import Eps
 
 #: Distance of the nodes of the trapezoidal rule; its relative error is of the order exp(-pi^2 / (2 _STEP)) < 1e-16.
 _STEP = 0.125
@@ -19,7 +19,7 @@ _MOST_SHAPE = 1e100
 _MOST_EPS = 350.0
 
 
-def polya_mean_absolute(shape: ArrayLike, eps: float) -> NDArray[np.float64]:
+def polya_mean_absolute(shape: ArrayLike, eps: Eps) -> NDArray[np.float64]:
     """Return ``E|X - Y|`` for independent negative binomial X, Y.
 
     ``E|Z| = (1 / pi) integral of (1 - f(t)) / (1 - cos t)`` over (0, pi) for integer Z with characteristic function f.
@@ -39,7 +39,6 @@ def polya_mean_absolute(shape: ArrayLike, eps: float) -> NDArray[np.float64]:
     ndarray
         Shape of `shape`; exact up to about 1e-13 relative.
     """
-    eps = check_positive("eps", eps)
     shapes = np.asarray(shape, np.float64)
     if not np.all((shapes > 0) & (shapes <= _MOST_SHAPE)):
         raise ValueError(f"shape must be positive and at most {_MOST_SHAPE:g}, got {shape!r}.")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Literal, get_args
+from typing import Annotated, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.numerics.argument_ranges import check_choice, check_count, check_positive
+from shuffledp.numerics.argument_ranges import Count, Eps, one_of
 from shuffledp.populations import Law
 
 Objective = Literal["randomized_response", "laplace"]
@@ -33,7 +33,7 @@ def inverse_moments(law: Law) -> tuple[float, float]:
     return float(window.pmf @ (1 / n)), float(window.pmf @ (1 / n**2))
 
 
-def error_factor(law: Law, dummies: int, *, adaptive: bool = False, stray_factor: bool = False) -> float:
+def error_factor(law: Law, dummies: Count, *, adaptive: bool = False, stray_factor: bool = False) -> float:
     """Return the factor of the squared error that depends on the number of reports, ``E[(n + D) / n^2]``.
 
     Parameters
@@ -53,7 +53,6 @@ def error_factor(law: Law, dummies: int, *, adaptive: bool = False, stray_factor
     float
         Bracket of equation (6) or (7) of Wang et al. 2023; exact up to omitted mass, at most 1e-30 on either side.
     """
-    dummies = check_count("dummies", dummies)
     return float(_error_factors(law, np.array([dummies]), adaptive, stray_factor)[0])
 
 
@@ -75,7 +74,9 @@ def _error_factors(
     return np.asarray(dummies * below_square + above)
 
 
-def report_variance(eps_local: float, objective: str = "randomized_response") -> float:
+def report_variance(
+    eps_local: Eps, objective: Annotated[str, one_of(OBJECTIVES)] = "randomized_response"
+) -> float:
     """Return the variance that one report adds to the estimate.
 
     Parameters
@@ -91,8 +92,6 @@ def report_variance(eps_local: float, objective: str = "randomized_response") ->
     float
         Exact; for ``laplace`` up to a constant factor. Source: Wang et al. 2023, equation (6), corrected (erratum E14).
     """
-    eps_local = check_positive("eps_local", eps_local)
-    check_choice("objective", objective, OBJECTIVES)
     if objective == "laplace":
         return 1 / eps_local**2
     return math.exp(-eps_local) / math.expm1(-eps_local) ** 2

@@ -22,7 +22,7 @@ from shuffledp.accounting.summation.noise_atoms import (
 )
 from shuffledp.accounting.summation.noise_design import NoiseDesign
 from shuffledp.accounting.summation.shift_noise import smallest_noise
-from shuffledp.numerics.argument_ranges import Delta, Eps, FromOne, OpenUnit, check_count
+from shuffledp.numerics.argument_ranges import Delta, Eps, FromOne, OpenUnit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -63,7 +63,7 @@ def analytic_design(max_value: FromOne, eps: Eps, delta: Delta, gamma: OpenUnit)
     >>> round(design.messages / 10**6, 3), round(design.mse, 2)
     (0.705, 22.06)
     """
-    size = check_count("max_value", max_value, 1)
+    size = max_value
     for name, value in (("delta", delta), ("gamma", gamma)):
         if value >= 0.5:
             raise Infeasible(f"The theorem holds for {name} < 1/2, got {value!r}.")

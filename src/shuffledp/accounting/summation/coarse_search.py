@@ -48,7 +48,7 @@ from shuffledp.accounting.summation.coarse_noise import (
 )
 from shuffledp.accounting.summation.jump_noise import BEST_JUMP, MOST_RATE
 from shuffledp.accounting.summation.loss_sums import test_spectrum
-from shuffledp.numerics.argument_ranges import Count, Delta, Eps, FromOne, Positive, check_count
+from shuffledp.numerics.argument_ranges import Count, Delta, Eps, FromOne, Positive
 from shuffledp.numerics.roots import root_below
 
 Floats = NDArray[np.float64]
@@ -91,7 +91,7 @@ def coarse_start(max_value: FromOne, eps: Eps, delta: Delta, eps_star: Eps) -> C
     the central noise. Any other atom j hides a shift by 1 at the eps that remains for the largest distance of its
     pairs.
     """
-    size = check_count("max_value", max_value, 1)
+    size = max_value
     if eps_star >= eps:
         raise Infeasible(
             f"eps_star must be below eps = {eps!r} to leave something for the noises, got {eps_star!r}."

@@ -20,7 +20,7 @@ from shuffledp.accounting.summation.coarse_noise import CoarseCertificate, all_p
 from shuffledp.accounting.summation.coarse_search import coarse_start, deltas_and_margins, scaled_design
 from shuffledp.accounting.summation.noise_design import settings_in_words
 from shuffledp.numerics.argument_guards import guarded_methods
-from shuffledp.numerics.argument_ranges import Delta, Eps, FromOne, check_count
+from shuffledp.numerics.argument_ranges import Delta, Eps, FromOne
 from shuffledp.numerics.memoize import remember
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ def shipped_coarse(max_value: FromOne, eps: float, delta: float, eps_star: float
     >>> shipped_coarse(3, 1.0, 1e-6, 0.9).design.messages < shipped_design(3, 1.0, 1e-6, 0.9).design.messages / 2
     True
     """
-    size = check_count("max_value", max_value, 1)
+    size = max_value
     for one in shipped_coarse_designs():
         design = one.design
         pairs = ((design.eps, eps), (design.delta, delta), (design.eps_star, eps_star))
@@ -186,7 +186,7 @@ def quick_coarse(max_value: FromOne, eps: Eps, delta: Delta, eps_star: Eps) -> S
     Infeasible
         If D is above 3, the noise is so wide that the certificate takes long, or ``eps_star >= eps``.
     """
-    size = check_count("max_value", max_value, 1)
+    size = max_value
     if size > MOST_QUICK:
         raise Infeasible(
             f"No coarse design is shipped for max_value = {size} at eps = {eps:g}, delta = {delta:g} and eps_star = "

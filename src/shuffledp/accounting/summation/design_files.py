@@ -203,7 +203,7 @@ def good_atoms(max_value: FromOne) -> tuple[str, tuple[int, ...]]:
     hubs : tuple of int
         Empty unless `kind` is ``hub``.
     """
-    size = check_count("max_value", max_value, 1)
+    size = max_value
     fitting = [hubs for least, hubs in _GOOD_HUBS if size >= least]
     return ("hub", fitting[-1]) if fitting else ("star", ())
 

@@ -20,7 +20,7 @@ Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, 
 
 import math
 from dataclasses import dataclass
-from typing import Self
+from typing import Annotated, Self
 
 import numpy as np
 
@@ -33,7 +33,7 @@ from shuffledp.numerics.argument_ranges import (
     Delta,
     Eps,
     FromOne,
-    check_choice,
+    one_of,
 )
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible
@@ -51,7 +51,12 @@ _MOST_EPS = 700.0
 
 
 def bin_dummy_rate(
-    n: FromOne, eps: Eps, delta: Delta, *, accounting: str = "exact", search: bool = False
+    n: FromOne,
+    eps: Eps,
+    delta: Delta,
+    *,
+    accounting: Annotated[str, one_of(("printed", "exact"))] = "exact",
+    search: bool = False,
 ) -> float:
     """Return rho, the probability with which a user adds a dummy to a count.
 
@@ -85,7 +90,6 @@ def bin_dummy_rate(
     -----
     Luo, Wang and Yi, CCS 2022, their released code; ``exact`` is derived for this project.
     """
-    check_choice("accounting", accounting, ("printed", "exact"))
     if accounting == "exact":
         return truncation_miss_rate(n, eps, delta, accounting="exact")
     if search:

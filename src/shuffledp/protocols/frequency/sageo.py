@@ -19,7 +19,7 @@ Conventions as in `shuffledp.protocols.frequency.sbin`.
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 
@@ -34,7 +34,7 @@ from shuffledp.numerics.argument_ranges import (
     FromOne,
     Positive,
     Unit,
-    check_choice,
+    one_of,
 )
 from shuffledp.numerics.argument_types import check_fields
 from shuffledp.numerics.memoize import remember
@@ -170,7 +170,13 @@ def _ratios(half: float, share: Shares) -> tuple[Floats, Floats]:
 
 
 def sageo_dummies(
-    n: FromOne, k: FromOne, eps: Eps, delta: Delta, *, accounting: str = "exact", beta: float | None = None
+    n: FromOne,
+    k: FromOne,
+    eps: Eps,
+    delta: Delta,
+    *,
+    accounting: Annotated[str, one_of(AUGMENTED_ACCOUNTINGS)] = "exact",
+    beta: float | None = None,
 ) -> GeometricDummies:
     """Return the dummies per value of SAGeo-Shuffle, with the share of messages that are kept.
 
@@ -199,7 +205,6 @@ def sageo_dummies(
     in one direction only, so that nu suffices and half of delta is unused. Their error is ``E[(Z - nu)^2]`` for
     the law on all integers, an upper bound on the variance. ``exact`` is derived for this project.
     """
-    check_choice("accounting", accounting, AUGMENTED_ACCOUNTINGS)
     half, least = min(eps / 2, MOST_HALF), least_share(min(eps, 2 * MOST_HALF))
     share = beta if beta is None else checked_share("beta", beta, least)
     printed = accounting == "printed"

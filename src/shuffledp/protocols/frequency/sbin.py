@@ -17,7 +17,7 @@ messages are additional noise.
 
 import math
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 
@@ -38,7 +38,7 @@ from shuffledp.numerics.argument_ranges import (
     FromOne,
     OpenUnit,
     Unit,
-    check_choice,
+    one_of,
 )
 from shuffledp.numerics.argument_types import check_fields
 from shuffledp.numerics.memoize import remember
@@ -109,7 +109,13 @@ class BinomialDummies:
 
 
 def sbin_dummies(
-    n: FromOne, k: FromOne, eps: Eps, delta: Delta, *, accounting: str = "exact", beta: float | None = None
+    n: FromOne,
+    k: FromOne,
+    eps: Eps,
+    delta: Delta,
+    *,
+    accounting: Annotated[str, one_of(AUGMENTED_ACCOUNTINGS)] = "exact",
+    beta: float | None = None,
 ) -> BinomialDummies:
     """Return the coins per value of SBin-Shuffle, and the share of messages that are kept.
 
@@ -136,7 +142,6 @@ def sbin_dummies(
     Murakami, Sei and Eriguchi, arXiv 2504.07362 (the closed form of their public code); ``exact`` is derived for this
     project. Errs on the safe side.
     """
-    check_choice("accounting", accounting, AUGMENTED_ACCOUNTINGS)
     share = beta if beta is None else checked_share("beta", beta, 0.0)
     if accounting == "exact":
         return _exact_sbin(n / k, eps, delta, share)

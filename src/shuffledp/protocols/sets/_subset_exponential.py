@@ -10,13 +10,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from shuffledp.accounting.general.labeled_counts import Labels, binomial_blanket, settled_delta
 from shuffledp.accounting.general.profiles import at_each
 from shuffledp.accounting.segmented.set_errors import TRUTHS, checked_spread
 from shuffledp.numerics.argument_guards import guarded_methods
-from shuffledp.numerics.argument_ranges import FromOne, NonNegative, check_choice, check_count
+from shuffledp.numerics.argument_ranges import FromOne, NonNegative, check_count, one_of
 from shuffledp.numerics.argument_types import check_fields
 from shuffledp.tasks import Floats
 
@@ -85,13 +85,14 @@ class SubsetExponential:
         )  # meets the other set, given this is missed
         return -math.expm1(-self.eps_local) * only_one * self.miss / self._total
 
-    def expected_sse(self, n: FromOne, spread: float | None = None, *, truth: str = "empirical") -> float:
+    def expected_sse(
+        self, n: FromOne, spread: float | None = None, *, truth: Annotated[str, one_of(TRUTHS)] = "empirical"
+    ) -> float:
         """Return the exact expected error for n users; parameters as in :meth:`SegmentedPlan.expected_sse`.
 
         The error against the frequencies of the n users does not depend on `spread`.
         """
         spread = checked_spread(spread, self.domain_size, self.set_size)
-        check_choice("truth", truth, TRUTHS)
         population = spread if truth == "population" else 0.0
         others = self.domain_size - self.set_size
         return (inclusion_sse(self.own_rate, self.other_rate, self.set_size, others) + population) / n

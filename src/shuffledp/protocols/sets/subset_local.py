@@ -1,11 +1,11 @@
 """Subset exponential mechanism without shuffling, with the best number of items per message."""
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Annotated, Self
 
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.guarantees import EXACT, under
-from shuffledp.numerics.argument_ranges import Eps, check_choice
+from shuffledp.numerics.argument_ranges import Eps, one_of
 from shuffledp.populations import Population
 from shuffledp.protocols._requests import from_request, law_of
 from shuffledp.protocols.sets._set_protocol import sets_task
@@ -22,7 +22,11 @@ SELECTIONS = ("error", "published_code")
 
 
 def local_subset_exponential(
-    domain_size: int, set_size: int, eps_local: Eps, *, selection: str = "error"
+    domain_size: int,
+    set_size: int,
+    eps_local: Eps,
+    *,
+    selection: Annotated[str, one_of(SELECTIONS)] = "error",
 ) -> SubsetExponential:
     """Return the subset exponential mechanism with the best number of items per message.
 
@@ -46,7 +50,6 @@ def local_subset_exponential(
     Wang et al. 2018 (PrivSet).
     """
     domain_size, set_size = checked_sets(domain_size, set_size)
-    check_choice("selection", selection, SELECTIONS)
     members = set_size if selection == "error" else 1
 
     def error(mechanism: SubsetExponential) -> float:
