@@ -109,13 +109,10 @@ elsewhere = click.option(
 def check(configfile: str | None) -> None:
     """Check the configuration and print what a run would compute."""
     from shuffledp.pipeline.config.config_files import left_aside
-    from shuffledp.pipeline.config.trial_calibrations import try_methods
     from shuffledp.pipeline.experiments.grid import cells_of
     from shuffledp.pipeline.figures.drawings import drawings_of
 
     settings = _settings(configfile)
-    with user_errors(one_line=False):
-        try_methods(settings, Path())
     for paper in settings.papers.values():
         click.echo(f"{paper.key}: {paper.title}")
         for experiment in paper.experiments.values():

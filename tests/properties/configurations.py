@@ -23,7 +23,6 @@ from judged import ACCEPTED, Outcome, TooLong, limited, refused
 from shuffledp.pipeline.config.config_errors import ConfigurationError
 from shuffledp.pipeline.config.config_files import merged, read_yaml
 from shuffledp.pipeline.config.settings import Settings
-from shuffledp.pipeline.config.trial_calibrations import try_methods
 from shuffledp.pipeline.experiments.audited import audit_jobs
 from shuffledp.pipeline.experiments.entry_points import entries
 from shuffledp.pipeline.experiments.grid import cells_of, resolve
@@ -410,9 +409,7 @@ def configuration(root: Path, file: str) -> Settings:
             raise ConfigurationError(f"{QUICK}: expected a mapping, got {over!r}.")
         only = dict(over)
     whole = merged(base, only)
-    settings = load_settings(whole | ({"papers": only["papers"]} if "papers" in only else {}), root)
-    try_methods(settings, root)
-    return settings
+    return load_settings(whole | ({"papers": only["papers"]} if "papers" in only else {}), root)
 
 
 def planned(settings: Settings, root: Path) -> int:

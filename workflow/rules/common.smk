@@ -18,7 +18,6 @@ from shuffledp.pipeline.experiments.audited import audit_entries, audit_jobs
 from shuffledp.pipeline.experiments.bundle import Bundle
 from shuffledp.pipeline.config.config_errors import ConfigurationError
 from shuffledp.pipeline.config.config_files import left_aside, read_yaml
-from shuffledp.pipeline.config.trial_calibrations import try_methods
 from shuffledp.pipeline.experiments.entry_points import entries
 from shuffledp.pipeline.experiments.sources.user_file import files_of as files_of_own
 from shuffledp.pipeline.experiments.user_files import files_named
@@ -41,7 +40,6 @@ try:
             read_yaml(laid_over)
     SETTINGS = load_settings(config, ROOT)
     if workflow.is_main_process:  # a job need not look at all others
-        try_methods(SETTINGS, ROOT)
         main_process.check_writable(map(Path, (".snakemake", "logs", SETTINGS.results)))
 except ConfigurationError as mistake:
     sys.exit(f"Configuration error: {mistake}")

@@ -71,6 +71,29 @@ def check_unit(name: str, value: SupportsFloat) -> float:
     return number
 
 
+def check_rate(name: str, value: SupportsFloat) -> float:
+    """Return `value` as a float if it lies in (0, 1], else raise ValueError."""
+    number = _as_float(name, value, "in (0, 1]")
+    if not 0 < number <= 1:
+        raise ValueError(f"{name} must be in (0, 1], got {value!r}.")
+    return number
+
+
+def check_local_eps(name: str, value: SupportsFloat) -> float:
+    """Return `value` as a float if it is positive, finite or not, else raise ValueError."""
+    number = _as_float(name, value, "positive")
+    return number if number == math.inf else check_positive(name, value)
+
+
+def check_between(name: str, value: SupportsFloat, least: float, most: float) -> float:
+    """Return `value` as a float if it lies in [least, most], else raise ValueError."""
+    allowed = f"in [{least:g}, {most:g}]".replace("e+0", "e").replace("e+", "e")
+    number = _as_float(name, value, allowed)
+    if not least <= number <= most:
+        raise ValueError(f"{name} must be {allowed}, got {value!r}.")
+    return number
+
+
 def check_count(name: str, value: SupportsFloat, least: int = 0, most: int = MOST) -> int:
     """Return `value` as an int if it is an integer in [least, most], else raise ValueError."""
     allowed = f"an integer in [{least}, {'2^53' if most == MOST else most}]"
@@ -99,6 +122,10 @@ Eps = Positive
 EpsAt = NonNegative
 """Point of a privacy profile in nats."""
 Delta = OpenUnit
+Rate = Annotated[float, check_rate]
+"""Probability in (0, 1]."""
+LocalEps = Annotated[float, check_local_eps]
+"""Local budget in nats; infinite for a value without noise."""
 Count = Annotated[int, check_count]
 FromOne = Annotated[int, partial(check_count, least=1)]
 FromTwo = Annotated[int, partial(check_count, least=2)]

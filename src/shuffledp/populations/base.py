@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Literal
 import numpy as np
 
 from shuffledp.numerics.argument_guards import guarded_methods
-from shuffledp.numerics.argument_ranges import check_count, check_open_unit
+from shuffledp.numerics.argument_ranges import OpenUnit, Unit, check_count
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -50,7 +50,7 @@ class Population(ABC):
             """Variance of the number of other users, or an upper bound on it."""
 
     @abstractmethod
-    def lower_bound(self, failure: float) -> float:
+    def lower_bound(self, failure: OpenUnit) -> float:
         """Return a lower bound on N - 1 that fails with at most a given probability.
 
         Parameters
@@ -72,7 +72,7 @@ class Law(Population):
     in_words: ClassVar[str] = "the number of other users as a Law, such as Fixed(29999) for 30,000 users"
 
     @abstractmethod
-    def window(self, tail: float = DEFAULT_TAIL) -> Window:
+    def window(self, tail: OpenUnit = DEFAULT_TAIL) -> Window:
         """Return the probabilities of the likely numbers of other users.
 
         Parameters
@@ -87,7 +87,7 @@ class Law(Population):
         """
 
     @abstractmethod
-    def thinned(self, rate: float) -> Law:
+    def thinned(self, rate: Unit) -> Law:
         """Return the law of Bin(N - 1, rate), for example of the number of clones.
 
         Parameters
@@ -113,7 +113,7 @@ class Law(Population):
         ndarray of int64
         """
 
-    def quantile(self, level: float) -> int:
+    def quantile(self, level: OpenUnit) -> int:
         """Return the smallest x with ``Pr[N - 1 <= x] >= level``.
 
         Parameters
@@ -121,7 +121,6 @@ class Law(Population):
         level : float
             In (0, 1). Levels near 1 mean ``Pr[N - 1 > x] <= 1 - level``.
         """
-        level = check_open_unit(f"{type(self).__name__}: level", level)
         window = self.window(min(DEFAULT_TAIL, 1e-13 * min(level, 1 - level)))
         if level <= 0.5:  # sum from the side on which the probabilities are small
             index = int(np.searchsorted(np.cumsum(window.pmf), level))
@@ -130,9 +129,8 @@ class Law(Population):
             index = int(np.count_nonzero(beyond > 1 - level)) - 1
         return window.start + min(max(index, 0), window.pmf.size - 1)
 
-    def lower_bound(self, failure: float) -> float:
+    def lower_bound(self, failure: OpenUnit) -> float:
         """Return the largest integer x with ``Pr[N - 1 < x] <= failure``."""
-        failure = check_open_unit(f"{type(self).__name__}: failure", failure)
         window = self.window(min(DEFAULT_TAIL, 1e-13 * failure))
         reached = int(np.searchsorted(np.cumsum(window.pmf), failure, side="right"))
         return float(window.start + min(reached, window.pmf.size - 1))

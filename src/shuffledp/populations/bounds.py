@@ -4,15 +4,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import get_args
 
 from shuffledp.numerics.argument_guards import guarded_methods
-from shuffledp.numerics.argument_ranges import (
-    check_choice,
-    check_nonnegative,
-    check_open_unit,
-    check_positive,
-)
+from shuffledp.numerics.argument_ranges import NonNegative, OpenUnit, Positive
+from shuffledp.numerics.argument_types import check_fields
 from shuffledp.populations.base import Population, TailConvention
 
 
@@ -36,23 +31,21 @@ class SubGaussian(Population):
         constants of Wang et al. 2023, Theorem 4c, are correct.
     """
 
-    mean: float
-    scale: float
+    mean: NonNegative
+    scale: NonNegative
     convention: TailConvention = "variance_proxy"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "mean", check_nonnegative("SubGaussian: mean", self.mean))
-        object.__setattr__(self, "scale", check_nonnegative("SubGaussian: scale", self.scale))
-        check_choice("SubGaussian: convention", self.convention, get_args(TailConvention))
+        check_fields(self, named=True)
 
     @property
     def variance(self) -> float:
         """Variance proxy: ``scale^2``, or half of it under the printed convention."""
         return self.scale**2 / (2 if self.convention == "printed" else 1)
 
-    def lower_bound(self, failure: float) -> float:
+    def lower_bound(self, failure: OpenUnit) -> float:
         """Return ``mean - sqrt(2 variance log(1 / failure))``, at least 0."""
-        log_inverse = -math.log(check_open_unit("SubGaussian: failure", failure))
+        log_inverse = -math.log(failure)
         return max(0.0, self.mean - math.sqrt(2 * self.variance * log_inverse))
 
 
@@ -73,23 +66,20 @@ class SubExponential(Population):
         Positive, per user.
     """
 
-    mean: float
-    a: float
-    b: float
+    mean: NonNegative
+    a: Positive
+    b: Positive
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "mean", check_nonnegative("SubExponential: mean", self.mean))
-        object.__setattr__(self, "a", check_positive("SubExponential: a", self.a))
-        object.__setattr__(self, "b", check_positive("SubExponential: b", self.b))
+        check_fields(self, named=True)
 
     @property
     def variance(self) -> float:
         """Infinite, because a lower tail does not bound the variance."""
         return math.inf
 
-    def lower_bound(self, failure: float) -> float:
+    def lower_bound(self, failure: OpenUnit) -> float:
         """Return ``mean - log(a / failure) / b``, within [0, mean]."""
-        failure = check_open_unit("SubExponential: failure", failure)
         return max(0.0, self.mean - max(0.0, math.log(self.a / failure)) / self.b)
 
 
@@ -106,14 +96,12 @@ class MomentBounded(Population):
         Largest variance, finite, at least 0.
     """
 
-    mean: float
-    variance: float
+    mean: NonNegative
+    variance: NonNegative
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "mean", check_nonnegative("MomentBounded: mean", self.mean))
-        object.__setattr__(self, "variance", check_nonnegative("MomentBounded: variance", self.variance))
+        check_fields(self, named=True)
 
-    def lower_bound(self, failure: float) -> float:
+    def lower_bound(self, failure: OpenUnit) -> float:
         """Return Cantelli's bound ``mean - sqrt(variance (1 / failure - 1))``."""
-        failure = check_open_unit("MomentBounded: failure", failure)
         return max(0.0, self.mean - math.sqrt(self.variance * (1 / failure - 1)))

@@ -9,8 +9,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shuffledp.numerics.argument_guards import guarded_methods
-from shuffledp.numerics.argument_ranges import check_count, check_nonnegative, check_open_unit, check_unit
-from shuffledp.numerics.argument_types import shown
+from shuffledp.numerics.argument_ranges import (
+    Count,
+    NonNegative,
+    OpenUnit,
+    Unit,
+    check_count,
+)
+from shuffledp.numerics.argument_types import check_fields, shown
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.windows import Window, binomial_window, convolve, poisson_window, thin
 from shuffledp.populations.base import DEFAULT_TAIL, Law, checked_size
@@ -39,10 +45,10 @@ class Fixed(Law):
     (999.0, 0.0, 999.0)
     """
 
-    others: int
+    others: Count
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "others", check_count("Fixed: others", self.others))
+        check_fields(self, named=True)
 
     @property
     def mean(self) -> float:
@@ -54,11 +60,11 @@ class Fixed(Law):
         """Zero."""
         return 0.0
 
-    def window(self, tail: float = DEFAULT_TAIL) -> Window:
+    def window(self, tail: OpenUnit = DEFAULT_TAIL) -> Window:
         """Return the only point of the support; see :meth:`Law.window`."""
         return Window(self.others, np.ones(1))
 
-    def thinned(self, rate: float) -> Binomial:
+    def thinned(self, rate: Unit) -> Binomial:
         """Return Binomial(others, rate)."""
         return Binomial(self.others, rate)
 
@@ -93,12 +99,11 @@ class Binomial(Law):
     Binomial(trials=10000, rate=0.05)
     """
 
-    trials: int
-    rate: float
+    trials: Count
+    rate: Unit
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "trials", check_count("Binomial: trials", self.trials))
-        object.__setattr__(self, "rate", check_unit("Binomial: rate", self.rate))
+        check_fields(self, named=True)
 
     @property
     def mean(self) -> float:
@@ -110,13 +115,13 @@ class Binomial(Law):
         """Variance ``trials * rate * (1 - rate)``."""
         return self.trials * self.rate * (1 - self.rate)
 
-    def window(self, tail: float = DEFAULT_TAIL) -> Window:
+    def window(self, tail: OpenUnit = DEFAULT_TAIL) -> Window:
         """Return the likely numbers of other users; see :meth:`Law.window`."""
-        return binomial_window(self.trials, self.rate, check_open_unit("Binomial: tail", tail))
+        return binomial_window(self.trials, self.rate, tail)
 
-    def thinned(self, rate: float) -> Binomial:
+    def thinned(self, rate: Unit) -> Binomial:
         """Return Binomial(trials, self.rate * rate)."""
-        return Binomial(self.trials, self.rate * check_unit("thinned: rate", rate))
+        return Binomial(self.trials, self.rate * rate)
 
     def sample(
         self, rng: np.random.Generator, size: int | tuple[int, ...] | None = None
@@ -148,13 +153,13 @@ class PoissonBinomial(Law):
         """Sum of the variances."""
         return sum(trials * rate * (1 - rate) for trials, rate in self.parts)
 
-    def window(self, tail: float = DEFAULT_TAIL) -> Window:
+    def window(self, tail: OpenUnit = DEFAULT_TAIL) -> Window:
         """Return the likely numbers of other users; see :meth:`Law.window`."""
-        return _convolved(self.parts, check_open_unit("PoissonBinomial: tail", tail))
+        return _convolved(self.parts, tail)
 
-    def thinned(self, rate: float) -> PoissonBinomial:
+    def thinned(self, rate: Unit) -> PoissonBinomial:
         """Return the law with every rate multiplied by `rate`."""
-        share = check_unit("thinned: rate", rate)
+        share = rate
         return PoissonBinomial(tuple((trials, share * each) for trials, each in self.parts))
 
     def sample(
@@ -191,23 +196,23 @@ class Poisson(Law):
     1.0
     """
 
-    mean: float
+    mean: NonNegative
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "mean", check_nonnegative("Poisson: mean", self.mean))
+        check_fields(self, named=True)
 
     @property
     def variance(self) -> float:
         """Variance, equal to the mean."""
         return self.mean
 
-    def window(self, tail: float = DEFAULT_TAIL) -> Window:
+    def window(self, tail: OpenUnit = DEFAULT_TAIL) -> Window:
         """Return the likely numbers of other users; see :meth:`Law.window`."""
-        return poisson_window(self.mean, check_open_unit("Poisson: tail", tail))
+        return poisson_window(self.mean, tail)
 
-    def thinned(self, rate: float) -> Poisson:
+    def thinned(self, rate: Unit) -> Poisson:
         """Return Poisson(mean * rate)."""
-        return Poisson(self.mean * check_unit("thinned: rate", rate))
+        return Poisson(self.mean * rate)
 
     def sample(
         self, rng: np.random.Generator, size: int | tuple[int, ...] | None = None
@@ -280,13 +285,13 @@ class Empirical(Law):
         x = np.arange(pmf.size)
         return float(pmf @ (x - float(pmf @ x)) ** 2)
 
-    def window(self, tail: float = DEFAULT_TAIL) -> Window:
+    def window(self, tail: OpenUnit = DEFAULT_TAIL) -> Window:
         """Return the whole distribution; `tail` is not used. See :meth:`Law.window`."""
         return Window(self.start, np.asarray(self.pmf))
 
-    def thinned(self, rate: float) -> Empirical:
+    def thinned(self, rate: Unit) -> Empirical:
         """Return the law of Bin(N - 1, rate); at most 2e-30 of its mass is omitted before it is normalized."""
-        window = thin(self.window(), check_unit("thinned: rate", rate), DEFAULT_TAIL)
+        window = thin(self.window(), rate, DEFAULT_TAIL)
         return Empirical(tuple(window.pmf.tolist()), window.start)
 
     def sample(

@@ -83,8 +83,6 @@ def test_refusals():
         shipped_design(3, *SETTING, atoms="ring")
     with pytest.raises(ValueError, match="hubs"):
         shipped_design(3, *SETTING, hubs=[2])
-    with pytest.raises(ValueError, match="max_value"):
-        good_atoms(0)
 
 
 @pytest.mark.parametrize(("size", "most"), [(1, 449.5), (2, 1666), (3, 2575), (5, 4600)])

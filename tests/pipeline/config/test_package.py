@@ -115,6 +115,8 @@ BROKEN = {
     "unoffered accounting": (PAPER, "local: {}", "local: {accounting: [corrected]}", f"{COINS}.methods.local.accounting:", "'corrected' is not offered by 'local'. It offers: printed, exact."),
     "no common accounting": (PAPER, "accounting: [printed, exact]", "accounting: [simplified]", f"{COINS}.methods.local:", "offers none of simplified."),
     "unknown accounting": (PAPER, "accounting: [printed, exact]", "accounting: [printed, exakt]", f"{COINS}.accounting[1]:", "Did you mean 'exact'?"),
+    "choice of an option": (PAPER, "local: {}", "unary_rows: {options: {form: none}}", f"{COINS}.methods.unary_rows.options:", "form must be one of best, symmetric, optimized; got 'none'."),
+    "option out of its range": (PAPER, "local: {}", "fake_users: {options: {kappa: $rate}}", f"{COINS}.methods.fake_users.options:", "kappa must be an integer in [1, 2^53], got 0.1."),
     "unknown option": (PAPER, "local: {}", "local: {options: {dummys: 1}}", f"{COINS}.methods.local.options:", "unknown key 'dummys'. Known: none."),
     "method without content": (PAPER, "local: {}", "local:", f"{COINS}.methods.local:", "expected a mapping, got None."),
     "unknown key of a method": (PAPER, "local: {}", "local: {protcol: local}", f"{COINS}.methods.local:", "unknown key 'protcol'. Did you mean 'protocol'?"),

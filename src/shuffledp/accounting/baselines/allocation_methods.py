@@ -43,6 +43,7 @@ from shuffledp.accounting.general.profiles import Exported, at_each, hockey_stic
 from shuffledp.accounting.general.random_allocation import (
     DIRECTIONS,
     MOST_EPS,
+    Sigma,
     allocation_delta,
     allocation_deltas_within,
     allocation_end,
@@ -58,7 +59,6 @@ from shuffledp.numerics.argument_ranges import (
     Delta,
     Eps,
     FromOne,
-    check_count,
     one_of,
 )
 from shuffledp.numerics.argument_types import check_fields
@@ -91,8 +91,8 @@ def allocation_bounds(
     delta: Delta,
     steps: FromOne,
     *,
-    eps_local: float | None = None,
-    sigma: float | None = None,
+    eps_local: Eps | None = None,
+    sigma: Sigma | None = None,
     direction: Annotated[str, one_of(DIRECTIONS)] = "both",
 ) -> dict[str, float]:
     """Return the central eps of random allocation by every method that has a bound.
@@ -135,8 +135,8 @@ def allocation_method_epsilon(
     delta: Delta,
     steps: FromOne,
     *,
-    eps_local: float | None = None,
-    sigma: float | None = None,
+    eps_local: Eps | None = None,
+    sigma: Sigma | None = None,
     direction: Annotated[str, one_of(DIRECTIONS)] = "both",
 ) -> float:
     """Return the central eps of random allocation by one method.
@@ -184,10 +184,10 @@ class AllocationProfile(Exported):
         k_s, in [1, t]. If above 1, the composition of k_s users of ``floor(t / k_s)`` steps each.
     """
 
-    steps: int
-    eps_local: float | None = None
-    sigma: float | None = None
-    participations: int = 1
+    steps: FromOne
+    eps_local: Eps | None = None
+    sigma: Sigma | None = None
+    participations: FromOne = 1
     kind: ClassVar[Kind] = "upper"
     neighbours: ClassVar[str] = "add_remove"
     view: ClassVar[View] = "analyzer"
@@ -195,13 +195,9 @@ class AllocationProfile(Exported):
 
     def __post_init__(self) -> None:
         check_fields(self)
-        steps = check_count("steps", self.steps, 1)
         checked_step(self.eps_local, self.sigma)
-        participations = check_count("participations", self.participations, 1)
-        if participations > steps:
-            raise ValueError(f"participations must be in [1, {steps}], got {self.participations!r}.")
-        object.__setattr__(self, "steps", steps)
-        object.__setattr__(self, "participations", participations)
+        if self.participations > self.steps:
+            raise ValueError(f"participations must be in [1, {self.steps}], got {self.participations!r}.")
 
     def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
         """Return delta for each eps (nats, >= 0), shape of `eps`."""

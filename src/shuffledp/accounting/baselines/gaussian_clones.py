@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 Calibration = Literal["classical", "analytic"]
 CALIBRATIONS: tuple[str, ...] = get_args(Calibration)
 Search = Literal["printed", "fine"]
-SEARCHES: tuple[str, ...] = get_args(Search)
 
 _XTOL = 1e-13
 #: Beyond this eps, e^eps times the smallest positive float is above 1.

@@ -15,6 +15,7 @@ and which tuples encode them, so that ``exact`` is an upper bound.
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Annotated
 
 import numpy as np
@@ -28,8 +29,8 @@ from shuffledp.numerics.argument_ranges import (
     FromOne,
     FromTwo,
     NonNegative,
+    OpenUnit,
     check_count,
-    check_open_unit,
     one_of,
 )
 from shuffledp.numerics.memoize import remember
@@ -44,7 +45,7 @@ def default_entries(n: int) -> int:
     The proof requires n / 2^tau >= 1. Source: Ghazi, Golowich, Kumar, Pagh and Velingker, arXiv 1908.11358,
     Theorem 4.3.
     """
-    return max(1, check_count("n", n, 1).bit_length() - 1)
+    return max(1, n.bit_length() - 1)
 
 
 def private_coin_tuples(
@@ -53,7 +54,7 @@ def private_coin_tuples(
     delta: Delta,
     *,
     accounting: Annotated[str, one_of(("printed", "exact"))] = "exact",
-    entries: int | None = None,
+    entries: Annotated[int, partial(check_count, least=1, most=60)] | None = None,
     constant: Annotated[str, one_of(("theorem", "lemma"))] = "theorem",
 ) -> int:
     """Return rho, the number of uniform tuples that every user adds.
@@ -93,9 +94,7 @@ def private_coin_tuples(
     >>> private_coin_tuples(10_000, 1.0, 1e-6, accounting="printed"), private_coin_tuples(10_000, 1.0, 1e-6)
     (534, 35)
     """
-    entries = default_entries(n) if entries is None else check_count("entries", entries, 1)
-    if entries > 60:
-        raise ValueError(f"entries must be an integer in 1..60, got {entries!r}.")
+    entries = entries or default_entries(n)
     if accounting == "exact":
         return _exact_tuples(n, eps, delta, entries)
     if n < 2**entries:
@@ -123,7 +122,7 @@ def _exact_tuples(n: int, eps: float, delta: float, entries: int) -> int:
 
 
 def private_coin_mse(
-    n: FromTwo, domain_size: FromTwo, tuples: NonNegative, match_rate: float | None = None
+    n: FromTwo, domain_size: FromTwo, tuples: NonNegative, match_rate: OpenUnit | None = None
 ) -> float:
     """Return the expected squared error of a frequency, averaged over the values; it is the same for all data.
 
@@ -144,5 +143,5 @@ def private_coin_mse(
         ``(rho + 1 - 1/k) h / ((1 - h) n)``, exact: derived for this project, from the binomial law of the matches in
         the protocol of Ghazi et al. (arXiv 1908.11358).
     """
-    rate = 1 / n if match_rate is None else check_open_unit("match_rate", match_rate)
+    rate = match_rate or 1 / n
     return (tuples + 1 - 1 / domain_size) * rate / ((1 - rate) * n)

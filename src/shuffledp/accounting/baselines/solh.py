@@ -34,8 +34,6 @@ from shuffledp.numerics.argument_ranges import (
     Eps,
     FromOne,
     FromTwo,
-    check_count,
-    check_positive,
     one_of,
 )
 from shuffledp.numerics.argument_types import check_fields
@@ -59,13 +57,11 @@ _FINEST = 0.01
 class HashedReport:
     """Number of cells d' and local budget (nats) of a local-hashing report, exact (Wang et al. 2020)."""
 
-    cells: int
-    eps_local: float
+    cells: FromOne
+    eps_local: Eps
 
     def __post_init__(self) -> None:
         check_fields(self)
-        check_count("cells", self.cells, 1)
-        check_positive("eps_local", self.eps_local)
 
 
 def solh_report(
@@ -75,7 +71,7 @@ def solh_report(
     delta: Delta,
     *,
     accounting: Annotated[str, one_of(("printed", "exact"))] = "exact",
-    cells: int | None = None,
+    cells: FromTwo | None = None,
 ) -> HashedReport:
     """Return the number of cells and the local budget for which n shuffled reports are (eps, delta)-private.
 
@@ -114,8 +110,6 @@ def solh_report(
     >>> report.cells, round(report.eps_local, 3)
     (64, 5.709)
     """
-    if cells is not None:
-        cells = check_count("cells", cells, 2)
     if accounting == "exact":
         return _exact_report(n, domain_size, eps, delta, cells)
     if eps > 1:

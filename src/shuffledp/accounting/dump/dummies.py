@@ -38,6 +38,7 @@ from shuffledp.numerics.argument_ranges import (
     EpsAt,
     FromOne,
     FromTwo,
+    LocalEps,
     one_of,
 )
 from shuffledp.numerics.memoize import remember
@@ -242,7 +243,7 @@ def mix_dummy_count(
     return max(0, _finite(printed_total(n, domain_size, eps, delta, eps_local)))
 
 
-def blanket_delta(eps: EpsAt, uniform_messages: Count, domain_size: FromTwo, eps_local: Eps) -> float:
+def blanket_delta(eps: EpsAt, uniform_messages: Count, domain_size: FromTwo, eps_local: LocalEps) -> float:
     """Return the exact delta of one GRR report among uniform messages.
 
     Derived in :mod:`shuffledp.accounting.general.dummy_blanket`. Replacement neighbors.

@@ -7,10 +7,19 @@ from __future__ import annotations
 
 import math
 
-from shuffledp.numerics.argument_ranges import Count, Positive, check_count, check_nonnegative, check_positive
+from shuffledp.numerics.argument_ranges import (
+    Count,
+    FromOne,
+    FromTwo,
+    LocalEps,
+    NonNegative,
+    Rate,
+)
 
 
-def printed_dump_mse(n: int, domain_size: int, dummies: float, *, eps_local: float = math.inf) -> float:
+def printed_dump_mse(
+    n: FromOne, domain_size: FromTwo, dummies: NonNegative, *, eps_local: LocalEps = math.inf
+) -> float:
     """Return the mean squared error of pureDUMP or mixDUMP as printed.
 
     Parameters
@@ -34,14 +43,13 @@ def printed_dump_mse(n: int, domain_size: int, dummies: float, *, eps_local: flo
     paper; this is the usual form. It omits the part of the response's variance that depends on the frequencies,
     ``(k - 2) / (k n (E - 1))`` on average.
     """
-    n, domain_size, eps_local = _checked(n, domain_size, eps_local)
     if not 0 <= dummies < math.inf:
         raise ValueError(f"dummies must be a finite number >= 0, got {dummies!r}.")
     return _with_response(n, domain_size, dummies * (domain_size - 1) / (n * domain_size) ** 2, eps_local)
 
 
 def printed_flexible_mse(
-    n: int, domain_size: int, dummies: Count, rate: Positive, *, eps_local: float = math.inf
+    n: FromOne, domain_size: FromTwo, dummies: Count, rate: Rate, *, eps_local: LocalEps = math.inf
 ) -> float:
     """Return the mean squared error of the flexible variants as printed, which is too small for ``dummies > 1``.
 
@@ -62,19 +70,8 @@ def printed_flexible_mse(
     float
         For one dummy as exact as :func:`printed_dump_mse`; for more dummies an estimate that is too small.
     """
-    n, domain_size, eps_local = _checked(n, domain_size, eps_local)
-    if rate > 1:
-        raise ValueError(f"rate must be in (0, 1], got {rate!r}.")
     pure = rate * dummies / (n * domain_size) * (1 - rate / domain_size)
     return _with_response(n, domain_size, pure, eps_local)
-
-
-def _checked(n: int, domain_size: int, eps_local: float) -> tuple[int, int, float]:
-    return (
-        check_count("n", n, 1),
-        check_count("domain_size", domain_size, 2),
-        eps_local if eps_local == math.inf else check_positive("eps_local", eps_local),
-    )
 
 
 def _with_response(n: int, domain_size: int, pure: float, eps_local: float) -> float:
@@ -84,14 +81,15 @@ def _with_response(n: int, domain_size: int, pure: float, eps_local: float) -> f
     return response + pure * ((1 + (domain_size - 1) * decay) / gain) ** 2
 
 
-def dump_mse(n: int, domain_size: int, dummies: float, *, eps_local: float = math.inf) -> float:
+def dump_mse(
+    n: FromOne, domain_size: FromTwo, dummies: NonNegative, *, eps_local: LocalEps = math.inf
+) -> float:
     """Return the exact mean squared error of a frequency under pureDUMP or mixDUMP, averaged over the values.
 
     It is the same for all data: the variance of generalized randomized response plus the variance Bin(S, 1/k) of the
     dummies that equal one value. The printed error approximates the first variance. Derived for this project.
     """
-    n, k, eps_local = _checked(n, domain_size, eps_local)
-    dummies = check_nonnegative("dummies", dummies)
+    k = domain_size
     decay, gain = math.exp(-eps_local), -math.expm1(-eps_local)
     response = (k - 1) / k * decay * (2 + (k - 2) * decay) / (n * gain**2)
     share = dummies / k * (1 - 1 / k) / n**2

@@ -40,10 +40,13 @@ from shuffledp.guarantees import Standing
 from shuffledp.numerics.argument_ranges import (
     MOST,
     Count,
+    Delta,
+    Eps,
     EpsAt,
-    check_count,
-    check_open_unit,
-    check_positive,
+    FromOne,
+    FromTwo,
+    LocalEps,
+    Rate,
     one_of,
 )
 from shuffledp.numerics.memoize import remember
@@ -63,7 +66,7 @@ _GUIDING_PAIRS = 1 << 14
 
 
 def flexible_dummies_needed(
-    n: int, domain_size: int, eps: float, delta: float, rate: float, *, eps_local: float = math.inf
+    n: FromOne, domain_size: FromTwo, eps: Eps, delta: Delta, rate: Rate, *, eps_local: LocalEps = math.inf
 ) -> float:
     """Return the number of dummies per sending user by the printed theorems, not rounded, at least 0.
 
@@ -79,7 +82,6 @@ def flexible_dummies_needed(
     DUMP (arXiv 2009.13738), Theorems 5.11 and 5.12: ``S / (rate n)`` with the total S of Theorem 5.2 or 5.6, or 0 for
     negative S. S is computed at delta minus the probability ``(1 - rate)^n`` that no user sends dummies.
     """
-    n, domain_size, eps, delta, rate, eps_local = _checked(n, domain_size, eps, delta, rate, eps_local)
     if printed_total(n, domain_size, eps, delta, eps_local) <= 0:
         return 0.0
     silent = math.exp(n * math.log1p(-rate)) if rate < 1 else 0.0
@@ -92,14 +94,14 @@ def flexible_dummies_needed(
 
 
 def flexible_dummies(
-    n: int,
-    domain_size: int,
-    eps: float,
-    delta: float,
-    rate: float,
+    n: FromOne,
+    domain_size: FromTwo,
+    eps: Eps,
+    delta: Delta,
+    rate: Rate,
     *,
     accounting: Annotated[str, one_of(FLEXIBLE_ACCOUNTINGS)] = "exact",
-    eps_local: float = math.inf,
+    eps_local: LocalEps = math.inf,
 ) -> int:
     """Return the smallest number of dummies per sending user with which the reports are (eps, delta)-private.
 
@@ -143,7 +145,6 @@ def flexible_dummies(
     >>> flexible_dummies(10_000, domain_size=50, eps=0.5, delta=1e-6, rate=0.1, accounting="corrected")
     52
     """
-    n, domain_size, eps, delta, rate, eps_local = _checked(n, domain_size, eps, delta, rate, eps_local)
     if eps_local <= eps:
         return 0
     if accounting == "exact":
@@ -163,7 +164,13 @@ def flexible_dummies(
 
 
 def flexible_dummy_delta(
-    eps: EpsAt, n: int, domain_size: int, dummies: Count, rate: float, *, eps_local: float = math.inf
+    eps: EpsAt,
+    n: FromOne,
+    domain_size: FromTwo,
+    dummies: Count,
+    rate: Rate,
+    *,
+    eps_local: LocalEps = math.inf,
 ) -> float:
     """Return delta when every user sends `dummies` dummies with probability `rate`.
 
@@ -193,24 +200,7 @@ def flexible_dummy_delta(
     Infeasible
         If the sum does not fit into memory, for many messages and few values.
     """
-    n, domain_size, _, _, rate, eps_local = _checked(n, domain_size, 1.0, 0.5, rate, eps_local)
     return profile(n, domain_size, eps, dummies, rate, eps_local)
-
-
-def _checked(
-    n: int, domain_size: int, eps: float, delta: float, rate: float, eps_local: float
-) -> tuple[int, int, float, float, float, float]:
-    rate = check_positive("rate", rate)
-    if rate > 1:
-        raise ValueError(f"rate must be in (0, 1], got {rate!r}.")
-    return (
-        check_count("n", n, 1),
-        check_count("domain_size", domain_size, 2),
-        check_positive("eps", eps),
-        check_open_unit("delta", delta),
-        rate,
-        eps_local if eps_local == math.inf else check_positive("eps_local", eps_local),
-    )
 
 
 def _finite(dummies: float, n: int) -> int:

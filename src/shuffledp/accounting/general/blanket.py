@@ -58,7 +58,6 @@ if TYPE_CHECKING:
     from shuffledp.accounting.general.profiles import View
     from shuffledp.numerics.sum_excess import Side
 
-SIDES: tuple[str, ...] = ("upper", "lower")
 
 #: Cells of a density are about 1e-3 wide: a tenth of that is enough.
 _CELLS_GAP = 1e-4

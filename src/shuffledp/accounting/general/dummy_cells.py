@@ -30,7 +30,7 @@ from scipy.fft import irfft, next_fast_len, rfft
 
 from shuffledp.accounting.general.epsilon_search import LEAST, limit_epsilon
 from shuffledp.accounting.general.gaussian import log_gaussian_delta
-from shuffledp.numerics.argument_ranges import Delta, Eps, EpsAt, check_count, check_positive
+from shuffledp.numerics.argument_ranges import Delta, Eps, EpsAt, check_between, check_count
 from shuffledp.numerics.relative_sizes import log_ratio, settled
 from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.windows import poisson_window
@@ -58,14 +58,7 @@ _TRANSFORM, _PRODUCT, _MASS, _ROUNDING = 16 * 2.0**-53, 8 * 2.0**-53, 1e-13, 1e-
 _TILT, _XTOL, _NEAR = 1e-2, 1e-8, 1e-2
 
 
-def _check_mean(name: str, value: float) -> float:
-    number = check_positive(name, value)
-    if not _LEAST_MEAN <= number <= MOST_MEAN:
-        raise ValueError(f"{name} must be in [{_LEAST_MEAN:g}, {MOST_MEAN:g}], got {value!r}.")
-    return number
-
-
-Mean = Annotated[float, _check_mean]
+Mean = Annotated[float, partial(check_between, least=_LEAST_MEAN, most=MOST_MEAN)]
 Cells = Annotated[int, partial(check_count, most=10**6)]
 Groups = tuple[tuple[float, int, int], ...]
 """Groups of cells, each with the mean of its fabricated counts and its numbers of losing and gaining cells."""

@@ -24,7 +24,8 @@ larger delta at 0.3 nats.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Annotated, Literal
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, Literal, cast
 
 import numpy as np
 from scipy.special import log_ndtr, ndtr, ndtri
@@ -33,7 +34,7 @@ from shuffledp.accounting.general.blanket import compared_delta
 from shuffledp.accounting.general.comparisons import Cells, Comparison, Outputs, normal_mass
 from shuffledp.accounting.general.epsilon_search import COARSE, LEAST, limit_epsilon, search_epsilon
 from shuffledp.accounting.general.gaussian import log_gaussian_delta
-from shuffledp.numerics.argument_ranges import Delta, EpsAt, FromOne, check_positive, one_of
+from shuffledp.numerics.argument_ranges import Delta, Eps, EpsAt, FromOne, check_between, one_of
 from shuffledp.numerics.expected_excess import chernoff_excess, expected_excesses
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio
@@ -75,8 +76,8 @@ def allocation_delta(
     eps: EpsAt,
     steps: FromOne,
     *,
-    eps_local: float | None = None,
-    sigma: float | None = None,
+    eps_local: Eps | None = None,
+    sigma: Sigma | None = None,
     direction: Annotated[str, one_of(DIRECTIONS)] = "both",
     bound: Literal["upper", "lower"] = "upper",
 ) -> float:
@@ -125,8 +126,8 @@ def allocation_epsilon(
     delta: Delta,
     steps: FromOne,
     *,
-    eps_local: float | None = None,
-    sigma: float | None = None,
+    eps_local: Eps | None = None,
+    sigma: Sigma | None = None,
     direction: Annotated[str, one_of(DIRECTIONS)] = "both",
     bound: Literal["upper", "lower"] = "upper",
 ) -> float:
@@ -212,23 +213,21 @@ def allocation_end(steps: int, sigma: float, target: float) -> float:
     return math.exp(-root_below(excess, -guess, last, -math.log(LEAST), xtol=0.02, ytol=0.3))
 
 
+#: Noise that the accounting resolves.
+Sigma = Annotated[float, partial(check_between, least=0.1, most=1e6)]
 #: ``pure`` with eps_local, or ``gaussian`` with sigma.
 Step = tuple[str, float]
 
 
 def checked_step(eps_local: float | None, sigma: float | None) -> Step:
-    """Return the kind of a step and its parameter; raise ValueError unless exactly one is given and in its range."""
+    """Return the kind of a step and its parameter; raise ValueError unless exactly one is given."""
     if (eps_local is None) == (sigma is None):
         raise ValueError(f"Give either eps_local or sigma, got eps_local={eps_local!r}, sigma={sigma!r}.")
-    if eps_local is not None:
-        number = check_positive("eps_local", eps_local)
-        if number > 300:
-            raise ValueError(f"eps_local must be at most 300, got {eps_local!r}.")
-        return "pure", number
-    number = check_positive("sigma", 1.0 if sigma is None else sigma)
-    if not 0.1 <= number <= 1e6:
-        raise ValueError(f"sigma must be in [0.1, 1e6], got {sigma!r}.")
-    return "gaussian", number
+    if eps_local is None:
+        return "gaussian", cast("float", sigma)
+    if eps_local > 300:
+        raise ValueError(f"eps_local must be at most 300, got {eps_local!r}.")
+    return "pure", eps_local
 
 
 def directions(direction: str) -> tuple[str, ...]:

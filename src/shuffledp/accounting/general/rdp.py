@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-from shuffledp.numerics.argument_ranges import Delta, check_count, check_positive
+from shuffledp.numerics.argument_ranges import Delta, check_between, check_count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -174,15 +174,8 @@ def check_orders(orders: ArrayLike) -> NDArray[np.int64]:
     return numbers.astype(np.int64)
 
 
-def _check_sigma(name: str, value: float) -> float:
-    """Return `value` as a float; raise ValueError unless it is in [1e-100, 1e100], where its square is a float."""
-    number = check_positive(name, value)
-    if not 1e-100 <= number <= 1e100:
-        raise ValueError(f"{name} must be in [1e-100, 1e100], got {value!r}.")
-    return number
-
-
-Sigma = Annotated[float, _check_sigma]
+#: Noise whose square is a float.
+Sigma = Annotated[float, partial(check_between, least=1e-100, most=1e100)]
 Order = Annotated[int, partial(check_count, least=2, most=MOST_ORDER)]
 
 

@@ -47,8 +47,8 @@ from shuffledp.accounting.general.blanket import compared_delta
 from shuffledp.accounting.general.epsilon_search import COARSE, LEAST, limit_epsilon
 from shuffledp.accounting.general.exports import convex_minorant
 from shuffledp.accounting.general.gaussian import log_gaussian_delta
-from shuffledp.accounting.general.random_allocation import MOST_EPS, gaussian_cells
-from shuffledp.numerics.argument_ranges import Delta, EpsAt, check_count, check_positive
+from shuffledp.accounting.general.random_allocation import MOST_EPS, Sigma, gaussian_cells
+from shuffledp.numerics.argument_ranges import Delta, EpsAt, check_count
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, settled
 from shuffledp.numerics.roots import golden_section, root_below
@@ -86,15 +86,7 @@ _XTOL, _NEAR = 1e-7, 0.1
 _FIRST, _LEAST_TARGET = 1e-12, 1e-290
 
 
-def _check_sigma(name: str, value: float) -> float:
-    number = check_positive(name, value)
-    if not 0.1 <= number <= 1e6:
-        raise ValueError(f"{name} must be in [0.1, 1e6], got {value!r}.")
-    return number
-
-
 Steps = Annotated[int, partial(check_count, least=1, most=10**9)]
-Sigma = Annotated[float, _check_sigma]
 Epochs = Annotated[int, partial(check_count, least=1, most=10**4)]
 
 

@@ -29,7 +29,7 @@ from functools import partial
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.labeled_counts import Labels, binomial_blanket, pair_delta, settled_delta
-from shuffledp.numerics.argument_ranges import Count, Delta, EpsAt, check_positive
+from shuffledp.numerics.argument_ranges import Count, Delta, EpsAt, LocalEps, Positive
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible
 from shuffledp.numerics.roots import root_below
@@ -43,7 +43,7 @@ _MOST_EPS = 700.0
 
 
 def variation_ratio_delta(
-    eps: EpsAt, p: float, beta: float, q: float, candidates: Count, *, sound: bool | None = None
+    eps: EpsAt, p: LocalEps, beta: Positive, q: Positive, candidates: Count, *, sound: bool | None = None
 ) -> float:
     """Return delta of the variation-ratio reduction.
 
@@ -95,7 +95,7 @@ def variation_ratio_delta(
 
 
 def variation_ratio_epsilon(
-    delta: Delta, p: float, beta: float, q: float, candidates: Count, *, sound: bool | None = None
+    delta: Delta, p: LocalEps, beta: Positive, q: Positive, candidates: Count, *, sound: bool | None = None
 ) -> float:
     """Return the smallest eps at which :func:`variation_ratio_delta` is at most delta.
 
@@ -145,18 +145,14 @@ def _epsilon(delta: float, labels: Labels, rate: float, candidates: int) -> floa
 
 def _reduced(p: float, beta: float, q: float, sound: bool | None) -> tuple[Labels, float, float]:
     """Return the labels of the pair, r, and the factor of the pair's delta."""
-    if p != math.inf:
-        p = check_positive("p", p)
-        if p <= 1:
-            raise ValueError(f"p must be above 1, got {p!r}.")
+    if p <= 1:
+        raise ValueError(f"p must be above 1, got {p!r}.")
     # p / (p - 1), 1 / (p - 1) and (p - 1) / (p + 1), also for infinite p
     larger, smaller, most = (
         (1.0, 0.0, 1.0) if p == math.inf else (p / (p - 1), 1 / (p - 1), (p - 1) / (p + 1))
     )
-    beta = check_positive("beta", beta)
     if beta > most * (1 + _ROUNDING):
         raise ValueError(f"beta must be in (0, (p - 1) / (p + 1)] = (0, {most:.6g}], got {beta!r}.")
-    q = check_positive("q", q)
     if q < 1:
         raise ValueError(f"q must be at least 1, got {q!r}.")
     rate = beta * larger / q

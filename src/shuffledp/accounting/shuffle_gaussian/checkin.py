@@ -34,11 +34,10 @@ from shuffledp.accounting.shuffle_gaussian.checkin_participants import (
     split_blocks,
 )
 from shuffledp.accounting.shuffle_gaussian.subsampled import (
-    Rate,
     epsilon_of_curve,
     log_subsampled_excess,
 )
-from shuffledp.numerics.argument_ranges import Delta, FromOne, Unit
+from shuffledp.numerics.argument_ranges import Delta, FromOne, Rate, Unit
 from shuffledp.numerics.logs import log_sum
 from shuffledp.numerics.memoize import remember
 

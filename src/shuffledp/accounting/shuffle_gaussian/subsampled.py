@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 
@@ -39,7 +39,7 @@ from shuffledp.accounting.shuffle_gaussian.all_users import (
     log_central_moments,
     log_moment_excess,
 )
-from shuffledp.numerics.argument_ranges import Delta, FromOne, Unit, check_unit
+from shuffledp.numerics.argument_ranges import Delta, FromOne, Rate, Unit
 from shuffledp.numerics.logs import log_binomials, log_sum
 from shuffledp.numerics.memoize import remember
 
@@ -241,16 +241,6 @@ def epsilon_of_curve(
         last = min(last, _MOST_CURVE_ORDER)
     orders = np.arange(2, last + 1)
     return float(epsilons_after(orders, curve(last), [rounds], delta, warn=most_order is None)[0])
-
-
-def _check_rate(name: str, value: float) -> float:
-    rate = check_unit(name, value)
-    if rate == 0:
-        raise ValueError(f"{name} must be in (0, 1], got 0.")
-    return rate
-
-
-Rate = Annotated[float, _check_rate]
 
 
 @remember(_REMEMBERED)

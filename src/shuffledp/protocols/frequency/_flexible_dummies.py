@@ -14,7 +14,6 @@ from shuffledp.accounting.dump.flexible import (
 from shuffledp.accounting.dump.flexible_profile import quick_bound
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.guarantees import UPPER, Standing
-from shuffledp.numerics.argument_ranges import check_choice
 from shuffledp.protocols.base import Cost
 from shuffledp.protocols.frequency._dummy_points import BLANKET, DummyPoints
 from shuffledp.tasks import Array, Floats, Participants, Public, Users
@@ -130,7 +129,6 @@ def flexible_plan(
     eps_local: float = math.inf,
 ) -> tuple[int, float, str]:
     """Return dummies per sender, rate and estimator that meet a budget; the rate None means `default_rate`."""
-    check_choice("estimator", estimator, ESTIMATORS)
     share = default_rate(n, delta) if rate is None else float(rate)
     per_sender = flexible_dummies(
         n, domain_size, eps, delta, share, accounting=accounting, eps_local=eps_local

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.random_population.population_bounds import population_lower_bound
-from shuffledp.accounting.random_population.secure_sum import SHARE_FORMS, security_bits, share_count
-from shuffledp.numerics.argument_ranges import check_choice
+from shuffledp.accounting.random_population.secure_sum import security_bits, share_count
 from shuffledp.populations import Law, Population
 from shuffledp.protocols._additive_shares import LARGEST_GROUP, split, sum_modulo
 from shuffledp.protocols._requests import domain_size_of, law_of
@@ -53,7 +52,6 @@ def secure_sum(law: Law, eps: float, delta: float, group_order: int, *, form: st
     For ``balle``, part of this half is delta / 2000, the probability of too few users. Raises `Infeasible` if the group
     is too large, or if fewer than 19 users are reached for ``balle``.
     """
-    check_choice("share_form", form, SHARE_FORMS)
     if group_order >= LARGEST_GROUP:
         raise Infeasible(
             f"The noise needs a group of order {group_order:.3g}, beyond 2^62: eps is too small."

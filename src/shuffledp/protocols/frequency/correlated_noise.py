@@ -18,7 +18,7 @@ Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, 
 import math
 from dataclasses import dataclass
 from functools import partial
-from typing import Self
+from typing import Annotated, Self
 
 import numpy as np
 
@@ -35,7 +35,7 @@ from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.count_pairs import MovingCount, pair_delta, settled_count_delta
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.guarantees import EXACT, UPPER, Standing, under
-from shuffledp.numerics.argument_ranges import Delta, Eps, OpenUnit, check_choice
+from shuffledp.numerics.argument_ranges import Delta, Eps, OpenUnit, one_of
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible
 from shuffledp.numerics.roots import root_below, walk_to_minimum
@@ -207,7 +207,7 @@ class CorrelatedNoise(NoisyCounters):
         *,
         accounting: str = "exact",
         share: OpenUnit = 0.1,
-        constants: str = "corrected",
+        constants: Annotated[str, one_of(CORRELATED_CONSTANTS)] = "corrected",
         together: bool = True,
     ) -> Self:
         """Find the noise of every counter, see :func:`correlated_pair_noise` for ``share``.
@@ -216,7 +216,6 @@ class CorrelatedNoise(NoisyCounters):
         printed, which takes about twice as many messages for the same error. Raises `Infeasible` if the noise is too
         wide.
         """
-        check_choice("constants", constants, CORRELATED_CONSTANTS)
         both = accounting == "exact" and bool(together)
         noise = (
             correlated_pair_noise(eps, delta, share=share)

@@ -25,7 +25,7 @@ Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, 
 
 import math
 from dataclasses import dataclass
-from typing import Self
+from typing import Annotated, Self
 
 import numpy as np
 
@@ -38,7 +38,7 @@ from shuffledp.accounting.general.matched_blanket import (
 )
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.guarantees import UPPER, Standing, under
-from shuffledp.numerics.argument_ranges import check_choice, check_count
+from shuffledp.numerics.argument_ranges import FromOne, one_of
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible, settled
 from shuffledp.numerics.roots import root_below
@@ -132,16 +132,14 @@ class FakeUsers(WholeRows):
         delta: float,
         *,
         accounting: str = "exact",
-        kappa: int = 10,
-        other_rows: str = "dropped",
+        kappa: FromOne = 10,
+        other_rows: Annotated[str, one_of(OTHER_ROWS)] = "dropped",
     ) -> Self:
         """Find the smallest flip probability for ``kappa`` fake users per user.
 
         Under ``exact``, ``other_rows`` of other users' values are ``dropped``, or count as rows of zeros with some
         probability (``blanket``). Raises `Infeasible` if kappa is too small for the printed theorem.
         """
-        kappa = check_count(f"{cls.name}: kappa", kappa, 1)
-        check_choice(f"{cls.name}: other_rows", other_rows, OTHER_ROWS)
         q = fake_users_flip_probability(n, kappa, eps, delta, accounting=accounting, other_rows=other_rows)
         return cls(n, k, 1 - q, q, kappa, other_rows)
 

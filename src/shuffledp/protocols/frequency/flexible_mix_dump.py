@@ -1,13 +1,13 @@
 """Flexible mixDUMP: randomized values among dummies of some users."""
 
 from dataclasses import dataclass
-from typing import Self
+from typing import Annotated, Self
 
 from shuffledp.accounting.dump.flexible import RANDOM_SENDERS
 from shuffledp.guarantees import UPPER, under
-from shuffledp.numerics.argument_ranges import check_positive
+from shuffledp.numerics.argument_ranges import Eps, Rate, one_of
 from shuffledp.protocols._requests import from_request
-from shuffledp.protocols.frequency._flexible_dummies import FlexibleDummies, flexible_plan
+from shuffledp.protocols.frequency._flexible_dummies import ESTIMATORS, FlexibleDummies, flexible_plan
 
 
 @dataclass(frozen=True)
@@ -30,9 +30,9 @@ class FlexibleMixDump(FlexibleDummies):
         delta: float,
         *,
         accounting: str = "exact",
-        eps_local: float = 8.0,
-        rate: float | None = None,
-        estimator: str = "expected",
+        eps_local: Eps = 8.0,
+        rate: Rate | None = None,
+        estimator: Annotated[str, one_of(ESTIMATORS)] = "expected",
     ) -> Self:
         """Find the smallest number of dummies per sender, in addition to uniform reports of budget ``eps_local``.
 
@@ -41,7 +41,6 @@ class FlexibleMixDump(FlexibleDummies):
         is `default_rate`; ``estimator`` is the number of dummies to subtract. Raises `Infeasible` if too few users send
         dummies.
         """
-        eps_local = check_positive(f"{cls.name}: eps_local", eps_local)
         return cls(
             n,
             k,

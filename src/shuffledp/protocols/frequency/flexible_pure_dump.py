@@ -2,12 +2,13 @@
 
 import math
 from dataclasses import dataclass
-from typing import Self
+from typing import Annotated, Self
 
 from shuffledp.accounting.dump.flexible import RANDOM_SENDERS
 from shuffledp.guarantees import EXACT, UPPER, under
+from shuffledp.numerics.argument_ranges import Rate, one_of
 from shuffledp.protocols._requests import from_request
-from shuffledp.protocols.frequency._flexible_dummies import FlexibleDummies, flexible_plan
+from shuffledp.protocols.frequency._flexible_dummies import ESTIMATORS, FlexibleDummies, flexible_plan
 
 
 @dataclass(frozen=True)
@@ -31,8 +32,8 @@ class FlexiblePureDump(FlexibleDummies):
         delta: float,
         *,
         accounting: str = "exact",
-        rate: float | None = None,
-        estimator: str = "expected",
+        rate: Rate | None = None,
+        estimator: Annotated[str, one_of(ESTIMATORS)] = "expected",
     ) -> Self:
         """Find the smallest number of dummies per sender.
 

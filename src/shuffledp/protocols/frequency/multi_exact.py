@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from shuffledp.accounting.random_population.multi_message import multi_exact_plan
+from shuffledp.accounting.random_population.secure_sum import ShareForm
 from shuffledp.guarantees import UPPER, under
 from shuffledp.populations import Population
 from shuffledp.protocols._requests import from_request
@@ -31,7 +32,7 @@ class MultiExact(PolyaShares):
         eps: float,
         *,
         accounting: str = "exact",
-        share_form: str = "any_n",
+        share_form: ShareForm = "any_n",
     ) -> Self:
         """Find n1, with half of delta for the noise of too few users and half for the secure sum.
 

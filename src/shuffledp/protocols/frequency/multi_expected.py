@@ -12,7 +12,7 @@ from scipy.special import log_ndtr
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.accounting.random_population.multi_message import multi_expected_plan
-from shuffledp.accounting.random_population.secure_sum import ORDER_FORMS, group_order, most_users
+from shuffledp.accounting.random_population.secure_sum import ORDER_FORMS, ShareForm, group_order, most_users
 from shuffledp.guarantees import UPPER, under
 from shuffledp.numerics.argument_ranges import one_of
 from shuffledp.numerics.roots import root_below
@@ -140,7 +140,7 @@ class MultiExpected(SecretShares):
         *,
         accounting: str = "exact",
         order: Annotated[str, one_of(ORDER_FORMS)] = "safe",
-        share_form: str | None = None,
+        share_form: ShareForm | None = None,
     ) -> Self:
         """Find tau, with half of delta for the noise, averaged over the number of users, and half for the secure sum.
 

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from shuffledp.accounting.random_population.multi_message import TABLE_II_BINOMIAL, multi_union_plan
+from shuffledp.accounting.random_population.secure_sum import ShareForm
 from shuffledp.guarantees import UPPER, Standing, under
 from shuffledp.populations import Binomial, Population
 from shuffledp.protocols._requests import from_request
@@ -31,7 +32,7 @@ class MultiUnion(PolyaShares):
         eps: float,
         *,
         accounting: str = "exact",
-        share_form: str | None = None,
+        share_form: ShareForm | None = None,
     ) -> Self:
         """Find n1, with half of delta for too few users and half for the secure sum.
 

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Self
+from functools import partial
+from typing import Annotated, Self
 
 import numpy as np
 from numpy.random import Generator
@@ -14,6 +15,7 @@ from shuffledp.accounting.baselines.private_coin import (
 from shuffledp.accounting.general.matched_blanket import matched_delta
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.guarantees import UPPER, under
+from shuffledp.numerics.argument_ranges import check_count, one_of
 from shuffledp.protocols._requests import PlannedUsers, from_request
 from shuffledp.protocols.base import Cost, Messages
 from shuffledp.protocols.frequency._binary_subspaces import (
@@ -71,8 +73,8 @@ class PrivateCoin(PlannedUsers):
         delta: float,
         *,
         accounting: str = "exact",
-        entries: int | None = None,
-        constant: str = "theorem",
+        entries: Annotated[int, partial(check_count, least=1, most=60)] | None = None,
+        constant: Annotated[str, one_of(("theorem", "lemma"))] = "theorem",
     ) -> Self:
         """Find the uniform tuples per user, see :func:`shuffledp.accounting.private_coin_tuples`.
 

@@ -9,6 +9,7 @@ from shuffledp.accounting.baselines.solh import solh_report
 from shuffledp.accounting.general.matched_blanket import blanketed_delta
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.guarantees import UPPER, under
+from shuffledp.numerics.argument_ranges import FromTwo
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.client.description import ODDS, Client, frequencies, odds_below
@@ -40,7 +41,14 @@ class Solh(PureReports):
     @classmethod
     @from_request
     def calibrate(
-        cls, n: int, k: int, eps: float, delta: float, *, accounting: str = "exact", cells: int | None = None
+        cls,
+        n: int,
+        k: int,
+        eps: float,
+        delta: float,
+        *,
+        accounting: str = "exact",
+        cells: FromTwo | None = None,
     ) -> Self:
         """Find the number of cells, or use ``cells`` >= 2, and the budget, see
         :func:`shuffledp.accounting.solh_report`.

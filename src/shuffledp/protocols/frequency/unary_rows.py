@@ -28,7 +28,7 @@ Unary encoding: Wang, Blocki, Li and Jha 2017.
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Self
+from typing import Annotated, Self
 
 import numpy as np
 
@@ -42,7 +42,7 @@ from shuffledp.accounting.general.matched_blanket import (
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.accounting.random_population.amplification import local_budget
 from shuffledp.guarantees import UPPER, under
-from shuffledp.numerics.argument_ranges import check_choice
+from shuffledp.numerics.argument_ranges import one_of
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible
 from shuffledp.numerics.roots import root_below
@@ -292,15 +292,20 @@ class UnaryRows(WholeRows):
     @classmethod
     @from_request
     def calibrate(
-        cls, n: int, k: int, eps: float, delta: float, *, form: str = "best", bound: str = "blanket"
+        cls,
+        n: int,
+        k: int,
+        eps: float,
+        delta: float,
+        *,
+        form: Annotated[str, one_of(ROW_FORMS)] = "best",
+        bound: Annotated[str, one_of(ROW_BOUNDS)] = "blanket",
     ) -> Self:
         """Find the rates of the bits, see :func:`row_rates`.
 
         ``form`` is ``best`` (least error), ``symmetric`` (SUE) or ``optimized`` (OUE). ``bound`` is the ``blanket`` of
         the rows or, for comparison, the ``clones`` reduction.
         """
-        check_choice(f"{cls.name}: form", form, ROW_FORMS)
-        check_choice(f"{cls.name}: bound", bound, ROW_BOUNDS)
         rates = row_rates(n, k, eps, delta, form=form, bound=bound)
         return cls(n, k, rates.own_rate, rates.other_rate)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Annotated, Any, Self
 
 import numpy as np
 from numpy.random import Generator
@@ -12,7 +12,7 @@ from shuffledp.accounting.segmented.plan_search import segmented_choices, segmen
 from shuffledp.accounting.segmented.plans import SegmentedPlan
 from shuffledp.accounting.segmented.profile import SegmentedProfile
 from shuffledp.guarantees import NUMBER_OF_MESSAGES, UPPER, Standing, under, weakest
-from shuffledp.numerics.argument_ranges import Positive, check_choice, check_positive
+from shuffledp.numerics.argument_ranges import Positive, one_of
 from shuffledp.populations import Population
 from shuffledp.protocols._requests import PlannedUsers, from_request
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase, message_bits
@@ -80,7 +80,7 @@ class Segmented(SetProtocol, PlannedUsers):
         *,
         accounting: str = "exact",
         blankets: Positive | None = None,
-        objective: str = "bound",
+        objective: Annotated[str, one_of(OBJECTIVES)] = "bound",
         first_round: Mapping[str, Any] | FirstRound | None = None,
     ) -> Self:
         """Find the reporting probabilities, and the number m of blanket messages unless ``blankets`` fixes it.
@@ -90,7 +90,6 @@ class Segmented(SetProtocol, PlannedUsers):
         one. ``first_round``, by default exact, is ``{protocol, eps, delta, accounting, options}``. Raises `Infeasible`
         if nothing is left for the data round, or the search needs too many messages.
         """
-        check_choice("objective", objective, OBJECTIVES)
         sets = sets_task(task)
         check_levels(cls.name, budget, sets)
         first = None if first_round is None else FirstRound.of(first_round)
@@ -111,10 +110,7 @@ class Segmented(SetProtocol, PlannedUsers):
 
     @classmethod
     def check_options(cls, options: Mapping[str, Any]) -> None:
-        """Check the number of blanket messages, the objective, and the first round with its budget."""
-        check_choice("objective", options.get("objective", OBJECTIVES[0]), OBJECTIVES)
-        if (blankets := options.get("blankets")) is not None:
-            check_positive("blankets", blankets)
+        """Check the first round with its budget."""
         if (first := options.get("first_round")) is not None:
             FirstRound.of(first)
 

@@ -72,7 +72,14 @@ class SubsetLocal(SubsetReports):
 
     @classmethod
     @from_request
-    def calibrate(cls, population: Population, task: Task, eps: float, *, selection: str = "error") -> Self:
+    def calibrate(
+        cls,
+        population: Population,
+        task: Task,
+        eps: float,
+        *,
+        selection: Annotated[str, one_of(SELECTIONS)] = "error",
+    ) -> Self:
         """Find the best number of items per message for ``eps_local = eps``, with any delta.
 
         ``selection`` is described in `shuffledp.accounting.local_subset_exponential`.

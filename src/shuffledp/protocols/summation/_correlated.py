@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, Literal, Self
+from typing import Annotated, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,14 +14,14 @@ from numpy.typing import ArrayLike
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.profiles import Kind, PrivacyProfile, View
 from shuffledp.accounting.summation.closed_designs import analytic_design, best_modular_design
-from shuffledp.accounting.summation.design_files import MOST_QUICK, quick_design, shipped_design
+from shuffledp.accounting.summation.design_files import ATOM_CHOICES, MOST_QUICK, quick_design, shipped_design
 from shuffledp.accounting.summation.joint_noise import correlated_noise_delta
 from shuffledp.accounting.summation.moment_bounds import moment_delta
 from shuffledp.accounting.summation.noise_atoms import MOST_VALUE, atom_messages
 from shuffledp.accounting.summation.noise_design import LAWS, NoiseDesign
 from shuffledp.accounting.summation.wide_designs import wide_design
 from shuffledp.guarantees import UPPER, under
-from shuffledp.numerics.argument_ranges import check_choice, check_open_unit, check_positive
+from shuffledp.numerics.argument_ranges import one_of
 from shuffledp.numerics.memoize import remember
 from shuffledp.protocols._noise_shares import AtomNoise, JumpShare, NegativeBinomialShare, Noise, Share
 from shuffledp.protocols.summation._noisy_sum import NoisySum
@@ -29,6 +29,9 @@ from shuffledp.protocols.summation._sums import Numbers
 from shuffledp.tasks import Floats
 
 ALPHABETS = ("paper", "used")
+Alphabet = Annotated[str, one_of(ALPHABETS)]
+Atoms = Annotated[str, one_of(ATOM_CHOICES)]
+NoiseLaw = Annotated[str, one_of(LAWS)]
 
 
 #: Number of pairs of inputs over ``eps - eps_star`` up to which a design is certified by all losses: a few seconds.
@@ -82,8 +85,7 @@ def chosen_design(
     """
     if max_value > MOST_VALUE:
         raise Infeasible(f"Noise designs exist for at most {MOST_VALUE} levels, got {max_value}.")
-    gamma = check_open_unit("gamma", gamma)
-    star = (1 - gamma) * eps if eps_star is None else check_positive("eps_star", eps_star)
+    star = (1 - gamma) * eps if eps_star is None else eps_star
     if star >= eps:
         raise Infeasible(
             f"eps_star must be below eps = {eps!r} to leave something for the noises, got {star!r}."
@@ -185,8 +187,7 @@ class CorrelatedNoiseSum(NoisySum):
     @classmethod
     def with_noise(cls, n: int, numbers: Numbers, chosen: Chosen, alphabet: str) -> Self:
         """Return the protocol with this design. Raise ValueError for an unknown alphabet."""
-        checked = check_choice("alphabet", alphabet, ALPHABETS)
-        return cls(n, numbers, chosen.design, checked, chosen.origin)
+        return cls(n, numbers, chosen.design, alphabet, chosen.origin)
 
     @cached_property
     def _noises(self) -> list[Noise]:

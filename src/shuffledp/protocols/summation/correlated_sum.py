@@ -4,8 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Self
 
+from shuffledp.numerics.argument_ranges import Eps, FromTwo, OpenUnit
 from shuffledp.protocols._requests import from_request
-from shuffledp.protocols.summation._correlated import CorrelatedNoiseSum, chosen_design
+from shuffledp.protocols.summation._correlated import (
+    Alphabet,
+    Atoms,
+    CorrelatedNoiseSum,
+    NoiseLaw,
+    chosen_design,
+)
 from shuffledp.protocols.summation._sums import numbers_of
 from shuffledp.tasks import Task
 
@@ -28,12 +35,12 @@ class CorrelatedSum(CorrelatedNoiseSum):
         delta: float,
         *,
         accounting: str = "exact",
-        atoms: str | None = None,
-        hubs: Sequence[int] | None = None,
-        gamma: float = 0.1,
-        eps_star: float | None = None,
-        alphabet: str = "paper",
-        law: str = "negative_binomial",
+        atoms: Atoms | None = None,
+        hubs: Sequence[FromTwo] | None = None,
+        gamma: OpenUnit = 0.1,
+        eps_star: Eps | None = None,
+        alphabet: Alphabet = "paper",
+        law: NoiseLaw = "negative_binomial",
     ) -> Self:
         """Choose the noise design that meets the budget, see `shuffledp.protocols.summation._correlated.chosen_design`.
 

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Self
+from typing import Annotated, Self
 
 import numpy as np
 from numpy.random import Generator
@@ -12,7 +12,7 @@ from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.expected_errors.sums import RAPPOR_ESTIMATORS, rappor_mse
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.guarantees import RAPPOR_STANDINGS, Standing
-from shuffledp.numerics.argument_ranges import check_choice
+from shuffledp.numerics.argument_ranges import check_choice, one_of
 from shuffledp.protocols._coins import coin_blocks
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages, message_bits
@@ -59,7 +59,7 @@ class FragmentedRappor(SumReports):
         delta: float,
         *,
         accounting: str = "exact",
-        estimator: str = "plain",
+        estimator: Annotated[str, one_of(RAPPOR_ESTIMATORS)] = "plain",
         calibration: str | None = None,
     ) -> Self:
         """Find the smallest flip probability, for all data sets of the other users or for one.
@@ -70,7 +70,6 @@ class FragmentedRappor(SumReports):
         ``optimistic`` violate the budget for other data sets. Raises `Infeasible` for one user.
         """
         numbers = numbers_of(task)
-        check_choice(f"{cls.name}: estimator", estimator, RAPPOR_ESTIMATORS)
         known = _CALIBRATIONS[accounting]
         chosen = check_choice(f"{cls.name}: calibration under {accounting}", calibration or known[0], known)
         if n < 2:

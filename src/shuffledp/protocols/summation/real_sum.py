@@ -6,9 +6,15 @@ from typing import ClassVar, Self
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.expected_errors.sums import real_summation_levels
-from shuffledp.numerics.argument_ranges import FromOne, check_open_unit
+from shuffledp.numerics.argument_ranges import FromOne, FromTwo, OpenUnit
 from shuffledp.protocols._requests import from_request
-from shuffledp.protocols.summation._correlated import CorrelatedNoiseSum, chosen_design
+from shuffledp.protocols.summation._correlated import (
+    Alphabet,
+    Atoms,
+    CorrelatedNoiseSum,
+    NoiseLaw,
+    chosen_design,
+)
 from shuffledp.protocols.summation._sums import Numbers, numbers_of
 from shuffledp.tasks import Task
 
@@ -36,12 +42,12 @@ class RealSum(CorrelatedNoiseSum):
         delta: float,
         *,
         accounting: str = "exact",
-        atoms: str | None = None,
-        hubs: Sequence[int] | None = None,
-        zeta: float = 0.2,
+        atoms: Atoms | None = None,
+        hubs: Sequence[FromTwo] | None = None,
+        zeta: OpenUnit = 0.2,
         levels: FromOne | None = None,
-        alphabet: str = "paper",
-        law: str = "negative_binomial",
+        alphabet: Alphabet = "paper",
+        law: NoiseLaw = "negative_binomial",
     ) -> Self:
         """Choose the levels and the noise design of each sum, with ``eps_star = (1 - zeta / 2) eps``.
 
@@ -51,7 +57,6 @@ class RealSum(CorrelatedNoiseSum):
         `Infeasible` for negative numbers, integers with no more than the default levels, the wrong number of sums, or
         if no design is known.
         """
-        check_open_unit("zeta", zeta)
         numbers = numbers_of(task, coordinates=cls.touched > 1)
         wanted = cls.levels_for(numbers, n, eps, zeta, levels)
         if levels is None and accounting == "exact" and numbers.real:

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass, field
-from typing import Self, cast
+from typing import Annotated, Self, cast
 
 import numpy as np
 from numpy.random import Generator
@@ -19,7 +19,7 @@ from shuffledp.accounting.expected_errors.sums import central_laplace_mse, ikos_
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.accounting.random_population.secure_sum import most_users
 from shuffledp.guarantees import UPPER, Standing, under
-from shuffledp.numerics.argument_ranges import check_choice, check_open_unit
+from shuffledp.numerics.argument_ranges import OpenUnit, one_of
 from shuffledp.populations import Fixed, Population
 from shuffledp.protocols._additive_shares import (
     LARGEST_GROUP,
@@ -77,9 +77,9 @@ class SplitAndMix(SumReports):
         task: Task,
         *,
         accounting: str = "printed",
-        form: str = "worst_case",
-        group: str = "wide",
-        failure: float = 1e-9,
+        form: Annotated[str, one_of(IKOS_FORMS)] = "worst_case",
+        group: Annotated[str, one_of(GROUPS)] = "wide",
+        failure: OpenUnit = 1e-9,
     ) -> Self:
         """Use all of eps for the noise and all of delta for the shares, whose number follows a formula.
 
@@ -90,9 +90,6 @@ class SplitAndMix(SumReports):
         """
         cls.check_request(budget, task, accounting)
         numbers, eps = numbers_of(task), budget.largest_eps
-        check_choice(f"{cls.name}: form", form, IKOS_FORMS)
-        check_choice(f"{cls.name}: group", group, GROUPS)
-        failure = check_open_unit(f"{cls.name}: failure", failure)
         positive_delta(budget)
         fixed = isinstance(population, Fixed)
         most = most_users(population)
