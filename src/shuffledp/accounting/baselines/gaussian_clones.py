@@ -277,12 +277,12 @@ def gaussian_clones_epsilon(
 
 
 def gaussian_clones_epsilons(
-    n: int,
-    sigma: float,
-    rounds: Sequence[int],
-    delta: float,
+    n: FromOne,
+    sigma: Positive,
+    rounds: Sequence[FromOne],
+    delta: Delta,
     *,
-    sensitivity: float = 1.0,
+    sensitivity: Positive = 1.0,
     calibration: Calibration = "classical",
     search: Search = "fine",
 ) -> NDArray[np.float64]:

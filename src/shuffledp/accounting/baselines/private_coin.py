@@ -39,7 +39,7 @@ from shuffledp.numerics.roots import smallest_integer
 from shuffledp.numerics.windows import Window
 
 
-def default_entries(n: int) -> int:
+def default_entries(n: FromOne) -> int:
     """Return tau, the number of entries per tuple for n >= 1 users: ``log2 n``, rounded down, at least 1.
 
     The proof requires n / 2^tau >= 1. Source: Ghazi, Golowich, Kumar, Pagh and Velingker, arXiv 1908.11358,

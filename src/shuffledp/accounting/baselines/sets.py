@@ -164,8 +164,8 @@ def sep_mm_plan(
     set_size: FromOne,
     *,
     weights: Annotated[str, one_of(GROUP_WEIGHTS)] = "equal",
-    accounting: str = "exact",
-    calibration: str = "variation_ratio",
+    accounting: Annotated[str, one_of(SEGMENTED_ACCOUNTINGS)] = "exact",
+    calibration: Annotated[str, one_of(CALIBRATIONS)] = "variation_ratio",
     spread: float | None = None,
 ) -> SeparatePlan:
     """Return the parameters of one balls-into-bins protocol per privacy level.

@@ -2,11 +2,13 @@
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Self
+from typing import Annotated, Self
 
+from shuffledp.accounting.baselines.sets import CALIBRATIONS
 from shuffledp.accounting.segmented.plans import SegmentedPlan
 from shuffledp.accounting.segmented.profile import full_reporting_standing
 from shuffledp.guarantees import UPPER, Standing, under
+from shuffledp.numerics.argument_ranges import one_of
 from shuffledp.protocols._requests import PlannedUsers, from_request
 from shuffledp.protocols.base import Cost, message_bits
 from shuffledp.protocols.sets._set_protocol import SetProtocol, check_levels, most_blankets, sets_task
@@ -53,7 +55,7 @@ class FullReporting(SetProtocol, PlannedUsers):
         delta: float,
         *,
         accounting: str = "exact",
-        calibration: str = "variation_ratio",
+        calibration: Annotated[str, one_of(CALIBRATIONS)] = "variation_ratio",
     ) -> Self:
         """Find the smallest numbers of blanket messages, by a ``calibration`` of `shuffledp.accounting.mm_plan`.
 
