@@ -34,6 +34,7 @@ MOST_LINES = 450
 MOST_ALONE = 250
 #: Modules that are longer, and why they are not cut.
 LONG = {
+    "shuffledp/numerics/argument_ranges.py": "checks, annotations and guards, which explain one another",
     "shuffledp/pipeline/config/grammar.py": "the grammar of the configuration: every key is looked up in one place",
     "shuffledp/pipeline/figures/captions.py": "all that a caption may ask",
     "shuffledp/pipeline/audit/finite_laws.py": "every kind of law with its bound of rounding",

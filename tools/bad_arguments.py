@@ -45,7 +45,7 @@ from valid_calls import Calls, valid_calls
 from valid_methods import valid_methods
 
 from shuffledp.accounting import Infeasible
-from shuffledp.numerics.argument_types import shown
+from shuffledp.numerics.argument_ranges import shown
 from shuffledp.pipeline.doc_blocks import write_block
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -318,7 +318,7 @@ def _account_batch(
 ) -> _Answer:
     from shuffledp.accountant import deployments
     from shuffledp.accountant.wording import arrivals_named, population_named, sentences
-    from shuffledp.numerics.argument_guards import guarded_call
+    from shuffledp.numerics.argument_ranges import guarded_call
 
     computed = eps_local is not None and eps is not None  # the number of users
     unknown = (eps_local is None and eps is None) or (users is None and population is None)
@@ -349,7 +349,7 @@ def _account_batch(
 def _account_rounds(different: tuple[str, ...], delta: float, **options: Any) -> _Answer:
     from shuffledp.accountant.rounds import batch_named, rounds_epsilon
     from shuffledp.accountant.wording import rounds_sentences
-    from shuffledp.numerics.argument_guards import guarded_call
+    from shuffledp.numerics.argument_ranges import guarded_call
 
     answer = guarded_call(rounds_epsilon)([batch_named(word) for word in different], delta, **options)
     return answer.as_dict(), rounds_sentences(answer)

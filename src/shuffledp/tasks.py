@@ -16,8 +16,13 @@ from typing import Any, ClassVar, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shuffledp.numerics.argument_ranges import check_choice, check_count, check_open_unit, check_positive
-from shuffledp.numerics.argument_types import shown
+from shuffledp.numerics.argument_ranges import (
+    check_choice,
+    check_count,
+    check_open_unit,
+    check_positive,
+    shown,
+)
 
 __all__ = [
     "ABSOLUTE_METRICS",

@@ -9,7 +9,7 @@ import pytest
 
 from scripts_by_file import script
 from shuffledp.numerics import argument_ranges as ranges
-from shuffledp.numerics.argument_types import checks_of, shown
+from shuffledp.numerics.argument_ranges import checks_of, shown
 
 script("tools/bad_arguments.py")  # puts the folder of valid calls on the path
 from valid_calls import valid_calls  # noqa: E402

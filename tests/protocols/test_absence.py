@@ -13,10 +13,10 @@ from scipy.stats import binom, nbinom, poisson
 from protocols.test_poisoning import BUILT_INS, K, N, calibrated
 from shuffledp.accounting.general.gaussian import log_gaussian_delta
 from shuffledp.accounting.general.spent import PRECISION, spent_epsilon
+from shuffledp.guarantees import ABSENCE
 from shuffledp.populations import Binomial, Fixed
 from shuffledp.protocols import get
 from shuffledp.protocols._additive_shares import polya_local_epsilon
-from shuffledp.protocols.reliance import ABSENCE
 from shuffledp.tasks import Budget, Frequency
 
 BUDGET = Budget(1.0, 1e-6)

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from shuffledp.accounting import local_budget
+from shuffledp.guarantees import ENFORCED
 from shuffledp.populations import Binomial, Fixed
 from shuffledp.protocols import available, get
-from shuffledp.protocols.reliance import ENFORCED
 from shuffledp.tasks import (
     TASK_KINDS,
     Budget,

@@ -37,8 +37,7 @@ from shuffledp.accounting.general.randomizers import (
     check_randomizer,
     in_subsets,
 )
-from shuffledp.numerics.argument_ranges import Count, Delta, EpsAt, check_count
-from shuffledp.numerics.argument_types import shown
+from shuffledp.numerics.argument_ranges import Count, Delta, EpsAt, check_count, shown
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import settled
 from shuffledp.populations import Binomial, Fixed, Law

@@ -27,8 +27,7 @@ from shuffledp.accounting.general.randomizers import (
     outputs_of,
 )
 from shuffledp.guarantees import UPPER, Standing
-from shuffledp.numerics.argument_ranges import Delta, FromOne
-from shuffledp.numerics.argument_types import shown
+from shuffledp.numerics.argument_ranges import Delta, FromOne, shown
 from shuffledp.populations import Fixed
 
 if TYPE_CHECKING:

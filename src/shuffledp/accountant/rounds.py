@@ -15,8 +15,7 @@ from shuffledp.accountant.deployments import amplification
 from shuffledp.accountant.reductions import one_round
 from shuffledp.accounting.general.composition import composed_epsilon
 from shuffledp.guarantees import UPPER
-from shuffledp.numerics.argument_ranges import Count, Delta, check_count
-from shuffledp.numerics.argument_types import check_fields
+from shuffledp.numerics.argument_ranges import Count, Delta, check_count, check_fields
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,7 +6,7 @@ from typing import Any
 
 from shuffledp.accounting.general.shuffled_batches import shuffled_batches_epsilon
 from shuffledp.guarantees import NULL_CLONES
-from shuffledp.numerics.argument_guards import guarded_call
+from shuffledp.numerics.argument_ranges import guarded_call
 
 _NEIGHBORS = "Neighbors differ in one item, which becomes a zero that keeps its place (zero-out)."
 _FRESH = "Every epoch has a fresh permutation, and batch membership is not released."

@@ -28,7 +28,7 @@ from shuffledp.guarantees import (
     Standing,
 )
 from shuffledp.lazy_api import behind
-from shuffledp.numerics.argument_guards import guarded_call
+from shuffledp.numerics.argument_ranges import guarded_call
 from shuffledp.populations import Binomial, Fixed, SubExponential, SubGaussian
 
 Arguments = Mapping[str, Any]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from shuffledp.numerics.argument_guards import guarded_call
+from shuffledp.numerics.argument_ranges import guarded_call
 
 
 def guarded(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.numerics.argument_types import shown
+from shuffledp.numerics.argument_ranges import shown
 from shuffledp.optional_dependencies import MissingExtra
 
 if TYPE_CHECKING:

@@ -111,6 +111,6 @@ def _several(key: str) -> str:
 
 def _enforced(known: Deployment) -> str:
     """Return what must be enforced to bound the gain of fake devices."""
-    from shuffledp.protocols.reliance import ENFORCED
+    from shuffledp.guarantees import ENFORCED
 
     return ENFORCED["range of a row" if known.cells is None else "capped messages"]

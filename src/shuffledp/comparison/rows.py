@@ -87,7 +87,7 @@ class Compared:
         Eps of one user's own messages at delta 0, nats; infinite if it has no bound, for example if values are sent
         unchanged. None for a curator, to whom users send their values.
     relies_on : str
-        Other users who must be honest, see `shuffledp.protocols.reliance`.
+        Other users who must be honest, see `shuffledp.guarantees`.
     mse : float
         Expected squared error: of a frequency or of the share of an item's holders, averaged over the values; of the
         sum; of a mean vector, averaged over the coordinates.

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
 
-from shuffledp.numerics.argument_types import shown
+from shuffledp.numerics.argument_ranges import shown
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

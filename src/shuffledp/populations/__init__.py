@@ -10,9 +10,16 @@ only, which hold for all its laws.
 All populations are immutable, hashable and comparable by value.
 """
 
-from shuffledp.populations.base import DEFAULT_TAIL, Law, Population, TailConvention
-from shuffledp.populations.bounds import MomentBounded, SubExponential, SubGaussian
-from shuffledp.populations.laws import Binomial, Empirical, Fixed, Poisson
+from typing import TYPE_CHECKING
+
+from shuffledp.lazy_api import door
+from shuffledp.populations.base import DEFAULT_TAIL, Fixed, Law, Population, TailConvention
+
+if TYPE_CHECKING:
+    from shuffledp.populations.bounds import MomentBounded, SubExponential, SubGaussian
+    from shuffledp.populations.laws import Binomial, Empirical, Poisson
+else:
+    __getattr__, __dir__ = door(__name__)
 
 __all__ = [
     "DEFAULT_TAIL",

@@ -1,15 +1,22 @@
-"""Base classes of laws of the number of other users, and of bounds on it."""
+"""Base classes of laws of the number of other users, and of bounds on it; a fixed number."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
 
-from shuffledp.numerics.argument_guards import guarded_methods
-from shuffledp.numerics.argument_ranges import OpenUnit, Unit, check_count
+from shuffledp.numerics.argument_ranges import (
+    Count,
+    OpenUnit,
+    Unit,
+    check_count,
+    check_fields,
+    guarded_methods,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -134,3 +141,55 @@ class Law(Population):
         window = self.window(min(DEFAULT_TAIL, 1e-13 * failure))
         reached = int(np.searchsorted(np.cumsum(window.pmf), failure, side="right"))
         return float(window.start + min(reached, window.pmf.size - 1))
+
+
+@guarded_methods
+@dataclass(frozen=True)
+class Fixed(Law):
+    """Known number of other users: the classical shuffle model with N = others + 1 participants.
+
+    Parameters
+    ----------
+    others : int
+        Number of other users, at least 0.
+
+    Examples
+    --------
+    >>> from shuffledp.populations import Fixed
+    >>> others = Fixed(999)  # a thousand users in all
+    >>> others.mean, others.variance, others.lower_bound(1e-6)
+    (999.0, 0.0, 999.0)
+    """
+
+    others: Count
+
+    def __post_init__(self) -> None:
+        check_fields(self, named=True)
+
+    @property
+    def mean(self) -> float:
+        """Number of other users."""
+        return float(self.others)
+
+    @property
+    def variance(self) -> float:
+        """Zero."""
+        return 0.0
+
+    def window(self, tail: OpenUnit = DEFAULT_TAIL) -> Window:
+        """Return the only point of the support; see :meth:`Law.window`."""
+        from shuffledp.numerics.windows import Window
+
+        return Window(self.others, np.ones(1))
+
+    def thinned(self, rate: Unit) -> Law:
+        """Return Binomial(others, rate)."""
+        from shuffledp.populations.laws import Binomial
+
+        return Binomial(self.others, rate)
+
+    def sample(
+        self, rng: np.random.Generator, size: int | tuple[int, ...] | None = None
+    ) -> NDArray[np.int64]:
+        """Return the number of other users in the shape `size`; `rng` is not used."""
+        return np.full(checked_size(size), self.others, dtype=np.int64)

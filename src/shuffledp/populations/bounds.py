@@ -5,9 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from shuffledp.numerics.argument_guards import guarded_methods
-from shuffledp.numerics.argument_ranges import NonNegative, OpenUnit, Positive
-from shuffledp.numerics.argument_types import check_fields
+from shuffledp.numerics.argument_ranges import NonNegative, OpenUnit, Positive, check_fields, guarded_methods
 from shuffledp.populations.base import Population, TailConvention
 
 

@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shuffledp.numerics.argument_guards import guarded_methods
 from shuffledp.numerics.argument_ranges import (
     Count,
     NonNegative,
     OpenUnit,
     Unit,
     check_count,
+    check_fields,
+    guarded_methods,
+    shown,
 )
-from shuffledp.numerics.argument_types import check_fields, shown
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.windows import Window, binomial_window, convolve, poisson_window, thin
 from shuffledp.populations.base import DEFAULT_TAIL, Law, checked_size
@@ -25,54 +26,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
-
-
-@guarded_methods
-@dataclass(frozen=True)
-class Fixed(Law):
-    """Known number of other users: the classical shuffle model with N = others + 1 participants.
-
-    Parameters
-    ----------
-    others : int
-        Number of other users, at least 0.
-
-    Examples
-    --------
-    >>> from shuffledp.populations import Fixed
-    >>> others = Fixed(999)  # a thousand users in all
-    >>> others.mean, others.variance, others.lower_bound(1e-6)
-    (999.0, 0.0, 999.0)
-    """
-
-    others: Count
-
-    def __post_init__(self) -> None:
-        check_fields(self, named=True)
-
-    @property
-    def mean(self) -> float:
-        """Number of other users."""
-        return float(self.others)
-
-    @property
-    def variance(self) -> float:
-        """Zero."""
-        return 0.0
-
-    def window(self, tail: OpenUnit = DEFAULT_TAIL) -> Window:
-        """Return the only point of the support; see :meth:`Law.window`."""
-        return Window(self.others, np.ones(1))
-
-    def thinned(self, rate: Unit) -> Binomial:
-        """Return Binomial(others, rate)."""
-        return Binomial(self.others, rate)
-
-    def sample(
-        self, rng: np.random.Generator, size: int | tuple[int, ...] | None = None
-    ) -> NDArray[np.int64]:
-        """Return the number of other users in the shape `size`; `rng` is not used."""
-        return np.full(checked_size(size), self.others, dtype=np.int64)
 
 
 @guarded_methods

@@ -17,12 +17,11 @@ from numpy.random import Generator
 from shuffledp.accounting.general.clones import ClonesProfile, OtherReports
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.accounting.random_population.amplification import local_budget
-from shuffledp.guarantees import EXACT, SIMPLIFIED, UPPER, under
+from shuffledp.guarantees import EXACT, SIMPLIFIED, UPPER, Reliance, under
 from shuffledp.numerics.argument_ranges import Count
 from shuffledp.populations import Fixed, Law
 from shuffledp.protocols._requests import from_request, remaining
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase, Trust
-from shuffledp.protocols.reliance import Reliance
 from shuffledp.tasks import Array, Ints, Public, Task, Users
 
 

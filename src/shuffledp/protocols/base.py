@@ -21,11 +21,19 @@ from numpy.typing import NDArray
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.profiles import PrivacyProfile
-from shuffledp.guarantees import UPPER, Guarantee, Standing, weakest
-from shuffledp.numerics.argument_ranges import check_choice, check_count, check_unit
-from shuffledp.numerics.argument_types import shown
+from shuffledp.guarantees import (
+    ABSENCE,
+    ENFORCED,
+    RELIANCE,
+    UPPER,
+    Enforced,
+    Guarantee,
+    Reliance,
+    Standing,
+    weakest,
+)
+from shuffledp.numerics.argument_ranges import check_choice, check_count, check_unit, shown
 from shuffledp.populations import Population
-from shuffledp.protocols.reliance import ABSENCE, ENFORCED, RELIANCE, Enforced, Reliance
 from shuffledp.tasks import (
     Array,
     Budget,
@@ -166,9 +174,9 @@ class ProtocolBase(metaclass=ABCMeta):
     """Citation with theorem or equation number."""
     trust: ClassVar[Trust]
     relies_on: ClassVar[Reliance] = "not stated"
-    """Other users who must be honest, besides the trusted party, see `shuffledp.protocols.reliance`."""
+    """Other users who must be honest, besides the trusted party, see `shuffledp.guarantees`."""
     poisoning: ClassVar[Enforced] = "unknown"
-    """What bounds the gain of fake users, see `shuffledp.protocols.reliance`; other than ``unknown`` with
+    """What bounds the gain of fake users, see `shuffledp.guarantees`; other than ``unknown`` with
     ``gain_per_fake``."""
     accountings: ClassVar[tuple[str, ...]] = ("printed",)
     """Accountings that ``calibrate`` accepts, by default the keys of ``guarantees``; others are neither run nor drawn.

@@ -462,7 +462,7 @@ def test_no_module_imports_one_by_a_name_that_no_entry_gives():
     """Imports by a computed name escape the reading of sources: these are known, and `entries` names what they load."""
     known = {
         "lazy_api.py",
-        "numerics/argument_types.py",  # classes in annotations, which a module imports for type checkers
+        "numerics/argument_ranges.py",  # classes in annotations, which a module imports for type checkers
         "protocols/base.py",  # the writer of clients, which no job calls
         "protocols/registry.py",
         "pipeline/experiments/runner.py",

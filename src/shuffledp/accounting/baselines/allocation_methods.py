@@ -54,14 +54,14 @@ from shuffledp.accounting.general.random_allocation import (
 )
 from shuffledp.accounting.general.rdp import best_epsilon
 from shuffledp.accounting.shuffle_gaussian.all_users import shuffle_gaussian_rdp
-from shuffledp.numerics.argument_guards import guarded_methods
 from shuffledp.numerics.argument_ranges import (
     Delta,
     Eps,
     FromOne,
+    check_fields,
+    guarded_methods,
     one_of,
 )
-from shuffledp.numerics.argument_types import check_fields
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio
 from shuffledp.numerics.roots import root_below

@@ -48,11 +48,11 @@ from shuffledp.numerics.argument_ranges import (
     Eps,
     EpsAt,
     OpenUnit,
+    check_fields,
     check_nonnegative,
     check_positive,
     one_of,
 )
-from shuffledp.numerics.argument_types import check_fields
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, raised
 from shuffledp.numerics.roots import golden_section, root_below

@@ -29,13 +29,13 @@ from shuffledp.accounting.segmented.plans import (
     full_reporting,
 )
 from shuffledp.accounting.segmented.set_errors import TRUTHS, checked_spread, sampling_sse
-from shuffledp.numerics.argument_guards import guarded_methods
 from shuffledp.numerics.argument_ranges import (
     Count,
     Delta,
     Eps,
     FromOne,
     FromTwo,
+    guarded_methods,
     one_of,
 )
 from shuffledp.numerics.memoize import remember

@@ -34,9 +34,9 @@ from shuffledp.numerics.argument_ranges import (
     Eps,
     FromOne,
     FromTwo,
+    check_fields,
     one_of,
 )
-from shuffledp.numerics.argument_types import check_fields
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible
 from shuffledp.numerics.roots import root_below

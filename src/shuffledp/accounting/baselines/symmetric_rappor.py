@@ -18,15 +18,16 @@ from shuffledp.accounting.baselines.summed_bits import summed_bits_delta, two_bi
 from shuffledp.accounting.general.epsilon_search import COARSE
 from shuffledp.accounting.general.randomizers import MOST_EPS_LOCAL, outputs_of
 from shuffledp.guarantees import UPPER, Standing
-from shuffledp.numerics.argument_guards import guarded_methods
 from shuffledp.numerics.argument_ranges import (
     Count,
+    EpsAt,
     check_choice,
     check_count,
+    check_fields,
     check_open_unit,
     check_positive,
+    guarded_methods,
 )
-from shuffledp.numerics.argument_types import check_fields
 
 if TYPE_CHECKING:
     from shuffledp.accounting.general.comparisons import Comparison, Outputs
@@ -97,7 +98,7 @@ class SymmetricRAPPOR:
         return UPPER
 
     def own_delta(
-        self, others: Count, eps: float, side: Side, target: float | None = None, gap: float = 0.0
+        self, others: Count, eps: EpsAt, side: Side, target: float | None = None, gap: float = 0.0
     ) -> float | None:
         """Return a bound on delta for the view of sums, or None for the view of vectors.
 

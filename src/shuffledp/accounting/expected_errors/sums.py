@@ -62,7 +62,7 @@ def central_laplace_mse(max_value: int, eps: float) -> float:
 def rappor_mse(
     n: FromOne,
     max_value: FromOne,
-    flip_probability: float,
+    flip_probability: OpenUnit,
     *,
     estimator: Annotated[str, one_of(RAPPOR_ESTIMATORS)],
 ) -> float:

@@ -41,9 +41,7 @@ from shuffledp.accounting.general.profiles import Exported, at_each
 from shuffledp.accounting.general.randomizers import Randomizer, check_randomizer
 from shuffledp.accounting.general.sparse_grr import data_set_deltas, few_matches, tabulated_delta
 from shuffledp.accounting.user_functions import asked, is_foreign, numbers_of
-from shuffledp.numerics.argument_guards import guarded_methods
-from shuffledp.numerics.argument_ranges import Delta, EpsAt, FromOne
-from shuffledp.numerics.argument_types import check_fields, shown
+from shuffledp.numerics.argument_ranges import Delta, EpsAt, FromOne, check_fields, guarded_methods, shown
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio
 from shuffledp.numerics.sum_excess import Summands, expected_positive_part

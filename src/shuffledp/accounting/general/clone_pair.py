@@ -24,8 +24,7 @@ import numpy as np
 from shuffledp.accounting.general.clones import REDUCTIONS
 from shuffledp.accounting.general.comparisons import Outputs
 from shuffledp.guarantees import UPPER, Standing
-from shuffledp.numerics.argument_ranges import Eps, one_of
-from shuffledp.numerics.argument_types import check_fields
+from shuffledp.numerics.argument_ranges import Eps, check_fields, one_of
 
 if TYPE_CHECKING:
     from shuffledp.accounting.general.comparisons import Comparison

@@ -29,9 +29,7 @@ import numpy as np
 
 from shuffledp.accounting.general.gaussian import log_gaussian_delta
 from shuffledp.accounting.general.profiles import Exported, at_each
-from shuffledp.numerics.argument_guards import guarded_methods
-from shuffledp.numerics.argument_ranges import Count, EpsAt, one_of
-from shuffledp.numerics.argument_types import check_fields, shown
+from shuffledp.numerics.argument_ranges import Count, EpsAt, check_fields, guarded_methods, one_of, shown
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import LAST_DIGITS, log_ratio, negligible, raised
 from shuffledp.numerics.roots import root_below

@@ -30,9 +30,7 @@ from shuffledp.accounting.general.comparisons import Cells, Comparison, normal_m
 from shuffledp.accounting.general.randomizers import checked_budget
 from shuffledp.accounting.user_functions import asked, numbers_of
 from shuffledp.guarantees import UPPER, Standing
-from shuffledp.numerics.argument_guards import guarded_methods
-from shuffledp.numerics.argument_ranges import check_open_unit, check_positive
-from shuffledp.numerics.argument_types import check_fields
+from shuffledp.numerics.argument_ranges import check_fields, check_open_unit, check_positive, guarded_methods
 
 if TYPE_CHECKING:
     from collections.abc import Callable

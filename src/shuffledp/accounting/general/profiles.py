@@ -13,9 +13,14 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Protocol
 
 import numpy as np
 
-from shuffledp.numerics.argument_guards import guarded_methods
-from shuffledp.numerics.argument_ranges import OpenUnit, Positive, check_nonnegative, one_of
-from shuffledp.numerics.argument_types import check_fields
+from shuffledp.numerics.argument_ranges import (
+    OpenUnit,
+    Positive,
+    check_fields,
+    check_nonnegative,
+    guarded_methods,
+    one_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable

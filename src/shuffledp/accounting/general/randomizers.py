@@ -18,9 +18,14 @@ import numpy as np
 from shuffledp.accounting.general.comparisons import Comparison, Outputs
 from shuffledp.accounting.user_functions import asked, is_foreign, numbers_of
 from shuffledp.guarantees import UPPER, Standing
-from shuffledp.numerics.argument_guards import guarded_methods
-from shuffledp.numerics.argument_ranges import FromOne, FromTwo, check_positive
-from shuffledp.numerics.argument_types import check_fields, shown
+from shuffledp.numerics.argument_ranges import (
+    FromOne,
+    FromTwo,
+    check_fields,
+    check_positive,
+    guarded_methods,
+    shown,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -9,9 +9,7 @@ import numpy as np
 
 from shuffledp.accounting.general.exports import renyi_from_profile
 from shuffledp.accounting.general.rdp import rdp_to_epsilon
-from shuffledp.numerics.argument_guards import guarded_methods
-from shuffledp.numerics.argument_ranges import Delta, check_count
-from shuffledp.numerics.argument_types import check_fields
+from shuffledp.numerics.argument_ranges import Delta, check_count, check_fields, guarded_methods
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

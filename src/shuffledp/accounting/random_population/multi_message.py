@@ -36,9 +36,7 @@ from shuffledp.accounting.random_population.secure_sum import (
     share_count,
 )
 from shuffledp.guarantees import Standing
-from shuffledp.numerics.argument_guards import guarded_methods
-from shuffledp.numerics.argument_ranges import Delta, Eps, FromOne, Positive, one_of
-from shuffledp.numerics.argument_types import shown
+from shuffledp.numerics.argument_ranges import Delta, Eps, FromOne, Positive, guarded_methods, one_of, shown
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.roots import root_below
 from shuffledp.populations import (

@@ -38,9 +38,16 @@ from shuffledp.accounting.segmented.set_errors import (
     segmented_sse,
 )
 from shuffledp.accounting.segmented.users import user_level_blankets, user_level_reporting_rate
-from shuffledp.numerics.argument_guards import guarded_methods
-from shuffledp.numerics.argument_ranges import Delta, Eps, FromOne, FromTwo, NonNegative, one_of
-from shuffledp.numerics.argument_types import check_fields
+from shuffledp.numerics.argument_ranges import (
+    Delta,
+    Eps,
+    FromOne,
+    FromTwo,
+    NonNegative,
+    check_fields,
+    guarded_methods,
+    one_of,
+)
 
 SegmentedAccounting = Literal["printed", "corrected", "exact"]
 SEGMENTED_ACCOUNTINGS: tuple[str, ...] = get_args(SegmentedAccounting)

@@ -12,9 +12,7 @@ from shuffledp.accounting.general.profiles import at_each
 from shuffledp.accounting.segmented.items import segmented_delta
 from shuffledp.accounting.segmented.users import user_level_delta
 from shuffledp.guarantees import UPPER, Standing
-from shuffledp.numerics.argument_guards import guarded_methods
-from shuffledp.numerics.argument_ranges import Count
-from shuffledp.numerics.argument_types import check_fields
+from shuffledp.numerics.argument_ranges import Count, check_fields, guarded_methods
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

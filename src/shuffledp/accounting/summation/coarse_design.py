@@ -41,9 +41,16 @@ import numpy as np
 
 from shuffledp.accounting.expected_errors.sums import discrete_laplace_variance
 from shuffledp.accounting.summation.jump_noise import LEAST_CENTER, check_center, mean_jump
-from shuffledp.numerics.argument_guards import guarded_methods
-from shuffledp.numerics.argument_ranges import Delta, Eps, FromOne, Positive, check_count, check_positive
-from shuffledp.numerics.argument_types import check_fields
+from shuffledp.numerics.argument_ranges import (
+    Delta,
+    Eps,
+    FromOne,
+    Positive,
+    check_count,
+    check_fields,
+    check_positive,
+    guarded_methods,
+)
 from shuffledp.numerics.memoize import remember
 
 if TYPE_CHECKING:

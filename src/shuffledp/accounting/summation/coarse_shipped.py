@@ -19,8 +19,7 @@ from shuffledp.accounting.summation.coarse_losses import FINE, Precision
 from shuffledp.accounting.summation.coarse_noise import CoarseCertificate, all_pairs, certify
 from shuffledp.accounting.summation.coarse_search import coarse_start, deltas_and_margins, scaled_design
 from shuffledp.accounting.summation.noise_design import settings_in_words
-from shuffledp.numerics.argument_guards import guarded_methods
-from shuffledp.numerics.argument_ranges import Delta, Eps, FromOne
+from shuffledp.numerics.argument_ranges import Delta, Eps, FromOne, guarded_methods
 from shuffledp.numerics.memoize import remember
 
 if TYPE_CHECKING:

@@ -33,9 +33,15 @@ from shuffledp.accounting.summation.loss_cells import LossGrid
 from shuffledp.accounting.summation.loss_sums import summed_losses
 from shuffledp.accounting.summation.noise_design import NoiseDesign
 from shuffledp.accounting.summation.pair_table import pair_table
-from shuffledp.numerics.argument_guards import guarded_methods
-from shuffledp.numerics.argument_ranges import Delta, Eps, EpsAt, OpenUnit, Positive
-from shuffledp.numerics.argument_types import check_fields
+from shuffledp.numerics.argument_ranges import (
+    Delta,
+    Eps,
+    EpsAt,
+    OpenUnit,
+    Positive,
+    check_fields,
+    guarded_methods,
+)
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.roots import root_below
 

@@ -27,17 +27,17 @@ from shuffledp.accounting.summation.noise_atoms import (
     noise_norm,
     used_atoms,
 )
-from shuffledp.numerics.argument_guards import guarded_methods
 from shuffledp.numerics.argument_ranges import (
     Delta,
     Eps,
     OpenUnit,
     Positive,
+    check_fields,
     check_open_unit,
     check_positive,
+    guarded_methods,
     one_of,
 )
-from shuffledp.numerics.argument_types import check_fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from shuffledp.accounting.configurable_functions import NAMED_FUNCTIONS
-from shuffledp.numerics.argument_types import checks_of
+from shuffledp.numerics.argument_ranges import checks_of
 from shuffledp.pipeline.config import grammar as model
 from shuffledp.pipeline.config.baselines import joined, wanted
 from shuffledp.pipeline.config.config_errors import (

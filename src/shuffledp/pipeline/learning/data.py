@@ -10,8 +10,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.numerics.argument_ranges import Positive, Unit
-from shuffledp.numerics.argument_types import check_fields
+from shuffledp.numerics.argument_ranges import Positive, Unit, check_fields
 
 MNIST_MEAN = 0.1307
 """Mean of the pixels of the training images, gray values over 255."""

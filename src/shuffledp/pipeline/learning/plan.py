@@ -14,9 +14,9 @@ from shuffledp.numerics.argument_ranges import (
     Positive,
     Unit,
     check_count,
+    check_fields,
     one_of,
 )
-from shuffledp.numerics.argument_types import check_fields
 
 POOLINGS = ("disjoint", "overlapping")
 ACTIVATIONS = ("tanh", "relu")

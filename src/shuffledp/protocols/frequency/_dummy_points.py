@@ -18,11 +18,11 @@ from shuffledp.accounting.dump.flexible_profile import quick_bound
 from shuffledp.accounting.general.grr_blanket import grr_blanket_delta
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.accounting.general.random_users import mixed_delta
+from shuffledp.guarantees import NAMED, Enforced, Reliance
 from shuffledp.protocols._requests import PlannedUsers, seats_left
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.client.description import AS_CALIBRATED, ODDS, Client, frequencies, odds_below
 from shuffledp.protocols.frequency._value_counts import GeneralizedResponse, held_counts, held_integers
-from shuffledp.protocols.reliance import NAMED, Enforced, Reliance
 from shuffledp.tasks import Array, Floats, Ints, Participants, Public, Users
 
 #: Description of a profile among dummies. With GRR it is an upper bound: the adversary knows which other reports are

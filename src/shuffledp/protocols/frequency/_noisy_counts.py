@@ -14,13 +14,12 @@ from numpy.random import Generator
 
 from shuffledp.accounting.general.count_pairs import added_message, settled_count_delta
 from shuffledp.accounting.general.profiles import Profile
-from shuffledp.guarantees import UPPER, Standing
+from shuffledp.guarantees import UPPER, Enforced, Standing
 from shuffledp.numerics.windows import Window, binomial_window, poisson_window
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase, message_bits
 from shuffledp.protocols.client.description import AS_CALIBRATED, Client, frequencies, reach, text
 from shuffledp.protocols.frequency._count_shares import sampled_count_variance
 from shuffledp.protocols.frequency._value_counts import held_counts, held_integers
-from shuffledp.protocols.reliance import Enforced
 from shuffledp.tasks import Array, Floats, Ints, Participants, Public, Users
 
 #: Mass of a law of noise that intervals leave out on either side.

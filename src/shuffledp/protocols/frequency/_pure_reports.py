@@ -10,9 +10,9 @@ from typing import ClassVar
 
 import numpy as np
 
+from shuffledp.guarantees import Enforced
 from shuffledp.protocols._requests import PlannedUsers
 from shuffledp.protocols.frequency._value_counts import held_counts, held_integers
-from shuffledp.protocols.reliance import Enforced
 from shuffledp.tasks import Array, Floats, Participants, Public
 
 

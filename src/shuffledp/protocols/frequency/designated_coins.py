@@ -8,14 +8,13 @@ import numpy as np
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.accounting.general.random_users import mixed_delta
-from shuffledp.guarantees import EXACT, UPPER, Standing, under
+from shuffledp.guarantees import EXACT, NAMED, UPPER, Standing, under
 from shuffledp.numerics.argument_ranges import Count
 from shuffledp.protocols._requests import PlannedUsers, from_request, seats_left
 from shuffledp.protocols.base import Cost
 from shuffledp.protocols.client.description import Client
 from shuffledp.protocols.frequency._noisy_counts import CountNoise, NoisyCounts, coin_noise
 from shuffledp.protocols.frequency.sbin import fair_coins
-from shuffledp.protocols.reliance import NAMED
 from shuffledp.tasks import Array, Ints, Users
 
 

@@ -25,7 +25,6 @@ import numpy as np
 
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.guarantees import EXACT, UPPER, under
-from shuffledp.numerics.argument_guards import guarded_methods
 from shuffledp.numerics.argument_ranges import (
     Count,
     Delta,
@@ -34,9 +33,10 @@ from shuffledp.numerics.argument_ranges import (
     FromOne,
     Positive,
     Unit,
+    check_fields,
+    guarded_methods,
     one_of,
 )
-from shuffledp.numerics.argument_types import check_fields
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.windows import Window
 from shuffledp.protocols._requests import from_request

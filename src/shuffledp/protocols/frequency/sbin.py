@@ -30,7 +30,6 @@ from shuffledp.accounting.general.count_pairs import (
 )
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.guarantees import EXACT, UPPER, under
-from shuffledp.numerics.argument_guards import guarded_methods
 from shuffledp.numerics.argument_ranges import (
     Count,
     Delta,
@@ -38,9 +37,10 @@ from shuffledp.numerics.argument_ranges import (
     FromOne,
     OpenUnit,
     Unit,
+    check_fields,
+    guarded_methods,
     one_of,
 )
-from shuffledp.numerics.argument_types import check_fields
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible
 from shuffledp.numerics.roots import root_below, smallest_integer

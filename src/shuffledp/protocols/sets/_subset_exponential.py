@@ -15,9 +15,14 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 from shuffledp.accounting.general.labeled_counts import Labels, binomial_blanket, settled_delta
 from shuffledp.accounting.general.profiles import at_each
 from shuffledp.accounting.segmented.set_errors import TRUTHS, checked_spread
-from shuffledp.numerics.argument_guards import guarded_methods
-from shuffledp.numerics.argument_ranges import FromOne, NonNegative, check_count, one_of
-from shuffledp.numerics.argument_types import check_fields
+from shuffledp.numerics.argument_ranges import (
+    FromOne,
+    NonNegative,
+    check_count,
+    check_fields,
+    guarded_methods,
+    one_of,
+)
 from shuffledp.tasks import Floats
 
 if TYPE_CHECKING:

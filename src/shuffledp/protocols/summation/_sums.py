@@ -8,8 +8,8 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from shuffledp.accounting.errors import Infeasible
+from shuffledp.guarantees import Reliance
 from shuffledp.protocols._requests import PlannedUsers
-from shuffledp.protocols.reliance import Reliance
 from shuffledp.tasks import Array, Floats, Ints, Participants, Summation, Task, Users
 
 
