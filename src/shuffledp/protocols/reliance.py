@@ -1,4 +1,4 @@
-"""Other users who must be honest for a protocol's guarantee, and what bounds the gain of fake users."""
+"""Other users whose honesty a guarantee needs, and limits on the gain of fake users."""
 
 from collections.abc import Mapping
 from typing import Literal

@@ -70,7 +70,7 @@ class SubsetLocal(SubsetReports):
     @classmethod
     @from_request
     def calibrate(cls, population: Population, task: Task, eps: float, *, selection: str = "error") -> Self:
-        """Find the best number of items per message for ``eps_local = eps``, with any delta.
+        """Find the best number of items per message for ``eps_local = eps`` and any delta.
 
         ``selection`` is described in `shuffledp.accounting.local_subset_exponential`.
         """
