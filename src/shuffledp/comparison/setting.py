@@ -130,7 +130,7 @@ class Setting:
 
     @cached_property
     def usual(self) -> tuple[Participants, Floats]:
-        """Participants for each pooled number of users, as counts (R, V), and weights (R,), most likely number first."""
+        """Participants for each pooled number of users, as counts (R, V), and weights (R,), the likeliest first."""
         return self._typical(self.shares)
 
     @cached_property

@@ -99,7 +99,7 @@ def _chosen(per_user: str) -> str:
 def _taken(
     found: Iterator[list[tuple[Any, ...]]], tally: Tally, faults: Faults
 ) -> tuple[int, dict[Any, str]]:
-    """Add values with their numbers of rows to a counter; return the number of good rows, and a message per bad value."""
+    """Count values with their numbers of rows; return the number of good rows, and messages for bad values."""
     good, bad = 0, dict[Any, str]()
     for rows in found:
         texts: dict[str, int] = {}
