@@ -1,4 +1,4 @@
-"""Trials of the first steps of jobs, which raise an error for invalid arguments before any job runs.
+"""Trials of the first steps of jobs, to find invalid arguments before any job runs.
 
 The grammar checks types and names, while functions and protocols first check the ranges of their arguments. Each
 function and protocol is therefore called and stopped after a number of calls, or at a call of another package's
@@ -40,7 +40,7 @@ _UNCOUNTED = frozenset(("shuffledp.numerics.argument_guards", "shuffledp.numeric
 
 
 def try_methods(settings: Settings, root: Path) -> None:
-    """Run the first step of every method, except plug-ins, at its first cell and at both ends of each grid variable."""
+    """Run the first step of every method except plug-ins, at its first cell and at the ends of each grid variable."""
     done: set[str] = set()
     for paper in settings.papers.values():
         for experiment in paper.experiments.values():
@@ -72,7 +72,7 @@ def _try(experiment: Experiment, method: Method, place: str, root: Path, done: s
 
 
 def _cells(job: Job) -> Iterator[tuple[dict[str, Any], str]]:
-    """Yield the first point under all accountings, and the points with one variable at an end of its grid or a text."""
+    """Yield the first point under all accountings, and points where one variable is a text or an end of its grid."""
     first = {name: values[0] for name, values in job["grid"].items()}
     for accounting in job["accounting"]:
         yield first, accounting
@@ -109,12 +109,12 @@ def _begin(job: Job, accounting: str, resolved: Mapping[str, Any], root: Path) -
 
 
 class _Enough(BaseException):
-    """Signal for the end of a trial; not an ``Exception``, so that methods do not catch it."""
+    """Signal that ends a trial; it is not an ``Exception``, so that methods do not catch it."""
 
 
 @contextmanager
 def _first_calls() -> Iterator[None]:
-    """Stop the body after `CALLS` calls of the library's functions, or at the first call of `ACCOUNTANT`."""
+    """Stop the body after `CALLS` calls of library functions, or at the first call of `ACCOUNTANT`."""
     left = CALLS
 
     def count(frame: FrameType, event: str, _: object) -> None:
@@ -145,7 +145,7 @@ def _first_calls() -> Iterator[None]:
 
 
 def _importing(frame: FrameType | None) -> bool:
-    """Return whether a module is being imported; an import must finish, although its definitions count as calls."""
+    """Return whether a module is being imported; an import must finish, although its calls count."""
     while frame is not None and frame.f_code is not _begin.__code__:
         if frame.f_code.co_name == "<module>":
             return True
@@ -154,7 +154,7 @@ def _importing(frame: FrameType | None) -> bool:
 
 
 def _go_on(profiler: Any) -> None:
-    """Restore a profiling hook: a function, or a profiler in C, which sets the hook itself before Python 3.12."""
+    """Restore a profiling hook, a function or a C profiler, which sets its hook itself before Python 3.12."""
     if callable(profiler):
         sys.setprofile(profiler)
     elif profiler is not None:
