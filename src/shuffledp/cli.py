@@ -34,7 +34,7 @@ LONG = 10.0
 
 
 class _Commands(click.Group):
-    """Group of commands; a command without its extra ends with one line that names the extra."""
+    """Group of commands; a command without its extra ends with a line that names the extra."""
 
     def invoke(self, ctx: click.Context) -> Any:
         try:
@@ -66,7 +66,7 @@ main.add_command(client)
 
 
 def _config(configfile: str | None) -> dict[str, Any]:
-    """Return the configuration of this folder, unchecked, optionally merged with a second file."""
+    """Return the configuration in this folder, unchecked; `configfile` is merged into it if given."""
     from shuffledp.pipeline.config.config_errors import ConfigurationError
     from shuffledp.pipeline.config.config_files import merged, read_yaml
 
@@ -131,7 +131,7 @@ def check(configfile: str | None) -> None:
 
 
 def _check_captions(paper: Paper) -> None:
-    """Raise ClickException if a caption file is missing, because a run would fail only after all computations."""
+    """Raise ClickException if a caption file is missing; a run would only fail after all computations."""
     from shuffledp.pipeline.figures.drawings import caption_folder
 
     for part, entries in (("figures", paper.figures), ("tables", paper.tables), ("claims", paper.claims)):
@@ -404,7 +404,7 @@ def export(target: Path, configfile: str | None, folder: str | None) -> None:
 
 
 def _inputs(settings: Settings, configfile: str | None) -> list[Path]:
-    """Return the files of the configuration, the user's data files and the plug-ins."""
+    """Return all input files: the configuration, the user's data and the plug-ins."""
     from shuffledp.protocols.registry import is_plugin
 
     experiments = [one for paper in settings.papers.values() for one in paper.experiments.values()]
@@ -422,7 +422,7 @@ def _inputs(settings: Settings, configfile: str | None) -> list[Path]:
 def _export(
     results: Path, target: Path, settings: Settings, inputs: list[Path]
 ) -> tuple[set[Path], list[str]]:
-    """Write the tables of all configured methods; return the files and the results that were not exported."""
+    """Write the tables of all configured methods; return the written files and the results without a table."""
     import pyarrow.parquet as pq
 
     from shuffledp import storage
@@ -493,7 +493,7 @@ def verify(results: Path, kept: Path) -> None:
 
 
 def _changed_data() -> Iterator[str]:
-    """Yield a line for every prepared or raw file whose content has changed, with a remedy; times are not compared."""
+    """Yield a line with a remedy for every prepared or raw file whose content has changed."""
     from shuffledp import storage
     from shuffledp.pipeline.experiments.user_files import outdated
 
@@ -590,7 +590,7 @@ def repair(configfile: str | None, folder: str | None) -> None:
 
 
 def _folders_of_results(configfile: str | None, folder: str | None = None) -> list[str]:
-    """Return the folders of results named by this configuration, by the other files of config/, and by --results.
+    """Return the folders of results that this configuration, the other files of config/ and --results name.
 
     A run may merge one of these files into its configuration. Raises ConfigurationError for a folder that may not hold
     results.
@@ -698,7 +698,7 @@ def check_baseline(
 def _checked(
     send: Send, protocol: str, experiments: bool, configfile: str | None, setting: dict[str, Any]
 ) -> None:
-    """Send the lines of `check_baseline`, and the result as the last line."""
+    """Run the checks of `check_baseline`; send each line, and the result as the last item."""
     from shuffledp.comparison.checked_setting import cases_of
     from shuffledp.protocols.conformance import (
         default_cases,

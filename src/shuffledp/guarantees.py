@@ -1,4 +1,4 @@
-"""Labels of privacy guarantees, claims without a valid proof, other users who must be honest, and bounds on fake users.
+"""Labels of privacy guarantees, notes on unproven claims, other users whose honesty a guarantee needs, and fake users.
 
 Conventions: a *claim* is that a mechanism is (eps, delta)-private for the eps (nats) and delta that a formula or a
 calibration states. A label refers to the derivation of a claim, not to one setting. A formula with a known
@@ -37,8 +37,8 @@ NEED_A_NOTE: frozenset[str] = frozenset({"unproven", "violated"})
 class Standing:
     """Label of a guarantee and its reason.
 
-    `note` is the open statement of an ``unproven`` claim, or the witness of a ``violated`` one; both labels require it.
-    An unknown label or a missing note raises ValueError.
+    `note` is the unproven statement of an ``unproven`` claim, or the witness against a ``violated`` claim; both labels
+    require a note. An unknown label or a missing note raises ValueError.
     """
 
     guarantee: Guarantee
@@ -61,12 +61,12 @@ FROM_BELOW = Standing("violated", "a lower bound: delta of the pair is larger")
 
 
 def under(**standings: Standing) -> Mapping[str, Standing]:
-    """Return the guarantees of a claim by accounting."""
+    """Return the guarantees of a claim by accounting, from keyword arguments."""
     return MappingProxyType(standings)
 
 
 def weakest(standings: Iterable[Standing]) -> Standing:
-    """Return the weakest of several guarantees, the first of equally weak ones; raise ValueError if there are none."""
+    """Return the weakest guarantee, the first of equally weak ones. Raise ValueError if there is none."""
     found = list(standings)
     if not found:
         raise ValueError("standings must hold at least one Standing, got none.")
@@ -129,7 +129,7 @@ RAPPOR_STANDINGS: Mapping[str, Standing] = MappingProxyType(
 )
 
 
-#: Other users who must be honest for a protocol's guarantee.
+#: Other users whose honesty a guarantee needs.
 Reliance = Literal[
     "not stated",
     "no other user",

@@ -1,4 +1,4 @@
-"""Public API of a package whose names are imported at their first use.
+"""Public API of a package, with names imported at their first use.
 
 A package lists its public names once, as ordinary imports under ``TYPE_CHECKING``, which type checkers and editors
 read. Python does not run these imports, so that a job which needs one module of a package does not load the others.
@@ -25,7 +25,7 @@ def is_type_checking(node: ast.AST) -> bool:
 
 
 def offered(tree: ast.Module) -> dict[str, tuple[str, str]]:
-    """Return the names that a module imports under ``TYPE_CHECKING``, with the module and name of their definition."""
+    """Return the names that a module imports under ``TYPE_CHECKING``, with the module and name of each definition."""
     return {
         alias.asname or alias.name: (node.module, alias.name)
         for block in tree.body
@@ -38,17 +38,17 @@ def offered(tree: ast.Module) -> dict[str, tuple[str, str]]:
 
 @cache
 def offered_by(file: str) -> dict[str, tuple[str, str]]:
-    """Return the names that a file imports under ``TYPE_CHECKING``, with the module and name of their definition."""
+    """Return the names that a file imports under ``TYPE_CHECKING``, with the module and name of each definition."""
     return offered(ast.parse(Path(file).read_text(encoding="utf-8")))
 
 
 def homes(package: str) -> dict[str, tuple[str, str]]:
-    """Return the module of each name of a public API, and its name in that module, without an import."""
+    """Return, for each name of a public API, its module and its name in this module, without an import."""
     return dict(offered_by(str(import_module(package).__file__)))
 
 
 def behind(package: str, name: str) -> Any:
-    """Return the object of a public name, importing only the module that defines it and its dependencies.
+    """Return the object of a public name; import only its module and the modules that this one needs.
 
     Raises KeyError for an unknown name, MissingExtra if that module needs an optional package that is not installed.
     """
@@ -62,7 +62,7 @@ def behind(package: str, name: str) -> Any:
 def door(
     package: str, around: Callable[[Any], Any] | None = None
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return ``__getattr__`` and ``__dir__`` of a package whose names are imported at their first use.
+    """Return ``__getattr__`` and ``__dir__`` of a package that imports names at their first use.
 
     Every name in the package's ``__all__`` that the package does not define must be imported in a block
     ``if TYPE_CHECKING:``. No name may be the name of a module of the package, because an imported module would replace
@@ -87,7 +87,7 @@ def door(
 
 
 def topic(package: str, public: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return ``__getattr__`` and ``__dir__`` of a package for the names of `public` that its modules define."""
+    """Return ``__getattr__`` and ``__dir__`` of a package for the names of `public` that the package defines."""
 
     def names() -> list[str]:
         return sorted(name for name, (home, _) in homes(public).items() if home.startswith(f"{package}."))

@@ -30,7 +30,7 @@ EXTRA_OF: Mapping[str, str] = MappingProxyType(
 
 
 class MissingExtra(ModuleNotFoundError):  # noqa: N818  (names what is wrong, as Infeasible does)
-    """Error for an optional package that is not installed; it names the extra of pyproject.toml that installs it."""
+    """Error for an optional package that is not installed, with the extra of pyproject.toml that installs it."""
 
     def __init__(self, package: str, extra: str) -> None:
         super().__init__(
@@ -43,7 +43,7 @@ class MissingExtra(ModuleNotFoundError):  # noqa: N818  (names what is wrong, as
 
 @contextmanager
 def needed() -> Iterator[None]:
-    """Raise MissingExtra for a missing package of an extra; pass other errors on."""
+    """Raise MissingExtra if an import fails because a package of an extra is missing."""
     try:
         yield
     except MissingExtra:

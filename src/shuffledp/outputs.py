@@ -1,4 +1,4 @@
-"""Output files at paths given by users: never over an input or another output, written completely or not at all.
+"""Output files at a user's paths, which replace no input and no other output and are complete or absent.
 
 Texts of third-party code, such as labels and reasons of plug-ins, are escaped for terminals and spreadsheets.
 """
@@ -21,7 +21,7 @@ _STANDARD = {1: "standard output", 2: "standard error"}
 class Output:
     """Output path given by the user, checked before any computation.
 
-    `descriptor` belongs to a pipe, a terminal or a device. It is open since the check, so that a waiting reader does
+    `descriptor` belongs to a pipe, a terminal or a device. It stays open after the check, so that a waiting reader does
     not lose its writer.
     """
 
@@ -29,7 +29,7 @@ class Output:
     descriptor: int | None = None
 
     def write(self, content: bytes) -> None:
-        """Write all of the content, or raise OSError; a file is replaced at once or stays unchanged."""
+        """Write all of the content, or raise OSError; a file is replaced in one step or stays unchanged."""
         if self.descriptor is not None:
             try:
                 with os.fdopen(self.descriptor, "wb") as stream:
@@ -42,7 +42,7 @@ class Output:
 
 
 def checked(outputs: Mapping[str, Path], inputs: Iterable[Path] = ()) -> dict[str, Output]:
-    """Open or check the places of all outputs, by option.
+    """Check all outputs, by option, and open pipes and devices.
 
     Raises ValueError if an output is an input or another output under any name, cannot be written, or is a pipe without
     a reader.
@@ -56,7 +56,7 @@ def checked(outputs: Mapping[str, Path], inputs: Iterable[Path] = ()) -> dict[st
 
 
 def check_distinct(outputs: Iterable[tuple[str, Path]], inputs: Iterable[Path]) -> None:
-    """Raise ValueError if an output, identified by its option, is an input or another output under any name."""
+    """Raise ValueError if an output, named by its option, is the same file as an input or another output."""
     taken = {same: f"{path}, which is read" for path in inputs if (same := _identity(path)) is not None}
     for option, path in outputs:
         same = _identity(path)
@@ -67,7 +67,7 @@ def check_distinct(outputs: Iterable[tuple[str, Path]], inputs: Iterable[Path]) 
 
 
 def _identity(path: Path) -> object:
-    """Return a value equal for two names of one file; None for terminals and devices that store nothing."""
+    """Return a value that two names of one file share; None for terminals and devices that store nothing."""
     try:
         found = path.stat()
     except (FileNotFoundError, NotADirectoryError):
@@ -117,12 +117,12 @@ def _check_permitted(option: str, path: Path) -> None:
 
 
 def printable(text: str) -> str:
-    """Return a text with its control characters escaped, except line breaks and tabs."""
+    """Return a text with escaped control characters, except line breaks and tabs."""
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() or c in "\n\t" else ascii(c)[1:-1] for c in text)
 
 
 def cell(text: str) -> str:
-    """Return a text as a cell of a CSV file; an apostrophe before a formula keeps spreadsheets from evaluating it."""
+    """Return a text as a CSV cell; an apostrophe keeps spreadsheets from evaluating a formula."""
     return f"'{text}" if text.lstrip()[:1] in ("=", "+", "-", "@") else text

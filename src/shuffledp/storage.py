@@ -32,7 +32,7 @@ _asked: list[Callable[[], None]] = []
 
 
 class IntegrityError(RuntimeError):
-    """Error for a file without a checksum, or with a different one."""
+    """Error for a file without a checksum, or with another content than its checksum."""
 
 
 def sha256_of(path: Path) -> str:
@@ -42,9 +42,9 @@ def sha256_of(path: Path) -> str:
 
 
 def ask_before_publishing(permission: Callable[[], None]) -> None:
-    """Set a check before every publication: a job whose workflow has ended must leave results unchanged.
+    """Set a check that runs before every publication, for jobs whose workflow may have ended.
 
-    `permission` returns once publication is allowed, and otherwise never. It replaces an earlier check.
+    `permission` returns when publication is allowed, and otherwise does not return. It replaces an earlier check.
     """
     _asked[:] = [permission]
 
@@ -56,9 +56,9 @@ def _ask() -> None:
 
 @contextlib.contextmanager
 def temporary_beside(target: Path) -> Iterator[Path]:
-    """Yield the name of a temporary file in the folder of `target`, to be renamed to it; remove a leftover at the end.
+    """Yield a temporary path in the folder of `target`, to be renamed to `target`; remove it at the end if it remains.
 
-    OSErrors without a file name, for example on a full disk, are raised with the name of `target`.
+    An OSError without a file name, for example on a full disk, gets the name of `target`.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
     path = target.with_name(f".{target.name}.{_HOST}-{os.getpid()}-{uuid.uuid4().hex[:8]}.tmp")
@@ -73,7 +73,7 @@ def temporary_beside(target: Path) -> Iterator[Path]:
 
 
 def write_atomically(path: Path, content: bytes, *, mode: int | None = None) -> None:
-    """Write a file that readers see either completely or not at all, with the usual permissions or with ``mode``."""
+    """Write a file that readers see complete or not at all; ``mode`` replaces the usual permissions."""
     with temporary_beside(path) as temporary:
         with temporary.open("xb") as stream:
             stream.write(content)
@@ -93,7 +93,7 @@ def is_temporary(name: str) -> bool:
 def sweep(folder: Path) -> None:
     """Remove temporary files of killed processes from a folder, but not from its subfolders.
 
-    Files of this machine's processes are removed at once, and files of unknown processes after an hour.
+    Files of ended processes of this machine are removed at once, and all other temporary files after an hour.
     """
     for path in (file for file in folder.glob("*") if is_temporary(file.name)):
         with contextlib.suppress(FileNotFoundError):
@@ -102,7 +102,7 @@ def sweep(folder: Path) -> None:
 
 
 def _is_orphan(name: str) -> bool:
-    """Return True for a temporary file of a process of this machine that has ended."""
+    """Return True for a temporary file of an ended process of this machine."""
     match = re.search(rf"\.{_HOST}-(\d+)-[0-9a-f]{{8}}\.tmp$", name)
     if match is None:
         return False
@@ -139,7 +139,8 @@ def publish(checksum: Path, files: Mapping[Path, bytes], folders: int = 0) -> No
 def listed(checksum: Path) -> dict[Path, str]:
     """Return the files of a bundle and their expected sha256.
 
-    Raises IntegrityError if the list is unreadable or empty, names a file outside its folder, or is of another bundle.
+    Raises IntegrityError if the list is unreadable or empty, names a file outside its folder, or belongs to another
+    bundle.
     """
     expected = {}
     first, _, rest = checksum.read_text(encoding="utf-8", errors="replace").partition("\n")
@@ -165,7 +166,7 @@ def listed(checksum: Path) -> dict[Path, str]:
 
 
 def damaged(checksum: Path) -> list[Path]:
-    """Return the files of a bundle that are missing or changed; the list itself if it is unreadable."""
+    """Return the missing or changed files of a bundle, or the checksum list if it is unreadable."""
     try:
         expected = listed(checksum)
     except IntegrityError:
@@ -174,7 +175,7 @@ def damaged(checksum: Path) -> list[Path]:
 
 
 def verified(path: Path, checksum: Path) -> Path:
-    """Return the path, after a check of its content against the bundle's checksum list.
+    """Return the path after a comparison of the file's content with the bundle's checksum list.
 
     Raises IntegrityError if the content differs, with the file and a way to rebuild it.
     """
@@ -192,7 +193,7 @@ def read_verified(path: Path, checksum: Path) -> bytes:
 
 
 def _expected(path: Path, checksum: Path) -> str:
-    """Return the listed sha256 of a file of a bundle; raise IntegrityError if the file or its entry is missing."""
+    """Return the listed sha256 of a bundle's file. Raise IntegrityError if the file or its entry is missing."""
     if not checksum.is_file():
         raise IntegrityError(f"{path}: its checksum list {checksum} is missing. To rebuild, {REBUILD}.")
     digest = listed(checksum).get(path)
@@ -211,6 +212,6 @@ def _compare(path: Path, checksum: Path, found: str, expected: str) -> None:
 
 
 def verified_rows(path: Path) -> list[dict[str, str]]:
-    """Return the rows of a CSV file that has its own checksum file."""
+    """Return the rows of a CSV file, verified by the file's own checksum file."""
     content = read_verified(path, path.with_suffix(".sha256")).decode("utf-8")
     return list(csv.DictReader(content.splitlines(keepends=True)))

@@ -105,7 +105,7 @@ class Budget:
 
     @property
     def levels(self) -> tuple[float, ...]:
-        """The eps of every privacy level, increasing; a single value for one level."""
+        """The eps of every privacy level in increasing order; one value without levels."""
         return self.eps if isinstance(self.eps, tuple) else (self.eps,)
 
     @property
@@ -122,7 +122,7 @@ def _flat(values: Floats) -> Floats:
 
 
 def _difference(estimate: Floats, truth: Floats) -> Floats:
-    """Return the differences, (R, size). Raise ValueError for different shapes, which might broadcast."""
+    """Return the differences, (R, size). Raise ValueError for different shapes, as numpy might broadcast them."""
     difference = np.asarray(estimate - truth)
     if difference.shape != np.shape(estimate):
         raise ValueError(f"The estimate has shape {np.shape(estimate)} but the truth has {np.shape(truth)}.")
@@ -140,16 +140,15 @@ def sum_squared_error(estimate: Floats, truth: Floats) -> Floats:
 
 
 def l1_error(estimate: Floats, truth: Floats) -> Floats:
-    """Return the l1 distance; one number per repeat. For frequencies the papers call it "total variation error"."""
+    """Return the l1 distance of each repeat, (R,), which the papers call "total variation error" for frequencies."""
     return np.asarray(np.sum(np.abs(_difference(estimate, truth)), axis=1))
 
 
 def top_squared_error(estimate: Floats, truth: Floats) -> Floats:
-    """Return the squared error of the coordinate with the largest true value, (R,); of several such coordinates, the
-    first.
+    """Return the squared error of the coordinate with the largest true value, (R,), the first one in case of ties.
 
-    Local noise increases with the count of a value. The average over all values hardly depends on the error of a
-    frequent value.
+    Local noise increases with the count of a value, but the error of a frequent value hardly changes the average over
+    all values.
     """
     return np.asarray(_of_top(_difference(estimate, truth) ** 2, truth))
 
@@ -227,7 +226,7 @@ class Task:
 
     @property
     def default_metric(self) -> str:
-        """Metric if the configuration names no metric."""
+        """Metric if the configuration gives none."""
         return self.metrics[0]
 
     @property
@@ -242,7 +241,7 @@ class Task:
 
 
 def _at_least(task: Task, name: str, least: int) -> None:
-    """Check that a field is an integer of at least `least`, and store it as an int."""
+    """Check that a field is an integer >= `least`, and store it as an int."""
     count = check_count(f"{type(task).__name__}: {name}", getattr(task, name), least)
     object.__setattr__(task, name, count)
 
@@ -316,7 +315,7 @@ class Summation(Task):
 
 @dataclass(frozen=True)
 class Sets(Task):
-    """Share of users who hold each item, where every user holds ``set_size`` distinct items of ``domain_size``.
+    """Share of users who hold each item; every user holds ``set_size`` distinct items of ``domain_size``.
 
     The last ``padding_items`` items are dummies, with which users complete their sets to one size. No error metric
     includes them.
@@ -351,7 +350,7 @@ class Sets(Task):
 
 
 def even_sizes(n: int, levels: int) -> tuple[int, ...]:
-    """Return the sizes of privacy levels with nearly equal numbers of n users, the assumption before a first round."""
+    """Return nearly equal sizes of privacy levels for n users, which are assumed before a first round."""
     return tuple(n // levels + (level < n % levels) for level in range(levels))
 
 
@@ -391,8 +390,8 @@ TASKS: Mapping[str, type[Task]] = {t.kind: t for t in (Frequency, Summation, Set
 class Users:
     """Raw inputs of one repeat, or of one chunk of a repeat, for the message level only.
 
-    ``values`` is (n,), (n, 2) for 1-sparse vectors, (n, s) for sets or (n, dimension) for vectors; ``levels``, (n,),
-    are the 0-based privacy levels; ``offset`` is the index of the first user of the chunk.
+    ``values`` is (n,), (n, 2) for 1-sparse vectors, (n, s) for sets or (n, dimension) for vectors. ``levels``, (n,),
+    has the privacy levels, from 0. ``offset`` is the index of the chunk's first user.
     """
 
     values: NDArray[np.generic]
@@ -411,7 +410,7 @@ class Users:
 
 @dataclass(frozen=True)
 class Public:
-    """Public knowledge of the server in addition to the messages: ``n_users``, (R,), participants, user 1 included."""
+    """Public knowledge of the server besides the messages: ``n_users``, (R,), the participants, user 1 included."""
 
     n_users: Ints
     level_counts: Floats | None = None
@@ -439,7 +438,7 @@ class Public:
         return self.n[:, None]
 
     def of_repeat(self, repeat: int) -> Public:
-        """Return the public knowledge of one repeat, as the message level uses it (R = 1)."""
+        """Return the public knowledge of one repeat (R = 1), for the message level."""
         return self.of_repeats(slice(repeat, repeat + 1))
 
     def of_repeats(self, which: Ints | slice) -> Public:

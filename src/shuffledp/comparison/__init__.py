@@ -1,7 +1,8 @@
 """Comparison of all protocols of a task, for one setting and the user's own data.
 
-`shuffledp.compare` calibrates every protocol for the same users, budget and task. It returns a row for each: expected
-error, communication, the eps that the profile spends, and the guarantee; or the reason why the protocol is excluded.
+`shuffledp.compare` calibrates every protocol for the same users, budget and task. Each protocol gets a row with the
+expected error, the communication, the eps that its profile spends, and the guarantee. The row of an excluded protocol
+has the reason.
 """
 
 from typing import TYPE_CHECKING

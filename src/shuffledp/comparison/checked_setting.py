@@ -1,4 +1,4 @@
-"""Cases of `shuffledp check-baseline` for a setting of the command line."""
+"""Cases of `shuffledp check-baseline` for a setting on the command line."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -20,7 +20,7 @@ _BYTES = 40
 
 @dataclass(frozen=True, eq=False)
 class _SameUsers:
-    """Draw of the participants of a setting: the mean number of users in every repeat."""
+    """Participants of a setting in every repeat, as many users as the mean number."""
 
     where: Setting
     n: int
@@ -32,7 +32,7 @@ class _SameUsers:
 
 
 def cases_of(protocol_class: Protocol, population: str | None, **given: Any) -> tuple[Case, ...]:
-    """Return a case of the setting for each accounting of the class; no case without any option.
+    """Return a case of the setting for each accounting of the class; no case if no option is given.
 
     Parameters
     ----------
@@ -41,12 +41,12 @@ def cases_of(protocol_class: Protocol, population: str | None, **given: Any) -> 
     population : str or None
         Text of ``--population``.
     **given
-        Further options of `setting_options.with_setting`; None for those that are left out.
+        Further options of `setting_options.with_setting`; None for an omitted option.
 
     Raises
     ------
     ValueError
-        If options are missing or do not fit, or the task is not that of the class.
+        If options are missing or do not fit, or if the class is for another task.
     """
     size = given["domain_size"] or given["max_value"] or given["dimension"]
     if not any((population, given["users"], given["eps"], given["delta"], size, given["set_size"])):

@@ -208,7 +208,7 @@ def _option(size: str) -> str:
 
 
 def _kind(task: str | None, asked: Options) -> str:
-    """Return the named task, or the task that the given sizes determine."""
+    """Return the task named on the command line, or the task that the given sizes determine."""
     data = asked.data
     given = asked.given(*dict.fromkeys(name for names in SIZES.values() for name in names))
     if task is None:
@@ -229,7 +229,7 @@ def _kind(task: str | None, asked: Options) -> str:
 
 
 def _of_counts(path: Path, task: str | None, asked: Options) -> tuple[str, Options]:
-    """Return the task and the options for a file of counts; raise ValueError for options of other data."""
+    """Return the task and the options for a file of counts. Raise ValueError for options of other data."""
     from shuffledp.userdata.counts import CountsFile, read
 
     sizes = ("domain_size", "set_size", "max_value", "dimension")
@@ -271,7 +271,7 @@ def _check(kind: str, asked: Options) -> None:
 
 
 def listed(values: tuple[str, ...]) -> list[str] | None:
-    """Return values separated by commas, read as a line of a CSV file: values with commas are quoted."""
+    """Return the values in a line of CSV, separated by commas; quotes may enclose a value that has commas."""
     import csv
 
     if not values:
@@ -303,7 +303,7 @@ def _estimated(kind: str, counted: Own | None, asked: Options) -> str:
 
 
 def _domain(counted: Own | None, asked: Options) -> int:
-    """Return the number of values or items."""
+    """Return the number of values or items in the domain."""
     return int(asked.domain_size or 0) if counted is None else len(counted.counts)
 
 
@@ -326,18 +326,18 @@ def _task(kind: str, counted: Own | None, asked: Options) -> Task:
 
 
 class _Progress:
-    """Progress line that names the running protocol, printed once `PATIENCE` has passed since the last one."""
+    """Progress line that names the running protocol, printed at most once per `PATIENCE`."""
 
     def __init__(self) -> None:
         self.last, self.line = math.inf, ""
 
     def begins(self, place: int, of: int, name: str) -> None:
-        """Store the progress line of the next protocol; the first call starts the clock."""
+        """Store the progress line for the next protocol; the first call starts the clock."""
         self.last = min(self.last, time.monotonic())
         self.line = f"{place} of {of} protocols done, next: {name}"
 
     def __call__(self, *_: object) -> None:
-        """Print the line if it is new and `PATIENCE` has passed."""
+        """Print the line if it is new and `PATIENCE` has passed since the last printed line."""
         if self.line and time.monotonic() - self.last > PATIENCE:
             self.last = time.monotonic()
             click.echo(printable(self.line), err=True)
@@ -345,7 +345,7 @@ class _Progress:
 
 
 def _rows(kind: str, asked: Options, seconds: float) -> tuple[tuple[Compared, ...], list[str]]:
-    """Return the rows, computed in child processes, and a sentence for each process that a plug-in ended."""
+    """Return the rows, computed in child processes, and a sentence for each plug-in that ended its process."""
     from shuffledp.comparison.comparing import named
     from shuffledp.comparison.rows import in_order
     from shuffledp.protocols.registry import is_plugin
@@ -377,7 +377,7 @@ def _rows(kind: str, asked: Options, seconds: float) -> tuple[tuple[Compared, ..
 
 
 def _compared(send: Send, protocols: list[str], asked: Options) -> None:
-    """Send every row twice, before and after its protocol runs, with its place and the number of protocols."""
+    """Send every row before and after its protocol runs, each time with its place and the number of protocols."""
     from shuffledp.comparison.comparing import begun, compared
     from shuffledp.protocols.registry import get
 
@@ -398,7 +398,7 @@ def _compared(send: Send, protocols: list[str], asked: Options) -> None:
 def _targets(
     csv_out: Path | None, plot: Path | None, data: Path | None, protocols: list[str] | None
 ) -> dict[str, Output]:
-    """Return the files to write, by option; raise if a target is the data or a plug-in."""
+    """Return the files to write, by option. Raise ValueError if a target is the data or a plug-in."""
     from shuffledp.outputs import checked
     from shuffledp.protocols.registry import is_plugin
     from shuffledp.userdata.files import files_or_path
@@ -459,7 +459,7 @@ def _show(
 
 
 def _units(task: Task | None, counted: Own | None) -> str:
-    """Return a line on the values of the client, if they are not those of the data."""
+    """Return a line on the values of the client if they differ from the values of the data."""
     if counted is None or counted.values == tuple(range(len(counted.values))):
         return ""
     if task is not None and task.kind == "summation":
@@ -469,7 +469,7 @@ def _units(task: Task | None, counted: Own | None) -> str:
 
 
 def _client_command(protocol: str, asked: Options) -> str | None:
-    """Return the command that writes the client of a protocol; None if options of `client` do not give the setting."""
+    """Return the command that writes the client of a protocol; None if `client` has no options for the setting."""
     from shuffledp.protocols.base import ProtocolBase
     from shuffledp.protocols.registry import get
 

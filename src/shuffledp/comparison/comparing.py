@@ -173,7 +173,7 @@ def best_accounting(protocol: type[ProtocolBase]) -> str:
 
 
 def named(kind: str, protocols: Sequence[str] | None) -> list[str]:
-    """Return the names of protocols, each once; all built-ins of a task for None and for ``all``."""
+    """Return the names of protocols without repeats; all built-ins of a task for None and for ``all``."""
     names: list[str] = []
     for name in ("all",) if protocols is None else _words("protocols", protocols):
         names += available(kind) if name == "all" else [name]
@@ -181,7 +181,7 @@ def named(kind: str, protocols: Sequence[str] | None) -> list[str]:
 
 
 def _words(argument: str, given: Sequence[str] | None) -> tuple[str, ...]:
-    """Return a list of names; raise ValueError for a single text, which Python would split into letters."""
+    """Return a list of names. Raise ValueError for a single text, which Python would split into letters."""
     if given is None:
         return ()
     if isinstance(given, str):
@@ -192,7 +192,7 @@ def _words(argument: str, given: Sequence[str] | None) -> tuple[str, ...]:
 
 
 def begun(name: str, protocol: type[ProtocolBase], kind: str, accounting: str | None) -> Compared:
-    """Return a row before any computation, by default with the best accounting of the protocol."""
+    """Return a row before any computation; the default accounting is the protocol's best one."""
     return Compared(
         protocol=name,
         label=protocol.label,
@@ -317,12 +317,12 @@ def _measured(
 
 
 def quantile(intervals: int) -> float:
-    """Return the normal quantile of two-sided intervals that all hold together with 95 %, by Bonferroni."""
+    """Return the normal quantile for two-sided intervals that hold together with 95 %, by Bonferroni."""
     return TWO_SIDED if intervals == 1 else -float(ndtri(0.025 / intervals))
 
 
 def _sent(cost: Cost, limit: str) -> float | None:
-    """Return the number that a limit bounds: an average, or the maximum over users; None if it is not stated."""
+    """Return the quantity that a limit bounds, the average or the maximum over users; None if unknown."""
     kind, _, what = limit.partition("_")
     mean, most = (
         (cost.bits_per_user, cost.most_bits)
@@ -333,14 +333,14 @@ def _sent(cost: Cost, limit: str) -> float | None:
 
 
 def limits_of(asked: Options) -> dict[str, float]:
-    """Return the limits on what a user sends; raise ValueError for a wrong limit or trust model."""
+    """Return the limits on a user's communication. Raise ValueError for a wrong limit or trust model."""
     for one in _words("trust", asked.trust):
         check_choice("trust", one, get_args(Trust))
     return {name: check_positive(name, getattr(asked, name)) for name in asked.given(*LIMITS)}
 
 
 def exceeded(cost: Cost, limits: Mapping[str, float]) -> dict[str, float]:
-    """Return the exceeded limits with the least values that admit the protocol; infinite if it states no number."""
+    """Return the exceeded limits with the least values that admit the protocol, infinite for an unknown quantity."""
     needed = {name: _sent(cost, name) for name in limits}
     return {
         name: math.inf if value is None else float(value)
@@ -350,7 +350,7 @@ def exceeded(cost: Cost, limits: Mapping[str, float]) -> dict[str, float]:
 
 
 def over(cost: Cost, limits: Mapping[str, float], beyond: Mapping[str, float]) -> str:
-    """Return the reason in the row of a protocol that a limit excludes."""
+    """Return the reason for the row of a protocol that a limit excludes."""
     name = next(iter(beyond))
     kind, _, what = name.partition("_")
     if kind == "mean":
@@ -361,7 +361,7 @@ def over(cost: Cost, limits: Mapping[str, float], beyond: Mapping[str, float]) -
 
 
 def _heavy(protocol: ProtocolBase, where: Setting) -> float | None:
-    """Return the squared error of a share held by a tenth of the users; None without such a value or a closed form."""
+    """Return the squared error of a share held by a tenth of the users; None without a closed form or such a share."""
     if where.heavy is None:
         return None
     who, weights = where.heavy
@@ -385,7 +385,7 @@ def _with_simulation(row: Compared, errors: Floats, mse: float | None) -> Compar
 
 
 def _simulated(protocol: ProtocolBase, where: Setting, repeats: int, seed: int) -> Floats | None:
-    """Return the absolute errors of a simulation, (R, V); None if it would send too many messages."""
+    """Return the absolute errors of a simulation, (R, V); None if the simulation needs too many messages."""
     rng = np.random.default_rng(seed)
     who = where.drawn(repeats, rng)
     by_messages = type(protocol).sample_aggregate is ProtocolBase.sample_aggregate

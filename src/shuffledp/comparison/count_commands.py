@@ -31,7 +31,7 @@ RAW = "counts are raw data, not a private release: anyone who reads them learns 
 
 
 def said(data: Path) -> dict[str, Callable[[Any], None]]:
-    """Return functions that print the rows or the percentage of the data that are read, on the standard error."""
+    """Return functions that print the number of rows, or the percentage of the data, read so far on standard error."""
     from shuffledp.userdata.files import address
 
     last = time.monotonic()

@@ -1,7 +1,7 @@
 """A deployed system in sentences, and as a record of the public registry (opendp/deployments-registry-data).
 
-Names and choices of fields follow the registry's schema at its commit 3e9c812. Fields that the public text of a system
-does not state are marked as open.
+Names and choices of fields follow the registry's schema at its commit 3e9c812. Fields are marked as open if the public
+text of the system does not give them.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ def _several(key: str) -> str:
 
 
 def _enforced(known: Deployment) -> str:
-    """Return what must be enforced to bound the gain of fake devices."""
+    """Return a sentence on the checks that bound the gain of fake devices."""
     from shuffledp.guarantees import ENFORCED
 
     return ENFORCED["range of a row" if known.cells is None else "capped messages"]

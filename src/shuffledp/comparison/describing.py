@@ -1,4 +1,4 @@
-"""The commands ``shuffledp describe`` and ``client``: one calibrated protocol, in sentences, as a record, as programs.
+"""The commands ``shuffledp describe`` and ``client``: a calibrated protocol in sentences, as a record, or as programs.
 
 Modules that need NumPy are imported inside of functions, so that ``shuffledp --help`` does not load it.
 """
@@ -29,7 +29,7 @@ _BUDGET = {"eps": "'--eps' / '--epsilon'", "delta": "'--delta'"}
 
 
 def with_calibration(command: Command, *, required: tuple[str, ...] = ("eps", "delta")) -> Command:
-    """Add the argument and the options of a calibrated protocol, which `calibrated` reads."""
+    """Add the argument and the options of a calibrated protocol to a command; `calibrated` reads them."""
     for option in reversed(
         (
             click.argument("protocol"),
@@ -47,7 +47,7 @@ def with_calibration(command: Command, *, required: tuple[str, ...] = ("eps", "d
 
 
 def calibrated(protocol: str, population: str | None, accounting: str | None, **given: Any) -> Described:
-    """Return the protocol that the options of `with_calibration` name; raise ValueError for inconsistent options."""
+    """Return the protocol for the options of `with_calibration`. Raise ValueError for inconsistent options."""
     from shuffledp.accountant.wording import population_named
     from shuffledp.comparison.comparing import ACCOUNTINGS, best_accounting, exceeded, limits_of, over
     from shuffledp.comparison.options import Options
@@ -139,7 +139,7 @@ def client(folder: Path, **given: Any) -> None:
 
 
 def _sentences(deployment: dict[str, Any]) -> list[str]:
-    """Return the sentences of a record that describe the protocol itself."""
+    """Return sentences about the protocol; `deployment` is a record of the registry."""
     loss, model = deployment["privacy_loss"], deployment["deployment_model"]
     numbers = ", ".join(f"{name} = {value:g}" for name, value in loss["privacy_parameters"].items())
     return [

@@ -1,4 +1,4 @@
-"""Picture of error against bits per user: a marker per trust model, with a line along its Pareto front."""
+"""Picture of error against bits per user: markers by trust model, with a line along the Pareto front of each."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Group:
 
 
 def grouped(rows: Sequence[Compared]) -> tuple[Group, ...]:
-    """Return the rows with an error, grouped by trust; raise ValueError if there are none."""
+    """Return the rows that have an error, grouped by trust. Raise ValueError if no row has one."""
     drawn = [r for r in rows if r.status == "ok" and r.mse and r.bits_per_user]
     if not drawn:
         raise ValueError("There is nothing to draw: no protocol meets the requirements.")
@@ -54,7 +54,7 @@ def grouped(rows: Sequence[Compared]) -> tuple[Group, ...]:
 
 
 def checked(path: Path) -> Path:
-    """Return the path of a picture; raise ValueError for its suffix, MissingExtra without the extra ``pipeline``."""
+    """Return the path of a picture. Raise ValueError for its suffix, MissingExtra without the extra ``pipeline``."""
     if path.suffix not in SUFFIXES:
         raise ValueError(
             f"The file name of a picture must end in one of {', '.join(SUFFIXES)}, got {str(path)!r}."
@@ -68,7 +68,7 @@ def checked(path: Path) -> Path:
 
 
 def drawn(rows: Sequence[Compared], suffix: str, *, setting: str = "") -> bytes:
-    """Return the picture of the rows; raise ValueError if no row has an error.
+    """Return the picture of the rows as a file's content. Raise ValueError if no row has an error.
 
     `suffix` is ``.png``, ``.svg``, ``.pdf``, or ``.html`` for an interactive page, which loads no other file. `setting`
     describes users, values, eps and delta in the title.

@@ -19,28 +19,28 @@ _ROUNDING = 1e-12
 
 
 def expected(protocol: ProtocolBase, who: Participants, weights: Floats) -> float | None:
-    """Return the mean squared error, averaged over values and numbers of participants; None without a closed form."""
+    """Return the mean squared error over values and numbers of participants; None without a closed form."""
     squared = squared_errors(protocol, who)
     return None if squared is None else float(weights @ squared.mean(axis=1))
 
 
 def squared_errors(protocol: ProtocolBase, who: Participants) -> Floats | None:
-    """Return the expected squared errors (R, V) per number of participants and value; None without a closed form."""
+    """Return the expected squared errors (R, V) by number of participants and value; None without a closed form."""
     squared = protocol.expectation("squared_error", who)
     return None if squared is None else np.asarray(squared, float).reshape(len(who.public.n_users), -1)
 
 
 def floor(where: Setting) -> float | None:
-    """Return the mean squared error of a trusted curator's noise; None if the noise cannot meet the budget.
+    """Return the mean squared error of a trusted curator's noise; None if no formula or no noise exists.
 
-    For frequencies and sums it is the error of discrete Laplace noise. For sets and vectors, where one user changes
-    many numbers, it is the smaller error of Laplace noise (discrete for sets) and Gaussian noise. It is a reference,
-    not a lower bound. Laplace noise: Ghosh, Roughgarden and Sundararajan 2012; Gaussian: Balle and Wang 2018, Theorem
-    8.
+    The noise of frequencies and sums is discrete Laplace noise. For sets and vectors, where one user changes many
+    numbers, the result is the smaller error of Laplace noise (discrete for sets) and Gaussian noise. The result is a
+    reference, not a lower bound. Laplace noise: Ghosh, Roughgarden and Sundararajan 2012; Gaussian: Balle and Wang
+    2018, Theorem 8.
 
-    If a user exchanges s of d items, ``2 min(s, d - s)`` counts change by one. For d = 2 only one count gets noise; the
-    other is n minus it. If a user's vector is exchanged, the sum changes by at most two clips. Replacement, or for
-    vectors either neighboring relation.
+    The neighboring relation is replacement, or either relation for vectors. If a user exchanges s of d items, ``2
+    min(s, d - s)`` counts change by one. For d = 2 only one count gets noise; the other count is n minus this one. If a
+    user's vector is replaced, the sum changes by at most two clips.
     """
     if isinstance(where.task, Frequency | Summation):
         curator = get(where.task.kind, "central_laplace")
@@ -57,7 +57,7 @@ def floor(where: Setting) -> float | None:
 
 
 def _curator_variance(where: Setting) -> float | None:
-    """Return the variance of the curator's noise in one count or coordinate; None if no formula is known."""
+    """Return the variance of the curator's noise in one count or coordinate; None without a formula."""
     eps, delta = where.budget.largest_eps, where.budget.delta
     replaced = where.budget.neighbours == "replace_one"
     found = []
@@ -79,13 +79,13 @@ def _curator_variance(where: Setting) -> float | None:
 
 
 def blind(where: Setting, curator: float | None = None) -> float:
-    """Return the mean squared error of the best answer without data, also averaged over numbers of participants.
+    """Return the mean squared error of the best answer without data, averaged over numbers of participants.
 
-    For shares of values or items it is the error of zeros; with data the error of equal shares if it is less. Equal
-    shares are excluded without data, where the shares are equal by assumption. They are also excluded if the shares of
-    the data differ from equal shares by less than `curator`, the `floor` of the setting: then equal shares are a good
-    answer because of the data. For a sum it is the largest error of the middle of its range. For vectors it is the
-    largest error of the zero vector, when all users hold the same vector.
+    For shares of values or items the answer is zero for every share, or with data equal shares if their error is less.
+    Without data, equal shares are excluded, because they are assumed to be true. They are also excluded if the shares
+    of the data differ from equal shares by less than `curator`, the `floor` of the setting. For a sum the answer is the
+    middle of its range, with its largest error. For vectors it is the zero vector, with its largest error, when all
+    users hold the same vector.
     """
     who, weights = where.usual
     task, truth = where.task, np.asarray(who.truth, float)

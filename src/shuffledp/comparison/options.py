@@ -1,4 +1,4 @@
-"""Options of a comparison, listed once for Python, the command line and the reader of the user's data."""
+"""Options of a comparison, listed once for Python, the command line and the reader of user data."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class SettingOptions:
     root: Path | None = None
 
     def given(self, *names: str) -> list[str]:
-        """Return the given names whose option is not None."""
+        """Return those of the given names whose option is not None."""
         return [name for name in names if getattr(self, name) is not None]
 
 
@@ -90,7 +90,7 @@ class BatchOptions(SettingOptions):
 def with_arguments_of(
     options: Callable[P, Given],
 ) -> Callable[[Callable[[Given], Result]], Callable[P, Result]]:
-    """Return a decorator for functions of an object: the new function has the arguments of the object's class."""
+    """Return a decorator for functions of an options object; the new function takes the object's fields."""
 
     def decorate(function: Callable[[Given], Result]) -> Callable[P, Result]:
         result = inspect.signature(function).return_annotation

@@ -1,4 +1,4 @@
-"""Recommendation of a protocol: the least error among proven guarantees, and the reasons against other protocols."""
+"""Recommendation of a protocol: the least error among proven guarantees, and reasons against other protocols."""
 
 from __future__ import annotations
 
@@ -93,12 +93,12 @@ class Recommendation:
     passed_over: Mapping[str, tuple[str, ...]]
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the fields for JSON; infinite numbers are None."""
+        """Return the fields for JSON, with None for infinite numbers."""
         return finite(asdict(self))
 
 
 def recommended(rows: Sequence[Compared]) -> Recommendation | None:
-    """Return the recommendation: the least error among proven, unbiased rows of the first trust model that has any.
+    """Return the recommendation: the least error among proven, unbiased rows of the first trust model with such rows.
 
     Parameters
     ----------
@@ -145,7 +145,7 @@ def _trusted(row: Compared) -> str:
 
 
 def _against(row: Compared) -> str:
-    """Return the reason against a row with less error than the recommended one."""
+    """Return the reason against a row whose error is less than the recommended one."""
     if row.idle:
         return "no better than an answer without data"
     if row.biased:
@@ -159,7 +159,7 @@ def _against(row: Compared) -> str:
 
 @dataclass(frozen=True)
 class Loosening:
-    """Limit to loosen first if no protocol fits: its option, its value, and the least value that admits a protocol."""
+    """Limit to loosen first if no protocol fits: its option, its value and the least value that admits a protocol."""
 
     protocol: str
     limit: str
@@ -185,8 +185,8 @@ def wider_budget(
 ) -> Loosening | None:
     """Return the first of a few multiples of eps at which a protocol fits; None if none does.
 
-    `rows` have no recommendation; those nearest to a useful error are tried again. `compare` returns the rows of the
-    named protocols at another eps, in nats.
+    No protocol in `rows` fits; the protocols nearest to a useful error are tried again. `compare` returns the rows of
+    the named protocols at another eps, in nats.
     """
     idle = sorted((row for row in rows if row.idle and row.proven), key=lambda row: row.mse or 0.0)
     names = [row.protocol for row in idle or rows if row.status != "failed" and ":" not in row.protocol]
@@ -198,7 +198,7 @@ def wider_budget(
 
 
 def sentences(found: Recommendation) -> str:
-    """Return a recommendation as lines of a terminal."""
+    """Return a recommendation as lines of text for a terminal."""
     one = f"within ±{found.half_width:.3g}"
     if found.simultaneous_half_width != found.half_width:
         one += f" for one value, ±{found.simultaneous_half_width:.3g} for all values at once (Bonferroni)"
@@ -233,14 +233,14 @@ def sentences(found: Recommendation) -> str:
 
 
 def _left(eps: float | None) -> str:
-    """Return a clause on the eps that remains."""
+    """Return a clause on the remaining eps."""
     if eps is None or math.isnan(eps):
         return "no bound is known"
     return "no finite eps remains" if math.isinf(eps) else f"eps is at most {eps:.4g}"
 
 
 def unfit(found: Loosening | None) -> str:
-    """Return the line of a terminal for a setting without a recommendation."""
+    """Return a line of text for a setting without a recommendation."""
     if found is None:
         return "No protocol with a proven guarantee fits; the reasons are below."
     option = f"--{found.limit.replace('_', '-')} {found.given:g}"
@@ -262,13 +262,13 @@ class Comparison(tuple[Compared, ...]):
         return "\n\n".join([*([] if best is None else [sentences(best)]), table(self)])
 
     def to_frame(self) -> DataFrame:
-        """Return a data frame of pandas, a row per protocol; raise MissingExtra without pandas."""
+        """Return a data frame of pandas with a row per protocol. Raise MissingExtra without pandas."""
         with needed():
             import pandas as pd
         return pd.DataFrame([vars(row) for row in self])
 
     def _repr_html_(self) -> str:
-        """Return the recommendation and the table of a notebook."""
+        """Return the recommendation and the table as HTML for notebooks."""
         best = self.recommendation
         columns = [
             "trust",

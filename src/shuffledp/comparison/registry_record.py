@@ -1,8 +1,8 @@
 """A calibrated protocol as a record of the public registry of deployments (opendp/deployments-registry-data).
 
-The registry describes deployments in YAML. The record has values for fields that follow from the protocol and its
-accounting, and marks fields that only a deployer can complete as open. Names and choices of fields follow the
-registry's schema at its commit 057e5d81cf60.
+The registry describes deployments in YAML. Fields that follow from the protocol and its accounting have values; fields
+that only a deployer can complete are marked as open. Names and choices of fields follow the registry's schema at its
+commit 057e5d81cf60.
 """
 
 import json
@@ -48,7 +48,7 @@ OPEN = "to be filled in"
 
 @dataclass(frozen=True)
 class Open:
-    """Field that the deployer of a protocol fills in, with a value that the schema accepts."""
+    """Field for the deployer of a protocol to fill in, with a value that the schema accepts."""
 
     value: str
 
@@ -67,7 +67,7 @@ BASIC: Mapping[str, Any] = {
 
 @dataclass(frozen=True)
 class Described:
-    """A protocol calibrated for a setting, after a typical first round; only the population and the budget are used.
+    """Protocol calibrated for a setting, after a typical first round; the setting's data are not used.
 
     `mse` is the mean squared error as a comparison states it, or None without a closed form.
     """
@@ -79,7 +79,7 @@ class Described:
 
 
 def described(protocol: type[ProtocolBase], where: Setting, accounting: str) -> Described:
-    """Return a protocol calibrated for a setting; raise Infeasible if the budget or the accounting is impossible."""
+    """Return a protocol calibrated for a setting. Raise Infeasible if the budget or the accounting is impossible."""
     if accounting not in protocol.accountings:
         raise Infeasible(
             f"{protocol.name} has no {accounting} accounting, but {', '.join(protocol.accountings)}."
@@ -143,7 +143,7 @@ def record(found: Described) -> dict[str, Any]:
 
 
 def accounted(found: Described) -> str:
-    """Return the accounting and the guarantee in one or two sentences."""
+    """Return sentences on the accounting and the guarantee."""
     protocol = found.protocol
     note = f" ({protocol.guarantee_note})" if protocol.guarantee_note else ""
     return (
@@ -153,7 +153,7 @@ def accounted(found: Described) -> str:
 
 
 def mechanism(found: Described) -> str:
-    """Return the parameters of the protocol and the messages of a user, on average and at most."""
+    """Return the protocol's parameters and a user's messages, on average and at most."""
     protocol = found.protocol
     cost = protocol.cost()
     shown = "; ".join(f"{name} = {_short(value)}" for name, value in protocol.parameters().items())
@@ -203,7 +203,7 @@ def _short(value: Any) -> str:
 
 
 def as_yaml(content: Mapping[str, Any]) -> str:
-    """Return a record as YAML; open fields have a comment."""
+    """Return a record as YAML, with a comment at open fields."""
     return "\n".join(_yaml(content, "")) + "\n"
 
 

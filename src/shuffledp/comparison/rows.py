@@ -64,7 +64,7 @@ _POWERS = {
 class Compared:
     """Error, cost and guarantee of a protocol in one setting.
 
-    Numbers are None, half-widths nan, if ``status`` is not ``ok`` or a protocol has none.
+    Missing numbers are None and missing half-widths nan, for example if ``status`` is not ``ok``.
 
     Parameters
     ----------
@@ -140,9 +140,8 @@ class Compared:
     simulated_mse, simulated_standard_error : float
         Results of the simulation, if there was one.
     simulated_coverage : float
-        Share of the simulated errors of at most ``half_width``. It is below 95 % for noise with heavier tails than
-        normal noise, such as Laplace noise. It is also below 95 % for noise of at most a user or two, and for biased
-        estimates.
+        Share of the simulated errors of at most ``half_width``. The share is below 95 % for noise with heavier tails
+        than normal noise, such as Laplace noise, for noise of at most a user or two, and for biased estimates.
     """
 
     protocol: str
@@ -189,7 +188,7 @@ class Compared:
     remark: str | None = None
 
     def __post_init__(self) -> None:
-        """Escape control characters in texts of plug-ins."""
+        """Escape control characters in the texts of plug-ins."""
         for name, value in vars(self).items():
             if isinstance(value, str):
                 object.__setattr__(self, name, printable(value))
@@ -200,7 +199,7 @@ class Compared:
         return self.accounting != "printed" and self.guarantee in ("exact", "upper")
 
     def scaled(self, step: float) -> Compared:
-        """Return the row with all errors in units in which one level of the sum has the positive value `step`."""
+        """Return the row with errors in units in which one level of the sum has the positive value `step`."""
         scaled: dict[str, Any] = {
             name: None if (value := getattr(self, name)) is None else value * step**power
             for name, power in _POWERS.items()
@@ -211,12 +210,12 @@ class Compared:
         return replace(self, parameters=self.parameters and numbers, **scaled)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return all fields for JSON; infinite numbers, such as a local budget, are None."""
+        """Return all fields for JSON, with None for infinite numbers, such as a local budget."""
         return finite(asdict(self))
 
 
 def finite(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a record for JSON, with None for every number that is not finite."""
+    """Return a record for JSON, with None for infinite and missing numbers."""
     return {
         name: finite(value)
         if isinstance(value, Mapping)
@@ -228,7 +227,7 @@ def finite(record: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def in_order(rows: Iterable[Compared]) -> tuple[Compared, ...]:
-    """Return the rows by trust, proven rows first, then by error; infeasible and failed rows come last."""
+    """Return the rows by trust, proven rows first, then by error; infeasible and failed rows are last."""
     trusted, states = list(TRUST), ("ok", "infeasible", "failed")
     return tuple(
         sorted(
@@ -245,7 +244,7 @@ def in_order(rows: Iterable[Compared]) -> tuple[Compared, ...]:
 
 
 def front(rows: Sequence[Compared], *, cost: str = "bits_per_user") -> tuple[Compared, ...]:
-    """Return the rows of the Pareto fronts, which no other row of the same trust model dominates in error and cost.
+    """Return the rows of the Pareto fronts: no other row of the same trust model dominates them in error and cost.
 
     An answer without data costs nothing and beats every ``idle`` row. If some rows of a trust model are ``proven``,
     only these are compared.
@@ -253,7 +252,7 @@ def front(rows: Sequence[Compared], *, cost: str = "bits_per_user") -> tuple[Com
     Parameters
     ----------
     rows : sequence of Compared
-        Rows that are not ``ok`` are left out.
+        Rows that are not ``ok`` are omitted.
     cost : {"bits_per_user", "messages_per_user"}
     """
     found = []
@@ -269,7 +268,7 @@ def front(rows: Sequence[Compared], *, cost: str = "bits_per_user") -> tuple[Com
 
 
 def as_csv(rows: Sequence[Compared]) -> str:
-    """Return the rows as CSV with a header; missing values are empty, infinite numbers are ``inf``."""
+    """Return the rows as CSV with a header; missing values are empty, infinite numbers ``inf``."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     names = [field.name for field in fields(Compared)]
@@ -295,26 +294,26 @@ def _number(value: float | None, digits: int = 3) -> str:
 
 
 def _large(value: float | None) -> str:
-    """Return a number with four digits, without an exponent for numbers of up to seven places."""
+    """Return a number with four digits, without an exponent if it has at most seven places."""
     if value is None:
         return "–"
     return f"{value:.0f}" if 1e4 <= value < 1e7 else _number(value, 4 if value < 1e4 else 2)
 
 
 def _eps(value: float | None) -> str:
-    """Return an eps with six places."""
+    """Return an eps with six decimal places."""
     return _number(value, 4 if value is None or value >= 0.1 else 3 if value >= 0.01 else 2)
 
 
 def _slack(value: float | None) -> str:
-    """Return a slack with five places; the slack of an exceeded claim is negative."""
+    """Return a slack with five decimal places; a negative slack belongs to an exceeded claim."""
     if value is None:
         return "–"
     return f"{value:.0e}" if 0 < abs(value) < 1e-3 else f"{value:.4f}"[:5].rstrip("0").rstrip(".")
 
 
 def _most(row: Compared, value: float | None) -> str:
-    """Return a number with five digits, larger ones as a power of ten; rounded up, as it is a bound."""
+    """Return a bound with five digits, a larger one as a power of ten, rounded up."""
     if value is None:
         return "–"
     whole = math.ceil(value * (1 - 1e-12))
@@ -369,7 +368,7 @@ def _simulation(row: Compared) -> str:
 
 
 def table(rows: Sequence[Compared]) -> str:
-    """Return the rows as lines of at most 120 characters, by trust model; the excluded rows follow with reasons."""
+    """Return the rows as lines of at most 120 characters by trust model, followed by the excluded rows with reasons."""
     good = [row for row in rows if row.status == "ok"]
     columns = _columns(good)
     rest = min(WIDTH - sum(abs(width) + 1 for _, width, _ in columns), LONGEST)
@@ -406,7 +405,7 @@ def _line(first: str, cells: Sequence[tuple[str, int]], width: int) -> str:
 
 
 def _notes(rows: Sequence[Compared], headings: AbstractSet[str]) -> list[str]:
-    """Return the explanations of the columns with these headings."""
+    """Return explanations of the columns under these headings."""
     if not rows:
         return []
     what, one = ERROR_OF[rows[0].task]
@@ -462,7 +461,7 @@ def _notes(rows: Sequence[Compared], headings: AbstractSet[str]) -> list[str]:
 
 
 def _sent(rows: Sequence[Compared]) -> list[str]:
-    """Return sentences about the columns of messages and bits."""
+    """Return sentences on the columns of messages and bits."""
     text = ["messages, bits: average per user; most: maximum over all users."]
     if any(row.most_certain is False for row in rows):
         text.append(f"~: exceeded by some user with probability at most {RARE:g}.")
@@ -473,7 +472,7 @@ def _sent(rows: Sequence[Compared]) -> list[str]:
 
 
 def _relied_on(rows: Sequence[Compared]) -> list[str]:
-    """Return a sentence about the users who must be honest, with the protocols that rely on each group."""
+    """Return a sentence on the users who must be honest, and on the protocols that rely on them."""
     groups: dict[str, list[str]] = {}
     for row in rows:
         if row.relies_on not in (None, "no other user"):
@@ -483,7 +482,7 @@ def _relied_on(rows: Sequence[Compared]) -> list[str]:
 
 
 def _covered(rows: Sequence[Compared]) -> str:
-    """Return a sentence about the coverage of intervals in the simulation: the smallest and the largest of the rows."""
+    """Return a sentence on the simulated coverage of intervals, with its smallest and largest value."""
     shares = {row.protocol: row.simulated_coverage for row in rows if row.simulated_coverage is not None}
     if not shares:
         return "simulated: mean error of the simulation."

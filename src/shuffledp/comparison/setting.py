@@ -1,8 +1,8 @@
 """Setting of a comparison: the participants, their data, and the budget.
 
 Without data all values, or all items of sets, are equally frequent, and vectors are unit vectors along the axes, the
-same number along each. Frequencies matter for the error of protocols whose noise depends on the data. For the error of
-a frequent value, a tenth of the users hold the first value, and the other users hold the other values evenly.
+same number along each axis. Frequencies matter for protocols whose noise depends on the data. For the error of a
+frequent value, a tenth of the users hold the first value, and all other values are equally frequent.
 
 A comparison has one eps, which holds for every user: sets have one privacy level, and counts of several levels are
 added.
@@ -44,7 +44,7 @@ _TOGETHER = 1 << 21
 
 
 def holding(task: Task, n: Ints, counts: Ints) -> Participants:
-    """Return R repeats of (R,) users with the given counts (R, V); the truth is the exact statistic of the counts.
+    """Return R repeats of (R,) users with these counts (R, V); the true values are exact statistics of the counts.
 
     Counts are users per value or number, holders per item, or users whose vector has the length of the clip along each
     axis. Holders sum to ``n * set_size``, at most n per item. A fixed rule assigns items to users and spreads the
@@ -68,8 +68,8 @@ def holding(task: Task, n: Ints, counts: Ints) -> Participants:
 def _sets(holders: Ints, n: int, set_size: int) -> Iterator[Users]:
     """Yield sets of distinct items, (chunk, s), in which item j has ``holders[j]`` holders.
 
-    In a list of all holdings by item, user i has the entries i, i + n, i + 2n, .. Since no item has more than n
-    holders, these items are distinct.
+    In the list that repeats each item once per holder, user i has the entries i, i + n, i + 2n, .. Since no item has
+    more than n holders, these items are distinct.
     """
     ends = np.cumsum(holders)
     step = max(1, _TOGETHER // set_size)
@@ -80,7 +80,7 @@ def _sets(holders: Ints, n: int, set_size: int) -> Iterator[Users]:
 
 
 def _along_axes(task: Vectors, n: Ints, counts: Ints) -> VectorParticipants:
-    """Return users with vectors along the axes, of the clip's length in either norm."""
+    """Return users whose vectors lie along the axes and have the clip as their norm."""
 
     def users(repeat: int) -> Iterator[Users]:
         for start, some in pieces(counts[repeat], max(1, _TOGETHER // task.dimension)):
@@ -130,12 +130,12 @@ class Setting:
 
     @cached_property
     def usual(self) -> tuple[Participants, Floats]:
-        """Participants at every pooled number of users, (R, V) counts, and weights, (R,), the most likely first."""
+        """Participants for each pooled number of users, as counts (R, V), and weights (R,), the likeliest first."""
         return self._typical(self.shares)
 
     @cached_property
     def heavy(self) -> tuple[Participants, Floats] | None:
-        """Participants as in `usual`, with a frequent first value or item; None if `heavy_shares` is None."""
+        """Participants as in `usual` but with a frequent first value or item; None if `heavy_shares` is None."""
         shares = self.heavy_shares
         return None if shares is None else self._typical(shares)
 
@@ -152,7 +152,7 @@ class Setting:
 
     @property
     def heavy_shares(self) -> Floats | None:
-        """Shares with a frequent first value or item; None for sums, vectors, and sets whose items are all frequent."""
+        """Shares with a frequent first value or item; None for sums, vectors, and sets where every item is frequent."""
         if isinstance(self.task, Frequency):
             held = 1
         elif isinstance(self.task, Sets) and self.task.set_size / self.task.domain_size < HEAVY_SHARE:
@@ -165,7 +165,7 @@ class Setting:
         return shares
 
     def drawn(self, repeats: int, rng: np.random.Generator) -> Participants:
-        """Draw participants of R repeats: their number from the population, their values in the given shares."""
+        """Draw participants of R repeats: their number from the population; their values have the given shares."""
         if not isinstance(self.population, Law):
             raise ValueError(
                 f"{self.population!r} only bounds the number of users; a simulation needs a law."
@@ -179,7 +179,7 @@ class Setting:
 
 
 def _sizes(population: Population) -> tuple[Ints, Floats]:
-    """Return numbers of participants, user 1 included, and their weights; neighbors are pooled at their mean."""
+    """Return numbers of participants, user 1 included, and their weights; close numbers are pooled at their mean."""
     if not isinstance(population, Law):  # a bound states no more than the mean
         return np.array([1 + round(population.mean)]), np.ones(1)
     window = population.window(1e-15)
@@ -194,7 +194,7 @@ def _sizes(population: Population) -> tuple[Ints, Floats]:
 
 
 def dealt(shares: Floats, n: int) -> Ints:
-    """Return integer counts that sum to n times the sum of the shares, each within one of n times its share."""
+    """Return integer counts, each within one of n times the share; their sum is n times the sum of the shares."""
     over = shares * n
     counts = np.floor(over * (1 + 1e-12)).astype(np.int64)
     rest = n * round(float(shares.sum())) - int(counts.sum())
@@ -206,7 +206,7 @@ def dealt(shares: Floats, n: int) -> Ints:
 
 
 def _task_of(asked: SettingOptions, counted: int | None) -> Task:
-    """Return the task; by default frequencies of as many values as there are counts."""
+    """Return the task; by default frequencies, with one value per count."""
     given = asked.given("task", "domain_size", "max_value", "dimension")
     if len(given) > 1:
         raise ValueError("Give one of task, domain_size, max_value and dimension, not several.")
@@ -262,7 +262,7 @@ def setting_of(asked: SettingOptions) -> Setting:
 
 
 def _fitting(counts: Ints, task: Task, size: int) -> Ints:
-    """Return (V,) counts after a check against the task; counts of several privacy levels are added."""
+    """Return (V,) counts that fit the task; counts of several privacy levels are added. Raise ValueError otherwise."""
     if isinstance(task, Vectors):
         raise ValueError("counts must be left out for vectors, which are compared without data.")
     if counts.ndim == 2 and not isinstance(task, Sets):
@@ -296,7 +296,7 @@ def _check_who(users: int | None, population: Population | None, counts: Ints | 
 def _population(
     users: int | None, population: Population | None, counts: Ints | None, held: int
 ) -> Population:
-    """Return the population of the other users, from the number of users or from the counts."""
+    """Return the population of other users, from the population, the number of users or the counts."""
     if population is not None:
         return population
     if users is None:

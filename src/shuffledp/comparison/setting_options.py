@@ -1,4 +1,4 @@
-"""Options of the command line for a setting, shared by its commands."""
+"""Options of the command line for a setting, which several commands share."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -13,7 +13,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 @contextmanager
 def user_errors(*more: type[Exception], one_line: bool = True) -> Iterator[None]:
-    """Turn a ValueError, such as Infeasible, and errors of further kinds into a message of the command."""
+    """Turn a ValueError, such as Infeasible, and errors of the given kinds into a message of the command."""
     kinds: tuple[type[Exception], ...] = (ValueError, *more)
     try:
         yield
@@ -23,13 +23,13 @@ def user_errors(*more: type[Exception], one_line: bool = True) -> Iterator[None]
 
 
 class Number(click.ParamType):  # type: ignore[type-arg]
-    """A number of the command line; it may be written 200k, 2M, 2e5 or 200_000."""
+    """Number on the command line; 200k, 2M, 2e5 and 200_000 are allowed."""
 
     def __init__(self, kind: type[int] | type[float], allowed: str) -> None:
         self.kind, self.allowed, self.name = kind, allowed, "integer" if kind is int else "number"
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the number."""
+        """Return the number, or fail with a message for the option."""
         try:
             return whole(value) if self.kind is int or str(value)[-1:] in ("k", "M") else float(value)
         except ValueError:
@@ -39,7 +39,7 @@ class Number(click.ParamType):  # type: ignore[type-arg]
 
 
 def whole(text: str | int) -> int:
-    """Return the integer of a text such as 200k or 2e5; raise ValueError for other texts."""
+    """Return the integer of a text such as 200k or 2e5. Raise ValueError for other texts."""
     if isinstance(text, int):
         return text
     digits, factor = (text[:-1], {"k": 10**3, "M": 10**6}[text[-1]]) if text[-1:] in ("k", "M") else (text, 1)
@@ -66,7 +66,7 @@ def with_batch(
     deltas: str = "[0, 1)",
     more_laws: str = "",
 ) -> Command:
-    """Add the options of the users and the budget of a shuffled batch to a command."""
+    """Add the options for the users and the budget of a shuffled batch to a command."""
     options = (
         click.option(
             "--users",
@@ -134,7 +134,7 @@ _LIMITS = (
 
 
 def with_setting(command: Command, *, required: tuple[str, ...] = ("eps", "delta")) -> Command:
-    """Add the options of a setting to a command: users, budget and task."""
+    """Add the options for a setting to a command: users, budget and task."""
     return with_batch(_with(_TASK, command), required=required)
 
 
@@ -143,7 +143,7 @@ with_max_value = click.option("--max-value", type=INTEGER, help="Largest number 
 
 
 def with_limits(command: Command) -> Command:
-    """Add the options of trust and of limits on what users send to a command."""
+    """Add the options for trust and for limits on a user's communication to a command."""
     return _with(_LIMITS, command)
 
 
@@ -154,7 +154,7 @@ def _with(options: tuple[Callable[[Command], Command], ...], command: Command) -
 
 
 def words(option: str, given: tuple[str, ...]) -> list[str] | None:
-    """Return the words of a repeatable option, each a list with commas, or None; raise ValueError if it has no word."""
+    """Return the words of a repeatable option with comma-separated lists, or None. Raise ValueError for no word."""
     found = [word.strip() for one in given for word in one.split(",") if word.strip()]
     if given and not found:
         raise ValueError(f"--{option} must hold at least one name, got {', '.join(map(repr, given))}.")

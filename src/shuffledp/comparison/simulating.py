@@ -1,4 +1,4 @@
-"""Simulation of one batch: estimates with intervals from the users' own values, and what the users send."""
+"""Simulation of one batch: estimates with intervals from the users' values, and the users' communication."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Simulated:
 
     @property
     def simultaneous_half_width(self) -> float:
-        """Half-width of intervals that all hold with 95 %: Bonferroni's inequality with the largest variance."""
+        """Half-width of intervals that hold together with 95 %, by Bonferroni and the largest variance."""
         return quantile(self.variance.size) * math.sqrt(float(self.variance.max()))
 
     @property
@@ -91,18 +91,18 @@ class Simulated:
         return "\n".join([head, *lines, *([f"and {more} more values"] if more > 0 else [])])
 
     def to_frame(self) -> DataFrame:
-        """Return a data frame of pandas with a row for each estimate; raise MissingExtra without pandas."""
+        """Return a data frame of pandas with a row for each estimate. Raise MissingExtra without pandas."""
         with needed():
             import pandas as pd
         columns = {"estimate": self.estimates, "half_width": self.half_width, "truth": self.truth}
         return pd.DataFrame(columns, index=pd.Index(self.values, name="value"))
 
     def _repr_html_(self) -> str:
-        """Return the table of a notebook."""
+        """Return the table as HTML for notebooks."""
         return str(self.to_frame().to_html(max_rows=_SHOWN))
 
     def plot(self, axes: Axes | None = None) -> Axes:
-        """Draw estimates, intervals and true values, and return the axes; raise MissingExtra without Matplotlib."""
+        """Draw estimates, intervals and true values, and return the axes. Raise MissingExtra without Matplotlib."""
         with needed():
             import matplotlib.pyplot as plt
         if axes is None:

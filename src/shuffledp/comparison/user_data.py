@@ -1,4 +1,4 @@
-"""The user's own records, counted for a comparison: users per value, number or item."""
+"""The user's records, counted for a comparison: users per value, number or item."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -23,7 +23,7 @@ _MOST_NUMBERS = 1_000
 
 @dataclass(frozen=True)
 class Own:
-    """Counts of records: users per value or level of a number, or holders per item, with values in the same order.
+    """Counts of records: users per value or level, or holders per item; `values` has the same order.
 
     `step` is the value of one level of a number, 1 otherwise. Holders sum to the number of users times the items of a
     set.
@@ -37,7 +37,7 @@ class Own:
 
 
 def _numeric(values: Sequence[str]) -> tuple[str, ...]:
-    """Return a remark on a found domain of numbers, none for texts; raise ValueError for too many numbers."""
+    """Return a remark on a domain of numbers found in the data, if it is one. Raise ValueError for too many numbers."""
     try:
         found = {float(value) for value in values}
     except ValueError:
@@ -54,7 +54,7 @@ def _numeric(values: Sequence[str]) -> tuple[str, ...]:
 
 
 def _own(column: Counted, how: str) -> Own:
-    """Return the counts of one column with remarks."""
+    """Return the counts of one column with their remarks."""
     remarks = (*column.remarks(how), *(_numeric(column.values) if column.found else ()))
     return Own(column.counts, column.users, column.step, remarks, column.values)
 
@@ -62,7 +62,7 @@ def _own(column: Counted, how: str) -> Own:
 def own(
     asked: SettingOptions, *, how: str, progress: Progress | None = None, percent: Percent | None = None
 ) -> Own:
-    """Return the counts of records, read once; raise ValueError if the records do not fit the options.
+    """Return the counts of records, read once. Raise ValueError if the records do not fit the options.
 
     `how` describes the options that set a domain, for the remark on a domain taken from the data. `progress` is called
     with the number of rows read, `percent` with the percentage of the data.

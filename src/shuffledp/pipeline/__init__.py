@@ -1,6 +1,6 @@
 """The experiment pipeline: configuration, data sets, experiments, figures, claims, audit and site.
 
-The import raises `MissingExtra` if the extra ``pipeline`` is not installed.
+Importing this package raises `MissingExtra` if the extra ``pipeline`` is not installed.
 """
 
 from shuffledp.optional_dependencies import require

@@ -7,12 +7,12 @@ from pathlib import Path
 
 
 def read_block(page: Path, name: str) -> str:
-    """Return the content of a page's block without the empty lines around it; raise unless there is exactly one."""
+    """Return the content of a page's block without empty lines around it. Raise unless the page has exactly one."""
     return _only(page, name)[2].strip("\n")
 
 
 def write_block(page: Path, name: str, text: str) -> None:
-    """Replace the content of a page's block by Markdown; raise unless there is exactly one."""
+    """Replace the content of a page's block by Markdown. Raise unless the page has exactly one."""
     found = _only(page, name)
     begin, end = found.span(2)
     whole = found.string

@@ -1,4 +1,4 @@
-"""Jobs of the workflow as forks of Python's fork server, which has imported the modules of jobs."""
+"""Jobs of the workflow as forks of Python's fork server, which has already imported the modules of jobs."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _context() -> ForkServerContext:
 
 
 def execute_script(script: Any, path: str, edit: bool = False) -> None:
-    """Run a script in a fork, in place of this method of `snakemake.script.PythonScript`."""
+    """Run a script in a fork; this function replaces the method of `snakemake.script.PythonScript`."""
     told, tell = Pipe(duplex=False)
     folder = script.resources.get("tmpdir")
     began = time.monotonic()

@@ -1,8 +1,8 @@
-"""Common setup of all jobs of the workflow: a log file, and the end of a job whose workflow has ended.
+"""Common setup of all jobs of the workflow: a log file, and an end for jobs whose workflow has ended.
 
 A killed workflow does not end its running scripts. Such a script would consume time and, after a change of the code,
-could publish an older result; it therefore ends itself within a second. On another machine of a cluster a sign of life
-takes longer; a script there publishes only after one.
+could publish an outdated result; it therefore ends within a second. On another machine of a cluster, signs of life
+arrive later; a script there publishes a result only after one has arrived.
 
 With a storage provider of Snakemake the inputs of a job are local copies below a folder of their own, and its outputs
 are uploaded from there. A job works in that folder, so that its relative paths do not change with the storage.
@@ -43,7 +43,7 @@ _run_folder = Path()
 
 @contextmanager
 def job(log_file: str) -> Iterator[logging.Logger]:
-    """Log to the rule's log file and the terminal inside of the context; a traceback goes to the file only."""
+    """Log to the rule's log file and the terminal in this context; a traceback goes to the file only."""
     _end_with_parent()
     # A process that ends searches all it has imported for garbage, which takes a quarter of a short job's time.
     atexit.register(gc.freeze)
@@ -77,7 +77,7 @@ def job(log_file: str) -> Iterator[logging.Logger]:
 
 @contextmanager
 def job_of(snakemake: Any) -> Iterator[logging.Logger]:
-    """Run a script in the folder of its job's files, with inputs and outputs relative to it, and the log of `job`."""
+    """Run a script in the folder of its job's files, with relative inputs and outputs, and a log as in `job`."""
     global _run_folder
     with job(snakemake.log[0]) as logger:
         folder, start = Path(os.environ.get(FILES, ".")), Path.cwd()
@@ -96,12 +96,12 @@ def job_of(snakemake: Any) -> Iterator[logging.Logger]:
 
 
 def source(name: str | Path) -> Path:
-    """Return the path of a file that no storage provider copies, such as a caption, from the folder of a job."""
+    """Return the path, from a job's folder, of a file that no storage provider copies, such as a caption."""
     return _run_folder / name
 
 
 def place() -> str:
-    """Return the scope of process numbers: machine, boot, and container."""
+    """Return the scope of process numbers: machine, boot and container."""
     try:
         boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
         return f"{platform.node()}/{boot}/{Path('/proc/self/ns/pid').readlink()}".replace(" ", "")
@@ -110,7 +110,7 @@ def place() -> str:
 
 
 def born(pid: int) -> str | None:
-    """Return the start of a local process, which identifies it with its number; None if it has ended."""
+    """Return the start of a local process, which together with its number identifies it; None if it has ended."""
     try:
         state, *rest = (
             Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
@@ -131,14 +131,14 @@ def born(pid: int) -> str | None:
 
 
 def identity(pid: int) -> str:
-    """Return the identity of a running process of this machine: place, number, start."""
+    """Return the identity of a running process on this machine: place, number and start."""
     return f"{place()} {pid} {born(pid)}"
 
 
 def silence_of_main_process(said: str, now: Callable[[], float] = time.monotonic) -> Callable[[], float]:
-    """Return a function of the seconds since the last sign of life of the main process; infinity if it has ended.
+    """Return a function that gives the seconds since the main process's last sign of life; infinity after its end.
 
-    `said` is the value of the environment variable `MAIN`. On the same machine the process itself is checked. On
+    `said` is the value of the environment variable `MAIN`. On the same machine the process is checked directly. On
     another machine the result is the age of the last change of the main process's file, by this machine's clock, so
     that clocks of two machines are never compared. The age begins at `FRESH_SECONDS`, as the main process may have
     ended long ago. A later run writes its identity into that file, which ends the jobs of an earlier run at once.
@@ -163,7 +163,7 @@ def silence_of_main_process(said: str, now: Callable[[], float] = time.monotonic
 
 
 def _read_beat(beat: Path) -> tuple[str | None, int | None]:
-    """Return a file's content and its modification time by the file server's clock; None if it cannot be read."""
+    """Return a file's content and its modification time by the file server's clock; None if it is unreadable."""
     try:
         with beat.open(encoding="utf-8") as stream:  # opening asks a network's file server anew
             return stream.read(), os.fstat(stream.fileno()).st_mtime_ns
@@ -172,10 +172,10 @@ def _read_beat(beat: Path) -> tuple[str | None, int | None]:
 
 
 def end_with_main_process() -> None:
-    """End this process once its run is over, for a workflow on another machine.
+    """End this process if its run is over; the workflow may be on another machine.
 
-    There Snakemake starts anew for every job. A job that waited in a cluster's queue while its run was killed must not
-    begin, as it would first remove its old results, which a later run may have computed again. Raises ``SystemExit`` if
+    On a cluster, Snakemake starts again for every job. A job that waited in the queue while its run was killed must not
+    begin: it would first remove its old results, which a later run may have computed again. Raises ``SystemExit`` if
     the run is already over.
     """
     said = os.environ.get(MAIN)
@@ -193,7 +193,7 @@ def end_with_main_process() -> None:
 
 
 def _end_with_parent() -> None:
-    """End this process, before it publishes a result, once its parent or the run's main process has ended."""
+    """End this process before it publishes a result if its parent or the run's main process has ended."""
     parent = os.getppid()
     said = os.environ.get(MAIN)
     silence = silence_of_main_process(said) if said else lambda: 0.0

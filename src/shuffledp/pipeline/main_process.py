@@ -1,4 +1,4 @@
-"""Start of the main process of a run: its identity, which jobs read, its signs of life, and its end."""
+"""Start of a run's main process: its identity for jobs, its signs of life, and its end."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from shuffledp.storage import write_atomically
 
 
 def check_writable(folders: Iterable[Path]) -> None:
-    """Raise ``OSError`` for a folder that is read-only, or a path that is no folder, before a run writes there."""
+    """Raise ``OSError`` before a run writes to a read-only folder, or to a path that is not a folder."""
     for folder in folders:
         there = next(path for path in (folder, *folder.absolute().parents) if os.path.lexists(path))
         if not there.is_dir():
@@ -26,7 +26,7 @@ def check_writable(folders: Iterable[Path]) -> None:
 
 
 def announce(beat: Path) -> None:
-    """Publish the identity of the main process in the file `beat`, and touch it regularly for other machines."""
+    """Write the identity of the main process into the file `beat`, and touch the file regularly for other machines."""
     name = identity(os.getpid())
     write_atomically(beat, name.encode())
     os.environ[MAIN] = f"{name} {beat.absolute()}"
@@ -41,10 +41,10 @@ def announce(beat: Path) -> None:
 
 
 def once(signum: signal.Signals) -> None:
-    """Install a handler that runs a signal's handler once, in a thread, for any number of signals.
+    """Replace a signal's handler by one that runs it once, in a thread, however often the signal arrives.
 
-    A second signal can deadlock Snakemake's handler, which holds a lock. In a thread it waits for the main program
-    instead.
+    A second signal can deadlock Snakemake's handler, which holds a lock. In a thread the handler waits for the main
+    program instead.
     """
     original = signal.getsignal(signum)
     if not callable(original):

@@ -1,4 +1,4 @@
-"""Manifest of a paper's folder of figures and tables: one model, written by drawing jobs and read by the site."""
+"""Manifest of a paper's folder of figures and tables, which drawing jobs write and the site reads."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Scale = Literal["linear", "log"]
 
 
 class ManifestError(ValueError):
-    """Error for a manifest, or a file that it names, that is not of the defined form."""
+    """Error for a manifest, or a file in it, that does not have the defined form."""
 
 
 class _Part(BaseModel):
@@ -56,7 +56,7 @@ class Run(_Part):
 
 
 def run_of(commits: Iterable[str], stated: Mapping[str, Any]) -> Run:
-    """Return the run that draws now: this version and Python, the commits of the results, and the stated rest."""
+    """Return the run that draws now, from this version, this Python, the commits of the results, and given fields."""
     named = ", ".join(sorted({*commits} - {""}))
     return Run(version=__version__, commit=named, python=platform.python_version(), **stated)
 
@@ -76,7 +76,7 @@ class Curve(_Part):
 
 
 class Chart(_Part):
-    """Columns of a figure's CSV file on the axes and in the panels, and its curves in order."""
+    """Columns of a figure's CSV file for the axes and panels, and the figure's curves in order."""
 
     x: Title
     y: Title
@@ -94,7 +94,7 @@ class Entry(_Part):
 
     Entries with the same ``drawing`` are variants of one drawing, and ``variant`` is the value of ``by`` of this entry,
     empty for a single entry. ``finding`` is the result in one sentence. ``board`` is the column that selects the rows
-    of a leaderboard, and ``protocols`` are those whose numbers it shows.
+    of a leaderboard, and ``protocols`` lists the protocols whose numbers the entry shows.
     """
 
     id: Id
@@ -125,7 +125,7 @@ class Entry(_Part):
 
 
 class DrawnPaper(_Part):
-    """Paper, or study of the project's own, with all its drawings."""
+    """Paper, or study of this project, with all its drawings."""
 
     key: Annotated[str, Field(pattern="^[a-z0-9_]+$")]
     kind: Literal["paper", "study"]
@@ -136,12 +136,12 @@ class DrawnPaper(_Part):
     entries: tuple[Entry, ...]
 
     def to_json(self) -> bytes:
-        """Return the content of the file."""
+        """Return the content of the manifest file."""
         return f"{self.model_dump_json(indent=2)}\n".encode()
 
 
 def read(folder: Path) -> DrawnPaper:
-    """Read a paper's folder of figures and tables, ``<results>/figures/<paper>``, after verifying all checksums."""
+    """Read a paper's folder of figures and tables, ``<results>/figures/<paper>``, after a check of all checksums."""
     checksums = folder / CHECKSUMS
     path = verified(folder / MANIFEST, checksums)
     try:
@@ -171,7 +171,7 @@ def without(paper: DrawnPaper, condition: Callable[[Entry], bool]) -> DrawnPaper
 
 
 def name_of(key: str, title: str) -> str:
-    """Return a short name of a paper: its key, spelled as in its title if the title contains it."""
+    """Return a short name of a paper: its key, with the spelling in its title if the title contains the key."""
     words = key.replace("_", " ")
     found = re.search(rf"\b{re.escape(words)}\b", title, re.IGNORECASE)
     name = found[0] if found else words

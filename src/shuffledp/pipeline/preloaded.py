@@ -1,4 +1,4 @@
-"""Imports of jobs, for the process from which jobs are forked (`shuffledp.pipeline.forked_jobs`)."""
+"""Modules of jobs, imported by the process from which jobs are forked (`shuffledp.pipeline.forked_jobs`)."""
 
 import gc
 

@@ -1,4 +1,4 @@
-"""Progress of a run: one line per finished part, with the number of finished parts, name, time, and time left."""
+"""Progress of a run: a line after each part, with the number of finished parts, name, time and remaining time."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SHORT = 90
 
 
 def seconds_before(benchmark: Path) -> float | None:
-    """Return the seconds of a job in an earlier run, from Snakemake's file; None without one."""
+    """Return the seconds that a job took in an earlier run, from Snakemake's file; None without the file."""
     try:
         rows = list(csv.DictReader(benchmark.read_text(encoding="utf-8").splitlines(), delimiter="\t"))
         return float(rows[-1]["s"])
@@ -30,7 +30,7 @@ def seconds_before(benchmark: Path) -> float | None:
 
 
 class Progress(logging.Filter):
-    """Progress of a run, from the records of Snakemake's logger and the seconds of jobs in an earlier run."""
+    """Progress of a run, from the records of Snakemake's logger and the times of jobs in an earlier run."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class Progress(logging.Filter):
         self._last, self._done = "", 0.0
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Record a job's start or end; return False for records that the line of a finished part replaces."""
+        """Note a job's start or end; return False for records that a progress line replaces."""
         event = getattr(getattr(record, "event", None), "name", "")
         told = vars(record)
         if event == "JOB_INFO":
@@ -67,7 +67,7 @@ class Progress(logging.Filter):
         return name.removesuffix(".log")
 
     def line(self, told: Mapping[str, Any]) -> str:
-        """Return the line of the last finished part, with Snakemake's counts."""
+        """Return the progress line after the last finished part, with Snakemake's counts."""
         text = f"{told['done']} of {told['total']} done, {self._last}"
         if told["done"] >= told["total"] or not self._done:
             return text
@@ -80,7 +80,7 @@ def _in_words(seconds: float) -> str:
 
 
 def show(logger: logging.Logger, progress: Progress) -> None:
-    """Print progress lines on the terminal; Snakemake's terminal handler prints all other records."""
+    """Print progress lines on the terminal; Snakemake's handler prints all other records."""
     for handler in logger.handlers:
         if handler.name == "DefaultStreamHandler":
             handler.filters.insert(0, progress)  # before the one that leaves out the start of a job

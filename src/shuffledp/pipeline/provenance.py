@@ -15,7 +15,7 @@ PACKAGES = ("shuffledp", "numpy", "scipy", "pandas", "pyarrow", "matplotlib", "s
 
 
 def versions() -> dict[str, str]:
-    """Return the versions of Python and of the packages on which numbers depend."""
+    """Return the versions of Python and of the packages that affect numbers."""
     found = {"python": platform.python_version()}
     for package in PACKAGES:
         try:
@@ -26,7 +26,7 @@ def versions() -> dict[str, str]:
 
 
 def machine() -> dict[str, str]:
-    """Return the processor, a digest of its features, and the C library, on which the last bits of numbers depend."""
+    """Return the processor, a digest of its features, and the C library, which affect the last bits of numbers."""
     model, features = platform.processor(), ""
     with contextlib.suppress(OSError):
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
@@ -44,7 +44,7 @@ def machine() -> dict[str, str]:
 
 
 def commit(folder: Path) -> str:
-    """Return the short git commit of a folder, with ``+`` after uncommitted changes; empty outside a repository."""
+    """Return the short git commit of a folder, with ``+`` for uncommitted changes; empty outside of a repository."""
     try:
         head = _git(folder, "rev-parse", "--short=12", "HEAD")
         return head + ("+" if _git(folder, "status", "--porcelain", "--untracked-files=no") else "")
@@ -58,7 +58,7 @@ def _git(folder: Path, *arguments: str) -> str:
 
 
 def of_job(job: Mapping[str, Any], job_hash: str, data: Mapping[str, Any], root: Path) -> dict[str, Any]:
-    """Return the provenance of one result; ``data`` has the source of the data."""
+    """Return the provenance of one result; ``data`` describes the source of the data."""
     return {
         "job": dict(job),
         "config_sha256": job_hash,

@@ -1,7 +1,7 @@
-"""Removal of damaged files, restricted by place to the pipeline's own files.
+"""Removal of damaged files, only in places where the pipeline publishes files.
 
-A list of checksums belongs to the pipeline if it is in a place where the pipeline publishes one, and a listed file if
-it belongs to that bundle. Other files are never removed, for any content of a list and any target of a link.
+A checksum list belongs to the pipeline if it is in a place where the pipeline publishes one. A listed file belongs to
+the pipeline if it is part of that bundle. Other files are never removed, whatever a list contains or a link refers to.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ from shuffledp import storage
 
 
 def _beside(checksum: Path, path: Path) -> bool:
-    """Return whether a file is in the list's folder with a name ``<bundle>.<anything>``, for ``<bundle>.sha256``."""
+    """Return whether a file is beside ``<bundle>.sha256`` and has a name ``<bundle>.<anything>``."""
     return path.parent == checksum.parent and path.name.startswith(f"{checksum.stem}.")
 
 
 def _in_folder(checksum: Path, path: Path) -> bool:
-    """Return whether a file is in the list's folder, for folders with only the pipeline's files."""
+    """Return whether a file is in the list's folder, which only has files of the pipeline."""
     return path.parent == checksum.parent
 
 
 def _of_site(checksum: Path, path: Path) -> bool:
-    """Return whether a file belongs to the site; its list is in the results folder, which may have other files."""
+    """Return whether a file belongs to the site, whose list is in the results folder beside other files."""
     parts = path.relative_to(checksum.parent).parts
     return parts == ("index.html",) or parts[0] in ("pages", "site")
 
 
 @dataclass(frozen=True)
 class Place:
-    """Place of lists of checksums, the test whether a list has a file, and the files that need a list."""
+    """Place of checksum lists, a test whether a list may contain a file, and the files that need a list."""
 
     lists: str
     belongs: Callable[[Path, Path], bool]
@@ -55,14 +55,14 @@ PREPARED = (Place("*.sha256", _beside, ("*.parquet", "*.npz")),)
 
 @dataclass(frozen=True)
 class Finding:
-    """File that was removed, or that could not be removed."""
+    """Description of a file that was removed, or that could not be removed."""
 
     text: str
     removed: bool = True
 
 
 def repair(folder: Path, places: tuple[Place, ...]) -> Iterator[Finding]:
-    """Remove files that do not match their list of checksums, and leftovers of killed jobs; yield each removal."""
+    """Remove files that differ from their checksum list, and leftovers of killed jobs; yield each removal."""
     if not folder.is_dir():
         return
     yield from _leftovers(folder, places)

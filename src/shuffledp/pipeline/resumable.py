@@ -1,4 +1,4 @@
-"""Results of a long run in a file, a line each, so that an interrupted run continues where it ended."""
+"""Results of a long run in a file, one per line, so that an interrupted run can continue."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 
 class Lines:
-    """JSON values by key in a file to which several runs may append; a line that was cut off is removed."""
+    """JSON values by key in a file that several runs may extend; an incomplete last line is removed."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -21,13 +21,13 @@ class Lines:
         self.known: dict[str, Any] = dict(json.loads(line) for line in whole.splitlines())
 
     def of(self, key: str, compute: Callable[[], Any]) -> Any:
-        """Return the value of a key, computed and appended unless the file has it."""
+        """Return the value of a key from the file; if the key is missing, compute and append the value."""
         if key not in self.known:
             self.add(key, compute())
         return self.known[key]
 
     def add(self, key: str, value: Any) -> None:
-        """Append a value."""
+        """Append a value to the file."""
         self.known[key] = value
         with self._path.open("a", encoding="utf-8") as file:
             file.write(json.dumps([key, value]) + "\n")

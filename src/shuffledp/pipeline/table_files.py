@@ -15,20 +15,20 @@ from numpy.typing import NDArray
 
 
 def read(source: Path | bytes) -> pa.Table:
-    """Return the table of a Parquet file without thread pools, which can abort the interpreter while it exits."""
+    """Return the table of a Parquet file, without thread pools, which can crash the interpreter at its exit."""
     content = pa.BufferReader(source) if isinstance(source, bytes) else source
     return pq.read_table(content, use_threads=False, pre_buffer=False)
 
 
 def to_bytes(table: pa.Table) -> bytes:
-    """Return Parquet bytes that depend on the content alone."""
+    """Return Parquet bytes that depend only on the content."""
     sink = io.BytesIO()
     pq.write_table(table, sink, compression="zstd", version="2.6", store_schema=False)
     return sink.getvalue()
 
 
 def npz(arrays: Mapping[str, NDArray[Any]]) -> bytes:
-    """Return arrays in the format of NumPy's ``savez``, with a fixed date."""
+    """Return arrays in NumPy's ``savez`` format with a fixed date."""
     sink = io.BytesIO()
     with zipfile.ZipFile(sink, "w") as bundle:
         for name, array in arrays.items():

@@ -1,4 +1,4 @@
-"""YAML of this project: keys are text (`no` is not False), and a repeated key is an error."""
+"""YAML of this project: keys are texts (`no` is not False), and a repeated key is an error."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ LONGEST = 1_000_000
 
 
 class YamlError(ValueError):
-    """Error for a text that is not YAML, or not of this project's form; one line with the place."""
+    """Error of a text that is not YAML or not of this project's form, in one line with the place."""
 
     def __init__(self, message: str) -> None:
         super().__init__(" ".join(message.split()))
 
 
 class _Loader(yaml.SafeLoader):
-    """Safe loader with stricter mappings."""
+    """Safe loader that accepts only text keys without repetition."""
 
 
 class _QuickLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
-    """Safe loader in C, if PyYAML was built with it: ten times faster, but it rejects some valid YAML."""
+    """Safe loader in C, ten times faster, if PyYAML was built with it; it rejects some valid YAML."""
 
 
 def _named_mapping(loader: Any, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
@@ -55,7 +55,7 @@ _FAILURES = (ValueError, LookupError, AttributeError, yaml.YAMLError)
 
 
 def parse(text: str, place: str) -> Any:
-    """Return the content of a YAML text; `YamlError` has the text's name `place` and the line of an error."""
+    """Return the content of a YAML text. `YamlError` has the name `place` and the line of an error."""
     if len(text) > LONGEST:
         raise YamlError(f"{place}: has {len(text):,} characters, at most {LONGEST:,} are read.")
     try:
@@ -73,7 +73,7 @@ def parse(text: str, place: str) -> Any:
 
 
 def read(path: Path) -> Any:
-    """Return the content of a YAML file; `YamlError` has file and line if it is missing, unreadable or malformed."""
+    """Return the content of a YAML file. Raise `YamlError`, with file and line, if it is missing or malformed."""
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:

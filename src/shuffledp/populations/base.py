@@ -1,4 +1,4 @@
-"""Base classes of laws of the number of other users, and of bounds on it; a fixed number."""
+"""Base classes of laws of, and bounds on, the number of other users, and a fixed number."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ TailConvention = Literal["variance_proxy", "printed"]
 
 
 def checked_size(size: int | tuple[int, ...] | None) -> tuple[int, ...]:
-    """Return a shape, () for None; raise ValueError unless its entries are integers >= 0."""
+    """Return a shape, () for None. Raise ValueError unless its entries are integers >= 0."""
     if size is None:
         return ()
     several = size if isinstance(size, Sequence) else (size,)
@@ -100,7 +100,7 @@ class Law(Population):
         Parameters
         ----------
         rate : float
-            Probability that each other user is counted, in [0, 1].
+            Probability that another user is counted, in [0, 1].
         """
 
     @abstractmethod

@@ -243,7 +243,7 @@ class Empirical(Law):
         return Window(self.start, np.asarray(self.pmf))
 
     def thinned(self, rate: Unit) -> Empirical:
-        """Return the law of Bin(N - 1, rate); at most 2e-30 of its mass is omitted before it is normalized."""
+        """Return the law of Bin(N - 1, rate), normalized after a mass of at most 2e-30 is omitted."""
         window = thin(self.window(), rate, DEFAULT_TAIL)
         return Empirical(tuple(window.pmf.tolist()), window.start)
 

@@ -12,7 +12,7 @@ LARGEST_GROUP = 2**62
 
 
 def split(values: Ints, shares: int, group_order: int, rng: np.random.Generator) -> Ints:
-    """Draw m additive shares of every value modulo q, (n, m): any m - 1 of them are independent and uniform."""
+    """Split every value into m additive shares modulo q, (n, m), any m - 1 of which are independent and uniform."""
     uniform = rng.integers(0, group_order, size=(len(values), shares - 1))
     last = np.mod(values, group_order)
     for column in uniform.T:  # one by one: a sum of many elements of a large group overflows
@@ -27,7 +27,7 @@ def sum_modulo(elements: Ints, group_order: int) -> int:
 
 
 def polya_local_epsilon(shape: float, rate: float, shift: int) -> float:
-    """Return eps at delta 0, in nats, of a number with Polya noise that moves by up to `shift` >= 1.
+    """Return eps at delta 0, in nats, of a number with Polya noise if one user changes it by at most `shift` >= 1.
 
     The noise is the difference of two negative binomial variables of this `shape`, in (0, 1), and of ratio ``e^-rate``.
     The logarithm of its probability function f is convex on each side of 0, so that the ratio is largest at
@@ -45,7 +45,8 @@ def polya_local_epsilon(shape: float, rate: float, shift: int) -> float:
 def point_delta(eps: float, claimed: float, total: float) -> float:
     """Return the delta at `eps` (nats) that the guarantee delta = `total` at eps = `claimed` implies.
 
-    It is `total` above `claimed`, otherwise the delta of randomized response (Kairouz, Oh and Viswanath 2015).
+    The result is `total` for eps >= `claimed`, and otherwise the delta of randomized response (Kairouz, Oh and
+    Viswanath 2015).
     """
     below, total = -math.expm1(min(eps - claimed, 0.0)), min(total, 1.0)
     return total + (1 - total) * below / (1 + math.exp(-claimed))

@@ -60,7 +60,7 @@ class CheckinSchedule(OneReport):
         accounting: str = "exact",
         threat: Threat = "conditional",
     ) -> Self:
-        """Find the largest local budget for m slots, the mean number of other users rounded down.
+        """Find the largest local budget for m slots; m is the mean number of other users, rounded down.
 
         ``exact`` evaluates clones among the m - 1 other slots, ``printed`` a closed form. ``threat="own_coin"`` is a
         weaker guarantee with far larger local budgets: its closed form uses the participation rate, and assumes that
@@ -85,7 +85,7 @@ class CheckinSchedule(OneReport):
 
     @property
     def standing(self) -> Standing:
-        """Guarantee of the claim, a proven bound for a user who takes part; ``own_coin`` has an unproven assumption."""
+        """Label of the guarantee, a proven bound for a user who takes part; ``own_coin`` has an unproven assumption."""
         return OWN_COIN if self.threat == "own_coin" else super().standing
 
     def encode(self, users: Users, rng: Generator) -> Messages:
@@ -94,7 +94,7 @@ class CheckinSchedule(OneReport):
         return Messages(np.column_stack((slots, self.reports(users.values, rng))))
 
     def shuffle(self, messages: Messages, public: Public, rng: Generator) -> Messages:
-        """Keep one report per slot and fill empty slots, (m, width + 1); the last column sums to the filled slots."""
+        """Keep one report per slot and fill empty slots, (m, width + 1); the last column is 1 in filled rows."""
         mixed = messages.payload[rng.permutation(len(messages))]
         slots, first = np.unique(mixed[:, 0], return_index=True)  # the first after mixing is a uniform one
         fillers = self.reports(self.fixed_inputs(self.slots - len(slots)), rng)
@@ -119,7 +119,7 @@ class CheckinSchedule(OneReport):
         return ClonesProfile(OtherReports(Fixed(self.slots - 1)), self.eps_local)
 
     def profile_without(self, share: float, *, colluding: bool) -> PrivacyProfile | None:
-        """Return the usual profile, as the shuffler fills empty slots; None for colluding users, who may fill them."""
+        """Return the profile if a share of the users drops out, as before; None if they collude and may fill slots."""
         return self.privacy_profile() if share == 0 or not colluding else None
 
     parameters = ProtocolBase.parameters

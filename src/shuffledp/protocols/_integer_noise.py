@@ -58,7 +58,7 @@ class DiscreteGaussian:
         return discrete_gaussian_variance(self.sigma)
 
     def profile(self, relation: Neighbours) -> PrivacyProfile:
-        """Return the profile of noise on the counts that move."""
+        """Return the privacy profile of the noise on the counts that one user changes."""
         return noisy_counts_profile("gaussian", self.sigma**2, self.shift, self.counts, relation)
 
 
@@ -89,12 +89,12 @@ class DiscreteLaplace:
         return discrete_laplace_variance(self.eps / self.change)
 
     def profile(self, relation: Neighbours) -> PrivacyProfile:
-        """Return the profile of noise on the counts that move."""
+        """Return the privacy profile of the noise on the counts that one user changes."""
         return laplace_profile(self.eps / self.change, self.shift, self.counts, neighbours=relation)
 
 
 class CuratorNoise(ProtocolBase):
-    """Noise that a trusted curator adds to each count. A field of the protocol has the scale of the noise."""
+    """Protocol whose trusted curator adds noise to each count; one field has the scale of the noise."""
 
     no_client = "A curator draws the noise; users send their data as they are."
 
@@ -115,7 +115,7 @@ class CuratorNoise(ProtocolBase):
     @property
     @abstractmethod
     def moved(self) -> tuple[int, int]:
-        """Change of a count by one user, and the number of changed counts with independent noise."""
+        """Largest change of a count by one user, and the number of changed counts with independent noise."""
 
     @property
     @abstractmethod
@@ -125,19 +125,19 @@ class CuratorNoise(ProtocolBase):
     @classmethod
     @from_request
     def calibrate(cls, budget: Budget, population: Population, task: Task) -> Self:
-        """Find the least noise for the counts that one user moves. Laplace noise does not use delta."""
+        """Find the least noise for the counts that one user changes. Laplace noise does not depend on delta."""
         law_of(population)
         fields = {**cls.counted(task), "relation": budget.neighbours, cls.scale: 1.0}
         return cls(**{**fields, cls.scale: cls(**fields).noise.fitted(budget)})
 
     def privacy_profile(self) -> PrivacyProfile:
-        """Return the exact profile of noise on the counts that move."""
+        """Return the exact privacy profile of the noise on the counts that one user changes."""
         return self.noise.profile(self.relation)
 
 
 @dataclass(frozen=True)
 class SkellamNoise(PlannedUsers):
-    """Skellam noise in equal shares of all users; each user relies on the shares of the others.
+    """Skellam noise in equal shares of all users; each user relies on the other users' shares.
 
     A secure sum reveals only the sum of the messages. ``variance`` is the variance mu of a count's noise from all
     ``n_users`` planned users. Shares of discrete Gaussian noise would be 0 for nearly every user.
@@ -164,7 +164,7 @@ class SkellamNoise(PlannedUsers):
     @property
     @abstractmethod
     def moved(self) -> tuple[int, int]:
-        """Change of a count by one user, and the number of changed counts with independent noise."""
+        """Largest change of a count by one user, and the number of changed counts with independent noise."""
 
     @property
     @abstractmethod
@@ -174,7 +174,7 @@ class SkellamNoise(PlannedUsers):
     @classmethod
     @from_request
     def calibrate(cls, budget: Budget, task: Task, n: int, eps: float, delta: float) -> Self:
-        """Find the smallest variance for the counts that one user moves.
+        """Find the smallest variance for the counts that one user changes.
 
         Under ``add_remove`` a user who leaves still sends a share of the noise, which would otherwise depend on the
         input.
@@ -190,13 +190,13 @@ class SkellamNoise(PlannedUsers):
         return replace(plain, variance=variance)
 
     def cost(self) -> Cost:
-        """Return the cost of an integer per count, modulo a number that sums reach with probability far below delta."""
+        """Return the cost of one integer per count, modulo a number that a sum rarely reaches."""
         users = self.usual_users
         deviation = math.sqrt(self.variance * users / self.n_users)
         each = math.ceil(math.log2(users * self.moved[0] + 20 * deviation))
         return Cost(1.0, float(self.released_counts * each), most_messages=1.0)
 
     def profile_for(self, users: int) -> PrivacyProfile:
-        """Return the profile of noise on the counts that move, where this number of users send shares."""
+        """Return the privacy profile of the counts' noise if this number of users send shares."""
         noise = self.variance * users / self.n_users
         return noisy_counts_profile("skellam", noise, *self.moved, self.relation)

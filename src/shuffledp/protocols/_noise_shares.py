@@ -28,7 +28,7 @@ class Share(CompoundPoisson, Protocol):
     """Infinitely divisible random number N, of which a user draws a part."""
 
     def draw(self, part: Floats, rng: Generator) -> Ints:
-        """Draw independent parts of the noise of the given sizes, in the shape of `part`."""
+        """Draw a part of N for each entry of `part`, the size of the part relative to N."""
         ...
 
     def as_clusters(self) -> tuple[Fraction, list[ClusterRate]]:
@@ -40,34 +40,34 @@ class Noise(CompoundPoisson, Protocol):
     """Infinitely divisible random multiset of messages, of which a user draws a part."""
 
     def messages(self, part: Floats, rng: Generator) -> Mapping[int, Ints]:
-        """Draw the number of copies of each message, by message, in the shape of `part`."""
+        """Draw the number of copies of each message, for each size of a user's part in `part`."""
         ...
 
     def client_noises(self, levels: int) -> list[ClientNoise]:
-        """Return the noise for `client.description.shares_part`; the message m is the symbol ``m + levels``."""
+        """Return the noise for `client.description.shares_part`; message m has the symbol ``m + levels``."""
         ...
 
 
 @dataclass(frozen=True)
 class NegativeBinomialShare:
-    """Negative binomial numbers, of this ``shape`` >= 0 for all users, with success probability ``stop``."""
+    """Negative binomial number of ``shape`` >= 0 over all users, with success probability ``stop``."""
 
     shape: float
     stop: float
 
     def draw(self, part: Floats, rng: Generator) -> Ints:
-        """Draw independent numbers for these parts, in the shape of `part`."""
+        """Draw a part of the number for each entry of `part`."""
         if not self.shape:  # numpy has no negative binomial of shape 0, which is 0
             return np.zeros(np.shape(part), np.int64)
         return rng.negative_binomial(self.shape * part, self.stop)
 
     def as_clusters(self) -> tuple[Fraction, list[ClusterRate]]:
-        """Return decay and rates of the clusters of the noise."""
+        """Return the decay and the rates of the clusters of the noise."""
         decay = decay_below(self.stop)
         return decay, decaying_clusters(self.shape, decay)
 
     def rates(self, size: int) -> Floats:
-        """Return the rates ``shape (1 - stop)^j / j`` of jumps of size j, of at most `size` sizes."""
+        """Return the rates of jumps of size j < `size`: 0 for j = 0, then ``shape (1 - stop)^j / j``."""
         j = np.arange(1.0, min(size, _last_jump(1 - self.stop)))
         return np.concatenate(([0.0], self.shape * (1 - self.stop) ** j / j))
 
@@ -79,38 +79,38 @@ class NegativeBinomialShare:
 
 @dataclass(frozen=True)
 class JumpShare:
-    """Sum of a Poisson number of jumps, of mean ``rate``, see :mod:`shuffledp.accounting.summation.jump_noise`."""
+    """Sum of a Poisson number of jumps with mean ``rate``, see :mod:`shuffledp.accounting.summation.jump_noise`."""
 
     rate: float
     center: float
 
     def draw(self, part: Floats, rng: Generator) -> Ints:
-        """Draw independent numbers for these parts, in the shape of `part`. Time grows with the number of jumps."""
+        """Draw a part of the sum for each entry of `part`. Time grows with the number of jumps."""
         jumps = np.asarray(rng.poisson(self.rate * part))
         sizes = jump_sizes(self.center)
         drawn = 1 + rng.choice(sizes.size, int(jumps.sum()), p=sizes)
         return summed(drawn, jumps)
 
     def as_clusters(self) -> tuple[Fraction, list[ClusterRate]]:
-        """Return the rates of jumps of each size, and no decay."""
+        """Return the rate of jumps of each size, and decay 0."""
         return Fraction(0), [
             (self.rate * law, size, 1) for size, law in enumerate(jump_sizes(self.center), 1)
         ]
 
     def rates(self, size: int) -> Floats:
-        """Return the rates of jumps of size j, of at most `size` sizes."""
+        """Return the rates of jumps of size j < `size`, from j = 0 on."""
         return np.concatenate(([0.0], self.rate * jump_sizes(self.center)))[:size]
 
     def log_moment(self, tilt: float) -> float:
-        """Return ``log E e^(tilt N)`` for the random number N."""
+        """Return ``log E e^(tilt N)`` for the sum N."""
         sizes = jump_sizes(self.center)
         return float(self.rate * (sizes @ np.expm1(np.minimum(tilt * np.arange(1, 1 + sizes.size), _LARGE))))
 
 
 def part_law(law: CompoundPoisson, part: float, tail: float) -> Floats:
-    """Return the probabilities of 0, 1, .. for a part of a noise, all but a mass of at most `tail`.
+    """Return the probabilities of 0, 1, .. for a part of a noise; the omitted tail has at most mass `tail`.
 
-    Their number is from Chernoff's bound; the recursion of Panjer adds positive terms.
+    Chernoff's bound limits the number of probabilities; Panjer's recursion adds positive terms.
     """
     tilts = np.geomspace(1e-6, 50.0, 400)
     moments = np.array([part * law.log_moment(tilt) for tilt in tilts])
@@ -129,7 +129,7 @@ def part_law(law: CompoundPoisson, part: float, tail: float) -> Floats:
 
 
 def summed(values: Ints, numbers: Ints) -> Ints:
-    """Return sums of consecutive values in the shape of `numbers`, which has the number of terms of each sum."""
+    """Return sums of consecutive values; `numbers` has the number of terms of each sum."""
     owner = np.repeat(np.arange(numbers.size), numbers.ravel())
     total = np.bincount(owner, values, numbers.size)
     return np.asarray(np.rint(total), np.int64).reshape(numbers.shape)
@@ -137,24 +137,24 @@ def summed(values: Ints, numbers: Ints) -> Ints:
 
 @dataclass(frozen=True)
 class AtomNoise:
-    """Multiset ``content`` of messages with multiplicities, which is sent N times, N from the law ``share``."""
+    """Noise that sends the multiset ``content`` of messages N times; ``share`` is the law of N."""
 
     share: Share
     content: tuple[tuple[int, int], ...]
 
     def messages(self, part: Floats, rng: Generator) -> Mapping[int, Ints]:
-        """Draw the number of copies of each message, by message, in the shape of `part`."""
+        """Draw the number of copies of each message, for each size of a user's part in `part`."""
         drawn = self.share.draw(part, rng)
         return {message: times * drawn for message, times in self.content}
 
     def client_noises(self, levels: int) -> list[ClientNoise]:
-        """Return the multiset, sent in clusters."""
+        """Return the content and the clusters of its copies."""
         decay, rates = self.share.as_clusters()
         content = [[message + levels, times] for message, times in self.content]
         return [({"decay": text(decay), "content": content}, rates)]
 
     def rates(self, size: int) -> Floats:
-        """Return the rates of the share at multiples of the multiset's size, of at most `size` numbers of messages."""
+        """Return the rates of jumps by 0, 1, .. messages; only multiples of the content's size have one."""
         single = self.share.rates(-(-size // self._messages))
         found = np.zeros((single.size - 1) * self._messages + 1)
         found[:: self._messages] = single
@@ -180,7 +180,7 @@ class CoarseCentralNoise:
     max_value: int
 
     def messages(self, part: Floats, rng: Generator) -> Mapping[int, Ints]:
-        """Draw the number of copies of each message, by message, in the shape of `part`."""
+        """Draw the number of copies of each message, for each size of a user's part in `part`."""
         rate = -np.log1p(-self.ratio)
         ones = np.zeros(np.shape(part), np.int64)
         found: dict[int, Ints] = {}
@@ -194,7 +194,7 @@ class CoarseCentralNoise:
         return found
 
     def client_noises(self, levels: int) -> list[ClientNoise]:
-        """Return the jumps of either sign."""
+        """Return the laws of positive and of negative jumps."""
         decay = decay_below(1 - self.ratio)
         law = {"decay": text(decay), "content": [], "levels": self.max_value}
         return [(law | {"jump": sign}, decaying_clusters(1.0, decay)) for sign in (1, -1)]
@@ -225,5 +225,5 @@ class CoarseCentralNoise:
 
 
 def _last_jump(ratio: float) -> int:
-    """Return a jump size from which on ``ratio^j`` is below ``e^-100``, negligible in summed rates."""
+    """Return a jump size from which ``ratio^j`` is below ``e^-100`` and negligible in sums of rates."""
     return 2 + math.ceil(100 / -math.log(ratio))

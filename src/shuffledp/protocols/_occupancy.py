@@ -15,9 +15,7 @@ _AT_ONCE = 1 << 22
 
 
 def filled(users: int, slots: int, rng: np.random.Generator) -> int:
-    """Draw the number of filled slots when every user chooses one of m uniformly. Time grows with the users, memory
-    does not.
-    """
+    """Draw the number of filled slots if every user chooses one of m slots. Only the time grows with the users."""
     if users <= _AT_ONCE:
         return int(np.count_nonzero(np.bincount(rng.integers(0, slots, size=users))))
     starts = np.arange(0, slots, _AT_ONCE)

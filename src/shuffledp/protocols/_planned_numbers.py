@@ -1,4 +1,4 @@
-"""Number of users that a protocol is planned for, if the number of users is random."""
+"""Planned number of users of a protocol if the actual number is random."""
 
 import math
 from collections.abc import Callable
@@ -26,14 +26,15 @@ Planned = Callable[[int, float], PlannedUsers]
 
 
 def numbers_of(population: Population) -> LeastNumbers:
-    """Return the least law of the number of other users, which a calibration and its profile share."""
+    """Return the smallest law of the number of other users, for a calibration and its profile."""
     return least_numbers(population, _LEAST_DELTA)
 
 
 def planned_for(planned: Planned, budget: Budget, population: Population) -> PlannedUsers:
     """Return the protocol for the largest possible planned number of users.
 
-    `planned` maps a number of users and delta to a protocol. Raises `Infeasible` if there is none for few users.
+    `planned` maps a number of users and delta to a protocol. Raises `Infeasible` if no protocol exists for a small
+    number of users.
     """
     eps, delta = budget.largest_eps, budget.delta
     usual = 1 + math.floor(population.mean)
@@ -62,7 +63,7 @@ def _mixed(
     fitting: dict[tuple[int, float], PlannedUsers] = {}
 
     def excess(users: int, part: float) -> float:
-        """Return the log of the mean delta over its target; ``-inf`` if no plan exists, as a plan needs more users."""
+        """Return ``log(mean delta / delta)``; ``-inf`` if the plan is infeasible and needs more users."""
         try:
             found = planned(users, part)
         except Infeasible as reason:
@@ -92,7 +93,7 @@ def _mixed(
 
 
 def _largest(excess: Callable[[int], float], sure: int, usual: int) -> int:
-    """Return the largest number of users up to `usual` with an excess of at most about 0.
+    """Return the largest number of users up to `usual` whose excess is about 0 or less.
 
     `excess` grows with the number of users and is about 0 or less at `sure`.
     """
@@ -123,6 +124,6 @@ def _largest(excess: Callable[[int], float], sure: int, usual: int) -> int:
 
 
 def _adjusted(excess: Callable[[int, float], float], users: int, delta: float) -> None:
-    """Search a delta for `users` planned users with an excess of 0, as one user more or less is a coarse step."""
+    """Search for the delta at which the excess of `users` planned users is 0; steps of one user are coarse."""
     low, high = math.log(_LEAST_PART * delta), math.log(_MOST_DELTA)
     root_below(lambda part: excess(users, math.exp(part)), math.log(delta), low, high, xtol=_XTOL)

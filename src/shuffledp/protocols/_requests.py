@@ -40,7 +40,7 @@ T = TypeVar("T", bound="ProtocolBase")
 
 
 def law_of(population: Population) -> Law:
-    """Return the population. Raise `Infeasible` if it only bounds the number of users and is no law to sample from."""
+    """Return the population. Raise `Infeasible` if the population only bounds the number of users and has no law."""
     if not isinstance(population, Law):
         raise Infeasible(
             f"{type(population).__name__} bounds the number of users but is not a law that can be sampled."
@@ -58,12 +58,12 @@ def fixed_users(population: Population) -> int:
 
 
 def users_until_announced(population: Population) -> int:
-    """Return the fixed number of users or the mean number, which parameters assume before the announcement."""
+    """Return the fixed or mean number of users, for parameters that are set before the announcement."""
     return 1 + math.floor(population.mean)
 
 
 def positive_delta(budget: Budget) -> float:
-    """Return the delta of a budget. Raise `Infeasible` for 0, at which other users' messages need not hide user 1."""
+    """Return the delta of a budget. Raise `Infeasible` for 0, as hiding among messages needs a positive delta."""
     if budget.delta == 0:
         raise Infeasible("Hiding among shuffled messages needs delta > 0.")
     return budget.delta
@@ -95,7 +95,7 @@ _ACCOUNTING = Parameter("accounting", Parameter.KEYWORD_ONLY, default="exact", a
 
 
 def checked_request(calibrate: Callable[..., T]) -> Callable[..., T]:
-    """Make a ``calibrate`` raise for a population of another type and for options of other types than annotated."""
+    """Make a ``calibrate`` raise for a wrong type of population and for options of another type than annotated."""
 
     @wraps(calibrate)
     def checked(
@@ -186,20 +186,20 @@ class PlannedUsers(ProtocolBase):
 
     @property
     def guarantee(self) -> Guarantee:
-        """Label of the claim; at best ``upper`` for a random number of users."""
+        """Label of the guarantee, at best ``upper`` for a random number of users."""
         label = super().guarantee
         return "upper" if label == "exact" and self.population is not None else label
 
     @property
     def guarantee_note(self) -> str:
-        """Unproven statement or witness of the claim, and the treatment of a random number of users."""
+        """Unproven assumption or witness of the guarantee, and the treatment of a random number of users."""
         return "; ".join(filter(None, (super().guarantee_note, self.treatment)))
 
     @classmethod
     def for_population(
         cls, fitted: Callable[[Budget, Population], Self], budget: Budget, population: Population
     ) -> Self:
-        """Return the protocol for a fixed number of users, or for the planned number."""
+        """Return the protocol for a fixed number of users, or for the planned number if the number is random."""
         if isinstance(population, Fixed):
             return fitted(budget, population)
         if cls.follows_announcement:
@@ -212,7 +212,7 @@ class PlannedUsers(ProtocolBase):
         return cast(Self, found)
 
     def profile_for(self, users: int) -> PrivacyProfile | None:
-        """Return the profile for this number of participants, whose delta does not grow with it; None if unknown."""
+        """Return the profile for this number of participants, None if unknown. Delta does not grow with the number."""
         return None
 
     @property
@@ -221,7 +221,7 @@ class PlannedUsers(ProtocolBase):
         return int(getattr(self, "n_users"))  # noqa: B009  (a field of the protocol)
 
     def counted_on(self) -> str:
-        """Name the other users, or all users if they share one noise, with the planned number."""
+        """Name the other users and their planned number; all users if they share one noise."""
         shared = self.relies_on == "shares of the noise"
         who, number = ("users", self.planned_users) if shared else ("other users", self.planned_users - 1)
         return (
@@ -237,12 +237,12 @@ class PlannedUsers(ProtocolBase):
 
     @property
     def expected_users(self) -> float:
-        """Fixed number of users, or the mean of a random number, which a union bound over the users needs."""
+        """Fixed or mean number of users, for a union bound over the users."""
         return self.planned_users if self.population is None else 1 + self.population.mean
 
     @property
     def averages(self) -> bool:
-        """True if the calibration evaluates ``profile_for``, so that delta may be averaged over the number of users."""
+        """True if the calibration evaluates ``profile_for``, so that delta can be averaged over the number of users."""
         return self.calibrated_under in self.mixed_under and not (self.noise_shares or self.few_numbers)
 
     def privacy_profile(self) -> PrivacyProfile | None:
@@ -288,7 +288,7 @@ class PlannedUsers(ProtocolBase):
         return self.profile_for(honest)
 
     def profile_of_any(self, honest: int) -> PrivacyProfile | None:
-        """Return `profile_among` for any number of participants and the worst choice of the honest ones."""
+        """Return a bound on `profile_among` for any number of participants and any choice of the honest ones."""
         return self.profile_for(honest)
 
     def _profile_for_others(
@@ -305,14 +305,12 @@ class PlannedUsers(ProtocolBase):
 
 
 def remaining(users: int, share: float) -> int:
-    """Return the number of users, user 1 included, who remain without a share of them, rounded down, at least 1."""
+    """Return the number of users, user 1 included, who remain if a share drops out: rounded down, at least 1."""
     return max(users - math.ceil(Fraction(str(share)) * users), 1)
 
 
 def seats_left(seats: int, users: int, honest: int) -> LeastNumbers:
-    """Return the law of the number of honest users on `seats` seats, if user 1 has none and the others drop out at
-    random.
-    """
+    """Return the law of the number of honest users on `seats` seats if user 1 has no seat and dropouts are random."""
     from scipy.special import gammaln
 
     from shuffledp.accounting.general.random_users import LeastNumbers

@@ -26,7 +26,7 @@ from shuffledp.tasks import Array, Ints, Public, Task, Users
 
 
 class OneReport(ProtocolBase):
-    """One report per user, with one local budget, bounded by the clones reduction; the shuffler may add dummies.
+    """One report per user with a local budget, bounded by the clones reduction; the shuffler may add dummies.
 
     Dummies are ``dummy_count`` reports of a fixed public input. If ``adaptive``, dummies are added only until they and
     the other users' reports together number ``dummy_count``. ``population`` is the law of the number of *other* users,
@@ -54,7 +54,7 @@ class OneReport(ProtocolBase):
     @classmethod
     @abstractmethod
     def scheduled(cls, task: Task, population: Law, eps_local: float, **schedule: Any) -> Self:
-        """Return the protocol for a task and a schedule; keywords are the fields of the schedule."""
+        """Return the protocol for a task and a schedule; the keywords are fields of the schedule."""
 
     @abstractmethod
     def fixed_inputs(self, count: int) -> Array:
@@ -73,7 +73,7 @@ class OneReport(ProtocolBase):
         return Messages(self.reports(users.values, rng))
 
     def dummies_added(self, n_users: Ints) -> Ints:
-        """Return the number of dummies for N users, (R,)."""
+        """Return the number of dummies for each number of users, (R,)."""
         if self.adaptive:
             return np.maximum(self.dummy_count - (n_users - 1), 0)
         return np.full_like(n_users, self.dummy_count)
@@ -94,7 +94,7 @@ class OneReport(ProtocolBase):
         return float(window.pmf @ np.maximum(self.dummy_count - window.support, 0))
 
     def privacy_profile(self) -> PrivacyProfile | None:
-        """Return the clones bound for every local randomizer with this budget, Wang et al. 2023, Lemmas 1 and 2."""
+        """Return the clones bound, which holds for every local randomizer (Wang et al. 2023, Lemmas 1 and 2)."""
         return ClonesProfile(OtherReports(self.population, self.dummy_count, self.adaptive), self.eps_local)
 
     def profile_without(self, share: float, *, colluding: bool) -> PrivacyProfile | None:
@@ -138,7 +138,7 @@ class OneReport(ProtocolBase):
         adaptive: bool = False,
         stray_factor: bool = False,
     ) -> Self:
-        """Return the protocol with the largest local budget for a number of dummies, by default the best number."""
+        """Return the protocol with the largest local budget for a number of dummies, by default the best one."""
         if dummies is None:
             from shuffledp.accounting.random_population.best_dummies import optimal_dummies
 
@@ -174,7 +174,7 @@ class LocalSchedule(OneReport):
     @classmethod
     @from_request
     def calibrate(cls, task: Task, law: Law, eps: float) -> Self:
-        """Set ``eps_local = eps`` for any delta and accounting; the guarantee of the report is exact."""
+        """Set ``eps_local = eps`` for any delta and accounting; the guarantee of a report is exact."""
         return cls.scheduled(task, law, eps)
 
 
@@ -188,7 +188,7 @@ class AmplifiedSchedule(OneReport):
     @classmethod
     @from_request
     def calibrate(cls, task: Task, law: Law, eps: float, delta: float, *, accounting: str = "exact") -> Self:
-        """Find the largest local budget, at least eps, whose clones bound under the accounting meets (eps, delta)."""
+        """Find the largest local budget, at least eps, whose clones bound under this accounting meets (eps, delta)."""
         return cls._amplified(task, law, eps, delta, accounting, dummies=0)
 
 
@@ -214,11 +214,10 @@ class NonAdaptiveSchedule(OneReport):
         accounting: str = "exact",
         dummies: Count | None = None,
     ) -> Self:
-        """Find the number of dummies with the smallest expected error for two values, and the largest local budget for
-        it.
+        """Find the number of dummies with the smallest expected error for two values, and the largest local budget.
 
         ``dummies`` fixes the number instead. The search tries ``k = 0, h, 2h, ..`` up to the number of potential users,
-        ``h`` its square root, or, above 1e8 users, a ten-thousandth of the number; ``k = 0`` is Theorems 1 and 2
+        where ``h`` is its square root, or a ten-thousandth of the number above 1e8 users; ``k = 0`` is Theorems 1 and 2
         (reading note RP-N9).
         """
         return cls._amplified(task, law, eps, delta, accounting, dummies)
@@ -243,7 +242,7 @@ class AdaptiveSchedule(OneReport):
         dummies: Count | None = None,
         stray_factor: bool = False,
     ) -> Self:
-        """Find the number k with the smallest expected error, and the largest local budget for it; ``dummies`` fixes k.
+        """Find the number k with the smallest expected error, and the largest local budget for k; ``dummies`` fixes k.
 
         ``stray_factor`` minimizes equation (7) as printed, with a factor k before the expectation, for which k = 0 is
         the best choice as in the paper's figures; the default is corrected (erratum RP-E15).

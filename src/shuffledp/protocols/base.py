@@ -70,7 +70,7 @@ class Messages:
 
     @staticmethod
     def joined(*parts: Messages) -> Messages:
-        """Return the messages of several senders together."""
+        """Return the messages of several senders as one object."""
         return Messages(np.concatenate([part.payload for part in parts]))
 
 
@@ -114,7 +114,7 @@ class Cost:
 
     @property
     def most_bits(self) -> float | None:
-        """Bits of ``most_messages``; None if their number is unknown."""
+        """Bits of ``most_messages``; None if this number is unknown."""
         return None if self.most_messages is None else self.most_messages * self.bits_per_message
 
 
@@ -225,7 +225,7 @@ class ProtocolBase(metaclass=ABCMeta):
 
     @property
     def standing(self) -> Standing:
-        """Guarantee of the claim with its note, by accounting; the weakest of ``guarantees`` if it is unknown."""
+        """Label of the guarantee with its note, by accounting; by default the weakest of ``guarantees``."""
         if not self.guarantees:
             return UPPER
         known = self.guarantees.get(self.calibrated_under)
@@ -233,19 +233,19 @@ class ProtocolBase(metaclass=ABCMeta):
 
     @property
     def guarantee(self) -> Guarantee:
-        """Label of the claim, see `shuffledp.guarantees`; a plain class variable may replace it."""
+        """Label of the guarantee, see `shuffledp.guarantees`; a plain class variable may replace it."""
         return self.standing.guarantee
 
     @property
     def guarantee_note(self) -> str:
-        """Unproven statement behind an ``unproven`` claim, or witness against a ``violated`` one."""
+        """Unproven assumption behind an ``unproven`` label, or witness against a ``violated`` one."""
         # A class variable `guarantee` says nothing about the standing that it takes the place of.
         return self.standing.note if self.standing.guarantee == self.guarantee else ""
 
     # -- whom users trust -----------------------------------------------------------------------------------------
 
     def counted_on(self) -> str:
-        """Name the users of ``relies_on``, with their number if it is known."""
+        """Name the users of ``relies_on``, with their number if the number is known."""
         return "all other users"
 
     def honest(self) -> str:
@@ -255,8 +255,8 @@ class ProtocolBase(metaclass=ABCMeta):
     def local_epsilon(self) -> float | None:
         """Return eps of one user's messages at delta 0, in nats, against an adversary who sees these messages.
 
-        It is the local budget if the protocol has one, and infinite if no bound is known. The result is None for a
-        curator, to whom users send their data.
+        The result is the local budget if the protocol has one, and ``inf`` if no bound is known. It is None for a
+        curator, who receives the users' data.
         """
         if self.trust == "central":
             return None
@@ -321,7 +321,7 @@ class ProtocolBase(metaclass=ABCMeta):
         return math.nan if math.isinf(most) else most
 
     def when_absent(self) -> str:
-        """Return a sentence on what `profile_without` counts on."""
+        """Return a sentence on the users that `profile_without` relies on."""
         return ABSENCE[self.relies_on]
 
     # -- fake users ------------------------------------------------------------------------------------------------
@@ -378,7 +378,7 @@ class ProtocolBase(metaclass=ABCMeta):
         return count * self.gain_per_fake(math.nan if most is None else most)
 
     def enforced(self) -> str:
-        """Return a sentence on what must be enforced to bound the gain of fake users."""
+        """Return a sentence on the checks that bound the gain of fake users."""
         return ENFORCED[self.poisoning]
 
     # -- to write -----------------------------------------------------------------------------------------------
@@ -414,7 +414,7 @@ class ProtocolBase(metaclass=ABCMeta):
 
     @abstractmethod
     def encode(self, users: Users, rng: Generator) -> Messages:
-        """Draw the messages of these users, the local randomizer. It is for simulation, see `shuffledp.sampling`."""
+        """Draw the messages of these users. For simulation only; deployments use `shuffledp.sampling`."""
 
     @abstractmethod
     def estimate(self, aggregate: Array, public: Public) -> Floats:
@@ -461,14 +461,14 @@ class ProtocolBase(metaclass=ABCMeta):
         return fitted(budget, population)
 
     def announce(self, participants: Participants, rng: Generator) -> Public:
-        """Return the server's public knowledge before users send messages, R repeats; by default the exact numbers."""
+        """Return the public knowledge of R repeats before users send messages; by default the exact number of users."""
         return participants.public
 
     @classmethod  # noqa: B027  (to be overridden where there is something to check)
     def check_options(cls, options: Mapping[str, Any]) -> None:
         """Raise ValueError for options of ``calibrate`` that are wrong under every budget; by default no option is.
 
-        It is called when a configuration is read, before any job runs.
+        The configuration's reader calls this method before any job runs.
         """
 
     def refine(self, public: Public) -> Self:
@@ -496,9 +496,7 @@ class ProtocolBase(metaclass=ABCMeta):
         return None
 
     def forward(self, messages: Messages, rng: Generator) -> Messages:
-        """Return the messages that the shuffler passes on, by default all; other users' messages must have no
-        influence.
-        """
+        """Return the messages that the shuffler passes on, by default all, each independently of other users."""
         return messages
 
     def shuffle(self, messages: Messages, public: Public, rng: Generator) -> Messages:
@@ -580,11 +578,11 @@ class ProtocolBase(metaclass=ABCMeta):
         return estimates
 
     def expected_variance(self, participants: Participants) -> Floats | None:
-        """Return the variance of the estimate given the participants, (R, *estimate_shape), or None if unknown."""
+        """Return the variance of the estimate for these participants, (R, *estimate_shape), or None if unknown."""
         return None
 
     def expected_squared_error(self, participants: Participants) -> Floats | None:
-        """Return the mean squared error of each coordinate given the participants, (R, *estimate_shape), or None.
+        """Return the mean squared error of each coordinate for these participants, (R, *estimate_shape), or None.
 
         The default is the variance, and None if the protocol is ``biased``. If estimates are unbiased only over the
         random assignment of privacy levels, it is the mean over this assignment.
@@ -592,7 +590,7 @@ class ProtocolBase(metaclass=ABCMeta):
         return None if self.biased else self.expected_variance(participants)
 
     def expected_absolute_error(self, participants: Participants) -> Floats | None:
-        """Return the mean absolute error of each coordinate given the participants, (R, *estimate_shape).
+        """Return the mean absolute error of each coordinate for these participants, (R, *estimate_shape).
 
         None, the default, is for a nearly normal error, whose ``expected_variance`` determines it.
         """
@@ -600,7 +598,7 @@ class ProtocolBase(metaclass=ABCMeta):
 
     @final
     def expectation(self, what: Expectation, participants: Participants) -> Floats | None:
-        """Return the expectation `what` after the first round, (R, *estimate_shape), or None if unknown."""
+        """Return the expected error `what` after the first round, (R, *estimate_shape), or None if unknown."""
         check_choice("what", what, get_args(Expectation))
         check_object(f"{self.name}.expectation: participants", participants, Participants)
         result: Floats | None = None
@@ -627,7 +625,7 @@ class ProtocolBase(metaclass=ABCMeta):
         return float(mse[0]) if not isinstance(counts, Participants) and np.ndim(counts) == 1 else mse
 
     def privacy_profile(self) -> PrivacyProfile | None:
-        """Return a profile that bounds the privacy loss of the calibrated protocol, or None if none is implemented."""
+        """Return a profile that bounds the privacy loss of the calibrated protocol, or None without one."""
         return None
 
     def parameters(self) -> dict[str, float]:

@@ -33,7 +33,7 @@ Send = Callable[[Any], None]
 
 
 class Ended(RuntimeError):  # noqa: N818  (names what happened, as Infeasible does)
-    """End of a child process before its answer, in ``method`` (empty if none); ``late`` at the time limit."""
+    """End of a child process before its result, in ``method`` (empty if unknown); ``late`` after the time limit."""
 
     def __init__(self, method: str, how: str, *, late: bool = False) -> None:
         super().__init__(f"{method or 'the process'} {how}")
@@ -41,7 +41,7 @@ class Ended(RuntimeError):  # noqa: N818  (names what happened, as Infeasible do
 
 
 def machine_memory() -> int:
-    """Return the bytes of memory of this machine, the limit of a child."""
+    """Return the bytes of memory of this machine, the memory limit of a child."""
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
@@ -138,7 +138,7 @@ def _ending(status: int) -> str:
 
 
 def _serve(channel_file: int, note_file: int) -> None:
-    """Run one request of the parent and exit."""
+    """Read one request of the parent, run it and exit."""
     global _note
     _note = note_file
     memory = machine_memory()
@@ -163,7 +163,7 @@ def _end_with_parent(channel: Connection) -> None:
 
 
 def _portable(error: Exception) -> Exception:
-    """Return the error if it pickles and the parent has its class, otherwise a RuntimeError with its text."""
+    """Return the error if it can be pickled and the parent has its class, otherwise a RuntimeError with its text."""
     with contextlib.suppress(Exception):
         if type(error).__module__.partition(".")[0] in ("builtins", "click", "shuffledp"):
             pickle.loads(pickle.dumps(error))
@@ -172,7 +172,7 @@ def _portable(error: Exception) -> Exception:
 
 
 def _noting(what: str) -> str:
-    """Write the name of the running method for the parent, and return the name written before."""
+    """Write the name of the running method for the parent, and return the previous name."""
     global _noted, _changes
     before, _noted, _changes = _noted, what, _changes + 1
     if _note is not None:
@@ -182,7 +182,7 @@ def _noting(what: str) -> str:
 
 @contextlib.contextmanager
 def at_work(what: str) -> Iterator[None]:
-    """Write the running method for the parent process, if this process is a child."""
+    """Write the name of the running method for the parent, if this process is a child."""
     before = _noting(what)
     yield
     _noting(before)
@@ -191,7 +191,7 @@ def at_work(what: str) -> Iterator[None]:
 def name_methods(found: type) -> None:
     """Make the methods of a class, and of its bases in the same file, write their names for the parent of this process.
 
-    There is no effect without a parent. The name remains if a method ends the process or raises no `Exception`.
+    Without a parent, nothing is written. The name remains if a method ends the process or raises no `Exception`.
     """
     if _note is None:
         return

@@ -5,7 +5,7 @@ from pathlib import Path
 
 
 def said(error: BaseException, file: str) -> str:
-    """Return the text of an error in one line, after the line of the user's file that raised it, if any."""
+    """Return the text of an error in one line, preceded by the line of the user's file that raised it, if any."""
     text = " ".join(str(error).split())
     if isinstance(error, AssertionError) and not raised_in(error, file):
         return text
@@ -26,11 +26,11 @@ def raised_in(error: BaseException, file: str) -> str:
 
 
 class OwnClassError(RuntimeError):
-    """Error of a user's class in a job of the pipeline."""
+    """Error that a user's class raised in a job of the pipeline."""
 
 
 def in_job(error: BaseException, protocol: str, root: Path) -> OwnClassError:
-    """Return the error of a job of `protocol`, ``path/to/file.py:Class`` from the folder `root`, in one sentence."""
+    """Return the error of a job of `protocol` in one sentence; `root` is the folder of the user's file."""
     file = str(root / protocol.rpartition(":")[0])
     place = "" if raised_in(error, file) else f"{protocol}: "
     return OwnClassError(

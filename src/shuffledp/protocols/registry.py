@@ -137,7 +137,7 @@ def get(task_kind: str, name: str, *, root: Path | None = None) -> type[Protocol
 
 
 def plugin(name: str, *, root: Path | None = None) -> type[ProtocolBase]:
-    """Return the protocol class of ``path/to/file.py:Class``, for any task. Raise `UnknownProtocol` as `get` does."""
+    """Return the protocol class of ``path/to/file.py:Class``, for any task. Raise `UnknownProtocol` without one."""
     if not is_plugin(name):
         raise UnknownProtocol(f"{name!r} names no class in a file: write it as 'mine/x.py:X'.")
     found = getattr(_load_file(module_path(TASK_KINDS[0], name, root=root)), name.rpartition(":")[2])
@@ -145,7 +145,7 @@ def plugin(name: str, *, root: Path | None = None) -> type[ProtocolBase]:
 
 
 def get_safely(task_kind: str, name: str, *, root: Path | None = None) -> type[ProtocolBase]:
-    """Return the protocol class of a name like `get`, after a child process has imported a user's file."""
+    """Return the class of a protocol like `get`, but first import a user's file in a child process."""
     path = module_path(task_kind, name, root=root)
     if is_plugin(name) and _module_name(path) not in sys.modules:
         try:
@@ -162,7 +162,7 @@ def _import(_: Send, task_kind: str, name: str, root: Path | None) -> None:
 def check_options_safely(
     protocol: type[ProtocolBase], name: str, root: Path, options: Mapping[str, Any]
 ) -> None:
-    """Call `check_options` of a protocol, in a child process for a user's class; raise ValueError if the child ends."""
+    """Call `check_options` of a protocol, in a child process for a user's class. Raise ValueError if the child ends."""
     inherited = inspect.getattr_static(protocol, "check_options") is vars(ProtocolBase)["check_options"]
     if inherited or not is_plugin(name):
         protocol.check_options(options)
@@ -184,7 +184,7 @@ def _module_name(path: Path) -> str:
 
 
 def _load_file(path: Path) -> ModuleType:
-    """Import a file once per content: the same content returns the same module, an edited file is imported again."""
+    """Import a file once per content; an edited file is imported again."""
     resolved = path.resolve()
     module_name = _module_name(path)
     if module_name in sys.modules:
@@ -241,7 +241,7 @@ def _checked(found: Any, task_kind: str, name: str) -> type[ProtocolBase]:
 
 
 def interface_faults(found: type[ProtocolBase]) -> list[str]:
-    """Return the faults of a class in the interface, each as the end of a sentence after the class's name."""
+    """Return the faults in a class's interface, each a clause that follows the class's name."""
     faults = []
     missing = sorted(getattr(found, "__abstractmethods__", ()))
     if missing:
@@ -287,7 +287,7 @@ def interface_faults(found: type[ProtocolBase]) -> list[str]:
 
 
 def _guarantee_faults(found: type[ProtocolBase]) -> list[str]:
-    """Return the faults in the labels of a class: one label for all accountings, or one per accounting."""
+    """Return the faults in a class's labels, which are one label for all accountings or one per accounting."""
     faults = []
     label, table = inspect.getattr_static(found, "guarantee"), found.guarantees
     if isinstance(label, str) and label not in GUARANTEES:

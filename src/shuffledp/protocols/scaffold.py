@@ -366,7 +366,7 @@ def class_source(task: str, name: str, template: str = "local") -> str:
 
 
 def files(task: str, name: str, template: str = "local") -> dict[Path, str]:
-    """Return the three files of a new baseline by path, with the arguments and errors of `class_source`."""
+    """Return the three files of a new baseline by path, for the arguments of `class_source` and with its errors."""
     return {
         Path(f"mine/{name}.py"): class_source(task, name, template),
         Path(f"config/baselines/{name}.yaml"): _filled(_YAML, task, name),

@@ -1,4 +1,4 @@
-"""Message level for large n, run for parts of the users in turn, so that memory does not grow with n."""
+"""Message level for large n, run in parts of the users, so that memory does not grow with n."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def stream(
     at_once: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Array:
-    """Run one repeat message by message, for parts of the users in turn; memory does not grow with the number of users.
+    """Run one repeat message by message, in parts of the users; memory does not grow with the number of users.
 
     The law is exactly the law of ``protocol.simulate_messages``. An aggregate does not depend on the order of messages,
     so that the messages are not permuted. Every part is encoded, passed on by the shuffler (``forward``) and
@@ -109,7 +109,7 @@ def users_at_once(cost: Cost) -> int:
 
 
 def joined(chunks: list[Users]) -> Users:
-    """Return the users of several chunks, with the first offset. Raise ValueError if only some have levels."""
+    """Join the users of several chunks, with the first chunk's offset. Raise ValueError if only some have levels."""
     if len(chunks) == 1:
         return chunks[0]
     levels = [c.levels for c in chunks if c.levels is not None]
@@ -123,7 +123,7 @@ def joined(chunks: list[Users]) -> Users:
 
 
 def regrouped(chunks: Iterable[Users], size: int) -> Iterator[Users]:
-    """Yield the same users in parts of `size`, the last part possibly smaller, with offsets from 0 on."""
+    """Yield the same users in parts of `size`, the last part possibly smaller, with offsets from 0."""
     offset, waiting, held = 0, list[Users](), 0
     for chunk in chunks:
         start = 0

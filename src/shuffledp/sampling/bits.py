@@ -9,7 +9,7 @@ from typing import Protocol
 
 
 class Source(Protocol):
-    """Source of independent uniform bits."""
+    """Source of independent uniform bits, from which all samplers draw."""
 
     def bits(self, count: int) -> int:
         """Return a uniform integer in 0..2^count - 1; 0 for no bits."""
@@ -37,7 +37,7 @@ class OutOfBits(EOFError):  # noqa: N818  (says what is the case, as Infeasible 
 
 
 class FixedBits:
-    """Given bits, for tests only: they determine all draws.
+    """Given bits, which determine all draws; for tests only.
 
     Parameters
     ----------

@@ -102,7 +102,7 @@ def binomial(trials: int, heads: Probability, source: Source = SYSTEM_BITS) -> i
 
 
 def _heads(coins: int, probability_of_heads: Fraction, source: Source) -> int:
-    """Draw the number of uniform numbers below the probability, by comparing them digit by digit."""
+    """Draw the number of uniform numbers below the probability; digits are compared one by one."""
     heads, undecided = 0, coins
     rest, unit = probability_of_heads.numerator, probability_of_heads.denominator
     if rest == unit:
@@ -133,5 +133,5 @@ def _short_exponential_coin(exponent: Fraction, source: Source) -> bool:
 
 
 def positive_rational(name: str, value: object) -> Fraction:
-    """Return `value` as a Fraction > 0, else raise ValueError."""
+    """Return `value` as a Fraction > 0. Raise ValueError for other values."""
     return rational(name, value, above=0)

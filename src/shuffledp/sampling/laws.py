@@ -216,7 +216,7 @@ def negative_binomial_clusters(
 
 
 def _ratio(name: str, value: Probability) -> Fraction | Exponential:
-    """Return the ratio if it is below 1, so that draws are finite; else raise ValueError."""
+    """Return the ratio if it is below 1, so that a draw ends. Raise ValueError otherwise."""
     if not isinstance(value, Exponential):
         return rational(name, value, least=0, below=1)
     if value.rate == 0:
@@ -232,7 +232,7 @@ def _heads_in_a_row(heads: Fraction | Exponential, source: Source) -> int:
 
 
 def _short_poisson(doubled: Fraction, source: Source) -> int:
-    """Draw a Poisson number, from twice its mean, which is at most 1."""
+    """Draw a Poisson number with a mean of at most 1/2; `doubled` is twice the mean."""
     while True:
         proposed = _heads_in_a_row(Fraction(1, 2), source)
         if all(bernoulli(doubled / i if i > 1 else doubled, source) for i in range(1, proposed + 1)):

@@ -1,4 +1,4 @@
-"""One column of the user's records, counted in one pass; memory grows with the number of values, not of rows."""
+"""Counts of one column of the user's records, in one pass; memory grows with the number of values, not of rows."""
 
 from __future__ import annotations
 
@@ -79,11 +79,11 @@ class Counted:
 
     @property
     def users(self) -> int:
-        """Number of rows that were counted, or of users with several rows."""
+        """Number of counted rows, or of users if users have several rows."""
         return int(self.counts.sum())
 
     def remarks(self, how: str = "give --domain-size") -> list[str]:
-        """Return remarks on these data for readers of a result; ``how`` names the options that set a domain."""
+        """Return remarks on these data for a result; ``how`` names the options that set a domain."""
         said = [domain_remark(len(self.values), how)] if self.found else []
         said += bad_rows_remark(self.bad_rows, self.faults)
         if self.dropped:
@@ -104,7 +104,7 @@ def _numbers_were(count: int) -> str:
 
 
 def domain_remark(size: int, how: str) -> str:
-    """Return the remark on a domain that was taken from the data."""
+    """Return the remark on a domain that comes from the data."""
     return (
         f"The {size} values found in the data are taken as the domain. A domain must be public: if it is not known "
         f"without the data, {how}."
@@ -112,7 +112,7 @@ def domain_remark(size: int, how: str) -> str:
 
 
 def bad_rows_remark(count: int, faults: Sequence[str]) -> list[str]:
-    """Return the remark on excluded rows; none if no row is bad."""
+    """Return the remark on excluded rows; no remark if no row is bad."""
     if not count:
         return []
     if not faults:
@@ -291,7 +291,7 @@ class Listed:
 
 @dataclass(frozen=True)
 class Found:
-    """Domain of the texts that occur in the data, with indices in order of appearance."""
+    """Domain of the texts in the data, with indices in order of appearance."""
 
     where: str
     noun: str = "value"
@@ -299,7 +299,7 @@ class Found:
 
     @property
     def values(self) -> tuple[str, ...]:
-        """The sorted texts; raise ValueError for a single one."""
+        """Sorted texts of the domain. Raise ValueError for a single text."""
         if len(self.places) < 2:
             one = shown(next(iter(self.places)))
             raise ValueError(f"{self.where} has a single {self.noun}, {one}; a domain needs at least two.")
@@ -313,7 +313,7 @@ class Found:
         return place
 
     def fault(self, text: str) -> str:
-        """Return an empty message: no text is outside of this domain."""
+        """Return an empty message, because every text belongs to this domain."""
         return ""
 
 
@@ -321,14 +321,14 @@ Domain: TypeAlias = _Integers | Listed | Found
 
 
 def domain_of(domain_size: int | None, values: Sequence[Any] | None, found: Found, least: int = 2) -> Domain:
-    """Return the domain 0..size-1, that of given values, or without both the one found."""
+    """Return the domain 0..size-1 or of the given values; without both, the domain `found` in the data."""
     if domain_size is not None:
         return _Integers(_held("domain_size", check_count("domain_size", domain_size, least)))
     return found if values is None else Listed.of(values)
 
 
 def _plain_numbers(texts: list[str]) -> NDArray[np.float64] | None:
-    """Return the numbers of all texts, read at once; None if a text is not a finite number."""
+    """Return the numbers of all texts, converted together; None if a text is not a finite number."""
     if "_" in "".join(texts):  # see `_digits`
         return None
     try:
@@ -339,14 +339,14 @@ def _plain_numbers(texts: list[str]) -> NDArray[np.float64] | None:
 
 
 def _digits(text: str) -> str:
-    """Return the text; raise ValueError for an underscore, which Python accepts in numbers such as ``1_000``."""
+    """Return the text. Raise ValueError for an underscore, which Python accepts in numbers such as ``1_000``."""
     if "_" in text:
         raise ValueError
     return text
 
 
 def distinct(cells: Cells) -> dict[str, int]:
-    """Return the number of occurrences of each text in the given cells."""
+    """Return the number of occurrences of each text in the cells."""
     if isinstance(cells, list):
         return Counter(cells)
     found, count = np.unique(cells, return_counts=True)
@@ -354,7 +354,7 @@ def distinct(cells: Cells) -> dict[str, int]:
 
 
 def tell(block: Block, bad: Mapping[str, str], faults: Faults, column: int = 0) -> None:
-    """Add the rows of a block with a bad text to the faults."""
+    """Add the rows of a block whose text is bad to the faults."""
     cells = block.columns[column]
     texts = cells if isinstance(cells, list) else map(text_of, cells.tolist())
     for line, text in zip(block.lines, texts, strict=True):
@@ -380,12 +380,12 @@ class Values:
         return int(counts.total() if isinstance(counts, Counter) else counts.sum())
 
     def add(self, block: Block, faults: Faults) -> None:
-        """Add the first column of a block."""
+        """Count the first column of a block, and add bad rows to the faults."""
         if bad := self.take(distinct(block.columns[0])):
             tell(block, bad, faults)
 
     def take(self, counts: Mapping[str, int]) -> dict[str, str]:
-        """Add texts with their number of rows; return the bad ones with a message each."""
+        """Add texts with their numbers of rows, and return the bad texts, each with a message."""
         bad: dict[str, str] = {}
         for text, count in counts.items():
             place = self._domain.place(text)
@@ -405,7 +405,7 @@ class Values:
 
 
 class _Levels:
-    """Counter of numbers, clipped to a range and rounded to its levels; its memory does not depend on the numbers."""
+    """Counter of numbers, clipped to a range and rounded to its levels; memory does not depend on the data."""
 
     def __init__(self, low: float, high: float, size: int) -> None:
         self._low, self._high, self._size = low, high, size
@@ -437,7 +437,7 @@ class _Levels:
         np.add.at(self._counts, placed.astype(np.int64), counts)
 
     def take(self, counts: Mapping[str, int]) -> dict[str, str]:
-        """Add texts of numbers with their number of rows; return the bad ones with a message each."""
+        """Add texts of numbers with their numbers of rows, and return the bad texts, each with a message."""
         good: dict[float, int] = {}
         bad: dict[str, str] = {}
         for text, count in counts.items():
@@ -465,7 +465,7 @@ class _Levels:
 
 
 def _size_of(low: float, max_value: float, levels: int | None) -> int:
-    """Return the largest level."""
+    """Return the index of the largest level. Raise ValueError for a wrong range or number of levels."""
     if not math.isfinite(low):
         raise ValueError(f"low must be finite, got {low!r}.")
     most = check_positive("max_value", max_value) if low == 0 else float(max_value)
@@ -480,7 +480,7 @@ def _size_of(low: float, max_value: float, levels: int | None) -> int:
 
 
 def _held(name: str, size: int, advice: str = "") -> int:
-    """Return the size; raise ValueError if it exceeds the largest number of counters."""
+    """Return the size. Raise ValueError if it exceeds the largest number of counters."""
     if size > MOST_COUNTERS:
         told = f"{size:,}" if size < 1e15 else f"{size:g}"
         raise ValueError(f"{name} must be at most {MOST_COUNTERS:,}, got {told}{advice}.")

@@ -1,9 +1,9 @@
-"""Files of counts: the counts of one part of the data, which merge with those of other parts.
+"""Files of counts: the counts of one part of the data, which can be merged with other parts.
 
-The keys are ``counts`` and ``values`` (in the same order), ``rows`` (all, with those left out), ``left_out``, ``users``
-(the sum of the counts), ``dropped`` (rows beyond one per user), ``kind``, ``found`` (the domain is from the data),
-``per_user``, ``step``, ``clipped``, ``rounded``, and ``files`` (names and sha256 of the files). Values and step are the
-domain, or the range and its levels. Counts are raw data, not a private release.
+The keys are ``counts`` and ``values`` (in the same order), ``rows`` (all rows, with omitted ones), ``left_out``
+(omitted rows), ``users`` (the sum of the counts), ``dropped`` (rows beyond one per user), ``kind``, ``found`` (the
+domain is from the data), ``per_user``, ``step``, ``clipped``, ``rounded``, and ``files`` (names and sha256 of the
+files). Values and step are the domain, or the range and its levels. Counts are raw data, not a private release.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _ADDED = ("rows", "left_out", "users", "dropped", "clipped", "rounded")
 
 @dataclass(frozen=True)
 class CountsFile:
-    """Path of a file of counts, as data of a comparison."""
+    """Path of a file of counts, for use as the data of a comparison."""
 
     path: Path
 
@@ -63,7 +63,7 @@ def written(content: Mapping[str, Any]) -> bytes:
 
 
 def read(path: Path) -> dict[str, Any]:
-    """Return the content of a file of counts; raise ValueError if it is none.
+    """Return the content of a file of counts. Raise ValueError for any other file.
 
     ``kind``, ``values``, ``counts``, ``rows``, ``left_out`` and ``users`` are required; the others have defaults.
     """
@@ -95,7 +95,7 @@ def read(path: Path) -> dict[str, Any]:
 
 
 def counted_of(content: Mapping[str, Any]) -> Counted:
-    """Return the counts of a file."""
+    """Return the counts in the content of a file."""
     return Counted(
         np.array(content["counts"], np.int64),
         tuple(content["values"]),
@@ -109,7 +109,7 @@ def counted_of(content: Mapping[str, Any]) -> Counted:
 
 
 def merged(parts: Mapping[Path, Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the sum of several files; raise ValueError if they differ in domain or clipping, or share a file."""
+    """Return the sum of several files. Raise ValueError if they differ in domain or clipping, or share a file."""
     (first_path, first), *others = parts.items()
     for path, part in others:
         for key, what in _SAME.items():

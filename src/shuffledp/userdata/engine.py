@@ -1,8 +1,8 @@
 """Columns of files of any size, read and grouped by DuckDB.
 
 Memory is bounded: larger intermediate tables go to a temporary folder, which only its owner reads. DuckDB installs and
-loads no extension; pyarrow reads S3 for it. Cells reach Python as values that occur, with their number of rows.
-`shuffledp.userdata.counting` judges them as it judges the cells of a small file.
+loads no extension; pyarrow reads S3 for it. Python receives each different value with its number of rows.
+`shuffledp.userdata.counting` checks these values as it checks the cells of a small file.
 """
 
 from __future__ import annotations
@@ -41,17 +41,17 @@ Percent = Callable[[float], None]
 
 
 def quoted(text: str) -> str:
-    """Return a text as a literal of SQL."""
+    """Return a text as a string literal of SQL."""
     return "'" + text.replace("'", "''") + "'"
 
 
 def trimmed(column: str) -> str:
-    """Return the expression of a column as text without blanks at its ends."""
+    """Return the SQL expression of a column as text without blanks at its ends."""
     return f"trim(CAST({column} AS VARCHAR), {quoted(BLANKS)})"
 
 
 class Table:
-    """Some columns of all files of a path as a table of DuckDB with the columns ``c0``, ``c1``, .., file and row."""
+    """Table of DuckDB with some columns of all files of a path, named ``c0``, ``c1``, .., file and row."""
 
     def __init__(
         self,
@@ -94,12 +94,12 @@ class Table:
         self._folder.cleanup()
 
     def source(self, *, rejects: bool = False) -> str:
-        """Return the expression of the table; with `rejects` the damaged lines of CSV files are recorded."""
+        """Return the SQL expression of the table; with `rejects`, DuckDB records the damaged lines of CSV files."""
         kept = ", store_rejects=true, rejects_limit=0" if rejects else ""
         return f"({self._source.replace(_REJECTS, kept)})"
 
     def run(self, query: str, values: Sequence[Any] = ()) -> None:
-        """Run a query; another thread reports its progress."""
+        """Run a query, while another thread reports its progress."""
         done = threading.Event()
         watcher = threading.Thread(target=self._watch, args=(done,), daemon=True)
         watcher.start()
@@ -121,11 +121,11 @@ class Table:
             yield rows
 
     def all(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """Return all rows of a query with few rows."""
+        """Return all rows of a query with a short result."""
         return [row for rows in self.fetched(query, values) for row in rows]
 
     def damaged(self, faults: Faults) -> None:
-        """Add the lines that no columns could be read from, after a query with `rejects`."""
+        """Add the lines without readable columns to the faults, after a query with `rejects`."""
         if self.kind != "csv":
             return
         scans = "reject_errors AS e JOIN reject_scans AS s USING (scan_id, file_id)"
@@ -143,7 +143,7 @@ class Table:
             faults.describe((file, "line", line), _cells(what))
 
     def name(self, faults: Faults, bad: Sequence[Any], column: str, what: Callable[[Any], str]) -> None:
-        """Describe the first rows with a bad value of a column; `faults` has their number already."""
+        """Describe the first rows with a bad value in a column; `faults` already counts these rows."""
         query = f"SELECT file, row, {column} FROM {self.source()} WHERE {column} IN (SELECT unnest(?))"
         if None in bad:
             query += f" OR {column} IS NULL"
@@ -174,7 +174,7 @@ class Table:
         return f"SELECT {named}filename AS file, {row} AS row FROM {source}"
 
     def _hive(self, column: str) -> str | None:
-        """Return the expression of a column that the names of all folders give; None for another column."""
+        """Return the SQL expression of a column that all folder names give, as in hive partitions; otherwise None."""
         if not all(column in dict(_KEY.findall(file.parent.as_posix())) for file in self.files):
             return None
         value = f"regexp_extract(filename, {quoted(f'(?:^|/){re.escape(column)}=([^/]*)/')}, 1)"
@@ -231,7 +231,7 @@ class Table:
         return self._select(cells, "NULL::BIGINT", read)
 
     def _keys(self, read: str) -> set[str]:
-        """Return the keys of the first lines of JSON."""
+        """Return the keys in the first lines of JSON."""
         rows = self.all(f"SELECT DISTINCT unnest(json_keys(json)) FROM (SELECT json FROM {read} LIMIT 1000)")
         return {key for (key,) in rows}
 
@@ -239,7 +239,7 @@ class Table:
 
     @contextmanager
     def _in_words(self) -> Iterator[None]:
-        """Raise ValueError with one line for an error of DuckDB."""
+        """Raise ValueError with a message of one line for an error of DuckDB."""
         try:
             yield
         except self._duckdb.OutOfMemoryException:
@@ -263,13 +263,13 @@ def _list(files: Sequence[Path]) -> str:
 
 
 def _cells(error: str) -> str:
-    """Return the message about a damaged line of a CSV file."""
+    """Return the message for a damaged line of a CSV file."""
     numbers = _WIDTHS.search(error)
     return f"{numbers[2]} cells where the header has {numbers[1]}" if numbers else _sentence(error)
 
 
 def _sentence(error: str) -> str:
-    """Return the first line of a message of DuckDB, without its kind."""
+    """Return the first line of an error message of DuckDB, without the kind of the error."""
     return error.strip().splitlines()[0].rpartition("Error: ")[2].rstrip(". ")
 
 

@@ -1,4 +1,4 @@
-"""Files that a path of the user names: a file, a folder, a pattern or hive partitions, on this machine or on S3."""
+"""Files at a path of the user: a file, a folder, a pattern or hive partitions, on this machine or on S3."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ SMALL = 16 << 20
 
 
 def is_remote(path: Path) -> bool:
-    """Return True for an address on S3, of which a path keeps one slash."""
+    """Return True for an address on S3; as a path, it has only one slash after ``s3:``."""
     return str(path).startswith("s3:/")
 
 
@@ -38,12 +38,12 @@ def address(path: Path | str) -> str:
 
 
 def located(root: Path, name: str) -> Path:
-    """Return the path of a name that is relative to a folder, unless it is absolute or an address on S3."""
+    """Return the path of a name in a folder; absolute paths and addresses on S3 stay unchanged."""
     return Path(name) if is_remote(Path(name)) else root / name
 
 
 def s3() -> Any:
-    """Return the file system of S3 for DuckDB; server, region and keys come from the environment of AWS."""
+    """Return the file system of S3 for DuckDB; the environment variables of AWS give server, region and keys."""
     with needed():
         from fsspec.implementations.arrow import ArrowFSWrapper
         from pyarrow.fs import S3FileSystem
@@ -60,13 +60,13 @@ def s3() -> Any:
 
 
 def format_of(path: Path) -> str | None:
-    """Return csv, parquet or json by the suffix of a file; None for another suffix."""
+    """Return csv, parquet or json for the suffix of a file; None for another suffix."""
     plain = path.with_suffix("") if path.suffix.lower() in PACKINGS else path
     return _FORMATS.get(plain.suffix.lower())
 
 
 def files_of(path: Path) -> list[Path]:
-    """Return the files of a path in the order of their names; raise ValueError if there is none."""
+    """Return the files of a path in the order of their names. Raise ValueError if there is no file."""
     if is_remote(path):
         found = _on_s3(path)
         if found != [path] and not glob.has_magic(str(path)):
@@ -97,7 +97,7 @@ def files_of(path: Path) -> list[Path]:
 
 
 def _with_data(folder: Path, files: Sequence[Path]) -> list[Path]:
-    """Return the files of a folder that have a format of data; raise ValueError if there is none."""
+    """Return the files of a folder in a format for data. Raise ValueError if there is no such file."""
     found = [
         one
         for one in files
@@ -109,7 +109,7 @@ def _with_data(folder: Path, files: Sequence[Path]) -> list[Path]:
 
 
 def _on_s3(path: Path) -> list[Path]:
-    """Return the files of an address: one file, those of a folder, or those that fit a pattern."""
+    """Return the files of an address: one file, the files of a folder, or the matches of a pattern."""
     name, files = address(path), s3()
     try:
         found = files.find(name) or [
@@ -126,14 +126,14 @@ def _on_s3(path: Path) -> list[Path]:
 
 
 def _reason(error: str) -> str:
-    """Return the reason of an error of S3; what names no reason is the first line of its message."""
+    """Return the reason of an error of S3, by default from the first line of its message."""
     if re.search("ACCESS_DENIED|INVALID_ACCESS_KEY|INVALID_CLIENT_TOKEN|SIGNATURE|HTTP status 40[13]", error):
         return "access is denied; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE"
     return error.splitlines()[0].rpartition("Details: ")[2].rstrip(". ")
 
 
 def state_of(file: Path) -> tuple[Any, int]:
-    """Return the time of the last change of a file, and its size."""
+    """Return the time of the last change of a file, and the file's size."""
     if is_remote(file):
         about = s3().info(address(file))
         return about["mtime"], about["size"]
@@ -142,7 +142,7 @@ def state_of(file: Path) -> tuple[Any, int]:
 
 
 def files_or_path(path: Path) -> list[Path]:
-    """Return the files of a path; the path itself if it names none."""
+    """Return the files of a path, or the path itself if it has no file."""
     try:
         return files_of(path)
     except ValueError:
@@ -160,12 +160,12 @@ def _sha256(file: Path) -> str:
 
 
 def together(sums: Sequence[str]) -> str:
-    """Return one sha256 for several files: that of a single file, or that of the list of all."""
+    """Return one sha256 for several files: the checksum of a single file, or of the list of all checksums."""
     return sums[0] if len(sums) == 1 else hashlib.sha256("\n".join(sums).encode()).hexdigest()
 
 
 def is_small(path: Path) -> bool:
-    """Return True for a plain CSV file or a pipe that the reader of the standard library reads."""
+    """Return True for a pipe or a plain small CSV file, which the standard library reads."""
     if is_remote(path):
         return False
     if path.is_dir() or not path.exists():

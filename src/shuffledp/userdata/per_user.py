@@ -1,4 +1,4 @@
-"""Counts of values by DuckDB: of all rows, or of one value per user."""
+"""Counts of values by DuckDB, of all rows or of one value per user."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _LARGEST = "1e15"
 
 
 class Tally(Protocol):
-    """Counter of texts; `take` returns the bad ones with a message each."""
+    """Counter of texts, which also finds the bad texts."""
 
     def take(self, counts: Mapping[str, int]) -> dict[str, str]:
-        """Add texts with their number of rows."""
+        """Add texts with their numbers of rows, and return the bad texts, each with a message."""
 
 
 def grouped(table: Table, tally: Tally, faults: Faults) -> int:
-    """Count the value of every row; return the number of rows."""
+    """Count the value of every row, and return the number of rows."""
     _type_of_values(table)
     query = f"SELECT c0, count(*) FROM {table.source(rejects=True)} GROUP BY c0"
     good, bad = _taken(table.fetched(query), tally, faults)
@@ -36,7 +36,7 @@ def grouped(table: Table, tally: Tally, faults: Faults) -> int:
 def one_per_user(
     table: Table, tally: Tally, judge: Tally, faults: Faults, per_user: str, key: str
 ) -> tuple[int, int]:
-    """Count one value per user; return the number of rows, and of good rows beyond one per user.
+    """Count one value per user; return the number of rows, and the number of good rows beyond one per user.
 
     `judge` is an empty tally that finds the bad values.
     """
@@ -49,7 +49,7 @@ def one_per_user(
 def kept_rows(
     table: Table, judge: Tally, faults: Faults, per_user: str = "random", key: str = "0"
 ) -> Iterator[int]:
-    """Make the table of good values of users, and yield the number of their rows; then describe the bad rows."""
+    """Create the table of good values of users, and yield its number of rows; describe the bad rows at the end."""
     source = table.source(rejects=True)
     is_text = _type_of_values(table) == "VARCHAR"
     cells = f"{trimmed('c0') if is_text else 'c0'} AS c0, coalesce({trimmed('c1')}, '') AS u"
@@ -77,7 +77,7 @@ def kept_rows(
 
 
 def _type_of_values(table: Table) -> str:
-    """Return the type of DuckDB of the values; raise ValueError for lists and structures."""
+    """Return DuckDB's type of the values. Raise ValueError for lists and structures."""
     found = table.all(f"SELECT typeof(c0) FROM {table.source()} LIMIT 1")
     kind = str(found[0][0]) if found else "VARCHAR"
     if kind.endswith("]") or kind.startswith(("STRUCT", "MAP")):
@@ -86,7 +86,7 @@ def _type_of_values(table: Table) -> str:
 
 
 def _chosen(per_user: str) -> str:
-    """Return the query of the values of users with their number of users."""
+    """Return the query that counts users by their chosen value."""
     if per_user == "sum":  # exact, in any order
         number = f"greatest(least(TRY_CAST(c0 AS DOUBLE), {_LARGEST}), -{_LARGEST})"
         values = f"SELECT sum(CAST({number} AS DECIMAL(38, 12)) * n) AS v FROM kept GROUP BY u"
@@ -99,7 +99,7 @@ def _chosen(per_user: str) -> str:
 def _taken(
     found: Iterator[list[tuple[Any, ...]]], tally: Tally, faults: Faults
 ) -> tuple[int, dict[Any, str]]:
-    """Give values with their number of rows to a tally; return the good rows, and the bad values with a message."""
+    """Count values with their numbers of rows; return the number of good rows, and messages for bad values."""
     good, bad = 0, dict[Any, str]()
     for rows in found:
         texts: dict[str, int] = {}
@@ -120,6 +120,6 @@ def _taken(
 
 
 def _name(table: Table, faults: Faults, bad: Mapping[Any, str], column: str) -> None:
-    """Describe the first rows with a bad value; those without a value are empty."""
+    """Describe the first rows with a bad value; a missing value is described as empty."""
     if bad:
         table.name(faults, list(bad), column, lambda value: bad.get(value, "empty"))

@@ -1,9 +1,9 @@
-"""Cells of files and data frames in blocks of rows; no column of a file is held in memory as a whole.
+"""Cells of files and data frames in blocks of rows, so that memory holds no whole column of a file.
 
 The standard library reads a small CSV file, `shuffledp.userdata.engine` all other files.
 
-Cells that cannot be read are added to `Faults` with their place. Missing cells are faults, too, so that a block holds
-no missing cell.
+Unreadable cells are added to `Faults` with their place. Missing cells are also faults, so that a block has no missing
+cell.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ Progress = Callable[[int], None]
 
 @dataclass
 class Faults:
-    """Bad rows: their number, and descriptions of the first ones, each with file, line or row, and its number."""
+    """Number of bad rows, and descriptions of the first ones, each with its file and its line or row."""
 
     file: str = ""
     word: str = "row"
@@ -58,12 +58,12 @@ class Faults:
     _first: list[tuple[Place, str]] = field(default_factory=list)
 
     def add(self, place: Any, what: str) -> None:
-        """Add a bad row, in any order; a number is its place in the one file of these faults."""
+        """Add a bad row, in any order; `place` may be a number, the row or line in the only file."""
         self.count += 1
         self.describe(place if isinstance(place, tuple) else (self.file, self.word, place), what)
 
     def describe(self, place: Place, what: str) -> None:
-        """Add the description of a row that is counted already."""
+        """Add the description of a row that is already counted."""
         self._first.append((place, what))
         if len(self._first) > 2 * NAMED:
             self._first = self._sorted()
@@ -87,7 +87,7 @@ def _shown_place(file: str, word: str, number: int | None) -> str:
 
 @dataclass(frozen=True)
 class Block:
-    """Columns of a block of rows, and the lines of the rows."""
+    """Columns of a block of rows, and the lines of these rows in the file."""
 
     lines: Sequence[Any]
     columns: tuple[Cells, ...]
@@ -95,7 +95,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Lists:
-    """Block of rows that each hold a list: the entries of all lists in order, and the line and size of each list."""
+    """Block of rows with lists: the entries of all lists in order, and the line and size of each list."""
 
     lines: Sequence[Any]
     sizes: NDArray[np.int64]
@@ -108,7 +108,7 @@ def is_file(data: Any) -> bool:
 
 
 def faults_of(data: Any) -> Faults:
-    """Return an empty collection of faults for these records."""
+    """Return an empty collection of faults for records in a file or in memory."""
     small = is_file(data) and is_small(Path(data))
     return Faults(str(Path(data)), "line") if small else Faults()
 
@@ -160,7 +160,7 @@ def lists(
 def _split(
     data: Any, column: str, separator: str, faults: Faults, progress: Progress | None
 ) -> Iterator[Lists]:
-    """Yield the entries of texts with a separator; an empty text is a missing cell."""
+    """Yield lists of the entries in texts with a separator; an empty text is a missing cell."""
     for block in blocks(data, [column], faults, progress):
         cells = block.columns[0]
         texts = cells if isinstance(cells, list) else map(text_of, cells.tolist())
@@ -170,7 +170,7 @@ def _split(
 
 
 def _lists_of_frame(data: Any, column: str, faults: Faults, progress: Progress | None) -> Iterator[Lists]:
-    """Yield lists, tuples, sets or arrays of a data frame; missing cells and cells of other types are faults."""
+    """Yield lists, tuples, sets or arrays in a data frame; missing cells and cells of other types are faults."""
     cells = _series(data, column)
     for start in range(0, len(cells), BLOCK):
         held: list[tuple[Any, Any]] = []
@@ -186,14 +186,14 @@ def _lists_of_frame(data: Any, column: str, faults: Faults, progress: Progress |
 
 
 def _lists(held: Sequence[tuple[Any, Any]], is_none: Callable[[Any], bool]) -> Lists:
-    """Return a block of lists, each with its line."""
+    """Return a block of lists from pairs of a line and a list."""
     sizes = np.array([len(cell) for _, cell in held], np.int64)
     entries = [None if is_none(entry) else text_of(entry) for _, cell in held for entry in cell]
     return Lists([line for line, _ in held], sizes, entries)
 
 
 def _is_none(cell: Any) -> bool:
-    """Return True for a missing cell of a data frame: None or not a number."""
+    """Return True for a missing cell of a data frame, which is None or nan."""
     return cell is None or cell != cell
 
 
@@ -221,14 +221,14 @@ def _lists_of_table(path: Path, column: str, faults: Faults, progress: Progress 
 
 
 def text_of(value: Any) -> str:
-    """Return a value as a text of a CSV file; a float without a fraction becomes an integer."""
+    """Return a value as text, as in a CSV file; a float without a fraction becomes an integer."""
     if isinstance(value, float | np.floating) and float(value).is_integer():
         return str(int(value))
     return str(value).strip()
 
 
 def place_of(path: Path, column: str, names: Sequence[str]) -> int:
-    """Return the index of a column."""
+    """Return the index of a column. Raise ValueError if there is none or several."""
     if column not in names:
         raise ValueError(
             f"{address(path)} has no column {column!r}. It has: {_listed(names) or 'none'}.{_separated(names)}"
@@ -239,7 +239,7 @@ def place_of(path: Path, column: str, names: Sequence[str]) -> int:
 
 
 def _listed(names: Sequence[str]) -> str:
-    """Return names of columns on one line, with long names cut, as in a file without line ends."""
+    """Return names of columns on one line; long names are cut."""
     shown = [
         name if name.isprintable() and len(name) <= MOST_LETTERS else _cut(name) for name in map(str, names)
     ]
@@ -248,7 +248,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _separated(names: Sequence[str]) -> str:
-    """Return the remark on a header whose cells are not separated by commas."""
+    """Return the remark on a header whose cells are not separated by commas, otherwise an empty text."""
     other = next((mark for mark in ";\t|" if len(names) == 1 and mark in names[0]), None)
     return "" if other is None else f" Cells are separated by commas, not by {other!r}."
 
@@ -274,7 +274,7 @@ def _of_file(data: Any, columns: Sequence[str | None], faults: Faults) -> Iterat
 
 
 def _of_table(path: Path, columns: list[str], faults: Any) -> Iterator[tuple[int, Block]]:
-    """Yield blocks of files that the engine reads; damaged lines are faults."""
+    """Yield blocks of files read by DuckDB; damaged lines are faults."""
     from shuffledp.userdata.engine import Table, missing
 
     with Table(path, columns) as table:
@@ -295,7 +295,7 @@ def _begins(path: Path, mark: bytes) -> bool:
 
 
 def _check_there(path: Path) -> None:
-    """Raise ValueError if there is no file; a pipe or a device is allowed, because it is read once."""
+    """Raise ValueError if there is no file; pipes and devices, which can be read only once, are allowed."""
     if not path.exists() or path.is_dir():
         raise ValueError(f"There is no file {path}.")
 
@@ -305,7 +305,7 @@ def _header(path: Path, reader: Any) -> list[str]:
 
 
 def _rows(path: Path, reader: Any, most: int) -> list[list[str]]:
-    """Return the next rows, at most ``most``; errors of the CSV reader are raised with the file and the line."""
+    """Return the next rows, at most ``most``. Raise ValueError with file and line for an error of the CSV reader."""
     before, rows = reader.line_num, list[list[str]]()
     try:
         rows.extend(islice(reader, most))  # keeps the rows before an error
@@ -321,14 +321,14 @@ def _rows(path: Path, reader: Any, most: int) -> list[list[str]]:
 
 
 def _broken(error: csv.Error, begin: int, end: int) -> str:
-    """Return the message about an error in a row that spans the lines from `begin` to `end`."""
+    """Return the message for an error in a row from line `begin` to line `end`."""
     if "limit" not in str(error):  # of what strict reading refuses, all else is about quotes
         return "a cell of this row opens with a quote, and no quote before a comma or a line end closes it"
     return f"{error}" + (f", in quotes up to line {end}: one may not be closed" if end > begin else "")
 
 
 def _csv(path: Path, columns: list[str], faults: Faults) -> Iterator[tuple[int, Block]]:
-    """Yield blocks of a CSV file; rows of a wrong length are faults, a blank line is a missing cell or no row."""
+    """Yield blocks of a CSV file. Rows of a wrong length are faults; a blank line is a missing cell or no row."""
     with path.open(encoding="utf-8-sig", newline="") as file:
         reader = csv.reader(file, strict=True)
         header = _header(path, reader)
@@ -357,7 +357,7 @@ def _csv(path: Path, columns: list[str], faults: Faults) -> Iterator[tuple[int, 
 
 
 def _lines(before: int, rows: list[list[str]]) -> list[int]:
-    """Return the last line of each row, for cells with line breaks."""
+    """Return the last line of each row, as cells may have line breaks."""
     breaks = (sum(len(_BREAK.findall(cell)) for cell in row) for row in rows)
     return list(accumulate((1 + more for more in breaks), initial=before))[1:]
 
@@ -371,7 +371,7 @@ def _of_frame(data: Any, columns: Sequence[str | None], faults: Faults) -> Itera
 
 
 def _cells(part: Any) -> Cells:
-    """Return numbers as an array, others as texts; missing cells are nan or empty texts."""
+    """Return an array of numbers, or a list of texts; missing cells are nan or empty texts."""
     array = np.asarray(part)
     if array.dtype.kind in "iuf":
         return array
@@ -380,7 +380,7 @@ def _cells(part: Any) -> Cells:
 
 
 def _series(data: Any, column: str | None) -> Any:
-    """Return the column of a data frame, or the array itself."""
+    """Return a column of a data frame, or a series or array without its index."""
     if column is None:
         if hasattr(data, "columns"):
             names = ", ".join(map(str, data.columns))
@@ -399,7 +399,7 @@ def _series(data: Any, column: str | None) -> Any:
 
 
 def _whole(lines: Sequence[Any], columns: Sequence[Cells], faults: Faults) -> Block:
-    """Return the block without the rows in which a cell is missing."""
+    """Return the block without rows that have a missing cell; these rows are faults."""
     empty: set[int] = set()
     for cells in columns:
         if isinstance(cells, list) and "" in cells:

@@ -1,4 +1,4 @@
-"""A set of items per user, from lists or from a row per user and item.
+"""Sets of items, one per user, from lists or from a row per user and item.
 
 Sets, unlike counts, are held in memory: a few bytes per entry.
 """
@@ -33,7 +33,7 @@ MOST_ENTRIES = 100_000_000
 
 @dataclass(frozen=True)
 class Collected:
-    """Sets of items, one per user."""
+    """Sets of items, one per user, in memory."""
 
     sizes: NDArray[np.int64]
     items: NDArray[np.integer[Any]]
@@ -51,12 +51,12 @@ class Collected:
         return int(sizes.sum())
 
     def remarks(self, how: str) -> list[str]:
-        """Return remarks on these data for readers of a result; ``how`` names the options that set a domain."""
+        """Return remarks on these data for a result; ``how`` names the options that set a domain."""
         said = [domain_remark(len(self.values), how)] if self.found else []
         return said + bad_rows_remark(self.bad_rows, self.faults)
 
     def size_remark(self, set_size: int) -> list[str]:
-        """Return the remark on users with more or fewer items than a set has; none without such users."""
+        """Return the remark on users with more or fewer items than `set_size`; no remark without such users."""
         more, fewer = self._number(self.sizes > set_size), self._number(self.sizes < set_size)
         if not more + fewer:
             return []
@@ -65,7 +65,7 @@ class Collected:
         return [f"Of {self.users} users {kept}, and {filled}."]
 
     def shares(self, set_size: int) -> NDArray[np.float64]:
-        """Return the expected share of users that holds each item once all sets have ``set_size`` items, (d,).
+        """Return the expected share of users who hold each item once all sets have ``set_size`` items, (d,).
 
         Larger sets keep ``set_size`` random items, and random other items complete smaller sets.
         """
@@ -82,7 +82,7 @@ class Collected:
 
 @dataclass(frozen=True)
 class Grouped(Collected):
-    """Sets of files by DuckDB: different sizes with their users, and items with their holders by size of the set."""
+    """Sets of files, grouped by DuckDB: numbers of users by size of the set, and of holders by item and size."""
 
     with_size: NDArray[np.int64]
     item_sizes: NDArray[np.int64]
@@ -111,7 +111,7 @@ def group_sets(
     memory: str | None = None,
     percent: Percent | None = None,
 ) -> Grouped:
-    """Group files with a row per user and item; only users by size of set and items by size are held in memory."""
+    """Group files with a row per user and item; memory holds only numbers of users and holders by size of the set."""
     where = address(path)
     items, faults = _items(domain_size, values, where), Faults()
     sized = "SELECT u, count(*) AS size FROM kept GROUP BY u"
@@ -133,7 +133,7 @@ def group_sets(
 def kept_shares(
     sizes: NDArray[np.int64], items: NDArray[np.integer[Any]], domain_size: int, set_size: int
 ) -> NDArray[np.float64]:
-    """Return the expected share of users with each item, (d,), if larger sets are cut to ``set_size`` random items."""
+    """Return the expected share of users with each item, (d,), if larger sets keep ``set_size`` random items."""
     kept = np.minimum(1.0, set_size / np.maximum(sizes, 1))
     return np.asarray(np.bincount(items, np.repeat(kept, sizes), domain_size) / len(sizes), np.float64)
 
@@ -141,7 +141,7 @@ def kept_shares(
 def filled_shares(
     sizes: NDArray[np.int64], items: NDArray[np.integer[Any]], domain_size: int, set_size: int
 ) -> NDArray[np.float64]:
-    """Return the expected share of users who receive each item when smaller sets are completed to ``set_size``, (d,).
+    """Return the expected share of users who receive each item if smaller sets are completed to ``set_size``, (d,).
 
     The added items are uniform among the items that the user does not hold.
     """
@@ -197,14 +197,14 @@ def collect_sets(
 
 
 def _items(domain_size: int | None, values: Sequence[Any] | None, where: str) -> Domain:
-    """Return the domain of items; raise ValueError if it is given twice."""
+    """Return the domain of the items. Raise ValueError if domain_size and values are both given."""
     if domain_size is not None and values is not None:
         raise ValueError("Give domain_size or values, not both.")
     return domain_of(domain_size, values, Found(where, "item"), least=1)
 
 
 def _order(items: Domain, names: Sequence[Any]) -> NDArray[np.int64]:
-    """Return the index of each item among the sorted names, by its index in order of appearance."""
+    """Return the index among the sorted names of each item, in order of appearance."""
     if not isinstance(items, Found):
         return np.arange(len(names))
     rank = {text: i for i, text in enumerate(names)}

@@ -1,7 +1,7 @@
 """Independent audit: calibrated protocols against the exact law of the analyzer's view, for a handful of users.
 
-The laws follow from the definition of the messages. Of an accounting the audit uses only the calibrated parameters, so
-that an error of the accounting cannot hide itself.
+The laws follow from the definition of the messages. The audit uses the calibrated parameters but no accounting, so that
+it finds errors of the accounting.
 """
 
 from typing import TYPE_CHECKING

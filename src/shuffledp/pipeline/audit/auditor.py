@@ -1,4 +1,4 @@
-"""Comparison of a claimed delta with the delta found by enumeration of the outcomes."""
+"""Comparison of a claimed delta with the delta that enumeration of the outcomes finds."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Setting:
     options: tuple[tuple[str, Any], ...] = ()
 
     def calibrated(self) -> ProtocolBase:
-        """Return the calibrated protocol; raises the errors of its ``calibrate``."""
+        """Return the calibrated protocol; raises the errors of the protocol's ``calibrate``."""
         return self.protocol.calibrate(
             self.budget, self.population, self.task, accounting=self.accounting, **dict(self.options)
         )
@@ -66,9 +66,9 @@ class Setting:
 class Row:
     """Outcome of one calibration: the claim (`eps`, `delta`), and the true delta in [`found`, `found` + `error`].
 
-    With several privacy levels, these are the numbers of the level with the largest ratio; they are nan without a
-    delta. `label` is the protocol's ``guarantee``. `note` has a reason, an error, the omitted parts of the view, or the
-    inputs of an excess.
+    With several privacy levels, the numbers are for the level with the largest ratio. They are nan if no delta was
+    found. `label` is the protocol's ``guarantee``. `note` has a reason, an error, the omitted parts of the view, or the
+    inputs at which delta exceeds the claim.
     """
 
     setting: Setting
@@ -87,14 +87,14 @@ class Row:
 
 
 def decided(found: Bounds, claimed: float) -> bool | None:
-    """Return whether the true delta is at most the claimed one; None if the claim lies within the bounds."""
+    """Return whether the true delta is at most the claimed delta; None if the claim lies within the bounds."""
     if found.high <= claimed:
         return True
     return False if found.low > claimed else None
 
 
 def view_of(protocol: ProtocolBase, budget: Budget) -> View | str:
-    """Return the analyzer's view of a calibrated protocol, by its family, or the reason for no enumeration."""
+    """Return the analyzer's view of a calibrated protocol, by the protocol's family, or the reason for no view."""
     eps, levels = budget.largest_eps, budget.levels
     make = of_family(protocol, {**FREQUENCIES, **SUMS, **VECTORS})
     if make is not None:
@@ -106,7 +106,7 @@ def view_of(protocol: ProtocolBase, budget: Budget) -> View | str:
 
 
 def audited(setting: Setting) -> Row:
-    """Calibrate and enumerate a protocol; infeasibility and calibration errors are returned as rows, not raised."""
+    """Calibrate and enumerate a protocol; a row, not an exception, reports infeasibility and calibration errors."""
     try:
         protocol = setting.calibrated()
     except Infeasible as reason:
@@ -117,7 +117,7 @@ def audited(setting: Setting) -> Row:
 
 
 def compared(setting: Setting, protocol: ProtocolBase) -> Row:
-    """Compare the enumerated delta of a calibrated protocol with the budget's delta, at the budget's eps."""
+    """Compare the enumerated delta of a calibrated protocol with the budget's delta, both at the budget's eps."""
     label, delta = str(protocol.guarantee), setting.budget.delta
     if not isinstance(setting.population, Law):
         return Row(setting, NOT_ENUMERATED, label, note="the population is not a law")

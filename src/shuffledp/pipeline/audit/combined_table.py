@@ -1,4 +1,4 @@
-"""Table of the audits of all protocols, published only if no sound claim is exceeded."""
+"""Table of the audits of all protocols, published only if no sound claim is violated."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ VIOLATION = "violation"
 
 
 class Violated(RuntimeError):  # noqa: N818  (a finding of the audit)
-    """Error for sound claims that a found delta exceeds."""
+    """Error for sound claims that a found delta exceeds, with these rows."""
 
 
 def joined(tables: Sequence[Path]) -> str:
-    """Return the rows of several tables, sorted by task and protocol; raise `Violated` if a row is a violation."""
+    """Return the rows of several tables, sorted by task and protocol. Raise `Violated` if a row is a violation."""
     header, rows = "", []
     for path in tables:
         text = verified(path, path.with_suffix(".sha256")).read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Families of protocols by name, so that the audit of one protocol does not load the others."""
+"""Families of protocols by name, so that the audit of one protocol does not import the others."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _T = TypeVar("_T")
 
 
 def of_family(protocol: ProtocolBase, known: Mapping[str, _T]) -> _T | None:
-    """Return the entry of a protocol's nearest class, with keys such as ``frequency.solh.Solh``; None without one."""
+    """Return the entry of a protocol's nearest class; keys are as in ``frequency.solh.Solh``. None without one."""
     for kind in type(protocol).__mro__:
         name = f"{kind.__module__}.{kind.__qualname__}".removeprefix("shuffledp.protocols.")
         if name in known:

@@ -1,9 +1,9 @@
 """Finite laws of counts, and divergences between two of them.
 
-Probabilities follow from the ratios of neighboring ones, without an accounting. A hockey-stick divergence is a sum over
-outcomes. Every law has a bound on its rounding error and on the omitted mass (`Error`), and every divergence is an
-interval that contains the true one (`Bounds`). Calibrated parameters, and rates computed from them, count as exact
-floating-point numbers.
+Probabilities follow from the ratios of neighboring probabilities, without an accounting. A hockey-stick divergence is a
+sum over outcomes. Every law has a bound on its rounding error and on the omitted mass (`Error`), and every divergence
+is an interval that contains the true one (`Bounds`). Calibrated parameters, and rates computed from them, count as
+exact floating-point numbers.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class TooLarge(Exception):  # noqa: N818  (a reason, not an error)
 
 
 def check_size(cells: int, what: str = "") -> None:
-    """Raise `TooLarge` for more outcomes than are held at once; `what` describes them, by default as a law."""
+    """Raise `TooLarge` for more outcomes than fit in memory; `what` describes them, by default as a law."""
     if cells > MOST_CELLS:
         raise TooLarge(what or f"a law with {cells} outcomes")
 
@@ -70,7 +70,7 @@ class Bounds(NamedTuple):
 
 
 def largest(found: Iterable[Bounds]) -> Bounds:
-    """Return bounds on the largest of several numbers with given bounds."""
+    """Return bounds on the largest of several numbers, each given by bounds."""
     lows, highs = zip(*found, strict=True)
     return Bounds(max(lows), max(highs))
 
@@ -80,14 +80,14 @@ WINDOW = 2.0**-36
 
 
 def averaged(parts: Sequence[tuple[float, Bounds]]) -> Bounds:
-    """Return bounds on a sum of numbers times probabilities, including the rounding and the omitted mass."""
+    """Return bounds on the mean of numbers under given probabilities, with rounding and the omitted mass."""
     share = 0.0 if [weight for weight, _ in parts] == [1.0] else WINDOW
     low, high = (sum(weight * found[end] for weight, found in parts) for end in (0, 1))
     return Bounds(low * (1 - share), high * (1 + share))
 
 
 def around(value: float, error: float) -> Bounds:
-    """Return the bounds of a nonnegative number with a given largest error."""
+    """Return the bounds of a nonnegative number whose error is at most `error`."""
     return Bounds(max(0.0, value - error), max(0.0, value) + error)
 
 
@@ -103,11 +103,11 @@ class Error(NamedTuple):
     beyond: float = 0.0
 
     def rounded(self, times: float) -> Error:
-        """Return the error after `times` more roundings of every cell."""
+        """Return the error after `times` further roundings of every cell."""
         return self._replace(share=self.share + times * UNIT)
 
     def and_of(self, other: Error, times: float = 1.0) -> Error:
-        """Return the error of sums or products of independent counts, without the negligible products of errors."""
+        """Return the error of sums or products of independent counts; negligible products of errors are omitted."""
         return Error(
             self.share + other.share + times * UNIT, self.norm + other.norm, self.beyond + other.beyond
         )
@@ -118,7 +118,7 @@ EXACT = Error()
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Law of a vector of counts, one axis per count, from the cell `start`; may sum to slightly less than 1."""
+    """Law of a vector of counts, one axis per count, from the cell `start`; the sum may be slightly less than 1."""
 
     mass: Floats
     start: Place
@@ -131,17 +131,17 @@ class Block:
 
 
 def point(axes: int) -> Block:
-    """Return the law of counts that are all 0."""
+    """Return the law of counts that are 0 with certainty."""
     return Block(np.ones((1,) * axes), (0,) * axes)
 
 
 def _cells(start: Place, low: Place | NDArray[Any], shape: Place) -> tuple[slice, ...]:
-    """Return the slices of a law that starts at `start` in a table that starts at `low`."""
+    """Return the slices of a table from `low` that hold a law from `start`."""
     return tuple(slice(int(a - b), int(a - b) + size) for a, b, size in zip(start, low, shape, strict=True))
 
 
 def plus(block: Block, own: Own) -> Block:
-    """Return the law of the counts after one more user's messages, of law `own`, were added."""
+    """Return the law of the counts after the messages of one more user, whose law is `own`."""
     places = np.array(list(own))
     low, high = places.min(axis=0), places.max(axis=0)
     shape = np.array(block.mass.shape) + high - low
@@ -174,7 +174,7 @@ def added(block: Block, other: Block) -> Block:
 
 
 def transformed(*factors: Floats) -> float:
-    """Bound the 2-norm of the error of a product of Fourier transforms of laws, after the inverse transform.
+    """Bound the 2-norm of the error of a product of laws by Fourier transforms, after the inverse transform.
 
     A transform of N numbers has a relative error of at most ``7 u log2 N`` in the 2-norm (Higham, Accuracy and
     Stability of Numerical Algorithms, theorem 24.2), and a law's transform has no value above 1. Each transform adds at
@@ -194,12 +194,12 @@ def independent(*blocks: Block) -> Block:
 
 
 def moved(block: Block, step: Place) -> Block:
-    """Return the law after a fixed vector was added to the counts."""
+    """Return the law after a fixed vector is added to the counts."""
     return replace(block, start=tuple(a + b for a, b in zip(block.start, step, strict=True)))
 
 
 def mixed(parts: Sequence[tuple[float, Block]]) -> Block:
-    """Return the law of a vector that follows one of several laws, chosen with the given probabilities."""
+    """Return the law of a vector that follows one of several laws, chosen with given probabilities."""
     low = np.min([b.start for _, b in parts], axis=0)
     high = np.max([np.add(b.start, b.mass.shape) for _, b in parts], axis=0)
     check_size(math.prod((high - low).tolist()))
@@ -218,12 +218,12 @@ def mixed(parts: Sequence[tuple[float, Block]]) -> Block:
 
 
 def _from_ratios(ratios: NDArray[np.longdouble], mode: int, falls: float, rises: float, tail: float) -> Block:
-    """Return the law with the given ratios of successive probabilities, multiplied from the mode and normalized.
+    """Return the law with these ratios of successive probabilities, multiplied from the mode and normalized.
 
     Probabilities do not increase away from cell `mode`. `falls` is the largest ratio above the table and `rises` the
-    largest inverse ratio below it, each 0 without outcomes there. At most the mass `tail` is cut off on either side.
-    Each ratio has an error of at most 6 roundings. A product has at most w factors, each with an error of 7 roundings;
-    the sum of the positive terms has the same relative error.
+    largest inverse ratio below the table, each 0 without outcomes there. At most the mass `tail` is cut off on either
+    side. Each ratio has an error of at most 6 roundings. A product has at most w factors, each with an error of 7
+    roundings; the sum of the positive terms has the same relative error.
     """
     with np.errstate(divide="ignore", under="ignore"):
         down, up = np.cumprod(1 / ratios[:mode][::-1])[::-1], np.cumprod(ratios[mode:])
@@ -239,7 +239,7 @@ def _from_ratios(ratios: NDArray[np.longdouble], mode: int, falls: float, rises:
 
 
 def in_cells(edges: Floats) -> Block:
-    """Return the standard Gaussian probabilities of the cells between increasing edges, and of the two outer cells.
+    """Return the standard Gaussian probabilities of the cells between increasing edges and of the two outer cells.
 
     Probabilities of small cells are differences of the smaller tails. The error is ten times the largest error found in
     tests, for cells of width 1/200 within 12 standard deviations.
@@ -249,7 +249,7 @@ def in_cells(edges: Floats) -> Block:
 
 
 def _reach(variance: float) -> float:
-    """Return a distance beyond which a Poisson or binomial count has mass below `TAIL`, from Bernstein's inequality."""
+    """Return a distance from the mean beyond which a Poisson or binomial count has mass below `TAIL` (Bernstein)."""
     nats = -math.log(TAIL)
     return nats / 3 + math.sqrt(nats**2 / 9 + 2 * variance * nats)
 
@@ -298,7 +298,7 @@ class Jumps(NamedTuple):
     center: float
 
     def part(self, part: float) -> Jumps:
-        """Return the jumps with the rate times `part`."""
+        """Return the jumps with their rate multiplied by `part`."""
         return Jumps(self.rate * part, self.center)
 
 
@@ -307,7 +307,7 @@ Summand = tuple[float, float] | Jumps
 
 
 def jump_chances(center: float) -> Floats:
-    """Return the law of the size 1, 2, .. of a jump: a Gaussian shape around the center plus a constant up to it."""
+    """Return the law of a jump's size 1, 2, ..: a Gaussian shape around the center, and a constant up to it."""
     sizes = np.arange(1, max(3, int(2.125 * center) + 2))
     weights = norm.pdf(sizes, center, 0.225 * center) / norm.pdf(0, 0, 0.225 * center)
     weights += np.where(sizes <= center, 0.136, 0.0)
@@ -319,8 +319,8 @@ def compound_counts(rates: Mapping[Place, float], low: Place, shape: Place, beyo
 
     `rates` has the expected number of each vector, `low` and `shape` the first cell and the sides of the box. Mass
     outside of the box wraps around into it; `beyond` bounds this mass from above. The transform of the rates has an
-    absolute error of 7 roundings of their sum per level of the transform, and its exponential has the same error
-    relatively. Cells with a probability below the error are left out.
+    absolute error of 7 roundings of their sum per level of the transform, and its exponential has the same relative
+    error. Cells with a probability below the error are omitted.
     """
     check_size(math.prod(shape))
     table = np.zeros(shape)
@@ -355,14 +355,14 @@ def negative_binomials(summands: Sequence[Summand], tail: float = TAIL) -> Block
 
 
 def shared(summand: Summand, part: float) -> Summand:
-    """Return a noise summand with its shape or rate times `part`."""
+    """Return a summand of the noise with its shape or rate multiplied by `part`."""
     if isinstance(summand, Jumps):
         return summand.part(part)
     return (summand[0] * part, summand[1])
 
 
 def multinomial_counts(total: int, chances: Sequence[float]) -> Block:
-    """Return the law of the counts of some of the kinds of `total` items; `chances` has these kinds' probabilities."""
+    """Return the law of the counts of some kinds among `total` items; `chances` has these kinds' probabilities."""
     block = binomial_counts(total, chances[0], WIDE_TAIL)
     left, error = 1 - chances[0], block.error
     spans = [np.arange(block.mass.size) + block.start[0]]
@@ -383,12 +383,12 @@ def multinomial_counts(total: int, chances: Sequence[float]) -> Block:
 
 
 def binomial_share(trials: int) -> float:
-    """Return the relative error of SciPy's binomial probabilities and fair tails, twice the largest found in tests."""
+    """Return the relative error of SciPy's binomial probabilities and fair tails, twice the largest error in tests."""
     return (256 + 32 * math.sqrt(trials)) * UNIT
 
 
 def pair_part(ratio: float, common: Sequence[Summand], part: float) -> Block:
-    """Return the law of two counts with a `part` of the noise of `PairNoise`, by shapes multiplied by `part`."""
+    """Return the law of two counts with a `part` of the noise of `PairNoise`, whose shapes are multiplied by `part`."""
     alone = negative_binomial_counts(part, 1 - ratio, WIDE_TAIL)
     together = negative_binomials([shared(one, part) for one in common], WIDE_TAIL)
     both = together.mass
@@ -404,7 +404,7 @@ def pair_part(ratio: float, common: Sequence[Summand], part: float) -> Block:
 
 @lru_cache(2)  # the same for all that inputs do
 def _summands(ratio: float, common: tuple[Summand, ...], tail: float) -> tuple[Block, Block]:
-    """Return the common part of a `PairNoise`, and geometric counts such that the sum of both has the law h."""
+    """Return the laws of the common part of a `PairNoise` and of geometric counts; their sum has the law h."""
     return negative_binomials(common, tail), negative_binomial_counts(1.0, 1 - ratio**2, tail)
 
 
@@ -420,7 +420,7 @@ def _smaller_counts(ratio: float, common: tuple[Summand, ...], tail: float) -> B
 
 @dataclass(frozen=True, eq=False)
 class PairNoise:
-    """Noise of two counts: a geometric count each, and a common count, the sum of negative binomial counts.
+    """Noise of two counts: one geometric count for each, and a common count, a sum of negative binomial counts.
 
     With ``a`` the ratio of the geometric laws in (0, 1), (i, j) has the probability ``a^|i - j| h(min(i, j))``, where
     ``h(t) = (1 - a)^2 sum_k common(k) a^(2 (t - k))``. For a difference ``i - j`` larger than all sums of inputs only
@@ -442,7 +442,7 @@ class PairNoise:
         raise TooLarge(f"{size} noise messages of a kind")
 
     def moved(self, step: Place) -> Block:
-        """Return the law of the cut-off difference and the smaller count after inputs added `step` to the counts."""
+        """Return the law of the cut-off difference and the smaller count after inputs add `step` to the counts."""
         smaller, (u, v), a = self.smaller(), step, self.ratio
         h = smaller.mass
         if abs(u - v) > self.band:
@@ -466,7 +466,7 @@ class PairNoise:
         return Block(table, (-self.band, start), smaller.error.rounded(8)._replace(norm=rows))
 
     def tallied(self, first: int, second: int) -> Place:
-        """Return the cell of two counts in the laws of this noise."""
+        """Return the cell of two counts in the laws over smaller count and difference."""
         return (max(-self.band, min(self.band, first - second)), min(first, second))
 
 
@@ -474,7 +474,7 @@ class PairNoise:
 
 
 class Pair(NamedTuple):
-    """Probabilities of the same outcomes under two inputs, (w,) each, and their errors."""
+    """Probabilities of the same outcomes under two inputs, (w,) each, with their errors."""
 
     p: Floats
     q: Floats
@@ -483,7 +483,7 @@ class Pair(NamedTuple):
 
 
 def outcomes(first: Block, second: Block) -> Pair:
-    """Return two laws over the union of their cells, without cells of probability 0 in both laws."""
+    """Return two laws over the union of their cells, without cells that have probability 0 in both."""
     low = np.minimum(first.start, second.start)
     high = np.maximum(np.add(first.start, first.mass.shape), np.add(second.start, second.mass.shape))
     tables = []
@@ -496,7 +496,7 @@ def outcomes(first: Block, second: Block) -> Pair:
 
 
 def hockey_stick(pairs: Sequence[Pair], eps: float, *, below: bool = False) -> Bounds:
-    """Return bounds on ``sum max(P - e^eps Q, 0)`` for products of laws; equal factors of P and Q may be left out.
+    """Return bounds on ``sum max(P - e^eps Q, 0)`` for products of laws; equal factors of P and Q may be omitted.
 
     With `below`, only the lower bound holds; the upper end bounds the sum with losses rounded down. The sum is over the
     set A of outcomes with a computed ratio above ``e^eps`` less a few times its error. Hence no outcome outside of A
@@ -536,7 +536,7 @@ Table = tuple[Floats, Floats]
 
 
 def _of_two(large: Table, small: Table, eps: float, slack: float) -> tuple[float, float]:
-    """Return ``P(A) - e^eps Q(A)`` and ``P(A) + e^eps Q(A)`` for products of two factors."""
+    """Return ``P(A) - e^eps Q(A)`` and ``P(A) + e^eps Q(A)``, where P and Q are products of two factors."""
     (p, q), (r, s) = large, small
     likely, some = p > 0, r > 0
     p, q, r, s = p[likely], q[likely], r[some], s[some]
@@ -554,7 +554,7 @@ def _of_two(large: Table, small: Table, eps: float, slack: float) -> tuple[float
 
 
 def _on_grid(parts: Sequence[Table], eps: float) -> tuple[float, float, float, float]:
-    """Return lower and upper bounds on the sum, the mass of its terms, and the error of the transforms."""
+    """Return lower and upper bounds on the divergence, the mass of its terms, and the error of the transforms."""
     kept, sure = [], 0.0  # sure: log of the chance that no factor has shown an outcome that Q never has
     for p, q in parts:
         both = (p > 0) & (q > 0)
@@ -581,7 +581,7 @@ def _on_grid(parts: Sequence[Table], eps: float) -> tuple[float, float, float, f
 
 
 def pooled(block: Block, groups: int) -> tuple[list[NDArray[np.int64]], Floats]:
-    """Return a coarse table of a law: inner ends of up to `groups` equally likely ranges per count, and its mass."""
+    """Return a coarse table of a law: the ends of up to `groups` equally likely ranges per count, and their mass."""
     table = block.mass
     ends = []
     for axis in range(block.mass.ndim):

@@ -70,7 +70,7 @@ _ALL_KINDS = 30_000
 
 
 def randomized_response(protocol: RandomizedResponse, eps: float) -> View:
-    """Return the view of users' reports and dummies of input 0: `dummy_count`, less the other users if adaptive."""
+    """Return the view of users' reports and of dummies with input 0, `dummy_count` or, if adaptive, fewer."""
     k, axes = protocol.domain_size, protocol.domain_size - 1
     own = tuple(response(v, k, protocol.eps_local, axes) for v in range(k))
 
@@ -92,7 +92,7 @@ def randomized_response(protocol: RandomizedResponse, eps: float) -> View:
 
 
 def random_checkin(protocol: RandomCheckin, eps: float) -> View:
-    """Return the view of reports in slots, with filler reports of input 0."""
+    """Return the view of reports in slots, with fillers of input 0."""
     k = protocol.domain_size
     return SlotsView(
         inputs=tuple(range(k)),
@@ -107,12 +107,12 @@ def random_checkin(protocol: RandomCheckin, eps: float) -> View:
 
 
 def _tracked(k: int, messages: int) -> int:
-    """Return the number of values whose counts are kept: all but one, or two if the law would be too large."""
+    """Return the number of counted values: all but one, or two if the law would be too large."""
     return k - 1 if k == 2 or (messages + 1) ** (k - 1) <= _ALL_KINDS else 2
 
 
 def _among_dummies(protocol: FixedDummies | FlexibleDummies, eps: float, axes: int) -> SumView:
-    """Return the view of one report per user, for uniform dummies: all values are equivalent."""
+    """Return the view of one report per user, without the uniform dummies; all values are equivalent."""
     k, unchanged = protocol.domain_size, protocol.eps_local == math.inf
     inputs = tuple(range(k if axes == k - 1 else 3))
     return SumView(
@@ -139,7 +139,7 @@ def fixed_dummies(protocol: FixedDummies, eps: float) -> View:
 
 
 def flexible_dummies(protocol: FlexibleDummies, eps: float, number: int | None = None) -> View:
-    """Return the view in which each user sends its dummies with a fixed probability; their number is revealed."""
+    """Return the view in which each user sends dummies with a fixed probability; the number of senders is revealed."""
     k, each = protocol.domain_size, protocol.per_sender
     users = protocol.n_users if number is None else number
     axes = _tracked(k, (each + 1) * protocol.n_users)
@@ -176,12 +176,12 @@ def flexible_dummies(protocol: FlexibleDummies, eps: float, number: int | None =
 
 
 def truncation(protocol: Truncation, eps: float) -> View:
-    """Return the view of users' values, and of one more message of every value with probability ``1 - miss_rate``."""
+    """Return the view of users' values, and of one message per user and value with probability ``1 - miss_rate``."""
     return value_counts(protocol.domain_size, eps, lambda n: binomial_counts(n, 1 - protocol.miss_rate))
 
 
 def noisy_counts(protocol: NoisyCounts, eps: float) -> View:
-    """Return the view of each user's value, sent with a fixed probability, and of noise on the count of every value."""
+    """Return the view of each user's value, sent with a fixed probability, and of noise on every value's count."""
     k, keep = protocol.domain_size, protocol.keep
     noise = partial(noise_of_a_value, protocol)
     if keep == 1:
@@ -191,12 +191,12 @@ def noisy_counts(protocol: NoisyCounts, eps: float) -> View:
 
 
 def noise_of_a_value(protocol: NoisyCounts, n: int) -> Block:
-    """Return the law of the noise messages of one value when n users take part."""
+    """Return the law of the noise messages of one value if n users take part."""
     return noise_law(_NOISES, protocol)(protocol, n)
 
 
 def noise_law(known: Mapping[str, Noise], protocol: ProtocolBase) -> Noise:
-    """Return the law of the noise of a protocol's family."""
+    """Return the law of the noise in the protocol's family."""
     found = of_family(protocol, known)
     if found is None:
         raise TypeError(f"unknown noise of {protocol.name}")
@@ -204,7 +204,7 @@ def noise_law(known: Mapping[str, Noise], protocol: ProtocolBase) -> Noise:
 
 
 def _geometric_noise(half: float, share: float, turn: int) -> Block:
-    """Return ``left^(turn - z)`` below the mode `turn` and ``right^(z - turn)`` from the mode on, normalized."""
+    """Return the law with weights ``left^(turn - z)`` below the mode `turn` and ``right^(z - turn)`` from there."""
     left, right = max((math.exp(-half) - (1 - share)) / share, 0.0), share / (math.exp(half) - 1 + share)
     down = left ** np.arange(turn, 0, -1, dtype=float)
     up = right ** np.arange(math.ceil(math.log(TAIL) / math.log(right)) + 1, dtype=float)
@@ -228,13 +228,13 @@ _NOISES: Mapping[str, Noise] = {
 
 
 def correlated_noise(protocol: CorrelatedNoise, eps: float) -> View:
-    """Return the view of +1 for each user's value, and of +1 and -1 noise for every value, in shares per user."""
+    """Return the view of +1 for each user's value and of noise +1 and -1 for every value, in shares of the users."""
     shape_and_stop = (protocol.shape, -math.expm1(-protocol.decay))
     return _correlated(protocol, eps, shape_and_stop, math.exp(-protocol.eps_geometric))
 
 
 def jump_noise(protocol: JumpCounts, eps: float) -> View:
-    """Return the view of `correlated_noise`, with jumps of random size common to the counts of +1 and -1."""
+    """Return the view of `correlated_noise` with jumps, which the counts of +1 and -1 have in common."""
     return _correlated(protocol, eps, Jumps(protocol.rate, protocol.center), math.exp(-protocol.eps_star))
 
 
@@ -269,7 +269,7 @@ def _correlated(
 
 
 def turned(block: Block, worth: int) -> Block:
-    """Return the law modulo q of a count after `worth` was added to it."""
+    """Return the law modulo q of a count after `worth` is added."""
     return replace(block, mass=np.roll(block.mass, worth % block.mass.size))
 
 
@@ -360,12 +360,12 @@ def skellam_counts(variance: float) -> Block:
 
 
 def noisy_counts_of(protocol: NoisyHistogram | Skellam) -> int:
-    """Return the number of counts with independent noise: one for two values under replace-one, else one per value."""
+    """Return the number of counts with independent noise: one for two values under replacement, else one per value."""
     return 1 if protocol.domain_size == 2 and protocol.relation == "replace_one" else protocol.domain_size
 
 
 def count_noise(protocol: NoisyHistogram | Skellam, n: int) -> Block:
-    """Return the law of the noise of one count among n users, the same for every value."""
+    """Return the law of the noise of a count among n users, which is the same for every value."""
     return noise_law(_OF_A_COUNT, protocol)(protocol, n)
 
 
@@ -383,7 +383,7 @@ _OF_A_COUNT: Mapping[str, Noise] = {
 
 
 def curator_noise(protocol: NoisyHistogram, eps: float) -> View:
-    """Return the view of noisy counts of a trusted curator; all values are equivalent."""
+    """Return the view of a trusted curator's noisy counts; all values are equivalent."""
     k, parts = protocol.domain_size, noisy_counts_of(protocol)
     noise = count_noise(protocol, 1)
 
@@ -398,7 +398,7 @@ def curator_noise(protocol: NoisyHistogram, eps: float) -> View:
 
 
 def skellam(protocol: Skellam, eps: float) -> View:
-    """Return the view of noisy counts in which the analyzer sees only their sums; all values are equivalent."""
+    """Return the view of noisy counts of which the analyzer sees only the sums; all values are equivalent."""
     parts = noisy_counts_of(protocol)
     return value_counts(
         protocol.domain_size,

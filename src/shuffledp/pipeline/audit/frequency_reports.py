@@ -1,4 +1,4 @@
-"""Views of reports that count for several values: hashed reports, rows of bits, subsets, tuples."""
+"""Views of reports that may count for several values: hashed reports, rows of bits, subsets, tuples."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 
 def _two_values(protocol: Any, eps: float, own: Sequence[Own], kinds: Kinds, **more: Any) -> SumView:
-    """Return the view of reports by whether they count for each of two values (`_pair_kinds`)."""
+    """Return the view of reports by the kinds of `_pair_kinds`: whether they count for each of two values."""
     return SumView(
         inputs=tuple(range(len(own))),
         eps=eps,
@@ -47,9 +47,9 @@ def _two_values(protocol: Any, eps: float, own: Sequence[Own], kinds: Kinds, **m
 
 
 def solh(protocol: Solh, eps: float) -> View:
-    """Return the view of a seed and a noisy cell per report, reduced to agreement with the hashes of two values.
+    """Return the view of a seed and a noisy cell per report, reduced to agreement with two values' hashes.
 
-    The hash functions count as fully random; among the seeds their patterns are equally frequent up to about 1e-5.
+    Hash functions are treated as fully random; over all seeds, their patterns are equally frequent up to about 1e-5.
     """
     c = protocol.cells
     keep = 1 / (1 + (c - 1) * math.exp(-protocol.eps_local))
@@ -76,13 +76,13 @@ def solh(protocol: Solh, eps: float) -> View:
 
 
 def _pair_kinds(counts_for: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Return each message's kind: it counts for the first of two values (0), the second (1), both (2), neither (3)."""
+    """Return each message's kind: it counts for the first value (0), the second (1), both (2) or neither (3)."""
     first, second = counts_for.T
     return np.where(first, np.where(second, 2, 0), np.where(second, 1, 3))
 
 
 def row_law(protocol: UnaryBits, value: int) -> Own:
-    """Return the law of two values' bits in a row: set only for the first, only for the second, or for both."""
+    """Return the law of two values' bits in a row: only the first is set, only the second, or both."""
     one, two = (protocol.own_rate if v == value else protocol.other_rate for v in (0, 1))
     return {
         unit(0, 3): one * (1 - two),
@@ -93,7 +93,7 @@ def row_law(protocol: UnaryBits, value: int) -> Own:
 
 
 def whole_rows(protocol: WholeRows, eps: float) -> View:
-    """Return the view of rows of bits, reduced to the bits of two values; rows without a value are noise."""
+    """Return the view of rows of bits, reduced to two values' bits; rows without a value are noise."""
     empty = row_law(protocol, -1)
     fakes = protocol.rows_per_user - 1
 
@@ -113,12 +113,12 @@ def whole_rows(protocol: WholeRows, eps: float) -> View:
 
 
 def flipped_bit(p: float) -> tuple[Own, Own]:
-    """Return the laws of a bit that is sent if it is set after a flip with probability p: of a 0 and of a 1."""
+    """Return the laws of sending a bit 0 and a bit 1: a bit is flipped with probability p, then sent if it is 1."""
     return {(1,): p, (0,): 1 - p}, {(1,): 1 - p, (0,): p}
 
 
 def flipped_bits(protocol: FlippedBits, eps: float) -> View:
-    """Return the view of one bit per value, flipped with probability p, reduced to the counts of one-bits."""
+    """Return the view of one bit per value, each flipped with probability p, reduced to the counts of ones."""
     laws, k = flipped_bit(protocol.flip_probability), protocol.domain_size
     view = value_counts(k, eps, lambda n: point(1), laws, most=7, shifts=False)
     if protocol.trust != "secure_sum":
@@ -131,7 +131,7 @@ def flipped_bits(protocol: FlippedBits, eps: float) -> View:
 
 
 def subset_selection(protocol: SubsetSelection, eps: float) -> View:
-    """Return the view of subsets, reduced to whether they contain each of the two values compared."""
+    """Return the view of subsets, reduced to whether they contain each of two values."""
     report, k = protocol.report, protocol.domain_size
     check_size(math.comb(k, report.size), "too many subsets")
     subsets = list(combinations(range(k), report.size))
@@ -176,11 +176,11 @@ def hashed_balls_into_bins(protocol: HashedBallsIntoBins, eps: float) -> View:
 
 
 def private_coin(protocol: PrivateCoin, eps: float) -> View:
-    """Return the view of tuples, reduced to whether all entries are orthogonal to each of two values' vectors."""
+    """Return the view of tuples, reduced to whether all entries are orthogonal to the vectors of two values."""
     bits, entries = protocol.bits, protocol.entries
 
     def law(own: int | None) -> dict[tuple[int, ...], float]:
-        """Return the law of a tuple's kind: uniform, or with entries orthogonal to the vector of `own`."""
+        """Return the law of a tuple's kind; entries are uniform or, given `own`, orthogonal to the vector of `own`."""
         vectors = np.arange(2**bits)
         if own is not None:
             vectors = vectors[np.bitwise_count(vectors & (own + 1)) % 2 == 0]
@@ -208,7 +208,7 @@ def private_coin(protocol: PrivateCoin, eps: float) -> View:
 
 
 def public_coin(protocol: PublicCoin, eps: float) -> View:
-    """Return the view of the public coin's hash cells: marks of users, and one coin per user and cell."""
+    """Return the view of the hash cells: the users' marks, and one coin per user and cell."""
     k, columns = protocol.domain_size, 2 * protocol.n_users
     rows = np.arange(protocol.rows)[:, None]
     hashed = hash_values(protocol.hash_seed * 2**16 + rows, np.arange(k), columns)

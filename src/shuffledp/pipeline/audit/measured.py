@@ -1,4 +1,4 @@
-"""Common parts of deltas at any scale: the result type, and delta of two kinds of reports."""
+"""Common parts of deltas at any scale: their type, and delta of two kinds of reports."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TWO = "two counts with independent noise"
 
 @dataclass(frozen=True)
 class Measured:
-    """Bounds on a computed delta at the given eps; side ``exact`` is the worst case, ``lower`` a lower bound on it."""
+    """Bounds on a computed delta at an eps; side ``exact`` is the worst case, ``lower`` a lower bound on it."""
 
     found: Bounds
     side: Side
@@ -38,11 +38,11 @@ Profile = Callable[..., Measured]
 
 
 class NoProfile(Exception):  # noqa: N818  (a reason, not an error)
-    """Error for a protocol without a profile in this package; the message has the reason."""
+    """Error for a protocol without a profile in this package, with the reason."""
 
 
 def number_of(population: Law) -> int:
-    """Return the number of all users; raises `NoProfile` if it is random."""
+    """Return the number of all users. Raise `NoProfile` if the number is random."""
     if not isinstance(population, Fixed):
         raise NoProfile("a random number of users is not written down for this protocol")
     return population.others + 1
@@ -55,18 +55,18 @@ def truth(eps_local: float, kinds: int) -> tuple[float, float]:
 
 
 def gains_of(own: float, other: float) -> pairs.Gains:
-    """Return the law of one report, which counts for user 1's value, for the other value, or for neither."""
+    """Return the law of one report's counts: it counts for user 1's value, for the other value, or for neither."""
     return {(1, 0): own, (0, 1): other, (0, 0): max(0.0, 1 - own - other)}
 
 
 def alone(own: float, other: float, eps: float) -> Measured:
-    """Return delta of one report seen with its sender, from the likeliest outcome's probabilities under both inputs."""
+    """Return delta of one report whose sender is known, from the likeliest outcome's probability under both inputs."""
     found = around(own - math.exp(eps) * other, 8 * UNIT * (own + math.exp(eps) * other))
     return Measured(found, "exact", "one report and its sender")
 
 
 def binary(reports: Law, own: float, other: float, eps: float) -> Measured:
-    """Return delta of the number of ones among reports; all users except user 1 have input 0."""
+    """Return delta of the number of ones among reports if all users except user 1 have input 0."""
     parts = [
         (weight, pairs.of_one_count(binomial_counts(m, other), own, other, eps))
         for m, weight in pairs.ranges(reports)

@@ -1,4 +1,4 @@
-"""Positions of messages in the counts of histogram views."""
+"""Positions of messages in the vectors of counts of histogram views."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ MANY = 1_000_000
 
 
 def unit(place: int, axes: int) -> tuple[int, ...]:
-    """Return the cell of one message of a kind; zeros if the kind is not counted."""
+    """Return the cell of one message of a kind, or zeros if the kind is not counted."""
     return tuple(int(i == place) for i in range(axes))
 
 
 def response(value: int, k: int, eps_local: float, axes: int) -> Own:
-    """Return the law of one report of generalized randomized response, as counts of the first `axes` values."""
+    """Return the law of one report of generalized randomized response as counts of the first `axes` values."""
     keep = 1 / (1 + (k - 1) * math.exp(-eps_local))
     law: dict[tuple[int, ...], float] = {}
     for sent in range(k):
@@ -32,5 +32,5 @@ def response(value: int, k: int, eps_local: float, axes: int) -> Own:
 
 
 def plain(payload: NDArray[Any]) -> NDArray[np.int64]:
-    """Return the kinds of messages that are numbers: the numbers themselves."""
+    """Return the kinds of messages that are numbers, which are the numbers."""
     return np.asarray(payload, np.int64)

@@ -1,4 +1,4 @@
-"""Chi-square tests of simulated messages against the law of a view, for views that differ from the protocol."""
+"""Chi-square tests of simulated messages against the law of a view, to detect views that differ from the protocol."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _LEAST = 5.0
 
 @dataclass(frozen=True)
 class Agreement:
-    """p-values of the counts (0 for an excluded count), and of the first message against one at a random place."""
+    """p-values of tests: of the counts (0 for an impossible count), and of the first message against a random one."""
 
     counts: float
     order: float
 
 
 def announced(protocol: ProtocolBase, setting: Setting, n: int) -> ProtocolBase:
-    """Return the protocol for an announced number of users, with privacy levels of nearly equal sizes."""
+    """Return the protocol for an announced number of users, with nearly equal numbers per privacy level."""
     levels = setting.task.levels if isinstance(setting.task, Sets) else 1
     return protocol.refine(Public(np.array([n]), np.array([even_sizes(n, levels)], float)))
 
@@ -56,7 +56,7 @@ def agreement_of(
 
 
 def levels_of(view: View, held: Held) -> NDArray[np.float64] | None:
-    """Return the number of users of each privacy level, (1, levels); None if inputs have no level."""
+    """Return the number of users of each privacy level, (1, levels); None if inputs have no levels."""
     if not view.with_levels:
         return None
     levels = [level for level, _ in view.inputs]
@@ -64,7 +64,7 @@ def levels_of(view: View, held: Held) -> NDArray[np.float64] | None:
 
 
 def _counts_fit(view: View, held: Held, tallies: NDArray[np.int64]) -> float:
-    """Return the least p-value of the parts' tests and of the joint test, times the number of tests."""
+    """Return the least p-value of the parts' tests and the joint test, times the number of tests."""
     blocks = view.blocks(held)
     columns = np.split(tallies, np.cumsum([b.mass.ndim for b in blocks])[:-1], axis=1)
     tables = []
@@ -90,7 +90,7 @@ def _counts_fit(view: View, held: Held, tallies: NDArray[np.int64]) -> float:
 def _table(
     block: Block, counts: NDArray[np.int64], groups: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return the cell of every run in a coarse table of a law, (runs,), and the cells' probabilities."""
+    """Return each run's cell in a coarse table of a law, (runs,), and the cells' probabilities."""
     ends, table = pooled(block, groups)
     cells = [np.searchsorted(end, column, side="right") for end, column in zip(ends, counts.T, strict=True)]
     return np.ravel_multi_index(cells, table.shape), table.ravel()
@@ -115,7 +115,7 @@ def _chi_square(seen: NDArray[np.int64], law: NDArray[np.float64]) -> float:
 
 
 def _same(first: NDArray[np.int64], second: NDArray[np.int64]) -> float:
-    """Return the p-value of a chi-square test that two samples of letters have the same law."""
+    """Return the p-value of a chi-square test that two samples of kinds have the same law."""
     if not first.size:
         return 1.0
     kinds = np.unique(np.append(first, second))

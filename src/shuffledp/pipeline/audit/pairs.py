@@ -1,7 +1,7 @@
 """Delta of two counts that user 1 changes, among any number of messages, by direct sums with error bounds.
 
 Each function sums hockey-stick terms over outcomes. Post-processing of the view, such as reduction to two counts, can
-only decrease delta. The lower end of the bounds is therefore also a lower bound on the protocol's delta.
+only decrease delta. Lower bounds are therefore also lower bounds on the protocol's delta.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _MOST_TOTALS = 300_000
 
 
 def total_of(law: Law, rate: float) -> Block:
-    """Return the law of the number of other users who send one kind of report, each with the same rate."""
+    """Return the law of the number of other users who send one kind of report if each does so at the same rate."""
     thinned = law.thinned(rate)
     if isinstance(thinned, Binomial):
         return binomial_counts(thinned.trials, thinned.rate)
@@ -54,7 +54,7 @@ def total_of(law: Law, rate: float) -> Block:
 
 
 def ranges(law: Law, count: int = 16) -> list[tuple[int, float]]:
-    """Return about `count` numbers of other users with weights; each is the largest of a range of numbers.
+    """Return about `count` numbers of other users with weights; each number is the largest of a range.
 
     Delta does not grow with the number of other users, as further users with one fixed input are post-processing.
     """
@@ -69,7 +69,7 @@ def ranges(law: Law, count: int = 16) -> list[tuple[int, float]]:
 
 
 def spent(senders: Block, each: int, rate: float) -> Block:
-    """Return the law of the number of counted dummies; every sender sends `each`, each counted with a rate."""
+    """Return the law of the number of counted dummies if each sender sends `each` dummies, counted at a rate."""
     size = senders.mass.size
     step = math.isqrt(size) + 1
     more = [binomial_counts(number * each, rate) for number in range(step)]
@@ -82,7 +82,7 @@ def spent(senders: Block, each: int, rate: float) -> Block:
 
 
 def of_split(total: Block, gains: Gains, eps: float, alone: Block | None = None) -> Bounds:
-    """Return bounds on delta of two counts if all other messages fall on either count with equal probability.
+    """Return bounds on delta of two counts if each other message falls on either count with probability 1/2.
 
     `total` is the law of the number of other messages, and `alone` that law if user 1 adds no message (by default the
     same law). `gains` is the law of user 1's messages under its first input; under the second input the counts are
@@ -139,7 +139,7 @@ def _masses(law: Block, at: NDArray[np.int64]) -> Floats:
 def _excess(
     terms: Sequence[tuple[int, int, Floats, Floats]], t: NDArray[np.int64], x: NDArray[np.int64], eps: float
 ) -> Floats:
-    """Return ``P - e^eps Q`` at first counts x, over the probability of x among t fair messages.
+    """Return ``P - e^eps Q`` at first counts x, divided by the probability of x among t fair messages.
 
     Among t - i - j fair messages the count x - i has this probability times ``2^(i + j)`` and the number of ordered
     choices of i of x and j of t - x, over the number of ordered choices of i + j of t. A term is (i, j, mass, ways):
@@ -155,7 +155,7 @@ def _excess(
 
 
 def _falling(x: NDArray[np.int64], most: int) -> list[Floats]:
-    """Return the falling factorials ``1, x, x (x - 1), ..``, with negative factors replaced by 0."""
+    """Return the falling factorials ``1, x, x (x - 1), ..``; negative factors become 0."""
     found = [np.ones(x.size)]
     for less in range(most):
         found.append(found[-1] * np.maximum(x - less, 0))
@@ -170,7 +170,7 @@ def _fair_tail(trials: NDArray[np.int64], x: NDArray[np.int64]) -> Floats:
 
 
 def of_one_count(noise: Block, first: float, second: float, eps: float) -> tuple[Bounds, Bounds]:
-    """Return delta, in both directions, of a count to which user 1 adds 1 with probability `first` or `second`."""
+    """Return delta in both directions if user 1 adds 1 to a count with probability `first` or `second`."""
     laws = [with_coin(noise, rate) for rate in (first, second)]
     return (
         hockey_stick([outcomes(laws[0], laws[1])], eps),
@@ -179,7 +179,7 @@ def of_one_count(noise: Block, first: float, second: float, eps: float) -> tuple
 
 
 def of_two_counts(noise: Block, own: float, other: float, eps: float) -> Bounds:
-    """Return delta of two counts with independent noises; user 1 adds 1 to either with `own` and `other`."""
+    """Return delta of two counts with independent noise; user 1 adds 1 to them with probabilities `own` and `other`."""
     high, low = with_coin(noise, own), with_coin(noise, other)
     return hockey_stick([outcomes(high, low), outcomes(low, high)], eps)
 
@@ -194,6 +194,6 @@ def with_coin(noise: Block, rate: float) -> Block:
 
 
 def binomial_gains(most: int, rate: float) -> Gains:
-    """Return the law of a binomial number of user 1's messages, all on one count."""
+    """Return the law of a binomial number of user 1's messages, all in one count."""
     law = binomial_counts(most, rate)
     return {(law.start[0] + j, 0): float(mass) for j, mass in enumerate(law.mass)}

@@ -1,4 +1,4 @@
-"""Random settings for calibrations of every protocol, accounting, option, task and law, small enough to enumerate."""
+"""Random settings of every protocol, accounting, option, task and law, small enough to enumerate."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _one_of(*choices: Any) -> Draw:
 
 
 def _sometimes(draw: Draw, share: float = 0.5) -> Draw:
-    """Return a draw that returns None, the protocol's default, with probability ``1 - share``."""
+    """Return a draw that gives None, the protocol's default, with probability ``1 - share``."""
     return lambda rng, task: draw(rng, task) if rng.random() < share else None
 
 
@@ -139,7 +139,7 @@ def protocols() -> list[type[ProtocolBase]]:
 
 
 def option_names(protocol: type[ProtocolBase]) -> list[str]:
-    """Return the keywords of ``calibrate`` except the accounting."""
+    """Return the keywords of ``calibrate`` without the accounting."""
     parameters = inspect.signature(protocol.calibrate).parameters.values()
     return [p.name for p in parameters if p.kind is p.KEYWORD_ONLY and p.name != "accounting"]
 
@@ -148,8 +148,8 @@ def random_setting(protocol: type[ProtocolBase], rng: np.random.Generator) -> Se
     """Draw a setting with few users and values for one protocol.
 
     eps is log-uniform in [0.1, 4] nats and delta in [1e-4, 0.5]. Half of the draws have eps >= 0.5 and delta >= 0.01,
-    where the noise of a handful of users has few enough outcomes to be enumerated. Most numbers of other users are
-    below 6; `_most_others` is the largest.
+    where a few users' noise has few enough outcomes for enumeration. Most numbers of other users are below 6;
+    `_most_others` is the largest.
     """
     task = _task(protocol, rng)
     accounting = str(rng.choice(protocol.accountings))
@@ -178,7 +178,7 @@ def random_setting(protocol: type[ProtocolBase], rng: np.random.Generator) -> Se
 
 
 def _atoms(atoms: str, accounting: str, size: Any) -> dict[str, Any]:
-    """Return the noise options for an accounting and a number of levels; hubs need 3 levels."""
+    """Return the noise options for an accounting and a number of levels; hubs need at least 3 levels."""
     if accounting != "exact":
         return {"atoms": "halving", "hubs": None, "law": "negative_binomial"}
     if atoms == "hub" and size < 3:
@@ -211,7 +211,7 @@ def _task(protocol: type[ProtocolBase], rng: np.random.Generator) -> Task:
 
 
 def _most_others(protocol: type[ProtocolBase], task: Task) -> int:
-    """Return the largest number of other users in settings, such that enumeration takes about a second."""
+    """Return the largest number of other users for which enumeration takes about a second."""
     if (protocol.task_kind, protocol.name) in _MANY:
         return 300_000
     if protocol.name in _SHIFTS:

@@ -1,8 +1,8 @@
-"""Tests of a calibrated protocol by simulation: encoder, dummies, shuffler and analyzer, for a handful of users.
+"""Tests of a calibrated protocol by simulation: encoder, dummies, shuffler and analyzer, for a few users.
 
-Each run is one repeat at the message level. The runs give a lower bound on delta with a stated confidence, for an event
-chosen on one half of the runs and measured on the other (Clopper and Pearson). The runs also give a test of the
-messages against the enumerated law, and a test of the mean estimate against the truth.
+Each run is one repeat at the message level. One half of the runs chooses an event, and the other half gives a lower
+bound on delta for this event with a stated confidence (Clopper and Pearson). The runs also test the messages against
+the enumerated law, and the mean estimate against the truth.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _LEAST_RUNS = 60
 
 
 class Unseen(Exception):  # noqa: N818  (a reason, not an error)
-    """Error for a setting without runs; the message has the reason."""
+    """Error for a setting that cannot be run, with the reason."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Seen:
 
 @dataclass(frozen=True)
 class _Place:
-    """Users with one input of user 1, the protocol for their number, and its public parameters."""
+    """Users with one of user 1's inputs, the protocol for their number, and the public parameters."""
 
     protocol: ProtocolBase
     users: Users
@@ -138,7 +138,7 @@ Held = Callable[[int, int], Any]
 
 
 def _held(view: View | None, setting: Setting) -> Held:
-    """Return the function from n to n users' inputs: user 1 has the first or the second input, others the last."""
+    """Return a function from n to n users' inputs: user 1 has the first or second input, all others the last."""
     if view is not None:
         count = len(view.inputs)
         if view.with_levels:
@@ -173,7 +173,7 @@ def _bound(
     eps: float,
     rate: float,
 ) -> float:
-    """Return the larger of two lower bounds on delta: from the analyzer's counts, and from the first message."""
+    """Return the larger of two lower bounds on delta, from the analyzer's counts and from the first message."""
     summed = protocol.trust in ("central", "secure_sum")
     flat = [payload for side in payloads for payload in side]
     rows = [_identities(payload) for payload in flat]
@@ -210,7 +210,7 @@ def _identities(payload: NDArray[Any]) -> NDArray[Any]:
 def _fits(
     view: View | None, payloads: list[list[NDArray[Any]]], numbers: NDArray[np.int64], held: Held, rng: Any
 ) -> float | None:
-    """Return the p-value of the first input's messages under the view's law, for the most frequent number of users."""
+    """Return the p-value of the first input's messages under the view's law, at the most frequent number of users."""
     if view is None:
         return None
     own = numbers[::2]
@@ -250,7 +250,7 @@ def _bias(
     numbers: NDArray[np.int64],
     payloads: list[list[NDArray[Any]]],
 ) -> tuple[float | None, str]:
-    """Return the p-value of Student's test of the mean errors for the likeliest number of users, or a reason."""
+    """Return the p-value of Student's test of the mean errors, at the most frequent number of users, or a reason."""
     if protocol.biased:
         return None, "declared as biased"
     if isinstance(task, Sets) and task.levels > 1:

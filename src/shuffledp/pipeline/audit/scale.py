@@ -4,7 +4,7 @@ At the scale of an experiment the law of all messages has too many outcomes. Use
 all other users hold a third input, or user 1's second input if there is no third. The view is reduced to two counts:
 messages that are likelier under the first input, and messages that are likelier under the second. The number of users
 is part of the view only if a law needs it. Each reduction can only decrease delta, so that an excess over a claim is
-genuine. Of an accounting only the calibrated parameters are used.
+genuine. The computation uses the calibrated parameters but no accounting.
 """
 
 from __future__ import annotations

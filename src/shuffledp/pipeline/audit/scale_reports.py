@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 def _reports(protocol: OneReport, population: Law) -> Law:
-    """Return the law of the number of reports besides user 1's: other users' and dummies, all with one input."""
+    """Return the law of the number of other reports, from other users and dummies, all with the same input."""
     window = population.window()
     numbers = window.start + np.arange(window.pmf.size)
     more = protocol.dummy_count
@@ -54,7 +54,7 @@ def _reports(protocol: OneReport, population: Law) -> Law:
 
 
 def randomized_response(protocol: RandomizedResponse, population: Law, level: int, eps: float) -> Measured:
-    """Return delta of the reports of users and dummies, with value 0 for all except user 1."""
+    """Return delta of the users' and dummies' reports; all of them except user 1's have value 0."""
     k = protocol.domain_size
     own, other = truth(protocol.eps_local, k)
     if protocol.trust == "local":
@@ -79,7 +79,7 @@ def _kept(protocol: CheckinSchedule) -> float:
 
 
 def _checkin(protocol: CheckinSchedule, own: float, other: float, stray: float, eps: float) -> Measured:
-    """Return delta of two kinds of reports in the slots; all users except user 1 have the fillers' input."""
+    """Return delta of two kinds of reports in the slots; all users except user 1 have the input of the fillers."""
     kept, m = _kept(protocol), protocol.slots
     gains = {(1, 0): kept * own, (0, 1): kept * other, (0, 0): 0.0}
     without = 1 - kept * (own + other)
@@ -100,13 +100,13 @@ def _checkin(protocol: CheckinSchedule, own: float, other: float, stray: float, 
 
 
 def random_checkin(protocol: RandomCheckin, population: Law, level: int, eps: float) -> Measured:
-    """Return delta of reports in slots; fillers and all other users have value 0."""
+    """Return delta of reports in slots; the fillers and all other users have value 0."""
     own, other = truth(protocol.eps_local, protocol.domain_size)
     return _checkin(protocol, own, other, other, eps)
 
 
 def _laplace_kinds(eps_local: float) -> tuple[float, float, float]:
-    """Return the probabilities of a first coordinate beyond the norm, for an input at that end, the other end, or 0."""
+    """Return the probabilities of a first coordinate beyond the norm, for inputs at this end, the other end, and 0."""
     return 0.5, 0.5 * math.exp(-eps_local), 0.5 * math.exp(-eps_local / 2)
 
 
@@ -124,7 +124,7 @@ def laplace(protocol: LaplaceNoise, population: Law, level: int, eps: float) -> 
 def checked_in_vectors(
     protocol: vector_checkin.RandomCheckin, population: Law, level: int, eps: float
 ) -> Measured:
-    """Return delta of first coordinates in slots; fillers and other users have the zero vector."""
+    """Return delta of first coordinates in slots; the fillers and other users have the zero vector."""
     own, other, stray = _laplace_kinds(protocol.eps_local)
     return _checkin(protocol, own, other, stray, eps)
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def _items(plan: Any, rate: float, eps: float) -> Measured:
-    """Return delta of the counts of the items in exactly one of two sets; the other users' set has neither.
+    """Return delta of the counts of the items in exactly one of two sets; the other users' set has none of them.
 
     The two sets differ in one item, or in as many items as leave a third set for the other users.
     """
@@ -61,12 +61,12 @@ def _of_binomial(slots: int, share: float, items: int, rate: float, eps: float) 
 
 
 def balls_into_bins(protocol: BallsIntoBins, population: Law, level: int, eps: float) -> Measured:
-    """Return delta of the items of two sets, sent without noise."""
+    """Return delta of the counts of two sets' items, which are sent without noise."""
     return _items(replace(protocol.plan, level_sizes=(number_of(population),)), 1.0, eps)
 
 
 def segmented(protocol: Segmented, population: Law, level: int, eps: float) -> Measured:
-    """Return delta of the counts of the items in one of two sets, sent with the rate of the level."""
+    """Return delta of the counts of the items in one of two sets, which are sent at the level's rate."""
     number_of(population)
     if protocol.announcing is not None:
         raise NoProfile("the data round depends on a private first round")
@@ -74,7 +74,7 @@ def segmented(protocol: Segmented, population: Law, level: int, eps: float) -> M
 
 
 def separate(protocol: SeparateLevels, population: Law, level: int, eps: float) -> Measured:
-    """Return delta of the messages labeled with the level, which only users of this level send."""
+    """Return delta of the messages with the level's label, which only users of this level send."""
     number_of(population)
     if protocol.level_sizes[level] == 0:
         return Measured(Bounds(0.0, 0.0), "exact", "a level without users")
@@ -83,7 +83,7 @@ def separate(protocol: SeparateLevels, population: Law, level: int, eps: float) 
 
 
 def subsets(protocol: SubsetReports, population: Law, level: int, eps: float) -> Measured:
-    """Return delta of the counts of subsets that meet one of two sets; other users hold a third, disjoint set."""
+    """Return delta of the counts of subsets that meet one of two sets; the other users' set is disjoint from both."""
     of = protocol.mechanism
     d, s, k, faint = of.domain_size, of.set_size, of.subset_size, math.exp(-of.eps_local)
     if 2 * s > d:

@@ -62,7 +62,7 @@ _drawn = lru_cache(32)(negative_binomials)  # the same for all numbers
 
 
 def polya_shares(protocol: PolyaShares, population: Law, level: int, eps: float) -> Measured:
-    """Return delta of the sum of the shares modulo q, or modulo a smaller number that noise rarely exceeds."""
+    """Return delta of the sum of the shares modulo q, or modulo a smaller number that the noise rarely exceeds."""
     return _shares(protocol, population, eps, protocol.precision, float(protocol.base_users))
 
 
@@ -87,12 +87,12 @@ def _shares(
 
 
 def noisy_sums(protocol: NoisySums, population: Law, level: int, eps: float) -> Measured:
-    """Return the largest delta of noisy sums over pairs of inputs."""
+    """Return the largest delta of noisy sums over all pairs of inputs."""
     return _moved_sums(curator_noise(protocol, eps), population, eps)
 
 
 def secure_sums(protocol: Skellam, population: Law, level: int, eps: float) -> Measured:
-    """Return the largest delta of noisy sums without a curator, over pairs of inputs."""
+    """Return the largest delta of noisy sums without a curator, over all pairs of inputs."""
     return _moved_sums(skellam(protocol, eps), population, eps)
 
 
@@ -111,10 +111,10 @@ def _moved_sums(view: View, population: Law, eps: float) -> Measured:
 
 
 def correlated_sums(protocol: CorrelatedNoiseSum, population: Law, level: int, eps: float) -> Measured:
-    """Return delta for user 1 with one number or no number, among noises that each add up to 0.
+    """Return delta if user 1 has one number or no number; the messages of each noise add up to 0.
 
-    Parts of the view are independent, so that omission of parts with too large a law can only decrease delta, as does
-    the reduction to the difference of +1 and -1.
+    Parts of the view are independent, so that omission of parts whose law is too large can only decrease delta. The
+    same holds for the reduction to the difference of +1 and -1.
     """
     if number_of(population) != protocol.n_users:
         raise NoProfile("another number of users than planned")
@@ -163,14 +163,14 @@ def _moved_ones(ratio: float, common: tuple[tuple[float, float], ...], one: Plac
 
 
 def level_reports(protocol: LevelReports, population: Law, level: int, eps: float) -> Measured:
-    """Return delta of the reports of the highest level; user 1 has the largest number or 0, all others 0."""
+    """Return delta of the reports of the highest level; user 1 has the largest number or 0, all others have 0."""
     own, other = truth(protocol.eps_local, protocol.levels + 1)
     noise = binomial_counts(number_of(population) - 1, other)
     return Measured(largest(pairs.of_one_count(noise, own, other, eps)), "lower", BINARY)
 
 
 def unary_bits(protocol: UnaryBits, population: Law, level: int, eps: float) -> Measured:
-    """Return delta of the ones among all bits; user 1 has the largest number or 0, all others 0."""
+    """Return delta of the number of ones among all bits; user 1 has the largest number or 0, all others have 0."""
     half, bits = protocol.uniform_rate / 2, protocol.bits
     noise = binomial_counts(bits * (number_of(population) - 1), half)
     laws = [added(noise, binomial_counts(bits, rate)) for rate in (1 - half, half)]
@@ -179,7 +179,7 @@ def unary_bits(protocol: UnaryBits, population: Law, level: int, eps: float) -> 
 
 
 def fragmented_rappor(protocol: FragmentedRappor, population: Law, level: int, eps: float) -> Measured:
-    """Return delta of the bits of two numbers, or of one if there is no other; the other users have neither."""
+    """Return delta of the bits of two numbers, or of one if there is no second; other users have neither number."""
     n, p, most = number_of(population), protocol.flip_probability, protocol.numbers.max_value
     noise = binomial_counts(n - 1, p)
     if most >= 2:

@@ -1,4 +1,4 @@
-"""Deltas of the protocols for frequencies at any scale, from two of the values."""
+"""Deltas of the protocols for frequencies at any scale, from two values."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ _FAR = 12
 
 
 def fixed_dummies(protocol: FixedDummies, population: Law, level: int, eps: float) -> Measured:
-    """Return delta of two values' counts among uniform dummies and the reports of users of a third value."""
+    """Return delta of two values' counts among uniform dummies and the reports of users with a third value."""
     n, k = number_of(population), protocol.domain_size
     dummies = int(protocol.dummies_of(np.array([n]))[0])
     own, other = truth(protocol.eps_local, k)
@@ -84,7 +84,7 @@ def fixed_dummies(protocol: FixedDummies, population: Law, level: int, eps: floa
 
 
 def flexible_dummies(protocol: FlexibleDummies, population: Law, level: int, eps: float) -> Measured:
-    """Return delta of two values' counts if every user sends its dummies with a fixed probability.
+    """Return delta of two values' counts if every user sends dummies with a fixed probability.
 
     For values sent without noise the likelihood ratio depends on the two counts alone. The number of users who sent
     dummies then adds no information.
@@ -101,13 +101,13 @@ def flexible_dummies(protocol: FlexibleDummies, population: Law, level: int, eps
 
 
 def truncation(protocol: Truncation, population: Law, level: int, eps: float) -> Measured:
-    """Return delta of two values, each with a message of every user except with probability `miss_rate`."""
+    """Return delta of two values' counts; every user adds a message of each except with probability `miss_rate`."""
     noise = binomial_counts(number_of(population), 1 - protocol.miss_rate)
     return Measured(pairs.of_two_counts(noise, 1.0, 0.0, eps), "exact", TWO)
 
 
 def noisy_counts(protocol: NoisyCounts, population: Law, level: int, eps: float) -> Measured:
-    """Return delta of two values with their noise; the other users hold a third value."""
+    """Return delta of two values' noisy counts; the other users hold a third value."""
     noise = noise_of_a_value(protocol, number_of(population))
     side: Side = "exact" if protocol.keep == 1 else "lower"
     if side == "lower" and protocol.domain_size == 2:
@@ -116,7 +116,7 @@ def noisy_counts(protocol: NoisyCounts, population: Law, level: int, eps: float)
 
 
 def correlated_counts(protocol: CorrelatedNoise, population: Law, level: int, eps: float) -> Measured:
-    """Return delta of the counts of +1 and -1 of two values."""
+    """Return delta of two values' counts of +1 and -1."""
     if number_of(population) != protocol.n_users:
         raise NoProfile("another number of users than planned")
     return _correlated_pair(
@@ -137,7 +137,7 @@ def _correlated_pair(ratio: float, shape: float, stop: float, eps: float) -> Mea
 
 
 def solh(protocol: Solh, population: Law, level: int, eps: float) -> Measured:
-    """Return delta of reports that agree with one of two values' hashes; hash functions count as fully random."""
+    """Return delta of reports that agree with one of two values' hashes; hash functions are treated as fully random."""
     cells = protocol.cells
     keep, _ = truth(protocol.eps_local, cells)
     total = pairs.total_of(population, 2 * (1 - 1 / cells) / cells)
@@ -161,7 +161,7 @@ def private_coin(protocol: PrivateCoin, population: Law, level: int, eps: float)
 
 
 def public_coin(protocol: PublicCoin, population: Law, level: int, eps: float) -> Measured:
-    """Return delta of the marks of two values' cells, in the rows where the cells differ."""
+    """Return delta of the marks in two values' cells, in the rows where the cells differ."""
     n, columns = number_of(population), 2 * protocol.n_users
     rows = np.arange(protocol.rows)[:, None]
     hashed = hash_values(protocol.hash_seed * 2**16 + rows, np.arange(min(protocol.domain_size, 4)), columns)
@@ -197,7 +197,7 @@ def curator_counts(
     level: int,
     eps: float,
 ) -> Measured:
-    """Return delta of the noisy counts of two values, or of one if there are only two."""
+    """Return delta of two values' noisy counts, or of one count if there are only two values."""
     if protocol.domain_size == 2:
         return presence(protocol, population, eps)
     noise = count_noise(protocol, number_of(population))
@@ -207,13 +207,13 @@ def curator_counts(
 def presence(
     protocol: frequency_curator.NoisyHistogram | frequency_skellam.Skellam, population: Law, eps: float
 ) -> Measured:
-    """Return delta of the noisy count of one value, with or without user 1, for the add-remove relation."""
+    """Return delta of one value's noisy count with and without user 1, for the add-remove relation."""
     noise = count_noise(protocol, number_of(population))
     return Measured(largest(pairs.of_one_count(noise, 1.0, 0.0, eps)), "exact", "the count of one value")
 
 
 def flipped_bits(protocol: FlippedBits, population: Law, level: int, eps: float) -> Measured:
-    """Return delta of two values' bits; others hold a third value, or the second one if only one bit is used."""
+    """Return delta of two values' bits; others hold a third value, or the second value if only one bit is sent."""
     p, noise = (
         protocol.flip_probability,
         binomial_counts(number_of(population) - 1, protocol.flip_probability),
@@ -224,7 +224,7 @@ def flipped_bits(protocol: FlippedBits, population: Law, level: int, eps: float)
 
 
 def whole_rows(protocol: WholeRows, population: Law, level: int, eps: float) -> Measured:
-    """Return delta of the counts of rows that contain one of two values; other users hold a third value."""
+    """Return delta of the counts of rows with exactly one of two values; other users hold a third value."""
     if protocol.domain_size == 2:
         raise NoProfile("no third value that the others could hold")
     n = number_of(population)
@@ -235,7 +235,7 @@ def whole_rows(protocol: WholeRows, population: Law, level: int, eps: float) -> 
 
 
 def subset_selection(protocol: SubsetSelection, population: Law, level: int, eps: float) -> Measured:
-    """Return delta of the counts of subsets that contain one of two values; other users hold a third value."""
+    """Return delta of the counts of subsets with exactly one of two values; other users hold a third value."""
     k, w, faint = protocol.domain_size, protocol.report.size, math.exp(-protocol.report.eps_local)
     if k == 2:
         raise NoProfile("no third value that the others could hold")

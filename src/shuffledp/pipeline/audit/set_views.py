@@ -52,7 +52,7 @@ def level_cases(
     *,
     shifts: bool,
 ) -> Iterator[Case]:
-    """Yield the cases for each level of user 1; the others' inputs fill the remaining places of the levels."""
+    """Yield the cases for each level of user 1; the other inputs fill the remaining places of the levels."""
     for level, size in enumerate(sizes):
         if size == 0:
             continue
@@ -70,7 +70,7 @@ def level_cases(
 
 
 def _blankets(plan: SegmentedPlan, items: Sequence[int]) -> tuple[Block, ...]:
-    """Return the laws of all users' blanket messages: independent per item if Poisson, otherwise from slots."""
+    """Return the laws of all users' blanket messages: independent over items if Poisson, otherwise from slots."""
     if plan.blanket_law == "poisson":
         return (poisson_counts(plan.n * plan.blankets / plan.domain_size),) * len(items)
     slots, chance = plan.n * plan.slots.count, plan.slots.rate / plan.domain_size
@@ -78,7 +78,7 @@ def _blankets(plan: SegmentedPlan, items: Sequence[int]) -> tuple[Block, ...]:
 
 
 def _reported(plan: SegmentedPlan, items: Sequence[int], held: Sequence[int], rate: float) -> tuple[Own, ...]:
-    """Return the laws of a user's messages for some items, with each item of the user's set sent with a rate."""
+    """Return the laws of a user's messages for some items; each item of the user's set is sent at a rate."""
     if plan.blanket_law == "poisson":
         return tuple(_coin(rate if item in held else 0.0) for item in items)
     mine = [i for i, item in enumerate(items) if item in held]
@@ -98,7 +98,7 @@ def _coin(rate: float) -> Own:
 
 
 def _counted_items(plans: Sequence[SegmentedPlan]) -> tuple[int, ...]:
-    """Return the items whose counts are kept: all, or two if slots make the joint law of the counts too large."""
+    """Return the counted items: all, or two if slots make the joint law of all counts too large."""
     d = plans[0].domain_size
     for plan in plans:
         if plan.blanket_law == "binomial":
@@ -117,7 +117,7 @@ def _set_view(
     *,
     labeled: bool,
 ) -> View:
-    """Return the view of items sent with the rate of the level among blanket messages, with or without level labels.
+    """Return the view of items sent at the level's rate among blanket messages, with or without labels of levels.
 
     `plans` has the plans of every level with users if messages are labeled, otherwise of all users. For every level,
     `rates` has the probability of sending an item, `sizes` the number of users, and `eps` the claimed eps.
@@ -171,7 +171,7 @@ def _set_view(
 
 
 def balls_into_bins(protocol: BallsIntoBins, eps: float, levels: Sequence[float]) -> View:
-    """Return the view of items sent without noise."""
+    """Return the view of items that are sent without noise."""
 
     def among(n: int) -> View:
         return _set_view([replace(protocol.plan, level_sizes=(n,))], [1.0], [n], [eps], labeled=False)
@@ -180,7 +180,7 @@ def balls_into_bins(protocol: BallsIntoBins, eps: float, levels: Sequence[float]
 
 
 def segmented(protocol: Segmented, eps: float, levels: Sequence[float]) -> View | str:
-    """Return the view of items sent with the rate of the level; the sizes of the levels are known."""
+    """Return the view of items sent at the level's rate; the numbers of users per level are known."""
     if protocol.announcing is not None:
         return "the first round is a protocol of its own, and the data round depends on what it shows"
 
@@ -209,7 +209,7 @@ def _announced(protocol: S, n: int, levels: int) -> S:
 
 
 def subsets(protocol: SubsetReports, eps: float, levels: Sequence[float]) -> View:
-    """Return the view of one k-subset per user, likelier by ``e^eps_local`` if it meets the user's set."""
+    """Return the view of one k-subset per user, more likely by ``e^eps_local`` if it meets the user's set."""
     mechanism = protocol.mechanism
     d, s, k = mechanism.domain_size, mechanism.set_size, mechanism.subset_size
     messages = list(combinations(range(d), k))

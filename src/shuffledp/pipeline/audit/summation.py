@@ -62,7 +62,7 @@ _LOG_GAMMA = 2.0**-44
 
 
 def _held(numbers: Numbers) -> list[tuple[int, int]]:
-    """Return coordinate and number of every input; there is a single input 0, as its coordinate is not sent."""
+    """Return the coordinate and the number of every input; 0 is one input, as its coordinate is not sent."""
     copies = range(numbers.coordinates)
     return [(0, 0), *((c, m) for c in copies for m in range(1, numbers.max_value + 1))]
 
@@ -85,7 +85,7 @@ def _rows(numbers: Numbers, payload: NDArray[Any]) -> tuple[NDArray[np.int64], N
 
 
 def curator_noise(protocol: NoisySums, eps: float) -> View:
-    """Return the view of noisy sums of a trusted curator."""
+    """Return the view of a trusted curator's noisy sums."""
     numbers = protocol.numbers
     held = _held(numbers)
     noise = noise_law(_NOISES, protocol)(protocol, 1)
@@ -140,7 +140,7 @@ def skellam(protocol: Skellam, eps: float) -> View:
 
 
 def correlated_sum(protocol: CorrelatedNoiseSum, eps: float, number: int | None = None) -> View:
-    """Return the view of numbers among noises; the numbers of a noise add up to 0.
+    """Return the view of numbers among noise; the messages of each noise add up to 0.
 
     In the order D, -D, .., 2, -2, every noise except {+1, -1} has one message whose number no later noise has. The
     count of number D is therefore the number of draws of noise D. These draws are subtracted, and the same holds for
@@ -219,7 +219,7 @@ def correlated_sum(protocol: CorrelatedNoiseSum, eps: float, number: int | None 
 
 
 def coarse_sum(protocol: CoarseCorrelatedSum, eps: float, number: int | None = None) -> View:
-    """Return the view of numbers 1..D and -D: three dependent counts, and a separate count of each other noise.
+    """Return the view of numbers 1..D and -D: three dependent counts, and a separate count for each other noise.
 
     The three counts are the sum, the messages D, and the messages -D that no other noise explains; the number of ones
     follows from the sum. For D = 1 the sum is the difference of the two counts.
@@ -288,7 +288,7 @@ def coarse_sum(protocol: CoarseCorrelatedSum, eps: float, number: int | None = N
 
 
 def fragmented_rappor(protocol: FragmentedRappor, eps: float) -> View:
-    """Return the view of a bit per value, each flipped with probability p; one-bits are sent."""
+    """Return the view of one bit per value, each flipped with probability p; only ones are sent."""
     laws, most = flipped_bit(protocol.flip_probability), protocol.numbers.max_value
     bits = range(1 if protocol.estimator == "plain" else 0, most + 1)
     return ProductView(
@@ -329,7 +329,7 @@ def level_reports(protocol: LevelReports, eps: float) -> View:
 
 
 def unary_bits(protocol: UnaryBits, eps: float) -> View:
-    """Return the view of the number of ones among the bits of all users."""
+    """Return the view of the number of ones among all users' bits."""
     bits, half, most = protocol.bits, protocol.uniform_rate / 2, protocol.numbers.max_value
 
     def own(number: int) -> Own:
@@ -352,7 +352,7 @@ def unary_bits(protocol: UnaryBits, eps: float) -> View:
 
 
 class SharesView(SumView):
-    """View of the counts of shares by value, for a small group."""
+    """View of the shares of a small group as counts by value."""
 
     def _more(self, block: Block, own: Own) -> Block:
         return added(block, _dense(own))
@@ -366,7 +366,7 @@ def _dense(own: Own) -> Block:
 
 
 def _share_counts(shares: int, order: int, total: NDArray[np.float64]) -> Own:
-    """Return the law of the numbers of m shares with each value but the last, given the law of their sum modulo q."""
+    """Return the law of the numbers of shares with each value but the last, for m shares and the law of their sum."""
     law: dict[tuple[int, ...], float] = {}
 
     def extend(place: tuple[int, ...], left: int) -> None:
@@ -383,7 +383,7 @@ def _share_counts(shares: int, order: int, total: NDArray[np.float64]) -> Own:
 
 
 def split_and_mix(protocol: SplitAndMix, eps: float) -> View:
-    """Return the view of shares of noisy numbers modulo q: all shares of a small group, otherwise their sum."""
+    """Return the view of shares modulo q of noisy numbers: all shares of a small group, otherwise the sum."""
     n, order, numbers, shares = protocol.n_users, protocol.group_order, protocol.numbers, protocol.shares
     ratio = math.exp(-protocol.eps / numbers.max_value)
     inputs = tuple(range(numbers.max_value + 1))

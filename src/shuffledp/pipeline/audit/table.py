@@ -77,10 +77,10 @@ class Line:
     """Row of the table; `label` is the stated guarantee, and `eps` (nats) belongs to the level with the least slack.
 
     `found_delta` is rounded down and `error` up: delta exceeds `found_delta` by at most `error`. `side` is ``exact`` if
-    the found delta is the true one up to the error, ``lower`` if it is a lower bound. `confidence` is 1 for a result
-    without randomness, otherwise a lower bound. `slack` is claimed over found delta. `status` is ``holds`` (not above
-    the claim, with its error), ``undecided`` (the claim lies within the error), ``violation``, ``listed erratum``,
-    ``exceeds as labeled``, ``infeasible`` or ``not audited``. `note` has a reason or a p-value.
+    the found delta is the true delta up to the error, and ``lower`` if it is a lower bound. `confidence` is 1 for a
+    result without randomness, otherwise a lower bound. `slack` is claimed over found delta. `status` is ``holds`` (not
+    above the claim, with its error), ``undecided`` (the claim lies within the error), ``violation``, ``listed
+    erratum``, ``exceeds as labeled``, ``infeasible`` or ``not audited``. `note` has a reason or a p-value.
     """
 
     protocol: str
@@ -105,7 +105,7 @@ COLUMNS = tuple(field.name for field in fields(Line))
 
 
 def judged(label: str, found: Bounds, claimed: float) -> str:
-    """Return the status of a claim with a label, from the found bounds."""
+    """Return the status of a claim, from its label and the found bounds."""
     holds = decided(found, claimed)
     if holds is not False:
         return HOLDS if holds else UNDECIDED
@@ -131,7 +131,7 @@ class Point:
 
 
 def points_of(methods: Sequence[Mapping[str, Any]], most: int = 0) -> list[Point]:
-    """Return all different claims of some methods, at most `most` per protocol and accounting; 0 for all."""
+    """Return all different claims of some methods, at most `most` per protocol and accounting (0 for no limit)."""
     found: dict[str, Point] = {}
     groups: dict[tuple[str, str, str], list[str]] = {}
     for method in methods:
@@ -353,7 +353,7 @@ def lines_of(job: Mapping[str, Any]) -> Iterator[Line]:
 
     The keys of `job` are ``protocols``, task kinds and names; ``methods`` of their experiments, as
     `shuffledp.pipeline.experiments.audited.plan` returns them; ``seed``; ``every``, true if protocols without a method
-    are audited, too; ``points``, claims of experiments per protocol and accounting, 0 for all; ``settings``, random
+    are also audited; ``points``, claims of experiments per protocol and accounting, 0 for all; ``settings``, random
     settings per protocol; and ``runs`` of each setting.
     """
     points = points_of(job["methods"], job["points"])

@@ -24,10 +24,10 @@ def value_counts(
     parts: int = 0,
     **more: Any,
 ) -> ProductView:
-    """Return the view of the counts of the first `parts` of k values, by default of all; all values are equivalent.
+    """Return the view of the counts of the first `parts` of k equivalent values, by default of all values.
 
-    `noise` returns the law of the noise of one count for n users, and `laws` has the law of a user's messages for the
-    count of another value and of its own value.
+    `noise` returns the law of a count's noise for n users. `laws` has two laws of a user's messages: for the count of
+    another value, and for the count of the user's value.
     """
     parts = parts or k
     usual: dict[str, Any] = {

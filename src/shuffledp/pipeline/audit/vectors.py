@@ -51,7 +51,7 @@ def _report(value: float, edges: Sequence[float], scale: float) -> Own:
 
 
 def laplace(protocol: LaplaceNoise, eps: float) -> View:
-    """Return the view of reports of the users, and of dummies that have the zero vector."""
+    """Return the view of the users' reports, and of dummies with the zero vector."""
     task, scale = protocol.task, 2 * protocol.task.clip / protocol.eps_local
     likely = protocol.population.quantile(0.95) + 1
     edges = _edges(task.clip, protocol.dummy_count + likely)
@@ -82,7 +82,7 @@ def _range(payload: NDArray[Any], edges: NDArray[np.float64]) -> NDArray[np.int6
 
 
 def random_checkin(protocol: RandomCheckin, eps: float) -> View:
-    """Return the view of reports in slots; fillers have the zero vector."""
+    """Return the view of reports in slots; the fillers have the zero vector."""
     task, scale = protocol.task, 2 * protocol.task.clip / protocol.eps_local
     edges = _edges(task.clip, protocol.slots)
     inputs = _inputs(task)
@@ -104,7 +104,7 @@ def random_checkin(protocol: RandomCheckin, eps: float) -> View:
 
 
 def privunit(protocol: PrivUnit, eps: float) -> View:
-    """Return the view of caps around the first unit vector and its opposite, with a constant density on each."""
+    """Return the view of caps around the first unit vector and its opposite, with constant density on each part."""
     c, p = protocol.cap_mass, protocol.in_cap
     inputs = _inputs(protocol.task)
     edges = protocol.report.height * np.array([-1.0, 1.0])
@@ -127,13 +127,13 @@ def privunit(protocol: PrivUnit, eps: float) -> View:
 
 @dataclass(frozen=True, eq=False)
 class NoisySumView(View):
-    """View of the first coordinate of the sum of all vectors and Gaussian noise, in cells of equal width."""
+    """View of the first coordinate of a sum, all vectors plus Gaussian noise, in cells of equal width."""
 
     sigma: float = 1.0
 
     @property
     def edges(self) -> NDArray[np.float64]:
-        """Edges between the cells; the outer two cells are unbounded."""
+        """Edges of the cells; the two outer cells are unbounded."""
         return self.sigma * np.linspace(-12, 12, 4001)
 
     def blocks(self, held: Held) -> tuple[Block, ...]:

@@ -52,7 +52,7 @@ _KEPT = 40_000_000
 
 @dataclass(frozen=True)
 class Case:
-    """Pair of inputs of user 1, with the claimed eps, and the inputs of the others over which delta is the worst."""
+    """Pair of inputs of user 1, with the claimed eps, and the possible inputs of the other users."""
 
     eps: float
     first: int
@@ -87,7 +87,7 @@ class View(ABC):
 
     @abstractmethod
     def blocks(self, held: Held) -> tuple[Block, ...]:
-        """Return the laws of the independent parts of the view when the users have these inputs."""
+        """Return the laws of the independent parts of the view for users with these inputs."""
 
     @abstractmethod
     def tally(self, payload: NDArray[Any]) -> list[Place]:
@@ -105,12 +105,12 @@ class View(ABC):
         return Users(np.array([value for _, value in chosen]), np.array([level for level, _ in chosen]))
 
     def crowds(self, n: int) -> tuple[Held, ...]:
-        """Return the possible inputs of the n - 1 others; a single one if they do not matter."""
+        """Return the possible inputs of the n - 1 other users; only one choice if these inputs do not matter."""
         every = combinations_with_replacement(range(len(self.inputs)), n - 1)
         return (next(every),) if self.shifts else tuple(every)
 
     def cases(self, n: int) -> Iterator[Case]:
-        """Yield all pairs of inputs, each with all possible inputs of the others, when n users take part."""
+        """Yield all pairs of inputs, each with all possible inputs of the other users, for n participants."""
         if self.listed is not None:
             yield from self.listed(n)
             return
@@ -120,7 +120,7 @@ class View(ABC):
             yield Case(self.eps, b, a, others)
 
     def numbers(self, law: Law) -> list[tuple[int, float]]:
-        """Return the enumerated numbers of users with their probabilities; the number is part of the view."""
+        """Return the enumerated numbers of users with their probabilities; the view includes the number."""
         if self.alone:
             return [(1, 1.0)]
         window = law.window()
@@ -128,15 +128,15 @@ class View(ABC):
         return [(n, w) for n, w in chances if n <= self.most and w > _NEGLIGIBLE]
 
     def among(self, n: int) -> View:
-        """Return the view when n users take part."""
+        """Return the view for n participants."""
         return self if self.by_number is None else self.by_number(n)
 
     def of_participants(self) -> View:
-        """Return the view of users who take part with certainty; it is this view unless user 1's coin protects."""
+        """Return the view of users who take part with certainty; it differs only if user 1's participation protects."""
         return self
 
     def divergence(self, case: Case, others: Held) -> Bounds:
-        """Return the hockey-stick divergence between the laws of the view under the case's two inputs."""
+        """Return the hockey-stick divergence between the view's laws under the case's two inputs."""
         one, two = self.blocks((case.first, *others)), self.blocks((case.second, *others))
         pairs = [outcomes(a, b) for a, b in zip(one, two, strict=True) if a is not b]
         return hockey_stick(pairs, case.eps)
@@ -144,7 +144,7 @@ class View(ABC):
 
 @dataclass(frozen=True)
 class Found:
-    """Largest delta found, with user 1's two inputs, the others' inputs, and the mass of the enumerated numbers."""
+    """Largest delta found, with both inputs of user 1, the others' inputs, and the mass of the enumerated numbers."""
 
     bounds: Bounds
     first: Any
@@ -154,12 +154,12 @@ class Found:
 
 
 def true_delta(view: View, law: Law) -> list[tuple[float, Found]]:
-    """Return the claimed eps and the largest delta of a view per privacy level, averaged over the number of users.
+    """Return, per privacy level, the claimed eps and the largest delta of a view, averaged over the number of users.
 
     `law` is the law of the number of other users. Numbers beyond `View.most` contribute 0, so that the result is a
-    lower bound. The neighboring relation is replacement of user 1's input among the same participants, whose number is
-    seen. Given this number, the others have the worst inputs, as inputs and participation may be dependent. The pair of
-    inputs and the direction are the same for all numbers.
+    lower bound. The neighboring relation is replacement of user 1's input among the same participants, whose number the
+    analyzer sees. For each number the others have the worst inputs, as inputs and participation may be dependent. The
+    pair of inputs and the direction are the same for all numbers.
     """
     numbers = view.numbers(law)
     if not numbers:
@@ -194,7 +194,7 @@ def true_delta(view: View, law: Law) -> list[tuple[float, Found]]:
 
 @dataclass(frozen=True, eq=False)
 class SumView(View):
-    """View of one vector of counts: noise, and the messages of each user by its input.
+    """View of one vector of counts: noise plus each user's messages, whose law depends on the input.
 
     `own` has the law of a user's messages for each input, and `noise` the law of the messages of n users that do not
     depend on inputs. `kinds` returns the kind of every message, 0..`axes`; the number of kind `axes` follows from the
@@ -215,7 +215,7 @@ class SumView(View):
         return self._made(held, len(held))
 
     def _made(self, held: Held, n: int) -> Block:
-        """Return the law of the counts of the users `held` out of n, with the noise of all n users."""
+        """Return the law of the counts for the users `held` out of n, with the noise of all n users."""
         if n not in self._known:
             self._known.clear()  # laws for another number of users are as large, and their turn is over
             self._known[n] = {}
@@ -231,7 +231,7 @@ class SumView(View):
         return plus(block, own)
 
     def nothing(self, n: int) -> Block:
-        """Return the law of the noise alone."""
+        """Return the law of the noise without users."""
         return point(self.axes) if self.noise is None else self.noise(n)
 
     def blocks(self, held: Held) -> tuple[Block, ...]:
@@ -239,7 +239,7 @@ class SumView(View):
         return (self.law(tuple(sorted(held))),)
 
     def crowds(self, n: int) -> tuple[Held, ...]:
-        """Return the possible inputs of the others; only equal inputs if the full list takes too long."""
+        """Return the possible inputs of the others; only equal inputs if there are too many."""
         found = super().crowds(n)
         if self._made((), n).mass.size * len(found) * len(self.inputs) <= _WORK:
             return found
@@ -256,10 +256,10 @@ class SumView(View):
 
 @dataclass(frozen=True, eq=False)
 class ProductView(View):
-    """View of independent parts, each a vector of counts: noise, and the messages of every user.
+    """View of independent parts, each a vector of counts with noise and every user's messages.
 
     `noise` returns the laws of the parts' noise for n users, and `own` has the law of a user's messages for each input
-    and part. `banded` has the parts that are two counts with common noise, which inputs shift by fixed numbers.
+    and part. `banded` has the parts with two counts and common noise, where inputs shift the counts by fixed numbers.
     `counts` returns the counts of all parts, and `kinds` the kind of every message.
     """
 
@@ -271,7 +271,7 @@ class ProductView(View):
     _known: dict[Any, Block] = field(default_factory=dict)
 
     def blocks(self, held: Held) -> tuple[Block, ...]:
-        """Return one law per part; parts that a change of input leaves unchanged are the same object."""
+        """Return one law per part; a part that a changed input leaves unchanged is the same object."""
         n, made, users = len(held), [], Counter(held)
         for part, noise in enumerate(self._noise_of(n)):
             if part in self.banded:
@@ -317,7 +317,7 @@ class ProductView(View):
 
 @dataclass(frozen=True, eq=False)
 class ModularView(View):
-    """View of a sum modulo q of noise and of the users' inputs, which add `worth`; messages are shares of the sum."""
+    """View of a sum modulo q: noise, and users' inputs that add `worth`; the messages are shares of the sum."""
 
     order: int = 2
     noise: Callable[[int], Block] = lambda n: point(1)
@@ -338,7 +338,7 @@ class ModularView(View):
         return [(total % self.order,)]
 
     def letters(self, payload: NDArray[Any]) -> NDArray[np.int64]:
-        """Return the quarter of the group in which each share lies."""
+        """Return, for each share, the quarter of the group in which it lies."""
         return np.asarray(np.asarray(payload, float) * 4 // self.order, np.int64)
 
 
@@ -347,12 +347,12 @@ class ModularView(View):
 
 @dataclass(frozen=True, eq=False)
 class SlotsView(View):
-    """View in which every user picks one of m slots; each slot keeps one random report, and empty slots are filled.
+    """View in which every user picks one of m slots; a slot keeps one random report, and empty slots are filled.
 
-    The analyzer sees the shuffled reports and the number of slots filled by users. `own` has the law of the report for
-    each input, over vectors that count its kinds but the last. `filler` is the input of fillers. If user 1's own coin
-    protects, `rate` is the probability that it takes part and `population` the law of the number of other users; then
-    the number of users is not seen.
+    The analyzer sees the shuffled reports and the number of slots filled by users. `own` has the law of a report for
+    each input, over vectors that count all kinds except the last. `filler` is the input of the fillers. If user 1's
+    participation protects, `rate` is the participation probability and `population` the law of the number of other
+    users. The analyzer then does not see the number of users.
     """
 
     slots: int = 1
@@ -368,7 +368,7 @@ class SlotsView(View):
         return len(next(iter(self.own[0])))
 
     def _kept(self, held: Held) -> list[Block]:
-        """Return the sums of the reports' laws over all K-subsets of the users, for K = 0, 1, .."""
+        """Return the sums of the reports' laws over all subsets of K users, for K = 0, 1, .."""
         if held not in self._known:
             if not held:
                 self._known[held] = [point(self.axes)]
@@ -408,7 +408,7 @@ class SlotsView(View):
         return mixed(parts)
 
     def blocks(self, held: Held) -> tuple[Block, ...]:
-        """Return the law for all users; with a coin, averaged over the participants, for one input of all others."""
+        """Return the law for all users; random participation is averaged over, for equal inputs of the others."""
         if self.rate is None:
             return (self.seen(held),)
         return (self._averaged(held[0], held[1]),)
@@ -423,14 +423,14 @@ class SlotsView(View):
         return mixed(parts)
 
     def numbers(self, law: Law) -> list[tuple[int, float]]:
-        """Return the numbers of users; a single placeholder if the number is not seen."""
+        """Return the numbers of users; a single placeholder if the analyzer does not see the number."""
         return super().numbers(law) if self.rate is None else [(2, 1.0)]
 
     def of_participants(self) -> View:
-        """Return the view of participating users, without the coin for participation."""
+        """Return the view of participating users, without random participation."""
         return self if self.rate is None else replace(self, rate=None, _known={})
 
     def tally(self, payload: NDArray[Any]) -> list[Place]:
-        """Return the number of filled slots, and of reports of each counted kind."""
+        """Return the number of filled slots, and the number of reports of each counted kind."""
         counts = np.bincount(self.kinds(payload), minlength=self.axes + 1)
         return [(int(payload[:, -1].sum()), *counts[: self.axes].tolist())]

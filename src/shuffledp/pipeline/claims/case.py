@@ -1,4 +1,4 @@
-"""Argument of a rule: one claim, one accounting, one target of the error, and the extent of searches."""
+"""Argument of a rule: a claim, an accounting, a target of the error, and the extent of searches."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Case:
     effort: Effort
 
     def cells(self, experiment: str, method: str) -> pd.DataFrame:
-        """Return the feasible cells of a method under the case's accounting; raises the errors of `Evidence.cells`."""
+        """Return a method's feasible cells under the case's accounting; raises the errors of `Evidence.cells`."""
         if method not in READS.get(self.claim.paper, {}).get(experiment, ()):
             raise ValueError(
                 f"{self.claim.id} reads {self.claim.paper}.{experiment}.{method}, which "
@@ -39,9 +39,9 @@ class Case:
         return self.evidence.closed_forms(experiment, method, self.accounting)
 
     def under(self, accounting: str) -> Case:
-        """Return the same case under another accounting, for results that have a single accounting."""
+        """Return the same case under another accounting, for results with only one accounting."""
         return replace(self, accounting=accounting)
 
     def at_most(self, full: int, quick: int) -> int:
-        """Return the size of a search: ``full`` at the papers' scale, otherwise ``quick``."""
+        """Return the size of a search: ``full`` for the effort ``full``, otherwise ``quick``."""
         return full if self.effort == "full" else quick

@@ -1,4 +1,4 @@
-"""Plain data of the jobs that judge claims, computed without an import of the claims to save time."""
+"""Plain data of the jobs that judge claims; to save time, no claim is imported."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def paper_job(
     shortened: Collection[str],
     effort: str,
 ) -> dict[str, Any]:
-    """Return all data on which the verdicts of a paper depend, except the content of results."""
+    """Return all data on which a paper's verdicts depend, except the content of results."""
     return {
         "results": results,
         "paper": paper,
@@ -36,7 +36,7 @@ def paper_job(
 
 
 def modules(paper: str, kind: str) -> list[str]:
-    """Return the modules of a paper whose names end with ``kind``: ``_claims`` or ``witnesses``."""
+    """Return the modules of a paper that end with ``kind``: ``_claims`` or ``witnesses``."""
     folder = Path(str(resources.files("shuffledp.pipeline.papers") / paper))
     return [f"shuffledp.pipeline.papers.{paper}.{path.stem}" for path in sorted(folder.glob(f"*{kind}.py"))]
 

@@ -38,7 +38,7 @@ _EVALUATED = ("errata", "reading_notes")
 
 
 def table(paper: str, name: str) -> pd.DataFrame:
-    """Return one table: ``errata`` or ``reading_notes`` with their witnesses, or a checked table of the paper."""
+    """Return a table: ``errata`` or ``reading_notes`` with witnesses, or a checked table of the paper."""
     home, function = (_EVALUATION, "evaluate") if name in _EVALUATED else _known(paper, name)
     make = getattr(import_module(home), function)
     found: pd.DataFrame = make(paper, name, checked=True) if name in _EVALUATED else make()

@@ -1,4 +1,4 @@
-"""CSV tables of all papers: one with all verdicts, one with the headline claim of every paper."""
+"""CSV tables of all papers: one of all verdicts, and one of the headline claim of every paper."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Row = Mapping[str, str]
 def published(
     rows: Sequence[Row], columns: Sequence[str], output: Path, checksum: Path, folders: int
 ) -> None:
-    """Publish a table as CSV with its checksum; raise if a row has other columns."""
+    """Publish a table as CSV with its checksum. Raise if a row has other columns."""
     sink = io.StringIO()
     writer = csv.DictWriter(sink, columns, lineterminator="\n")
     writer.writeheader()
@@ -36,7 +36,7 @@ def published(
 
 
 def union(tables: Iterable[Path]) -> list[dict[str, str]]:
-    """Return the rows of several tables, in the tables' order."""
+    """Return the rows of several tables in one list."""
     return [row for path in tables for row in verified_rows(path)]
 
 

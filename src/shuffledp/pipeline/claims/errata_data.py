@@ -64,7 +64,7 @@ class Numbered:
 
 @_entry
 class Entry(Numbered):
-    """Erratum or reading note, with its function in ``witnesses.py`` of the paper."""
+    """Erratum or reading note; its witness is a function in the paper's ``witnesses.py``."""
 
     place: Text
     witness: str
@@ -72,7 +72,7 @@ class Entry(Numbered):
 
     @property
     def side(self) -> Side:
-        """Position of the witness's first value with respect to its second value: ``above`` or ``below``."""
+        """Position of the witness's first value relative to the second value, ``above`` or ``below``."""
         raise NotImplementedError
 
     def shown_by(self, witness: Witness) -> bool:
@@ -84,7 +84,7 @@ class Entry(Numbered):
 
 @_entry
 class Erratum(Entry):
-    """Error in a paper, or in released code if ``code`` has a repository and commit; the code is then quoted.
+    """Error in a paper or, if ``code`` has a repository and commit, in released code, which is then quoted.
 
     ``narrowed`` is the part of an earlier version of the entry that the paper's words do not support.
     """
@@ -101,7 +101,7 @@ class Erratum(Entry):
 
     @property
     def side(self) -> Side:
-        """``above`` if the printed value is larger than the correct one, else ``below``."""
+        """``above`` if the printed value exceeds the correct value, otherwise ``below``."""
         return self.printed_is
 
 
@@ -119,13 +119,13 @@ class ReadingNote(Entry):
 
     @property
     def side(self) -> Side:
-        """``above`` if the value of the read form is larger than the value of the used form, else ``below``."""
+        """``above`` if the form as read has a larger value than the form that is used, otherwise ``below``."""
         return self.read_is
 
 
 @_entry
 class Withdrawn(Numbered):
-    """Erratum that was given up, and the reason; its id is not used again."""
+    """Erratum that was withdrawn, and the reason; no other entry gets its id."""
 
     id: ErratumId
     reason: Text
@@ -175,7 +175,7 @@ def reading_notes(paper: str) -> list[ReadingNote]:
 
 
 def parse(text: str, paper: str, witnesses: Mapping[str, WitnessFunction]) -> Findings:
-    """Return the entries of a YAML text, by number; raise unless every witness function belongs to an entry."""
+    """Return the entries of a YAML text, by number. Raise unless every witness function belongs to an entry."""
     where = f"{paper}/errata.yaml"
     try:
         content = yaml_files.parse(text, f"{where}: not valid YAML")

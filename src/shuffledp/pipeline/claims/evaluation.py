@@ -24,7 +24,7 @@ class Layout:
 
     @property
     def columns(self) -> list[str]:
-        """All columns of `evaluate`, in order."""
+        """All columns of `evaluate`, in their order."""
         return [*self.texts, "quantity", *self.values, "shown", "note"]
 
 
@@ -96,7 +96,7 @@ def _witness(entry: Entry) -> Witness:
 
 
 def markdown_table(paper: str, name: str = "errata") -> str:
-    """Return the table of `evaluate` as Markdown, with four digits, so that the text is the same on all machines."""
+    """Return the table of `evaluate` as Markdown with four digits, which is the same text on all machines."""
     layout = LAYOUTS[name]
     one, other, third, last = layout.headers
     body = [
@@ -114,11 +114,11 @@ def markdown_table(paper: str, name: str = "errata") -> str:
 
 
 def code(text: str) -> str:
-    """Return a text as a Markdown code span; a text with a backtick is enclosed in double backticks."""
+    """Return a text as a Markdown code span; double backticks enclose a text with a backtick."""
     return f"`` {text} ``" if "`" in text else f"`{text}`"
 
 
 def markdown(headers: Sequence[str], body: Iterable[Sequence[str]]) -> str:
-    """Return a Markdown table of text cells with escaped bars."""
+    """Return a Markdown table; bars in cells are escaped."""
     lines = [headers, ["---"] * len(headers), *body]
     return "".join("| " + " | ".join(cell.replace("|", r"\|") for cell in line) + " |\n" for line in lines)

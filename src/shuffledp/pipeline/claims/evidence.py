@@ -1,4 +1,4 @@
-"""Results for claims: closed forms and cells of a method under one accounting, by grid point."""
+"""Results for claims: a method's closed forms and cells under one accounting, by grid point."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Evidence:
     _kept: dict[tuple[str, ...], Any] = field(default_factory=dict, compare=False, repr=False)
 
     def found(self, experiment: str, method: str) -> Results:
-        """Return both result tables and the provenance of a method."""
+        """Return both result tables of a method, and their provenance."""
         if method not in self.methods.get(experiment, ()):
             raise Untestable(f"the configuration has no method {self.paper}.{experiment}.{method}")
         key = (experiment, method)
@@ -34,7 +34,7 @@ class Evidence:
         return found
 
     def cells(self, experiment: str, method: str, accounting: str) -> pd.DataFrame:
-        """Return the feasible cells with the column ``closed_form``, indexed by the method's grid variables."""
+        """Return the feasible cells, indexed by the method's grid variables, with a column ``closed_form``."""
         key = (experiment, method, accounting)
         if key not in self._kept:
             self._kept[key] = self._cells(experiment, method, accounting)
@@ -53,7 +53,7 @@ class Evidence:
         return chosen.assign(closed_form=chosen["cell"].map(closed)).set_index(variables).sort_index()
 
     def closed_forms(self, experiment: str, method: str, accounting: str) -> pd.Series[float]:
-        """Return expected or computed values by the method's grid variables; raises the errors of `cells`."""
+        """Return the column ``closed_form`` of `cells`. Raise `Untestable` if a cell has no closed form."""
         values = self.cells(experiment, method, accounting)["closed_form"]
         if values.isna().any():
             raise Untestable(f"{self.paper}.{experiment}.{method} has no closed form")

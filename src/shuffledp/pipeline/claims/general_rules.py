@@ -64,13 +64,13 @@ def by_entry(
     errata: str = "",
     **more: Any,
 ) -> None:
-    """Declare a claim that an erratum or reading note decides: as expected, unless ``shown`` is another outcome."""
+    """Declare a claim that an entry decides: the outcome is as expected, or ``shown`` if it is given."""
     more |= {"errata": errata or by, "by": by, "shown": shown or expected}
     claim(key, where, says, stated, expected, **more)(erratum)
 
 
 def available(methods: Names, read: Callable[[str], ByPoint], what: str) -> dict[str, ByPoint]:
-    """Return the numbers of the methods that have some under the accounting, so that ratios have one accounting."""
+    """Return the numbers of the methods with results. Raise `Untestable` if no method has one."""
     found = {}
     for method in methods:
         with suppress(Untestable):
@@ -81,7 +81,7 @@ def available(methods: Names, read: Callable[[str], ByPoint], what: str) -> dict
 
 
 def paired(case: Case, errors: Errors, experiments: Names, lower: str, upper: Names) -> pd.DataFrame:
-    """Return closed forms of a method and of its best rival at every point of the experiments that has both."""
+    """Return closed forms of a method and of the best other method, at every point with both."""
     parts = {}
     for experiment in experiments:
         ours = errors(case, experiment, lower)
@@ -94,7 +94,7 @@ def paired(case: Case, errors: Errors, experiments: Names, lower: str, upper: Na
 
 
 def never_above_best(case: Case, errors: Errors, experiments: Names, lower: str, upper: Names) -> Verdict:
-    """Judge whether ``lower`` is never above the best of ``upper``, at every point of the experiments."""
+    """Judge whether ``lower`` never exceeds the best of ``upper``, at all points of the experiments."""
     pairs = paired(case, errors, experiments, lower, upper)
     below, above, ties = compared(pairs["lower"], pairs["upper"])
     return Verdict(
@@ -106,7 +106,7 @@ def never_above_best(case: Case, errors: Errors, experiments: Names, lower: str,
 
 
 def monotone(values: ByPoint, level: str, *, rising: bool) -> tuple[int, int]:
-    """Return the numbers of steps along an index level in the right direction and, beyond `TIE`, in the wrong one."""
+    """Count the steps along an index level in the right direction and, beyond `TIE`, in the wrong direction."""
     others = [name for name in values.index.names if name != level]
     groups = [one for _, one in values.groupby(level=others)] if others else [values]
     right = wrong = 0

@@ -1,4 +1,4 @@
-"""Laws of the shuffled messages of a few users, from all multisets; eps in nats, replace-one neighbors."""
+"""Laws of a few users' shuffled messages, by enumeration of multisets; eps in nats, replacement neighbors."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Law = Mapping[tuple[int, ...], float]
 
 
 def with_message(law: Law, message: Sequence[float]) -> Law:
-    """Return the law of the multiset after one more message with the given probabilities of its outputs."""
+    """Return the law of the multiset after one more message, whose outputs have these probabilities."""
     found: defaultdict[tuple[int, ...], float] = defaultdict(float)
     for counts, mass in law.items():
         for i, probability in enumerate(message):
@@ -27,7 +27,7 @@ def with_message(law: Law, message: Sequence[float]) -> Law:
 
 
 def others_laws(rows: Floats, others: int) -> Iterator[tuple[tuple[int, ...], Law]]:
-    """Yield every data set of the other users with the law of their messages."""
+    """Yield every data set of the other users, with the law of its messages."""
     k, outputs = rows.shape
     known: dict[tuple[int, ...], Law] = {(): {(0,) * outputs: 1.0}}
     for size in range(1, others + 1):
@@ -53,7 +53,7 @@ def hockey_stick(first: Floats, second: Floats, eps: float) -> float:
 def deltas_of_data_sets(
     rows: Floats, others: int, budget: float
 ) -> Iterator[tuple[float, dict[tuple[int, ...], float]]]:
-    """Yield delta of every data set of the others, at each of some shares of a local budget, with eps first."""
+    """Yield eps and delta of every data set of the others, for several shares of a local budget."""
     laws = {held: replaced(law, rows) for held, law in others_laws(rows, others)}
     for share in SHARES:
         eps = share * budget

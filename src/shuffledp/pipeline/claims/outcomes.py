@@ -1,4 +1,4 @@
-"""Verdicts on claims under one accounting and target of the error each, and the default rules of the catalogue."""
+"""Verdicts on claims, each under one accounting and target of the error, and the default rules."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ CLOSED_FORM = "0"
 
 
 class Untestable(Exception):  # noqa: N818  (a result, no mistake)
-    """Error for a claim that results cannot decide; the message names the missing results."""
+    """Error for a claim that the results cannot decide, with the missing results."""
 
 
 class Tally(NamedTuple):
-    """Numbers of points at which a statement is true and at which it is false; printed as ``3 of 7``."""
+    """Number of points at which a statement is true, and at which it is false; printed as ``3 of 7``."""
 
     for_it: int
     against: int
@@ -50,7 +50,7 @@ class Verdict:
     """Verdict of results on a claim.
 
     ``measured`` is the value in the words of the claim, with its unit, empty if untestable. ``found`` is True or False,
-    or a pair of numbers of points at which the claim holds and fails (see `ordering`), or the outcome. ``why`` is the
+    the outcome, or a pair: the numbers of points at which the claim holds and fails (see `ordering`). ``why`` is the
     reason, as a clause. ``uncertainty`` is the standard error of the value or another limit, such as the size of a
     search.
     """
@@ -71,7 +71,7 @@ class Verdict:
 
 
 def combined(outcomes: Iterable[Outcome]) -> Outcome:
-    """Return one outcome of a claim under several accountings or targets: "in part" if the decided ones differ."""
+    """Return one outcome for several accountings or targets; "in part" if decided outcomes differ."""
     every = set(outcomes)
     if not every:
         raise ValueError("There is no verdict to combine.")
@@ -85,14 +85,14 @@ def combined(outcomes: Iterable[Outcome]) -> Outcome:
 
 
 def ordering(for_it: int, against: int) -> Outcome:
-    """Judge ``A below B``: holds if true at all decided points, in part if true at half or more, else fails."""
+    """Judge ``A below B``: holds if true at all decided points, in part if at half or more, otherwise fails."""
     if for_it and not against:
         return "holds"
     return "in part" if for_it >= against else "fails"
 
 
 def never_above(against: int, points: int) -> Outcome:
-    """Judge ``A never above B``: holds without violations, in part with violations at half of the points or less."""
+    """Judge ``A never above B``: holds without violations, in part with violations at up to half of the points."""
     if points < 1:
         raise ValueError("There is no point to compare at.")
     if not against:
@@ -101,7 +101,7 @@ def never_above(against: int, points: int) -> Outcome:
 
 
 def about(measured: float, stated: float, within: float = POINTS) -> Outcome:
-    """Judge ``about p %``: holds within five points; in part if only the direction is right; fails otherwise."""
+    """Judge ``about p %``: holds up to a difference `within`, in part if the sign is right, otherwise fails."""
     if abs(measured - stated) <= within:
         return "holds"
     return "in part" if measured * stated > 0 else "fails"
@@ -115,12 +115,12 @@ def scaling(x: ArrayLike, y: ArrayLike) -> float:
 
 
 def exponent(measured: float, stated: float) -> Outcome:
-    """Judge ``proportional to x^p``: holds within `SLOPE`; in part if the sign is right; fails otherwise."""
+    """Judge ``proportional to x^p``: holds up to a difference `SLOPE`, in part if the sign is right, else fails."""
     return about(measured, stated, SLOPE)
 
 
 def compared(lower: ArrayLike, upper: ArrayLike) -> tuple[int, int, int]:
-    """Count the points at which the first is below, above, and tied with the second, by the relative limit `TIE`."""
+    """Count the points at which `lower` is below, above and, by the relative limit `TIE`, equal to `upper`."""
     low, high = np.asarray(lower, float), np.asarray(upper, float)
     below, above = low < high * (1 - TIE), low > high * (1 + TIE)
     return int(below.sum()), int(above.sum()), int((~below & ~above).sum())
@@ -130,17 +130,17 @@ def compared(lower: ArrayLike, upper: ArrayLike) -> tuple[int, int, int]:
 
 
 def percent(value: float) -> str:
-    """Return a fraction as a percentage with one decimal; a value that rounds to zero has no sign."""
+    """Return a fraction as a percentage with one decimal; zero has no sign."""
     return f"{100 * value:z.1f} %"
 
 
 def percents(values: Iterable[float]) -> str:
-    """Return fractions, in their order, as percentages."""
+    """Return fractions as percentages, in their order."""
     return f"{', '.join(f'{100 * v:z.1f}' for v in values)} %"
 
 
 def span(values: Iterable[float], unit: str = "") -> str:
-    """Return the least and the greatest value with three digits and the unit."""
+    """Return the least and the greatest value with three digits, and the unit."""
     every = list(values)
     low, high = f"{min(every):.3g}", f"{max(every):.3g}"
     return f"{low}{unit}" if low == high else f"{low} to {high}{unit}"

@@ -1,6 +1,6 @@
 """Results that decide the claims of a paper: methods by experiment, read without an import of the claims.
 
-A rule that reads other results raises an error, so that no verdict uses results on which its job does not depend.
+A rule that reads other results raises an error, because its job would not depend on them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Result of a search: the extreme of a quantity over many settings, and the number of settings beyond a limit."""
+"""Result of a search: the extreme value of a quantity over many settings, and the number of settings beyond a limit."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Found:
 
 
 def largest(values: Iterable[tuple[float, str]], limit: float, floor: float = -math.inf) -> Found:
-    """Return the first largest of values with settings, and the number of values that violate a limit."""
+    """Return the largest value with its setting, the first one if tied, and the number of values beyond a limit."""
     count, beyond, best, where = 0, 0, -np.inf, ""
     for value, setting in values:
         if np.isnan(value):
@@ -44,5 +44,5 @@ def largest(values: Iterable[tuple[float, str]], limit: float, floor: float = -m
 
 
 def named_rng(name: str) -> np.random.Generator:
-    """Return the random generator of a search; the seed is the name of the search."""
+    """Return the random generator of a search, seeded by the name of the search."""
     return np.random.default_rng(int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big"))

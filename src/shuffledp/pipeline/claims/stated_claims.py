@@ -31,11 +31,11 @@ class Claim:
     """A claim of a paper, or an ordering that follows from its claims.
 
     ``where`` is the place in the paper, ``says`` the claim in the project's words, ``stated`` the value in the paper.
-    ``expected`` is the outcome expected before any run, from the reference calculations of the catalogue, or ``open``.
-    ``rule`` decides the claim with the parameters ``options``, under each of ``accountings`` and for each of
-    ``targets`` of the error; ``-`` alone if the claim does not depend on them. ``figure`` is the drawing of the claim,
-    empty without one, and ``errata`` the errata and reading notes about it. ``headline`` is True for the paper's main
-    claim. ``wrong`` explains an unexpected outcome: the error is in the catalogue, in the measurement, or in neither.
+    ``expected`` is the outcome expected before any run, from reference calculations, or ``open``. ``rule`` decides the
+    claim with the parameters ``options``, under each of ``accountings`` and for each of ``targets`` of the error;
+    either is ``-`` alone if the claim does not depend on it. ``figure`` is the drawing of the claim, or empty.
+    ``errata`` has the errata and reading notes about the claim. ``headline`` is True for the paper's main claim.
+    ``wrong`` explains an unexpected outcome: the error is in the catalogue, in the measurement, or in neither.
     """
 
     id: str
@@ -104,13 +104,13 @@ def catalogue(paper: str) -> Catalogue:
 
 
 def decorators(paper: str) -> tuple[Catalogue, Catalogue, Catalogue]:
-    """Return the decorators of claims without accounting, under the printed one, and under printed and exact."""
+    """Return the decorators of claims: without accounting, under ``printed``, and under ``printed`` and ``exact``."""
     found = catalogue(paper)
     return found, found.under("printed"), found.under("printed", "exact")
 
 
 def claims(paper: str) -> tuple[Claim, ...]:
-    """Return the claims of a paper by number, then the orderings of its results."""
+    """Return a paper's claims by number, followed by the orderings of its results."""
     for module in modules(paper, "_claims"):
         import_module(module)
     found = catalogue(paper).claims

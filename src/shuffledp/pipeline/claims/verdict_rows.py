@@ -21,7 +21,7 @@ Row = dict[str, str]
 
 
 def judged(case: Case) -> Verdict:
-    """Return the verdict of the claim's rule; ``untestable`` if results are missing."""
+    """Return the verdict of the claim's rule, ``untestable`` if results are missing."""
     try:
         return case.claim.rule(case, **case.claim.options)
     except Untestable as missing:
@@ -51,7 +51,7 @@ def rows(claim: Claim, evidence: Evidence, effort: Any, scale: str) -> Iterator[
 
 
 def difference(claim: Claim, overall: str, scale: str) -> str:
-    """Return the reason why the outcome differs from the expected one; empty if they agree."""
+    """Return the reason why the outcome differs from the expected outcome; empty if they agree."""
     if overall == claim.expected:
         return ""
     if scale != "paper":

@@ -1,4 +1,4 @@
-"""Numbers that demonstrate an erratum or a reading note."""
+"""Numbers that demonstrate an erratum or reading note."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Witness:
-    """Value of one quantity by the printed form, and its correct value; ``shows`` is the condition of the entry."""
+    """Value of a quantity by the printed form, and the correct value; ``shows`` is the condition of the entry."""
 
     quantity: str
     printed: float

@@ -1,4 +1,4 @@
-"""Configuration of the pipeline: keys and values, files, loading, checks of names, and the checked settings."""
+"""Configuration of the pipeline: keys and values, files, loading, checks of names, and checked settings."""
 
 from shuffledp.pipeline.config.config_errors import ConfigurationError
 from shuffledp.pipeline.config.config_files import merged, read_yaml

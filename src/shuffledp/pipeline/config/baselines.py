@@ -1,4 +1,4 @@
-"""Files in config/baselines/: methods of the user that join experiments and drawings."""
+"""Files in config/baselines/: the user's methods that join experiments and drawings."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from shuffledp.pipeline.experiments.grid import is_variable
 
 
 def read_baselines(folder: Path, root: Path, own: str = NONE) -> list[dict[str, Any]]:
-    """Read the files that add methods, in the order of their names, with the experiment that each figure draws."""
+    """Read the files that add methods, in the order of their names, with the experiment of each joined drawing."""
     if (root / folder).resolve() == (root / "config").resolve():
         raise ConfigurationError(
             f"config: baselines: must be a folder of files that add methods, and {folder} has the configuration."
@@ -29,7 +29,7 @@ def read_baselines(folder: Path, root: Path, own: str = NONE) -> list[dict[str, 
 
 
 def wanted(baseline: Mapping[str, Any], key: str, name: str) -> bool:
-    """Return whether any figure of a baseline draws the experiment, so that the baseline takes part in it."""
+    """Return whether a baseline takes part in an experiment, because all drawings or a drawing of it are joined."""
     figures = baseline.get("figures", "all")
     return figures == "all" or any(
         f.partition(".")[0] == key and baseline["drawn"].get(f) == name for f in figures
@@ -43,7 +43,7 @@ def joined(baseline: Mapping[str, Any]) -> tuple[str, ...] | Literal["all"]:
 
 
 def _without_variables(value: Any) -> Any:
-    """Return a value without the entries that are grid variables, which are checked with the experiment's grid."""
+    """Return a value without grid variables, which are checked later with the experiment's grid."""
     if isinstance(value, Mapping):
         return {k: _without_variables(v) for k, v in value.items() if not is_variable(v)}
     return value

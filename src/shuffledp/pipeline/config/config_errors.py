@@ -25,7 +25,7 @@ class ConfigurationError(ValueError):
 
 @contextmanager
 def merged_in(override: str) -> Iterator[None]:
-    """Add the place of an override to the message of an error that is raised inside, unless the message names it."""
+    """Add the place of an override to the message of an error that the body raises, unless the message names it."""
     try:
         yield
     except ConfigurationError as error:
@@ -35,12 +35,12 @@ def merged_in(override: str) -> Iterator[None]:
 
 
 def overridden(overrides: Mapping[str, Any], *targets: str) -> str:
-    """Return the places of the overrides of experiments and training runs, for messages; empty without overrides."""
+    """Return the places of the overrides of experiments and training runs, for messages; empty if there are none."""
     return " and ".join(f"config: overrides.{target}" for target in targets if overrides.get(target))
 
 
 def first_error(value: Any, grammar: Any) -> tuple[Place, str] | None:
-    """Return the place at which a value violates a grammar type, and the reason; None for a valid value."""
+    """Return the place where a value violates a grammar type, and the reason; None for a valid value."""
     for place, number in _numbers(value):
         if not math.isfinite(number):
             return place, f"must be a finite number, got {number!r}."
@@ -60,7 +60,7 @@ def check(value: Any, grammar: Any, place: str) -> None:
 
 
 def part_error(place: str, where: Place, text: str) -> ConfigurationError:
-    """Return the error of a part of a file, with the place in the part after the place of the part."""
+    """Return the error of a part of a file; the message has the place of the part and the place inside it."""
     return ConfigurationError(f"{place}.{dotted(where)}{text}" if where else f"{place}: {text}")
 
 
@@ -76,13 +76,13 @@ def dotted(place: Place) -> str:
 
 
 def suggestion(value: Any, known: Iterable[str]) -> str:
-    """Return the text `` Did you mean ..?`` with the closest known name; an empty text if no name is close."""
+    """Return the text `` Did you mean ..?`` with the closest known name; empty if no name is close."""
     close = get_close_matches(str(value), list(known), n=1)
     return f" Did you mean {close[0]!r}?" if close else ""
 
 
 def shown(value: Any) -> str:
-    """Return the form of a value in messages."""
+    """Return the text of a value for messages."""
     text = repr(value)
     return text if len(text) <= 120 else f"{text[:117]}..."
 
@@ -151,7 +151,7 @@ def _explained(error: ErrorDetails, whole: Any) -> tuple[Place, str]:
 
 
 def _in_file(place: Place, value: Any) -> Place:
-    """Return the place in the file, without the union branches that pydantic adds."""
+    """Return the place in the file, without pydantic's branches of unions."""
     found: list[str | int] = []
     for part in place:
         if not _leads_on(value, part):
@@ -192,7 +192,7 @@ def _wrong_type(value: Any, expected: str) -> str:
 
 
 def _as_yaml(text: str) -> str:
-    """Return a number in a form that YAML 1.1 does not read as text."""
+    """Return a number as text that YAML 1.1 does not read as text, such as 1.0e-6."""
     mantissa, mark, exponent = text.lower().partition("e")
     if not mark:
         return repr(float(text))

@@ -34,7 +34,7 @@ def read_yaml(path: Path) -> Any:
 
 
 def merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a configuration with another merged in, key by key at every depth, as by Snakemake's ``--configfile``."""
+    """Merge a configuration into another one, key by key at every depth, as Snakemake's ``--configfile`` does."""
     result = dict(base)
     for key, value in over.items():
         old = result.get(key)
@@ -45,7 +45,7 @@ def merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def paper_files(root: Path, own: str = NONE) -> dict[str, Path]:
-    """Return the files of experiments by key, of papers, studies and the user; `own` "none" omits the user's."""
+    """Return the files of experiments by key, for papers, studies and the user; `own` "none" omits the user's."""
     listed = {path.stem: path for path in sorted((root / EXPERIMENTS).glob("*.yaml"))}
     return {**listed, **own_files(root, own, listed)}
 
@@ -76,13 +76,13 @@ def own_files(root: Path, own: str, others: Container[str] = ()) -> dict[str, Pa
 
 
 def idle_files(root: Path, papers: Container[str]) -> list[str]:
-    """Return the names of files in config/experiments/ that do not run, as ``papers`` does not list them."""
+    """Return the names of files in config/experiments/ that do not run, because ``papers`` does not list them."""
     every = sorted((root / EXPERIMENTS).glob("*.y*ml"))
     return [path.name for path in every if path.suffix != ".yaml" or path.stem not in papers]
 
 
 def left_aside(names: Iterable[str]) -> str:
-    """Return one line about files in config/experiments/ that do not run, with the way to run them."""
+    """Return one line that lists files in config/experiments/ that do not run, and explains how to run them."""
     return (
         f"Not run, as `papers` does not list them: {', '.join(names)} (in {EXPERIMENTS}/). List a name in "
         f"config/config.yaml, without .yaml, or put the file into {OWN_FOLDER}/, where all files run."

@@ -1,4 +1,4 @@
-"""Checks of experiments and their methods: of the grammar at every value of the grid, and of all names."""
+"""Checks of experiments and methods: of the grammar at every value of the grid, and of all names."""
 
 from __future__ import annotations
 
@@ -69,12 +69,12 @@ def check_paper(
 
 
 def _runs_of(key: str, rounds: Mapping[str, TrainingRun]) -> list[str]:
-    """Return the training runs whose rounds are grid values, by the names in overrides."""
+    """Return the places of the training runs whose rounds are grid values, as overrides name them."""
     return [f"{key}.training.{run.id}" for run in rounds.values()]
 
 
 def _check_said(raw: Mapping[str, Any], place: str) -> None:
-    """Check that the experiments of a paper have a source and its drawings a caption."""
+    """Check that a paper's experiments have a source and its drawings a caption."""
     for part, key in (("experiments", "source"), ("figures", "caption"), ("tables", "caption")):
         for name, about in (raw.get(part) or {}).items():
             if key not in about:
@@ -104,7 +104,7 @@ def _check_resolved(
     grid_places: Mapping[str, str],
     counted: Container[str] = (),
 ) -> None:
-    """Check a part of a file at each value of one grid variable at a time; variables in ``counted`` at their ends."""
+    """Check a part of a file at each value of one grid variable at a time; ``counted`` variables only at their ends."""
     rest = {k: v for k, v in raw.items() if k != "grid"}
     used = variables(rest)
     for name in sorted(used - set(grid)):
@@ -136,7 +136,7 @@ def _variable_at(raw: Any, where: Sequence[str | int]) -> str | None:
 
 
 def _built(place: str, build: Callable[[Any], Any], raw: Any, grid: Mapping[str, list[Any]]) -> None:
-    """Build the object of a part of the configuration at all points; raise if one cannot be built."""
+    """Build an object from a part of the configuration at all points. Raise if a point's object cannot be built."""
     for point in points(grid, variables(raw)):
         try:
             build(resolve(raw, point))
@@ -154,7 +154,7 @@ def experiment_from(
     rounds: Mapping[str, TrainingRun],
     overrides: Mapping[str, Any],
 ) -> Experiment:
-    """Return an experiment of a paper's file with the methods of the baselines, after a check of all names."""
+    """Return an experiment of a paper's file with the methods of baselines, after a check of all names."""
     override = overridden(overrides, f"{key}.{name}", *_runs_of(key, rounds))
     with merged_in(override):
         return replace(_experiment(key, file, name, raw, baselines, root, rounds), override=override)
@@ -220,7 +220,7 @@ def _experiment(
 
 
 def _check_places(experiment: Experiment, key: str, at: Mapping[str, list[Any]], place: str) -> None:
-    """Check that every named variable is a grid variable and that at least one of its named values is in the grid."""
+    """Check that every variable is a grid variable and that the grid has at least one of the variable's values."""
     for variable, values in at.items():
         known = experiment.grid.get(variable)
         if known is None:
@@ -236,7 +236,7 @@ def _check_places(experiment: Experiment, key: str, at: Mapping[str, list[Any]],
 
 
 def _check_parts(experiment: Experiment, place: str) -> None:
-    """Check conditions beyond the grammar, such as keys of the task's kind and weights that sum to 1."""
+    """Check conditions beyond the grammar, for example that weights sum to 1."""
     task, grid = experiment.parts["task"], experiment.grid
     if task:
         known = inspect.signature(TASKS[task["kind"]]).parameters
@@ -265,7 +265,7 @@ def _check_both(parts: Mapping[str, Any]) -> None:
 
 
 def with_some_domain(task: Mapping[str, Any], data: Mapping[str, Any] | None) -> Mapping[str, Any]:
-    """Return the task with a placeholder domain if its domain comes from a file of the user."""
+    """Return the task, with a placeholder for a domain that comes from a file of the user."""
     if data is None or data["name"] != OWN or task["kind"] not in ("frequency", "sets"):
         return task
     numbers = {k: 1 if is_variable(v) else v for k, v in task.items()}
@@ -299,7 +299,7 @@ def _method(method_id: str, raw: Mapping[str, Any], place: str) -> Method:
 
 
 def _checked_method(experiment: Experiment, method: Method, place: str, root: Path) -> Method:
-    """Return the method with the accountings under which it is computed, after the checks of the method."""
+    """Return the method after all checks, with the accountings under which it is computed."""
     if method.function:
         _check_function(method, place)
         _check_kinds(experiment, method, f"{place}.arguments")
@@ -374,7 +374,7 @@ def _check_function(method: Method, place: str) -> None:
 
 
 def _check_kinds(experiment: Experiment, method: Method, place: str) -> None:
-    """Check type and range of each argument separately; of the rounds of a training run, only the ends."""
+    """Check the type and range of each argument alone; for the rounds of a training run, only the ends."""
     checks = checks_of(NAMED_FUNCTIONS[str(method.function)].function)
     ends = {
         name: experiment.grid[name][:: max(1, len(experiment.grid[name]) - 1)] for name in experiment.rounds
@@ -386,7 +386,7 @@ def _check_kinds(experiment: Experiment, method: Method, place: str) -> None:
 
 
 def _check_options(protocol: type[ProtocolBase], name: str, root: Path, given: Mapping[str, Any]) -> None:
-    """Check type and range of each option separately, then the protocol's own conditions."""
+    """Check the type and range of each option alone, then the protocol's conditions."""
     checks = checks_of(protocol.calibrate)
     for option, value in given.items():
         check = checks.get(option)

@@ -1,4 +1,4 @@
-"""Admissible folders of results: separate folders within the project, so that no other files are overwritten."""
+"""Admissible folders of results: folders of their own within the project, so that no other files are overwritten."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ OTHERS = frozenset(
 
 
 def results_problem(results: object, root: Path) -> str | None:
-    """Return the reason why a folder is not admissible for results, with the allowed values; None if admissible."""
+    """Return the reason why a folder is not admissible for results, with the admissible ones; None if it is."""
     allowed = "expected a folder of its own within the project, such as results or results/mine"
     if not isinstance(results, str) or not results or not re.fullmatch(r"[^{}\x00-\x1f]+", results):
         return f"results: {results!r}, {allowed}."

@@ -1,4 +1,4 @@
-"""Loading of the configuration from its files; every error is one line with its place, before any job runs."""
+"""Loading of the configuration from its files; an error is one line with its place, before any job runs."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def _check_override(target: str, change: Mapping[str, Any]) -> None:
 def _apply_override(
     target: str, change: Mapping[str, Any], raw: dict[str, Any], every: Mapping[str, Path]
 ) -> None:
-    """Change the scale of an experiment or a training run; grids may name only variables of the experiment."""
+    """Change the scale of an experiment or a training run; a grid may contain only the experiment's variables."""
     key, _, experiment_id = target.partition(".")
     if key not in every:
         raise ConfigurationError(
@@ -139,7 +139,7 @@ def _apply_override(
 
 
 def _rounds_asked_for(raw: Any) -> dict[str, Any]:
-    """Return the rounds of the training runs in the paper's file, before any override."""
+    """Return the rounds of the training runs in the paper's file, without overrides."""
     runs = mapping(raw, "training")
     return {name: mapping(runs, name).get("rounds") for name in runs}
 
@@ -171,7 +171,7 @@ def _training_run(key: str, place: str, name: str, value: Any, rounds: Any) -> T
 def _with_rounds(
     file: str, raw: Any, training: Mapping[str, TrainingRun]
 ) -> tuple[Any, dict[str, dict[str, TrainingRun]]]:
-    """Return a paper's file with the rounds in place of ``{evaluated: run}`` in grids, and the changed variables."""
+    """Return a paper's file with rounds in place of ``{evaluated: run}`` in grids, and the changed variables."""
     experiments: dict[str, Any] = {}
     found: dict[str, dict[str, TrainingRun]] = {}
     for name, experiment in mapping(raw, "experiments").items():

@@ -1,4 +1,4 @@
-"""The checked configuration: experiments, drawings, and the plain data of each job."""
+"""The checked configuration: experiments, drawings, and the data of each job."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from shuffledp.tasks import TASKS
 class Method:
     """One line of a comparison: a protocol, or a function of `shuffledp.accounting`.
 
-    With ``training`` each cell of a function has the accuracy of that run at the cell's round. ``joins`` are the
-    drawings (``paper.name``) that a method from a file of baselines joins, or ``"all"`` of its experiment.
+    With ``training`` each cell of a function has the accuracy of this training run at the cell's round. ``joins`` has
+    the drawings (``paper.name``) that a method from a file of baselines joins, or is ``"all"``.
     """
 
     id: str
@@ -73,13 +73,13 @@ class Experiment:
 
     @property
     def dataset(self) -> str | None:
-        """Name of the published data set, if the experiment uses one."""
+        """Name of the published data set, or None."""
         name = (self.parts.get("data") or {}).get("name")
         return None if name is None or name in (*SYNTHETIC, OWN) else str(name)
 
     @cached_property
     def own_requests(self) -> dict[str, dict[str, Any]]:
-        """Requests for the user's files over the whole grid, by the name of the prepared file."""
+        """Requests for the user's files at all grid points, by the name of the prepared file."""
         task, data = self.parts.get("task"), self.parts.get("data")
         if not task or not data or data["name"] != OWN:
             return {}
@@ -100,7 +100,7 @@ class Experiment:
         return [a for a in dict.fromkeys([*self.accounting, *used]) if a in used]
 
     def variables(self, method: Method) -> set[str]:
-        """Return the grid variables in a method's own arguments or in the parts that protocols share."""
+        """Return the grid variables in a method's arguments or in the parts that all protocols share."""
         if method.id not in self._variables:
             own = variables([method.options, method.arguments])
             self._variables[method.id] = own | variables(self.shared(method)) if method.protocol else own
@@ -115,19 +115,19 @@ class Experiment:
         return {}
 
     def round_of(self, method: Method) -> str | None:
-        """Return the grid variable over the evaluated rounds of a method's training run."""
+        """Return the grid variable whose values are the evaluated rounds of a method's training run."""
         own = (v for v, run in self.rounds.items() if run.id == method.training)
         return next((v for v in own if v in self.variables(method)), None)
 
     def shared(self, method: Method) -> OptionalParts:
-        """Return task, data, population and budget of this method."""
+        """Return the task, the data, the population and the budget of this method."""
         shared = {key: value for key, value in self.parts.items() if value is not None}
         if method.budget is not None:
             shared["budget"] = {**shared.get("budget", {}), **method.budget}
         return cast("OptionalParts", shared)
 
     def job(self, method_id: str, seed: int) -> Job:
-        """Return the data on which the job of one method depends, and no other data."""
+        """Return the data that a method's job depends on, and no other data."""
         method = self.methods[method_id]
         used = self.variables(method)
         more: OptionalParts = self.shared(method) if method.protocol else {}
@@ -186,8 +186,8 @@ class Paper:
 class Settings:
     """The whole configuration, checked.
 
-    ``shortened`` are papers with a part at another scale; ``left_out`` is the reason why no model is trained, empty
-    otherwise; ``idle`` are files in config/experiments/ that do not run; ``effort`` (``full`` or ``quick``) is the
+    ``shortened`` lists papers with a part at another scale. ``left_out`` is the reason why no model is trained, empty
+    otherwise. ``idle`` lists files in config/experiments/ that do not run. ``effort`` (``full`` or ``quick``) is the
     extent of the searches that decide claims.
     """
 

@@ -1,4 +1,4 @@
-"""Trial runs of a protocol: calibration and simulation at the smallest cells of its task's experiments."""
+"""Trials of a protocol: calibration and simulation at the smallest cells of its task's experiments."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ REPEATS = 2
 
 @dataclass(frozen=True)
 class Trial:
-    """Outcome of one cell; not tried if no accounting is shared with the experiment or the data are not prepared."""
+    """Outcome of one cell; not tried without a common accounting or without prepared data."""
 
     where: str
     status: str

@@ -1,4 +1,4 @@
-"""The five data sets: their sources, their verification, and the substitutes for unavailable data."""
+"""The five data sets: their sources, verification, and substitutes for unavailable data."""
 
 from typing import TYPE_CHECKING
 

@@ -24,7 +24,7 @@ def read_content(path: Path, limit: int | None = None) -> bytes:
 
 
 def content_problem(path: Path, sha256: str, size: int) -> str | None:
-    """Return the difference of a file's content from the expected content; None if there is none."""
+    """Return how a file's content differs from the expected content; None if it does not."""
     try:
         content = read_content(path, size + 1)
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""Download of one file over HTTP, after which the target is complete and verified or does not exist.
+"""Download of one file over HTTP; afterwards the target is complete and verified, or absent.
 
 A transfer is written to ``<target>.part``, checked, and then renamed. An interrupted transfer is resumed by a range
 request with ``If-Range``, and checked at the end. A temporary failure (5xx, 429, reset, truncated body, stall) is
@@ -30,7 +30,7 @@ _HTML = (b"<!doctype html", b"<html", b"<head", b"<body")
 
 
 class _PassingError(DownloadError):
-    """Error of a temporary failure, which is retried."""
+    """Temporary error, after which a transfer is tried again."""
 
     wait: float | None = None  # seconds the server asked for
     stalled = False
@@ -43,14 +43,14 @@ def _stalled(message: str) -> _PassingError:
 
 
 class _CorruptError(DownloadError):
-    """Error of a complete body that fails its check, after which one transfer from byte zero is tried."""
+    """Error of a complete body that fails its check; one transfer from byte zero follows."""
 
 
 # ---- one attempt ---------------------------------------------------------------------------------
 
 
 def _request(url: str, headers: dict[str, str], timeout: tuple[float, float]) -> requests.Response:
-    """Return the response with its header; a thread gives slow reads of the header a total time limit."""
+    """Return the response with its header; a thread limits the total time for a slow header."""
     answers: SimpleQueue[requests.Response | BaseException] = SimpleQueue()
 
     given_up = threading.Event()
@@ -134,7 +134,7 @@ def _transfer(
     least: tuple[float, float],
     progress: bool,
 ) -> None:
-    """Continue the transfer into `part` to the end of the body, from its current size if the server allows it."""
+    """Continue the transfer into `part` to the end of the body, from its current size if the server permits."""
     offset, origin = part.size(), part.origin()
     if offset and origin.get("url") != url:
         part.discard()
@@ -194,7 +194,7 @@ def _transfer(
 
 
 def _blocks(url: str, response: requests.Response, timeout: tuple[float, float]) -> Iterator[bytes]:
-    """Yield the body without decoding, so that a ``.gz`` file remains compressed for any headers."""
+    """Yield the body without decoding, so that a ``.gz`` file stays compressed whatever the headers are."""
     try:
         while block := response.raw.read1(
             BLOCK, decode_content=False

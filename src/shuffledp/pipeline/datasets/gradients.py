@@ -20,8 +20,8 @@ _ROWS = 64
 class SoftmaxGradients:
     """Clipped gradients of the cross-entropy loss of softmax regression with bias, at zero weights.
 
-    Coordinate ``c * (pixels + 1) + j`` belongs to class c and pixel j, the last j of each class to the bias. Pixels are
-    stored as bytes and converted one label at a time, which needs a tenth of the memory.
+    Coordinate ``c * (pixels + 1) + j`` belongs to class c and pixel j; the largest j of each class is the bias. Pixels
+    are stored as bytes and converted one label at a time, which needs a tenth of the memory.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class SoftmaxGradients:
 
     @property
     def dimension(self) -> int:
-        """Length of a gradient: number of classes times (number of pixels + 1)."""
+        """Length of a gradient, the number of classes times (number of pixels + 1)."""
         return int(len(self._pattern) * (self._pixels.shape[1] + 1))
 
     def vectors(self, which: NDArray[np.integer]) -> NDArray[np.float64]:
@@ -56,7 +56,7 @@ class SoftmaxGradients:
         return np.asarray(outer.reshape(len(which), self.dimension))
 
     def sums(self, times: NDArray[np.generic]) -> NDArray[np.float64]:
-        """Return the sums of gradients in which each image counts as often as `times` states."""
+        """Return sums of gradients in which each image counts `times` times."""
         result = np.zeros((len(times), len(self._pattern), self._pixels.shape[1] + 1))
         # One for all labels: fresh memory takes longer than the products.
         room = np.empty((int(np.diff(self._starts).max()), self._pixels.shape[1] + 1))
@@ -88,7 +88,7 @@ class SoftmaxGradients:
     def _scaled(
         self, which: NDArray[np.integer], table: NDArray[np.float64] | None = None
     ) -> NDArray[np.float64]:
-        """Return ``[pixels, 1]`` times the clipping factor, (len(which), pixels + 1), in the given table if any."""
+        """Return ``[pixels, 1]`` times the clipping factor, (len(which), pixels + 1), written into `table` if given."""
         table = np.empty((len(which), self._pixels.shape[1] + 1)) if table is None else table
         table[:, -1] = 1
         for begin in range(0, len(which), _ROWS):

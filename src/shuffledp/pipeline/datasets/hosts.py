@@ -1,4 +1,4 @@
-"""Reachability of hosts; unreachable ones are stored, so that the next URL on such a host fails at once."""
+"""Reachability of hosts; unreachable hosts are remembered, so that the next URL on such a host fails at once."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _DOWN: dict[tuple[str, int], str] = {}  # hosts found unreachable by this proces
 
 
 def endpoint_of(url: str) -> tuple[str, int]:
-    """Return the host and the port of the connection for `url`: the URL's, or the proxy's."""
+    """Return host and port of the connection for `url`, its own or the proxy's."""
     proxy = requests.utils.select_proxy(url, requests.utils.get_environ_proxies(url))
     parts = urlsplit(proxy or url)
     try:
@@ -33,7 +33,7 @@ def forget_hosts() -> None:
 
 
 def probe(urls: Sequence[str], limit: float = 3.0) -> dict[str, str | None]:
-    """Return per URL None if its host accepts connections within a time limit, else the reason; all in parallel."""
+    """Return per URL None if its host accepts connections within a time limit, otherwise the reason; in parallel."""
     answers: dict[tuple[str, int], str | None] = {}
 
     def connect(endpoint: tuple[str, int]) -> None:
@@ -59,17 +59,17 @@ def probe(urls: Sequence[str], limit: float = 3.0) -> dict[str, str | None]:
 
 
 def down(url: str) -> str | None:
-    """Return the stored reason why the host of a URL is unreachable; None without one."""
+    """Return the remembered reason why the host of a URL is unreachable; None without one."""
     return _DOWN.get(endpoint_of(url))
 
 
 def remember(url: str, reason: str) -> None:
-    """Mark the host of a URL as unreachable from now on."""
+    """Remember the host of a URL as unreachable."""
     _DOWN[endpoint_of(url)] = reason
 
 
 def no_network(url: str, reason: str) -> NoNetworkError:
-    """Return the error for a URL whose host is unreachable."""
+    """Return the error for a URL on an unreachable host."""
     host, port = endpoint_of(url)
     return NoNetworkError(
         f"{url}: cannot reach {host}:{port} ({reason}). Connect to the network, or set SHUFFLEDP_MIRROR to a "
@@ -78,7 +78,7 @@ def no_network(url: str, reason: str) -> NoNetworkError:
 
 
 def is_unreachable(error: requests.exceptions.ConnectionError) -> bool:
-    """Return whether no connection was made, which another attempt does not change."""
+    """Return whether no connection was made, in which case another attempt is useless."""
     if isinstance(error, requests.exceptions.ConnectTimeout | requests.exceptions.ProxyError):
         return True
     cause = error.args[0] if error.args else None

@@ -1,4 +1,4 @@
-"""Parsers of the raw files, whose checksums are verified before."""
+"""Parsers of raw files, whose checksums must be verified first."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ZERO, _NEWLINE = ord("0"), ord("\n")
 
 
 def parse_adult(content: bytes, *, test: bool = False) -> pd.DataFrame:
-    """Read ``adult.data`` or ``adult.test``, which has a line before the persons."""
+    """Read ``adult.data`` or ``adult.test``, whose first line is not a person."""
     persons = pd.read_csv(
         io.BytesIO(content), header=None, usecols=[9, 12], skipinitialspace=True, skiprows=int(test)
     )
@@ -22,12 +22,12 @@ def parse_adult(content: bytes, *, test: bool = False) -> pd.DataFrame:
 
 
 def parse_ipums_birthplace(content: bytes) -> pd.DataFrame:
-    """Read the general birthplace code (`bplg`, column 34) of every person of IPUMS Los Angeles 1970."""
+    """Read the general birthplace code (`bplg`, column 34) of every person in IPUMS Los Angeles 1970."""
     return pd.read_csv(io.BytesIO(content), header=None, usecols=[33]).set_axis(["birthplace"], axis=1)
 
 
 def parse_msnbc(content: bytes) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
-    """Read the page visits of MSNBC.com: each user's set and first category, and the visits of each category.
+    """Read MSNBC.com's page visits: each user's set and first category, and the number of visits per category.
 
     A line has the categories 1..17 of a user, separated by spaces.
     """

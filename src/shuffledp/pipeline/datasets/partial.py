@@ -1,4 +1,4 @@
-"""Temporary file of a transfer, locked while in use and kept if the transfer can be resumed."""
+"""Temporary file of a transfer, locked while in use and kept if the transfer can resume."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KEEP_PART = 1 << 20
 
 @dataclass
 class Part:
-    """Locked file of a transfer, and a note in the same folder with the origin of its bytes."""
+    """Locked file of a transfer, with a note on the origin of its bytes in the same folder."""
 
     path: Path
     handle: BinaryIO
@@ -30,11 +30,11 @@ class Part:
         return self.path.with_name(self.path.name + ".json")
 
     def size(self) -> int:
-        """Return the number of bytes received."""
+        """Return the number of received bytes."""
         return self.handle.seek(0, os.SEEK_END)
 
     def origin(self) -> dict[str, str]:
-        """Return URL and validator of the bytes; empty if unknown."""
+        """Return the URL and the validator of the received bytes; empty if unknown."""
         try:
             note = json.loads(self.note.read_text(encoding="utf-8"))
         except (OSError, ValueError, RecursionError):
@@ -42,7 +42,7 @@ class Part:
         return note if isinstance(note, dict) else {}
 
     def begin(self, url: str, validator: str) -> None:
-        """Empty the file and set the origin of its next bytes."""
+        """Empty the file, and note the origin of its next bytes."""
         self.discard()
         if self.resumable:
             self.note.write_text(json.dumps({"url": url, "validator": validator}), encoding="utf-8")
@@ -54,7 +54,7 @@ class Part:
         self.note.unlink(missing_ok=True)
 
     def remove(self) -> None:
-        """Remove file and note."""
+        """Remove the file and the note."""
         self.path.unlink(missing_ok=True)
         self.note.unlink(missing_ok=True)
 
@@ -75,7 +75,7 @@ def _lock(path: Path) -> BinaryIO | None:
 
 @contextlib.contextmanager
 def part_of(target: Path) -> Iterator[Part]:
-    """Yield ``<target>.part``, or a file of this process if another process has locked that one."""
+    """Yield ``<target>.part``, or a file of this process if another process has a lock on it."""
     target.parent.mkdir(parents=True, exist_ok=True)
     path = target.with_name(target.name + ".part")
     handle = _lock(path)

@@ -1,4 +1,4 @@
-"""Writer of prepared data sets: one file from the first available source, its provenance and their checksums."""
+"""Writer of prepared data sets: a file from the first available source, its provenance and checksums."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _parquet(contents: Contents) -> bytes:
 
 
 def _write(contents: Contents, provenance: Provenance, output_dir: Path) -> None:
-    """Publish data and provenance; readers detect an interruption between the two."""
+    """Publish data and provenance; a reader detects an interruption between both."""
     name = provenance.name
     data = _parquet(contents) if spec(name).extension == "parquet" else table_files.npz(contents.arrays)
     note = json.dumps(asdict(provenance), indent=2, sort_keys=True, ensure_ascii=False) + "\n"
@@ -67,7 +67,7 @@ def prepare(
     progress: bool = True,
     say: Callable[[str], None] = print,
 ) -> Provenance:
-    """Write the prepared form of a data set from the first source that has it."""
+    """Write the prepared form of a data set from the first available source."""
     item = spec(name)
     if policy not in ("auto", "official"):
         raise ValueError(f"data.source must be 'auto' or 'official', got {policy!r}.")

@@ -1,4 +1,4 @@
-"""Prepared data sets, which `shuffledp.pipeline.datasets.prepare` writes and `load` reads."""
+"""Prepared data sets, written by `shuffledp.pipeline.datasets.prepare` and read by `load`."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ class Provenance:
     """Origin of a prepared data set, also stored as ``<name>.json`` in its folder.
 
     `source` "official" or "mirror" is the published data, byte for byte; "summary" preserves the margins named in
-    `note`; "stand_in" is generated. `origin` is a URL, the word "mirror", the summary files, or the way a stand-in was
-    generated, but never a path of a machine. `sha256` is of the raw files or summary tables. Records are persons,
-    users, ratings or images. `note` is a sentence for figures of other than the real data set, else empty. License and
-    citation are the data set's, also for a substitute.
+    `note`; "stand_in" is generated. `origin` is a URL, the word "mirror", the summary files, or a description of a
+    stand-in, but never a path on a machine. `sha256` has the checksums of the raw files or summary tables. Records are
+    persons, users, ratings or images. `note` is a sentence for figures of other than the real data set, else empty.
+    License and citation are the data set's, also for a substitute.
     """
 
     name: str
@@ -53,7 +53,7 @@ def data_file(name: str) -> str:
 
 
 def members(masks: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Return, for (m,) bit sets, the (m, 17) table of the categories in each set."""
+    """Return, for bit sets (m,), a table (m, 17) of the categories in each set."""
     held: NDArray[np.bool_] = ((np.asarray(masks)[:, None] >> np.arange(_K)) & 1).astype(bool)
     return held
 
@@ -131,7 +131,7 @@ class Dataset:
         return result
 
     def sets(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """Return the distinct sets (bit masks, increasing) and the number of users of each; MSNBC only."""
+        """Return the distinct sets, as increasing bit masks, and the number of users with each set; MSNBC only."""
         if self.name != "msnbc" or self.table is None:
             raise ValueError(f"{self.name} has no sets; only msnbc has.")
         masks, index = np.unique(self._masks, return_inverse=True)
@@ -145,7 +145,7 @@ class Dataset:
         return np.asarray(self.table["mask"], np.int32)
 
     def first_and_size(self) -> NDArray[np.int64]:
-        """Return users by category of the first page - 1 and number of distinct categories, (17, 18); MSNBC only."""
+        """Return users by first category - 1 and number of distinct categories, (17, 18); MSNBC only."""
         self.sets()
         assert self.table is not None
         size = members(self._masks).sum(axis=1)
@@ -181,7 +181,7 @@ def columns_of(name: str) -> tuple[str, ...]:
 
 
 def load(name: str, prepared_dir: Path) -> Dataset:
-    """Read a prepared data set after verifying its checksums; `IntegrityError` names the command that rebuilds it."""
+    """Read a prepared data set after a check of its checksums; `IntegrityError` names the command that rebuilds it."""
     extension, folder = spec(name).extension, Path(prepared_dir)
     checksum = folder / f"{name}.sha256"
     note = json.loads(read_verified(folder / f"{name}.json", checksum))
@@ -203,7 +203,7 @@ _SAMPLE_SEED = 2009_13738
 
 
 def sample_ratings(counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return a fixed sample of the ratings with the numbers of ratings and movies in the DUMP paper.
+    """Return a fixed sample of ratings, with the DUMP paper's numbers of ratings and movies.
 
     The paper does not name the ratings that it took from MovieLens. Here 2,000 movies are drawn uniformly, then 494,352
     of their ratings, both without replacement. The draw has its own seed, so that the sample is the same in every run.

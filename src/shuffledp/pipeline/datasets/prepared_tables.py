@@ -1,4 +1,4 @@
-"""Conversion of raw files to prepared tables: counts of values, without records."""
+"""Conversion of raw files to prepared tables, which have counts of values but no records."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ class Contents:
 
 
 def to_csv(table: pd.DataFrame) -> bytes:
-    """Return a table of whole numbers and words as comma-separated bytes, the same on every machine."""
+    """Return a table of whole numbers and words as CSV bytes that are the same on every machine."""
     return table.to_csv(index=False, lineterminator="\n").encode("ascii")
 
 
 def movie_csv(table: pd.DataFrame) -> bytes:
-    """Return counts per movie in the format of ``data/raw/movielens``."""
+    """Return counts per movie as a CSV file of ``data/raw/movielens``."""
     return to_csv(table.set_axis(["movieId", "numRatings"], axis=1))
 
 

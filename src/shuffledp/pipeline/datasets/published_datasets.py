@@ -33,7 +33,7 @@ MSNBC_CATEGORIES = (
 
 @dataclass(frozen=True)
 class RawFile:
-    """A raw file of a source, with its checksum."""
+    """Raw file of a data set, with its checksum."""
 
     name: str
     sha256: str
@@ -51,7 +51,7 @@ class UciRepo:
 
 @dataclass(frozen=True)
 class Archive:
-    """Zip file with the raw files, each under one of several member names."""
+    """Zip file with the raw files; each has one of several member names."""
 
     url: str
     members: tuple[tuple[str, tuple[str, ...]], ...]
@@ -64,7 +64,7 @@ class Archive:
 
 @dataclass(frozen=True)
 class Files:
-    """Folder URL with every raw file under its own name."""
+    """Folder URL where every raw file has its own name."""
 
     base: str
 
@@ -76,7 +76,7 @@ class Files:
 
 @dataclass(frozen=True)
 class RatingsArchive:
-    """The MovieLens zip, counted per movie and then deleted, because the ratings must not be kept."""
+    """MovieLens zip, which is counted per movie and then deleted, because the ratings must not be kept."""
 
     url: str
     sha256: str
@@ -110,7 +110,7 @@ class DatasetSpec:
         return self.variants[0]
 
     def raw_file(self, name: str) -> RawFile:
-        """Return the raw file with a name; ``KeyError`` if there is none."""
+        """Return the raw file with this name. Raise ``KeyError`` if there is none."""
         return {file.name: file for variant in self.variants for file in variant}[name]
 
 
@@ -271,7 +271,7 @@ NAMES = tuple(CATALOGUE)
 
 
 def spec(name: str) -> DatasetSpec:
-    """Return the data set with a name; otherwise raise a ``ValueError`` with the known names."""
+    """Return the data set with this name. Raise ``ValueError`` with the known names otherwise."""
     try:
         return CATALOGUE[name]
     except KeyError:

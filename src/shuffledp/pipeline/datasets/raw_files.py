@@ -1,4 +1,4 @@
-"""Retrieval of raw files from ``data/raw/<name>``, the mirror, or the official sources."""
+"""Retrieval of raw files from ``data/raw/<name>``, the mirror or the official sources."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _changed(file: RawFile, path: Path, note: dict[str, Any]) -> str | None:
 
 
 def changed_files(raw_dir: Path) -> Iterator[tuple[str, Path, str]]:
-    """Yield data set, path and problem of every stored raw file that differs from the retrieved one."""
+    """Yield data set, path and problem of every stored raw file whose content has changed."""
     for name, spec in CATALOGUE.items():
         note = _remembered(raw_dir / name)
         for file in dict.fromkeys(file for variant in spec.variants for file in variant):
@@ -111,7 +111,7 @@ def _collect(folder: Path, variant: tuple[RawFile, ...], source: str, origin: st
 
 
 def _set_aside(path: Path) -> Path:
-    """Rename a file that is not the published one, as it may be the user's only copy."""
+    """Rename a file that differs from the published one, as it may be the user's only copy."""
     names = (f"{path.name}.rejected{'' if i == 1 else f'-{i}'}" for i in count(1))
     aside = next(file for file in map(path.with_name, names) if not os.path.lexists(file))
     return path.rename(aside)
@@ -140,12 +140,12 @@ def _is_url(mirror: str) -> bool:
 
 
 def without_login(text: str) -> str:
-    """Return a text whose addresses have no user names and passwords, as results contain the text."""
+    """Return a text whose addresses lack user names and passwords, because results contain the text."""
     return re.sub(r"(?i)(https?://)[^/\s]*@", r"\1", text)
 
 
 def _missing(spec: DatasetSpec, folder: Path) -> Iterator[RawFile]:
-    """Yield the raw files that are not in a folder with their published content."""
+    """Yield the raw files that a folder lacks, or whose content there is not the published content."""
     for file in spec.raw_files:
         path = folder / file.name
         if not path.is_file() or _raw_problem(file, path) is not None:
@@ -220,7 +220,7 @@ def _ucimlrepo(spec: DatasetSpec, folder: Path, source: UciRepo) -> Raw:
 
 
 def _extract(spec: DatasetSpec, archive: Archive, path: Path, folder: Path) -> str | None:
-    """Extract and check the wanted members of a zip; return the problem, or None.
+    """Extract and check the required members of a zip; return the problem, or None.
 
     Only members with expected names are read, to fixed targets and up to a fixed size. Paths stored in the zip are
     never used as paths.
@@ -250,7 +250,7 @@ def _extract(spec: DatasetSpec, archive: Archive, path: Path, folder: Path) -> s
 
 
 def _most(spec: DatasetSpec) -> int:
-    """Return the largest number of bytes of all raw files together, in an archive or as a table."""
+    """Return the largest total size of all raw files in bytes, in an archive or as a table."""
     return sum(file.bytes for file in spec.raw_files) + ARCHIVE_SLACK
 
 
@@ -305,7 +305,7 @@ def _from_official(spec: DatasetSpec, folder: Path, source: Source, progress: bo
 def obtain(
     spec: DatasetSpec, raw_dir: Path, mirror: str | None, *, progress: bool, say: Callable[[str], None]
 ) -> Raw:
-    """Return verified raw files: those in `raw_dir`, else from the mirror, else from the official sources."""
+    """Return verified raw files: from `raw_dir`, otherwise from the mirror, otherwise from the official sources."""
     with local(raw_dir / spec.name):
         return _obtain(spec, raw_dir / spec.name, mirror, progress, say)
 

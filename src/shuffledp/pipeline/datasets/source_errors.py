@@ -1,4 +1,4 @@
-"""Errors of the retrieval of a data set; data sets changed later raise a `storage.IntegrityError`."""
+"""Errors of retrieving a data set; a later change of the data is a `storage.IntegrityError`."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from pathlib import Path
 
 
 class LocalError(Exception):
-    """Error of a local file that cannot be written or read, which no other source can help."""
+    """Error of a local file that cannot be written or read; no other source can help."""
 
 
 @contextlib.contextmanager
 def local(path: Path) -> Iterator[None]:
-    """Raise errors of the operating system in a context as a `LocalError` about `path`."""
+    """Turn errors of the operating system in the body into a `LocalError` about `path`."""
     try:
         yield
     except OSError as error:
@@ -24,12 +24,12 @@ def local(path: Path) -> Iterator[None]:
 
 
 class DownloadError(RuntimeError):
-    """Error of a failed download; the message has the URL, the event and the remedy."""
+    """Error of a failed download; the message has the URL, the failure and the remedy."""
 
 
 class NoNetworkError(DownloadError):
-    """Error of an unreachable host (name not resolved, connection refused, no route)."""
+    """Error of an unreachable host: the name is not resolved, the connection is refused, or there is no route."""
 
 
 class SourceError(RuntimeError):
-    """Error of a data set that no permitted source could supply; the message has the attempts and the remedy."""
+    """Error of a data set that no permitted source supplies; the message has the attempts and the remedy."""

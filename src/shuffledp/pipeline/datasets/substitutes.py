@@ -29,7 +29,7 @@ _K = len(MSNBC_CATEGORIES)
 
 @dataclass(frozen=True)
 class Substitute:
-    """Contents of a substitute with their label."""
+    """Content of a substitute, with its label."""
 
     contents: Contents
     source: Literal["summary", "stand_in"]
@@ -38,7 +38,7 @@ class Substitute:
 
 
 def _adult(folder: Path) -> Substitute:
-    """Return Adult with two exact marginals; their joint distribution is the rounded product."""
+    """Return Adult with two exact marginals; the joint distribution is their rounded product."""
     sexes, hours = (read_summary(file, folder) for file in SUMMARY_FILES["adult"])
     by_hour = hours["count"].to_numpy()
     female = int(sexes.loc[sexes["sex"] == "Female", "count"].sum())
@@ -71,7 +71,7 @@ def _ipums(folder: Path) -> Substitute:
 
 
 def _mix(sets: NDArray[np.bool_], rng: np.random.Generator) -> None:
-    """Exchange categories between random pairs of users, in place; row and column sums do not change."""
+    """Exchange categories between random pairs of users, in place; sums of rows and columns stay the same."""
     for _ in range(_ROUNDS):
         order = rng.permutation(len(sets))
         half = len(sets) // 2
@@ -88,7 +88,7 @@ def _mix(sets: NDArray[np.bool_], rng: np.random.Generator) -> None:
 def synthetic_sets(
     users: NDArray[np.int64], frequencies: NDArray[np.int64], rng: np.random.Generator
 ) -> NDArray[np.int32]:
-    """Draw sets of categories with given sizes and given frequencies per size, both met exactly.
+    """Draw sets of categories whose sizes, and frequencies within each size, are exactly the given ones.
 
     For each size the categories are dealt out in turn, each as often as it must occur, which meets both margins. Random
     pairs of users then redistribute, uniformly, the categories that only one of them has (curveball moves). These moves
@@ -111,7 +111,7 @@ def synthetic_sets(
 
 
 def _assign_first(table: pd.DataFrame, wanted: NDArray[np.int64]) -> pd.DataFrame:
-    """Split each distinct set by first page so that the first pages have exactly the given counts."""
+    """Split each distinct set by first page, so that each first page has exactly its given count."""
     count = table["count"].to_numpy()
     member = ((table["mask"].to_numpy()[:, None] >> np.arange(wanted.size)) & 1).astype(float)
     weight = wanted / np.maximum(count @ member, 1.0)
@@ -150,7 +150,7 @@ def _assign_first(table: pd.DataFrame, wanted: NDArray[np.int64]) -> pd.DataFram
 
 
 def _route(cells: NDArray[np.int64], member: NDArray[np.float64], give: int, take: int) -> list[int]:
-    """Return the shortest chain of categories along which users can be moved from `give` to `take`."""
+    """Return the shortest chain of categories by which users can move from `give` to `take`."""
     previous, front = {give: give}, [give]
     while take not in previous:
         reached = [
@@ -170,7 +170,7 @@ def _route(cells: NDArray[np.int64], member: NDArray[np.float64], give: int, tak
 
 
 def _msnbc(folder: Path) -> Substitute:
-    """Return a synthetic population, see `synthetic_sets`; first pages and visits per category are exact, too.
+    """Return a synthetic population of `synthetic_sets`, with exact first pages and visits per category.
 
     Users per set size, category frequencies per set size (hence overall), users per first page, and visits per category
     are preserved. Joint occurrence of categories, the joint law of set and first page, and the order and number of one
@@ -203,7 +203,7 @@ def _movielens(folder: Path) -> Substitute:
 
 
 def _mnist(folder: Path) -> Substitute:
-    """Return scikit-learn's 8 x 8 digits with gray values scaled from 0..16 to 0..255; the last fifth is test data."""
+    """Return scikit-learn's 8 x 8 digits with gray values scaled from 0..16 to 0..255; the last fifth is for tests."""
     from sklearn.datasets import load_digits
 
     digits = load_digits()

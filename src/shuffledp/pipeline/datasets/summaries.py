@@ -1,4 +1,4 @@
-"""The small aggregate tables in ``data/summaries``: writer and reader."""
+"""The small aggregate tables in ``data/summaries``: their writer and reader."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SUMMARY_FILES = {
 
 
 def default_summaries_dir() -> Path:
-    """Return ``data/summaries`` of this repository, or of the working directory if installed elsewhere."""
+    """Return ``data/summaries`` of this repository, or of the working directory for an installed package."""
     here = Path(__file__).resolve().parents[4] / "data" / "summaries"
     return here if here.is_dir() else source("data/summaries")
 
@@ -74,7 +74,7 @@ def make_summaries(
     progress: bool = True,
     say: Callable[[str], None] = print,
 ) -> list[Path]:
-    """Make the summary tables from the raw files of Adult, IPUMS and MSNBC."""
+    """Write the summary tables from the raw files of Adult, IPUMS and MSNBC."""
     written = []
     for name in SUMMARY_FILES:
         try:
@@ -92,7 +92,7 @@ def make_summaries(
 
 
 def read_summary(file: str, folder: Path) -> pd.DataFrame:
-    """Read one summary table; raise `SourceError` unless it is the published one."""
+    """Read one summary table. Raise `SourceError` unless it is the published table."""
     path = folder / file
     if not path.is_file() or sha256_of(path) != SUMMARY_SHA256[file]:
         raise SourceError(

@@ -1,4 +1,4 @@
-"""Limits of every transfer from any source, in bytes and in seconds."""
+"""Limits on every transfer from any source, in bytes and seconds."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LEAST = (1024.0, 30.0)
 
 @dataclass
 class Pace:
-    """Minimum speed of a transfer in every interval of time."""
+    """Minimum speed of a transfer in each interval of time."""
 
     least: tuple[float, float] = LEAST
     now: Callable[[], float] = time.monotonic
@@ -35,7 +35,7 @@ class Pace:
         self._since = self.now()
 
     def too_slow(self, received: int) -> bool:
-        """Return whether the transfer of `received` bytes was too slow in a completed interval."""
+        """Return whether a transfer with `received` bytes so far was too slow in a completed interval."""
         speed, span = self.least
         elapsed = self.now() - self._since
         if elapsed < span:
@@ -50,7 +50,7 @@ class Pace:
 
 
 def blocks_of_file(path: Path, limit: int, pace: Pace | None = None) -> Iterator[bytes]:
-    """Yield the content of a file of a mirror."""
+    """Yield the content of a file on a mirror."""
     pace = pace or Pace()
     received = 0
     try:
@@ -70,7 +70,7 @@ def blocks_of_file(path: Path, limit: int, pace: Pace | None = None) -> Iterator
 
 @contextlib.contextmanager
 def bounded_urlopen(limit: int, least: tuple[float, float] = LEAST) -> Iterator[None]:
-    """Limit responses of ``urllib.request.urlopen`` in a context; slower or larger ones raise `DownloadError`."""
+    """Limit the responses of ``urllib.request.urlopen`` in a context. A slower or larger one raises `DownloadError`."""
     original = urllib.request.urlopen
 
     def opened(*args: Any, **kwargs: Any) -> Any:

@@ -1,1 +1,1 @@
-"""Experiments as data: configuration, grids, seeds, the runner, and the two result tables."""
+"""Experiments as data: configuration, grids, seeds, the runner and the two result tables."""

@@ -1,4 +1,4 @@
-"""Methods with a function and a training run: each cell has the function's value and the accuracy of a round."""
+"""Methods with a function and a training run: each cell has the function's value and a round's accuracy."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from shuffledp.pipeline.experiments.trained import Trained, TrainingFiles, read
 
 
 class WithTraining(Computed):
-    """Evaluation of a function, with the accuracy at the cell's round if a model was trained."""
+    """Evaluation of a function, with the accuracy at the cell's round if a model is trained."""
 
     @cached_property
     def _trained(self) -> Trained | None:
@@ -39,7 +39,7 @@ class WithTraining(Computed):
 
     @property
     def data(self) -> tuple[str, str]:
-        """Data source and note of the training run; ``"none"`` and the reason if training was left out."""
+        """Source and note of the training run's data; ``"none"`` and the reason without training."""
         if self._trained is not None:
             return self._trained.data_source, self._trained.note
         return "none", f"Training is left out ({self.job['training']['left_out']}): there is no accuracy."

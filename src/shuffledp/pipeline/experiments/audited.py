@@ -1,4 +1,4 @@
-"""Parts of the configuration on which the audit depends, as plain data with few imports."""
+"""Parts of the configuration that the audit depends on, as plain data with few imports."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SEED = 1
 
 
 def plan(job: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the parts of a built-in protocol's job that determine its claims; variables for errors are omitted."""
+    """Return the parts of a built-in protocol's job that determine its claims, without variables of errors."""
     said = {part: job[part] for part in ("population", "budget", "options")}
     task = with_domain(job["task"], job["data"]) if job["data"]["name"] == OWN else job["task"]
     said["task"] = {k: v for k, v in task.items() if k not in ("truth", "metrics")}
@@ -45,7 +45,7 @@ def plan(job: Mapping[str, Any]) -> dict[str, Any]:
 
 @cache
 def family(task_kind: str, name: str) -> str:
-    """Return the private module with the base of a built-in protocol's family, or the protocol's own name."""
+    """Return the private module with a built-in protocol's base class, or the protocol's name without one."""
     tree = ast.parse(module_path(task_kind, name).read_text(encoding="utf-8"))
     classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
     bases = {base.id for node in classes for base in node.bases if isinstance(base, ast.Name)}
@@ -59,7 +59,7 @@ def family(task_kind: str, name: str) -> str:
 
 
 def audit_shares(effort: str) -> dict[str, tuple[tuple[str, str], ...]]:
-    """Return the (task kind, name) of the protocols of each audit job: one family, or one task in a quick run."""
+    """Return the (task kind, name) of the protocols in each audit job: one family, or one task in a quick run."""
     shares: dict[str, list[tuple[str, str]]] = {}
     for kind in TASK_KINDS:
         for name in available(kind):
@@ -70,9 +70,9 @@ def audit_shares(effort: str) -> dict[str, tuple[tuple[str, str], ...]]:
 
 
 def audit_jobs(jobs: Iterable[Mapping[str, Any]], effort: str) -> dict[str, dict[str, Any]]:
-    """Return the jobs of the audit by name, with everything on which they depend except code.
+    """Return the jobs of the audit by name, with all the data that they depend on.
 
-    Functions and plug-ins are skipped, and files of the user with a domain that is unknown before the count.
+    Functions and plug-ins are skipped, and so are files of the user whose domain is unknown before they are counted.
     """
     own = [job for job in jobs if job["protocol"] and not is_plugin(job["protocol"]) and _has_domain(job)]
     return {

@@ -1,4 +1,4 @@
-"""The two result tables of every (experiment, method) job: ``cells``, and ``values`` by metric, kind and repeat."""
+"""The two result tables of an (experiment, method) job: ``cells``, and ``values`` by metric, kind and repeat."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Bundle:
 
 
 def table(rows: list[dict[str, Any]], schema: pa.Schema) -> pa.Table:
-    """Return an Arrow table with exactly the schema's columns; raise for a missing or surplus key."""
+    """Return an Arrow table with the columns of the schema. Raise for a missing or surplus key."""
     for row in rows:
         if set(row) != set(schema.names):
             raise ValueError(

@@ -1,4 +1,4 @@
-"""Interface between the runner and each kind of method, one cell after another."""
+"""Interface between the runner and each kind of method, for one cell at a time."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ Row = dict[str, Any]
 
 
 def value_row(metric: str, kind: str, value: float, repeat: int = 0) -> Row:
-    """Return a row of values of a cell."""
+    """Return a row for the values of a cell."""
     return {"metric": metric, "kind": kind, "repeat": repeat, "value": float(value)}
 
 
 @dataclass
 class Work(ABC):
-    """Base class of the jobs of one kind; a method with training finds its curve below ``results``."""
+    """Base class of jobs of one kind; ``results`` is the folder with the curves of training runs."""
 
     job: Job
     prepared: Path
@@ -34,13 +34,13 @@ class Work(ABC):
 
     @abstractmethod
     def labels(self) -> Row:
-        """Return the entries that are equal in all cells."""
+        """Return the entries that all cells have in common."""
 
     @abstractmethod
     def cell(
         self, point: Mapping[str, Any], accounting: str, resolved: Mapping[str, Any]
     ) -> tuple[Row, list[Row]]:
-        """Return the entries of a cell and its rows of values; raise `Infeasible` if no parameters meet the budget."""
+        """Return the entries of a cell and its rows of values. Raise `Infeasible` if no parameters meet the budget."""
 
     @property
     def data(self) -> tuple[str, str]:
@@ -49,5 +49,5 @@ class Work(ABC):
 
     @property
     def details(self) -> dict[str, Any]:
-        """Further entries of provenance about the data, such as the user's files with their checksums."""
+        """Further entries of provenance about the data, for example the user's files with their checksums."""
         return {}

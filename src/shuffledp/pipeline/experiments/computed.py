@@ -1,4 +1,4 @@
-"""Methods with a function: a curve without simulation, one number per cell."""
+"""Methods with a function: a curve without simulation, with one number per cell."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class Computed(Work):
 
     @property
     def accountings(self) -> tuple[str, ...]:
-        """All accountings of the job; a function without this argument gives the same curve under each."""
+        """All accountings of the job; a function without this argument has the same curve under each."""
         return tuple(self.job["accounting"])
 
     def labels(self) -> Row:
-        """Return the name of the method and the label of the function."""
+        """Return the method's name and the function's label."""
         return {"label": self.job["method"], "protocol": self.job["function"]}
 
     def cell(

@@ -1,4 +1,4 @@
-"""Modules that a method's job imports by name, which its source does not show."""
+"""Modules that a method's job imports by name, which source code does not show."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from shuffledp.protocols.registry import module_path
 
 
 def entries(job: Job, root: Path) -> tuple[Entry, ...]:
-    """Return the modules and files that a job loads by name, besides the imports of the runner."""
+    """Return the modules and files that a job loads by name, in addition to the runner's imports."""
     if not job["protocol"]:
         return kind_of(job), homes("shuffledp.accounting")[str(job["function"])][0]
     kind = job["task"]["kind"]

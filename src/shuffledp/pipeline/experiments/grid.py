@@ -1,4 +1,4 @@
-"""Grids of an experiment, whose variables a configuration refers to as ``$name``."""
+"""Grid of an experiment, whose variables a configuration writes as ``$name``."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def is_variable(value: Any) -> bool:
 
 
 def variables(value: Any) -> set[str]:
-    """Return the names of all grid variables to which a (nested) configuration value refers."""
+    """Return the names of all grid variables in a (nested) configuration value."""
     if is_variable(value):
         return {value[1:]}
     if isinstance(value, Mapping):
@@ -24,7 +24,7 @@ def variables(value: Any) -> set[str]:
 
 
 def resolve(value: Any, point: Mapping[str, Any]) -> Any:
-    """Return the value with every ``$name`` replaced by the point's coordinate."""
+    """Return the value with the point's coordinate in place of every ``$name``."""
     if is_variable(value):
         return point[value[1:]]
     if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""Objects built from the plain data of a job: its task, population, budget and name."""
+"""Objects that the plain data of a job describe: its task, population, budget and name."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from shuffledp.tasks import TASKS, Budget, Task
 
 
 class TrainingPart(TypedDict):
-    """Training run that a method names, the variable over its rounds, and the reason if training is left out."""
+    """Training run of a method: its name, the variable over its rounds, and the reason for its omission."""
 
     run: str
     round: str | None
@@ -19,7 +19,7 @@ class TrainingPart(TypedDict):
 
 
 class OptionalParts(TypedDict, total=False):
-    """Optional parts of a job: task to budget, which protocols share, and further parts of some methods."""
+    """Optional parts of a job: task, data, population and budget, which protocols share, and parts of some methods."""
 
     task: dict[str, Any]
     data: dict[str, Any]
@@ -31,7 +31,7 @@ class OptionalParts(TypedDict, total=False):
 
 
 class Job(OptionalParts):
-    """Plain data of the job of one method of one experiment; jobs of functions need no seed."""
+    """Plain data of the job of one method in one experiment; a function's job needs no seed."""
 
     paper: str
     experiment: str
@@ -52,7 +52,7 @@ PARTS = ("task", "data", "population", "budget", "options", "arguments")
 
 
 def parts_at(job: Job, point: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the `PARTS` that a job has, with the values of a point of its grid."""
+    """Return the `PARTS` of a job with the values at a point of its grid."""
     found: dict[str, Any] = resolve({part: value for part, value in job.items() if part in PARTS}, point)
     return found
 
@@ -68,19 +68,19 @@ _LAWS: Mapping[str, Callable[..., populations.Population]] = {
 
 
 def population_from(config: Mapping[str, Any]) -> populations.Population:
-    """Return the population of a configuration; ``{users: n}`` is n participants, hence n - 1 others."""
+    """Return the population of a configuration; ``{users: n}`` means n participants, hence n - 1 others."""
     if "users" in config:
         return populations.Fixed(config["users"] - 1)
     return _LAWS[config["law"]](**{k: v for k, v in config.items() if k != "law"})
 
 
 def task_from(config: Mapping[str, Any]) -> Task:
-    """Return the task of a configuration, without the keys that select only the metric of errors."""
+    """Return the task of a configuration; keys that only select the metric of errors are ignored."""
     return TASKS[config["kind"]](**{k: v for k, v in config.items() if k not in ("kind", "truth", "metrics")})
 
 
 def budget_from(config: Mapping[str, Any], population: populations.Population) -> Budget:
-    """Return the budget of a configuration; ``delta_times_users`` is divided by the expected participants."""
+    """Return the budget of a configuration; ``delta_times_users`` is divided by the expected number of participants."""
     if ("delta" in config) == ("delta_times_users" in config):
         raise ValueError("A budget needs either delta or delta_times_users.")
     eps = config["eps"]
@@ -91,5 +91,5 @@ def budget_from(config: Mapping[str, Any], population: populations.Population) -
 
 
 def name_of(job: Job | Mapping[str, Any]) -> str:
-    """Return ``paper.experiment.method``, the name of a job in progress lines."""
+    """Return ``paper.experiment.method``, the name of a job in lines of progress."""
     return f"{job['paper']}.{job['experiment']}.{job['method']}"

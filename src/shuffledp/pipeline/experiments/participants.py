@@ -1,9 +1,9 @@
-"""Participants of every repeat, drawn once per grid point and equal for all methods.
+"""Participants of every repeat, drawn once per grid point, so that all methods have the same participants.
 
 The stream of a repeat is named by data set, population, task and repeat, not by method, accounting or eps, so that
-curves of one figure have the same participants. The name has every setting of the data set and the task on which a draw
-depends. The name leaves out settings that only interpret a draw: the split of users over privacy levels, the sign and
-the scale of numbers, the clipping norm of vectors, and the choice of truth, of participants or of the population.
+curves of one figure have the same participants. The name has every setting of the data set and the task that a draw
+depends on. It omits settings that only interpret a draw: the split of users over privacy levels, the sign and the scale
+of numbers, the clipping norm of vectors, and the choice of truth, of participants or of the population.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MOST_NODES = 1_000_000
 
 @dataclass(frozen=True)
 class Typical:
-    """Every likely number of participants with its weight; counts are expected counts, not draws."""
+    """Likely numbers of participants with their weights; counts are expected counts, not draws."""
 
     participants: Participants
     weights: Floats
@@ -33,7 +33,7 @@ class Typical:
 
 @dataclass
 class LastDraw:
-    """Last drawn numbers of participants, (R,), and their data; privacy levels may be reassigned without a draw."""
+    """Numbers of participants drawn last, (R,), and their data; privacy levels can be reassigned without a draw."""
 
     key: str = ""
     n: Ints = field(default_factory=lambda: np.empty(0, np.int64))
@@ -73,7 +73,7 @@ def participants(
 def typical(
     task: Task, source: Source, law: populations.Law, *, truth: str = "participants"
 ) -> Typical | None:
-    """Return the support and the sampling variance of the closed-form expectation; None if data are unknown."""
+    """Return expected participants, weights and the sampling variance, for closed forms; None if data are unknown."""
     window = law.window(1e-15)
     nodes, weights = _thinned_out(window, MOST_NODES // int(np.prod(task.counts_shape)))
     found = source.expected(1 + nodes, truth)

@@ -1,4 +1,4 @@
-"""Reader and summary of the two result tables, whose columns `shuffledp.pipeline.experiments.bundle` lists."""
+"""Reader and summary of the two result tables; `shuffledp.pipeline.experiments.bundle` lists their columns."""
 
 from __future__ import annotations
 
@@ -49,19 +49,19 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Results:
-    """Results of some methods of one experiment, verified against their checksums."""
+    """Results of some methods of one experiment, which match their checksums."""
 
     cells: pd.DataFrame
     values: pd.DataFrame
     provenance: Mapping[str, Mapping[str, Any]]
 
     def summary(self) -> pd.DataFrame:
-        """Return one row per cell, metric and kind: mean, standard error, number of repeats, and the cell's columns."""
+        """Return one row per cell, metric and kind: mean, standard error, number of repeats and the cell's columns."""
         return summarize(self.cells, self.values)
 
 
 def read(bundles: Mapping[str, Bundle]) -> Results:
-    """Return the results by method id; `IntegrityError` names a file with a wrong checksum."""
+    """Return the results by method id. Raise `IntegrityError` with the name of a file whose checksum differs."""
     cells, values, provenance = [], [], {}
     for method, bundle in bundles.items():
         cells.append(_frame(verified(bundle.cells, bundle.checksum)))

@@ -1,4 +1,4 @@
-"""Runner of a job: all cells of one (experiment, method) in one process, vectorized over repeats."""
+"""Runner of a job: all cells of an (experiment, method) in one process, vectorized over repeats."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 
 
 def kind_of(job: Job) -> str:
-    """Return the module that runs a kind of job; jobs do not import the modules of other kinds."""
+    """Return the module that runs this kind of job; modules of other kinds are not imported."""
     if job["protocol"]:
         return "shuffledp.pipeline.experiments.simulated"
     return (
@@ -35,7 +35,7 @@ def kind_of(job: Job) -> str:
 
 @dataclass(frozen=True)
 class JobResult:
-    """Tables of one job, and source and notes of its data."""
+    """Tables of one job, with the source and the notes of its data."""
 
     cells: pa.Table
     values: pa.Table
@@ -47,7 +47,7 @@ class JobResult:
 def run(
     job: Job, *, prepared: Path, root: Path, results: Path | None = None, every: float = 5.0
 ) -> JobResult:
-    """Run all cells of one method of one experiment, with a line of progress about every ``every`` seconds."""
+    """Run all cells of one method in one experiment, and report progress about every ``every`` seconds."""
     work: Work = import_module(kind_of(job)).work(job, prepared, root, results)
     offered = work.accountings
     pairs = [(p, a) for p, a in cells_of(job) if a in offered]

@@ -1,4 +1,4 @@
-"""Random streams by name, so that results depend on the job's data and not on order, cores or other methods."""
+"""Random streams by name: results depend on a job's data, not on order, cores or other methods."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 
 def canonical_json(value: Any) -> str:
-    """Return one text per value: sorted keys, no spaces, floats by ``repr``; raise for nan and infinity."""
+    """Return a unique text of a value: sorted keys, no spaces, floats by ``repr``. Raise for nan and infinity."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 
@@ -20,5 +20,5 @@ def digest(value: Any) -> str:
 
 
 def generator(*key: Any) -> np.random.Generator:
-    """Return the generator of a key; equal keys give equal streams on every machine."""
+    """Return the random generator of a key; equal keys give equal streams on every machine."""
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(int(digest(list(key)), 16))))

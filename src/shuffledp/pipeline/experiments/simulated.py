@@ -36,7 +36,7 @@ from shuffledp.tasks import (
 
 @dataclass
 class Simulated(Work):
-    """Simulation of a protocol; data are loaded once, and successive cells share the participants of a point."""
+    """Simulation of a protocol; data are loaded once, and cells of the same point share its participants."""
 
     _sources: dict[str, Source] = field(default_factory=dict)
     _last: LastDraw = field(default_factory=LastDraw)
@@ -53,7 +53,7 @@ class Simulated(Work):
 
     @property
     def data(self) -> tuple[str, str]:
-        """Source of the first data used, and the notes of all data used."""
+        """Source of the first data in use, and the notes of all data in use."""
         used = next(iter(self._sources.values()), None)
         notes = dict.fromkeys(source.note for source in self._sources.values() if source.note)
         return (used.data_source, " ".join(notes)) if used else ("none", "")
@@ -66,7 +66,7 @@ class Simulated(Work):
         return {"files": files} if files else {}
 
     def labels(self) -> Row:
-        """Return the labels of the protocol and of the data."""
+        """Return the labels of the protocol and the data."""
         found = self._protocol
         return {
             "label": found.label,
@@ -153,12 +153,12 @@ work = Simulated
 
 
 def _among(point: Mapping[str, Any], places: Mapping[str, list[Any]] | None) -> bool:
-    """Return whether all named variables of a point have one of the named values; False if ``places`` is None."""
+    """Return whether all listed variables of a point have a listed value; False if ``places`` is None."""
     return places is not None and all(point[name] in values for name, values in places.items())
 
 
 def _spent(protocol: Any, budget: Budget) -> list[Row]:
-    """Return rows of the spent eps, of eps with absent users and of the gain of fake users, where they are known."""
+    """Return rows of the spent eps, eps with absent users, and the gain of fake users; unknown numbers have no row."""
     eps = spent_epsilon(protocol.privacy_profile(), budget)
     spent = math.nan if eps is None else eps
     left = [protocol.remaining_epsilon(ABSENT, budget, colluding=colluding) for colluding in (True, False)]
@@ -168,7 +168,7 @@ def _spent(protocol: Any, budget: Budget) -> list[Row]:
 
 
 def _worst(protocol: ProtocolBase, support: Typical, task: Summation) -> list[Row]:
-    """Return a row of the largest error over all inputs common to all users; no row without a closed form."""
+    """Return a row of the largest error if all users have one input, over all inputs; no row without a closed form."""
     n, size = support.participants.public.n_users, int(np.prod(task.counts_shape))
     everybody = np.repeat(n, size)
     counts = (everybody[:, None] * np.tile(np.eye(size, dtype=np.int64), (len(n), 1))).reshape(

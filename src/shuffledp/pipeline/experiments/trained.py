@@ -13,7 +13,7 @@ from shuffledp.storage import verified
 
 @dataclass(frozen=True)
 class TrainingFiles:
-    """Files of one run, with the checkpoint, which is removed when the curve is published."""
+    """Files of one run; its checkpoint is removed when the curve is published."""
 
     curve: Path
     provenance: Path
@@ -29,7 +29,7 @@ class TrainingFiles:
 
 @dataclass(frozen=True)
 class Trained:
-    """Finished run: accuracy in [0, 1] by round, and the source of the data."""
+    """Finished run: accuracy in [0, 1] by round, and the data source."""
 
     data: str
     accuracy: Mapping[int, float]
@@ -38,7 +38,7 @@ class Trained:
 
 
 def read(files: TrainingFiles) -> Trained:
-    """Read a finished run; `IntegrityError` names a file with a wrong checksum."""
+    """Read a finished run. Raise `IntegrityError` with the name of a file whose checksum differs."""
     about = json.loads(verified(files.provenance, files.checksum).read_text(encoding="utf-8"))
     curve = table_files.read(verified(files.curve, files.checksum)).to_pylist()
     accuracy = {point["round"]: point["accuracy"] for point in curve}

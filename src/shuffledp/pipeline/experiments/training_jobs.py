@@ -57,14 +57,14 @@ class TrainingRun:
         return [*range(plan.evaluate_every, plan.rounds, plan.evaluate_every), plan.rounds]
 
     def plan(self, seed: int) -> TrainingPlan:
-        """Return the settings for training; random streams are named by run seed, paper and run."""
+        """Return the settings for training; the seed, the paper and the run name the random streams."""
         settings = dict(self.settings)
         network = Network(image=IMAGES[self.data], **settings.pop("network", {}))
         named = int(digest([seed, "training", self.paper, self.id]), 16)
         return TrainingPlan(seed=named, network=network, **settings)
 
     def job(self, seed: int) -> dict[str, Any]:
-        """Return all data on which training depends."""
+        """Return all data that training depends on."""
         return {
             "paper": self.paper,
             "training": self.id,
@@ -83,7 +83,7 @@ class TrainingRun:
 
 
 def left_out(wish: str) -> str:
-    """Return the reason why training is left out, empty if a model is trained; raise if it is required without JAX."""
+    """Return the reason for no training, empty if a model is trained. Raise if training is required without JAX."""
     if wish == "skip":
         return "learning: skip"
     if available():
@@ -96,7 +96,7 @@ def left_out(wish: str) -> str:
 def train_run(
     job: Mapping[str, Any], *, prepared: Path, raw: Path, checkpoint: Path, every: float = 5.0
 ) -> tuple[TrainingCurve, dict[str, str]]:
-    """Train a model, or resume training; return the accuracy curve, and the source of the data with a note."""
+    """Train a model or resume training; return the accuracy curve, and the data's source and note."""
     from shuffledp.pipeline.learning.training import train  # needs JAX
 
     run = TrainingRun(job["paper"], job["training"], job["data"], job["settings"], job["shortened"])
@@ -143,7 +143,7 @@ def _data(name: str, prepared: Path, raw: Path) -> tuple[LearningData, str, str]
 
 
 def _own_images(name: str, path: Path) -> LearningData:
-    """Return the user's color images; pixels are centered and scaled by the training images' mean and deviation."""
+    """Return the user's color images; the training images' mean and deviation standardize the pixels."""
     if not path.is_file():
         raise ValueError(missing(name, path))
     with np.load(path, allow_pickle=False) as bundle:
@@ -162,7 +162,7 @@ def _own_images(name: str, path: Path) -> LearningData:
 
 
 def missing(name: str, path: Path) -> str:
-    """Return the error message for a missing data set of the user."""
+    """Return the error message for a missing data set that the user must supply."""
     return (
         f"{name} is not downloaded: put a file {path} there that holds the arrays {', '.join(_ARRAYS)} "
         "(see docs/shuffle_gaussian.md)."

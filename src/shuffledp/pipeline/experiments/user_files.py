@@ -1,4 +1,4 @@
-"""Files of the user: checked when the workflow is read, and counted once by a job for all methods."""
+"""Files of the user: checked when the workflow starts, and counted once for all methods."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SAID_EVERY = 10_000_000
 
 
 def check(asked: Mapping[str, Any], root: Path) -> None:
-    """Raise ``ValueError`` unless the file of a request exists and has the required columns; no rows are read."""
+    """Raise ``ValueError`` unless the requested file exists and has the required columns; no rows are read."""
     path = located(root, asked["path"])
     try:
         files_named(path)
@@ -47,7 +47,7 @@ def check(asked: Mapping[str, Any], root: Path) -> None:
 def prepare(
     asked: Mapping[str, Any], root: Path, prepared: Path, say: Callable[[str], None] = lambda _: None
 ) -> None:
-    """Count a file, or collect its sets; write the numbers, their description and their checksums."""
+    """Count a file or collect its sets; write the numbers, their description and their checksums."""
     path = located(root, asked["path"])
     files = files_named(path)
     before, read = [state_of(file) for file in files], 0
@@ -87,7 +87,7 @@ def prepare(
 
 
 def outdated(prepared: Path, root: Path) -> Iterator[tuple[Path, str]]:
-    """Yield the checksum list of prepared numbers, and the user's file, if the file's content has changed since."""
+    """Yield the checksum list of prepared numbers and the user's file for each file that has changed since."""
     for checksum in sorted(prepared.glob("file_*.sha256")):
         try:
             about = json.loads(read_verified(checksum.with_suffix(".json"), checksum))
@@ -103,7 +103,7 @@ def outdated(prepared: Path, root: Path) -> Iterator[tuple[Path, str]]:
 
 
 def files_named(path: Path) -> list[Path]:
-    """Return the files of a path; raise FileNotFoundError without a file."""
+    """Return the files of a path. Raise FileNotFoundError if there is no file."""
     try:
         return files_at(path)
     except ValueError:
@@ -134,7 +134,7 @@ def _read(asked: Mapping[str, Any], path: Path, progress: Callable[[int], None])
 
 
 def _of_counts(asked: Mapping[str, Any], path: Path, progress: Callable[[int], None]) -> Counted:
-    """Return the counts of a file; raise ValueError for another task or domain."""
+    """Return the counts in a file. Raise ValueError for another task or domain."""
     content = counts.read(path)
     found = counts.counted_of(content)
     if asked["kind"] == "summation":

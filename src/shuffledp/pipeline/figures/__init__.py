@@ -1,1 +1,1 @@
-"""Figures and tables drawn from results, without further computation."""
+"""Figures and tables that show results without further computation."""

@@ -33,7 +33,7 @@ _LONG_NUMBER = re.compile(r"(?<![\w.,])\d{4,}(?![\w.,]*\d)(?=$|[^\w])")
 
 @dataclass(frozen=True)
 class Axis:
-    """Axis from ``low`` to ``high``; numbers beyond it are marked at the edge."""
+    """Axis from ``low`` to ``high``; larger and smaller numbers are marked at its ends."""
 
     scale: Scale
     low: float
@@ -41,11 +41,11 @@ class Axis:
 
     @classmethod
     def in_units(cls, scale: Scale, low: float, high: float) -> Axis:
-        """Return the axis between two numbers, or logarithms of numbers."""
+        """Return the axis between two numbers, which are logarithms for a logarithmic scale."""
         return cls(scale, 10**low, 10**high) if scale == "log" else cls(scale, low, high)
 
     def units(self, numbers: Numbers) -> Numbers:
-        """Return numbers as lengths along the axis from an arbitrary origin; -inf if the logarithm does not exist."""
+        """Return numbers as lengths along the axis from an arbitrary origin; -inf without a logarithm."""
         if self.scale == "linear":
             return np.asarray(numbers, float)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -63,11 +63,11 @@ class Axis:
 
 
 def vertical(every: Iterable[Strand], scale: Scale, others: Sequence[float] = ()) -> Axis:
-    """Return the axis on which some curves are drawn.
+    """Return the vertical axis for some curves.
 
-    The limits leave out one of n >= 4 curves if it lies wholly beyond the others in a panel and would take more than a
-    third, and more than 1.5 / (n - 1), of the axis at one end. At most one end is shortened in this way, and
-    no logarithmic axis of at most `DECADES_SHOWN` decades.
+    The axis omits one of n >= 4 curves if that curve lies wholly beyond the others in a panel and would take more than
+    a third, and more than 1.5 / (n - 1), of the axis. At most one end is shortened in this way. Logarithmic axes of at
+    most `DECADES_SHOWN` decades are not shortened.
     """
     every, unit = list(every), Axis(scale, 1.0, 10.0)
     ends = _ends(every, unit)
@@ -142,7 +142,7 @@ class Ticks:
 
 
 def ticks(axis: Axis, most: int) -> Ticks:
-    """Return labeled ticks, at least two and at most about ``most``."""
+    """Return ticks with labels, at least two and at most about ``most``."""
     if axis.scale == "linear":
         return _linear(axis, most)
     low, high = math.log10(axis.low), math.log10(axis.high)
@@ -192,7 +192,7 @@ def _plain(value: float) -> str:
 
 
 def power(value: float, digits: int = 3) -> str:
-    """Return a number with a power of ten in Unicode superscripts, without a formula."""
+    """Return a number with a power of ten in Unicode superscripts."""
     if value == 0:
         return "0"
     exponent = math.floor(math.log10(abs(value)) + _NUDGE)
@@ -208,12 +208,12 @@ def typeset(text: str) -> str:
 
 
 def short(value: float) -> str:
-    """Return a number with three digits, for the label of an arrow."""
+    """Return a number with three digits for the label of an arrow."""
     if value == 0 or _LEAST_PLAIN <= abs(value) < _MOST_PLAIN:
         return _plain(float(f"{value:.3g}"))
     return power(value)
 
 
 def inside(axis: Axis, numbers: Numbers) -> NDArray[np.bool_]:
-    """Return whether each number lies within an axis."""
+    """Return, for each number, whether it lies within an axis."""
     return (numbers >= axis.low) & (numbers <= axis.high)

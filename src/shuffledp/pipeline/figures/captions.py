@@ -1,4 +1,4 @@
-"""Captions: templates with numbers from the drawing's own table, so that no number is typed.
+"""Captions: templates whose numbers come from the table of the drawing, so that no number is typed.
 
 A template is reStructuredText with Jinja expressions. The names in the expressions are `where` (values common to all
 rows of the file), `facts` (statements of the configuration and the results), `scale` ("paper" or "shortened"), `called`
@@ -93,7 +93,7 @@ class Share:
 
     @property
     def some(self) -> bool:
-        """True if the condition holds at some points, but not at all points."""
+        """True if the condition holds at some points but not at all of them."""
         return not self.every and not self.none
 
     @property
@@ -125,7 +125,7 @@ class Values:
 
     @property
     def variables(self) -> list[str]:
-        """Variables on which the numbers depend."""
+        """Variables that the numbers depend on."""
         return [str(column) for column in self.rows if column != _NUMBER]
 
     @property
@@ -168,7 +168,7 @@ class Values:
         return len(self.rows)
 
     def at(self, **point: Any) -> Values:
-        """Return the numbers at the given values of variables."""
+        """Return the numbers at given values of variables."""
         asked = f"{self.asked}.at({_arguments(point)})"
         return _checked(_at(self.rows, point, asked), asked, {**self.settings, **point}, self.thing)
 
@@ -181,15 +181,15 @@ class Values:
         return self._at_extreme(variable, self.numbers.idxmax())
 
     def below(self, bound: float) -> Share:
-        """Count the points at which the number is smaller than a bound, by more than rounding."""
+        """Count the points at which the number is below a bound by more than rounding."""
         return self._share(self.numbers < bound - abs(bound) * _SAME)
 
     def above(self, bound: float) -> Share:
-        """Count the points at which the number is larger than a bound, by more than rounding."""
+        """Count the points at which the number exceeds a bound by more than rounding."""
         return self._share(self.numbers > bound + abs(bound) * _SAME)
 
     def near(self, number: float, within: float) -> Share:
-        """Count the points at which the absolute difference from another number is at most ``within``."""
+        """Count the points at which the number differs from another number by at most ``within``."""
         return self._share((self.numbers - number).abs() <= within)
 
     def crossing(self, variable: str, bound: float) -> tuple[Any, Any] | None:
@@ -207,7 +207,7 @@ class Values:
         return (values[first - 1] if first else None), values[first]
 
     def slope(self, variable: str) -> Values:
-        """Return growth exponents along a variable, one per pair of neighboring values."""
+        """Return growth exponents along a variable, one for each pair of neighboring values."""
         if variable not in self.variables:
             raise CaptionError(f"{self.asked}: does not run along {variable!r}.")
         others = [v for v in self.variables if v != variable]
@@ -244,13 +244,13 @@ class Values:
         )
 
     def less_than(self, other: Values) -> Share:
-        """Count the common points at which the number is smaller than the other, by more than rounding."""
+        """Count the common points at which this number is smaller than the other, by more than rounding."""
         both = self._paired(other)
         slack = both[_OTHER].abs() * _SAME
         return Share(int((both[_NUMBER] < both[_OTHER] - slack).sum()), len(both), self.thing)
 
     def meets(self, other: Values) -> bool:
-        """Return whether a point is in both."""
+        """Return whether both have a common point."""
         return not self._merged(other).empty
 
     def _merged(self, other: Values) -> pd.DataFrame:
@@ -306,7 +306,7 @@ def _at(rows: pd.DataFrame, point: Fields, asked: str) -> pd.DataFrame:
 
 
 def _without(rows: pd.DataFrame, names: Collection[Any]) -> pd.DataFrame:
-    """Return rows without some columns, in half the time of `DataFrame.drop`."""
+    """Return rows without some columns, twice as fast as `DataFrame.drop`."""
     return rows[[column for column in rows if column not in names]]
 
 
@@ -343,7 +343,7 @@ class Numbers:
         grid: Sequence[str],
         here: Fields,
     ) -> Numbers:
-        """Return the drawn numbers of an experiment's results, one per cell: the closed form if there is one."""
+        """Return the drawn numbers of an experiment, one per cell: the closed form or else a simulated mean."""
         numbers = long_form(cells, summary, quantity)
         columns = [c for c in ("method", *_COLUMNS, *grid) if c in numbers]
         first = numbers.sort_values("kind", kind="stable").drop_duplicates(
@@ -378,25 +378,25 @@ class Numbers:
         return _checked(_without(rows, {"method", *fixed, *settled}), asked, fixed)
 
     def _settled(self, rows: pd.DataFrame, variable: str) -> bool:
-        """Return whether a method is independent of a variable, or is drawn under one accounting only."""
+        """Return whether a method does not depend on a variable, or is drawn under one accounting only."""
         return bool(rows[variable].isna().all()) or (
             variable == "accounting" and rows[variable].nunique() == 1
         )
 
     def ratio(self, method: str, other: str, **at: Any) -> Values:
-        """Return a method's numbers divided by another method's, at their common points."""
+        """Return the ratios of a method's numbers to another method's numbers, at their common points."""
         return self.value(method, **at) / self.value(other, **at)
 
     def printed_over(self, method: str, **at: Any) -> Values:
-        """Return a method's printed numbers over its other ones, such as the exact ones."""
+        """Return the ratios of a method's printed numbers to its other numbers, such as the exact numbers."""
         return self.value(method, **{**at, "accounting": "printed"}) / self.value(method, **at)
 
     def share_better(self, method: str, other: str, **at: Any) -> Share:
-        """Count the common points at which the first method's number is smaller, by more than rounding."""
+        """Count the common points at which a method's number is smaller than the other's, by more than rounding."""
         return self.value(method, **at).less_than(self.value(other, **at))
 
     def lead(self, method: str, but: Sequence[str] = (), **at: Any) -> Values:
-        """Return the smallest number of the other methods, except `but`, over a method's number."""
+        """Return the ratios of the smallest number of the other methods, except `but`, to a method's number."""
         rivals = [m for m in self.methods if m not in (method, *but) and self.drawn(m, **at)]
         if not rivals:
             raise CaptionError(f"lead({method!r}): no other method is drawn.")
@@ -412,7 +412,7 @@ class Numbers:
         return _checked(smallest, f"lead({method!r})", ratios[0].settings)
 
     def lowest(self, among: Sequence[str], **at: Any) -> str | None:
-        """Return the method that has the smallest number, possibly tied, at the most points; None without methods."""
+        """Return the method with the smallest number at the most points, ties included; None without drawn methods."""
         drawn = [m for m in among if self.drawn(m, **at)]
         if not drawn:
             return None
@@ -423,7 +423,7 @@ class Numbers:
         return max(drawn, key=lambda m: wins.get(m, 0))
 
     def growth(self, method: str, variable: str) -> Values | None:
-        """Return a method's numbers at the largest value of a variable over those at its smallest value, or None."""
+        """Return the ratios of a method's numbers at the largest and the smallest value of a variable, or None."""
         found = self.value(method) if self.drawn(method) else None
         if found is None or variable not in found.variables:
             return None
@@ -477,7 +477,7 @@ class Numbers:
 
 @dataclass(frozen=True)
 class ClaimRows:
-    """Table of claims, which has only texts, for its caption."""
+    """Table of claims, whose cells are texts, for its caption."""
 
     rows: pd.DataFrame
 
@@ -486,18 +486,18 @@ class ClaimRows:
         return {name: getattr(self, name) for name in ("column", "rows_with", "entries")}
 
     def column(self, name: str, **where: Any) -> Values:
-        """Return the numbers of a column in the rows with the given entries, without rows that have no number."""
+        """Return the numbers of a column in the rows with the given entries; rows without a number are omitted."""
         asked = f"column({', '.join(filter(None, [repr(name), _arguments(where)]))})"
         numbers = pd.to_numeric(self._at(where)[self._known(name)], errors="coerce").dropna()
         rows = pd.DataFrame({"row": numbers.index, _NUMBER: numbers.to_numpy(float)})
         return _checked(rows, asked, {}, "entries")
 
     def rows_with(self, **where: Any) -> Share:
-        """Count the rows with the given entries, among all rows."""
+        """Count the rows with the given entries among all rows."""
         return Share(len(self._at(where)), len(self.rows), "entries")
 
     def entries(self, name: str, **where: Any) -> list[str]:
-        """Return the entries of a column in the rows with the given other entries."""
+        """Return the entries of a column in the rows with given entries in other columns."""
         return self._at(where)[self._known(name)].tolist()
 
     def _at(self, where: Fields) -> pd.DataFrame:
@@ -516,7 +516,7 @@ class ClaimRows:
 
 
 def number(value: Values | float, digits: int = DIGITS) -> str:
-    """Return a number with the given significant digits and separated thousands; "1" if whole, "1.00" if about 1."""
+    """Return a number with the given significant digits and thousands separators; "1" if whole, "1.00" if about 1."""
     one = value.only if isinstance(value, Values) else float(value)
     if one == 0:
         return "0"
@@ -529,13 +529,13 @@ def number(value: Values | float, digits: int = DIGITS) -> str:
 
 
 def integer(value: Values | float) -> str:
-    """Return a whole number with all digits and separated thousands."""
+    """Return a whole number with all digits and thousands separators."""
     one = value.only if isinstance(value, Values) else value
     return f"{one:,.0f}"
 
 
 def span(value: Values, digits: int = DIGITS) -> str:
-    """Return the range of the numbers, "1.2 to 55"; one number if both ends have the same text."""
+    """Return the range of the numbers, "1.2 to 55", or one number if both ends have the same text."""
     low, high = number(value.least, digits), number(value.greatest, digits)
     if float(low.replace(",", "")) == float(high.replace(",", "")):
         return max(
@@ -584,7 +584,7 @@ def how_drawn(*, both: bool, means: bool, simulated: bool, closed: bool = True) 
 
 
 def exact_cuts(printed_over_exact: Values, what: str) -> str:
-    """Describe the effect of exact accounting on a quantity, such as "divides the error by 2.10 to 4.80"."""
+    """Describe how exact accounting changes a quantity, for example "divides the error by 2.10 to 4.80"."""
     least, greatest = printed_over_exact.least, printed_over_exact.greatest
     change = max(abs(1 / least - 1), abs(1 / greatest - 1))
     if change < _HARDLY:
@@ -600,12 +600,12 @@ def exact_cuts(printed_over_exact: Values, what: str) -> str:
 
 
 def said(text: str) -> str:
-    """Return a number that this run does not compute, such as a number of the paper."""
+    """Return a number that this run does not compute, for example a number from the paper."""
     return text
 
 
 def render(path: Path, names: Fields) -> str:
-    """Render a template with its numbers."""
+    """Render a template with the given names."""
     text = path.read_text(encoding="utf-8")
     try:
         prose = _compiled(text).render(**names).strip() + "\n"
@@ -621,14 +621,14 @@ def render(path: Path, names: Fields) -> str:
 
 
 def plain_caption(title: str, facts: Mapping[str, str]) -> str:
-    """Return the caption of a drawing that has no template: its title, and the origin of its numbers."""
+    """Return the caption of a drawing without a template: its title, and the origin of its numbers."""
     heading = title if len(title) <= LONGEST_FINDING else f"{title[: LONGEST_FINDING - 2]} …"
     said = "; ".join(f"{name}: {text}" for name, text in facts.items() if name in PLAIN_FACTS)
     return f"{as_it_stands(heading)}\n\n{as_it_stands(said)}.\n"
 
 
 def as_it_stands(text: str) -> str:
-    """Return text that reStructuredText shows unchanged, on one line."""
+    """Return text on one line that reStructuredText shows unchanged."""
     return re.sub(r"([\\*`|_:<>-])", r"\\\1", " ".join(text.split()))
 
 
@@ -648,7 +648,7 @@ def _compiled(text: str) -> jinja2.Template:
 
 
 def finding(prose: str) -> str:
-    """Return the finding: the first paragraph of a rendered caption, as plain text on one line."""
+    """Return the finding, the first paragraph of a rendered caption, as plain text on one line."""
     first = " ".join(prose.strip().partition("\n\n")[0].split())
     plain = _plain(first)
     if not plain:
@@ -662,7 +662,7 @@ def finding(prose: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Return text without the inline markup of reStructuredText; an asterisk inside of a word, 1/eps*, remains."""
+    """Return text without the inline markup of reStructuredText; an asterisk inside a word, as in 1/eps*, remains."""
     text = re.sub(r"``(.+?)``", r"\1", text)
     text = re.sub(r":[\w-]+:`([^`]+)`", r"\1", text)
     text = re.sub(r"`([^`<]+?)(?:\s*<[^`>]*>)?`_{0,2}", r"\1", text)
@@ -672,7 +672,7 @@ def _plain(text: str) -> str:
 
 
 def _line_of_finding(text: str) -> int:
-    """Return the number of the template's first line with text, after statements and comments of Jinja."""
+    """Return the number of the template's first line of text, after statements and comments of Jinja."""
     silent = re.sub(r"\{%.*?%\}|\{#.*?#\}", lambda found: "\n" * found[0].count("\n"), text, flags=re.DOTALL)
     lines = (number for number, line in enumerate(silent.splitlines(), start=1) if line.strip())
     return next(lines, 1)

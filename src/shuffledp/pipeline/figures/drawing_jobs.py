@@ -1,4 +1,4 @@
-"""Jobs of drawings as plain data, which a workflow stores, compares, and passes to the process that draws."""
+"""Jobs of drawings as plain data, which the workflow stores, compares and passes to the drawing process."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Common(TypedDict):
 
 
 class PointsJob(TypedDict):
-    """Table of points read off the paper, and the columns and rows that are drawn."""
+    """Table of points read off the paper, with the columns and rows to draw."""
 
     table: str
     where: dict[str, Any]
@@ -41,7 +41,7 @@ class PointsJob(TypedDict):
 
 
 class TrainingJob(TypedDict):
-    """Training run of a drawing: the variable over its rounds, and the methods that name the run."""
+    """Training run of a drawing: the variable over its rounds, and the methods that show the run."""
 
     round: str
     methods: list[str]
@@ -68,14 +68,14 @@ class DrawingJob(Common):
 
 
 class ClaimTableJob(Common):
-    """Table that the claims package computed."""
+    """Table that `shuffledp.pipeline.claims` computes."""
 
     kind: Literal["claims"]
     table: str
 
 
 class RankedJob(TypedDict):
-    """Experiment whose protocols are ranked: the name of its task, the error that ranks them, and the ranked cells."""
+    """Experiment with ranked protocols: the task's name, the error that determines the ranks, and the ranked cells."""
 
     results: str
     paper: str

@@ -31,7 +31,7 @@ PAPERS = Path(__file__).resolve().parents[1] / "papers"
 
 @dataclass(frozen=True)
 class Drawing:
-    """Picture or table with file stem ``id``; ``where`` has the values common to its rows."""
+    """Picture or table with the file stem ``id``; ``where`` has the values that all its rows have."""
 
     id: str
     name: str
@@ -42,25 +42,25 @@ class Drawing:
     looks: Mapping[str, int] = field(default_factory=dict)
 
     def formats(self, figure_formats: Sequence[str]) -> tuple[str, ...]:
-        """Return the file endings of the pictures and the drawn numbers, or of the table."""
+        """Return the suffixes of the files: pictures and drawn numbers of a figure, or the forms of a table."""
         return (*figure_formats, "csv") if self.kind == "figure" else TABLE_FORMATS
 
     @property
     def by(self) -> str:
-        """Variable with one file of the drawing per value; empty if there is none."""
+        """Variable of which each value has a file of the drawing; empty without one."""
         return str(self.entry.get("files", ""))
 
     @property
     def variant(self) -> str:
-        """Value of this variable in this file, or `BOTH`."""
+        """Value of this variable in this file, or `BOTH`; empty without a variable."""
         return str(self.where[self.by]) if self.by else ""
 
     def title(self) -> str:
-        """Return the title with the value of the variable that has one file per value."""
+        """Return the title, with the value of the variable `by` if there is one."""
         return f"{self.entry['title']} ({self.by}: {self.variant})" if self.by else str(self.entry["title"])
 
     def job(self, results: str, figure_formats: Sequence[str], captions: Path, scale: str) -> DrawingJob:
-        """Return the plain data on which this drawing depends, except for the content of its input files."""
+        """Return the plain data that this drawing depends on, except the content of its input files."""
         experiment, methods = self.experiment, list(self.entry["methods"])
         return {
             "paper": experiment.paper,
@@ -91,7 +91,7 @@ class Drawing:
         }
 
     def _grid(self) -> dict[str, list[Any]]:
-        """Return the grid without variables to which neither a method nor an axis refers, as these are not drawn."""
+        """Return the grid without the variables that no method and no axis uses; these are not drawn."""
         experiment, entry = self.experiment, self.entry
         used = set().union(*(experiment.variables(experiment.methods[m]) for m in entry["methods"]))
         axes = {str(entry[axis]) for axis in ("x", "along", "panels", "curves", "files") if axis in entry}
@@ -144,7 +144,7 @@ class Drawing:
 
 @dataclass(frozen=True)
 class ClaimTable:
-    """Table that the claims package computed: errata with their witnesses, or a checked table of the paper."""
+    """Table that the claims package computes: errata with their witnesses, or a checked table of the paper."""
 
     paper: str
     name: str
@@ -153,7 +153,7 @@ class ClaimTable:
     citation: str
 
     def job(self, results: str, captions: Path, scale: str) -> ClaimTableJob:
-        """Return the plain data on which this table depends, as `Drawing.job`."""
+        """Return the plain data that this table depends on, as `Drawing.job` does."""
         return {
             "paper": self.paper,
             "id": self.name,
@@ -177,7 +177,7 @@ def drawings_of(paper: Paper) -> list[Drawing]:
 
 
 def claim_tables(paper: Paper) -> list[ClaimTable]:
-    """Return the tables of a paper's claims, in the order of its file."""
+    """Return the tables of claims of a paper, in the order of its file."""
     return [
         ClaimTable(paper.key, name, about["title"], about["caption"], paper.citation)
         for name, about in paper.claims.items()
@@ -185,7 +185,7 @@ def claim_tables(paper: Paper) -> list[ClaimTable]:
 
 
 def caption_folder(root: Path, paper: str) -> Path:
-    """Return the folder of the captions of a paper or study, relative to a relative `root`."""
+    """Return the folder of captions for a paper or study; it is relative if `root` is."""
     folder = PAPERS / paper
     if not folder.is_dir():
         return root / "workflow/report" / paper
@@ -193,7 +193,7 @@ def caption_folder(root: Path, paper: str) -> Path:
 
 
 def paper_job(paper: Paper, settings: Settings, root: Path) -> PaperJob:
-    """Return the plain data on which a paper's drawings and manifest depend, except for the content of input files."""
+    """Return the plain data that a paper's drawings and manifest depend on, except the content of input files."""
     captions = caption_folder(root, paper.key)
     results, scale = settings.results, "shortened" if paper.key in settings.shortened else "paper"
     own = [drawing.job(results, settings.formats, captions, scale) for drawing in drawings_of(paper)]
@@ -230,7 +230,7 @@ def _files(
 
 
 def looks_of(paper: Paper) -> dict[str, int]:
-    """Return one look per method of a paper; baselines have distinct looks and change no other look."""
+    """Return one look per method of a paper; user-defined methods have distinct looks and change no other look."""
     own, added = (
         [[m for m, method in e.methods.items() if method.added == late] for e in paper.experiments.values()]
         for late in (False, True)
@@ -252,7 +252,7 @@ def _plain(value: Any) -> Any:
 
 
 def slug(value: Any) -> str:
-    """Return a value as part of a file name, for example 0.05 as ``0p05`` and -1 as ``m1``."""
+    """Return a value as a part of a file name, for example ``0p05`` for 0.05 and ``m1`` for -1."""
     text = str(value).lower().replace(".", "p").replace("-", "m")
     return re.sub(r"[^a-z0-9_]+", "_", text).strip("_")
 
@@ -266,7 +266,7 @@ def figure_folder(results: Path, paper: str) -> Path:
 
 
 def files_of(results: Path, drawings: Iterable[Drawing], formats: Sequence[str]) -> list[Path]:
-    """Return every file of these figures and tables, without the files of the paper as a whole."""
+    """Return every file of these figures and tables, without the manifest and other files of the whole paper."""
     return [
         figure_folder(results, drawing.experiment.paper) / f"{drawing.id}.{end}"
         for drawing in drawings
@@ -275,19 +275,19 @@ def files_of(results: Path, drawings: Iterable[Drawing], formats: Sequence[str])
 
 
 def claim_file(results: Path, paper: str, name: str) -> Path:
-    """Return the file of a computed table of claims; its checksum list has the same name with ``.sha256``."""
+    """Return the file of a computed table of claims; the checksum list beside it ends with ``.sha256``."""
     return results / "claims" / paper / f"{name}.csv"
 
 
 def points_files(results: Path, drawings: Iterable[Drawing]) -> list[Path]:
-    """Return the tables of claims with points that these drawings show, each with its checksum list."""
+    """Return the tables of claims whose points these drawings show, each with its checksum list."""
     names = {(d.experiment.paper, d.entry["points"]["claims"]): None for d in drawings if "points" in d.entry}
     tables = [claim_file(results, paper, name) for paper, name in names]
     return [path for table in tables for path in (table, table.with_suffix(".sha256"))]
 
 
 def output_files(results: Path, paper: Paper, formats: Sequence[str]) -> list[Path]:
-    """Return every file that the drawing job of a paper writes, manifest and checksum list included."""
+    """Return every file that the drawing job of a paper writes, with the manifest and the checksum list."""
     folder = figure_folder(results, paper.key)
     own = files_of(results, drawings_of(paper), formats)
     claims = [folder / f"{name}.{end}" for name in paper.claims for end in (*TABLE_FORMATS, "rst")]
@@ -298,7 +298,7 @@ def output_files(results: Path, paper: Paper, formats: Sequence[str]) -> list[Pa
 
 
 def _stated(experiment: Experiment, where: Fields, methods: Sequence[str]) -> dict[str, str]:
-    """Return a caption's statements on source, data, participants, eps, delta and target before results exist."""
+    """Return a caption's facts that are known before any result: source, data, participants, eps, delta and target."""
     parts = experiment.parts
     grid = {**experiment.grid, **{k: [v] for k, v in where.items() if k in experiment.grid}}
     say = partial(described, grid=grid)
@@ -320,7 +320,7 @@ def _stated(experiment: Experiment, where: Fields, methods: Sequence[str]) -> di
 
 
 def _origin(source: str) -> dict[str, str]:
-    """Return the reproduced experiment; for an experiment that the paper does not have, its subject."""
+    """Return the experiment that is reproduced, or the subject of an experiment that the paper does not have."""
     of_its_own = source.removeprefix("none: ")
     if of_its_own != source:
         return {"reproduces": f"nothing in the paper; {of_its_own}"}

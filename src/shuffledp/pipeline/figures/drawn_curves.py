@@ -1,4 +1,4 @@
-"""Curves as plain arrays: their numbers, the curves that coincide, and the standard errors that are drawn."""
+"""Curves as plain arrays: their numbers, coinciding curves, and the standard errors to draw."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Strand:
-    """Numbers of one curve and kind in a panel."""
+    """Numbers of one curve, of one kind, in one panel."""
 
     curve: str
     kind: str
@@ -51,7 +51,7 @@ class Strand:
 
 
 def repeats_behind_bars(values: pd.DataFrame) -> pd.DataFrame:
-    """Return the effective number of repeats behind each cell's standard error, by metric.
+    """Return, by metric, the effective number of repeats that determine each cell's standard error.
 
     The variance is a sum of squared deviations d. The effective number is ``(sum d^2)^2 / sum d^4``: the number of
     repeats if all d are equal, a third of it for normal d, 1 if a single repeat differs from the others, and 0 if none
@@ -71,7 +71,7 @@ def repeats_behind_bars(values: pd.DataFrame) -> pd.DataFrame:
 
 
 def has_bar(behind: Numbers, count: Numbers) -> NDArray[np.bool_]:
-    """Return whether a standard error is drawn; see `FEWEST_BEHIND_A_BAR`."""
+    """Return whether a standard error is reliable enough to draw; see `FEWEST_BEHIND_A_BAR`."""
     return np.asarray(behind >= np.minimum(FEWEST_BEHIND_A_BAR, count / 8), bool)
 
 
@@ -116,7 +116,7 @@ def _bars(rows: pd.DataFrame) -> Numbers:
 
 
 def leading(every: Iterable[Strand]) -> list[Strand]:
-    """Return the first kind of number of each curve and panel, in the order computed, expected, simulated."""
+    """Return one kind of number per curve and panel, the first of computed, expected and simulated."""
     first: dict[tuple[str, Any], Strand] = {}
     for strand in sorted(every, key=lambda one: one.kind):
         first.setdefault((strand.curve, strand.panel), strand)
@@ -124,7 +124,7 @@ def leading(every: Iterable[Strand]) -> list[Strand]:
 
 
 def close(a: Numbers, b: Numbers, scale: Scale, span: float) -> NDArray[np.bool_]:
-    """Return whether numbers differ by less than the width of a line."""
+    """Return, for each position, whether the numbers differ by less than a line's width."""
     with np.errstate(divide="ignore", invalid="ignore"):
         far = np.abs(scale(a) - scale(b)) / span
     return np.asarray((far <= TOUCHING) | (a == b), bool)
@@ -132,7 +132,7 @@ def close(a: Numbers, b: Numbers, scale: Scale, span: float) -> NDArray[np.bool_
 
 @dataclass(frozen=True)
 class Together:
-    """Curves that coincide: equal within half a percent, or only within the resolution of the picture."""
+    """Coinciding curves, either equal within half a percent or equal within the picture's resolution."""
 
     curves: tuple[str, ...]
     equal: bool
@@ -141,7 +141,7 @@ class Together:
 def coinciding(
     numbers: Mapping[str, Mapping[Any, float]], scale: Scale, span: float, order: Sequence[str]
 ) -> list[Together]:
-    """Return groups of curves with the same points that differ by less than a line's width at all of them."""
+    """Return groups of curves that have the same points and differ by less than a line's width at each."""
 
     def alike(one: str, other: str) -> bool:
         own = numbers.get(other, {})
@@ -152,7 +152,7 @@ def coinciding(
 
 
 def grouped(items: Iterable[T], alike: Callable[[T, T], bool]) -> list[list[T]]:
-    """Return items in groups, each item in the first group whose first item is like it."""
+    """Return items in groups; each item joins the first group whose first item is like it."""
     groups: list[list[T]] = []
     for item in items:
         group = next((group for group in groups if alike(group[0], item)), None)
@@ -178,7 +178,7 @@ def _array(numbers: Mapping[Any, float], points: Iterable[Any]) -> Numbers:
 
 
 def sidesteps(here: Iterable[Strand], scale: Scale, span: float) -> dict[str, float]:
-    """Return the sideways shift, in points, of markers of curves that coincide at half of their common positions."""
+    """Return sideways shifts (points) for markers of curves that coincide at half of their common positions."""
     curves = [strand for strand in leading(here) if not strand.level]
     groups = grouped(curves, lambda one, other: _mostly_touch(one, other, scale, span))
     steps: dict[str, float] = {}

@@ -29,7 +29,7 @@ def as_table(
     names: Mapping[str, str],
     *about: str,
 ) -> dict[str, str]:
-    """Return a table as CSV, Markdown and LaTeX; `about` is its title and its label in LaTeX."""
+    """Return a table as CSV, Markdown and LaTeX; `about` is its title and its LaTeX label."""
     wide = spread(entry, cells, summary, orders)
     wide.columns = pd.Index([_heading(c, list(entry["columns"]), entry, names) for c in wide.columns])
     rows = [
@@ -50,7 +50,7 @@ def as_table(
 
 
 def as_leaderboard(entry: Fields, rows: pd.DataFrame, numbers: Sequence[str], *about: str) -> dict[str, str]:
-    """Return a leaderboard as CSV, Markdown and LaTeX; `about` is its title and its label in LaTeX."""
+    """Return a leaderboard as CSV, Markdown and LaTeX; `about` is its title and its LaTeX label."""
 
     def written(form: str) -> pd.DataFrame:
         texts = {h: [v if isinstance(v, str) else _formatted(v, form) for v in rows[h]] for h in numbers}
@@ -64,13 +64,13 @@ def as_leaderboard(entry: Fields, rows: pd.DataFrame, numbers: Sequence[str], *a
 
 
 def in_three_forms(frame: pd.DataFrame, *about: str) -> dict[str, str]:
-    """Return a finished table of texts as CSV, and with at most four digits as Markdown and LaTeX."""
+    """Return a finished table of texts as CSV, and as Markdown and LaTeX with at most four digits."""
     csv = frame.to_csv(index=False, lineterminator="\n")
     return {"csv": csv, **_texts(list(frame.columns), frame.map(_four_digits).to_numpy().tolist(), *about)}
 
 
 def stated(frame: pd.DataFrame) -> dict[str, str]:
-    """Return the values of delta in a finished table's column of this name for its caption; empty without one."""
+    """Return the values in a finished table's column delta for its caption; empty without this column."""
     return {"delta": ", ".join(dict.fromkeys(frame["delta"]))} if "delta" in frame else {}
 
 
@@ -80,7 +80,7 @@ def _texts(headers: Sequence[str], body: Sequence[Sequence[str]], *about: str) -
 
 
 def latex(headers: Sequence[str], body: Sequence[Sequence[str]], title: str = "", label: str = "") -> str:
-    """Return a table for LaTeX, with a caption and a label, that breaks texts and pages."""
+    """Return a table for LaTeX with caption and label, in which long texts and pages break."""
     columns = [[str(entry) for entry in column] for column in zip(headers, *body, strict=True)]
     plain = sum(min(max(map(len, c)), _SHORT) + _GAP for c in columns)
     kinds = "".join(map(_kind, columns))
@@ -104,7 +104,7 @@ def latex(headers: Sequence[str], body: Sequence[Sequence[str]], title: str = ""
 
 
 def _kind(column: Sequence[str]) -> str:
-    """Return the column specification: numbers to the right, long texts in lines whose width follows their length."""
+    """Return the column specification: numbers are right-aligned; the width of long texts follows their length."""
     numbers = all(text in _NO_NUMBERS or _number(text) is not None for text in column[1:])
     side = "r" if numbers else "l"
     if max(map(len, column)) <= _SHORT:
@@ -120,7 +120,7 @@ def _number(text: str) -> float | None:
 
 
 def _four_digits(text: str) -> str:
-    """Return a text, a number with at most four digits if it is one with more."""
+    """Return a text, rounded to four digits if it is a number with more digits."""
     value = _number(text)
     return text if value is None or text.lstrip("-").isdigit() or not math.isfinite(value) else f"{value:.4g}"
 
@@ -130,7 +130,7 @@ def _heading_in_tex(text: str) -> str:
 
 
 def _in_tex(text: str) -> str:
-    """Return a text for LaTeX: a number as a formula with powers of ten and separated thousands."""
+    """Return a text for LaTeX; a number becomes a formula with powers of ten and thousands separators."""
     value = _number(text)
     if value is None or not math.isfinite(value):
         return _escaped(text)
@@ -170,7 +170,7 @@ def spread(
     summary: pd.DataFrame,
     orders: Grid,
 ) -> pd.DataFrame:
-    """Return the table as a data frame; methods that do not depend on an axis repeat their number along it."""
+    """Return the table as a data frame; a method that does not depend on an axis repeats its number along the axis."""
     rows, columns = list(entry["rows"]), list(entry["columns"])
     numbers = long_form(cells, summary, entry["value"])
     preferred = (

@@ -15,5 +15,5 @@ def as_csv(table: pd.DataFrame) -> bytes:
 
 
 def table_of_texts(path: Path) -> pd.DataFrame:
-    """Return a CSV file that has a checksum list beside it, with texts as its cells."""
+    """Return a CSV file of texts after a check against the checksum list beside it."""
     return pd.read_csv(verified(path, path.with_suffix(".sha256")), dtype=str, keep_default_na=False)

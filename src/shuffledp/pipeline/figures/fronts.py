@@ -1,4 +1,4 @@
-"""Data of pictures of fronts and of regions: cost and error per method, and the methods that no other beats."""
+"""Data for pictures of fronts and regions: cost and error of each method, and the methods that no other beats."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ class Offer:
 
     @property
     def doubtful(self) -> bool:
-        """True if the claim is unproven or violated."""
+        """True if the claimed guarantee is unproven or violated."""
         return self.guarantee in IN_DOUBT
 
 
 def offers(cells: pd.DataFrame, summary: pd.DataFrame, entry: Mapping[str, Any], error: str) -> list[Offer]:
-    """Return the methods with a cost and an error, from cells with one point each, in the order of the entry."""
+    """Return the methods with a positive cost and error, in the entry's order; each method has one point."""
     cost = str(entry["x"] if entry["kind"] == "pareto" else entry["y"])
     good = cells[cells["status"] == "ok"]
     costs = by_cell(good, summary, cost)
@@ -59,8 +59,8 @@ def front(some: Sequence[Offer], controls: Sequence[str] = (), tolerance: float 
     """Return the methods that no other beats in cost and error at once, from the cheapest to the most accurate.
 
     Controls and methods with a doubtful claim are not on the front and beat no other method. With a relative tolerance,
-    a method is also beaten by a method that is better in cost or error by more than the tolerance and worse in the
-    other by less.
+    a method also beats another if it is better in cost or error by more than the tolerance, and worse in the other
+    quantity by less.
     """
     best, found = math.inf, []
     eligible = [offer for offer in some if offer.method not in controls and not offer.doubtful]
@@ -84,7 +84,7 @@ def by_trust(some: Sequence[Offer]) -> dict[str, list[Offer]]:
 
 
 def legend_names(job: DrawingJob, cells: pd.DataFrame) -> dict[str, str]:
-    """Return names of methods, with a note for controls, doubtful claims and accountings other than the first."""
+    """Return legend names, with notes for controls, doubtful claims and accountings other than the first."""
     entry = job["entry"]
     wanted = job["where"].get("accounting")
     usual = wanted[0] if isinstance(wanted, list) else wanted
@@ -104,7 +104,7 @@ def legend_names(job: DrawingJob, cells: pd.DataFrame) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Column:
-    """Front at the position ``share`` of the horizontal axis; ``point`` has the values of the grid there."""
+    """Front at the position ``place`` of the horizontal axis; ``point`` has the values of the grid there."""
 
     panel: Any
     place: float
@@ -113,7 +113,7 @@ class Column:
 
 
 def columns(job: DrawingJob, cells: pd.DataFrame, summary: pd.DataFrame) -> list[Column]:
-    """Return the fronts by panel and position; of points at one position the one with the most users is taken."""
+    """Return the fronts by panel and position; of points with equal positions, the one with the most users counts."""
     entry, where = job["entry"], job["where"]
     panels, x = entry.get("panels", ""), entry["x"]
     some = chosen(cells, where)

@@ -1,4 +1,4 @@
-"""Cells without numbers as text: one line per reason, with the methods and the points."""
+"""Cells without numbers as text: one line per reason, with its methods and points."""
 
 from __future__ import annotations
 

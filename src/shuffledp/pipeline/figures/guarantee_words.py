@@ -29,7 +29,7 @@ TRUST = {
 
 
 def doubts(cells: pd.DataFrame, order: Sequence[str]) -> dict[str, str]:
-    """Return remarks for the legend by curve, such as ``printed: violated``; curves with a proven claim have none."""
+    """Return remarks for the legend by curve, such as ``printed: violated``; a curve with a proven claim has none."""
     return {str(curve): text for curve, rows in cells.groupby("curve") if (text := _doubt(rows, order))}
 
 
@@ -52,12 +52,12 @@ def _weakest_by_accounting(rows: pd.DataFrame) -> dict[str, str]:
 
 
 def labels_of(cells: pd.DataFrame) -> pd.Series:
-    """Return the label of each cell's guarantee, with `NO_GUARANTEE` for lower bounds."""
+    """Return the label of each cell's guarantee, or `NO_GUARANTEE` for a lower bound."""
     return cells["guarantee"].mask(cells["guarantee_note"] == FROM_BELOW.note, NO_GUARANTEE)
 
 
 def guarantee_facts(cells: pd.DataFrame, names: Mapping[str, str], order: Sequence[str]) -> dict[str, str]:
-    """Return the labels of all methods, the reasons for doubtful claims, and the trusted parties, for a caption."""
+    """Return facts for a caption: the labels of all methods, reasons for doubtful claims, and trusted parties."""
     parts = list(zip(cells["method"], cells["accounting"], strict=True))
     labels = _parts_by(labels_of(cells), parts)
     trusted = _parts_by(cells["trust"], parts)
@@ -96,7 +96,7 @@ def _grouped(groups: Mapping[str, Counter[_Part]], names: Mapping[str, str], ord
 def _named(
     some: Counter[_Part], every: Counter[_Part], names: Mapping[str, str], order: Sequence[str]
 ) -> str:
-    """Return the methods of some cells, with the accountings of a method if only some of its cells are among them."""
+    """Return the methods of some cells, with their accountings if only some of a method's cells are included."""
     texts = []
     for method, name in names.items():
         chosen = [accounting for of, accounting in some if of == method]

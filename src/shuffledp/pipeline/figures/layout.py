@@ -1,4 +1,4 @@
-"""Layout of a picture in inches, computed from its texts, with rows of panels without gaps."""
+"""Layout of a picture in inches, computed from its texts; rows of panels have no gaps."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def wrapped(text: str, points: float, inches: float) -> str:
 
 
 def rows_of(panels: int) -> list[int]:
-    """Return the number of panels in each row: equal numbers if possible, at most five."""
+    """Return the number of panels in each row: one row for few panels, otherwise equal rows if possible."""
     if panels <= MOST_COLUMNS + 1:
         return [panels]
     for columns in (4, 3, 5):
@@ -78,7 +78,7 @@ class Box:
 
 @dataclass(frozen=True)
 class Place:
-    """Position of a panel and of the strip below it, if any, and the labels that it has."""
+    """Position of a panel and its strip, and whether the panel is the first or last of its row or column."""
 
     box: Box
     strip: Box | None
@@ -88,7 +88,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Legend:
-    """Legend texts in columns that fit, the lines of the longest column, and the length of the lines in letters."""
+    """Legend texts in columns that fit, the number of rows, and the length of line samples in letters."""
 
     columns: int
     rows: int
@@ -98,7 +98,7 @@ class Legend:
 
 @dataclass(frozen=True)
 class Layout:
-    """Size of a picture, its panels, and the positions of everything around them, all in inches."""
+    """Size of a picture, and the positions of its panels and everything around them, all in inches."""
 
     width: float
     height: float
@@ -137,7 +137,7 @@ def _filled_downwards(widths: Sequence[float], columns: int) -> Iterator[Sequenc
 
 
 def plot_width(panels: int) -> float:
-    """Return the width of all panels of a row."""
+    """Return the width of all panels of a row together."""
     widest = max(rows_of(panels))
     return widest * WIDTHS[widest] + (widest - 1) * GAP
 

@@ -1,4 +1,4 @@
-"""Leaderboards: a row per method and a column per quantity, each with its own selection of cells."""
+"""Leaderboards: a row per method and a column per quantity, where each column selects its own cells."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def leaderboard(
 
 
 def ranked(entry: Fields, cells: pd.DataFrame, summary: pd.DataFrame, *trust: str) -> dict[str, float]:
-    """Return the methods with one of these trusted parties, best first, without controls and doubtful claims."""
+    """Return the methods with one of these trusted parties, best first; controls and doubtful claims are omitted."""
     first = _ordering(entry)
     own = chosen(cells, first.get("where", {}))
     own = own[
@@ -67,7 +67,7 @@ def ranked(entry: Fields, cells: pd.DataFrame, summary: pd.DataFrame, *trust: st
 
 
 def _ordering(entry: Fields) -> Fields:
-    """Return the first of a leaderboard's ordering entries that has numbers."""
+    """Return the first entry that orders the leaderboard and has numbers."""
     found: Fields = next(
         e for e in entry["entries"] if e["heading"] in entry["order"] and e["value"] not in CELL_TEXTS
     )
@@ -75,7 +75,7 @@ def _ordering(entry: Fields) -> Fields:
 
 
 def _rank(value: Any, heading: str, entry: Fields) -> tuple[int, float, str]:
-    """Return the sort key of a row: numbers before missing ones, trust in the order of `TRUST`, other texts sorted."""
+    """Return a sort key: missing numbers last, trust in the order of `TRUST`, other texts in alphabetical order."""
     kind = next(e["value"] for e in entry["entries"] if e["heading"] == heading)
     if kind == "trust":
         return (
@@ -107,7 +107,7 @@ def _column(entry: Fields, cells: pd.DataFrame, summary: pd.DataFrame, methods: 
 
 
 def control_of(name: str) -> str:
-    """Return the label of a control, a method that is drawn for comparison only."""
+    """Return the label of a control, a method that is only drawn for comparison."""
     return f"{name} ({CONTROL})"
 
 

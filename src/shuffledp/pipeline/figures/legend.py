@@ -1,4 +1,4 @@
-"""Legends: curves that coincide share an entry; accountings and points read off a paper are last."""
+"""Legends: coinciding curves share an entry; accountings and points read off a paper come last."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ POINT_SIZE = 6.5
 
 @dataclass(frozen=True)
 class Item:
-    """Text of the legend and its looks; for a region its color and pattern, on which the look is drawn."""
+    """Legend entry: its text and its looks; for a region also the color and pattern below the look."""
 
     text: str
     looks: tuple[Look, ...]
@@ -35,7 +35,7 @@ class Item:
 def items(
     together: Sequence[Together], labels: Mapping[str, str], shown: Looks, parts: Sequence[Item]
 ) -> list[Item]:
-    """Return the legend: coinciding curves share an entry, with "=" if equal within half a percent, else "≈"."""
+    """Return the legend; coinciding curves share an entry, with "=" if equal within half a percent, otherwise "≈"."""
     own = [
         Item(
             (" = " if one.equal else " ≈ ").join(_told_apart([labels[c] for c in one.curves])),
@@ -55,7 +55,7 @@ def _told_apart(names: Sequence[str]) -> list[str]:
 
 
 def write(figure: Figure, entries: Sequence[Item], form: Legend, middle: float) -> None:
-    """Draw the legend below the panels; ``middle`` is its position in shares of the picture's width."""
+    """Draw the legend below the panels; ``middle`` is its position as a share of the picture's width."""
     handles: Any = [(*_patches(item.filled), *(_handle(look) for look in item.looks)) for item in entries]
     side_by_side = not any(item.filled for item in entries)
     figure.legend(

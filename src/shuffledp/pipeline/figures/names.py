@@ -1,4 +1,4 @@
-"""Names of drawings in numerical order, fig2 before fig10, and the names of trust models in them."""
+"""Names of drawings in numerical order, fig2 before fig10, and names of trust models in drawings."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _COUNTED = re.compile(r"(?P<kind>[a-z_]*?)(?P<number>\d+)(?P<rest>.*)")
 
 
 def in_natural_order(names: Iterable[str]) -> dict[str, str]:
-    """Return each name with its first number padded by zeros, so that sorting by letters is in numerical order."""
+    """Return names with their first number padded by zeros, so that alphabetical order is numerical order."""
     counted = {name: _COUNTED.fullmatch(name) for name in names}
     widths: dict[str, int] = {}
     for found in counted.values():

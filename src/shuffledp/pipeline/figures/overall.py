@@ -1,4 +1,4 @@
-"""Pictures and tables over all papers and studies: the ranking, and what claims and accountings come to.
+"""Pictures and tables over all papers and studies: the ranking, the verdicts on claims, and the effect of accountings.
 
 To add a picture, add its title to `shuffledp.pipeline.figures.overall_jobs.TITLES`, its table to `publish_overall`, its
 drawing and the names of its caption to `_DRAWN`, and the caption to ``papers/overall/captions/``.
@@ -61,7 +61,7 @@ _ABSENT = f"{100 * ABSENT:g} %"
 
 
 def dumbbells(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the best protocols of each task at its first setting under each trust, in units of the curator's error."""
+    """Return the best protocols for each task's first setting and each trust, in units of the curator's error."""
     found = []
     for task in dict.fromkeys(rows["task"]):
         own = rows[rows["task"] == task]
@@ -74,7 +74,7 @@ def dumbbells(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def robustness(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return eps with absent users, and the gain of fake users over the root of the squared error, of `dumbbells`."""
+    """Return, for `dumbbells`, eps with absent users, and the gain of fake users over the root mean squared error."""
     first = dumbbells(rows)[[*SETTING, "trust", "label"]]
     columns = [*SETTING, "trust", "label", "guarantee", "error", *ROBUST]
     found = first.merge(rows[columns], on=list(first), how="left", sort=False)
@@ -83,7 +83,7 @@ def robustness(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def verdicts(claims: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
-    """Return the number of claims of each paper by verdict."""
+    """Return the number of each paper's claims by verdict."""
     own = claims[claims["kind"] == "claim"].drop_duplicates("id")
     counts = pd.crosstab(own["paper"], own["overall"])
     counts = counts.reindex(index=own["paper"].unique(), columns=list(VERDICTS), fill_value=0)
@@ -92,7 +92,7 @@ def verdicts(claims: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
 
 
 def printed_over_exact(job: OverallJob) -> pd.DataFrame:
-    """Return least, median and greatest ratio of printed to exact numbers of every method, over its common points."""
+    """Return each method's least, median and greatest ratio of printed to exact numbers, over common points."""
     key = ["paper", "method", "quantity"]
     parts = [pd.DataFrame({**dict.fromkeys(key, ""), "ratio": []})]
     for one in job["gaps"]:
@@ -145,7 +145,7 @@ def _columns(groups: Sequence[Sequence[_Line]], most: int) -> list[list[_Line]]:
 def _sheet(
     columns: Sequence[Sequence[_Line]], label: str, limits: tuple[float, float]
 ) -> tuple[Figure, list[Axes]]:
-    """Return a picture with a row per line and a logarithmic axis of ratios below each column."""
+    """Return a picture with one line per row, and a logarithmic axis of ratios below each column."""
     tall = max(map(len, columns)) * _ROW
     names, plot, edge = 2.3, 2.5, 0.15
     width, height = len(columns) * (names + plot + edge), tall + 0.95
@@ -181,7 +181,7 @@ def _sheet(
 
 
 def _rows(axes: Sequence[Axes], columns: Sequence[Sequence[_Line]]) -> Iterator[tuple[Axes, int, Fields]]:
-    """Yield the axes, the place and the row of each line with a row."""
+    """Yield axes, position and table row of each line that has a row."""
     for ax, column in zip(axes, columns, strict=True):
         yield from ((ax, i, line.row) for i, line in enumerate(column) if line.row is not None)
 
@@ -191,7 +191,7 @@ def _limits(numbers: pd.Series) -> tuple[float, float]:
 
 
 def _by_task(table: pd.DataFrame) -> list[list[_Line]]:
-    """Return the lines of each task: its setting, and the protocols under each trust."""
+    """Return the lines of each task: a line with its setting, and lines for the protocols of each trust."""
     groups = []
     for task, own in table.groupby("task", sort=False):
         groups.append([_Line(str(task), strong=True, remark=_setting(records(own)[0]))])
@@ -202,7 +202,7 @@ def _by_task(table: pd.DataFrame) -> list[list[_Line]]:
 
 
 def draw_dumbbells(table: pd.DataFrame) -> Figure:
-    """Draw printed and exact errors of the best protocols, in units of the curator's."""
+    """Draw the best protocols' printed and exact errors, in units of the curator's error."""
     if table.empty:
         return said("No protocol of this run can be compared with a curator.")
     columns = _columns(_by_task(table), 2)
@@ -222,7 +222,7 @@ def draw_dumbbells(table: pd.DataFrame) -> Figure:
 
 
 def draw_robustness(table: pd.DataFrame) -> Figure:
-    """Draw the claimed eps, and the eps that remains with absent users."""
+    """Draw the claimed eps, and the remaining eps with absent users."""
     if table.empty:
         return said("No experiment of this run computes the eps that remains.")
     columns = _columns(_by_task(table), 2)
@@ -243,7 +243,7 @@ def draw_robustness(table: pd.DataFrame) -> Figure:
 
 
 def _keys(figure: Figure, keys: Sequence[tuple[str, str]], remark: str) -> None:
-    """Write a line with the colors above the columns."""
+    """Write a line that explains the colors, above the columns."""
     width, height = figure.get_size_inches()
     x, y = 0.1 / width, 1 - 0.13 / height
     for text, color in keys:
@@ -264,7 +264,7 @@ def _short(text: str, most: int = 38) -> str:
 
 
 def draw_verdicts(table: pd.DataFrame) -> Figure:
-    """Draw the numbers of claims by verdict, a bar per paper."""
+    """Draw the numbers of claims by verdict, with a bar per paper."""
     if table.empty:
         return said("No paper of this run has claims.")
     papers = list(dict.fromkeys(table["paper"]))
@@ -300,7 +300,7 @@ def draw_verdicts(table: pd.DataFrame) -> Figure:
 
 
 def draw_gaps(table: pd.DataFrame) -> Figure:
-    """Draw the ratios of printed to exact numbers: a line from the least to the greatest, a dot at the median."""
+    """Draw the ratios of printed to exact numbers: a line from least to greatest, and a dot at the median."""
     if table.empty:
         return said("No method of this run has printed and exact numbers.")
     groups = []
@@ -371,7 +371,7 @@ _DRAWN: Mapping[str, tuple[Callable[[pd.DataFrame], Figure] | None, _Table]] = {
 
 
 def publish_overall(job: OverallJob) -> None:
-    """Write the ranking and the pictures with their numbers, captions, manifest and checksums."""
+    """Write the ranking and the pictures, with their numbers, captions, manifest and checksums."""
     results = Path(job["results"])
     rows = ranking(job["ranked"])
     tables = {

@@ -1,4 +1,4 @@
-"""Plain data of the job that draws the pictures over all papers, and the files that it reads and writes."""
+"""Plain data of the job that draws the pictures over all papers, and the files that the job reads and writes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ FIGURES = tuple(name for name in TITLES if name != RANKING)
 
 
 class GapJob(TypedDict):
-    """Methods of an experiment that have printed and exact numbers, and the compared quantity of each."""
+    """Methods of an experiment with printed and exact numbers, and the quantity to compare for each method."""
 
     paper: str
     experiment: str
@@ -38,7 +38,7 @@ class GapJob(TypedDict):
 
 
 class OverallJob(TypedDict):
-    """Everything on which the pictures depend, except the content of their input files."""
+    """Everything that the pictures depend on, except the content of their input files."""
 
     results: str
     captions: dict[str, str]
@@ -50,7 +50,7 @@ class OverallJob(TypedDict):
 
 
 def overall_job(settings: Settings) -> OverallJob:
-    """Return the plain data on which the pictures depend."""
+    """Return the plain data that the pictures depend on."""
     shortened = bool(settings.shortened)
     experiments = [e for paper in settings.papers.values() for e in paper.experiments.values()]
     return {

@@ -40,7 +40,7 @@ _LONGEST_SOLID = 9  # points of the strokes that looks beyond the listed ones ar
 
 @dataclass(frozen=True)
 class Look:
-    """Color, marker and line of one curve in Matplotlib's notation; a line of any ``width`` but 0 is set apart."""
+    """Color, marker and line of a curve in Matplotlib's notation; ``width`` 0 is the usual width."""
 
     color: str
     marker: str
@@ -83,7 +83,7 @@ def look(number: int) -> Look:
 
 
 def marked_apart(looks: Looks) -> dict[str, Look]:
-    """Return the looks of names that have several curves, with different markers if one is free."""
+    """Return the looks of names with several curves each; looks with equal markers get other markers if one is free."""
     found: dict[str, Look] = {}
     for name, one in looks.items():
         taken = {each.marker for each in found.values()}
@@ -94,7 +94,7 @@ def marked_apart(looks: Looks) -> dict[str, Look]:
 
 
 def told_apart(looks: Looks) -> dict[str, Look]:
-    """Return the looks of a figure's curves; the later of equal looks have another line or marker."""
+    """Return the looks of a figure's curves; of equal looks, later ones get another line or marker."""
     found: dict[str, Look] = {}
     for curve, one in looks.items():
         others = (
@@ -108,7 +108,7 @@ def told_apart(looks: Looks) -> dict[str, Look]:
 
 
 def assigned(groups: Sequence[Sequence[str]], fixed: Mapping[str, int], first: int = 0) -> dict[str, int]:
-    """Return one look per method, the same in every drawing."""
+    """Return one look per method, the same in every drawing; methods in one group have different looks."""
     every = dict.fromkeys(method for group in groups for method in group)
     given = {method: fixed[method] for method in every if method in fixed}
     for method in every:
@@ -119,7 +119,7 @@ def assigned(groups: Sequence[Sequence[str]], fixed: Mapping[str, int], first: i
 
 
 def of_accounting(accounting: str, own: Look | None = None) -> Look:
-    """Return the look of an accounting; with a method's look ``own``, printed is gray and others have its color."""
+    """Return an accounting's look; with a method's look ``own``, printed curves are gray and others have its color."""
     plain = _ACCOUNTINGS[accounting]
     if own is None:
         return plain
@@ -129,7 +129,7 @@ def of_accounting(accounting: str, own: Look | None = None) -> Look:
 
 
 def of_values(count: int) -> list[Look]:
-    """Return the looks of the values of a variable, in order from dark blue to light orange."""
+    """Return looks for the values of a variable, from dark blue to light orange."""
     steps = [step / max(count - 1, 1) for step in range(count)]
     return [replace(look(i), color=_between(step)) for i, step in enumerate(steps)]
 

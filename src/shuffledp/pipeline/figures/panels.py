@@ -1,4 +1,4 @@
-"""Drawing of one panel, and of the strip below it with the ratios of printed to exact numbers."""
+"""Drawing of a panel, and of the strip below it with the ratios of printed to exact numbers."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _SMALL = 6.5  # points: letters beside arrows
 
 
 def ticked(ax: Axes, what: Picture, place: layout.Place, up: Ticks, labels_below: bool) -> None:
-    """Draw the ticks of a panel, at the values of the horizontal axis if they are not numbers."""
+    """Draw the ticks of a panel; a horizontal axis without numbers has a tick at each value."""
     if what.places is None:
         across = ticks(what.x_axis, 6 if place.box.width > 2 else 4)
     else:
@@ -34,12 +34,12 @@ def ticked(ax: Axes, what: Picture, place: layout.Place, up: Ticks, labels_below
 
 
 def _in(value: Any, every: Iterable[Strand]) -> list[Strand]:
-    """Return the curves of a panel; methods that do not depend on its variable belong to all panels."""
+    """Return the curves of a panel; a curve that does not depend on the panels' variable is in every panel."""
     return [s for s in every if value is None or s.panel is None or s.panel == value]
 
 
 def _in_order(what: Picture, here: Sequence[Strand], axis: Axis) -> Iterator[tuple[Strand, Look, int, float]]:
-    """Yield the curves of a panel in the legend's order, with their look, its number, and the shift of markers."""
+    """Yield the curves of a panel in the legend's order, each with its look, its index and the shift of its markers."""
     steps = sidesteps(here, axis.units, axis.span)
     for number, (curve, look) in enumerate(what.looks.items()):
         for strand in here:
@@ -48,7 +48,7 @@ def _in_order(what: Picture, here: Sequence[Strand], axis: Axis) -> Iterator[tup
 
 
 def panel(ax: Axes, what: Picture, value: Any) -> None:
-    """Draw the panel of one value of the panels' variable."""
+    """Draw the panel for one value of the panels' variable."""
     sheet.framed(ax, what.x_axis, what.y_axis)
     here = _in(value, what.strands)
     lines = {strand.curve for strand in here if strand.kind != "simulated"}
@@ -67,14 +67,14 @@ def panel(ax: Axes, what: Picture, value: Any) -> None:
 
 
 def _above(look: Look) -> float:
-    """Return the drawing order of a line: dashed lines over solid ones, wide lines over all."""
+    """Return the drawing order of a line: dashed lines over solid lines, wide lines over all others."""
     if look.width:
         return 2.5
     return 2.0 if look.dash == "-" else 2.1
 
 
 def _level(ax: Axes, strand: Strand, look: Look, number: int) -> None:
-    """Draw a level line; only gray lines have markers, because they share a color."""
+    """Draw a horizontal line; only gray lines have markers, because they share a color."""
     if look.color != GRAY:
         look = replace(look, marker="")
     at, transform = [0.0, 0.15 + 0.13 * (number % 6), 1.0], ax.get_yaxis_transform()
@@ -83,14 +83,14 @@ def _level(ax: Axes, strand: Strand, look: Look, number: int) -> None:
 
 
 def _aside(ax: Axes, step: float) -> Transform:
-    """Return the transform of data coordinates with a sideways shift in typographic points."""
+    """Return the transform of data coordinates with a sideways shift in points."""
     if not step or ax.figure is None:
         return ax.transData
     return ax.transData + ScaledTranslation(step / 72, 0, ax.figure.dpi_scale_trans)
 
 
 def _line(ax: Axes, what: Picture, strand: Strand, look: Look, number: int, step: float) -> None:
-    """Draw a line through computed numbers, interrupted at infeasible cells."""
+    """Draw a line through computed numbers, with gaps at infeasible cells."""
     x, y = _with_gaps(what, strand)
     sheet.add(ax, x, y, replace(look, marker=""), zorder=_above(look), label=strand.curve)
     if strand.kind == "expected" and not what.parts:
@@ -102,7 +102,7 @@ def _line(ax: Axes, what: Picture, strand: Strand, look: Look, number: int, step
 
 
 def _with_gaps(what: Picture, strand: Strand) -> tuple[Numbers, Numbers]:
-    """Return positions and numbers, with nan at positions of the grid without a number to interrupt the line."""
+    """Return positions and numbers; grid positions without a number get nan, which interrupts the line."""
     y = np.where(np.isfinite(what.y_axis.units(strand.y)), strand.y, np.nan)
     if "along" in what.drawing:
         return strand.x, y
@@ -115,7 +115,7 @@ def _with_gaps(what: Picture, strand: Strand) -> tuple[Numbers, Numbers]:
 
 
 def _means(ax: Axes, strand: Strand, look: Look, step: float) -> None:
-    """Draw simulated means, with open markers where no bar is drawn."""
+    """Draw simulated means; markers are open where no bar is drawn."""
     transform = _aside(ax, step)
     barred = np.isfinite(strand.error)
     if barred.any():
@@ -138,7 +138,7 @@ def _means(ax: Axes, strand: Strand, look: Look, step: float) -> None:
 
 
 def _marks(ax: Axes, here: Sequence[Strand], looks: Looks, axis: Axis) -> None:
-    """Draw arrows at the edges where curves leave the axis, with their markers and numbers."""
+    """Draw arrows where curves leave the axis, with their markers and numbers."""
     for top in (True, False):
         slot = 0
         for strand in here:
@@ -168,7 +168,7 @@ def _arrow(ax: Axes, strand: Strand, beyond: Any, look: Look, slot: int, top: bo
 
 
 def ratios(what: Picture) -> list[Strand]:
-    """Return the ratios of printed to exact numbers of each name with both, as curves of the exact numbers."""
+    """Return the ratios of printed to exact numbers as curves, for each name with both."""
     every = {(s.curve, s.panel): s for s in what.strands}
     found = []
     for (curve, panel), exact in every.items():
@@ -186,13 +186,13 @@ def ratios(what: Picture) -> list[Strand]:
 
 
 def ratio_scale(what: Picture) -> Scale:
-    """Return "log" if the ratios differ by more than a factor of four, else "linear"."""
+    """Return "log" if the ratios differ by more than a factor of four, otherwise "linear"."""
     every = np.concatenate([np.ones(1), *(strand.y for strand in ratios(what))])
     return "log" if every.max() > 4 * every.min() else "linear"
 
 
 def strip_axis(what: Picture) -> Axis:
-    """Return the vertical axis of the strips, with room for whole markers at both ends."""
+    """Return the vertical axis of the strips, with space for whole markers at both ends."""
     found = vertical(ratios(what), ratio_scale(what), [1.0])
     if found.scale == "linear":
         return Axis("linear", found.low - _ROOM * found.span, found.high + _ROOM * found.span)
@@ -200,7 +200,7 @@ def strip_axis(what: Picture) -> Axis:
 
 
 def strip(ax: Axes, what: Picture, value: Any, axis: Axis) -> None:
-    """Draw the strip below a panel."""
+    """Draw the strip below the panel for one value of the panels' variable."""
     sheet.framed(ax, what.x_axis, axis)
     ax.axhline(1.0, color=SETTINGS["axes.edgecolor"], lw=0.6, zorder=1.5)
     here = _in(value, ratios(what))

@@ -1,4 +1,4 @@
-"""Drawing of jobs (`shuffledp.pipeline.figures.drawings`): figures, tables, captions, and the manifest."""
+"""Drawing of jobs (`shuffledp.pipeline.figures.drawings`): figures, tables, captions and the manifest."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def draw_all(jobs: Sequence[DrawingJob | ClaimTableJob], store: Store | None = N
 
 
 def draw_paper(job: PaperJob, store: Store | None = None) -> dict[Path, bytes]:
-    """Return the contents of the files of a paper: figures, tables, captions and the manifest, by final path."""
+    """Return the files of a paper by final path: figures, tables, captions and the manifest."""
     drawn = draw_all(job["drawings"], store)
     if store is not None:
         forget_others(store.folder, [drawing["id"] for drawing in job["drawings"]])
@@ -78,7 +78,7 @@ def draw_paper(job: PaperJob, store: Store | None = None) -> dict[Path, bytes]:
 
 
 def publish_paper(job: PaperJob, code: str) -> None:
-    """Draw a paper, except stored drawings that are up to date, and write all its files with their checksums."""
+    """Draw a paper, reuse stored drawings that are up to date, and write all files with their checksums."""
     key = job["paper"]["key"]
     contents = draw_paper(job, Store(folder_of(Path(job["results"]), key), code))
     publish(_folder(job["results"], key) / CHECKSUMS, contents, folders=2)
@@ -102,7 +102,7 @@ def _contents(folder: Path, drawn: Iterable[Drawn]) -> dict[Path, bytes]:
 
 @dataclass(frozen=True)
 class _Read:
-    """Results of some methods of an experiment with their summary, common to many drawings."""
+    """Results of some methods of an experiment with their summary, shared by drawings."""
 
     results: Results
     summary: pd.DataFrame
@@ -209,7 +209,7 @@ def _in_tex(job: DrawingJob | ClaimTableJob) -> tuple[str, str]:
 
 
 def _without_parameter(job: DrawingJob, cells: pd.DataFrame, what: Picture) -> list[str]:
-    """Return the computed methods without a curve, as ``parameters()`` does not have the drawn number."""
+    """Return a note on computed methods without a curve, whose ``parameters()`` lack the drawn number."""
     parameter = str(job["entry"]["y"]).removeprefix(PARAMETER_PREFIX)
     if parameter == job["entry"]["y"]:
         return []
@@ -286,7 +286,7 @@ def _entry(job: DrawingJob | ClaimTableJob, prose: str, facts: Mapping[str, str]
 
 
 def _board(job: DrawingJob | ClaimTableJob) -> str:
-    """Return the heading of a leaderboard's column of trusted parties; empty for all other drawings."""
+    """Return the heading of the column of trusted parties in a leaderboard; empty for all other drawings."""
     entries = () if job["kind"] == "claims" else job["entry"].get("entries", ())
     return next((str(e["heading"]) for e in entries if e["value"] == "trust"), "")
 
@@ -326,7 +326,7 @@ def _repeats(job: DrawingJob, cells: pd.DataFrame, known: _Read) -> str:
 
 
 def _highest_accuracy(job: DrawingJob, summary: pd.DataFrame) -> str | None:
-    """Return text on the highest accuracy of all evaluated rounds of a drawing's training runs, the earliest one."""
+    """Return text on the highest accuracy of each training run in a drawing, at the earliest round that reaches it."""
     found = []
     for run in job["training"]:
         rows = summary[summary["metric"].isin(TRAINED_METRICS) & summary["method"].isin(run["methods"])]
@@ -337,7 +337,7 @@ def _highest_accuracy(job: DrawingJob, summary: pd.DataFrame) -> str | None:
 
 
 def _tabled(entry: Fields) -> str:
-    """Return the quantity of a table for its caption; for a leaderboard the number that determines the order."""
+    """Return the quantity of a table for its caption; for a leaderboard, the quantity that orders the rows."""
     if "value" in entry:
         return str(entry["value"])
     ordering = [e["value"] for h in entry["order"] for e in entry["entries"] if e["heading"] == h]
@@ -345,7 +345,7 @@ def _tabled(entry: Fields) -> str:
 
 
 def _about_the_data(job: DrawingJob, results: Results) -> list[Fields]:
-    """Return the provenance of the data of the drawn numbers; training data affect only the accuracy."""
+    """Return the provenance of the drawn numbers' data; training data matter only for the accuracy."""
     quantity = _tabled(job["entry"]) if job["kind"] == "table" else job["entry"]["y"]
     trained = {m for run in job["training"] for m in run["methods"]}
     left_out = frozenset() if quantity in TRAINED_METRICS else trained
@@ -362,10 +362,10 @@ def _mark(job: DrawingJob, results: Results) -> str:
 
 
 def _numbers(job: DrawingJob, known: _Read) -> Numbers:
-    """Return the numbers for the caption: all files of the drawing, this file first.
+    """Return the numbers for the caption, from all files of the drawing.
 
-    For curves along a variable these are their x, such as eps by round, as they share the y of one training run. A file
-    with printed and exact numbers has the exact ones.
+    For curves along a variable the numbers are x, such as eps by round, as all curves have the y of one training run.
+    For a file with printed and exact numbers they are the exact ones.
     """
     entry, common = job["entry"], across_files(job)
     if entry.get("kind", "curves") != "curves":
@@ -381,7 +381,7 @@ def _numbers(job: DrawingJob, known: _Read) -> Numbers:
 
 
 def _trusting(cells: pd.DataFrame, methods: Sequence[str], accounting: str, *trust: str) -> list[str]:
-    """Return the methods whose trusted party is given, if an accounting has numbers and no doubtful claim."""
+    """Return the methods with one of these trusted parties that have numbers and no doubt under an accounting."""
     own = cells[(cells["status"] == "ok") & (cells["accounting"] == accounting) & cells["trust"].isin(trust)]
     known, doubted = set(own["method"]), set(own.loc[own["guarantee"].isin(IN_DOUBT), "method"])
     return [m for m in methods if m in known - doubted]

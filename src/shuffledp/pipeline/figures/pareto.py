@@ -1,4 +1,4 @@
-"""Pareto pictures: an error against a cost, with one panel per trust model and its front.
+"""Pareto pictures: an error against a cost, with one panel and one front per trust model.
 
 Methods that another method beats in error and cost are hollow and pale, methods on the front are filled, and the front
 is a step line. Controls, which are drawn in a ring, and methods with an unproven or violated claim are not part of the
@@ -145,7 +145,7 @@ def _draw(
 
 
 def _boxes(known: Mapping[str, Sequence[Offer]], plan: layout.Layout) -> list[layout.Box]:
-    """Return panels side by side, as wide as their titles, with the remaining width shared by the number of methods."""
+    """Return panels side by side; their widths fit the titles and grow with the number of methods."""
     gaps = layout.GAP * (len(known) - 1)
     places = [place.box for place in plan.places]
     inner = places[-1].left + places[-1].width - places[0].left - gaps

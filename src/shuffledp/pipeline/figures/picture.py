@@ -1,4 +1,4 @@
-"""One picture as data: rows of a summary, their looks, and the axes common to all files of its drawing."""
+"""One picture as data: rows of a summary, their looks, and axes that all files of its drawing have."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from shuffledp.pipeline.manifest import Chart, Curve
 
 @dataclass(frozen=True)
 class Part:
-    """Part that distinguishes curves of one name, such as their accounting: its text and its look in the legend."""
+    """Part that distinguishes curves of one name, such as an accounting, with its text and look in the legend."""
 
     text: str
     look: Look
@@ -63,7 +63,7 @@ class Picture:
 
     @cached_property
     def strands(self) -> list[Strand]:
-        """Curves of this file; curves distinguished by parts are drawn in one kind only."""
+        """Curves of this file; curves with parts have only one kind of number."""
         every = self._strands(self.selection)
         return leading(every) if self.parts else every
 
@@ -92,7 +92,7 @@ class Picture:
 
     @cached_property
     def together(self) -> list[Together]:
-        """Names with a number, in groups of coinciding curves."""
+        """Names with a number, in groups of curves that coincide."""
         numbers: dict[str, dict[Any, float]] = {}
         for strand in leading(self.strands):
             name, _, part = strand.curve.rpartition("|") if self.parts else (strand.curve, "", "")
@@ -138,6 +138,6 @@ def _label(what: Picture, curve: str) -> str:
 
 
 def looks_like(curve: str, label: str, look: Look) -> Curve:
-    """Return a curve's entry in a chart: its id, label and look."""
+    """Return the entry of a curve in a chart: its id, label and look."""
     dash = look.dash if isinstance(look.dash, str) else list(look.dash)
     return Curve(id=curve, label=label, color=look.color, marker=look.marker, dash=dash)

@@ -1,4 +1,4 @@
-"""The generic plotter: x, y, panels and curves of an experiment's summary.
+"""The general plotter of curves: x, y, panels and curves of an experiment's summary.
 
 Lines are closed-form expectations and computed curves, and separate markers are simulated means. A filled marker has a
 bar of one standard error; a marker is open if few repeats determine this error
@@ -28,7 +28,7 @@ MOST_TICKS = 6
 
 
 def long_form(cells: pd.DataFrame, summary: pd.DataFrame, y: str) -> pd.DataFrame:
-    """Return the drawn rows of a quantity."""
+    """Return the rows of a quantity that are drawn, from the summary or from the cells."""
     shown: pd.DataFrame = summary[summary["metric"] == y]
     if not shown.empty or y in TRAINED_METRICS or (cells["status"] != "ok").all():
         return shown
@@ -83,7 +83,7 @@ def draw(what: Picture) -> Figure:
 
 
 def _legend_items(what: Picture) -> list[legend.Item]:
-    """Return the legend entries of names with a number; the manifest lists names without any number."""
+    """Return the legend entries of names that have a number."""
     kinds: dict[str, set[str]] = {}
     for strand in what.strands:
         name = strand.curve.rpartition("|")[0] if what.parts else strand.curve
@@ -97,7 +97,7 @@ def _legend_items(what: Picture) -> list[legend.Item]:
 
 
 def _in_the_legend(what: Picture, name: str, kinds: Collection[str]) -> Look:
-    """Return the look of a name, without a dash if it is drawn as points and without a marker if as level lines."""
+    """Return the look of a name in the legend: no line if only points are drawn, no marker if only levels are."""
     own = _of_name(what, name)
     if "along" in what.drawing or what.parts:
         return own
@@ -107,7 +107,7 @@ def _in_the_legend(what: Picture, name: str, kinds: Collection[str]) -> Look:
 
 
 def _of_name(what: Picture, name: str) -> Look:
-    """Return the look of a name in the legend: the look of its curve, or of its most exact part."""
+    """Return the look of a name: the look of its curve, or of its most exact part."""
     if not what.parts:
         return what.looks[name]
     drawn = {strand.curve for strand in what.strands}

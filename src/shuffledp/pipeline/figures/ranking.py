@@ -1,4 +1,4 @@
-"""The ranking: every protocol of a task at every computed setting, best first under equal trust."""
+"""Ranking of every protocol of a task at every computed setting, best first under equal trust."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _POINT = ["users_expected", "domain_size", "eps", "delta"]
 
 
 def ranking(jobs: list[RankedJob]) -> pd.DataFrame:
-    """Return the rows of all settings, tasks with most protocols first, then `first_setting`, trust and error."""
+    """Return the rows of all settings: tasks with most protocols first, then `first_setting`, trust and error."""
     found = [rows for job in jobs if len(rows := _of_experiment(job))]
     if not found:
         return pd.DataFrame(columns=list(COLUMNS))
@@ -52,12 +52,12 @@ def ranking(jobs: list[RankedJob]) -> pd.DataFrame:
 
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the rows of a table by column."""
+    """Return the rows of a table as dictionaries."""
     return [{str(name): value for name, value in row.items()} for row in frame.to_dict("records")]
 
 
 def first_setting(rows: pd.DataFrame) -> dict[str, Any]:
-    """Return the setting of a task with the most ranked protocols, among several the nearest to `USUAL`."""
+    """Return the setting of a task with the most ranked protocols; among several, the one closest to `USUAL`."""
     settings = (
         rows.groupby(list(SETTING), sort=False, dropna=False)["error"].count().reset_index(name="count")
     )
@@ -79,7 +79,7 @@ def _is(row: Fields, setting: Fields) -> bool:
 
 
 def _of_experiment(job: RankedJob) -> pd.DataFrame:
-    """Return the ranked cells of an experiment, with the number of the printed accounting beside the best known one."""
+    """Return an experiment's ranked cells under the best available accounting, with the printed number beside it."""
     bundles = {m: Bundle.of(Path(job["results"]), job["paper"], job["experiment"], m) for m in job["methods"]}
     known = read(bundles)
     cells = matching(known.cells, job["where"])
@@ -112,7 +112,7 @@ def _of_experiment(job: RankedJob) -> pd.DataFrame:
 
 
 def _ranked(own: pd.DataFrame) -> pd.DataFrame:
-    """Return the rows of one setting with ranks, fronts and ratios, sorted by trust and error; doubtful ones follow."""
+    """Return the rows of one setting with ranks, fronts and ratios, by trust and error; doubtful claims come last."""
     central = own.loc[own["trust"] == "central", "error"].min()
     sound = own["error"].notna() & ~own["guarantee"].isin(IN_DOUBT)
     offers = [

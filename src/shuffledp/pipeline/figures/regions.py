@@ -1,7 +1,7 @@
-"""Region maps: the method with the least error at every position and every bound on its cost.
+"""Region maps: the method with the least error for every position and every bound on its cost.
 
-At a position of the horizontal axis the best method changes only at the cost of a method on the front, so that the
-fronts of the positions determine the map. A position's color extends on the axis half of the way to its neighbors.
+At each position of the horizontal axis the best method changes only at the cost of a method on the front, so that the
+fronts determine the map. The color of a position extends halfway to its neighbors.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ _HATCHES = ("", "////", "....", "xxxx")
 
 @dataclass(frozen=True)
 class Region:
-    """Best method at one position, from one bound on the cost to the next."""
+    """Best method at one position, from one bound on the cost to the next bound."""
 
     column: Column
     offer: Offer
@@ -48,7 +48,7 @@ class Region:
 
 
 def regions(job: DrawingJob, cells: pd.DataFrame, summary: pd.DataFrame, mark: str) -> Made:
-    """Return the region map of a job; parameters as for `shuffledp.pipeline.figures.pareto.pareto`."""
+    """Return the region map of a job, with the parameters of `shuffledp.pipeline.figures.pareto.pareto`."""
     entry = job["entry"]
     here = chosen(cells, job["where"])
     fronts = columns(job, cells, summary)
@@ -58,7 +58,7 @@ def regions(job: DrawingJob, cells: pd.DataFrame, summary: pd.DataFrame, mark: s
     looks = palette.told_apart({m: palette.look(job["looks"].get(m, 0)) for m in won})
 
     def wins(method: str, **at: Any) -> Share:
-        """Count the positions and panels at which a method is the best under some bound."""
+        """Count the positions and panels where a method is the best under some bound."""
         some = [c for c in fronts if all(c.point.get(name) == value for name, value in at.items())]
         return Share(sum(any(o.method == method for o in c.front) for c in some), len(some), "columns")
 
@@ -71,7 +71,7 @@ def regions(job: DrawingJob, cells: pd.DataFrame, summary: pd.DataFrame, mark: s
 
 
 def regions_of(fronts: Sequence[Column]) -> list[Region]:
-    """Return the regions of all positions, from the lowest bound to the highest; the last region is unbounded."""
+    """Return the regions at all positions, from the lowest bound to the highest; the last one is unbounded."""
     return [
         Region(column, offer, offer.cost, after)
         for column in fronts
@@ -142,7 +142,7 @@ def _draw(
 
 
 def _edges(places: Sequence[float]) -> dict[float, tuple[float, float]]:
-    """Return the edges of each position, halfway to its neighbors on a logarithmic axis."""
+    """Return both edges of each position, halfway to the neighbors on a logarithmic axis."""
     if len(places) == 1:
         return {places[0]: (places[0] / 2, places[0] * 2)}
     between = [math.sqrt(a * b) for a, b in pairwise(places)]

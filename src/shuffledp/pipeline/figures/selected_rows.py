@@ -1,4 +1,4 @@
-"""Selection of the rows, curves, names and looks of a picture from the results of a job."""
+"""Rows, curves, names and looks of a picture, selected from the results of a job."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from shuffledp.pipeline.figures.plotter import long_form
 
 
 def matching(frame: pd.DataFrame, where: Mapping[str, Any]) -> pd.DataFrame:
-    """Return the rows that agree with all conditions; a method independent of a variable agrees with any value."""
+    """Return the rows that meet all conditions; a row without a value of a variable meets any condition on it."""
     for column, value in where.items():
         if column in frame:
             wanted = PAIR if (column, value) == ("accounting", BOTH) else (value,)
@@ -27,7 +27,7 @@ def matching(frame: pd.DataFrame, where: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def chosen(cells: pd.DataFrame, where: Mapping[str, Any]) -> pd.DataFrame:
-    """Return the cells that agree with all conditions; of a list of accountings, each method's first available one."""
+    """Return the cells that meet all conditions; for a list of accountings, each method has the first available one."""
     wanted = where.get("accounting")
     if not isinstance(wanted, list):
         return matching(cells, where)
@@ -38,7 +38,7 @@ def chosen(cells: pd.DataFrame, where: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def in_unit(summary: pd.DataFrame, unit: str | None) -> pd.DataFrame:
-    """Return squared errors of frequencies as squared errors of counts, if that is the unit."""
+    """Return squared errors of frequencies as squared errors of counts if a unit is given."""
     if unit is None:
         return summary
     square = summary["users_expected"] ** 2
@@ -46,24 +46,24 @@ def in_unit(summary: pd.DataFrame, unit: str | None) -> pd.DataFrame:
 
 
 def by_cell(cells: pd.DataFrame, summary: pd.DataFrame, quantity: str, unit: str | None = None) -> pd.Series:
-    """Return the number of every cell that has one: the closed form if there is one, else the simulated mean."""
+    """Return the number of each cell that has one: the closed form if it exists, otherwise the simulated mean."""
     rows = long_form(cells, in_unit(summary[summary["cell"].isin(cells["cell"])], unit), quantity)
     first = rows.sort_values("kind", kind="stable").groupby("cell", sort=False).head(1)
     return pd.Series(first["mean"].to_numpy(float), index=first["cell"].to_numpy())
 
 
 def across_files(job: DrawingJob) -> dict[str, Any]:
-    """Return the conditions common to the rows of all files of a drawing."""
+    """Return the conditions that the rows of all files of a drawing meet."""
     return {name: value for name, value in job["where"].items() if name != job["by"]}
 
 
 def orders(job: DrawingJob) -> dict[str, list[Any]]:
-    """Return the values of every axis in the order of the configuration; methods in the order of the figure."""
+    """Return the values of each axis in the configuration's order; the methods have the figure's order."""
     return {**job["grid"], "accounting": job["accountings"], "method": job["entry"]["methods"]}
 
 
 def names(job: DrawingJob, cells: pd.DataFrame) -> dict[str, str]:
-    """Return the legend name per method; the method's id distinguishes equal names."""
+    """Return the legend name of each method; equal names are distinguished by the method's id."""
     labels = dict(zip(cells["method"], cells["label"], strict=True))
     found = {m: label or str(labels.get(m) or m) for m, label in job["labels"].items()}
     shared = [name for name in found.values() if list(found.values()).count(name) > 1]
@@ -116,7 +116,7 @@ def numbers_of(job: DrawingJob, what: Picture) -> bytes:
 
 
 def _apart(job: DrawingJob) -> bool:
-    """Return whether several methods have one curve per accounting, so that accountings are parts of their curves."""
+    """Return whether the job draws several methods and, for each of them, one curve per accounting."""
     return job["entry"].get("curves") == "accounting" and len(job["entry"]["methods"]) > 1
 
 
@@ -125,7 +125,7 @@ def _variable(job: DrawingJob) -> str:
 
 
 def _named(frame: pd.DataFrame, job: DrawingJob) -> pd.DataFrame:
-    """Add a column ``curve`` with the name of each row's curve; a method independent of the variable has one curve."""
+    """Add a column ``curve`` with the name of each row's curve: the method, and any value of the variable."""
     variable = _variable(job)
     if variable == "method" or variable not in frame:
         return frame.assign(curve=frame["method"])
@@ -157,7 +157,7 @@ def _plain(look: Look) -> Look:
 
 
 def _labels(job: DrawingJob, here: pd.DataFrame, parts: Mapping[str, Part]) -> dict[str, str]:
-    """Return legend texts by name, with the labels of doubtful claims, in the order of the figure, then of the grid."""
+    """Return legend texts by name, with labels of doubtful claims, in the order of the figure and then of the grid."""
     present = set(here["curve"])
     several = here["method"].nunique() > 1
     variable = _variable(job)
@@ -174,7 +174,7 @@ def _labels(job: DrawingJob, here: pd.DataFrame, parts: Mapping[str, Part]) -> d
 
 
 def _looks(job: DrawingJob, labels: Mapping[str, str], parts: Mapping[str, Part]) -> dict[str, Look]:
-    """Return looks by curve: of methods, of accountings, or of values of a variable."""
+    """Return looks by curve, for methods, accountings or values of a variable."""
     variable = _variable(job)
     methods = {method: palette.look(number) for method, number in job["looks"].items()}
     if variable == "accounting":  # of one method
@@ -202,7 +202,7 @@ def _looks(job: DrawingJob, labels: Mapping[str, str], parts: Mapping[str, Part]
 
 
 def _panels(job: DrawingJob, every: pd.DataFrame) -> list[Any]:
-    """Return the values of the panels of all files of the drawing, in the order of the grid."""
+    """Return the values of the panels in all files of the drawing, in the grid's order."""
     by = job["entry"].get("panels")
     if by is None:
         return [None]

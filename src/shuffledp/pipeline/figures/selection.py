@@ -1,4 +1,4 @@
-"""Checks of the selections of figures and tables: experiments, methods, axes and quantities exist, none twice."""
+"""Checks of figures and tables: experiments, methods, axes and quantities exist, and no number is drawn twice."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from shuffledp.pipeline.figures.names import TRUST as TRUSTED
 
 
 def load_settings(config: Fields, root: Path) -> Settings:
-    """Check the whole configuration: its runs and its drawings."""
+    """Return the settings after a check of the whole configuration, runs and drawings."""
     settings = load_experiments(config, root)
     return replace(settings, papers={key: _selected(paper) for key, paper in settings.papers.items()})
 
 
 def _require(name: Any, known: Collection[Any], said: str, *, suggest: bool = True) -> None:
-    """Raise an error with the known names unless a name is one of them."""
+    """Raise an error that lists the known names if a name is unknown."""
     if name not in known:
         near = suggestion(name, known) if suggest else ""
         raise ConfigurationError(f"{said}.{near} Known: {', '.join(map(str, known))}.")
@@ -41,7 +41,7 @@ def _selected(paper: Paper) -> Paper:
 
 
 def _check_looks(paper: Paper) -> None:
-    """Check that looks belong to methods, and differ between the methods of an experiment."""
+    """Check that looks belong to methods and differ between the methods of an experiment."""
     place = f"{paper.file}: looks"
     methods = {m for e in paper.experiments.values() for m in e.methods}
     for method in paper.looks:
@@ -118,7 +118,7 @@ def _check_controls(entry: Fields, place: str) -> None:
 
 
 def _check_fronts(entry: Fields, experiment: Experiment, place: str) -> None:
-    """Check a picture of fronts or of regions: cost and error of one cell per method at every position of the axis."""
+    """Check a picture of fronts or regions: each method has one cell with cost and error at every position."""
     regions = entry["kind"] == "regions"
     cost, error = (entry["y"], entry["value"]) if regions else (entry["x"], entry["y"])
     said = f"{place}: the cost must be a number of the cells, got {cost!r}"
@@ -138,7 +138,7 @@ def _check_fronts(entry: Fields, experiment: Experiment, place: str) -> None:
 def _check_by_accounting(
     entry: Fields, experiment: Experiment, place: str, texts: tuple[str, ...] = ()
 ) -> None:
-    """Check a table under each of the accountings that its ``where`` lists."""
+    """Check a table under each accounting that its ``where`` lists."""
     listed = entry["where"].get("accounting")
     for accounting in listed if isinstance(listed, list) else [listed]:
         where = entry["where"] if accounting is None else {**entry["where"], "accounting": accounting}
@@ -155,7 +155,7 @@ def _tells_methods_apart(raw: Fields) -> bool:
 
 
 def _check_axes(entry: Fields, experiment: Experiment, place: str) -> None:
-    """Check that axes exist, that ``where`` has existing values, and that no two numbers have the same position."""
+    """Check that axes exist, that ``where`` has existing values, and that no two numbers coincide."""
     methods = entry["methods"]
     values = {**experiment.grid, "accounting": experiment.accountings(methods), "method": methods}
     axes = [entry[a] for a in ("x", "along", "panels", "curves", "files") if a in entry]

@@ -1,4 +1,4 @@
-"""Parts common to pictures of all kinds: frames, ticks, labels, and the picture without numbers."""
+"""Common parts of all pictures: frames, ticks, labels, and the picture without numbers."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ INFEASIBLE = "Nothing is feasible at these settings: there is nothing to draw."
 
 @dataclass(frozen=True)
 class Made:
-    """Picture with its drawing function and numbers."""
+    """Drawing function of a picture, with its numbers, its chart, and notes for the manifest and the caption."""
 
     draw: Callable[[], Figure]
     numbers: bytes
@@ -36,14 +36,14 @@ class Made:
 
 
 def said(text: str) -> Figure:
-    """Return a picture without axes, with a text instead of data."""
+    """Return a picture without axes that shows a text instead of data."""
     figure = Figure(figsize=(5.2, 0.7))
     figure.text(0.5, 0.5, text, ha="center", va="center", fontsize=SETTINGS["font.size"])
     return figure
 
 
 def add(ax: Axes, x: Any, y: Any, look: Look, **settings: Any) -> None:
-    """Add a line or markers without a change of the limits."""
+    """Add a line or markers, without a change of the limits."""
     own = {"color": look.color, "ls": look.dash, "marker": look.marker, "mfc": "none"}
     if look.width:
         own |= {"lw": look.width, "mew": 1.6, "ms": 6.5}
@@ -51,7 +51,7 @@ def add(ax: Axes, x: Any, y: Any, look: Look, **settings: Any) -> None:
 
 
 def framed(ax: Axes, across: Axis, up: Axis) -> None:
-    """Set the axes of a panel."""
+    """Set the limits and scales of a panel's axes."""
     for axis, scaled, limited, lines in (
         (across, ax.set_xscale, ax.set_xlim, ax.xaxis),
         (up, ax.set_yscale, ax.set_ylim, ax.yaxis),
@@ -63,7 +63,7 @@ def framed(ax: Axes, across: Axis, up: Axis) -> None:
 
 
 def ticked(ax: Axes, across: Ticks, up: Ticks, *, below: bool, left: bool) -> None:
-    """Draw ticks at chosen positions; all small ticks are one line of markers, for speed."""
+    """Draw ticks at given positions; all small ticks are one line of markers, for speed."""
     ax.set_xticks(across.major, across.labels if below else [""] * len(across.major))
     ax.set_yticks(up.major, up.labels if left else [""] * len(up.major))
     if across.minor:
@@ -79,7 +79,7 @@ def _small_ticks(ax: Axes, x: Sequence[float], y: Sequence[float], marker: Any, 
 
 @dataclass(frozen=True)
 class Sheet:
-    """Picture with panels, to which `finish` adds the title, the label of the horizontal axis and the legend."""
+    """Picture with panels; `finish` adds the title, the label of the horizontal axis and the legend."""
 
     figure: Figure
     plan: layout.Layout
@@ -104,7 +104,7 @@ class Sheet:
         strips: bool = False,
         room: float = 0.0,
     ) -> Sheet:
-        """Return an empty picture with space for all texts; ``room`` is added to the height of the label."""
+        """Return an empty picture with space for all texts; ``room`` increases the height for the label of the axis."""
         most_looks = max((len(item.looks) for item in items), default=1)
         form = layout.legend_of([item.text for item in items], most_looks, layout.plot_width(panels) + 0.5)
         height = layout.panel_height(panels) + room
@@ -125,13 +125,13 @@ class Sheet:
         return self.figure.add_axes(box.shares(self.plan.width, self.plan.height))
 
     def name_panel(self, ax: Axes, value: Any) -> None:
-        """Write the value of the panels' variable above a panel, if there is one."""
+        """Write the value of the panels' variable above a panel, if the variable exists."""
         if value is not None:
             text = self.drawing.get("panel_label", f"{self.drawing['panels']} = {{}}")
             ax.set_title(typeset(text.format(value)))
 
     def label_rows(self, box: layout.Box, text: str = "", points: float = SETTINGS["axes.labelsize"]) -> None:
-        """Write the label of a vertical axis."""
+        """Write the label of a vertical axis beside a row of panels."""
         x, y = self.plan.label_x / self.plan.width, (box.bottom + box.height / 2) / self.plan.height
         own: dict[str, Any] = {"ha": "right", "va": "center", "ma": "center"}
         self.figure.text(x, y, text or self.label, rotation=90, fontsize=points, **own)

@@ -1,4 +1,4 @@
-"""Store of earlier drawings by the digest of their inputs, so that one change does not draw a whole paper again.
+"""Store of earlier drawings by the digest of their inputs, so that a small change does not redraw a whole paper.
 
 The digest is of the drawing's job, its input files and the code that draws. A damaged drawing is made again. The folder
 is not an output of the workflow, so that neither an interruption nor Snakemake removes it.
@@ -45,12 +45,12 @@ class Store:
 
 
 def folder_of(results_folder: Path, paper: str) -> Path:
-    """Return the folder of a paper's stored drawings."""
+    """Return the folder of stored drawings of a paper."""
     return results_folder / "drawn" / paper
 
 
 def digest_of(job: Mapping[str, Any], inputs: Mapping[str, str], code: str) -> str:
-    """Return the hex sha256 of a drawing's job, its inputs' checksums, the code, and the libraries' versions."""
+    """Return the hex sha256 of a drawing's job, its inputs' checksums, the code and the libraries' versions."""
     # Unsorted: the order of grids and methods counts.
     text = json.dumps([job, inputs, code, _libraries()], ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()
@@ -62,7 +62,7 @@ def _libraries() -> dict[str, str]:
 
 
 def kept(folder: Path, id: str, digest: str) -> Drawn | None:
-    """Return the drawing stored under this digest, or None if there is none or it is damaged."""
+    """Return the drawing stored under this digest; None if it is missing or damaged."""
     archive, checksum = folder / f"{id}.zip", folder / f"{id}.sha256"
     if not checksum.is_file():
         return None
@@ -80,7 +80,7 @@ def kept(folder: Path, id: str, digest: str) -> Drawn | None:
 
 
 def keep(folder: Path, id: str, digest: str, drawn: Drawn) -> None:
-    """Store a drawing in place of the previous drawing with its id."""
+    """Store a drawing, and remove the previous drawing with this id."""
     about = {"digest": digest, "entry": drawn.entry.model_dump(mode="json"), "commits": drawn.commits}
     sink = io.BytesIO()
     with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as pack:
@@ -90,7 +90,7 @@ def keep(folder: Path, id: str, digest: str, drawn: Drawn) -> None:
 
 
 def forget_others(folder: Path, ids: Collection[str]) -> None:
-    """Remove stored drawings that a paper no longer has."""
+    """Remove the stored drawings of which a paper no longer has the id."""
     for path in folder.glob("*.*"):
         if path.suffix in (".zip", ".sha256") and path.stem not in ids:
             path.unlink(missing_ok=True)

@@ -43,7 +43,7 @@ SETTINGS: dict[Any, Any] = {
 
 @contextmanager
 def figure_style() -> Iterator[None]:
-    """Apply Matplotlib and seaborn settings inside of a context."""
+    """Apply settings of Matplotlib and seaborn in a context."""
     import seaborn  # takes a second: not for those who only ask for colors
 
     with mpl.rc_context():
@@ -54,7 +54,7 @@ def figure_style() -> Iterator[None]:
 
 
 def rendered(figure: Figure, file_format: str) -> bytes:
-    """Return the figure as a file whose bytes depend on the drawing alone; `Figure.savefig` would draw it twice."""
+    """Return the figure as a file whose bytes depend only on the drawing; `Figure.savefig` would draw twice."""
     metadata = {"png": {"Software": None}, "pdf": {"CreationDate": None, "Producer": None, "Creator": None}}
     sink = io.BytesIO()
     figure.set_dpi(SETTINGS["savefig.dpi"])  # of pixels; PDF and SVG count in points

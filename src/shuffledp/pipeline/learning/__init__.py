@@ -1,6 +1,6 @@
 """Training for the two learning experiments: private gradient descent with shuffled reports, and shuffled check-in.
 
-JAX is an optional extra. Plans, data and curves can be made, checked and read without JAX; import
+JAX is an optional extra. Plans, data and curves can be created, checked and read without JAX; import
 `shuffledp.pipeline.learning.training.train` only if `available` is true.
 
 The noise is simulated: floating-point normal numbers of a seeded generator, which show the accuracy of a mechanism but

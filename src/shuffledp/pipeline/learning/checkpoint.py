@@ -31,12 +31,12 @@ _MARK = b"shuffledp training checkpoint, sha256 of the rest: "
 
 
 class CheckpointError(RuntimeError):
-    """Error of a checkpoint that is damaged, or of another plan or other data; the message names the remedy."""
+    """Error of a checkpoint that is damaged or belongs to another plan or other data, with the remedy."""
 
 
 @dataclass(frozen=True, eq=False)
 class State:
-    """State of a run on which the remaining rounds depend.
+    """State of a run that the remaining rounds depend on.
 
     `round` counts the finished rounds, `parameters` is (d,) float32, and `points` is the curve. `average` is the
     weighted sum (d,) of all iterates, with weights not yet scaled to sum to 1; it is unused without averaging.
@@ -65,7 +65,7 @@ def save(path: Path, plan: TrainingPlan, digest: str, state: State, machine: Map
 
 
 def load(path: Path, plan: TrainingPlan, digest: str, machine: Mapping[str, Any]) -> State | None:
-    """Read a checkpoint after verifying its checksum, plan and data; None without a file.
+    """Read a checkpoint after a check of its checksum, plan and data; None without a file.
 
     A difference in `machine` logs a warning, because results may then differ in their last digits.
     """

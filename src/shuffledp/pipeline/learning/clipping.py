@@ -33,7 +33,7 @@ def clipped_sum(
     *,
     chunk: int = CHUNK,
 ) -> jax.Array:
-    """Return the sum of the first `count` examples' gradients, each scaled down to an l2 norm of at most `clip`.
+    """Return the sum of the first `count` examples' gradients, each scaled to an l2 norm of at most `clip`.
 
     The norm of the sum is at most `count` times `clip`. `parameters` is the flat vector of size ``network.size``, and
     its type is the type of all arithmetic. `images` is (rows, height, width, channels), with centered and scaled
@@ -99,12 +99,12 @@ def _chunk_sum(
 
 
 def _products(rows: jax.Array) -> jax.Array:
-    """Return products of the rows of any two positions, from (b, positions, k) to (b, positions, positions)."""
+    """Return inner products of the rows at any two positions: (b, positions, k) becomes (b, positions, positions)."""
     return jnp.einsum("bpk,bqk->bpq", rows, rows)
 
 
 def _factors(squares: jax.Array, kept: jax.Array, clip: float | jax.Array) -> jax.Array:
-    """Return min(1, clip / norm), and 0 for examples that do not count; 1 for a zero gradient."""
+    """Return min(1, clip / norm), which is 1 for a zero gradient, and 0 for examples that do not count."""
     norms = jnp.sqrt(squares)
     return jnp.where(kept, jnp.where(norms > clip, clip / norms, 1.0), 0.0)
 
@@ -113,7 +113,7 @@ def _factors(squares: jax.Array, kept: jax.Array, clip: float | jax.Array) -> ja
 def plain_clipped_sum(
     network: Network, parameters: jax.Array, images: jax.Array, labels: jax.Array, clip: float | jax.Array
 ) -> jax.Array:
-    """Return the sum over all rows from one clipped gradient per row, for tests and measurements of `clipped_sum`."""
+    """Return the sum over all rows with one clipped gradient per row, to test and measure `clipped_sum`."""
 
     def loss(parameters: jax.Array, image: jax.Array, label: jax.Array) -> jax.Array:
         taps = no_taps(network, 1, parameters.dtype)

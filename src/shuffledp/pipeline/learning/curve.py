@@ -1,4 +1,4 @@
-"""Reports of training: points of the learning curve, and the progress of a run."""
+"""Results of training: points of the learning curve, and the progress of a run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Point:
 
 @dataclass(frozen=True)
 class TrainingCurve:
-    """Points of one run in the order of rounds; eps is a function of the round, computed elsewhere."""
+    """Points of one run in the order of rounds; eps, a function of the round, is computed elsewhere."""
 
     points: tuple[Point, ...]
 
@@ -29,7 +29,7 @@ class TrainingCurve:
 
 @dataclass(frozen=True)
 class Progress:
-    """Progress of a run, which prints as one line; `seconds_left` is None before the speed is known."""
+    """Progress of a run in one line; `seconds_left` is None until the speed is known."""
 
     round: int
     rounds: int

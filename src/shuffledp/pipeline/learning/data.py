@@ -75,7 +75,7 @@ class LearningData:
 
 
 def fitted(images: NDArray[np.uint8], size: int = MNIST_SIZE) -> NDArray[np.uint8]:
-    """Return images as size x size: enlarged by the largest whole factor, centered in a border of zeros.
+    """Return images as size x size: enlarged by the largest possible integer, then centered in zeros.
 
     Images are (n, height, width) or (n, height, width, channels) of uint8, with neither side above `size`; the result
     has the channels as last axis. A digit of 8 x 8 pixels becomes one of 24 x 24, about the size of digits of MNIST.
@@ -97,7 +97,7 @@ def fitted(images: NDArray[np.uint8], size: int = MNIST_SIZE) -> NDArray[np.uint
 
 
 def learning_data(arrays: Mapping[str, NDArray[np.generic]]) -> LearningData:
-    """Return digits for training, from `train_images`, `train_labels`, `test_images` and `test_labels`.
+    """Return digits for training from `train_images`, `train_labels`, `test_images` and `test_labels`.
 
     The stand-in's images of 8 x 8 pixels are enlarged to 28 x 28 (see `fitted`), so that both data sets have one
     network; its accuracy is no estimate for MNIST. Raises ``ValueError`` if an array is missing or images and labels do

@@ -1,4 +1,4 @@
-"""Check for the optional extra of training."""
+"""Check whether the optional extra for training is installed."""
 
 from __future__ import annotations
 
@@ -6,5 +6,5 @@ from importlib.util import find_spec
 
 
 def available() -> bool:
-    """Return whether JAX is installed, without an import; `shuffledp.pipeline.learning.training` needs it."""
+    """Return whether JAX is installed, without importing it."""
     return find_spec("jax") is not None

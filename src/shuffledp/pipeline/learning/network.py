@@ -19,7 +19,7 @@ from shuffledp.pipeline.learning.plan import Network
 
 
 def initial_parameters(network: Network, rng: np.random.Generator) -> NDArray[np.float32]:
-    """Return parameters before training, (network.size,): uniform on +-1/sqrt(fan-in), biases included."""
+    """Return parameters before training, (network.size,): uniform on +-1/sqrt(fan-in), also for biases."""
     parts = [
         rng.uniform(-1, 1, layer.size) / math.sqrt(layer.inputs) for layer in network.layers
     ]  # weights, row by row, then the bias
@@ -27,7 +27,7 @@ def initial_parameters(network: Network, rng: np.random.Generator) -> NDArray[np
 
 
 def unpacked(network: Network, parameters: jax.Array) -> Iterator[tuple[jax.Array, jax.Array]]:
-    """Yield weights (inputs, outputs) and bias (outputs,) of each layer of a flat vector of parameters."""
+    """Yield the weights (inputs, outputs) and the bias (outputs,) of each layer in a flat vector of parameters."""
     start = 0
     for layer in network.layers:
         middle, end = start + layer.inputs * layer.outputs, start + layer.size
@@ -36,7 +36,7 @@ def unpacked(network: Network, parameters: jax.Array) -> Iterator[tuple[jax.Arra
 
 
 def patches(images: jax.Array, kernel: int, stride: int) -> jax.Array:
-    """Return all windows of images, column by column, (b, h, w, c) to (b, h', w', kernel kernel c)."""
+    """Return all windows of images, column by column: (b, h, w, c) becomes (b, h', w', kernel kernel c)."""
     examples, height, width, channels = images.shape
     turned = images.swapaxes(1, 2)
     rows = jnp.stack([turned[:, :, i : i + kernel] for i in range(0, height - kernel + 1, stride)], axis=1)
@@ -47,7 +47,7 @@ def patches(images: jax.Array, kernel: int, stride: int) -> jax.Array:
 
 
 def spread(weights: jax.Array) -> jax.Array:
-    """Return weights of the first convolution for 2 x 2 of its positions at a time, (64 c, 16) to (100 c, 64).
+    """Return weights of the first convolution for blocks of 2 x 2 positions: (64 c, 16) becomes (100 c, 64).
 
     The 8 x 8 windows at these positions, 2 pixels apart, lie in a window of 10 x 10, where all other weights are 0.
     Products of these larger matrices are faster, although they have more terms, and fewer patches are copied.
@@ -62,21 +62,21 @@ def spread(weights: jax.Array) -> jax.Array:
 
 
 def gathered(gradients: jax.Array) -> jax.Array:
-    """Return the first convolution's gradients from gradients of `spread` weights, (b, 100 c, 64) to (b, 64 c, 16)."""
+    """Return the first convolution's gradients, (b, 64 c, 16), from gradients of `spread` weights, (b, 100 c, 64)."""
     small = jnp.zeros((gradients.shape[1] * 64 // 100, 16), gradients.dtype)
     turned: jax.Array = jax.vmap(jax.linear_transpose(spread, small))(gradients)[0]
     return turned
 
 
 def pool(images: jax.Array) -> jax.Array:
-    """Return the largest value of each 2 x 2 window, (b, h, w, c) to (b, h - 1, w - 1, c)."""
+    """Return the largest value of each 2 x 2 window: (b, h, w, c) becomes (b, h - 1, w - 1, c)."""
     rows = jnp.maximum(images[:, :-1], images[:, 1:])
     return jnp.maximum(rows[:, :, :-1], rows[:, :, 1:])
 
 
 @jax.custom_vjp
 def _largest(groups: jax.Array) -> jax.Array:
-    """Return the largest of 4 values, (.., 4, c) to (.., c); the derivative belongs to the first of equal values."""
+    """Return the largest of 4 values: (.., 4, c) becomes (.., c). The first of equal values has the derivative."""
     first, second, third, last = (groups[..., corner, :] for corner in range(4))
     return jnp.maximum(jnp.maximum(first, second), jnp.maximum(third, last))
 
@@ -100,14 +100,14 @@ _largest.defvjp(_largest_and_groups, _spread_derivative)  # that of XLA takes fo
 
 
 def no_taps(network: Network, examples: int, dtype: jnp.dtype) -> list[jax.Array]:
-    """Return zero taps, one (examples, positions, outputs) array per layer; the first layer has 2 x 2 blocks."""
+    """Return zero taps, an array (examples, positions, outputs) per layer; the first layer has 2 x 2 blocks."""
     shapes = [(layer.positions, layer.outputs) for layer in network.layers]
     shapes[0] = math.prod(_blocks(network)), 4 * 16
     return [jnp.zeros((examples, *shape), dtype) for shape in shapes]
 
 
 def _blocks(network: Network) -> tuple[int, int]:
-    """Return the numbers of 2 x 2 blocks of positions of the first convolution, with partial blocks at odd edges."""
+    """Return the numbers of 2 x 2 blocks of positions in the first convolution; blocks at odd edges are partial."""
     return (network.first[0] + 1) // 2, (network.first[1] + 1) // 2
 
 

@@ -1,4 +1,4 @@
-"""Plans of training runs: network and settings, without training code."""
+"""Plans of training runs: the network and the settings, without code for training."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Layer:
 
 @dataclass(frozen=True)
 class Network:
-    """The small convolutional network that is usual in experiments with private gradient descent.
+    """The small convolutional network that experiments with private gradient descent usually have.
 
     Convolution to 16 channels (8 x 8, stride 2, padding 3), 2 x 2 max-pooling, convolution to 32 channels (4 x 4,
     stride 2), dense layer of 32, dense layer of one output per class. The activation follows every layer but the last.
@@ -76,7 +76,7 @@ class Network:
 
     @property
     def pooled(self) -> tuple[int, int]:
-        """Height and width after the first pooling, with the padding to an even size of "disjoint"."""
+        """Height and width after the first pooling; "disjoint" pooling pads them to an even size."""
         height, width = self.first
         if self.pooling == "overlapping":
             return height - 1, width - 1
@@ -111,7 +111,7 @@ class Network:
 
 
 def _after(size: int, kernel: int, stride: int) -> int:
-    """Return the number of positions of a kernel over `size` pixels; 0 if it does not fit."""
+    """Return the number of positions of a kernel along `size` pixels; 0 if the kernel does not fit."""
     return max((size - kernel) // stride + 1, 0)
 
 
@@ -136,10 +136,10 @@ class TrainingPlan:
 
     With `decay` "linear" the step in round t of T is `learning_rate` (T - t + 1) / T. With `averaging` in (0, 1) the
     curve has the accuracy of an exponential average of all iterates: (1 - averaging) times the newest plus averaging
-    times the older ones, with weights scaled to sum to 1; 0 is the iterate itself. The average is post-processing of
-    released iterates, so that training and privacy do not depend on it. `sampled` is a shortcut of the simulation, not
-    a protocol: the sum of clipped gradients is estimated from this number of participants, drawn anew, times
-    participants over `sampled`, with unchanged noise and participants. None computes every gradient.
+    times the older average, with weights scaled to sum to 1. With 0 it is the accuracy of the iterate. The average is
+    post-processing of released iterates, so that training and privacy do not depend on it. `sampled` is a shortcut of
+    the simulation, not a protocol: the sum of clipped gradients is estimated from this number of participants, drawn
+    anew, times participants over `sampled`, with unchanged noise and participants. None computes every gradient.
 
     Raises ``ValueError`` if a setting is out of range, or missing or superfluous for its kind.
     """
@@ -171,13 +171,13 @@ class TrainingPlan:
             raise ValueError("averaging must be in [0, 1), got 1: no iterate would count.")
 
     def step(self, number: int) -> float:
-        """Return the learning rate of a round, 1..rounds."""
+        """Return the learning rate of a round in 1..rounds."""
         if self.decay == "none":
             return self.learning_rate
         return self.learning_rate * (self.rounds - number + 1) / self.rounds
 
     def evaluated(self, number: int) -> bool:
-        """Return whether the curve has a point after a round, 0..rounds."""
+        """Return whether the curve has a point after a round in 0..rounds."""
         return number % self.evaluate_every == 0 or number == self.rounds
 
     def described(self) -> dict[str, Any]:

@@ -74,7 +74,7 @@ def train(
 
 
 def participants(plan: TrainingPlan, users: int, number: int) -> NDArray[np.int64]:
-    """Draw the users who take part in a round (from 1), in any order, each at most once."""
+    """Draw the users who take part in a round (counted from 1), in any order, each at most once."""
     rng = _stream(plan, _PARTICIPANTS, number)
     if plan.batch is not None:
         return rng.choice(users, plan.batch, replace=False)
@@ -83,13 +83,13 @@ def participants(plan: TrainingPlan, users: int, number: int) -> NDArray[np.int6
 
 
 def noise(plan: TrainingPlan, count: int, number: int) -> NDArray[np.float32]:
-    """Draw the noise of all reports of a round (from 1): N(0, count C^2 sigma^2 I), (plan.network.size,) float32."""
+    """Draw the noise of all reports in a round (from 1): N(0, count C^2 sigma^2 I), (plan.network.size,) float32."""
     scale = math.sqrt(count) * plan.clip * plan.noise_multiplier
     return _stream(plan, _NOISE, number).standard_normal(plan.network.size, np.float32) * np.float32(scale)
 
 
 def accuracy(network: Network, parameters: NDArray[np.float32], data: LearningData) -> tuple[float, float]:
-    """Return accuracy in [0, 1] and mean cross-entropy in nats on the test images."""
+    """Return the accuracy in [0, 1] and the mean cross-entropy in nats on the test images."""
     right, lost = _tested(
         network, parameters, data.test_images, data.test_labels, data.mean, data.spread
     )  # per image, padded
@@ -107,7 +107,7 @@ def _stream(plan: TrainingPlan, purpose: int, number: int = 0) -> np.random.Gene
 
 
 def _machine() -> dict[str, Any]:
-    """Return the versions and settings on which the last digits of sums depend."""
+    """Return the versions and settings that affect the last digits of sums."""
     return {
         "jax": jax.__version__,
         "device": jax.devices()[0].device_kind,
@@ -190,7 +190,7 @@ class _Run:
 
 
 def _capacity(plan: TrainingPlan, users: int, needed: int) -> int:
-    """Return the number of rows of a batch, almost always equal, as each new shape is compiled."""
+    """Return the number of rows of a batch; it rarely changes, because each new shape is compiled."""
     if plan.batch is not None:
         return needed
     assert plan.rate is not None
@@ -217,7 +217,7 @@ def _moved(
     mean: float,
     spread: float,
 ) -> jax.Array:
-    """Return parameters after one step along `weight` times the clipped sum of the first `count` rows, plus noise."""
+    """Return parameters after one step along noise plus `weight` times the clipped sum of the first `count` rows."""
     total = clipped_sum(network, parameters, _standardized(images, mean, spread), labels, count, clip)
     moved: jax.Array = parameters - step * (weight * total + noise)
     return moved
@@ -231,7 +231,7 @@ def _standardized(images: jax.Array, mean: float, spread: float) -> jax.Array:
 def _tested(
     network: Network, parameters: jax.Array, images: jax.Array, labels: jax.Array, mean: float, spread: float
 ) -> tuple[jax.Array, jax.Array]:
-    """Return whether each image is classified correctly, and its loss; rows beyond the images are padding."""
+    """Return, for each image, whether it is classified correctly, and its loss; rows beyond the images are padding."""
     missing = -len(images) % _TEST_CHUNK
     images = jnp.pad(images, ((0, missing), (0, 0), (0, 0), (0, 0)))
     labels = jnp.pad(labels, (0, missing))

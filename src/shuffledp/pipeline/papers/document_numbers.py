@@ -1,4 +1,4 @@
-"""Computed numbers in sentences of the documentation, by page and by a descriptive name."""
+"""Computed numbers for sentences of the documentation, by page and descriptive name."""
 
 from __future__ import annotations
 
@@ -127,14 +127,14 @@ def summation_values() -> Mapping[str, str]:
 
 
 def _third_value() -> str:
-    """Return delta if all other users hold a third value, over the calibrated delta for users of two values."""
+    """Return delta if all other users hold a third value, over the delta of the calibration for users of two values."""
     n, eps, delta = 3000, 8.0, 0.3
     p = rappor_flip_probability(n, eps, delta, calibration="worst_case")
     return _number(rappor_delta(n, p, eps, calibration="optimistic") / delta, 3)
 
 
 def _cheaper_values() -> Mapping[str, str]:
-    """Return the numbers about the project's own noise in docs/summation.md, by name."""
+    """Return numbers about this project's noise in docs/summation.md, by name."""
     table = summation.cheaper()
     single, several = table.iloc[0], table.iloc[1:]
     return {
@@ -203,7 +203,7 @@ def dump_values() -> Mapping[str, str]:
 
 
 def _figure_3_gain(law: Law) -> tuple[float, float]:
-    """Return the relative reduction of Figure 3's squared error by the printed optimum, and its number of dummies."""
+    """Return the reduction of Figure 3's squared error by the printed best number of dummies, and this number."""
     plan = optimal_dummies(
         law, 0.05, published_gaps.DELTA, adaptive=False, accounting="printed", grid=range(0, 5001, 10)
     )

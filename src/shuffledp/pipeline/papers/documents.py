@@ -73,7 +73,7 @@ def _cell(value: Any, form: Format) -> str:
 
 
 def _written(make: Callable[[], pd.DataFrame], *formats: Format) -> Callable[[], str]:
-    """Return a function that computes a table and returns it as Markdown, with a format for each column."""
+    """Return a function that computes a table as Markdown, with one format per column."""
 
     def text() -> str:
         frame = make()
@@ -183,7 +183,7 @@ def _segmented_rows(msnbc: pd.DataFrame, uniform: pd.DataFrame) -> dict[tuple[st
 
 
 def _segmented_gains(msnbc: pd.DataFrame, uniform: pd.DataFrame) -> str:
-    """Return the reduction of the expected error by SegMM at its best m, against the best competitor."""
+    """Return the reductions of the expected error by SegMM with its best m, against the best competitor."""
 
     def gains(rows: pd.DataFrame, accounting: str, rivals: Sequence[str]) -> str:
         asked = rows[(rows["accounting"] == accounting) & rows["method"].isin(["segmented_best", *rivals])]
@@ -207,7 +207,7 @@ def _segmented_gains(msnbc: pd.DataFrame, uniform: pd.DataFrame) -> str:
 
 
 def _segmented_best(msnbc: pd.DataFrame, uniform: pd.DataFrame) -> str:
-    """Return the best m for the split S1, and the range of m within 5 % of its error."""
+    """Return the best m for split S1, and the range of m whose error is within 5 % of the least error."""
 
     def of(rows: pd.DataFrame, accounting: str) -> list[str]:
         chosen = rows[
@@ -237,7 +237,7 @@ FROM_RESULTS: dict[str, tuple[str, tuple[str, ...], Callable[..., str]]] = {
 
 
 def from_results(name: str, folder: Path) -> str | None:
-    """Return a table of `FROM_RESULTS` from the reference in a folder; None if one of its tables is missing."""
+    """Return a table of `FROM_RESULTS` from the reference in a folder; None if the folder lacks one of its sources."""
     paper, experiments, make = FROM_RESULTS[name]
     paths = [folder / paper / f"{experiment}.csv" for experiment in experiments]
     if not all(path.is_file() for path in paths):
@@ -246,7 +246,7 @@ def from_results(name: str, folder: Path) -> str | None:
 
 
 def refreshed(text: str, reference: Path = REFERENCE) -> str:
-    """Return a page with all its tables and numbers recomputed."""
+    """Return a page after recomputation of all its tables and numbers."""
     blocks, values = list(_BLOCK.finditer(text)), list(_VALUE.finditer(text))
     if text.count("<!-- begin ") != len(blocks) or text.count("<!-- end ") != len(blocks) + len(values):
         raise ValueError("A begin mark has no matching end mark, or the other way round.")
@@ -263,7 +263,7 @@ def refreshed(text: str, reference: Path = REFERENCE) -> str:
 
 
 def value(group: str, name: str) -> str:
-    """Return the computed number of a sentence."""
+    """Return a computed number of a sentence."""
     if group not in VALUES:
         raise ValueError(f"No group of numbers is named {group!r}. Known: {', '.join(VALUES)}.")
     numbers = VALUES[group]()
@@ -280,7 +280,7 @@ def _body(name: str, now: str, reference: Path) -> str:
 
 
 def main() -> None:
-    """Recompute the tables and numbers of pages."""
+    """Recompute the tables and numbers of the pages on the command line."""
     parser = argparse.ArgumentParser(description="Compute the tables and numbers of pages anew.")
     parser.add_argument(
         "--reference", type=Path, default=REFERENCE, help="tables of a run at the papers' own scale"

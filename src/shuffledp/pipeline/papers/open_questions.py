@@ -1,4 +1,4 @@
-"""Open questions of the papers, with searches that compute their numbers in this run, and with proofs."""
+"""Open questions of the papers, with searches that this run computes, and with proofs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Effort = Literal["full", "quick"]
 
 @dataclass(frozen=True)
 class Question:
-    """Open question with its search."""
+    """Open question with the search for numbers about it."""
 
     id: str
     paper: str
@@ -43,7 +43,7 @@ class Question:
 
 
 def listed(values: Sequence[float]) -> str:
-    """Return numbers as a list in text."""
+    """Return numbers as a list in words."""
     words = [f"{value:g}" for value in values]
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
 
@@ -127,7 +127,7 @@ _ALL = "all data sets of the others, eps at five shares of the local budget"
 
 
 def _many(full: bool) -> tuple[tuple[int, ...], tuple[float, ...], tuple[float, ...]]:
-    """Return a search's numbers of users, budgets of a bit (nats), and deltas of the worst of three data sets."""
+    """Return the ranges of a search: numbers of users, budgets of a bit (nats), and deltas."""
     return (100, 1000, 10_000, 100_000) if full else (1000,), (1.0, 3.0, 5.0, 7.0), (1e-3, 1e-6, 1e-9)
 
 
@@ -278,14 +278,14 @@ def questions(effort: Effort) -> tuple[Question, ...]:
 
 
 def verdict(question: Question, found: Found) -> str:
-    """Return the verdict on a question, one of `VERDICTS`."""
+    """Return the verdict on a question from the result of its search, one of `VERDICTS`."""
     if found.beyond:
         return "violated"
     return "bracketed" if math.isinf(question.limit) else "no violation found"
 
 
 def row(question: Question, effort: Effort) -> dict[str, str]:
-    """Run the search of a question, and return the row of the table."""
+    """Run the search of a question, and return the question's row in the table."""
     found = largest(question.values(), question.limit, question.floor)
     stated = ("id", "paper", "question", "statement", "searched", "method", "measure", "proof")
     return {
@@ -302,5 +302,5 @@ def row(question: Question, effort: Effort) -> dict[str, str]:
 
 
 def table(effort: Effort) -> list[dict[str, str]]:
-    """Return the table of texts with one row per question and the columns `COLUMNS`."""
+    """Return the table of texts, with one row per question and the columns `COLUMNS`."""
     return [row(question, effort) for question in questions(effort)]

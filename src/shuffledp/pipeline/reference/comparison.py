@@ -1,4 +1,4 @@
-"""Comparison of a run with the reference: equal values, values within tolerance, differences, and excluded parts."""
+"""Comparison of a run with the reference: equal values, values within tolerance, differences and excluded parts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _REAL = ("official", "mirror")
 
 @dataclass(frozen=True)
 class Difference:
-    """Value outside of its column's tolerance."""
+    """Value outside the tolerance of its column."""
 
     where: str
     column: str
@@ -26,7 +26,7 @@ class Difference:
 
 @dataclass
 class Column:
-    """Counts of the comparisons of a column; ``different`` counts the remaining ones."""
+    """Counts for the comparison of a column; ``different`` counts values outside the tolerance."""
 
     tolerance: str
     identical: int = 0
@@ -41,7 +41,7 @@ class Column:
 
 @dataclass
 class Section:
-    """Comparison of a paper, or of the training runs, with the parts that only the reference or only the run has."""
+    """Comparison of a paper, or of the training runs, with the parts that only one side has."""
 
     columns: dict[str, Column]
     differences: list[Difference] = field(default_factory=list)
@@ -52,7 +52,7 @@ class Section:
 
     @property
     def agrees(self) -> bool:
-        """True if all values of the reference were found; additional values of the run do not count."""
+        """True if all values of the reference were found; additional values of the run are ignored."""
         return not self.differences and not self.missing
 
 
@@ -72,7 +72,7 @@ class Comparison:
 
     @property
     def exit_code(self) -> int:
-        """Exit code 0 if everything agrees, 1 if something differs or is missing, 2 if something was not compared."""
+        """Exit code: 0 if everything agrees, 1 if something differs or is missing, 2 if something was not compared."""
         if self.refused:
             return REFUSED
         return SAME if all(section.agrees for section in self.sections.values()) else DIFFERENT
@@ -109,7 +109,7 @@ def _columns(tolerances: Mapping[str, Tolerance]) -> dict[str, Column]:
 
 
 def _only(paper: str, these: Iterable[Key], those: Iterable[Key]) -> Iterator[str]:
-    """Yield the experiments that only one side has, and the methods in other experiments that only one side has."""
+    """Yield the experiments that only one side has, and the methods of common experiments that only one side has."""
     others = {key[1:] for key in those if key[0] == paper}
     shared = {experiment for experiment, _ in others}
     own = [key[1:] for key in these if key[0] == paper]
@@ -142,7 +142,7 @@ def _compare(section: Section, reference: Part, found: Part, refused: dict[str, 
 
 
 def _place(part: Part, row: Row) -> str:
-    """Return the kind and the name of a row: a cell of an experiment, or a round of a training run."""
+    """Return the kind and the name of a row, which is a cell of an experiment or a round of a training run."""
     if DIGEST not in row:
         return f"round {part.name} [round={row['round']}]"
     shown = (row["point"], row["accounting"], row["metric"])
@@ -150,7 +150,7 @@ def _place(part: Part, row: Row) -> str:
 
 
 def _incomparable(reference: Part, found: Part) -> str:
-    """Return the reason why two parts are not comparable, with the values of both; empty if they are comparable."""
+    """Return the reason why two parts are not comparable, with both values; empty if they are comparable."""
     if _kind(reference.source) != _kind(found.source):
         return f"data {reference.dataset}: {reference.source} in the reference, {found.source} here"
     if reference.seed != found.seed:

@@ -1,4 +1,4 @@
-"""Requirements on a run that becomes the reference: complete, of the present configuration, at the papers' scale."""
+"""Requirements on a run that becomes the reference: complete, of this configuration, at the papers' scale."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from shuffledp.storage import read_verified
 
 
 def objections(settings: Settings, results: Path) -> Iterator[str]:
-    """Yield the objections to a run as reference, one line each; raise `IntegrityError` for a wrong checksum."""
+    """Yield the objections to a run as the reference, one line each. Raise `IntegrityError` for a wrong checksum."""
     for key in sorted(settings.shortened):
         yield f"{key}: the configuration shortens a part of it, the reference is at the papers' scale"
     for paper in settings.papers.values():
@@ -43,7 +43,7 @@ def _judged(name: str, provenance: Path, checksum: Path, wanted: Mapping[str, An
 
 
 def _compared(job: Mapping[str, Any]) -> Any:
-    """Return a job in the form of its provenance, without the training run, which only adds accuracies."""
+    """Return a job as its provenance has it, without the training run, which only adds accuracies."""
     return json.loads(
         json.dumps({key: value for key, value in job.items() if key != "training" or "method" not in job})
     )

@@ -1,4 +1,4 @@
-"""The reference as files: tables as CSV, for a diff by lines, and the environment of the run.
+"""Reference results as files: tables as CSV, which can be compared line by line, and the environment of the run.
 
 ``reference/<paper>/<experiment>.csv`` and ``reference/<paper>/training/<run>.csv`` have the rows. ``jobs.csv`` has one
 line per method with seed, repeats, data and the digests of the result files, and ``manifest.json`` machine, versions,
@@ -36,7 +36,7 @@ _JOB_COLUMNS = (
 
 
 def write(folder: Path, snapshot: Snapshot) -> list[Path]:
-    """Write a snapshot as the reference; raise ``ValueError`` if jobs have different machines or versions."""
+    """Write a snapshot as the reference. Raise ``ValueError`` if its jobs have different machines or versions."""
     jobs = [snapshot.jobs[key] for key in sorted(snapshot.jobs)]
     made = {(job.made.machine, tuple(sorted(job.made.versions.items()))) for job in jobs}
     if len(made) != 1:
@@ -86,7 +86,7 @@ def _csv(names: Sequence[str], rows: Iterable[Mapping[str, str]]) -> bytes:
 
 
 def read(folder: Path) -> Snapshot:
-    """Read the reference in a folder after verifying its checksums; raise ``ValueError`` without a reference."""
+    """Read the reference in a folder after a check of its checksums. Raise ``ValueError`` without a reference."""
     checksum = folder / CHECKSUM
     if not checksum.is_file():
         raise ValueError(f"There is no reference in {folder}: {checksum} is missing.")

@@ -1,4 +1,4 @@
-"""Report of a comparison as text: per paper and column the compared values, then the differences, then the verdict."""
+"""Report of a comparison as text: compared values by paper and column, then differences, then the verdict."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _VERDICTS = {
 
 
 def report(comparison: Comparison) -> Iterator[str]:
-    """Yield the lines on the results of a comparison; the last line is the verdict."""
+    """Yield the lines of a report on a comparison; the last line is the verdict."""
     yield (
         "Same machine and versions as the reference: the same bytes are expected."
         if comparison.same_machine

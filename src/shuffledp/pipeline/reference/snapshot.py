@@ -1,4 +1,4 @@
-"""Results of a run in the form of the reference: texts of ten digits, and digests.
+"""Results of a run in the form of the reference: texts with ten digits, and digests.
 
 A snapshot is made from the result tables of a run (`of_results`) or read from the reference
 (`shuffledp.pipeline.reference.reference_files`), so that both sides of a comparison have the same rounding. Accuracies
@@ -45,7 +45,7 @@ Row = dict[str, str]
 
 @dataclass(frozen=True)
 class Made:
-    """Machine, versions and commit of results, as far as their last digits depend on them."""
+    """Machine, versions and commit of results, as far as the last digits depend on them."""
 
     machine: str
     versions: Mapping[str, str]
@@ -58,7 +58,7 @@ class Made:
 
     @staticmethod
     def of(provenance: Mapping[str, Any]) -> Made:
-        """Read the environment from a result's provenance."""
+        """Return the environment in a result's provenance."""
         versions = provenance.get("versions", {})
         machine = provenance.get("machine") or {}
         return Made(
@@ -103,7 +103,7 @@ class Snapshot:
 
 
 def of_results(results: Path) -> Snapshot:
-    """Return a snapshot of a folder of results after verifying checksums; raise ``ValueError`` without results."""
+    """Return a snapshot of a folder of results after a check of checksums. Raise ``ValueError`` without results."""
     jobs = [_job(results, path) for path in sorted(results.glob("runs/*/*/*.sha256"))]
     if not jobs:
         raise ValueError(f"There are no results in {results}/runs: run `make all` or `make verify`.")
@@ -175,7 +175,7 @@ def _standard_error(drawn: NDArray[np.float64]) -> float:
 
 
 def _digest(numbers: Iterable[Any], parameters: Any, values: Iterable[float]) -> str:
-    """Return twelve hexadecimal digits of a digest of all numbers at full precision; None and every nan are equal."""
+    """Return a digest of twelve hexadecimal digits for all numbers at full precision; None and all nan are equal."""
     every = [math.nan if number is None else float(number) for number in (*numbers, *values)]
     packed = np.array([math.nan if math.isnan(number) else number for number in every], "<f8").tobytes()
     return hashlib.sha256(packed + text(parameters).encode()).hexdigest()[:12]
@@ -187,7 +187,7 @@ def point(variables: Mapping[str, Any]) -> str:
 
 
 def text(value: Any) -> str:
-    """Return a value as in the tables: ten significant digits of a number, empty for None and nan."""
+    """Return a value as text: ten significant digits of a number, empty for None and nan."""
     if value is None or (isinstance(value, float | np.floating) and math.isnan(value)):
         return ""
     if isinstance(value, float | np.floating):

@@ -1,4 +1,4 @@
-"""Tolerances of columns on other machines than the reference's, and their reasons.
+"""Tolerances of columns on machines other than the reference's, and their reasons.
 
 On the machine and with the versions of the reference every number has the same bytes, which digests check. On other
 machines the mathematical library rounds differently in the last bit. Roots then differ within the finders' tolerance,
@@ -35,7 +35,7 @@ Within = Callable[[Row, Row], bool]
 
 @dataclass(frozen=True)
 class Tolerance:
-    """Permitted difference of a column: a description, and a test of the reference's row and another one."""
+    """Permitted difference in a column: a description, and a test of the reference's row and the other row."""
 
     says: str
     within: Within

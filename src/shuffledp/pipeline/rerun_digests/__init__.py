@@ -1,1 +1,1 @@
-"""Digests of the code that a job reaches, so that a changed module reruns the jobs that use it."""
+"""Digests of the code that a job uses, so that a changed module reruns the jobs that use it."""

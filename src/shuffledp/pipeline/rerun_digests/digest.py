@@ -3,15 +3,15 @@
 A workflow reruns a job when its script changes, but not when a module that the script imports does. The digest of all
 reached code is therefore a parameter of the job: an edit reruns the jobs that depend on the edited code, and no others.
 
-Nothing is imported for the digest. From some entries (modules by name, files by path) imports are followed at any
-depth, inside of functions, too, but not under ``TYPE_CHECKING``. A package counts with its ``__init__``, a name of a
-lazy public package (`shuffledp.lazy_api`) with the module that defines it. Code that is chosen while a job runs (a
-protocol by its name, a function that the configuration names) must be an entry. Files that a module reads are listed in
-its constant ``PACKAGE_DATA``, as texts relative to its folder.
+Nothing is imported for the digest. Imports are followed from some entries (modules by name, files by path) at any
+depth, also inside functions, but not under ``TYPE_CHECKING``. A package counts with its ``__init__``, a name of a lazy
+public package (`shuffledp.lazy_api`) with the module that defines it. Code that is chosen while a job runs (a protocol
+by its name, a function that the configuration names) must be an entry. Files that a module reads are listed in its
+constant ``PACKAGE_DATA``, as texts relative to its folder.
 
-A file outside of the package, such as a plug-in, reaches the modules that it imports from its folder or from the root,
-and the files in its folder whose names are texts in it. `shuffledp.pipeline.rerun_digests.source_summaries` defines the
-counted parts of a file.
+A file outside the package, such as a plug-in, reaches the modules that it imports from its folder or the root. It also
+reaches the files in its folder whose names are string constants in it.
+`shuffledp.pipeline.rerun_digests.source_summaries` defines the counted parts of a file.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Found = tuple[frozenset[Path], frozenset[str]]
 
 @dataclass(frozen=True)
 class Reach:
-    """Modules and other files that some entries reach, with a digest that is independent of the project's place."""
+    """Modules and other files that some entries reach, and a digest that does not depend on the project's folder."""
 
     modules: frozenset[str]
     files: frozenset[Path]
@@ -45,7 +45,7 @@ def _resolved(path: Path) -> Path:
 
 
 class Code:
-    """Reader of imports from file to file; names of files outside of the package are relative to `root`."""
+    """Reader of imports from file to file; names of files outside the package are relative to `root`."""
 
     def __init__(
         self,
@@ -105,7 +105,7 @@ class Code:
         )
 
     def digest(self, *entries: Entry) -> str:
-        """Return the digest of the code that entries reach; see `reach`."""
+        """Return the digest of the code that these entries reach, see `reach`."""
         return self.reach(*entries).digest
 
     # -- names and contents --
@@ -134,14 +134,14 @@ class Code:
         return read(self._read(file), str(file))
 
     def _name_and_line(self, file: Path) -> tuple[str, str]:
-        """Return a file's dotted module name (empty for other files), and its line in the digest: name and content."""
+        """Return a file's dotted module name (empty for other files), and its line, name and content, in the digest."""
         content = self._source(file).digest if file.suffix == ".py" else sha256(self._read(file)).hexdigest()
         return self._module_name(file), f"{self._label(file)} {content}"
 
     # -- one step --
 
     def _looked_up(self, file: Path) -> Found:
-        """Return the files that a file reaches in one step, and the names that it uses of lazy packages."""
+        """Return the files that a file reaches in one step, and the names of lazy packages that it uses."""
         if file.suffix != ".py":
             return frozenset(), frozenset()
         source, own = self._source(file), self._module_name(file)
@@ -171,7 +171,7 @@ class Code:
         return ".".join([*above, *([item.module] if item.module else [])])
 
     def _looked_for(self, module: str, name: str = "") -> Found:
-        """Return the files of ``from module import name`` or ``import module``: module, packages, defining module."""
+        """Return the files that ``from module import name`` reads: the module, its packages, the defining module."""
         file = self._module_file(module)
         if file is None:
             return frozenset(), frozenset()
@@ -196,7 +196,7 @@ class Code:
         return frozenset(files), frozenset(edges)
 
     def _attribute(self, dotted: str) -> Found:
-        """Return the files of a dotted name: the files of its longest module and of the attribute after it."""
+        """Return the files of a dotted name: those of its longest module, and of the attribute that follows."""
         parts = dotted.split(".")
         for length in range(len(parts), 0, -1):
             if self._module_file(".".join(parts[:length])):
@@ -205,7 +205,7 @@ class Code:
         return frozenset(), frozenset()
 
     def _beside(self, module: str, name: str, file: Path) -> set[Path]:
-        """Return the files of a module and of its packages in the folder of an outside file, or at the root."""
+        """Return the files of a module and its packages, in the folder of an outside file or at the root."""
         for folder in dict.fromkeys((file.parent, self._root)):
             found: set[Path] = set()
             place = folder

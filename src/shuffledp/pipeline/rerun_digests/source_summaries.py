@@ -32,7 +32,7 @@ _READS_ITSELF = {"__doc__", "getsource", "getdoc", "cleandoc"}
 
 @dataclass(frozen=True)
 class Imported:
-    """Import ``from module import name``, or ``import module`` for an empty name; ``level`` of a relative import."""
+    """Import ``from module import name``, or ``import module`` for an empty name, with its relative ``level``."""
 
     module: str
     name: str = ""
@@ -62,7 +62,7 @@ class Source:
 
 @lru_cache(maxsize=4096)
 def read_source(content: bytes, file_name: str = "<source>") -> Source:
-    """Return the summary of a Python file; raise ``SyntaxError`` for other content."""
+    """Return the summary of a Python file. Raise ``SyntaxError`` for other content."""
     tree = ast.parse(content, filename=file_name)
     offers = offered(tree)
     _strip(tree)
@@ -151,7 +151,7 @@ def _dotted(node: ast.Attribute) -> list[str]:
 
 
 def _named_import(call: ast.Call) -> list[Imported]:
-    """Return the import of ``import_module("a.b")`` with a constant text."""
+    """Return the import in a call ``import_module("a.b")`` with a constant text."""
     function = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
     if function not in {"import_module", "__import__"} or not call.args:
         return []
@@ -170,7 +170,7 @@ def _package_data(tree: ast.Module) -> tuple[str, ...]:
 
 
 class Kept:
-    """Summaries of sources, stored with a checksum between starts of a workflow; a read-only folder is no error."""
+    """Summaries of sources, stored with a checksum for the next start of a workflow; a read-only folder is no error."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -188,7 +188,7 @@ class Kept:
         return self._asked[key]
 
     def save(self) -> None:
-        """Save the summaries, if any of them is new."""
+        """Save the summaries if at least one of them is new."""
         if self._asked.keys() <= self._known.keys() or sys.dont_write_bytecode:
             return
         if len(self._known) >= _MOST_KEPT:
@@ -201,13 +201,13 @@ class Kept:
 
 
 def beside_byte_code() -> Path:
-    """Return the default path of `Kept`."""
+    """Return the default path of `Kept`, beside the byte code."""
     return Path(cache_from_source(__file__)).with_suffix(".pickle")
 
 
 @cache
 def _made_by() -> str:
-    """Return a key of the code that summarizes, and of the Python version of its syntax trees."""
+    """Return a key for the summarizing code and for the Python version of its syntax trees."""
     return f"{sha256(Path(__file__).read_bytes() + Path(lazy_api.__file__).read_bytes()).hexdigest()} {sys.version}"
 
 

@@ -1,4 +1,4 @@
-"""The results as a small site: HTML pages with every figure and table, which need no network."""
+"""Results as a small site: HTML pages with every figure and table, which need no network."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""Audit of all protocols, one row per protocol and accounting on a page; the table itself has one row per claim."""
+"""Audit of all protocols on a page, one row per protocol and accounting; the audit's table has one row per claim."""
 
 from __future__ import annotations
 

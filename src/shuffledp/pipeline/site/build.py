@@ -1,4 +1,4 @@
-"""Build of a small site from the manifests of the papers: HTML that needs no network, whole or not at all.
+"""Build of a small site from the manifests of the papers: HTML that needs no network, complete or absent.
 
 To add a page, add a `Page` to `pages`, a template that extends ``base.html.j2``, and its place to
 `shuffledp.pipeline.site.site_files.outputs`.
@@ -77,7 +77,7 @@ _TAG = re.compile(r"(<[^>]*>)")
 
 @dataclass(frozen=True)
 class Page:
-    """Content of a page: its place, its label in the navigation, its title, its template and its values."""
+    """Page of the site: its path, its label in the navigation, its title, its template and the template's values."""
 
     path: str
     label: str
@@ -90,7 +90,7 @@ class Page:
 
 
 def pages(results: Results) -> Iterator[Page]:
-    """Yield all pages; a template reads everything else from the results."""
+    """Yield all pages; `results` has everything else that templates read."""
     yield Page(
         site_files.INDEX,
         RANKED,
@@ -119,7 +119,7 @@ def pages(results: Results) -> Iterator[Page]:
 
 
 def _remark_tables(results: Results) -> list[tuple[Shown, Card]]:
-    """Return the tables of errata and reading notes of all papers, for their page."""
+    """Return the tables of errata and reading notes of all papers, for the page of errata."""
     return [
         (shown, card)
         for shown in results.papers
@@ -129,7 +129,7 @@ def _remark_tables(results: Results) -> list[tuple[Shown, Card]]:
 
 @dataclass(frozen=True)
 class Leading:
-    """Figure of a paper on the pages of several papers: its finding, its picture, and the place of its card."""
+    """Figure that represents a paper on pages of several papers: its finding, its picture and its card's address."""
 
     shown: Shown
     finding: str
@@ -140,7 +140,7 @@ class Leading:
 
 
 def _leading(results: Results, shown: Shown, page: str) -> Leading | None:
-    """Return the figure of the headline, in the variant with printed and exact numbers if it exists."""
+    """Return the figure of the headline claim, in the variant with printed and exact numbers if there is one."""
     groups: dict[str, list[Entry]] = {}
     for entry in shown.paper.entries:
         if entry.kind == "figure":
@@ -190,7 +190,7 @@ def _shown(paper: DrawnPaper, claimed: Mapping[str, Row], judged: Sequence[Row])
 
 
 def render(folder: Path, papers: Sequence[str], protocols: Sequence[str] = ()) -> dict[str, bytes]:
-    """Return the files of the site by place."""
+    """Return the files of the site by path."""
     expected = site_files.outputs(papers, protocols)
     results = read(folder, papers)
     environment = _environment()
@@ -213,7 +213,7 @@ def render(folder: Path, papers: Sequence[str], protocols: Sequence[str] = ()) -
 
 
 def publish(folder: Path, papers: Sequence[str], protocols: Sequence[str] = ()) -> None:
-    """Publish the site with its checksum list, and remove files of an earlier site."""
+    """Publish the site with its checksum list, and remove files of the previous site."""
     contents = {folder / name: content for name, content in render(folder, papers, protocols).items()}
     publish_bundle(folder / site_files.CHECKSUM, contents)
     for name in site_files.FOLDERS:
@@ -256,7 +256,7 @@ def _html(environment: Environment, page: Page, results: Results) -> str:
 
 @pass_context
 def _linked(context: Context, text: Markup | str) -> Markup:
-    """Return text with links to the errata, notes, claims and open questions that it names, for a template."""
+    """Return text with links for the errata, notes, claims and open questions in it, for a template."""
     results: Results = context["results"]
     with_remarks = link_remarks(text, results.remark_ids, context["up"] + site_files.ERRATA)
     with_claims = link_remarks(with_remarks, results.claim_ids, context["up"] + site_files.CLAIMS)
@@ -264,7 +264,7 @@ def _linked(context: Context, text: Markup | str) -> Markup:
 
 
 def link_remarks(text: Markup | str, ids: frozenset[str], target: str) -> Markup:
-    """Return HTML in which the ids of errata and notes are links; existing links do not change."""
+    """Return HTML in which the ids of errata and notes are links; existing links stay unchanged."""
     if not ids:
         return Markup.escape(text)
     pattern = re.compile(

@@ -34,7 +34,7 @@ SETTINGS: dict[str, Any] = {
 
 
 class CaptionError(ValueError):
-    """Error of a caption that is not valid reStructuredText, or uses a directive that captions may not use."""
+    """Error of a caption that is invalid reStructuredText, or uses a directive that captions may not use."""
 
 
 class _Writer(html5_polyglot.Writer):  # type: ignore[misc, unused-ignore]
@@ -51,7 +51,7 @@ class _Writer(html5_polyglot.Writer):  # type: ignore[misc, unused-ignore]
 
 
 def paragraphs(text: str) -> tuple[str, ...]:
-    """Split a caption into paragraphs, lists and formulas, unless it has footnotes or link targets."""
+    """Split a caption into paragraphs, lists and formulas; a caption with footnotes or link targets stays whole."""
     if _REFERRED_TO.search(text):
         return (text.strip(),)
     parts: list[str] = []
@@ -64,7 +64,7 @@ def paragraphs(text: str) -> tuple[str, ...]:
 
 
 def _continues(before: str, block: str) -> bool:
-    """Return whether a block continues a list, or follows ``::`` or a heading and belongs to it."""
+    """Return whether a block belongs to the block before: it continues a list, or follows ``::`` or a heading."""
     item = re.compile(r"(?:[-*+]|\w+[.)]|#\.) ")
     listed = bool(item.match(before)) and bool(item.match(block))
     return listed or before.endswith("::")

@@ -1,4 +1,4 @@
-"""Cards: all variants of one figure or table (printed, corrected, exact, both) in one place."""
+"""Cards, each with all variants of one figure or table (printed, corrected, exact, both)."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Picture:
-    """Picture of a figure, the linked file, and its size in pixels."""
+    """Picture of a figure with its size in pixels, and the file that it links to."""
 
     src: str
     href: str
@@ -69,7 +69,7 @@ class Variant:
 
 @dataclass(frozen=True)
 class Setting:
-    """Setting with its value, and the variants for which it holds (empty: all variants)."""
+    """Setting with its value, and the variants that have this value (empty for all variants)."""
 
     name: str
     values: tuple[tuple[str, str], ...]
@@ -77,7 +77,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Card:
-    """Figure or table in all its variants; ``data_notes`` are the indices of the page's notes on its data."""
+    """Figure or table with all its variants; ``data_notes`` are the indices of the page's notes on its data."""
 
     anchor: str
     name: str
@@ -97,18 +97,18 @@ class Card:
 
     @property
     def best(self) -> Variant:
-        """Variant that is shown first."""
+        """Variant that the card shows first."""
         return self.variants[self.shown]
 
     @property
     def finding(self) -> str:
-        """Finding of the variant that is shown first."""
+        """Finding of the variant that the card shows first."""
         return heading(self.best.entry, self.title)
 
 
 @dataclass(frozen=True)
 class Common:
-    """Paragraph or setting common to several cards of a page, with the names of those cards."""
+    """Paragraph or setting that several cards of a page have, with the names of these cards."""
 
     html: Markup
     cards: tuple[str, ...]
@@ -116,7 +116,7 @@ class Common:
 
 @dataclass(frozen=True)
 class Deck:
-    """The cards of a paper, and their common parts."""
+    """Cards of a paper, and the parts that they have in common."""
 
     cards: tuple[Card, ...]
     notes: tuple[Common, ...]
@@ -125,7 +125,7 @@ class Deck:
 
 
 def heading(entry: Entry, title: str) -> str:
-    """Return the heading of a picture: its finding, or its title."""
+    """Return the heading of a picture, its finding or otherwise its title."""
     return entry.finding or title
 
 
@@ -165,20 +165,20 @@ def deck(results: Path, page: str, paper: DrawnPaper, explorable: Iterable[str] 
 
 
 def in_order(entries: Sequence[Entry]) -> list[Entry]:
-    """Return the entries of a drawing in the order of `ORDER`."""
+    """Return the entries of one drawing in the order of `ORDER`."""
     if any(entry.variant not in ORDER for entry in entries):
         return list(entries)
     return sorted(entries, key=lambda entry: ORDER.index(entry.variant))
 
 
 def first_shown(entries: Sequence[Entry]) -> int:
-    """Return the index of the variant that is shown before the reader chooses one."""
+    """Return the index of the variant that is shown until the reader chooses another."""
     variants = [entry.variant for entry in entries]
     return next((variants.index(wanted) for wanted in FIRST_SHOWN if wanted in variants), 0)
 
 
 def name_of_drawing(drawing: str) -> str:
-    """Return the paper's number of a figure or table; empty if the paper does not have it."""
+    """Return the paper's number of a figure or table; empty if the paper has no such figure or table."""
     found = re.fullmatch(r"(fig|table)(\d+\w?)", drawing)
     if found is None:
         return ""
@@ -186,7 +186,7 @@ def name_of_drawing(drawing: str) -> str:
 
 
 def title_of(entries: Sequence[Entry]) -> str:
-    """Return the title without the part that distinguishes the variants."""
+    """Return the title without the part that differs between variants."""
     first = entries[0]
     return first.title.removesuffix(f" ({first.by}: {first.variant})")
 
@@ -264,7 +264,7 @@ def _html(text: str, entry: Entry, prefix: str) -> Markup:
 
 
 def _settings_in_common(groups: Iterable[Sequence[Entry]]) -> dict[str, str]:
-    """Return the settings that have the same value in all cards with them, if many cards have them."""
+    """Return the settings with one value in all cards that have them, if enough cards do."""
     values: dict[str, set[str]] = {}
     cards: Counter[str] = Counter()
     for entries in groups:
@@ -304,7 +304,7 @@ def _settings(entries: Sequence[Entry], said: Mapping[str, str]) -> tuple[Settin
 
 @dataclass(frozen=True)
 class Files:
-    """Files of entries, with links from a page."""
+    """Files of entries, as links from a page."""
 
     results: Path
     page: str
@@ -328,7 +328,7 @@ class Files:
         )
 
     def picture(self, entry: Entry) -> Picture:
-        """Return the picture of a figure; raises `ManifestError` if it is no PNG file."""
+        """Return the picture of a figure. Raise `ManifestError` if the file is not a PNG image."""
         png = entry.files["png"]
         width, height = _png_size(png)
         target = next(entry.files[form] for form in ("svg", "pdf", "png") if form in entry.files)

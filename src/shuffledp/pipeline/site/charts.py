@@ -1,4 +1,4 @@
-"""Numbers of a figure for its interactive chart, read from the figure's CSV file without computation."""
+"""Numbers of a figure for its interactive chart, copied from the figure's CSV file without computation."""
 
 from __future__ import annotations
 
@@ -44,13 +44,13 @@ Row = dict[str, str]
 
 
 def script(paper: str, charts: Mapping[str, Mapping[str, Any]]) -> str:
-    """Return the charts of a paper by entry, as a script that the page loads."""
+    """Return the charts of a paper by entry, as a script for the page."""
     text = json.dumps(charts, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return f"(window.shuffledpCharts ??= {{}})[{json.dumps(paper)}] = {text};\n"
 
 
 def chart_of(entry: Entry) -> dict[str, Any] | None:
-    """Return the data of the interactive chart, or None if a figure has no numbers."""
+    """Return the data of the interactive chart; None if the figure has no numbers."""
     chart, path = entry.chart, entry.files["csv"]
     if chart is None:
         return None
@@ -114,7 +114,7 @@ def _panel_label(chart: Chart, value: str) -> str:
 
 
 def _parts(chart: Chart, rows: Sequence[Row], panel: int, every: Sequence[Row]) -> Iterable[dict[str, Any]]:
-    """Return the parts of one curve in one panel: a line, points, or a level per kind of number."""
+    """Return the parts of a curve in a panel: a line, points, or one level per kind of number."""
     kinds = dict.fromkeys(row["kind"] for row in rows)
     for kind in kinds:
         own = [row for row in rows if row["kind"] == kind]
@@ -136,13 +136,13 @@ def _parts(chart: Chart, rows: Sequence[Row], panel: int, every: Sequence[Row]) 
 
 
 def _runs_along(chart: Chart, rows: Sequence[Row]) -> bool:
-    """Return whether another variable than x varies along the curve, such as the round of a training run."""
+    """Return whether a variable other than x varies along the curve, such as the round of a training run."""
     others = set(rows[0]) - _ABOUT_A_POINT - {chart.x, chart.y, chart.panels}
     return any(len({row[name] for row in rows}) > 1 for name in others)
 
 
 def _with_gaps(chart: Chart, rows: Sequence[Row], every: Sequence[Row]) -> list[Row]:
-    """Return the rows with an empty row at every x that only other curves have, which interrupts the line."""
+    """Return the rows, with an empty row at each x that only other curves have, to interrupt the line."""
     own = {float(row[chart.x]): row for row in rows}
     least, most = min(own), max(own)
     places = {float(row[chart.x]) for row in every if row.get(chart.x, "") != ""}

@@ -1,4 +1,4 @@
-"""Claims with their verdicts, headline claims and open questions: rows of tables of claims, for the pages."""
+"""Claims with verdicts, headline claims and open questions, as rows for the pages."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SEARCHED = ("violated", "bracketed", "no violation found")
 
 
 def claims(results: Path) -> Rows:
-    """Return claims in the order of their table, each with its judgments by accounting and target of the error."""
+    """Return claims in the order of their table, each with its verdicts by accounting and target of the error."""
     found: dict[str, dict[str, Any]] = {}
     for row in verified_rows(results / "claims/claims.csv"):
         rank, errata = OUTCOMES.index(row["overall"]), row["errata"].split()
@@ -34,12 +34,12 @@ def claims(results: Path) -> Rows:
 
 
 def headlines(results: Path) -> dict[str, Row]:
-    """Return the headline claim of each paper, its numbers and the verdict."""
+    """Return each paper's headline claim with its numbers and verdict."""
     return {row["paper"]: row for row in verified_rows(results / HEADLINES)}
 
 
 def questions(results: Path) -> Rows:
-    """Return open questions with the results of their searches, in the order of their table."""
+    """Return open questions in the order of their table, with the results of their searches."""
     return tuple(
         {
             **row,

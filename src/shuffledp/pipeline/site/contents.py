@@ -1,4 +1,4 @@
-"""Content of the site: the papers with their claims, errata and charts, and all results together."""
+"""Content of the site: each paper with its claims, errata and charts, and all results together."""
 
 from __future__ import annotations
 
@@ -38,11 +38,11 @@ class Shown:
 
     @cached_property
     def drawings(self) -> frozenset[str]:
-        """Names of the existing drawings; a configuration may omit some."""
+        """Names of the drawings that exist; a configuration may omit some."""
         return frozenset(entry.drawing for entry in self.drawn.entries)
 
     def figures_on(self, remark: str) -> tuple[str, ...]:
-        """Return the drawings of the claims that an erratum or note concerns."""
+        """Return the drawings of all claims that an erratum or note concerns."""
         found = dict.fromkeys(claim["figure"] for claim in self.claims_on(remark))
         return tuple(figure for figure in found if figure in self.drawings)
 
@@ -72,7 +72,7 @@ class Shown:
 
     @property
     def commits(self) -> tuple[str, ...]:
-        """Abbreviated hashes of the commits of the results; several commits may be combined."""
+        """Abbreviated hashes of the commits of the results, which may be several."""
         names = (commit.strip() for commit in self.paper.run.commit.split(","))
         return tuple(_LONG_HASH.sub(r"\1", name) for name in names if name)
 
@@ -83,16 +83,16 @@ class Shown:
 
     @property
     def drawn(self) -> DrawnPaper:
-        """Drawn paper without errata, reading notes and the ranking, which have their own pages."""
+        """Drawings of the paper without errata, reading notes and the ranking, which have pages of their own."""
         return manifest.without(self.paper, lambda entry: errata.is_remarks(entry) or is_ranking(entry))
 
     @property
     def remark_tables(self) -> DrawnPaper:
-        """Drawn paper with errata and reading notes only."""
+        """Drawings of the paper that are errata and reading notes."""
         return manifest.without(self.paper, lambda entry: not errata.is_remarks(entry))
 
     def deck(self, folder: Path, page: str) -> Deck:
-        """Return the cards of the paper, for a page."""
+        """Return the cards of the paper for a page."""
         return deck(folder, page, self.drawn, self.charts)
 
 
@@ -114,12 +114,12 @@ class Results:
 
     @property
     def studies(self) -> tuple[Shown, ...]:
-        """Experiments of this project, which replicate no paper."""
+        """Studies of this project, which replicate no paper."""
         return tuple(shown for shown in self.papers if shown.paper.kind == "study")
 
     @cached_property
     def remarks(self) -> tuple[tuple[Shown, Row], ...]:
-        """Errata and reading notes with their papers, the most important ones first."""
+        """Errata and reading notes with their papers, most important ones first."""
         every = ((shown, remark) for shown in self.papers for remark in shown.remarks)
         return tuple(sorted(every, key=lambda pair: pair[1]["rank"]))
 
@@ -130,13 +130,13 @@ class Results:
 
     @property
     def counts(self) -> Mapping[str, int]:
-        """Numbers of figures, tables, errata and reading notes."""
+        """Numbers of figures, tables, errata and reading notes on the site."""
         kinds = Counter(entry.kind for shown in self.papers for entry in shown.drawn.entries)
         return Counter({**kinds, **Counter(remark["kind"] for _, remark in self.remarks)})
 
     @property
     def origins(self) -> tuple[Origin, ...]:
-        """Data of all figures by their kind."""
+        """Data of all figures, by kind of data."""
         return origins.origins(shown.paper for shown in self.papers)
 
     @property
@@ -160,7 +160,7 @@ class Results:
         return frozenset(question["id"] for question in self.questions)
 
     def questions_on(self, remark: str) -> Rows:
-        """Return the open questions that name an erratum or note."""
+        """Return the open questions that mention an erratum or note."""
         return tuple(question for question in self.questions if remark in question["related"])
 
     def audits_of(self, protocol: str) -> Rows:
@@ -168,7 +168,7 @@ class Results:
         return tuple(one for one in self.audited if one["protocol"] == protocol)
 
     def showing(self, protocol: str) -> tuple[tuple[Shown, str, str], ...]:
-        """Return the drawings with a protocol: the paper, the name of the drawing, and its title."""
+        """Return the drawings that show a protocol: the paper, the drawing's name and its title."""
         found = {
             (shown.key, entry.drawing): (shown, entry.drawing, title_of([entry]))
             for shown in self.papers
@@ -178,12 +178,12 @@ class Results:
         return tuple(found.values())
 
     def claims_about(self, protocol: str) -> Rows:
-        """Return the claims about the drawings with a protocol."""
+        """Return the claims about drawings that show a protocol."""
         named = {(shown.key, drawing) for shown, drawing, _ in self.showing(protocol)}
         return tuple(claim for shown, claim in self.claims if (shown.key, claim["figure"]) in named)
 
     def paper(self, key: str) -> Shown | None:
-        """Return a paper of this run."""
+        """Return the paper with this key."""
         return next((shown for shown in self.papers if shown.key == key), None)
 
     @property
@@ -203,6 +203,6 @@ class Results:
 
     @property
     def shortened(self) -> str:
-        """Part of the results that was computed at a small scale: all, some or none."""
+        """Part of the results that was computed at a small scale: ``all``, ``some`` or ``none``."""
         count = sum(shown.shortened for shown in self.papers)
         return "none" if count == 0 else "all" if count == len(self.papers) else "some"

@@ -24,7 +24,7 @@ NO_NUMBER = ("infeasible", "–")
 
 @dataclass(frozen=True)
 class Cell:
-    """Cell with its text on the page, and the number in full if the page shows fewer digits."""
+    """Cell with its text on the page, and the full number if the page shows fewer digits."""
 
     text: str
     full: str = ""
@@ -41,7 +41,7 @@ class Table:
 
 
 def text_of(path: Path, problem: type[ValueError] = ManifestError) -> str:
-    """Return the content of a text file of a paper's drawings, verified against the manifest."""
+    """Return the content of a text file among a paper's drawings, after a check against the manifest."""
     try:
         return read_verified(path, path.with_name(CHECKSUMS)).decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -76,7 +76,7 @@ def _of_numbers(column: list[str]) -> bool:
 
 
 def number(text: str) -> Decimal | None:
-    """Return the number that a text contains, or None."""
+    """Return the number in a text, or None."""
     try:
         return Decimal(text.strip())
     except InvalidOperation:
@@ -84,7 +84,7 @@ def number(text: str) -> Decimal | None:
 
 
 def cell(text: str) -> Cell:
-    """Return a cell: integers unchanged, other numbers with at most `DIGITS` significant digits."""
+    """Return a cell: integers stay unchanged, other numbers have at most `DIGITS` significant digits."""
     value = number(text)
     if value is None or not value.is_finite() or not set(text) & set(".eE"):
         return Cell(text)

@@ -1,4 +1,4 @@
-"""Errata and reading notes of all papers, for one page with sorting and search."""
+"""Errata and reading notes of all papers, for one page that can be sorted and searched."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ EFFECTS = ("unsafe", "biased", "wrong_optimum", "wrong_claim", "safe", "cosmetic
 
 
 def is_remarks(entry: Entry) -> bool:
-    """Return whether a table has errata or reading notes, which have their own page."""
+    """Return whether a table has errata or reading notes, which have a page of their own."""
     return entry.kind == "table" and entry.drawing in COLUMNS
 
 
 def remarks(paper: DrawnPaper) -> Iterator[Row]:
-    """Yield errata, then reading notes, of a paper; ``details`` are the columns without a place on the page."""
+    """Yield a paper's errata, then its reading notes; ``details`` has the columns that the page shows on demand."""
     for entry in filter(is_remarks, paper.entries):
         kind, *names = COLUMNS[entry.drawing]
         header, rows = lines(entry.files["csv"])

@@ -26,7 +26,7 @@ _DATA = re.compile(r"(?P<what>.*?) \(source: (?P<sources>[^()]*)\)")
 
 @dataclass(frozen=True)
 class Origin:
-    """One kind of data: the data sets, and the papers that use them."""
+    """Kind of data, with its data sets and the papers that use them."""
 
     kind: str
     data: tuple[tuple[str, tuple[str, ...]], ...]
@@ -34,14 +34,14 @@ class Origin:
 
 @dataclass(frozen=True)
 class DataNote:
-    """Note on data, and the papers with this note."""
+    """Note on data, with the papers that have this note."""
 
     text: str
     papers: tuple[str, ...]
 
 
 def origins(papers: Iterable[DrawnPaper]) -> tuple[Origin, ...]:
-    """Return the kinds of data in the order of `KINDS`, unused ones included, then unknown sources by name."""
+    """Return all kinds of data in the order of `KINDS`, also unused ones, and then unknown sources by name."""
     found: dict[str, dict[str, dict[str, None]]] = {kind: {} for kind in dict.fromkeys(KINDS.values())}
     for paper in papers:
         for entry in paper.entries:

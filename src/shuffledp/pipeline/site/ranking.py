@@ -1,4 +1,4 @@
-"""The ranking on the pages: rows by setting, with texts, bars and links."""
+"""Ranking on the pages: rows by setting, with texts, bars and links."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Ranking:
-    """Rows of the ranking as its table has them, the first setting of each task first."""
+    """Rows of the ranking in the order of its table; each task's first setting comes first."""
 
     rows: tuple[Mapping[str, str], ...] = ()
 
@@ -56,13 +56,13 @@ class Ranking:
         )
 
     def options(self, place: int) -> tuple[str, ...]:
-        """Return the values of a selector; of those after the task, the values of the first task."""
+        """Return the values of a selector; for all but the task, only values of the first task."""
         first = self.settings[0].key[0]
         some = {s.key[place]: None for s in self.settings if not place or s.key[0] == first}
         return tuple(some) if not place else tuple(sorted(some, key=_size))
 
     def of(self, protocol: str) -> Rows:
-        """Return the rows of a protocol, with their settings."""
+        """Return the rows of a protocol, each with its setting."""
         return tuple(
             {**row, "setting": setting.key, "of": sum(map(len, setting.groups.values()))}
             for setting in self.settings
@@ -81,7 +81,7 @@ class Ranking:
         return tuple(dict.fromkeys(row["label"] for row in self.rows if row["protocol"] == protocol))
 
     def script(self) -> str:
-        """Return the script with the rows of all settings, as a local page may not read other files."""
+        """Return a script with the rows of all settings; a page opened as a file cannot read other files."""
         content = [
             {
                 "key": s.key,
@@ -94,7 +94,7 @@ class Ranking:
 
 
 def read(table: Path) -> Ranking:
-    """Return the ranking of a CSV file."""
+    """Return the ranking in a CSV file."""
     header, rows = lines(table)
     return Ranking(tuple(dict(zip(header, row, strict=True)) for row in rows))
 

@@ -1,4 +1,4 @@
-"""Files of the site, known before any result, for the workflow."""
+"""Files of the site, which the workflow knows before any result."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def protocol_page(protocol: str) -> str:
 
 
 def chart_data(paper: str) -> str:
-    """Return the script with the numbers of all charts of a paper, as a local page may not read other files."""
+    """Return the script with the numbers of a paper's charts; a page opened as a file cannot read other files."""
     return f"site/charts/{paper}.js"
 
 

@@ -64,7 +64,7 @@ def noise_of(analyzer: Analyzer, planned: int, users: int, messages: int) -> tup
 
 
 def frequencies(analyzer: Analyzer, counts: Sequence[int], planned: int, users: int, messages: int) -> Answer:
-    """Return relative frequencies; messages count at the rate `own` for the user's value, `other` for other values."""
+    """Return relative frequencies; messages count at the rate `own` for their user's value, at `other` for others."""
     own, other = analyzer["own"], analyzer["other"]
     mean, reach = noise_of(analyzer, planned, users, messages)
     scale = users * (own - other)
@@ -79,7 +79,7 @@ def frequencies(analyzer: Analyzer, counts: Sequence[int], planned: int, users: 
 
 
 def leveled_sum(analyzer: Analyzer, counts: Sequence[int], planned: int, users: int, messages: int) -> Answer:
-    """Return the sum of levels in [0, 1] after randomized response, with the variance for the estimated levels."""
+    """Return the sum after randomized response on levels in [0, 1], and its half-width at the estimated levels."""
     own, other, levels = analyzer["own"], analyzer["other"], len(counts) - 1
     gap, uniform = own - other, (levels + 1) * other
     square = (2 * levels + 1) / (6 * levels)
@@ -93,7 +93,7 @@ def leveled_sum(analyzer: Analyzer, counts: Sequence[int], planned: int, users: 
 
 
 def noisy_sum(analyzer: Analyzer, counts: Sequence[int], planned: int, users: int, messages: int) -> Answer:
-    """Return the sum of all messages, integers from -D to D."""
+    """Return the sum of all messages, integers from -D to D, and its half-width."""
     levels = len(counts) // 2
     total = sum(times * (symbol - levels) for symbol, times in enumerate(counts))
     reach = analyzer["noise_reach"] * math.sqrt(max(users / planned, 1.0))
@@ -159,7 +159,7 @@ def analysis(
 
 
 def main() -> None:
-    """Write the estimates from the messages in a file as JSON; the command line names the file."""
+    """Read the file of messages that the command line names, and write the estimates as JSON."""
     parser = argparse.ArgumentParser(description="Write estimates with 95 % intervals, as JSON.")
     parser.add_argument(
         "file", help="shuffled messages, a line of hexadecimal digits each; - reads standard input"

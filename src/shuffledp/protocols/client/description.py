@@ -48,7 +48,7 @@ AS_CALIBRATED = "Probabilities are the calibrated numbers, to the last bit."
 
 
 def odds_below(eps_local: float) -> dict[str, str]:
-    """Return integer weights of true and other reports whose odds are at most ``exp(eps_local)``."""
+    """Return integer weights of true and other reports; their odds are at most ``exp(eps_local)``."""
     from shuffledp.sampling.clients import ValueResponse  # jobs write no clients
     from shuffledp.sampling.rationals import MOST_EXPONENT
 
@@ -74,16 +74,16 @@ def text(number: float | Fraction) -> str:
 
 
 def decay_below(stop: float) -> Fraction:
-    """Return a rate of decay of a negative binomial law below ``-log(1 - stop)``."""
+    """Return a decay rate of a negative binomial law, rounded down from ``-log(1 - stop)``."""
     return Fraction(-math.log1p(-stop)) * (1 - MORE)
 
 
 def decaying_clusters(shape: float, decay: Fraction) -> list[ClusterRate]:
-    """Return bounds on the rates ``shape exp(-decay j) / j`` of clusters of the sizes j = 1, 2, ..
+    """Return bounds on the rates ``shape exp(-decay j) / j`` of clusters of sizes j = 1, 2, ..
 
     Notes
     -----
-    Bounds are of the sizes between powers of two below ``1 / decay``, and of all sizes from there on.
+    Each bound holds for the sizes between two powers of two below ``1 / decay``, the last for all larger sizes.
     """
     x = float(decay)
     bands = [2**power for power in range(max(math.ceil(-math.log2(x)), 0))]
@@ -100,8 +100,8 @@ def shares_part(
     Parameters
     ----------
     noises : iterable of (dict, sequence of (float, int, int))
-        ``decay`` and ``content``, or ``jump``; and rates of clusters of sizes from a first one on, with their number,
-        which is 0 without a last one.
+        Each dict has ``decay`` and ``content`` or ``jump``. Each triple has a rate, the first size of a cluster and the
+        number of sizes, 0 if there is no last size.
     part : Fraction
         Part of the noises that the client draws.
     """
@@ -124,7 +124,7 @@ def shares_part(
 
 
 def reach(start: int, pmf: Iterable[float], mean: float) -> float:
-    """Return the least distance from the mean within which a law on ``start, start + 1, ..`` has 95 % of its mass."""
+    """Return the least distance from the mean that contains 95 % of the mass of a law on ``start, start + 1, ..``"""
     masses = sorted((abs(start + place - mean), mass) for place, mass in enumerate(pmf))
     held = 0.0
     for distance, mass in masses:
@@ -135,7 +135,7 @@ def reach(start: int, pmf: Iterable[float], mean: float) -> float:
 
 
 def laplace_reach(eps: float) -> int:
-    """Return the least distance from 0 within which discrete Laplace noise of ratio ``e^-eps`` has 95 % of its mass."""
+    """Return the least distance from 0 that contains 95 % of the mass of discrete Laplace noise of ratio ``e^-eps``."""
     outside = 1 - CONFIDENCE
     return max(math.ceil(math.log(2 / ((1 + math.exp(-eps)) * outside)) / eps) - 1, 0)
 
@@ -151,9 +151,9 @@ def frequencies(
     noise_from: str = "none",
     **more: Any,
 ) -> dict[str, Any]:
-    """Return the parameters of `client.analyzing.frequencies` for k `values`, see there for `own` and `other`.
+    """Return the parameters of `client.analyzing.frequencies` for k `values`, with its rates `own` and `other`.
 
-    95 % of the noise of a count are within `noise_reach` of `noise_mean`; the noise is constant (``none``) or grows
+    95 % of a count's noise is within `noise_reach` of `noise_mean`; the noise is constant (``none``) or grows
     with the number of ``users`` or ``messages``.
     """
     return {

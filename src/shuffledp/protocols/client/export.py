@@ -68,8 +68,8 @@ def _names(source: str) -> set[str]:
 def program(entry: ModuleType, named: Iterable[str]) -> str:
     """Return the source text of a program that needs only the standard library.
 
-    It has the docstring and ``main`` of `entry` and all definitions that they use; `named` are the entries of the
-    dictionaries in `CHOICES` that the program uses.
+    The text has the docstring and ``main`` of `entry` and all definitions that ``main`` uses. `named` lists the used
+    entries of the dictionaries in `CHOICES`.
     """
     imports: list[ast.Import | ast.ImportFrom] = []
     known: dict[str, str] = {}
@@ -108,7 +108,7 @@ def program(entry: ModuleType, named: Iterable[str]) -> str:
 
 
 class _Recorded:
-    """Pseudorandom bits from a seed, with a record of the drawn bits."""
+    """Pseudorandom bits from a seed, which are also recorded."""
 
     def __init__(self, seed: int) -> None:
         self._generator = random.Random(seed)
@@ -122,7 +122,7 @@ class _Recorded:
 
 
 def vectors(content: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the test vectors: messages for known bits, and the analyzer's result for them."""
+    """Return test vectors: messages for known bits, and the analyzer's result for these messages."""
     drawn, messages = [], []
     for place in range(_VECTORS):
         source = _Recorded(place)

@@ -36,7 +36,7 @@ def exact(text: str) -> Fraction:
 
 
 def kept(part: Part, value: int, place: int, source: Source) -> Sent:
-    """Return, with probability `rate`, the value's first symbol, and otherwise no message."""
+    """Return the first symbol of the value with probability `rate`, and otherwise no message."""
     return [(value * part["symbols"],)] if bernoulli(exact(part["rate"]), source) else []
 
 
@@ -48,7 +48,7 @@ def rounded(part: Part, value: int, source: Source) -> int:
 
 @cache
 def over(symbols: int, true_weight: str, other_weight: str) -> ValueResponse:
-    """Return randomized response over this number of symbols."""
+    """Return randomized response over this number of symbols, with the weights of a true and another report."""
     return ValueResponse(symbols, int(true_weight), int(other_weight))
 
 
@@ -59,7 +59,7 @@ def response(part: Part, value: int, place: int, source: Source) -> Sent:
 
 
 def subset(part: Part, value: int, place: int, source: Source) -> Sent:
-    """Draw an ascending subset, of weight `true_weight` with the user's value and `other_weight` without it."""
+    """Draw an ascending subset; its weight is `true_weight` if the user's value is in it, otherwise `other_weight`."""
     k, size = part["values"], part["size"]
     with_value, without = size * int(part["true_weight"]), (k - size) * int(part["other_weight"])
     holds = uniform_below(with_value + without, source) < with_value
@@ -102,7 +102,7 @@ def dealt(part: Part, value: int, place: int, source: Source) -> Sent:
 
 
 def coins(part: Part, value: int, place: int, source: Source) -> Sent:
-    """Draw each value with probability `rate`, if the user's place is below `first` or `first` is None."""
+    """Draw each value with probability `rate` if `first` is None or the user's place is below `first`."""
     if part["first"] is not None and place >= part["first"]:
         return []
     return [(dummy,) for dummy in range(part["values"]) if bernoulli(exact(part["rate"]), source)]
@@ -117,9 +117,9 @@ def poisson_dummies(part: Part, value: int, place: int, source: Source) -> Sent:
 def cluster(part: Part, source: Source) -> tuple[Part, int]:
     """Draw a noise and the size of one of its clusters, or a size 0 for none.
 
-    A cell has the sizes ``first, first + 1, ..``, a number of them or all. A size j is proposed with equal
-    probabilities, or with probabilities proportional to ``exp(-decay j)``, and is kept with those that make its rate
-    proportional to ``exp(-decay j) / j``.
+    A cell has the sizes ``first, first + 1, ..``, finitely or infinitely many. The proposed size j is uniform, or has
+    probabilities proportional to ``exp(-decay j)``. It is kept with a probability that makes its rate proportional to
+    ``exp(-decay j) / j``.
     """
     at = bisect_right(part["ends"], uniform_below(int(part["ends"][-1]), source), key=int)
     number, first, sizes = part["cells"][at]
@@ -133,10 +133,10 @@ def cluster(part: Part, source: Source) -> tuple[Part, int]:
 
 
 def shares(part: Part, value: int, place: int, source: Source) -> Sent:
-    """Draw a user's share of noises: clusters, each the messages of `content` for a uniform counter.
+    """Draw a user's share of noises: clusters of messages, each with a uniform counter.
 
-    A cluster of size j has each message j times. With `jump` it is the number ``j`` or ``-j``, sent as multiples of the
-    largest number and a rest of ones.
+    A cluster of size j has each message of `content` j times. With `jump` the cluster is the number ``j`` or ``-j``,
+    sent as messages of the largest absolute value and a rest of ones.
     """
     sent: Sent = []
     for _ in range(poisson(exact(part["mean"]), source)):
@@ -205,7 +205,7 @@ def user_messages(
 
 
 def main() -> None:
-    """Write the messages of one user, one line of hexadecimal digits each; the command line has the user's value."""
+    """Write the messages of the value on the command line, one line of hexadecimal digits per message."""
     parser = argparse.ArgumentParser(
         description="Write the messages of one user, a line of hexadecimal digits each."
     )

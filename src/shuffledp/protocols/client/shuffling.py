@@ -21,7 +21,7 @@ def sampled(part: Part, messages: Sent, source: Source) -> Sent:
 
 
 def with_binomial(part: Part, messages: Sent, source: Source) -> Sent:
-    """Add, for every value, as many dummies as `coins` fair coins show heads."""
+    """Add a binomial number of dummies for every value, the heads of `coins` fair coins."""
     half = exact("1/2")
     return messages + [
         (value,) for value in range(part["values"]) for _ in range(binomial(part["coins"], half, source))
@@ -29,7 +29,7 @@ def with_binomial(part: Part, messages: Sent, source: Source) -> Sent:
 
 
 def two_sided(part: Part, source: Source) -> int:
-    """Draw from the two-sided geometric law on 0, 1, .. with its mode at `turn`.
+    """Draw from the two-sided geometric law on 0, 1, .., whose mode is `turn`.
 
     ``turn + z``, z >= 0, has the weight ``right^z``; ``turn - z``, 0 < z <= turn, has the weight ``left^z``.
     """
@@ -44,7 +44,7 @@ def two_sided(part: Part, source: Source) -> int:
 
 
 def with_geometric(part: Part, messages: Sent, source: Source) -> Sent:
-    """Add, for every value, a number of dummies from a two-sided geometric law that ends at 0."""
+    """Add a number of dummies for every value, from a two-sided geometric law on 0, 1, .."""
     return messages + [(value,) for value in range(part["values"]) for _ in range(two_sided(part, source))]
 
 
@@ -64,7 +64,7 @@ def shuffled_messages(parameters: Parameters, messages: Sent, source: Source = S
 
 
 def main() -> None:
-    """Write the messages of a file in random order, with the shuffler's dummies; the command line names the file."""
+    """Read the file of messages that the command line names, add the dummies, and write all in random order."""
     parser = argparse.ArgumentParser(
         description="Write messages in random order, dummies of the shuffler added."
     )

@@ -1,4 +1,4 @@
-"""Settings in which protocols are checked, and inputs and groups of users that are compared."""
+"""Settings for the checks of a protocol, and inputs and groups of users to compare."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ Participating = Callable[[int], Participants]
 
 @dataclass(frozen=True)
 class Case:
-    """Setting of a check: arguments and options of ``calibrate``, and participants.
+    """Setting of a check: the arguments and options of ``calibrate``, and the participants.
 
     Participants are ``counts``, the users per value, or ``participating(R)``, R repeats of the same participants.
     """
@@ -67,7 +67,7 @@ class Case:
         return chunks[0]
 
     def calibrate(self, protocol_class: Protocol) -> ProtocolBase:
-        """Return the protocol calibrated for this case. Raise `Infeasible` if no parameters meet the budget."""
+        """Return the protocol, calibrated for this case. Raise `Infeasible` if no parameters meet the budget."""
         return protocol_class.calibrate(
             self.budget, self.population, self.task, accounting=self.accounting, **dict(self.options)
         )
@@ -75,7 +75,7 @@ class Case:
 
 @dataclass(frozen=True)
 class SameVectors:
-    """``Case.participating`` for vectors: the same raw vectors in every repeat, some longer than the clip."""
+    """``Case.participating`` for vectors: the same raw vectors in every repeat, some of them longer than the clip."""
 
     task: Vectors
     vectors: tuple[tuple[float, ...], ...]
@@ -95,7 +95,7 @@ class SameVectors:
 
 @dataclass(frozen=True)
 class SameNumbers:
-    """``Case.participating`` for sums: the same users per number in every repeat, in the order of ``counts_shape``."""
+    """``Case.participating`` for sums: the same users per number in every repeat, with the shape ``counts_shape``."""
 
     task: Summation
     holders: tuple[int, ...]
@@ -118,7 +118,7 @@ class SameNumbers:
 
 @dataclass(frozen=True)
 class SameSets:
-    """``Case.participating`` for sets: ``times[level]`` users of every set, so that items do not depend on levels."""
+    """``Case.participating`` for sets: ``times[level]`` users hold every set, so that items do not depend on levels."""
 
     task: Sets
     sets: tuple[tuple[int, ...], ...]
@@ -145,7 +145,7 @@ class SameSets:
 def default_cases(
     protocol_class: Protocol, options: Mapping[str, Any] | None = None, *, users: int = 60
 ) -> tuple[Case, ...]:
-    """Return small settings that together reach the corner cases of a protocol, with these options of ``calibrate``.
+    """Return small settings that together cover the corner cases of a protocol, with these options of ``calibrate``.
 
     They have three laws of the population, a tiny, a usual and a large budget, a single participant, and every
     accounting. Frequencies: 2 and 5 values, one value without users. Vectors: dimensions of 1 to 3, some vectors longer
@@ -248,7 +248,7 @@ MOST_INPUTS = 6
 
 
 def inputs(task: Task) -> list[Array]:
-    """Return up to `MOST_INPUTS` possible inputs of a user, as rows of ``Users.values``, the most different first."""
+    """Return up to `MOST_INPUTS` possible inputs of a user, rows of ``Users.values``, most different ones first."""
     if isinstance(task, Frequency):
         return [np.array(v) for v in range(min(task.domain_size, MOST_INPUTS))]
     if isinstance(task, Summation):
@@ -284,7 +284,7 @@ def unit(task: Task, held: Array) -> Array:
 
 
 def crowd(task: Task, first: Array, rest: Array, others: Ints) -> Participants:
-    """Return user 1 with the input `first` among others with the input `rest`, one repeat per number of others."""
+    """Return user 1 with the input `first` among users with the input `rest`, one repeat per number of other users."""
     one, many = unit(task, first), unit(task, rest)
     shape = (len(others), *[1] * one.ndim)
     n = others + 1
@@ -298,7 +298,7 @@ def crowd(task: Task, first: Array, rest: Array, others: Ints) -> Participants:
 
 
 def same(held: Array, n: int) -> Array:
-    """Return n equal inputs, one per row."""
+    """Return n copies of an input, one per row."""
     return np.repeat(held[None], n, axis=0)
 
 
@@ -308,7 +308,7 @@ def users_of(task: Task, held: Array) -> Users:
 
 
 def alike(case: Case, held: Array) -> Participants:
-    """Return the participants of a case, one repeat, where every user has the input `held`."""
+    """Return one repeat of a case's participants in which every user has the input `held`."""
     public, task = case.participants(1).public, case.task
     n, levels = int(public.n_users[0]), case.users().levels
     if isinstance(task, Sets) and public.level_counts is not None:
@@ -329,9 +329,9 @@ def alike(case: Case, held: Array) -> Participants:
 
 
 def jumps(protocol: ProtocolBase, case: Case) -> tuple[Floats, float]:
-    """Return bounds on one user's effect on each number of the aggregate, (A,), and on a coordinate of the estimate.
+    """Return bounds on one user's effect on each number of the aggregate, (A,), and on one coordinate of the estimate.
 
-    They compare aggregates of users with equal inputs and divide by the number of users; noise only increases them.
+    The bounds divide differences between aggregates of users with equal inputs by n; noise only increases them.
     """
     rng = generator(6)
     who = [alike(case, held) for held in inputs(case.task)]

@@ -1,4 +1,4 @@
-"""List of all checks, in the order in which they run, and their verdicts."""
+"""List of all checks in their order, and their verdicts."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable
@@ -52,7 +52,7 @@ def check_protocol(
 ) -> Evidence:
     """Run every check up to the first failure, an AssertionError, and return the evidence about privacy.
 
-    `say` is called with this evidence in one line, ``privacy: checked by .. / NOT checked: ..``.
+    Calls `say` with this evidence in one line, ``privacy: checked by .. / NOT checked: ..``.
     """
     given = tuple(cases)
     for check in CHECKS:
@@ -69,7 +69,7 @@ def check_protocol(
 
 @dataclass(frozen=True)
 class Verdict:
-    """Verdict on the property ``about``, the name of its check; ``note`` is the fault or the method of the check."""
+    """Verdict on the property ``about``, the name of its check; ``note`` is the fault, or the method of the check."""
 
     about: str
     passed: bool
@@ -83,7 +83,7 @@ class Verdict:
 
 
 def verdicts(protocol_class: Protocol, cases: Iterable[Case]) -> list[Verdict]:
-    """Run every check, where an error counts against its property; the last verdict is about privacy."""
+    """Run every check; an error counts against the check's property. The last verdict is about privacy."""
     given = tuple(cases)
     found = [verdict(check, protocol_class, given) for check in CHECKS if check not in ABOUT_PRIVACY]
 
@@ -99,7 +99,7 @@ def verdict(
     cases: tuple[Case, ...],
     file: str = "",
 ) -> Verdict:
-    """Run one check. The note is its return value, or the reason if it compared nothing."""
+    """Run one check. The note is the check's return value, or the reason if it compared nothing."""
     about = check.__name__.removeprefix("check_").replace("_", " ")
     try:
         note = check(protocol_class, cases)
@@ -109,7 +109,7 @@ def verdict(
 
 
 def infeasible_cases(protocol_class: Protocol, cases: Iterable[Case]) -> list[tuple[str, int]]:
-    """Return the reasons of infeasible cases with their numbers of cases, the most frequent first."""
+    """Return the reasons of infeasible cases, each with its number of cases, the most frequent reason first."""
     reasons: Counter[str] = Counter()
     for case in cases:
         try:

@@ -50,7 +50,7 @@ def check_permutation_invariant(protocol_class: Protocol, cases: Iterable[Case])
 
 
 def check_additive(protocol_class: Protocol, cases: Iterable[Case]) -> str | None:
-    """Check that a ``streamable`` aggregate is the sum over chunks, or, for sums modulo q, has the same estimate."""
+    """Check that a ``streamable`` aggregate adds up over chunks, or, for sums modulo q, has the same estimate."""
     if not protocol_class.streamable:
         return "NOT checked, streamable is False"
     for case, protocol, where in sending(protocol_class, cases):
@@ -108,7 +108,7 @@ def check_cost(protocol_class: Protocol, cases: Iterable[Case]) -> None:
 
 
 def _as_many_as_expected(case: Case) -> Users:
-    """Return the users of a case, repeated or cut to the expected number, to which ``cost`` applies."""
+    """Return the users of a case, repeated or cut to the expected number that ``cost`` refers to."""
     users = case.users()
     if isinstance(case.population, Fixed):
         return users
@@ -119,7 +119,7 @@ def _as_many_as_expected(case: Case) -> Users:
 
 
 def _one_by_one(users: Users) -> Iterator[Users]:
-    """Yield the first `FIRST_ALONE` users, and as many users spread over the whole list, one by one."""
+    """Yield single users: the first `FIRST_ALONE`, and as many spread evenly over the whole list."""
     spread = np.linspace(0, len(users) - 1, FIRST_ALONE).astype(int)
     for place in np.unique(np.concatenate((np.arange(min(FIRST_ALONE, len(users))), spread))):
         levels = None if users.levels is None else users.levels[place : place + 1]
@@ -134,13 +134,13 @@ def _different(messages: Array) -> int:
 
 
 def _somebody_holds_0(case: Case, users: Users) -> bool:
-    """Return whether a user of a sum has the number 0, for which some protocols send no message."""
+    """Return whether any user of a sum has the number 0, for which some protocols send no message."""
     numbers = users.values if users.values.ndim == 1 else users.values[:, -1]
     return isinstance(case.task, Summation) and bool(np.any(numbers == 0))
 
 
 def _mean_dummies(protocol: ProtocolBase, case: Case, rng: np.random.Generator) -> tuple[float, float]:
-    """Return the expected number of dummies over the law of the population, and its standard error."""
+    """Return the mean number of dummies over the population's law, and its standard error."""
     window = case.population.window(1e-12)
     added = np.empty((len(window.pmf), 2))
     for row, others in zip(added, window.support, strict=True):
@@ -158,8 +158,8 @@ def _mean_dummies(protocol: ProtocolBase, case: Case, rng: np.random.Generator) 
 def check_one_law(protocol_class: Protocol, cases: Iterable[Case]) -> str | None:
     """Check that ``sample_aggregate`` has the law of the message level, or its marginal laws if ``joint_law`` is False.
 
-    Means and variances agree within five standard errors. Two-sample Kolmogorov-Smirnov tests of every coordinate, and
-    of five projections on random directions, which detect correlations, do not reject (p-value 1e-6).
+    Means and variances agree within five standard errors. Two-sample Kolmogorov-Smirnov tests of every coordinate do
+    not reject (p-value 1e-6). The same holds for five projections on random directions, which detect correlations.
     """
     if not has_fast_law(protocol_class):  # the fast law is the message level itself
         return "NOT checked, there is no sample_aggregate of its own: simulations run message by message"
@@ -202,7 +202,7 @@ def check_one_law(protocol_class: Protocol, cases: Iterable[Case]) -> str | None
 
 
 def check_unbiased(protocol_class: Protocol, cases: Iterable[Case]) -> str | None:
-    """Check that mean estimates equal the participants' truth within five standard errors, unless ``biased``."""
+    """Check that mean estimates equal the true values within five standard errors, unless ``biased``."""
     for case, protocol, where in simulated(protocol_class, cases):
         if protocol.biased:
             continue
@@ -219,8 +219,8 @@ def check_variance(protocol_class: Protocol, cases: Iterable[Case]) -> str | Non
     """Check that simulations do not contradict ``expected_variance``, and that ``expected_mse`` is its mean.
 
     A right formula is rejected with a probability of at most 1e-6 per coordinate and side, see
-    `statistics.contradicted`. With normal errors a formula is rejected that is 9 % too small or 15 % too large (a third
-    and a half without a fast law).
+    `statistics.contradicted`. With normal errors, a variance that is 9 % too small or 15 % too large is rejected (a
+    third and a half without a fast law).
     """
     repeats = repeats_of(protocol_class)
     for case, protocol, where in simulated(protocol_class, cases):
@@ -272,7 +272,7 @@ def _compare_variance(protocol: ProtocolBase, case: Case, drawn: Floats, want: F
 
 
 def check_privacy(protocol_class: Protocol, cases: Iterable[Case]) -> None:
-    """Check that the privacy profile, if any, is a proven bound within the budget that does not grow with eps."""
+    """Check that the privacy profile, if any, is a proven bound within the budget and does not grow with eps."""
     for case, protocol, where, new in with_new_corners(protocol_class, cases):
         pair = protocol.privacy_profile()
         if pair is None:

@@ -1,7 +1,8 @@
-"""Further checks of privacy for `shuffledp check-baseline`, with reports and views beyond the conformance checks.
+"""Further checks of privacy for `shuffledp check-baseline`, beyond the conformance checks.
 
-They use all inputs, larger domains and more users; messages of probability down to 1 in 10,000; all messages from a
-shuffler and not only the aggregate; all messages of a user in the local model; users of different privacy levels.
+The checks use all inputs, larger domains and more users, messages of probability down to 1 in 10,000, and users of
+different privacy levels. They compare all messages from a shuffler, not only the aggregate, and all messages of a user
+in the local model.
 """
 
 import math
@@ -109,7 +110,7 @@ def more_inputs(task: Task) -> list[Array]:
 
 
 def neighbours(inputs: int) -> list[tuple[int, int]]:
-    """Return pairs of inputs: the first input with every other one, and each input with the next."""
+    """Return pairs of indices of inputs: the first input with every other input, and each input with the next."""
     return sorted({(0, i) for i in range(1, inputs)} | set(pairwise(range(inputs))))
 
 
@@ -153,7 +154,7 @@ def check_seen(protocol_class: Protocol, cases: Iterable[Case]) -> tuple[tuple[s
     """Check the view of untrusted parties with more inputs and users than `check_claim`.
 
     The view is all messages of one user in the local model, otherwise all messages from the shuffler. Returns the
-    comparisons, and the views that were not compared.
+    comparisons, and the views without a comparison.
     """
     by: dict[str, None] = {}
     missing: dict[str, None] = {}
@@ -206,7 +207,7 @@ def _compared(protocol: ProtocolBase, case: Case, where: str) -> Iterator[str]:
 
 
 def _drawn_at_once(protocol: ProtocolBase, case: Case) -> bool:
-    """Return whether a report is one message of few kinds, so that one draw has thousands of runs."""
+    """Return whether a report is one message of few kinds, so that one draw gives thousands of runs."""
     if not only_reports(protocol):
         return False
     few = reports(protocol, case.task, inputs(case.task)[0], 2_000, 90)
@@ -221,7 +222,7 @@ def _calls(protocol: ProtocolBase, case: Case) -> float:
 
 
 def check_levels(protocol_class: Protocol, cases: Iterable[Case]) -> tuple[str, ...]:
-    """Check that users of either of two privacy levels lose at most their level's eps; return the comparisons."""
+    """Check that users of each of two privacy levels lose at most their level's eps, and return the comparisons."""
     if not (protocol_class.multi_level and protocol_class.task_kind == "sets"):
         return ()
     said: dict[str, None] = {}
@@ -251,7 +252,7 @@ def check_levels(protocol_class: Protocol, cases: Iterable[Case]) -> tuple[str, 
 def _passed_on(
     protocol: ProtocolBase, case: Case, held: Array, rest: Array, seed: int, alone: bool
 ) -> list[Array]:
-    """Return the messages of every run where user 1 has the input `held` and all others have the input `rest`."""
+    """Return the messages of every run if user 1 has the input `held` and all other users have the input `rest`."""
     others = np.array([0 if alone else int(case.population.mean)])
     public = crowd(case.task, held, rest, others).public.of_repeat(0)
     users = users_of(case.task, np.concatenate((held[None], same(rest, int(others[0])))))
@@ -259,7 +260,7 @@ def _passed_on(
 
 
 def _runs(protocol: ProtocolBase, users: Users, public: Public, seed: int, alone: bool) -> list[Array]:
-    """Return the messages of every run, rows of (M, width), from the users if `alone`, else from the shuffler."""
+    """Return the messages of every run, arrays of (M, width): the users' if `alone`, otherwise the shuffler's."""
     rng, runs = generator(seed), []
     protocol = protocol.refine(public)
     for _ in range(VIEWED):
@@ -270,9 +271,10 @@ def _runs(protocol: ProtocolBase, users: Users, public: Public, seed: int, alone
 
 
 def _counted(one: list[Array], two: list[Array]) -> tuple[tuple[Array, Array], bool]:
-    """Return the messages of each kind, or of each range of a coordinate, in every run, and True for few kinds.
+    """Return the messages of each kind or range in every run, and True if there are few kinds.
 
-    The first half of the runs determines kinds and ranges, as it determines the events of `delta_bound`.
+    Ranges are of each coordinate. The first half of the runs determines kinds and ranges, as it does the events of
+    `delta_bound`.
     """
     first = np.concatenate([run for runs in (one, two) for run in runs[: len(runs) // 2]])
     kinds = np.unique(first, axis=0)

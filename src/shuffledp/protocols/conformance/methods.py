@@ -1,4 +1,4 @@
-"""Checks that the methods of a user's class return values as the interface requires; faults are single sentences."""
+"""Checks that the methods of a user's class return what the interface requires; each fault is one sentence."""
 
 import io
 import time
@@ -92,7 +92,7 @@ Found = TypeVar("Found")
 
 
 class Printed(io.TextIOBase):
-    """Stream that keeps the first line and the number of lines of the printed text."""
+    """Stream that keeps the first line of the printed text, and counts its lines."""
 
     def __init__(self) -> None:
         self.lines = 0
@@ -112,7 +112,7 @@ class Printed(io.TextIOBase):
 
 
 def quietly(printed: Printed, call: Callable[[], Found], file: str) -> Found:
-    """Call a function with its output in `printed`. Replace `sys.exit` by an error."""
+    """Call a function and capture its output in `printed`. Turn `sys.exit` into an error."""
     try:
         with redirect_stdout(printed):
             return call()
@@ -121,13 +121,13 @@ def quietly(printed: Printed, call: Callable[[], Found], file: str) -> Found:
 
 
 def each_quietly(printed: Printed, steps: Iterator[Found], file: str) -> Iterator[Found]:
-    """Yield the items of an iterator, with its output in `printed`."""
+    """Yield the items of an iterator, and capture the output of each step in `printed`."""
     while step := quietly(printed, lambda: list(islice(steps, 1)), file):
         yield from step
 
 
 def seconds_per_user(protocol_class: Protocol, cases: Iterable[Case]) -> float:
-    """Return the seconds of `encode` per user in the first feasible case, 0 without one."""
+    """Return the seconds of `encode` per user in the first feasible case; 0 without one."""
     for case in cases:
         try:
             protocol = case.calibrate(protocol_class).refine(case.participants(1).public)

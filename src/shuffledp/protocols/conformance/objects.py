@@ -1,4 +1,4 @@
-"""Checks of a protocol as an object: declarations, refused requests, and the absence of hidden draws and changes."""
+"""Checks of a protocol as an object: declarations, refused requests, and no hidden draws or changes."""
 
 import math
 from collections.abc import Callable, Iterable
@@ -26,7 +26,7 @@ def check_declarations(protocol_class: Protocol, cases: Iterable[Case] = ()) -> 
 
 
 def check_value_object(protocol_class: Protocol, cases: Iterable[Case]) -> None:
-    """Check that a protocol is a frozen, hashable dataclass with finite parameters, the same for equal calibrations."""
+    """Check that a protocol is a frozen, hashable dataclass with finite parameters, equal for equal calibrations."""
     for case, protocol, where, new in with_new_corners(protocol_class, cases):
         assert isinstance(protocol, protocol_class), f"{where}: calibrate returns {type(protocol).__name__}"
         assert is_dataclass(protocol), f"{where}: not a dataclass"
@@ -49,7 +49,7 @@ def check_value_object(protocol_class: Protocol, cases: Iterable[Case]) -> None:
 
 
 def check_refusals(protocol_class: Protocol, cases: Iterable[Case]) -> None:
-    """Check that wrong accountings, tasks and several levels raise ValueError; delta 0 may raise it."""
+    """Check that wrong accountings, wrong tasks and several levels raise ValueError; delta 0 may raise one."""
     other_tasks: tuple[Task, ...] = (Frequency(2), Summation(1), Sets(3, 1), Vectors(2, 1.0))
     name = protocol_class.__name__
     for case, _, where in feasible(protocol_class, cases):
@@ -90,7 +90,7 @@ def _refused(protocol_class: Protocol, case: Case, what: str, mention: str, **ch
 
 
 def check_seeded(protocol_class: Protocol, cases: Iterable[Case]) -> None:
-    """Check that results depend only on the generator: same seed, same bytes. numpy's global state is unchanged."""
+    """Check that equal seeds give equal bytes, and that numpy's global state is unchanged."""
     for case, protocol, where in sending(protocol_class, cases):
         before = repr(np.random.get_state())  # noqa: NPY002  # to check that no other code uses it
         for level, run in _levels(protocol, case):
@@ -138,7 +138,7 @@ def check_inputs_unchanged(protocol_class: Protocol, cases: Iterable[Case]) -> N
 
 
 def check_repeats_apart(protocol_class: Protocol, cases: Iterable[Case]) -> None:
-    """Check that repeats share neither memory nor estimates: each row equals its single run, also for different N."""
+    """Check that repeats share neither memory nor estimates: each row equals a run of its own, also for different N."""
     for case, protocol, where in feasible(protocol_class, cases):
         who = case.participants(3)
         if case.participating is None:  # different numbers of participants

@@ -1,8 +1,8 @@
 """Checks of `shuffledp check-baseline` for a user's class, beyond the conformance checks.
 
-They test that a user's messages do not depend on other users or on the user's place, that the class respects its
-declared trust, and that variances are right to a few percent. `leakage_checks` has further ones. Bounds have the
-false-alarm rate of the conformance checks.
+They test that a user's messages do not depend on other users or on the user's place. They also test the declared trust,
+and variances to a few percent. `leakage_checks` has further checks. Bounds have the false-alarm rate of the conformance
+checks.
 """
 
 import math
@@ -33,7 +33,7 @@ ERRORS = {True: 200_000, False: 10_000}
 
 
 def check_trust(protocol_class: Protocol, cases: Iterable[Case]) -> None:
-    """Check the declared ``trust``: only some shufflers add messages, and every shuffler permutes."""
+    """Check the declared ``trust``: only shufflers that may add messages do so, and every shuffler permutes."""
     found = list(sending(protocol_class, cases))
     for case, protocol, where in found:
         added = protocol.dummies(case.participants(1).public, generator(80))
@@ -48,7 +48,7 @@ def check_trust(protocol_class: Protocol, cases: Iterable[Case]) -> None:
 
 
 def _permuted(protocol: ProtocolBase, case: Case, where: str) -> None:
-    """Check that the law of the first shuffled message is the same for users in the opposite order."""
+    """Check that the law of the first shuffled message does not depend on the order of the users."""
     held = inputs(case.task)[:2]
     if len(held) < 2:
         return
@@ -81,7 +81,7 @@ def check_users_apart(protocol_class: Protocol, cases: Iterable[Case]) -> None:
 
 
 def _some(case: Case, n: int) -> Users:
-    """Return n users of a case, evenly spread over its list."""
+    """Return n users of a case, evenly spread over the case's users."""
     users = case.users()
     chosen = np.linspace(0, len(users) - 1, n).astype(int)
     return Users(users.values[chosen], None if users.levels is None else users.levels[chosen])
@@ -136,7 +136,7 @@ def _places_alike(protocol: ProtocolBase, case: Case, where: str) -> None:
 
 
 def check_seeded_crowds(protocol_class: Protocol, cases: Iterable[Case]) -> None:
-    """Check that many users send the same messages for the same seed, and that estimates differ between seeds."""
+    """Check that many users send the same messages for equal seeds, and that estimates differ between seeds."""
     different = False
     where = protocol_class.__name__
     for case, protocol, where in sending(protocol_class, cases):
@@ -192,7 +192,7 @@ def check_close_variance(protocol_class: Protocol, cases: Iterable[Case]) -> str
 
 
 def check_bits(protocol_class: Protocol, cases: Iterable[Case]) -> str:
-    """Return a note if the stated bits allow many more messages than occurred; `check_cost` refuses too few bits."""
+    """Return a note if the stated bits allow many more messages than were sent; `check_cost` rejects too few bits."""
     said = ""
     most = 4.0  # times as many as needed are nothing to speak of
     for case, protocol, _ in sending(protocol_class, cases):
@@ -211,7 +211,7 @@ def check_bits(protocol_class: Protocol, cases: Iterable[Case]) -> str:
 def closer_verdicts(
     protocol_class: Protocol, cases: Iterable[Case], privacy: Verdict, file: str = ""
 ) -> list[Verdict]:
-    """Return the verdicts beyond the conformance checks; the last one is `privacy`, with further comparisons."""
+    """Return the verdicts beyond the conformance checks; the last verdict is `privacy` with further comparisons."""
     given = tuple(cases)
 
     def check_privacy(protocol_class: Protocol, cases: Iterable[Case]) -> str:

@@ -54,7 +54,7 @@ Note = tuple[bool, str]
 
 @dataclass(frozen=True)
 class Evidence:
-    """Evidence about the privacy of a protocol: comparisons, and missing comparisons, each with its reason."""
+    """Evidence about the privacy of a protocol: comparisons, and the reasons for missing comparisons."""
 
     by: tuple[str, ...]
     missing: tuple[str, ...]
@@ -80,7 +80,7 @@ def _lower(hits: Any, draws: int, rate: float) -> Floats:
 
 
 def _labels(*samples: Array) -> list[Ints]:
-    """Return the index of each row's outcome; of its range along the difference of means for many outcomes."""
+    """Return the index of each row's outcome, or of its range along the difference of means for many outcomes."""
     rows = np.concatenate([sample.reshape(len(sample), -1) for sample in samples])
     found = kinds(rows, MOST_KINDS)
     if found is None:
@@ -96,9 +96,9 @@ def _labels(*samples: Array) -> list[Ints]:
 
 
 def ratio_bound(one: Array, two: Array) -> float:
-    """Return a lower confidence bound on the largest log ratio of an event's probabilities, in nats, both directions.
+    """Return a lower confidence bound on the largest log ratio (nats) of an event's probabilities, in either direction.
 
-    It exceeds the true value with a probability of at most `P_VALUE`. With many outcomes, events are ranges.
+    The bound exceeds the true value with a probability of at most `P_VALUE`. With many outcomes, events are ranges.
     """
     a, b = _labels(one, two)
     events = int(max(a.max(), b.max())) + 1
@@ -111,7 +111,7 @@ def ratio_bound(one: Array, two: Array) -> float:
 
 
 def delta_bound(one: Array, two: Array, eps: float, rate: float = P_VALUE) -> float:
-    """Return a lower confidence bound on the delta of two laws at eps, too large with a probability of at most `rate`.
+    """Return a lower confidence bound on delta at eps between two laws; it is too large with probability <= `rate`.
 
     The first half of both samples determines an event S, the second half gives ``low(P(S)) - e^eps high(Q(S))``.
     """
@@ -133,7 +133,7 @@ def delta_bound(one: Array, two: Array, eps: float, rate: float = P_VALUE) -> fl
 
 
 def reports(protocol: ProtocolBase, task: Task, held: Array, draws: int, seed: int) -> Array | None:
-    """Draw independent reports of users with one input; None if a report is not one message."""
+    """Draw independent reports of users with the same input; None if a report is not one message."""
     cost = protocol.cost()
     if not (cost.messages_per_user == cost.own_messages == 1):
         return None
@@ -155,7 +155,7 @@ def check_encoder(protocol_class: Protocol, cases: Iterable[Case]) -> None:
     """Check that reports of two inputs differ by at most the declared ``eps_local``.
 
     Every message, or range of messages, is an event with Clopper-Pearson bounds on its probability under either input.
-    Protocols without one message per user and a local budget are not checked.
+    Protocols with several messages per user or without a local budget are not checked.
     """
     for _ in _encoder_notes(protocol_class, cases):
         pass
@@ -231,7 +231,7 @@ def groups_of(cases: Iterable[Case]) -> Iterable[list[Case]]:
 
 
 def trials(cases: Iterable[Case]) -> Iterator[tuple[Case, ...]]:
-    """Yield settings with few users, grouped by accounting, options and task."""
+    """Yield settings with few users, one group per accounting, options and task."""
     for group in groups_of(cases):
         by_size = sorted(group, key=lambda case: math.prod(case.task.counts_shape))
         for task in dict.fromkeys((by_size[0].task, by_size[-1].task)):
@@ -285,9 +285,10 @@ def within_delta(seen: tuple[Array, Array], case: Case, where: str) -> None:
 def views(
     protocol: ProtocolBase, case: Case, first: Array, second: Array, rest: Array
 ) -> tuple[Array, Array] | None:
-    """Return the analyzer's view for either input of user 1 among others with the input `rest`, one row per run.
+    """Return the analyzer's view for either input of user 1 among users with the input `rest`, one row per run.
 
-    Rows are counts by kind, or the aggregate, which can only hide a loss. None if this needs too many messages.
+    Rows are counts by kind, or the aggregate, which can only hide a loss. The result is None if the runs need too many
+    messages.
     """
     if protocol.trust == "local":
         alone = [reports(protocol, case.task, held, VIEWS, 30 + i) for i, held in enumerate((first, second))]
@@ -332,7 +333,7 @@ def _counted(
     rest: Array,
     others: int,
 ) -> tuple[Array, Array] | None:
-    """Return the number of messages of each kind in every run, (VIEWS, kinds) per input; None for many kinds."""
+    """Return the number of messages of each kind in every run, (VIEWS, kinds) per input; None for too many kinds."""
     own = [reports(protocol, task, held, VIEWS, 30 + i) for i, held in enumerate((first, second))]
     alone = [payload.reshape(len(payload), -1) for payload in own if payload is not None]
     if len(alone) < 2 or kinds(np.concatenate(alone), MOST_LETTERS) is None:
@@ -362,7 +363,7 @@ def _counted(
 
 
 def privacy_evidence(protocol_class: Protocol, cases: Iterable[Case]) -> Evidence:
-    """Check profile, encoder and claim, and return the comparisons and the missing ones; raise as these checks do."""
+    """Check profile, encoder and claim, and return the comparisons and the missing ones."""
     given = tuple(cases)
     check_privacy(protocol_class, given)
     protocols = [p for p in (calibrated(protocol_class, case) for case in given) if p is not None]

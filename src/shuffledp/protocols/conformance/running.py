@@ -1,4 +1,4 @@
-"""Selection and simulation of a protocol's feasible cases, by the fast law or message by message."""
+"""Choice of a protocol's feasible cases, and their simulation by the fast law or message by message."""
 
 import math
 from collections.abc import Callable, Iterable, Iterator
@@ -48,7 +48,7 @@ def feasible(protocol_class: Protocol, cases: Iterable[Case]) -> Iterator[tuple[
 
 
 def sending(protocol_class: Protocol, cases: Iterable[Case]) -> Iterator[tuple[Case, ProtocolBase, str]]:
-    """Yield the feasible cases with sufficiently few messages for a simulation, or the case with the fewest."""
+    """Yield the feasible cases with few enough messages to simulate, or the case with the fewest messages."""
     possible = list(feasible(protocol_class, cases))
     sent = [_messages(protocol, case) for case, protocol, _ in possible]
     limit = max(MOST_MESSAGES, min(sent))
@@ -56,7 +56,7 @@ def sending(protocol_class: Protocol, cases: Iterable[Case]) -> Iterator[tuple[C
 
 
 def how_checked(protocol_class: Protocol, case: Case) -> str:
-    """Return whether a case is feasible, and whether its messages are few enough to be simulated."""
+    """Return, in words, how a case is checked, or why it is infeasible."""
     try:
         protocol = case.calibrate(protocol_class)
     except Infeasible as error:
@@ -82,7 +82,7 @@ def simulated(protocol_class: Protocol, cases: Iterable[Case]) -> Iterator[tuple
 def with_new_corners(
     protocol_class: Protocol, cases: Iterable[Case]
 ) -> Iterator[tuple[Case, ProtocolBase, str, bool]]:
-    """Yield the cases of `feasible`, with a flag for a new accounting, kind of law or budget, for slow checks."""
+    """Yield the cases of `feasible` with a flag that marks a new accounting, kind of law or budget, for slow checks."""
     seen: set[object] = set()
     for case, protocol, where in feasible(protocol_class, cases):
         parts = {case.accounting, type(case.population), case.budget}
@@ -96,7 +96,7 @@ Running = Callable[[Protocol, Iterable[Case]], Iterator[tuple[Case, ProtocolBase
 def in_turn(
     protocol_class: Protocol, cases: Iterable[Case], chosen: Running, turn: int = 0
 ) -> Iterator[Case]:
-    """Yield each setting of `chosen` once, under alternating accountings, and every accounting at least once."""
+    """Yield each setting of `chosen` once, with alternating accountings, and every accounting at least once."""
     alike: dict[Case, list[Case]] = {}
     first: dict[str, Case] = {}
     for case, _, _ in chosen(protocol_class, cases):
@@ -128,12 +128,12 @@ def _unpermuted(protocol: ProtocolBase, users: Users, public: Public, rng: np.ra
 
 
 def inherits(protocol_class: Protocol, *steps: str) -> bool:
-    """Return whether a class has the methods of `ProtocolBase`, and not its own."""
+    """Return whether a class inherits these methods from `ProtocolBase` unchanged."""
     return all(getattr(protocol_class, step) is getattr(ProtocolBase, step) for step in steps)
 
 
 def has_fast_law(protocol_class: Protocol) -> bool:
-    """Return whether a protocol samples its aggregate without drawing every message."""
+    """Return whether a protocol draws its aggregate from a law, without every message."""
     return not inherits(protocol_class, "sample_aggregate")
 
 

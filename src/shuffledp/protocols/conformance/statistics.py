@@ -1,4 +1,4 @@
-"""Random numbers of the checks, and comparisons with bounds of a known false-alarm rate."""
+"""Random numbers of the checks, and comparisons with bounds whose false-alarm rate is known."""
 
 import math
 from typing import Any
@@ -26,7 +26,7 @@ def generator(offset: int = 0) -> np.random.Generator:
 
 
 def mean_and_error(sample: Floats) -> tuple[Floats, Floats]:
-    """Return the sample mean and its standard error along the first axis, widened by Student's law."""
+    """Return the sample mean and its standard error along the first axis, widened as in Student's law."""
     wider = -stdtrit(len(sample) - 1, ndtr(-SIGMAS)) / SIGMAS
     return sample.mean(axis=0), wider * sample.std(axis=0, ddof=1) / math.sqrt(len(sample))
 
@@ -47,7 +47,7 @@ def variance_and_error(sample: Floats) -> tuple[Floats, Floats]:
 def contradicted(
     squares: Floats, variance: Floats, jump: float
 ) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return per coordinate whether squared errors, (R, d), contradict a variance, (d,): too small, too large.
+    """Return, per coordinate, whether squared errors, (R, d), show that a variance, (d,), is too small or too large.
 
     `jump` is the largest effect on the estimate of one user, or of one of many independent equal summands. A right
     variance is contradicted with a probability of at most `P_VALUE` per coordinate and side, for every number of
@@ -70,7 +70,7 @@ def contradicted(
 
 
 def laws_p_value(one: Floats, two: Floats) -> float:
-    """Return the least p-value of the columns of two samples, of Kolmogorov-Smirnov tests; conservative for counts."""
+    """Return the least p-value of Kolmogorov-Smirnov tests of the columns of two samples; conservative for counts."""
     from scipy.stats import ks_2samp  # slow to import, and only needed here
 
     return float(np.min(ks_2samp(one, two, method="asymp").pvalue))
@@ -85,7 +85,7 @@ def assert_close(name: str, got: Any, want: Any, error: Any, scale: Any = 0.0) -
 
 
 def kinds(rows: Array, most: int) -> Ints | None:
-    """Return each row's rank among the different rows in lexicographic order, (N,); None for more than `most`."""
+    """Return each row's lexicographic rank among the different rows, (N,); None for more than `most` of them."""
     found = np.zeros(len(rows), np.int64)
     for column in rows.reshape(len(rows), -1).T:
         place = _places(column)
@@ -96,7 +96,7 @@ def kinds(rows: Array, most: int) -> Ints | None:
 
 
 def _places(column: Array) -> Ints:
-    """Return the rank of each number among the different numbers; integers in a short range are not sorted."""
+    """Return the rank of each number among the different numbers; integers in a short range need no sorting."""
     if column.dtype.kind == "i":
         least = int(column.min())
         span = int(column.max()) - least + 1

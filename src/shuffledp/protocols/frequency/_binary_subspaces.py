@@ -1,4 +1,4 @@
-"""Vectors over the field of two elements, stored as the bits of integers: kernels, spans and random subspaces."""
+"""Vectors over the field of two elements, stored as bits of integers: kernels, spans and random subspaces."""
 
 from functools import lru_cache
 from itertools import combinations
@@ -32,7 +32,7 @@ def kernel_law(rows: int, columns: int) -> Floats:
 def random_subspaces(
     count: int, dimension: int, bits: int, rng: np.random.Generator, through: Ints | None = None
 ) -> Ints:
-    """Draw uniform subspaces of GF(2)^bits, through given nonzero vectors if any, as elements (count, 2^dimension)."""
+    """Draw uniform subspaces of GF(2)^bits that contain the vectors `through`, as elements (count, 2^dimension)."""
     elements = np.zeros((2**dimension, count), np.int64)  # numpy is slow along short axes
     size = 1
     if through is not None:
@@ -49,7 +49,7 @@ def random_subspaces(
 
 
 def kernel_bases(matrices: Array, bits: int) -> tuple[Ints, Ints]:
-    """Return bases of the kernels of matrices, (M, bits), zeros last, and dimensions, (M,), from rows as integers."""
+    """Return bases of the kernels of matrices, (M, bits) with zeros last, and dimensions, (M,); rows are integers."""
     matrices = np.asarray(matrices)
     kind: type[np.signedinteger[Any]] = np.int64 if bits > 31 else np.int32
     # A line per basis vector: there are few of them, and numpy is slow along short axes.
@@ -71,7 +71,7 @@ def kernel_bases(matrices: Array, bits: int) -> tuple[Ints, Ints]:
 
 
 def spans(bases: Ints) -> Ints:
-    """Return all elements of the subspaces with these bases, (M, d) -> (M, 2^d), 0 first."""
+    """Return all elements of the subspaces with these bases: (M, d) becomes (M, 2^d), 0 first."""
     elements = np.zeros((len(bases), 1), np.int64)
     for vector in bases.T:
         elements = np.concatenate((elements, elements ^ vector[:, None]), axis=1)
@@ -79,7 +79,7 @@ def spans(bases: Ints) -> Ints:
 
 
 def subspace_count(dimension: int, bits: int) -> int:
-    """Return the number of subspaces of GF(2)^bits of a dimension, a Gaussian binomial coefficient."""
+    """Return the number of subspaces of GF(2)^bits of this dimension, a Gaussian binomial coefficient."""
     count = 1
     for i in range(dimension):
         count = count * (2 ** (bits - i) - 1) // (2 ** (i + 1) - 1)
@@ -88,7 +88,7 @@ def subspace_count(dimension: int, bits: int) -> int:
 
 @lru_cache(maxsize=64)
 def all_subspaces(dimension: int, bits: int) -> NDArray[np.bool_]:
-    """Return all subspaces of a dimension in lexicographic order, as a table of their vectors, (subspaces, 2^bits)."""
+    """Return all subspaces of this dimension in lexicographic order, as a table of vectors, (subspaces, 2^bits)."""
     bases = np.concatenate(
         [_reduced_bases(leading, bits) for leading in combinations(range(bits), dimension)]
     )
@@ -99,7 +99,7 @@ def all_subspaces(dimension: int, bits: int) -> NDArray[np.bool_]:
 
 
 def _reduced_bases(leading: tuple[int, ...], bits: int) -> Ints:
-    """Return the reduced echelon bases with these leading bits, (M, len(leading)), one per subspace."""
+    """Return the reduced echelon bases with these leading bits, one basis per subspace, (M, len(leading))."""
     free = [(i, bit) for i, lead in enumerate(leading) for bit in range(lead) if bit not in leading]
     chosen = np.arange(2 ** len(free))
     bases = np.tile(2 ** np.array(leading, np.int64), (chosen.size, 1))

@@ -1,4 +1,4 @@
-"""Noisy counts of which a share of the users' messages is kept: their error, and searches for the best share."""
+"""Noisy counts if only a share of the users' messages is kept: their error, and searches for the best share."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SAME = 1e-4
 def sampled_count_variance(noise: ArrayLike, rate: ArrayLike, held: ArrayLike) -> Floats:
     """Return ``Var(Z) / rate^2 + held (1 - rate) / rate``, the variance of ``(Bin(held, rate) + Z - E[Z]) / rate``.
 
-    It is exact and broadcasts over the arguments; `held` may be a mean over values.
+    The result is exact and broadcasts over the arguments; `held` may be a mean over values.
     """
     share = np.asarray(rate, np.float64)
     return np.asarray(np.asarray(noise) / share**2 + np.asarray(held) * (1 - share) / share, np.float64)
@@ -48,7 +48,7 @@ def local_minima(values: list[float]) -> list[int]:
 def best_share(errors: Errors, low: float) -> float:
     """Return the share in [low, 1] with the least error, on a grid as fine as in arXiv 2504.07362 (steps of 1e-6).
 
-    `errors` maps shares, (m,), to errors, (m,). The result is 1 if its error is within 1e-4 relative of the least.
+    `errors` maps shares, (m,), to errors, (m,). The result is 1 if the error at 1 is within 1e-4 relative of the least.
     """
     coarse = np.linspace(low, 1, _SHARES)
     step = coarse[1] - coarse[0]

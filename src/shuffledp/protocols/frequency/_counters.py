@@ -1,4 +1,4 @@
-"""Histograms of counters, with messages +1 and -1 and noise that users share: messages, exact law and error."""
+"""Histograms of counters with messages +1 and -1, and noise in shares of the users: messages, exact law and error."""
 
 import math
 from abc import abstractmethod
@@ -47,7 +47,7 @@ class CounterLaw(Protocol):
 
 @dataclass(frozen=True)
 class NoisyCounters(PlannedUsers):
-    """Counters, one per value, whose messages have a value and a sign; each user sends a share of the noise."""
+    """Counters, one per value; a message has a value and a sign, and each user sends a share of the noise."""
 
     n_users: int
     domain_size: int
@@ -59,7 +59,7 @@ class NoisyCounters(PlannedUsers):
     noise_shares = True
 
     def gain_per_fake(self, most: float) -> float:
-        """Gain of the largest number of messages, all +1 of the target."""
+        """Return the gain of the largest number of messages, all +1 for the target."""
         return float(most)
 
     @property
@@ -70,7 +70,7 @@ class NoisyCounters(PlannedUsers):
     @property
     @abstractmethod
     def remaining_eps(self) -> float:
-        """eps in nats of the two-sided geometric noise that remains in a count, of ratio ``e^-eps``."""
+        """Parameter eps (nats) of the two-sided geometric noise of ratio ``e^-eps`` that remains in a count."""
 
     @property
     @abstractmethod
@@ -85,7 +85,7 @@ class NoisyCounters(PlannedUsers):
 
     @property
     def _parts(self) -> list[CompoundPoisson]:
-        """Laws of a counter's single messages and of its canceling pairs, each the total of all users."""
+        """Laws of a counter's single messages and of its canceling pairs, each for all users together."""
         single = NegativeBinomialShare(2.0, -math.expm1(-self.remaining_eps))
         return [single, AtomNoise(self.pairs, ((1, 1), (-1, 1)))]
 
@@ -95,7 +95,7 @@ class NoisyCounters(PlannedUsers):
         return 2 * self.domain_size
 
     def profile_among(self, users: int, honest: int, *, colluding: bool) -> PrivacyProfile | None:
-        """Return the profile of the two counters that change, with the shares of the honest users."""
+        """Return the profile of the two counters that change, with the honest users' shares of the noise."""
         if honest >= self.n_users:
             return self.profile_for(self.n_users)
         part, single = honest / self.n_users, NegativeBinomialShare(1.0, -math.expm1(-self.remaining_eps))
@@ -111,14 +111,14 @@ class NoisyCounters(PlannedUsers):
         )
 
     def cost(self) -> Cost:
-        """Return the cost of the user's value and of the user's share of the noise in all counters."""
+        """Return the cost of the user's value and of the user's noise in all counters."""
         part = self.domain_size / self.n_users
         most = 1 + most_sent(self._parts, part, self.expected_users)
         bits = message_bits(2 * self.domain_size)
         return Cost(1 + part * self.noise.messages, bits, most_messages=most, most_certain=False)
 
     def encode(self, users: Users, rng: Generator) -> Messages:
-        """Draw each user's noise, and return it with the values: ``2 v`` is a +1 of the value v, ``2 v + 1`` a -1."""
+        """Draw each user's noise and append it to the values; ``2 v`` is +1 for the value v, ``2 v + 1`` is -1."""
         values = np.asarray(users.values, np.int64)
         totals = np.zeros((self.domain_size, 2), np.int64)
         step = max(1, _DRAWS // self.domain_size)
@@ -130,7 +130,7 @@ class NoisyCounters(PlannedUsers):
         return Messages(np.concatenate((2 * values, noise)))
 
     def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
-        """Draw the number of messages of each kind, (R, 2k), from their exact law, as shares of noise add up."""
+        """Draw the number of messages of each kind, (R, 2k), from their exact law; shares of noise add up."""
         held = held_integers(participants, self.domain_size)
         shares = np.broadcast_to(participants.public.n_users[:, None] / self.n_users, held.shape)
         counts = self._noise(shares, rng)
@@ -150,7 +150,7 @@ class NoisyCounters(PlannedUsers):
         return np.broadcast_to(variance, held.shape).copy()
 
     def client(self) -> Client:
-        """Return the client, with the value as a message +1 and a share of the noise of all counters."""
+        """Return the client, which sends the value as +1 and a share of the noise of all counters."""
         k, part = self.domain_size, Fraction(self.domain_size, self.n_users)
         single = NegativeBinomialShare(1.0, -math.expm1(-self.remaining_eps))
         contents = ((single, ((0, 1),)), (single, ((1, 1),)), (self.pairs, ((0, 1), (1, 1))))

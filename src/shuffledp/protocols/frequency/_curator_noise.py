@@ -29,7 +29,7 @@ def moved_counts(domain_size: int, relation: Neighbours) -> tuple[int, int]:
 
 
 def noise_of_all(released: Ints) -> Ints:
-    """Return noise of all counts, (R, k), from the released ones; the second of two has the opposite noise."""
+    """Return noise of all counts, (R, k), from noise of the released counts; noise of two counts has sum 0."""
     return released if released.shape[1] > 1 else np.hstack((released, -released))
 
 
@@ -47,7 +47,7 @@ class NoisyHistogram(CuratorNoise):
     poisoning = "one value"
 
     def gain_per_fake(self, most: float) -> float:
-        """One: the curator counts one value per user."""
+        """Return one, as the curator counts one value per user."""
         return 1.0
 
     @classmethod
@@ -57,7 +57,7 @@ class NoisyHistogram(CuratorNoise):
 
     @property
     def moved(self) -> tuple[int, int]:
-        """Change of a count by one user, 1, and the number of released counts that change, one or two."""
+        """Change of a count by one user, which is 1, and the number of released counts that change."""
         return moved_counts(self.domain_size, self.relation)
 
     def cost(self) -> Cost:

@@ -32,7 +32,7 @@ BLANKET = "hockey stick of the counts of two values, averaged over the uniform m
 
 @dataclass(frozen=True)
 class DummyPoints(PlannedUsers):
-    """Reports by generalized randomized response (true values at ``eps_local = inf``), and uniform dummies."""
+    """Reports by generalized randomized response (true values for ``eps_local = inf``), and uniform dummies."""
 
     n_users: int
     domain_size: int
@@ -56,15 +56,15 @@ class DummyPoints(PlannedUsers):
     @property
     @abstractmethod
     def dummies_subtracted(self) -> float:
-        """Dummies that the analyzer subtracts for a further user who sends the largest number of messages."""
+        """Number of dummies that the analyzer subtracts for one more user, who sends the largest number of messages."""
 
     def gain_per_fake(self, most: float) -> float:
-        """Gain of the largest number of messages, all of the target."""
+        """Return the gain of the largest number of messages, all of the target."""
         return (most - self.response.lie - self.dummies_subtracted / self.domain_size) / self.response.gap
 
     @abstractmethod
     def dummies_sent(self, users: Users, rng: Generator) -> int:
-        """Draw the number of dummies of all these users together; the shuffler hides who sends which."""
+        """Draw the number of dummies of all these users together; the shuffler hides their senders."""
 
     def encode(self, users: Users, rng: Generator) -> Messages:
         """Draw each user's report, and uniform dummies."""
@@ -73,24 +73,24 @@ class DummyPoints(PlannedUsers):
         return Messages(np.concatenate((reports, dummies)))
 
     def _sampled(self, participants: Participants, dummies: Ints, rng: Generator) -> Ints:
-        """Draw the messages per value, (R, k), for (R,) total numbers of dummies."""
+        """Draw the messages per value, (R, k), with these total numbers of dummies, (R,)."""
         held = held_integers(participants, self.domain_size)
         shares = np.full(self.domain_size, 1 / self.domain_size)
         return self.response.sample_counts(held, rng) + rng.multinomial(dummies, shares)
 
     def _estimated(self, aggregate: Array, dummies: Array, public: Public) -> Floats:
-        """Return unbiased relative frequencies, (R, k), for (R,) expected numbers of dummies."""
+        """Return unbiased relative frequencies, (R, k), for these expected numbers of dummies, (R,)."""
         reports = aggregate - (dummies / self.domain_size)[:, None]
         return self.response.debiased(reports, public.n_users) / public.n_users[:, None]
 
     def _variance(self, participants: Participants, per_value: Array) -> Floats:
-        """Return the variance of each frequency, (R, k), for dummies of a value with variances `per_value`, (R,)."""
+        """Return the variance of each frequency, (R, k); `per_value`, (R,), is the variance of a value's dummies."""
         n = participants.public.users_column
         held = held_counts(participants, self.domain_size)
         return (self.response.variance(held) + per_value[:, None] / self.response.gap**2) / n**2
 
     def _cost(self, dummies_per_user: float, most: int) -> Cost:
-        """Return the cost of a report and dummies, from the mean and the largest number of dummies of a user."""
+        """Return the cost of a report and of dummies, from the mean and the largest number of dummies per user."""
         return Cost(1.0 + dummies_per_user, message_bits(self.domain_size), most_messages=1.0 + most)
 
     def _budget_parameters(self) -> dict[str, float]:
@@ -98,16 +98,16 @@ class DummyPoints(PlannedUsers):
 
 
 class DealtDummies(PlannedUsers):
-    """Fixed total of dummies of ``n_users`` users, in equal numbers per user; the first users send the remainder.
+    """Fixed total of dummies, in equal numbers from ``n_users`` users; the first users send the remainder.
 
-    A user's place in the list determines the user's number of dummies, also beyond ``n_users``.
+    The place in the list of users determines a user's number of dummies, also after the first ``n_users`` users.
     """
 
     n_users: int
     dummies_in_all: int
 
     def dummies_of(self, users: Array, first: int = 0) -> Ints:
-        """Return the number of dummies of the next `users` users after the first `first` users, (R,)."""
+        """Return the number of dummies of `users` consecutive users, (R,), after the first `first` users."""
         each, more = divmod(self.dummies_in_all, self.n_users)
         n = np.asarray(users, np.int64)
         return np.asarray(each * n + np.clip(more - first, 0, n), np.int64)
@@ -131,7 +131,7 @@ class DealtDummies(PlannedUsers):
         """Return the profile for this number of participants and of dummies."""
 
     def profile_for(self, users: int) -> PrivacyProfile:
-        """Return the profile for the first users of the list."""
+        """Return the profile if only the first users of the list take part."""
         return self.profile_with(users, self.dummies_among(users))
 
     def profile_among(self, users: int, honest: int, *, colluding: bool) -> PrivacyProfile:
@@ -150,11 +150,11 @@ class DealtDummies(PlannedUsers):
         )
 
     def profile_of_any(self, honest: int) -> PrivacyProfile:
-        """Return the profile without any dummy of those who send one more than others."""
+        """Return the profile with the same number of dummies from every user, the smaller one."""
         return self.profile_with(honest, self.dummies_in_all // self.n_users * honest)
 
     def when_absent(self) -> str:
-        """Return a sentence on the dummies, and on the list if not all users send the same number."""
+        """Return a sentence on the dummies, and one on the list if the numbers per user differ."""
         text = super().when_absent()
         return f"{text} {NAMED}" if self.dummies_in_all % self.n_users else text
 
@@ -171,17 +171,17 @@ class DealtDummies(PlannedUsers):
 
 @dataclass(frozen=True)
 class FixedDummies(DealtDummies, DummyPoints):
-    """Reports and a fixed total of dummies of all ``n_users`` users."""
+    """Reports, and a fixed total of dummies from all ``n_users`` users."""
 
     dummies_in_all: int
 
     @property
     def dummies_subtracted(self) -> float:
-        """Dummies of a user whose place in the list is after the planned users."""
+        """Number of dummies of a user who follows the planned users in the list."""
         return float(self.dummies_in_all // self.n_users)
 
     def dummies_sent(self, users: Users, rng: Generator) -> int:
-        """Return the number of dummies of these users, which depends on their places in the list of all users."""
+        """Return the number of dummies of these users, which depends on their places in the list of users."""
         return self.dummies_among(len(users), users.offset)
 
     def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
@@ -204,7 +204,7 @@ class FixedDummies(DealtDummies, DummyPoints):
         return self._cost(self.usual_dummies / self.usual_users, self.most_dummies)
 
     def profile_with(self, users: int, dummies: int) -> PrivacyProfile:
-        """Return the profile of two values among the dummies, exact for true values."""
+        """Return the profile of two values among the dummies; it is exact if users send true values."""
         k, eps_local = self.domain_size, self.eps_local
         if eps_local == math.inf:
             return Profile(lambda eps: dummy_delta(k, dummies, eps), BLANKET, "exact")
@@ -215,7 +215,7 @@ class FixedDummies(DealtDummies, DummyPoints):
         )
 
     def parameters(self) -> dict[str, float]:
-        """Return the local budget, if it is finite, and the number of dummies, in total and per user."""
+        """Return the local budget, if it is finite, and the number of dummies in total and per user."""
         return {
             **self._budget_parameters(),
             "dummies": float(self.usual_dummies),
@@ -223,7 +223,7 @@ class FixedDummies(DealtDummies, DummyPoints):
         }
 
     def client(self) -> Client:
-        """Return the client, with the report, and dummies that depend on the user's place in the list."""
+        """Return the client, which sends the report, and dummies by the user's place in the list."""
         k = self.domain_size
         each, more = divmod(self.dummies_in_all, self.n_users)
         report = {"part": "response", "max_value": k - 1, "levels": k - 1, **odds_below(self.eps_local)}

@@ -26,8 +26,8 @@ ESTIMATORS = ("expected", "observed")
 class FlexibleDummies(DummyPoints):
     """Reports, and ``per_sender`` dummies that each user sends with probability ``rate``.
 
-    The analyzer subtracts the ``expected`` number of dummies, as printed, or the ``observed`` one, which has the
-    smaller variance.
+    The analyzer subtracts the ``expected`` number of dummies, as printed, or the ``observed`` number, for a smaller
+    variance.
     """
 
     no_client = "A client is written for a fixed number of dummies alone, see pure_dump and mix_dump."
@@ -38,7 +38,7 @@ class FlexibleDummies(DummyPoints):
 
     @property
     def standing(self) -> Standing:
-        """Guarantee of the accounting; ``upper`` also if all users send dummies or none are needed."""
+        """Label of the guarantee; ``upper`` also if all users send dummies or no dummies are needed."""
         certain = self.rate == 1 or (self.per_sender == 0 and self.eps_local < math.inf)
         return UPPER if certain and super().standing == RANDOM_SENDERS else super().standing
 
@@ -50,11 +50,11 @@ class FlexibleDummies(DummyPoints):
 
     @property
     def dummies_subtracted(self) -> float:
-        """Expected dummies of a user, or the observed ones: all messages but one."""
+        """Expected number of dummies of a user, or, if ``observed``, all messages of the user but one."""
         return float(self.per_sender * (1 if self.estimator == "observed" else self.rate))
 
     def dummies_sent(self, users: Users, rng: Generator) -> int:
-        """Draw the total number of dummies, as each user decides independently."""
+        """Draw the total number of dummies; each user decides independently."""
         return self.per_sender * int(rng.binomial(len(users), self.rate))
 
     def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
@@ -80,7 +80,7 @@ class FlexibleDummies(DummyPoints):
         return self._cost(self.rate * self.per_sender, self.per_sender)
 
     def profile_for(self, users: int) -> PrivacyProfile:
-        """Return the profile of two values, averaged over the number of senders, which the analyzer learns."""
+        """Return the profile of two values, averaged over the number of senders, which the analyzer can compute."""
         k, eps_local, sent = self.domain_size, self.eps_local, (self.per_sender, self.rate)
         profile = Profile(
             lambda eps: flexible_dummy_delta(eps, users, k, *sent, eps_local=eps_local), BLANKET, "exact"
@@ -94,7 +94,7 @@ class FlexibleDummies(DummyPoints):
         )
 
     def parameters(self) -> dict[str, float]:
-        """Return the local budget, if finite, dummies in total, per user and per sender, and the rate."""
+        """Return the local budget, if it is finite, the dummies in total, per user and per sender, and the rate."""
         return {
             **self._budget_parameters(),
             "dummies": float(self._expected_dummies(np.array([self.usual_users]))[0]),
@@ -110,8 +110,7 @@ class FlexibleDummies(DummyPoints):
 def default_rate(n: int, delta: float) -> float:
     """Return the rate 0.01 of sending dummies, the larger value in Tables 3 and 4, or a larger rate for few users.
 
-    At the larger rate, all users fail to send dummies with probability ``delta / 100``; a rate above one half becomes
-    1.
+    At the larger rate, no user sends dummies with probability ``delta / 100``; a rate above one half becomes 1.
     """
     rate = max(0.01, -math.expm1(math.log(delta / 100) / n))
     return rate if rate <= 0.5 else 1.0
@@ -128,7 +127,7 @@ def flexible_plan(
     estimator: str,
     eps_local: float = math.inf,
 ) -> tuple[int, float, str]:
-    """Return dummies per sender, rate and estimator that meet a budget; the rate None means `default_rate`."""
+    """Return dummies per sender, rate and estimator that meet a budget; without a `rate`, that of `default_rate`."""
     share = default_rate(n, delta) if rate is None else float(rate)
     per_sender = flexible_dummies(
         n, domain_size, eps, delta, share, accounting=accounting, eps_local=eps_local

@@ -31,7 +31,7 @@ def _mix(state: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 
 def hash_values(seeds: Array, values: Array, cells: int) -> NDArray[np.uint64]:
-    """Return hashes of values in 0..cells-1, cells at most 2^32, under seeds that broadcast against them."""
+    """Return hashes in 0..cells-1, cells at most 2^32, of values under seeds; both arrays broadcast."""
     spread = np.atleast_1d(np.array(seeds, np.uint64)) * _STEP  # so that neighbouring seeds are far apart
     state = _mix(spread) + (np.atleast_1d(np.asarray(values, np.uint64)) + np.uint64(1)) * _STEP
     state = _mix(state)

@@ -1,4 +1,4 @@
-"""Protocols whose messages are values: a user's value, possibly dropped, and noise on the count of every value.
+"""Protocols whose messages are values: a user's value, which may be dropped, and noise on the count of every value.
 
 The counts that the analyzer receives are ``Bin(n_j, keep) + Z_j``, independent over the values j. A protocol defines
 the law of Z for any number of users, and its calibration. Users add Z in parts, or a trusted shuffler adds it.
@@ -30,9 +30,9 @@ _MANY = 2**40
 
 @dataclass(frozen=True)
 class CountNoise:
-    """Law of the noise Z of a value, with moments for (R,) numbers of users or for any number.
+    """Law of the noise Z of a value, with its moments for (R,) numbers of users or for every number.
 
-    ``draw`` maps (R, k) and a generator to draws; ``window`` maps an omitted mass to the probabilities, if needed.
+    ``draw`` maps the shape (R, k) and a generator to draws; ``window`` maps an omitted mass to the probabilities.
     """
 
     mean: Floats | float
@@ -42,7 +42,7 @@ class CountNoise:
 
 
 def coin_noise(trials: Array | int, rate: float) -> CountNoise:
-    """Return binomial noise of (R,) numbers of coins, or of one number, with probability `rate`."""
+    """Return binomial noise of (R,) numbers of coins, or of one number, whose heads have probability `rate`."""
     mean = trials * rate
     return CountNoise(
         mean,
@@ -83,12 +83,12 @@ class NoisyCounts(ProtocolBase):
 
     @property
     def standing(self) -> Standing:
-        """Guarantee of the accounting; at best ``upper`` if other users' values are always noise on a count."""
+        """Label of the guarantee; at best ``upper`` if other users' values add randomness to every count."""
         return UPPER if super().standing.guarantee == "exact" and self.others_hide else super().standing
 
     @property
     def others_hide(self) -> bool:
-        """True if every other user randomizes a count that changes: two values, and messages that may be dropped."""
+        """True if every other user randomizes a count that changes: two values, and messages may be dropped."""
         return self.keep < 1 and self.domain_size == 2
 
     @abstractmethod
@@ -100,7 +100,7 @@ class NoisyCounts(ProtocolBase):
         return self.noise(users).draw((len(users), self.domain_size), rng)
 
     def two_counts(self, noise: CountNoise, dummies: str) -> Profile:
-        """Return the profile of the two counts that change, each with this noise, which `dummies` names."""
+        """Return the profile of the two counts that change, each with this noise; `dummies` describes the noise."""
         window = noise.window
         assert window is not None
         return Profile(
@@ -110,7 +110,7 @@ class NoisyCounts(ProtocolBase):
         )
 
     def gain_per_fake(self, most: float) -> float:
-        """Gain of the largest number of messages, all of the target; the analyzer subtracts a user's mean noise."""
+        """Return the gain of the largest number of messages, all of the target, less a user's mean noise."""
         before, after = np.broadcast_to(self.noise(np.array([_MANY, 2 * _MANY])).mean, 2)
         return (most - float(after - before) / _MANY) / self.keep
 
@@ -119,7 +119,7 @@ class NoisyCounts(ProtocolBase):
         return values if self.keep == 1 else values[rng.random(len(values)) < self.keep]
 
     def as_messages(self, noise: Ints) -> Messages:
-        """Return as many messages of every value as `noise` states, (k,)."""
+        """Return messages of every value, in the numbers (k,) of `noise`."""
         return Messages(np.repeat(np.arange(self.domain_size), noise))
 
     def encode(self, users: Users, rng: Generator) -> Messages:
@@ -128,7 +128,7 @@ class NoisyCounts(ProtocolBase):
         return Messages.joined(own, self.as_messages(self.noise_of(users, rng)))
 
     def noise_of(self, users: Users, rng: Generator) -> Ints:
-        """Draw the total noise messages of every value of these users, (k,)."""
+        """Draw the total number of noise messages of every value from these users, (k,)."""
         return np.asarray(self.draw_noise(np.array([len(users)]), rng)[0])
 
     def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
@@ -158,7 +158,7 @@ class NoisyCounts(ProtocolBase):
         shuffler: Sequence[dict[str, Any]] = (),
         exactness: str = AS_CALIBRATED,
     ) -> Client:
-        """Return the client, with kept values and dummies; the noise grows with ``users`` or is constant (``none``)."""
+        """Return the client, which sends kept values and dummies; `noise_from` is ``users`` or ``none`` (constant)."""
         k, noise = self.domain_size, self.noise(np.array(users))
         assert noise.window is not None
         window = noise.window(RARE)
@@ -178,7 +178,7 @@ class NoisyCounts(ProtocolBase):
         return Client(users, k, [("value", k)], parts, analyzer, exactness, steps)
 
     def cost_of(self, noise_per_user: float, most: float, *, certain: bool = True) -> Cost:
-        """Return the cost of the kept value and of the noise messages per user, from their mean and largest number."""
+        """Return the cost of the kept value and of a user's noise messages, from their mean and largest number."""
         mean = self.keep + noise_per_user
         return Cost(
             mean, message_bits(self.domain_size), self.keep, most_messages=1 + most, most_certain=certain
@@ -197,7 +197,7 @@ class ShufflerNoise(NoisyCounts):
     poisoning = "one value"
 
     def gain_per_fake(self, most: float) -> float:
-        """One: the shuffler admits one message and keeps it like any other."""
+        """Return one; the shuffler admits one message per user and keeps it like any other."""
         return 1.0
 
     @property
@@ -223,7 +223,7 @@ class ShufflerNoise(NoisyCounts):
         return float(self.noise(np.array([self.n_users])).mean)
 
     def cost(self) -> Cost:
-        """Return the cost of one message per user, dropped messages included, and of the shuffler's noise."""
+        """Return the cost of one message per user, whether dropped or not, and of the shuffler's noise."""
         return Cost(
             1.0,
             message_bits(self.domain_size),
@@ -232,6 +232,6 @@ class ShufflerNoise(NoisyCounts):
         )
 
     def parameters(self) -> dict[str, float]:
-        """Return the calibrated numbers, and the number of messages per user that the shuffler forwards."""
+        """Return the calibrated numbers, and the number of messages per user that reach the analyzer."""
         forwarded = self.share + self.domain_size * self.noise_per_value / self.n_users
         return {**super().parameters(), "forwarded_per_user": forwarded}

@@ -1,4 +1,4 @@
-"""Secret shares with Polya noise: differences of negative binomial variables, whose sum is geometric noise."""
+"""Secret shares with Polya noise: differences of negative binomial variables whose sum has geometric noise."""
 
 import math
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ _PARTS = 512
 
 @dataclass(frozen=True)
 class PolyaShares(SecretShares):
-    """Secret shares with Polya noise of shape 1/n1, so that n1 users, ``base_users``, suffice for pure eps."""
+    """Secret shares with Polya noise of shape 1/n1; the noise of n1 users, ``base_users``, suffices for pure eps."""
 
     base_users: int
 
@@ -59,7 +59,7 @@ class PolyaShares(SecretShares):
         return math.exp(-self.eps / self.precision)
 
     def privacy_profile(self) -> PrivacyProfile:
-        """Return a profile from the exact delta at the claimed eps: the noise averaged over N, plus the shares."""
+        """Return a profile from the exact delta at the claimed eps, averaged over N, plus the delta of the shares."""
         noise = expected_polya_delta(self.population, self.base_users, self.eps / self.precision)
         # One step of a rounded value is eps / p; p of them in a row add up to eps, and for p > 1 to more delta.
         if self.precision > 1:
@@ -71,7 +71,7 @@ class PolyaShares(SecretShares):
         )
 
     def profile_of_remaining(self, share: float) -> PrivacyProfile:
-        """Return a profile by the pure eps of the noise of every number of remaining users, averaged over N."""
+        """Return a profile from the pure eps of the remaining users' noise, averaged over N."""
         window = self.population.window()
 
         @cache
@@ -102,11 +102,11 @@ class PolyaShares(SecretShares):
         return polya_difference(1 / self.base_users, self.precision / self.eps, rng, users)
 
     def total_noise(self, n_users: Ints, rng: Generator) -> Ints:
-        """Draw the sum of all users' noise, one difference of shape N/n1."""
+        """Draw the sum of all users' noise, a difference of negative binomial variables of shape N/n1."""
         return polya_difference(n_users / self.base_users, self.precision / self.eps, rng)
 
     def local_epsilon(self) -> float:
-        """Return the local eps of a user's shares, which add up to the scaled bit plus the user's noise."""
+        """Return the local eps of a user's shares, whose sum is the scaled bit plus the user's noise."""
         if self.base_users == 1:
             return self.eps
         return polya_local_epsilon(1 / self.base_users, self.eps / self.precision, self.precision)
@@ -117,7 +117,7 @@ class PolyaShares(SecretShares):
         return n_users / self.base_users * single
 
     def expected_absolute_error(self, participants: Participants) -> Floats:
-        """Return the exact mean absolute error, as Polya noise has heavier tails than a normal variable."""
+        """Return the exact mean absolute error; a normal error would be wrong, as Polya noise has heavy tails."""
         n = participants.public.n_users
         total = polya_mean_absolute(n / self.base_users, self.eps / self.precision) / (self.precision * n)
         return np.repeat(total[:, None], 2, axis=1)

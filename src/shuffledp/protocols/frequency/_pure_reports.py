@@ -17,7 +17,7 @@ from shuffledp.tasks import Array, Floats, Participants, Public
 
 
 def pure_mse(n: int, domain_size: int, p: float, q: float) -> float:
-    """Return the squared error of a frequency, averaged over k values, the same for all data (Wang et al. 2017)."""
+    """Return the mean squared error of a frequency over k values, the same for all data (Wang et al. 2017)."""
     return (p * (1 - p) / domain_size + (1 - 1 / domain_size) * q * (1 - q)) / (n * (p - q) ** 2)
 
 
@@ -32,7 +32,7 @@ class PureReports(PlannedUsers):
 
     @property
     def rows_per_user(self) -> int:
-        """Number of reports per user: one for the user's value, and reports without a value."""
+        """Number of reports per user: one for the user's value, the others without a value."""
         return 1
 
     @property
@@ -41,12 +41,12 @@ class PureReports(PlannedUsers):
         """Rates p and q, and their difference p - q."""
 
     def gain_per_fake(self, most: float) -> float:
-        """Gain of reports that all count for the target."""
+        """Return the gain of reports that all count for the target."""
         _, q, gap = self.two_rates
         return (most - self.rows_per_user * q) / gap
 
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> Array:
-        """Draw the reports of each value, (R, k), binomial and independent over values, at a cost independent of n."""
+        """Draw the reports of each value, (R, k), from independent binomial laws, at a cost independent of n."""
         held = held_integers(participants, self.domain_size)
         others = self.rows_per_user * participants.public.n_users[:, None] - held
         p, q, _ = self.two_rates

@@ -43,7 +43,7 @@ class ValueReports(OneReport):
         return np.zeros(count, dtype=np.int64)
 
     def reports(self, values: Array, rng: Generator) -> Array:
-        """Draw one randomized value per user, (n,), the true value with probability ``E / (E + k - 1)``."""
+        """Draw one randomized value per user, (n,), which is true with probability ``E / (E + k - 1)``."""
         return self.response.randomize(values, rng)
 
     def report_bits(self) -> float:
@@ -61,7 +61,7 @@ class RandomizedResponse(ValueReports):
     poisoning = "one report"
 
     def gain_per_fake(self, most: float) -> float:
-        """Gain of reports of the target."""
+        """Return the gain of reports of the target."""
         return (most - self.response.lie) / self.response.gap
 
     @property
@@ -74,7 +74,7 @@ class RandomizedResponse(ValueReports):
         return self.response.sample_counts(self._reporters(participants).astype(np.int64), rng)
 
     def estimate(self, aggregate: Array, public: Public) -> Floats:
-        """Return unbiased relative frequencies, (R, k) (corrected, see erratum RP-E14)."""
+        """Return unbiased relative frequencies, (R, k), by the corrected formula of erratum RP-E14."""
         added = self.dummies_added(public.n_users)
         held = self.response.debiased(aggregate, public.n_users + added)
         held[:, 0] -= added
@@ -86,7 +86,7 @@ class RandomizedResponse(ValueReports):
         return self.response.variance(self._reporters(participants)) / n**2
 
     def _reporters(self, participants: Participants) -> Array:
-        """Return users and dummies per value, (R, k), as a new array."""
+        """Return the users and dummies per value, (R, k), as a new array."""
         held = held_counts(participants, self.domain_size).copy()
         held[:, 0] += self.dummies_added(participants.public.n_users)
         return held

@@ -39,7 +39,7 @@ def discretize(values: NDArray[np.generic], precision: int, rng: Generator) -> I
 
 
 class SecureSum(TypedDict):
-    """Fields that these protocols have in common, see `secure_sum`."""
+    """Fields that all protocols with secret shares have, see `secure_sum`."""
 
     shares: int
     security_bits: float
@@ -49,7 +49,7 @@ class SecureSum(TypedDict):
 def secure_sum(law: Law, eps: float, delta: float, group_order: int, *, form: str) -> SecureSum:
     """Return the fields of the secure sum for half of delta, with a form of `shuffledp.accounting.share_count`.
 
-    For ``balle``, part of this half is delta / 2000, the probability of too few users. Raises `Infeasible` if the group
+    For ``balle``, too few users, of probability delta / 2000, use a part of this half. Raises `Infeasible` if the group
     is too large, or if fewer than 19 users are reached for ``balle``.
     """
     if group_order >= LARGEST_GROUP:
@@ -70,12 +70,12 @@ def secure_sum(law: Law, eps: float, delta: float, group_order: int, *, form: st
 
 
 def secure_sum_delta(security_bits: float, eps: float) -> float:
-    """Return the delta of shares within ``2^-security_bits`` of their sum, ``(1 + e^eps) 2^-security_bits``."""
+    """Return the delta ``(1 + e^eps) 2^-security_bits`` of shares within ``2^-security_bits`` of a law of the sum."""
     return math.exp(min(float(np.logaddexp(0, eps)) - security_bits * math.log(2), 0.0))
 
 
 def law_for_bits(budget: Budget, population: Population, task: Task) -> Law:
-    """Return the law of the population. Raise `Infeasible` for more than two values, delta 0 or no law."""
+    """Return the law of the population. Raise `Infeasible` for more than two values, for delta 0 or without a law."""
     if domain_size_of(task) != 2:
         raise Infeasible(f"Only bits are summed, but the task has {domain_size_of(task)} values.")
     if budget.delta == 0:
@@ -85,11 +85,12 @@ def law_for_bits(budget: Budget, population: Population, task: Task) -> Law:
 
 @dataclass(frozen=True)
 class SecretShares(ProtocolBase):
-    """Additive shares modulo q of bits, scaled by p and noisy, as messages, m per user.
+    """Additive shares modulo q of scaled and noisy bits, as messages, m per user.
 
-    ``precision`` is p, ``shares`` m, ``group_order`` q < 2^62, and ``eps`` the budget of the noise in nats. Given their
-    sum, the shuffled shares are within ``2^-security_bits`` of a fixed law, except with probability ``unsecured`` that
-    too few users take part. If ``room`` is True the sum hardly ever wraps around modulo q, unlike for the printed q.
+    ``precision`` is the scale p, ``shares`` m, ``group_order`` q < 2^62, and ``eps`` the budget of the noise in nats.
+    Given their sum, the shuffled shares are within ``2^-security_bits`` of a fixed law, except with probability
+    ``unsecured`` that too few users take part. If ``room`` is True the sum hardly ever wraps around modulo q, unlike
+    for the printed q.
     """
 
     no_client = "No client is written for secret shares; correlated_noise has one for noise that users share."
@@ -110,7 +111,7 @@ class SecretShares(ProtocolBase):
     reported: ClassVar[tuple[str, ...]] = ("precision", "shares", "group_order", "security_bits")
 
     def profile_without(self, share: float, *, colluding: bool) -> PrivacyProfile | None:
-        """Return the profile with the noise of the remaining users; None if shares hide nothing for fewer users."""
+        """Return the profile with the noise of the remaining users; None if the shares need more users."""
         if share == 0:
             return self.privacy_profile()
         enough = self.shares >= share_count(self.security_bits, self.group_order)
@@ -118,7 +119,7 @@ class SecretShares(ProtocolBase):
 
     @abstractmethod
     def profile_of_remaining(self, share: float) -> PrivacyProfile:
-        """Return the profile without the noise of a share of the users."""
+        """Return the profile without the noise of a share of the users, which is in [0, 1]."""
 
     def __post_init__(self) -> None:
         if not 2 <= self.group_order < LARGEST_GROUP:
@@ -139,7 +140,7 @@ class SecretShares(ProtocolBase):
         """Return the variance of `total_noise`, (R,)."""
 
     def encode(self, users: Users, rng: Generator) -> Messages:
-        """Draw the shares of every user's noisy value, (n m,), user by user; reals in [0, 1] are rounded at random."""
+        """Draw the shares of every user's noisy value, (n m,), user by user; reals are first rounded at random."""
         noisy = discretize(users.values, self.precision, rng) + self.user_noise(len(users), rng)
         return Messages(split(noisy, self.shares, self.group_order, rng).ravel())
 
@@ -182,11 +183,11 @@ class SecretShares(ProtocolBase):
 
     @property
     def biased(self) -> bool:
-        """True if the sum may wrap around, which moves the estimate by a multiple of ``q / (N p)``."""
+        """True if the sum may wrap around and move the estimate by a multiple of ``q / (N p)``."""
         return not self.room
 
     def expected_variance(self, participants: Participants) -> Floats | None:
-        """Return the variance of each frequency due to the noise, (R, 2), or None if the sum may wrap around."""
+        """Return the variance of each frequency from the noise, (R, 2), or None if the sum may wrap around."""
         if not self.room:
             return None
         n = participants.public.n_users

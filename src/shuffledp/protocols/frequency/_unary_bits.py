@@ -36,12 +36,12 @@ class UnaryBits(PureReports):
         return self.own_rate, self.other_rate, self.own_rate - self.other_rate
 
     def local_epsilon(self) -> float:
-        """Return the local eps of a user's rows, in which two bits depend on the value."""
+        """Return the local eps of a user's rows; two bits of a row depend on the value."""
         p, q = self.own_rate, self.other_rate
         return math.log(p) - math.log(q) + math.log1p(-q) - math.log1p(-p)
 
     def rows(self, users: Users, rng: Generator) -> NDArray[np.bool_]:
-        """Draw randomized rows, (n * rows_per_user, k), the values' rows first. Raise ValueError for invalid values."""
+        """Draw randomized rows, (n * rows_per_user, k), rows of values first. Raise ValueError for invalid values."""
         values = checked_values(users.values, self.domain_size)
         held = np.concatenate((values, np.full((self.rows_per_user - 1) * len(values), -1)))
         rows = np.empty((len(held), self.domain_size), bool)

@@ -24,7 +24,7 @@ def checked_values(values: Array, domain_size: int) -> Ints:
 
 @dataclass(frozen=True)
 class GeneralizedResponse:
-    """Generalized randomized response over k values, with a local budget in nats, stable for any budget."""
+    """Generalized randomized response over k values with a local budget in nats, numerically stable for any budget."""
 
     eps_local: float
     domain_size: int
@@ -41,7 +41,7 @@ class GeneralizedResponse:
 
     @property
     def gap(self) -> float:
-        """Difference ``keep - lie``, the probability of a truthful report instead of a uniform one."""
+        """Difference ``keep - lie``, the probability of the true value instead of a uniform report."""
         return -math.expm1(-self.eps_local) * self.keep
 
     def randomize(self, values: NDArray[np.generic], rng: Generator) -> Ints:
@@ -59,7 +59,7 @@ class GeneralizedResponse:
         return truthful + rng.multinomial(uniform, shares)
 
     def debiased(self, reports: Array, n_reports: Array) -> Floats:
-        """Return unbiased numbers of users per value, (R, k), from reports per value (R, k) and their totals (R,)."""
+        """Return unbiased numbers of users per value, (R, k), from reports per value, (R, k), and totals, (R,)."""
         return (reports - self.lie * n_reports[:, None]) / self.gap
 
     def variance(self, held: Array) -> Floats:
@@ -81,5 +81,5 @@ def held_counts(participants: Participants, domain_size: int) -> Array:
 
 
 def held_integers(participants: Participants, domain_size: int) -> Ints:
-    """Return `held_counts` of drawn participants, which are integers; expected counts are not."""
+    """Return `held_counts` as integers, for drawn participants only, as expected counts may be fractions."""
     return held_counts(participants, domain_size).astype(np.int64, copy=False)

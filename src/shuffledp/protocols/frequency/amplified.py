@@ -8,7 +8,7 @@ from shuffledp.protocols.frequency._randomized_response import RandomizedRespons
 
 @dataclass(frozen=True)
 class Amplified(AmplifiedSchedule, RandomizedResponse):
-    """Randomized response over k values, amplified by clones among a random number of other users, with no dummies."""
+    """Randomized response over k values without dummies, amplified by clones among a random number of other users."""
 
     name = "amplified"
     task_kind = "frequency"

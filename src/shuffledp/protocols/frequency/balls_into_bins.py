@@ -101,10 +101,9 @@ def bin_dummy_rate(
 
 
 def search_delta(eps: float, n: int, rate: float, tail: float = 1e-30) -> float:
-    """Return ``Pr[X >= e^eps X' - 1]`` for i.i.d. binomial X and X', the value of the authors' search, no bound on
-    delta.
+    """Return ``Pr[X >= e^eps X' - 1]`` for i.i.d. X, X' ~ Bin(n, rate), the criterion of the authors' search.
 
-    It is too large by at most four times `tail`.
+    This probability is no bound on delta. The result is too large by at most four times `tail`.
     """
     law = binomial_window(n, rate, tail)
     least = np.ceil(math.exp(min(eps, _MOST_EPS)) * law.support - 1) - law.start
@@ -135,7 +134,7 @@ TOO_FEW = Standing(
 
 @dataclass(frozen=True)
 class BallsIntoBins(NoisyCounts, PlannedUsers):
-    """Each user's value, and a dummy of every value with probability rho; a message is a value.
+    """Each user's value, and a dummy of every value with probability rho; each message is a value.
 
     All users must add their dummies; the shuffler only permutes. ``sufficient`` is False if there are too few dummies.
     """
@@ -159,7 +158,8 @@ class BallsIntoBins(NoisyCounts, PlannedUsers):
     ) -> Self:
         """Find the rate of the dummies, see :func:`bin_dummy_rate`. Raise `Infeasible` for too few users.
 
-        ``search`` is the authors' search under ``printed``; with too few dummies the guarantee is ``violated``.
+        ``search`` uses the authors' search under ``printed``; the guarantee is ``violated`` if it finds too few
+        dummies.
         """
         rate = bin_dummy_rate(n, eps, delta, accounting=accounting, search=search)
         enough = accounting == "exact" or two_bins_delta(eps, n, rate) <= delta
@@ -167,11 +167,11 @@ class BallsIntoBins(NoisyCounts, PlannedUsers):
 
     @property
     def standing(self) -> Standing:
-        """Guarantee of the accounting; ``violated`` if the exact delta exceeds the delta of the budget."""
+        """Label of the guarantee; ``violated`` if the exact delta exceeds the delta of the budget."""
         return super().standing if self.sufficient else TOO_FEW
 
     def noise(self, users: Array) -> CountNoise:
-        """Return the law of one coin per user with probability rho."""
+        """Return the law of one coin per user, which adds a dummy with probability rho."""
         return coin_noise(users, self.rate)
 
     def cost(self) -> Cost:
@@ -183,7 +183,7 @@ class BallsIntoBins(NoisyCounts, PlannedUsers):
         return self.two_counts(self.noise(np.array(users)), "binomial noise")
 
     def client(self) -> Client:
-        """Return the client, with the value and a coin for every value."""
+        """Return the client, which sends the value and a coin for every value."""
         return self.client_of(
             self.n_users, "users", {"part": "coins", "rate": text(self.rate), "first": None}
         )

@@ -9,7 +9,7 @@ from shuffledp.tasks import Neighbours
 
 @dataclass(frozen=True)
 class CentralGaussian(NoisyHistogram):
-    """Histogram of a trusted curator, who adds discrete Gaussian noise to each count; Laplace noise varies less."""
+    """Histogram of a trusted curator with discrete Gaussian noise on each count; Laplace noise has less variance."""
 
     sigma: float
     relation: Neighbours = "replace_one"

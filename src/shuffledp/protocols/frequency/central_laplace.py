@@ -9,7 +9,7 @@ from shuffledp.tasks import Neighbours
 
 @dataclass(frozen=True)
 class CentralLaplace(NoisyHistogram):
-    """Histogram of a trusted curator, who adds discrete Laplace noise to each count; ``eps`` is for all counts."""
+    """Histogram of a trusted curator with discrete Laplace noise on each count; ``eps`` is for all counts together."""
 
     eps: float
     relation: Neighbours = "replace_one"

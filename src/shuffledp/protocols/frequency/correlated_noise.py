@@ -53,7 +53,7 @@ _STEP, _GAIN, _SHAPES = 0.5, 1e-3, (-5.0, 9.0)
 
 
 def counter_pair(noise: CounterNoise, tail: float) -> MovingCount:
-    """Return the two laws of a counter's outcomes, with and without the user's value, except for a mass `tail`."""
+    """Return the two laws of a counter's outcomes, with and without the user's value, up to an omitted mass `tail`."""
     ratio = math.exp(-noise.eps_geometric)
     stop = -math.expm1(-noise.eps_geometric)
     square = ratio * ratio
@@ -85,7 +85,7 @@ def counter_pair(noise: CounterNoise, tail: float) -> MovingCount:
 
 
 def correlated_pair_noise(eps: Eps, delta: Delta, *, share: OpenUnit = 0.1) -> CounterNoise:
-    """Return the noise of every counter for an (eps, delta)-private histogram, both counters accounted for together.
+    """Return the noise of every counter for an (eps, delta)-private histogram, from both changed counters together.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def correlated_pair_noise(eps: Eps, delta: Delta, *, share: OpenUnit = 0.1) -> C
 
 @remember(1024)
 def _best_noise(eps: float, delta: float, share: float) -> CounterNoise:
-    """Return the noise with the fewest pairs: steps in the log of the shape, then a parabola near the flat minimum."""
+    """Return the noise with the fewest pairs: steps in the log of the shape, then a parabola near the minimum."""
     eps_one = (1 - share) * eps / 2
     if delta >= -math.expm1(-eps_one):
         return CounterNoise(eps_one, 0.0, 1.0)
@@ -157,7 +157,7 @@ def _best_noise(eps: float, delta: float, share: float) -> CounterNoise:
 def _least_noise(eps: float, delta: float, eps_one: float, shape: float, guess: float) -> CounterNoise | None:
     """Return the noise with the smallest sufficient p, or None if it is too wide.
 
-    Delta falls with p: Z3 is compound Poisson with jumps of size j at the rates ``r p^j / j``, which grow with p.
+    Delta falls as p grows: Z3 is compound Poisson with jumps of size j at the rates ``r p^j / j``, which grow with p.
     """
     tail = negligible(delta)
 
@@ -180,7 +180,7 @@ class CorrelatedNoise(NoisyCounters):
     """Histogram of counters with correlated noise; a message is a value and a sign.
 
     ``eps_geometric`` is eps_1 of the noise that remains, in nats; ``shape`` r and ``decay``, ``-ln p``, are of the
-    noise that cancels. ``together`` is True if the two counters that change were accounted for together.
+    noise that cancels. ``together`` is True if one accounting covers both counters that change.
     """
 
     eps_geometric: float
@@ -227,7 +227,7 @@ class CorrelatedNoise(NoisyCounters):
 
     @property
     def standing(self) -> Standing:
-        """Guarantee of the accounting; ``upper`` for one counter at a time, ``unproven`` for withdrawn constants."""
+        """Label of the guarantee: ``upper`` for one counter at a time, ``unproven`` for withdrawn constants."""
         if self.constants == "conference":
             return WITHDRAWN_CONSTANTS
         return super().standing if self.together else UPPER

@@ -1,4 +1,4 @@
-"""Designated coins: some named users add a fair coin to every count."""
+"""Designated coins: the first users of the list add fair coins to every count."""
 
 from dataclasses import dataclass, replace
 from typing import Self
@@ -43,8 +43,8 @@ class DesignatedCoins(NoisyCounts, PlannedUsers):
     def calibrate(cls, n: int, k: int, eps: float, delta: float, *, colluding: Count = 0) -> Self:
         """Find the number of designated users, see :func:`shuffledp.protocols.frequency.sbin.fair_coins`.
 
-        ``colluding`` of them may collude with the analyzer. Raises `Infeasible` if more users are needed than take
-        part.
+        ``colluding`` is the number of designated users who may collude with the analyzer. Raises `Infeasible` if more
+        users are needed than take part.
         """
         needed = fair_coins(eps, delta) + colluding
         if needed > n:
@@ -53,15 +53,15 @@ class DesignatedCoins(NoisyCounts, PlannedUsers):
 
     @property
     def standing(self) -> Standing:
-        """Guarantee ``exact``; ``upper`` if users may collude, as their coins are not counted."""
+        """Label of the guarantee, ``exact``; ``upper`` if users may collude, as their coins are not counted."""
         return UPPER if self.colluding else super().standing
 
     def noise(self, users: Array) -> CountNoise:
-        """Return the law of the fair coins of the designated users, or of all users if they are fewer."""
+        """Return the law of the designated users' fair coins, or of all users' coins if fewer take part."""
         return coin_noise(np.minimum(np.asarray(users, np.int64), self.designated), 0.5)
 
     def noise_of(self, users: Users, rng: np.random.Generator) -> Ints:
-        """Draw the coins of the designated users among these users, who are known by their place in the list."""
+        """Draw the coins of the designated users among these users, by their places in the list."""
         there = min(max(self.designated - users.offset, 0), len(users))
         return rng.binomial(there, 0.5, self.domain_size)
 
@@ -81,13 +81,13 @@ class DesignatedCoins(NoisyCounts, PlannedUsers):
         return self._with_coins(min(users, self.designated))
 
     def _with_coins(self, coins: int) -> PrivacyProfile:
-        """Return the profile for the coins of a number of designated users, some of whom may collude."""
+        """Return the profile with the coins of this number of designated users, some of whom may collude."""
         left = max(coins - self.colluding, 0)
         found = self.two_counts(coin_noise(left, 0.5), "the shuffler's dummies")
         return replace(found, kind="upper") if self.colluding else found
 
     def profile_among(self, users: int, honest: int, *, colluding: bool) -> PrivacyProfile:
-        """Return the profile if designated users collude first, or if users drop out at random."""
+        """Return the profile if designated users collude first, or if random users drop out."""
         if colluding:
             return self._with_coins(max(self.designated - (users - honest), 0))
         seats = seats_left(self.designated, users, honest)
@@ -97,15 +97,15 @@ class DesignatedCoins(NoisyCounts, PlannedUsers):
         )
 
     def profile_of_any(self, honest: int) -> PrivacyProfile:
-        """Return the profile without any coin, which bounds nothing."""
+        """Return the profile without any coin, where delta is 1."""
         return self._with_coins(0)
 
     def when_absent(self) -> str:
-        """Return a sentence on the named users."""
+        """Return a sentence on dropouts, and one on the designated users."""
         return f"{super().when_absent()} {NAMED}"
 
     def client(self) -> Client:
-        """Return the client, with the value, and a fair coin for every value from the first users."""
+        """Return the client, which sends the value and, from the first users, a fair coin for every value."""
         return self.client_of(
             self.n_users, "none", {"part": "coins", "rate": "1/2", "first": self.designated}
         )

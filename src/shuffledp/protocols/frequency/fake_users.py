@@ -58,7 +58,7 @@ _MOST_LOGIT = 600.0
 def fake_users_delta(
     eps: float, n: int, fakes: int, flip_probability: float, *, other_rows: str = "dropped"
 ) -> float:
-    """Return a bound on delta of one user's row among `fakes` rows of zeros of all users."""
+    """Return a bound on delta of one user's row among all users' rows of zeros, `fakes` in number."""
     logit = math.log1p(-flip_probability) - math.log(flip_probability)
     return settled(lambda tail: _delta(eps, n, fakes, logit, other_rows, tail))
 
@@ -101,7 +101,7 @@ def fake_users_flip_probability(
 class FakeUsers(WholeRows):
     """Rows of bits, one bit per value, as messages; every user sends the row of a value and kappa rows of zeros.
 
-    The shuffler permutes rows. Users rely on the rows of zeros of all users.
+    The shuffler permutes rows. Users rely on all users' rows of zeros.
     """
 
     kappa: int
@@ -137,8 +137,8 @@ class FakeUsers(WholeRows):
     ) -> Self:
         """Find the smallest flip probability for ``kappa`` fake users per user.
 
-        Under ``exact``, ``other_rows`` of other users' values are ``dropped``, or count as rows of zeros with some
-        probability (``blanket``). Raises `Infeasible` if kappa is too small for the printed theorem.
+        Under ``exact``, ``other_rows``, the rows of other users' values, are ``dropped`` or count as rows of zeros with
+        some probability (``blanket``). Raises `Infeasible` if kappa is too small for the printed theorem.
         """
         q = fake_users_flip_probability(n, kappa, eps, delta, accounting=accounting, other_rows=other_rows)
         return cls(n, k, 1 - q, q, kappa, other_rows)

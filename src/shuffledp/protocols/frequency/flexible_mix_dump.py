@@ -34,7 +34,7 @@ class FlexibleMixDump(FlexibleDummies):
         rate: Rate | None = None,
         estimator: Annotated[str, one_of(ESTIMATORS)] = "expected",
     ) -> Self:
-        """Find the smallest number of dummies per sender, in addition to uniform reports of budget ``eps_local``.
+        """Find the smallest number of dummies per sender, with uniform reports of budget ``eps_local`` besides.
 
         ``printed`` is Theorem 5.12, which is not proven, ``corrected`` its closest proven form, both for eps <= 1;
         ``exact`` is the hockey stick, averaged over the numbers of senders and of uniform reports. The default ``rate``

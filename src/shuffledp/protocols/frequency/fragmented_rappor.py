@@ -21,10 +21,10 @@ _CALIBRATIONS = {"printed": ("optimistic",), "exact": ("proven", "sound", "worst
 
 @dataclass(frozen=True)
 class FragmentedRappor(FlippedBits):
-    """Values with bit 1 as messages, after each user flips each of k bits, one per value, with probability p.
+    """Values with bit 1 as messages, after each user flips each of k bits with probability p, one bit per value.
 
-    The shuffler permutes the messages. Users rely on the bits of all others. ``calibration`` names the assumption on
-    the other users' values, see `calibrate`. The task ``summation`` has a protocol of the same name and messages.
+    The shuffler permutes the messages. Users rely on all other users' bits. ``calibration`` names the assumption on the
+    other users' values, see `calibrate`. The task ``summation`` has a protocol of the same name and messages.
     """
 
     calibration: str
@@ -41,7 +41,7 @@ class FragmentedRappor(FlippedBits):
 
     @property
     def standing(self) -> Standing:
-        """Guarantee of the claim: ``violated`` if p is for one data set of the other users, otherwise ``upper``."""
+        """Label of the guarantee: ``violated`` if p is for one data set of the other users, otherwise ``upper``."""
         return RAPPOR_STANDINGS[self.calibration]
 
     @classmethod
@@ -85,9 +85,9 @@ class FragmentedRappor(FlippedBits):
         return Cost(own + (k - 1) * p, message_bits(k), own_messages=own, most_messages=k)
 
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
-        """Draw the values with bit 1 of all users."""
+        """Draw the values whose bit is 1 in the rows of all users."""
         return Messages(np.nonzero(self.rows(users, rng))[1])
 
     def profile_for(self, users: int) -> PrivacyProfile | None:
-        """Return an upper bound for every data set of the other users; None for calibrations for one data set."""
+        """Return an upper bound for every data set of the other users; None if calibrated for one data set."""
         return super().profile_for(users) if self.calibration in ("proven", "sound") else None

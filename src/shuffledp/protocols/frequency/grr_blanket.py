@@ -37,5 +37,5 @@ class GrrBlanket(FixedDummies):
         return PlannedUsers.counted_on(self)
 
     def parameters(self) -> dict[str, float]:
-        """Return ``eps_local``: there are no dummies."""
+        """Return ``eps_local``, the only parameter without dummies."""
         return {"eps_local": self.eps_local}

@@ -107,7 +107,7 @@ def bin_count(rule: str, n: int, domain_size: int, eps: float, delta: float) -> 
 
 
 def _is_long(family: HashFamily, dummies: int) -> bool:
-    """Return whether the table over matches of both values and of one value is too large for a search."""
+    """Return whether the table of matches, of both values and of one value, is too large for a search."""
     both = family.collision_rate / family.bins
     return _WINDOWS * dummies * math.sqrt(2 * both / family.bins) > _MOST_CELLS
 
@@ -161,7 +161,7 @@ class HashedBallsIntoBins(DealtDummies):
     """Messages (u, v, w): a hash function ``x -> ((u x + v) mod q) mod b`` and a bin.
 
     Every user sends a random function with the bin of a value, and an equal part of the ``dummies_in_all`` uniform
-    messages. The shuffler permutes. Users rely on the uniform messages of all users.
+    messages. The shuffler permutes. Users rely on all users' uniform messages.
     """
 
     no_client = "No client is written for its hash functions; balls_into_bins has one for values as they are."
@@ -202,7 +202,7 @@ class HashedBallsIntoBins(DealtDummies):
         return Cost(1 + self.usual_dummies / self.usual_users, bits, most_messages=1 + self.most_dummies)
 
     def encode(self, users: Users, rng: Generator) -> Messages:
-        """Draw a function with the bin of the value per user, and uniform messages, (n + dummies, 3)."""
+        """Draw each user's function with the bin of the value, and uniform messages, (n + dummies, 3)."""
         values = checked_values(users.values, self.domain_size)
         dummies = self.dummies_among(len(users), users.offset)
         q, b = self.family.prime, self.family.bins
@@ -230,7 +230,7 @@ class HashedBallsIntoBins(DealtDummies):
 
     @property
     def joint_law(self) -> bool:
-        """True for few hash functions, where all sets of values that a message counts for are listed."""
+        """True if the sets of values that a message can count for are few enough to be listed."""
         return _groups(self.family) is not None
 
     def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
@@ -269,7 +269,7 @@ class HashedBallsIntoBins(DealtDummies):
         return np.asarray(noise / (n * (1 - stray)) ** 2)
 
     def profile_with(self, users: int, dummies: int) -> PrivacyProfile:
-        """Return the profile of one user's message among uniform ones."""
+        """Return the profile of one user's message among the uniform messages."""
         return Profile(
             lambda eps: hashed_balls_delta(eps, self.family, dummies),
             "one hashed message among uniform ones, the messages of all others being known",
@@ -288,7 +288,7 @@ class HashedBallsIntoBins(DealtDummies):
 
 @dataclass(frozen=True)
 class _Groups:
-    """Different sets of values that messages count for, (G, k), with their laws for a user's and a uniform message."""
+    """Sets of values that a message can count for, (G, k), with their laws for a user's and for a uniform message."""
 
     holds: Ints
     own: Floats
@@ -297,7 +297,7 @@ class _Groups:
 
 @lru_cache(maxsize=64)
 def _groups(family: HashFamily) -> _Groups | None:
-    """Return the sets of values that share a bin under some hash function, or None for many functions or sets."""
+    """Return the sets of values that share a bin under some hash function; None if there are too many."""
     q, b, k = family.prime, family.bins, family.domain_size
     if q * (q - 1) * k * k > _FEW_PAIRS:
         return None

@@ -16,7 +16,8 @@ from shuffledp.protocols.frequency._counters import NoisyCounters
 class JumpCounts(NoisyCounters):
     """Histogram of counters with correlated noise from jumps; a message is a value and a sign.
 
-    ``eps_star`` is of the noise that remains, in nats; ``rate`` and ``center`` are of the jumps in the number of pairs.
+    ``eps_star`` (nats) belongs to the noise that remains; ``rate`` and ``center`` belong to the jumps of the number of
+    pairs.
     """
 
     eps_star: float

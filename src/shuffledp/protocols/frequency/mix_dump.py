@@ -36,7 +36,7 @@ _POINTS = 200
 def best_mix_plan(
     n: int, domain_size: int, eps: float, delta: float, *, accounting: str = "exact"
 ) -> tuple[float, int]:
-    """Return the local budget (nats) of least error, and the sufficient total number of dummies."""
+    """Return the local budget (nats) of the least error, and the sufficient total number of dummies."""
 
     @cache
     def dummies(eps_local: float) -> int:
@@ -63,7 +63,7 @@ def best_mix_plan(
 
 @dataclass(frozen=True)
 class MixDump(FixedDummies):
-    """Reports of generalized randomized response, and equal parts of the dummies from all users."""
+    """Reports of generalized randomized response, and dummies in equal numbers from all users."""
 
     name = "mix_dump"
     task_kind = "frequency"
@@ -83,7 +83,7 @@ class MixDump(FixedDummies):
         accounting: str = "exact",
         eps_local: float | str = 8.0,
     ) -> Self:
-        """Find the smallest total number of dummies, in addition to uniform reports of budget ``eps_local`` (nats).
+        """Find the smallest total number of dummies, with uniform reports of budget ``eps_local`` (nats) besides.
 
         ``printed`` is Theorem 5.6, for eps <= 1, ``exact`` the hockey stick, averaged over the number of uniform
         reports. ``eps_local="best"`` has the least error; for ``eps_local <= eps`` no dummies are needed, and delta may

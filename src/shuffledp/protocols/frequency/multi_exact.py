@@ -15,7 +15,7 @@ from shuffledp.tasks import Budget, Task
 
 @dataclass(frozen=True)
 class MultiExact(PolyaShares):
-    """MULTI-UNION with the largest n1 for which the mean delta of the noise is at most half of the budget."""
+    """MULTI-UNION with the largest n1 for which the noise's mean delta is at most half of the budget's delta."""
 
     name = "multi_exact"
     label = "MULTI-EXACT"
@@ -34,7 +34,7 @@ class MultiExact(PolyaShares):
         accounting: str = "exact",
         share_form: ShareForm = "any_n",
     ) -> Self:
-        """Find n1, with half of delta for the noise of too few users and half for the secure sum.
+        """Find n1, with half of delta for noise of too few users and half for the secure sum.
 
         ``share_form`` is a form of `shuffledp.accounting.share_count`. Raises `Infeasible` for more than two values.
         """

@@ -53,9 +53,9 @@ def gaussian_sum_delta(
 ) -> float:
     """Return delta of the sum of all users' discrete Gaussian noise and of its shuffled shares.
 
-    It is the sum of two parts. The first is the hockey stick of the noise, equal in both directions, averaged over the
-    number of users: `law` is of the others, of whom a `share` sends none. The second is the delta of shares that are
-    within ``2^-security_bits`` of their sum, except with probability `unsecured`.
+    The delta is a sum of two parts. The first is the hockey stick of the noise, equal in both directions, averaged over
+    the number of users. `law` is the law of the number of other users, of whom a `share` sends no noise. The second is
+    the delta of shares that are within ``2^-security_bits`` of their sum, except with probability `unsecured`.
     """
     eps = min(eps, 700.0)  # beyond it e^eps overflows; delta does not grow with eps
     window = law.window()
@@ -75,7 +75,7 @@ def gaussian_sum_delta(
 
 
 def _wide_gaussian_delta(sigma: Floats, shift: int, eps: float) -> Floats:
-    """Return the hockey stick of a discrete Gaussian and its shift, for (w,) standard deviations of at least 25.
+    """Return the hockey stick of a shifted discrete Gaussian, for (w,) standard deviations of at least 25.
 
     The terms ``g(x) = f(x) - e^eps f(x - shift)``, f the normal density, are positive up to an integer m. By the
     Euler-Maclaurin formula their sum up to m is the integral plus g/2, plus a twelfth of the first derivative, minus
@@ -92,7 +92,7 @@ def _wide_gaussian_delta(sigma: Floats, shift: int, eps: float) -> Floats:
 
 
 def _summed_gaussian_delta(n: int, tau: float, shift: int, eps: float) -> float:
-    """Return the hockey stick of a sum of n discrete Gaussians and its shift, by Fourier transform of their law."""
+    """Return the hockey stick of a shifted sum of n discrete Gaussians, by Fourier transform."""
     one = discrete_gaussian_pmf(tau)
     reach = max(one.size // 2, math.ceil(12 * tau * math.sqrt(n))) + shift
     length = 2 ** math.ceil(math.log2(2 * reach + 2))
@@ -104,7 +104,7 @@ def _summed_gaussian_delta(n: int, tau: float, shift: int, eps: float) -> float:
 
 
 def _enough(law: Law, eps: float, delta: float, precision: int, tau: float) -> float:
-    """Return the planned tau, or a larger tau if integer noise protects less than its normal limit."""
+    """Return the planned tau, or a larger tau if integer noise protects less than normal noise."""
     perfect = 1e6  # bits of security: what is lost is lost by the noise
 
     def excess(minus_log: float) -> float:
@@ -144,11 +144,11 @@ class MultiExpected(SecretShares):
     ) -> Self:
         """Find tau, with half of delta for the noise, averaged over the number of users, and half for the secure sum.
 
-        ``printed`` is Lemma 4 with its misprints corrected, ``exact`` the hockey stick of the noise. For a handful of
-        users and large budgets, tau is above the planned value, as noise on integers protects less than its normal
-        limit. The printed ``order`` of the group leaves no room for the noise (reading note RP-N26), so that the
-        estimate can become useless. ``share_form`` is a form of `shuffledp.accounting.share_count`. Raises `Infeasible`
-        for more than two values.
+        ``printed`` is Lemma 4 with its misprints corrected, ``exact`` the hockey stick of the noise. For few users and
+        large budgets, tau exceeds the planned value, as integer noise protects less than normal noise. The printed
+        ``order`` of the group leaves no room for the noise (reading note RP-N26), so that the estimate can become
+        useless. ``share_form`` is a form of `shuffledp.accounting.share_count`. Raises `Infeasible` for more than two
+        values.
         """
         law, delta = law_for_bits(budget, population, task), budget.delta
         plan = multi_expected_plan(law, eps, delta, accounting=accounting, order=order)
@@ -172,7 +172,7 @@ class MultiExpected(SecretShares):
     def privacy_profile(self) -> PrivacyProfile:
         """Return the exact hockey stick of the noise, averaged over N, plus the distance of the shares.
 
-        Above the budget's eps, the distance adds at most its value at that eps.
+        Above the budget's eps, the distance adds at most its contribution at this eps.
         """
 
         return self.profile_of_remaining(0.0)
@@ -203,7 +203,7 @@ class MultiExpected(SecretShares):
         return discrete_gaussian(self.tau, rng, users)
 
     def total_noise(self, n_users: Ints, rng: Generator) -> Ints:
-        """Draw one discrete Gaussian of variance ``N tau^2``, or for small tau the exact sum, from counts per value."""
+        """Draw a discrete Gaussian of variance ``N tau^2``, or for small tau the exact sum, from counts per value."""
         if self.tau >= SMOOTH:
             return discrete_gaussian(self.tau * np.sqrt(n_users), rng)
         pmf = discrete_gaussian_pmf(self.tau)
@@ -213,8 +213,9 @@ class MultiExpected(SecretShares):
     def local_epsilon(self) -> float:
         """Return an upper bound on the local eps of a user's shares, nearly attained for large q.
 
-        The shares add up to the scaled bit plus a discrete Gaussian modulo q. The log ratio of neighboring values is
-        the mean of the values in their residue class over ``tau^2``, at most the value itself up to q / 2.
+        The shares add up to the scaled bit plus a discrete Gaussian modulo q. The log ratio of neighboring residues is
+        the mean of the integers in their class, over ``tau^2``. Up to q / 2 it is at most the residue itself over
+        ``tau^2``.
         """
         return self.precision * (self.group_order - self.precision) / (2 * self.tau**2)
 

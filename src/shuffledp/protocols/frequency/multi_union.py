@@ -15,7 +15,7 @@ from shuffledp.tasks import Budget, Task
 
 @dataclass(frozen=True)
 class MultiUnion(PolyaShares):
-    """Secret shares with Polya noise, which sums to geometric noise for n1 users; a union bound covers N < n1."""
+    """Secret shares with Polya noise; the noise of n1 users is geometric, and a union bound covers N < n1."""
 
     name = "multi_union"
     label = "MULTI-UNION"
@@ -48,6 +48,6 @@ class MultiUnion(PolyaShares):
 
     @property
     def standing(self) -> Standing:
-        """Guarantee of the accounting; the printed table is a tail bound only for laws other than the binomial."""
+        """Label of the guarantee; the printed table is a tail bound for other laws, but not for binomial ones."""
         known = super().standing
         return UPPER if known == TABLE_II_BINOMIAL and not isinstance(self.population, Binomial) else known

@@ -1,4 +1,4 @@
-"""NON-ADAPTIVE: randomized response with a fixed number of dummies, which allow a larger local budget."""
+"""NON-ADAPTIVE: randomized response with a fixed number of dummies, which permit a larger local budget."""
 
 from dataclasses import dataclass
 

@@ -63,11 +63,11 @@ class OneSidedNoise:
         return self.mean / -math.expm1(-self.decay)
 
     def count_at(self, tail: float) -> MovingCount:
-        """Return the laws of a count with and without user 1, omitting a mass of at most `tail` on either side."""
+        """Return the laws of a count with and without user 1, each without a mass of at most `tail` on either side."""
         return added_message(self.window(tail))
 
     def window(self, tail: float) -> Window:
-        """Return the law of the noise, omitting `tail` on either side. Raise `Infeasible` for more than 2^21 values."""
+        """Return the law of the noise without a mass `tail` on either side. Raise `Infeasible` above 2^21 values."""
         window = negative_binomial_window(self.shape, self.decay, tail, _MOST_TERMS)
         if window is None:
             raise Infeasible(f"The noise is too wide: it has more than {_MOST_TERMS} values.")
@@ -107,7 +107,8 @@ def one_sided_noise(eps: Eps, delta: Delta, *, shape: Positive | None = None) ->
 def _least_noise(eps: float, delta: float, shape: float, guess: float) -> OneSidedNoise:
     """Return the noise of a shape with the smallest sufficient p.
 
-    Delta falls with p: noise is compound Poisson with jumps of size j at the rates ``r p^j / j``, which grow with p.
+    Delta falls as p grows: noise is compound Poisson with jumps of size j at the rates ``r p^j / j``, which grow with
+    p.
     """
     tail = negligible(delta)
 
@@ -146,10 +147,10 @@ def _best_noise(eps: float, delta: float) -> OneSidedNoise:
 
 @dataclass(frozen=True)
 class OneSidedCounts(NoisyCounts, PlannedUsers):
-    """Each user's value, and a negative binomial number of dummies of every value; a message is a value.
+    """Each user's value, and a negative binomial number of dummies of every value; each message is a value.
 
-    All users must add their dummies; the shuffler only permutes. There are fewer messages than with Poisson dummies,
-    and more variance. ``shape`` is r of all users, ``decay`` is ``-ln p``.
+    All users must add their dummies; the shuffler only permutes. Compared with Poisson dummies, messages are fewer and
+    the variance is larger. ``shape`` is r for all users together, ``decay`` is ``-ln p``.
     """
 
     n_users: int
@@ -194,7 +195,7 @@ class OneSidedCounts(NoisyCounts, PlannedUsers):
         return self.two_counts(self.noise(np.array(users)), "negative binomial dummies")
 
     def client(self) -> Client:
-        """Return the client, with the value and a negative binomial share of dummies of every value."""
+        """Return the client, which sends the value and a negative binomial share of dummies of every value."""
         law = NegativeBinomialShare(self.shape, -math.expm1(-self.decay))
         part, k = Fraction(self.domain_size, self.n_users), self.domain_size
         dummies = shares_part(AtomNoise(law, ((0, 1),)).client_noises(0), part, counters=k, symbols=1)

@@ -103,7 +103,7 @@ class PrivateCoin(PlannedUsers):
         return f"{super().counted_on()}, {self.tuples:,} uniform tuples each"
 
     def cost(self) -> Cost:
-        """Return the cost of the user's tuple and of rho uniform ones."""
+        """Return the cost of the user's tuple and of rho uniform tuples."""
         sent = 1.0 + self.tuples
         return Cost(sent, self.entries * self.bits, most_messages=sent)
 
@@ -120,7 +120,7 @@ class PrivateCoin(PlannedUsers):
         return Messages(np.concatenate((own, others)))
 
     def aggregate(self, messages: Messages) -> Array:
-        """Return the tuples that count for each value, (k,), those whose kernel contains the value's vector."""
+        """Return the number of tuples that count for each value, (k,): the value's vector is in their kernel."""
         counts = np.zeros((1, self.domain_size), np.int64)
         step = max(1, _CELLS // max(self.bits, self.entries))
         for begin in range(0, len(messages), step):
@@ -133,7 +133,7 @@ class PrivateCoin(PlannedUsers):
         return np.asarray(counts[0])
 
     def _add(self, counts: Ints, repeats: Ints, vectors: Ints) -> None:
-        """Add one hit in the given repeats (M,) for every vector (M, w) of a value; no vector is 0."""
+        """Add one to the counts of the given values' vectors, (M, w), in the given repeats, (M,); no vector is 0."""
         size, vectors = 2**self.bits, vectors.T  # as they lie in memory
         if vectors.size * 8 < counts.size:
             row, place = np.nonzero(vectors <= self.domain_size)
@@ -143,10 +143,10 @@ class PrivateCoin(PlannedUsers):
             counts += found.reshape(len(counts), size)[:, 1 : self.domain_size + 1]
 
     def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
-        """Draw the counts, (R, k), from their exact joint law, by the kernels of the tuples. Time grows with rho and k.
+        """Draw the counts, (R, k), from their exact joint law, by the tuples' kernels. Time grows with rho and k.
 
-        The kernel of a uniform tuple is a uniform subspace of random dimension; a user's tuple has the value in its
-        kernel.
+        The kernel of a uniform tuple is a uniform subspace of random dimension; the kernel of a user's tuple contains
+        the value.
         """
         held = held_integers(participants, self.domain_size)
         counts = held.copy()

@@ -32,7 +32,7 @@ _TAIL, _MOST_AT_ONCE = 1e-25, 1 << 26
 
 @dataclass(frozen=True)
 class PublicCoin(PlannedUsers):
-    """Rows of ``2 n`` cells: a user marks the cell of a value in every row, and every cell with probability gamma.
+    """Rows of ``2 n`` cells: in every row a user marks the value's cell, and each cell with probability gamma.
 
     ``rows`` is tau, ``rate`` gamma, and ``hash_seed``, the public coin, determines the hash functions. The shuffler
     permutes; users rely on the marks of all users.
@@ -74,9 +74,9 @@ class PublicCoin(PlannedUsers):
     ) -> Self:
         """Find the number of rows and the rate, see :func:`shuffledp.accounting.public_coin_rate`.
 
-        ``beta`` in (0, 1) is the probability of an error beyond the analysis, which determines the number of rows.
-        ``beyond_proof`` accepts a printed gamma in (1/2, 1), outside of the proof, as in the paper's figures. Raises
-        `Infeasible` for too few or too many users, or if the printed lemma does not apply.
+        ``beta`` in (0, 1) is the probability of a larger error than the analysis allows; it determines the number of
+        rows. ``beyond_proof`` accepts a printed gamma in (1/2, 1), outside of the proof, as in the paper's figures.
+        Raises `Infeasible` for too few or too many users, or if the printed lemma does not apply.
         """
         if hash_seed >= 2**32:
             raise ValueError(f"hash_seed must be an integer in 0..2^32-1, got {hash_seed!r}.")
@@ -88,7 +88,7 @@ class PublicCoin(PlannedUsers):
 
     @property
     def standing(self) -> Standing:
-        """Guarantee of the accounting, within the range of its proof."""
+        """Label of the guarantee, within the range of its proof."""
         return BEYOND_PROOF if self.outside_proof else super().standing
 
     @property
@@ -103,7 +103,7 @@ class PublicCoin(PlannedUsers):
         return hashed.astype(np.int64) + rows * self.columns
 
     def cost(self) -> Cost:
-        """Return the cost of one message per row for the value, and of the noise in every cell."""
+        """Return the cost of one message per row for the value, and of the marks from noise."""
         rows, columns = float(self.rows), self.columns
         mean, most = rows * (1 + columns * self.rate), rows * (1 + columns)
         return Cost(mean, message_bits(self.rows * columns), own_messages=rows, most_messages=most)
@@ -116,12 +116,12 @@ class PublicCoin(PlannedUsers):
         return Messages(np.concatenate([own.ravel(), *noise]))
 
     def aggregate(self, messages: Messages) -> Array:
-        """Return the marks of the cell of each value in each row, (tau, k); several values may share a cell."""
+        """Return the marks in each value's cell of each row, (tau, k); several values may share a cell."""
         counts = np.bincount(messages.payload.astype(np.int64), minlength=self.rows * self.columns)
         return counts[self.cells()]
 
     def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
-        """Draw the marks, (R, tau, k), from their exact law given the hashes; values in one cell share its noise."""
+        """Draw the marks, (R, tau, k), from their exact law for the hash functions; values in a cell share noise."""
         held = held_integers(participants, self.domain_size)
         by_row, places = zip(*self._row_totals(held), strict=True)
         ends = np.cumsum([totals.shape[1] for totals in by_row])
@@ -134,7 +134,7 @@ class PublicCoin(PlannedUsers):
         return marks
 
     def _row_totals(self, held: Ints) -> Iterator[tuple[Ints, NDArray[np.int32]]]:
-        """Yield for each row the users per occupied cell, (R, U), and the index of each value's cell, (k,)."""
+        """Yield, for each row, the users per occupied cell, (R, U), and the index of each value's cell, (k,)."""
         values = np.arange(self.domain_size)
         for row in range(self.rows):
             cells = hash_values(np.array([self.hash_seed * 2**16 + row]), values, self.columns)
@@ -146,13 +146,13 @@ class PublicCoin(PlannedUsers):
             yield totals, place
 
     def estimate(self, aggregate: Array, public: Public) -> Floats:
-        """Return biased relative frequencies, (R, k): the least marked cell minus its expected noise, at least 0."""
+        """Return biased relative frequencies, (R, k): the least count of a value's cells minus the mean noise, or 0."""
         n = public.users_column
         least = np.min(np.asarray(aggregate), axis=1).astype(float)
         return np.asarray(np.maximum(least - self.rate * n, 0.0) / n)
 
     def expected_squared_error(self, participants: Participants) -> Floats:
-        """Return the squared error of each frequency given the values, (R, k), exact given the hashes."""
+        """Return the squared error of each frequency given the values, (R, k), exact for the hash functions."""
         if self.rows * self.domain_size > _MOST_AT_ONCE:
             raise Infeasible(
                 f"Its error is too long a sum for {self.domain_size:,} values: at most "
@@ -176,7 +176,7 @@ class PublicCoin(PlannedUsers):
         return errors / n**2
 
     def _alone(self, noise: Window, at_least: Floats, n: int, held: Ints) -> Floats:
-        """Return ``E[max(W - gamma n, -x)^2]`` for values that share no cell, W the least of tau independent noises."""
+        """Return ``E[max(W - gamma n, -x)^2]`` for values alone in their cells, with W the least of tau noises."""
         least = -np.diff(np.append(at_least, 0.0) ** self.rows)
         surplus = noise.support - self.rate * n
         above = np.append(np.cumsum((least * surplus**2)[::-1])[::-1], 0.0)

@@ -12,7 +12,7 @@ from shuffledp.protocols.frequency._dummy_points import FixedDummies
 
 @dataclass(frozen=True)
 class PureDump(FixedDummies):
-    """True values, and equal parts from all users of the dummies that hide one value."""
+    """True values, and dummies in equal numbers from all users."""
 
     name = "pure_dump"
     relies_on = "others' dummies"

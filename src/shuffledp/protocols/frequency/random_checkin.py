@@ -39,7 +39,7 @@ class RandomCheckin(CheckinSchedule, ValueReports):
         return np.append(reports, messages.payload[:, 1].sum(dtype=np.int64))
 
     def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
-        """Draw the aggregate, (R, k + 1), from its exact law: kept users are a uniform subset. Time grows with n."""
+        """Draw the aggregate, (R, k + 1), from its exact law. Kept users are a uniform subset; time grows with n."""
         left = held_integers(participants, self.domain_size)
         filled = self.filled_slots(participants.public.n_users, rng)
         if self.domain_size > _MANY_VALUES or int(participants.public.n_users.max()) >= _MANY_USERS:
@@ -61,7 +61,7 @@ class RandomCheckin(CheckinSchedule, ValueReports):
         return kept
 
     def estimate(self, aggregate: Array, public: Public) -> Floats:
-        """Return unbiased relative frequencies, (R, k), as the kept users are a uniform sample."""
+        """Return unbiased relative frequencies, (R, k); the kept users are a uniform sample."""
         table = aggregate
         filled = table[:, -1]
         held = self.response.debiased(table[:, :-1], np.full(len(table), float(self.slots)))
@@ -71,7 +71,7 @@ class RandomCheckin(CheckinSchedule, ValueReports):
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of each frequency given the values, (R, k), within 1e-5 relative (see `inverse_filled`).
 
-        It is the randomization of all m reports over K^2, plus the variance of sampling K of N users.
+        The variance is the randomization of all m reports over K^2, plus the variance of a sample of K of N users.
         """
         n = participants.public.users_column
         share = held_counts(participants, self.domain_size) / n

@@ -27,7 +27,7 @@ def s1geo_dummies(eps: Eps) -> GeometricDummies:
 
 @dataclass(frozen=True)
 class S1Geo(GeometricShuffle):
-    """Counts after a shuffler dropped messages and added one-sided geometric noise; see `GeometricShuffle`."""
+    """Counts whose shuffler drops messages and adds one-sided geometric noise; see `GeometricShuffle`."""
 
     name = "s1geo"
     task_kind = "frequency"

@@ -99,7 +99,7 @@ class GeometricDummies:
 
     @property
     def rates(self) -> tuple[float, float, float]:
-        """Values ``-ln`` of q_r, of q_l and of ``Pr[Z < nu]``, the scales of the standard exponential draws.
+        """Negative logarithms of q_r, of q_l and of ``Pr[Z < nu]``, the scales of the standard exponential draws.
 
         For small q_l the formula ``1 + expm1(-h) / beta`` has the rounding error of 1, so that the loss would exceed h.
         """
@@ -123,12 +123,12 @@ class GeometricDummies:
 
     @property
     def _above(self) -> float:
-        """Mean of ``Z - nu``, given that it is not negative."""
+        """Mean of ``Z - nu`` under the condition Z >= nu."""
         return self.right / (1 - self.right)
 
     @property
     def _below(self) -> tuple[float, float]:
-        """Mean and variance of ``nu - Z``, given that it is positive, for a geometric law up to nu."""
+        """Mean and variance of ``nu - Z`` under the condition Z < nu, a geometric law up to nu."""
         if self.turn == 0:
             return 0.0, 0.0
         x = np.arange(1, self.turn + 1, dtype=np.float64)
@@ -138,10 +138,9 @@ class GeometricDummies:
         return mean, float(law @ (x - mean) ** 2)
 
     def delta(self, eps: EpsAt) -> float:
-        """Return the exact delta of the two counts that change, for eps >= 0 in nats: the nine terms of the module's
-        description.
+        """Return the exact delta of the two counts that change, for eps >= 0 in nats: nine terms, see the module.
 
-        It is exact up to rounding, and 0 if no outcome has a loss above eps.
+        The result is exact up to rounding, and 0 if no outcome has a loss above eps.
         """
         top, gone = self.right_mass, self.left**self.turn
         scale = top * (1 - self.right)  # 1 / kappa
@@ -164,7 +163,7 @@ def least_share(eps: float) -> float:
 
 
 def _ratios(half: float, share: Shares) -> tuple[Floats, Floats]:
-    """Return the ratios q_l and q_r."""
+    """Return the ratios q_l and q_r of the law."""
     part = share * math.exp(-half)
     return np.maximum(1 + math.expm1(-half) / share, 0.0), np.asarray(part / (part - math.expm1(-half)))
 
@@ -262,7 +261,7 @@ def _exact_turn(half: float, delta: float, share: Shares) -> Floats:
 
 
 def _variances(half: float, share: Shares, turn: Floats) -> Floats:
-    """Return `GeometricDummies.variance` for many laws, with few correct digits if ``nu (1 - q_l)`` is small."""
+    """Return `GeometricDummies.variance` of many laws, with few correct digits if ``nu (1 - q_l)`` is small."""
     left, right = _ratios(half, share)
     with np.errstate(divide="ignore", invalid="ignore"):
         gone = np.where(turn > 0, left**turn, 1.0)
@@ -288,7 +287,7 @@ def _exact_sageo(half: float, delta: float, share: float) -> GeometricDummies:
 
 @dataclass(frozen=True)
 class GeometricShuffle(ShufflerNoise):
-    """Counts after a shuffler, who receives true values, dropped some messages and added geometric noise.
+    """Counts whose shuffler receives true values, drops some messages and adds geometric noise.
 
     The shuffler must be honest: it learns the noise, which hides no value if shuffler and analyzer collude. The
     guarantee does not rely on other users. ``half_eps`` is h, half of the budget, and ``turn`` is nu, the mode of the
@@ -308,7 +307,7 @@ class GeometricShuffle(ShufflerNoise):
         return CountNoise(self.law.mean, self.law.variance, self._draw, self._window)
 
     def _draw(self, size: tuple[int, int], rng: np.random.Generator) -> Ints:
-        """Draw exactly, (R, k), by exponential variables, which keep the relative precision of small probabilities."""
+        """Draw the noise, (R, k), from its exact law; exponential variables keep small probabilities precise."""
         right, left, below = self.law.rates
         above = self.turn + np.floor(rng.standard_exponential(size) / right).astype(np.int64)
         if self.turn == 0:
@@ -317,7 +316,7 @@ class GeometricShuffle(ShufflerNoise):
         return np.where(rng.standard_exponential(size) < below, above, self.turn - 1 - steps)
 
     def _window(self, tail: float) -> Window:
-        """Return the probabilities of 0, 1, .., omitting a mass `tail`."""
+        """Return the probabilities of 0, 1, .. without an omitted mass `tail`."""
         law = self.law
         upper, decay = law.right_mass, -math.log(law.right)
         above = np.arange(1 + max(math.ceil(-math.log(tail) / decay), 0))
@@ -327,7 +326,7 @@ class GeometricShuffle(ShufflerNoise):
         return Window(0, np.concatenate((below, right)))
 
     def client(self) -> Client:
-        """Return the client, which sends the value, and the shuffler, who drops messages and adds geometric noise."""
+        """Return the client, which sends the value, and the shuffler, which drops messages and adds geometric noise."""
         weights = odds_below(self.half_eps)
         odds = Fraction(int(weights["true_weight"]), int(weights["other_weight"]))
         least = 1 - 1 / odds
@@ -353,7 +352,7 @@ class GeometricShuffle(ShufflerNoise):
 
 @dataclass(frozen=True)
 class SAGeo(GeometricShuffle):
-    """Counts with geometric noise around nu, as accurate as central discrete Laplace noise; see `GeometricShuffle`."""
+    """Counts with geometric noise around nu, as accurate as central discrete Laplace noise."""
 
     name = "sageo"
     task_kind = "frequency"

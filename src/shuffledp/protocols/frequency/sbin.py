@@ -100,7 +100,7 @@ class BinomialDummies:
         return self.coins / 4
 
     def count_at(self, tail: OpenUnit) -> MovingCount:
-        """Return the laws of a count with and without user 1, omitting a mass of at most `tail` on either side."""
+        """Return the laws of a count with and without user 1, each without a mass of at most `tail` on either side."""
         return added_message(binomial_window(self.coins, 0.5, tail), self.share)
 
     def delta(self, eps: float) -> float:
@@ -155,7 +155,7 @@ def sbin_dummies(
 
 
 def _printed_coins(half: float, delta: float, share: Shares) -> Floats:
-    """Return M of the closed form, 0 if sufficiently few messages are kept."""
+    """Return M by the closed form; 0 if hardly any message is kept."""
     x = 1 + math.expm1(half) / share
     log_inverse = np.maximum(np.log(4 * share / delta), math.log(2))
     cosh, sinh = (x + 1 / x) / 2, (x - 1 / x) / 2
@@ -165,13 +165,13 @@ def _printed_coins(half: float, delta: float, share: Shares) -> Floats:
 
 
 def _error(dummies: BinomialDummies, held: float) -> float:
-    """Return the variance of an estimated count, averaged over values with `held` users on average."""
+    """Return the variance of an estimated count; values have `held` users on average."""
     return float(sampled_count_variance(dummies.variance, dummies.share, held))
 
 
 @remember(1024)
 def _exact_sbin(held: float, eps: float, delta: float, share: float | None) -> BinomialDummies:
-    """Return the coins for a share, or the best pair, with the largest share for each number of coins."""
+    """Return the coins for a share; without a share, the pair of coins and share with the least error."""
     if share is not None:
         return BinomialDummies(share, _coins_for(eps, delta, share))
     most = max(_coins_for(eps, delta, 1.0), 1)
@@ -200,7 +200,7 @@ def _exact_sbin(held: float, eps: float, delta: float, share: float | None) -> B
 
 
 def fair_coins(eps: Eps, delta: Delta) -> int:
-    """Return the fewest fair coins on each of two counts that hide which count has a user's message.
+    """Return the fewest fair coins on two counts that hide which of them has a user's message.
 
     Parameters
     ----------
@@ -224,7 +224,7 @@ def fair_coins(eps: Eps, delta: Delta) -> int:
 
 @remember(1024)
 def _coins_for(eps: float, delta: float, share: float) -> int:
-    """Return the fewest coins that suffice; delta falls with their number, as more coins are post-processing."""
+    """Return the fewest coins that suffice; delta falls as their number grows, by post-processing."""
     tail = negligible(delta)
 
     def enough(coins: int) -> bool:
@@ -238,7 +238,7 @@ def _coins_for(eps: float, delta: float, share: float) -> int:
 
 
 def _largest_share(eps: float, delta: float, coins: int) -> float:
-    """Return the largest beta that suffices; a smaller beta mixes in views without user 1."""
+    """Return the largest beta that suffices; a smaller beta mixes in outputs without user 1."""
     tail = negligible(delta)
 
     def excess(log_share: float) -> float:
@@ -253,7 +253,7 @@ def _largest_share(eps: float, delta: float, coins: int) -> float:
 
 @dataclass(frozen=True)
 class SBin(ShufflerNoise):
-    """Counts after a shuffler, who receives true values, dropped some messages and added ``Bin(M, 1/2)`` dummies.
+    """Counts whose shuffler receives true values, drops some messages and adds ``Bin(M, 1/2)`` dummies.
 
     The shuffler must be honest: it learns the noise, which hides no value if shuffler and analyzer collude. The
     guarantee does not rely on other users.
@@ -279,7 +279,7 @@ class SBin(ShufflerNoise):
         accounting: str = "exact",
         beta: float | None = None,
     ) -> Self:
-        """Find the number of coins of every value, see :func:`sbin_dummies` for ``beta``."""
+        """Find the number of coins of every value; see :func:`sbin_dummies` for ``beta``."""
         found = sbin_dummies(usual_users, k, eps, delta, accounting=accounting, beta=beta)
         return cls(k, usual_users, found.share, found.coins)
 
@@ -292,7 +292,7 @@ class SBin(ShufflerNoise):
         return self.two_counts(coin_noise(self.coins, 0.5), "the shuffler's dummies")
 
     def client(self) -> Client:
-        """Return the client, which sends the value, and the shuffler, who drops messages and adds fair coins."""
+        """Return the client, which sends the value, and the shuffler, which drops messages and adds fair coins."""
         steps: list[dict[str, Any]] = [
             {"part": "sampled", "rate": text(self.share)},
             {"part": "with_binomial", "coins": self.coins},

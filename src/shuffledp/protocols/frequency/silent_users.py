@@ -51,13 +51,13 @@ _MOST = 200.0
 
 @dataclass(frozen=True)
 class SilentReport:
-    """Probability p in (0, 1] that a user sends a value, and mean mu >= 0 of all users' dummies of a value."""
+    """Probability p in (0, 1] that a user sends a value, and mean mu >= 0 of the dummies of a value from all users."""
 
     rate: float
     dummies: float
 
     def count_at(self, tail: float) -> MovingCount:
-        """Return the laws of a count with and without user 1, omitting a mass of at most `tail` on either side."""
+        """Return the laws of a count with and without user 1, each without a mass of at most `tail` on either side."""
         return added_message(poisson_window(self.dummies, tail), self.rate)
 
     def variance(self, held: float) -> float:
@@ -68,7 +68,7 @@ class SilentReport:
 def silent_report(
     n: FromOne, k: FromOne, eps: Eps, delta: Delta, *, rate: float | None = None
 ) -> SilentReport:
-    """Return the probability of reporting and the dummies of silent users.
+    """Return the probability of reporting and the mean number of dummies of silent users.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def silent_report(
 
 
 def poisson_dummies(eps: Eps, delta: Delta) -> float:
-    """Return the least mean of Poisson noise on two counts that hides which count has a user's message.
+    """Return the least mean of Poisson noise on two counts that hides which of them has a user's message.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ def poisson_dummies(eps: Eps, delta: Delta) -> float:
 
 @remember(1024)
 def _least_dummies(eps: float, delta: float, rate: float, guess: float, xtol: float) -> float:
-    """Return the least sufficient mean of dummies; delta falls with the mean, and is the rate without dummies."""
+    """Return the least sufficient mean of dummies. Delta falls as the mean grows, and is `rate` without dummies."""
     if rate <= delta:
         return 0.0
     tail = negligible(delta)
@@ -165,7 +165,7 @@ def _best_report(held: float, eps: float, delta: float) -> SilentReport:
 
 @dataclass(frozen=True)
 class SilentUsers(NoisyCounts, PlannedUsers):
-    """Each user's value with probability p, and ``Poisson(mu / n)`` dummies of every value; a message is a value.
+    """Each user's value with probability p, and ``Poisson(mu / n)`` dummies of every value; each message is a value.
 
     All users must add their dummies; the shuffler only permutes. The variance of a count,
     ``mu / p^2 + n_j (1 - p) / p``, grows with the frequency of the value. ``rate`` is p, ``dummy_mean`` is mu.
@@ -186,7 +186,7 @@ class SilentUsers(NoisyCounts, PlannedUsers):
     @classmethod
     @from_request
     def calibrate(cls, n: int, k: int, eps: float, delta: float, *, report_rate: Unit | None = None) -> Self:
-        """Find the reporting probability p, or use ``report_rate``, and the dummies, see :func:`silent_report`."""
+        """Find the dummies and the reporting probability p, by default the best one, see :func:`silent_report`."""
         found = silent_report(n, k, eps, delta, rate=report_rate)
         return cls(k, n, found.rate, found.dummies)
 
@@ -200,7 +200,7 @@ class SilentUsers(NoisyCounts, PlannedUsers):
         return poisson_noise(self.dummy_mean * np.asarray(users, float) / self.n_users)
 
     def cost(self) -> Cost:
-        """Return the cost of the value, sent with probability p, and of a share of the dummies of all values."""
+        """Return the cost of the value, sent with probability p, and of a user's dummies of all values."""
         mean = self.domain_size * self.dummy_mean / self.n_users
         return self.cost_of(mean, most_sent([PoissonMessages(mean)], 1.0, self.expected_users), certain=False)
 
@@ -209,6 +209,6 @@ class SilentUsers(NoisyCounts, PlannedUsers):
         return self.two_counts(self.noise(np.array(users)), "Poisson dummies")
 
     def client(self) -> Client:
-        """Return the client, with the value with probability p and a Poisson number of uniform dummies."""
+        """Return the client, which sends the value with probability p and a Poisson number of uniform dummies."""
         mean = Fraction(self.dummy_mean) * self.domain_size / self.n_users
         return self.client_of(self.n_users, "users", {"part": "poisson_dummies", "mean": text(mean)})

@@ -17,7 +17,7 @@ from shuffledp.tasks import Array, Floats, Participants, Public, Task, Users
 
 @dataclass(frozen=True)
 class Skellam(SkellamNoise):
-    """One-hot rows of k integers with each user's Skellam noise of variance ``mu / n`` per count, sent to a secure sum.
+    """One-hot rows of k integers plus each user's Skellam noise of variance ``mu / n`` per count, for a secure sum.
 
     For two values under replacement a row is (y, 1 - y), of which only y is sent, as the number of users is public.
     """
@@ -35,7 +35,7 @@ class Skellam(SkellamNoise):
 
     @property
     def moved(self) -> tuple[int, int]:
-        """Change of a count by one user, 1, and the number of released counts that change, one or two."""
+        """Change of a count by one user, which is 1, and the number of released counts that change."""
         return moved_counts(self.domain_size, self.relation)
 
     @property
@@ -44,7 +44,7 @@ class Skellam(SkellamNoise):
         return released_counts(self.domain_size, self.relation)
 
     def encode(self, users: Users, rng: Generator) -> Messages:
-        """Draw one-hot rows plus shares of the noise, (n, k)."""
+        """Draw one-hot rows plus each user's share of the noise, (n, k)."""
         values = checked_values(users.values, self.domain_size)
         shares = skellam(self.variance / self.n_users, rng, (len(values), self.released_counts))
         rows = noise_of_all(shares)

@@ -24,7 +24,7 @@ _PAIRS = 2**16
 
 @dataclass(frozen=True)
 class Solh(PureReports):
-    """Seed of a hash function and hashed value after randomized response over d' ``cells``, as one message per user."""
+    """Hash seed and hashed value after randomized response over d' ``cells``, as one message per user."""
 
     eps_local: float
     cells: int
@@ -50,9 +50,7 @@ class Solh(PureReports):
         accounting: str = "exact",
         cells: FromTwo | None = None,
     ) -> Self:
-        """Find the number of cells, or use ``cells`` >= 2, and the budget, see
-        :func:`shuffledp.accounting.solh_report`.
-        """
+        """Find the number of ``cells`` >= 2 and the local budget, see :func:`shuffledp.accounting.solh_report`."""
         report = solh_report(n, k, eps, delta, accounting=accounting, cells=cells)
         return cls(n, k, report.eps_local, report.cells)
 
@@ -89,7 +87,7 @@ class Solh(PureReports):
 
     @property
     def two_rates(self) -> tuple[float, float, float]:
-        """Rates at which a report matches its value and another value, and their difference, for random hashes."""
+        """Rates at which a report matches the user's value and another value, and their difference."""
         return self.response.keep, 1 / self.cells, self.response.gap * (1 - 1 / self.cells)
 
     def profile_for(self, users: int) -> PrivacyProfile:
@@ -100,7 +98,7 @@ class Solh(PureReports):
         )
 
     def client(self) -> Client:
-        """Return the client, with a uniform seed and randomized response on the hashed value."""
+        """Return the client, which sends a uniform seed and randomized response on the hashed value."""
         k, cells = self.domain_size, self.cells
         part = {"part": "local_hash", "cells": cells, **odds_below(self.eps_local)}
         own, other, _ = self.two_rates

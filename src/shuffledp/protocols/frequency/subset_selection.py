@@ -86,7 +86,7 @@ class SubsetReport:
 
 @remember(1024)
 def subset_delta(eps: float, n: int, report: SubsetReport) -> float:
-    """Return a bound on delta of one of n shuffled subsets, averaged over the number of uniform reports of others."""
+    """Return a bound on delta of one of n shuffled subsets, averaged over the number of uniform reports."""
     if report.size == 1:
         return grr_blanket_delta(eps, n, report.domain_size, report.eps_local)
     if n >= _MANY and report.eps_local <= MOST_BUDGET:
@@ -95,7 +95,7 @@ def subset_delta(eps: float, n: int, report: SubsetReport) -> float:
 
 
 def _delta(eps: float, n: int, report: SubsetReport, tail: float, *, typical: bool = False) -> float:
-    """Return delta averaged over the number of uniform reports, or for the `typical` number."""
+    """Return delta averaged over the number of uniform reports, or, if `typical`, delta at the mean number."""
     match, rate = report.match_rate, matched_rate(report.match_rate, report.eps_local)
     if typical:
         reports, block = Window(round((n - 1) * rate), np.ones(1)), 1
@@ -110,7 +110,7 @@ def _delta(eps: float, n: int, report: SubsetReport, tail: float, *, typical: bo
 def subset_report(
     n: int, domain_size: int, eps: float, delta: float, *, size: int | None = None
 ) -> SubsetReport:
-    """Return the subsets, of least error or a given size, whose n shuffled reports are (eps, delta)-private."""
+    """Return the subsets whose n shuffled reports are (eps, delta)-private, of a given size or of the least error."""
     asked = (n, domain_size, eps, delta)
     chosen = size or _best_size(*asked)
     if chosen == 1:
@@ -130,7 +130,7 @@ def _contour_budget(
 
 
 def _best_size(n: int, domain_size: int, eps: float, delta: float) -> int:
-    """Return d of nearly the least error: steps from 1 that double, then shrink."""
+    """Return a size d of nearly the least error, by steps from 1 that double and then shrink."""
     guess = math.log(eps) + 0.1
 
     @cache
@@ -156,7 +156,7 @@ def _best_size(n: int, domain_size: int, eps: float, delta: float) -> int:
 def _log_budget(
     n: int, domain_size: int, eps: float, delta: float, size: int, guess: float, *, typical: bool
 ) -> float:
-    """Return the log of the largest local budget, for all numbers of uniform reports or the `typical` number."""
+    """Return the log of the largest local budget, for all numbers of uniform reports or, if `typical`, for the mean."""
     tail = negligible(delta)
 
     def excess(log_budget: float) -> float:
@@ -171,7 +171,7 @@ def _log_budget(
 class SubsetSelection(PureReports):
     """Subset of d values as a message, one per user.
 
-    The shuffler permutes. Users rely on the reports of all others, which are uniform with some probability.
+    The shuffler permutes. Users rely on all other users' reports, which are uniform with some probability.
     """
 
     report: SubsetReport
@@ -189,7 +189,7 @@ class SubsetSelection(PureReports):
     @classmethod
     @from_request
     def calibrate(cls, n: int, k: int, eps: float, delta: float, *, size: FromOne | None = None) -> Self:
-        """Find the largest local budget under the exact blanket, for the given ``size`` d or the one of least error."""
+        """Find the largest local budget under the exact blanket, for a given ``size`` d or the size of least error."""
         if size is not None and size >= k:
             raise ValueError(f"size must be an integer in [1, {k - 1}], got {size!r}.")
         return cls(n, k, subset_report(n, k, eps, delta, size=size))
@@ -201,7 +201,7 @@ class SubsetSelection(PureReports):
         return p, q, p - q
 
     def cost(self) -> Cost:
-        """Return the cost of one message, the index of a subset of this size."""
+        """Return the cost of one message, which is the index of a subset."""
         subsets = math.comb(self.domain_size, self.report.size)
         return Cost(1.0, message_bits(subsets), most_messages=1.0)
 
@@ -228,8 +228,8 @@ class SubsetSelection(PureReports):
         """Draw the number of subsets that contain each value, (R, k), at a cost independent of n.
 
         For subsets of one value, and for few different subsets, the joint law is exact. Otherwise each count has its
-        exact law, and counts are independent, without the constraint of d values per user, which changes no error of a
-        value.
+        exact law, and counts are drawn independently. No error of a single value changes, but the counts need not sum
+        to n d.
         """
         held = held_integers(participants, self.domain_size)
         if self.report.size == 1:
@@ -256,7 +256,7 @@ class SubsetSelection(PureReports):
         return {"subset_size": float(self.report.size), "eps_local": self.report.eps_local}
 
     def client(self) -> Client:
-        """Return the client, which draws a subset that contains the value with the odds of the local budget."""
+        """Return the client, which draws a subset; the odds of the user's value are by the local budget."""
         k, size = self.domain_size, self.report.size
         part = {"part": "subset", "values": k, "size": size, **odds_below(self.report.eps_local)}
         own, other, _ = self.two_rates

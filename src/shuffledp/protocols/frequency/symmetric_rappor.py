@@ -19,7 +19,8 @@ from shuffledp.tasks import Array, Users
 class SymmetricRappor(FlippedBits):
     """Rows of bits, one per value, each flipped with probability p, as messages; secure summation adds the rows.
 
-    The server learns only the sums. Users rely on all others' bits, and on secure summation, whose cost is not counted.
+    The server learns only the sums. Users rely on all other users' bits, and on secure summation, whose cost is not
+    counted.
     """
 
     no_client = "Messages are added up in a secure sum, which a client in the shuffle model does not have."
@@ -37,9 +38,10 @@ class SymmetricRappor(FlippedBits):
     @classmethod
     @from_request
     def calibrate(cls, n: int, k: int, eps: float, delta: float) -> Self:
-        """Find the largest budget of a bit for which the sums are private for every data set of the other users.
+        """Find the largest budget of a bit for which the sums are private, whatever the other users' data.
 
-        It is ``proven`` of :func:`shuffledp.accounting.rappor_flip_probability`. Raises `Infeasible` for one user.
+        This is the calibration ``proven`` of :func:`shuffledp.accounting.rappor_flip_probability`. Raises `Infeasible`
+        for one user.
         """
         if n < 2:
             raise Infeasible(
@@ -49,7 +51,7 @@ class SymmetricRappor(FlippedBits):
         return cls(n, k, 1 - p, p)
 
     def cost(self) -> Cost:
-        """Return the cost of one row, with a number up to the number of users for each value."""
+        """Return the cost of one row, whose k numbers are at most the number of users."""
         return Cost(1.0, self.domain_size * message_bits(self.usual_users + 1), most_messages=1.0)
 
     def encode(self, users: Users, rng: Generator) -> Messages:
@@ -57,7 +59,7 @@ class SymmetricRappor(FlippedBits):
         return Messages(self.rows(users, rng))
 
     def forward(self, messages: Messages, rng: Generator) -> Messages:
-        """Return the sum of the rows of these users as one row, (1, k), by secure summation."""
+        """Return the sum of these users' rows as one row, (1, k), by secure summation."""
         return Messages(self.aggregate(messages)[None])
 
     def aggregate(self, messages: Messages) -> Array:

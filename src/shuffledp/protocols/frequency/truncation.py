@@ -22,9 +22,9 @@ _TAIL = 1e-25
 
 @dataclass(frozen=True)
 class Truncation(PlannedUsers):
-    """Counts with binomial noise, where a user adds nothing with probability ``miss_rate``, ``1 - p``.
+    """Counts with binomial noise; a user adds no dummy of a value with probability ``miss_rate``, ``1 - p``.
 
-    With ``truncate``, counts that are at most the number of users become 0; otherwise the estimate is unbiased.
+    With ``truncate``, counts up to the number of users become 0; without it, the estimate is unbiased.
     """
 
     no_client = "The client of balls_into_bins adds the same noise to counts, which it does not truncate."
@@ -65,7 +65,7 @@ class Truncation(PlannedUsers):
         return Cost(1 + extra, message_bits(self.domain_size), most_messages=1 + self.domain_size)
 
     def encode(self, users: Users, rng: Generator) -> Messages:
-        """Draw each user's dummies, of every value with probability p, and return them with the values."""
+        """Draw each user's dummies, one of every value with probability p, and append them to the values."""
         values = np.asarray(users.values, np.int64)
         added = np.zeros(self.domain_size, np.int64)
         for _, coins in coin_blocks(len(values), self.domain_size, rng):
@@ -73,13 +73,13 @@ class Truncation(PlannedUsers):
         return Messages(np.concatenate((values, np.repeat(np.arange(self.domain_size), added))))
 
     def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
-        """Draw the counts, (R, k), from their exact law, with binomial noise independent over values."""
+        """Draw the counts, (R, k), from their exact law; binomial noise is independent over values."""
         held = held_integers(participants, self.domain_size)
         n = participants.public.n_users[:, None]
         return held + n - rng.binomial(n, self.miss_rate, held.shape)
 
     def estimate(self, aggregate: Array, public: Public) -> Floats:
-        """Return relative frequencies, (R, k), 0 for truncated counts."""
+        """Return relative frequencies, (R, k); truncated counts give 0."""
         n = public.users_column
         above = aggregate - n  # the held count minus the coins that added nothing
         frequency = above / n + self.miss_rate
@@ -105,7 +105,7 @@ class Truncation(PlannedUsers):
         return errors
 
     def _truncated_error(self, n: int, held: Ints) -> Floats:
-        """Return ``E[1{W >= x} (x/n)^2 + 1{W < x} ((n (1 - p) - W) / n)^2]`` for W ~ Bin(n, 1 - p) missing messages."""
+        """Return ``E[1{W >= x} (x/n)^2 + 1{W < x} ((n (1 - p) - W) / n)^2]``, W ~ Bin(n, 1 - p) missing dummies."""
         missing = binomial_window(n, self.miss_rate, _TAIL)
         squares = missing.pmf * (n * self.miss_rate - missing.support) ** 2
         kept = np.append(0.0, np.cumsum(squares))

@@ -100,7 +100,7 @@ def _symmetric(eps_local: float) -> RowRates:
 
 
 def _of_log_odds(eps_local: float, log_odds: float = 0.0) -> RowRates:
-    """Return the rates for these log odds of p, by default of a fair coin."""
+    """Return the rates for a local budget and these log odds of p, by default p = 1/2."""
     return RowRates(1 / (1 + math.exp(-log_odds)), 1 / (1 + math.exp(eps_local - log_odds)))
 
 
@@ -111,7 +111,7 @@ _SHAPES: dict[str, Callable[[float], RowRates]] = {"symmetric": _symmetric, "opt
 def row_rates(
     n: int, domain_size: int, eps: float, delta: float, *, form: str = "best", bound: str = "blanket"
 ) -> RowRates:
-    """Return the rates for which n shuffled rows of bits are (eps, delta)-private."""
+    """Return the rates of bits for which n shuffled rows are (eps, delta)-private."""
     if bound == "clones":
         budget = local_budget(Fixed(n - 1), eps, delta, accounting="exact")
         if form != "best":
@@ -132,7 +132,7 @@ def row_rates(
 
 
 def _within(rates: RowRates, budget: float) -> RowRates:
-    """Return the rates with q moved by rounding, so that their local budget is at most `budget`, in nats."""
+    """Return the rates after a change of q by rounding that keeps the local budget at most `budget`, in nats."""
     excess = rates.eps_local - budget + _ROUNDING * (1 + budget)
     if excess <= 0:
         return rates
@@ -140,7 +140,7 @@ def _within(rates: RowRates, budget: float) -> RowRates:
 
 
 class _Search:
-    """Search for the largest local budget of rates that depend on it; each search starts from the previous result."""
+    """Search for the largest local budget of rates that depend on it; it starts from the previous result."""
 
     def __init__(self, n: int, eps: float, delta: float) -> None:
         self.n, self.eps, self.delta = n, eps, delta
@@ -157,7 +157,7 @@ class _Search:
         return _within(shape(budget), budget)
 
     def roughly(self, log_odds: float) -> RowRates:
-        """Return rates with these log odds of p and nearly the largest budget."""
+        """Return rates with these log odds of p and about the largest budget."""
 
         def shape(budget: float) -> RowRates:
             return _of_log_odds(budget, log_odds)
@@ -174,7 +174,7 @@ class _Search:
         guess: float,
         xtol: float,
     ) -> float:
-        """Return the log of the largest budget under a law of the number of uniform rows."""
+        """Return the log of the largest budget, given the law of the number of uniform rows."""
         seen: list[tuple[float, float]] = []
 
         def excess(log_budget: float) -> float:
@@ -195,7 +195,7 @@ class _Search:
         return root
 
     def _guess(self, shape: Callable[[float], RowRates]) -> float:
-        """Return the log of the budget with as many matches as in the previous search."""
+        """Return the log of the budget that gives as many matches as the previous search."""
 
         def surplus(log_budget: float) -> float:
             matches = max(self._matches(shape(math.exp(log_budget))), 1e-300)
@@ -218,7 +218,7 @@ class _Search:
 
 
 def _limiting_rates(n: int, eps: float, delta: float) -> Floats:
-    """Return an estimate of q at `_LOG_ODDS`, (m,), from the limit of many matches, in which both laws are normal."""
+    """Return an estimate of q at `_LOG_ODDS`, (m,), from the normal limit of many matches."""
     log_delta = math.log(delta)
     log_distance = root_below(
         lambda x: log_gaussian_delta(math.exp(x), eps) - log_delta, math.log(eps), -30.0, 30.0, xtol=1e-4
@@ -237,7 +237,7 @@ def _limiting_rates(n: int, eps: float, delta: float) -> Floats:
 
 
 def _least(rates_at: Callable[[float], RowRates], estimated: Floats, n: int, domain_size: int) -> RowRates:
-    """Return rates of nearly the least error: downhill from the local minima of an estimate, then parabolas.
+    """Return rates of nearly the least error: descent from the local minima of an estimate, then parabolas.
 
     The error has two local minima, for few and for many values. `estimated` has q at `_LOG_ODDS`.
     """
@@ -275,8 +275,8 @@ def _least(rates_at: Callable[[float], RowRates], estimated: Floats, n: int, dom
 class UnaryRows(WholeRows):
     """Row of bits, one bit per value, as a message, one per user.
 
-    The shuffler permutes rows. Users rely on all others: with some probability a row does not depend on its user's
-    value.
+    The shuffler permutes rows. Users rely on all other users, whose rows do not depend on their values with some
+    probability.
     """
 
     name = "unary_rows"

@@ -1,4 +1,4 @@
-"""First round of two: users announce privacy levels through a shuffle-private histogram."""
+"""First round of a two-round protocol: users announce privacy levels through a shuffle-private histogram."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _MOST_EPS = 700.0
 
 @dataclass(frozen=True)
 class FirstRound:
-    """Announcement of privacy levels through a frequency protocol, whose values are the levels, with its own budget.
+    """Private announcement of privacy levels by a frequency protocol with its own budget; the values are the levels.
 
     The default accounting is the accounting of the data round if available, otherwise the first available one.
     """
@@ -34,7 +34,7 @@ class FirstRound:
 
     @staticmethod
     def of(config: Mapping[str, Any] | FirstRound) -> FirstRound:
-        """Return the first round of a configuration. Raise ValueError for wrong keys, or a budget outside its range."""
+        """Return the first round of a configuration. Raise ValueError for wrong keys or a budget out of range."""
         if isinstance(config, FirstRound):
             first = config
         else:
@@ -61,7 +61,7 @@ class FirstRound:
         )
 
     def left(self, budget: Budget) -> Budget:
-        """Return the budget minus the announcement's. Raise `Infeasible` if nothing is left."""
+        """Return the budget that remains after the announcement. Raise `Infeasible` if nothing remains."""
         if self.eps >= budget.levels[0] or self.delta >= budget.delta:
             raise Infeasible(
                 f"first_round must have eps below {budget.levels[0]:g} and delta below {budget.delta:g}, the "
@@ -71,7 +71,7 @@ class FirstRound:
 
 
 def announced_privately(protocol: ProtocolBase, public: Public, rng: np.random.Generator) -> Public:
-    """Draw noisy numbers of users of each level, integers >= 0 that sum to the known number of users."""
+    """Draw noisy numbers of users of each level, integers >= 0, whose sum is the known number of users."""
     if public.level_counts is None:
         raise ValueError(
             "public.level_counts is missing: the first round needs the number of users of each privacy level."
@@ -82,9 +82,9 @@ def announced_privately(protocol: ProtocolBase, public: Public, rng: np.random.G
 
 
 def settled(shares: Floats, n_users: Floats) -> Floats:
-    """Return the numbers of users for noisy shares of the levels, (R, levels).
+    """Return the numbers of users from noisy shares of the levels, (R, levels).
 
-    Each level has at least one user before the numbers are scaled to the total number of users and rounded.
+    First every level gets at least one user; then the numbers are scaled to the known total and rounded.
     """
     least_one = np.maximum(shares * n_users[:, None], 1.0)
     ends = np.rint(np.cumsum(least_one, axis=1) * (n_users / least_one.sum(axis=1))[:, None])

@@ -16,9 +16,9 @@ from shuffledp.tasks import Budget, Sets, Task
 
 
 class FullReporting(SetProtocol, PlannedUsers):
-    """All items without noise, among blanket messages from all users, in one group of users or in several.
+    """All items without noise, among blanket messages from all users; users form one group or several.
 
-    ``calibration`` is the method that determines the numbers of blanket messages.
+    ``calibration`` is the rule for the numbers of blanket messages.
     """
 
     calibration: str
@@ -38,7 +38,7 @@ class FullReporting(SetProtocol, PlannedUsers):
     @property
     @abstractmethod
     def groups(self) -> Sequence[SegmentedPlan]:
-        """Plans of the groups of users, each of which hides its users, the most private group first."""
+        """Plans of the groups, the most private group first; each group hides its own users."""
 
     @property
     @abstractmethod
@@ -69,7 +69,7 @@ class FullReporting(SetProtocol, PlannedUsers):
 
     @property
     def standing(self) -> Standing:
-        """Guarantee of the claim: proven for all items; a published calibration needs confirmation."""
+        """Label of the guarantee: proven if users send all items; a published calibration needs confirmation."""
         return full_reporting_standing(self.groups, self.calibration)
 
     def counted_on(self) -> str:
@@ -77,7 +77,7 @@ class FullReporting(SetProtocol, PlannedUsers):
         return f"all other users, of {sum(plan.n for plan in self.groups):,} in all"
 
     def cost(self) -> Cost:
-        """Return the cost of all items and the blanket messages of a user."""
+        """Return the cost of a user's items and blanket messages."""
         own = float(self.set_size)
         most, certain = most_blankets(self.groups, self.population)
         bits = message_bits(self.alphabet_size)

@@ -1,4 +1,4 @@
-"""SepMM: a balls-into-bins protocol for each privacy level, among its users, and a mean of the estimates."""
+"""SepMM: a balls-into-bins protocol for the users of each privacy level, and a mean of the estimates."""
 
 from dataclasses import dataclass, replace
 from typing import ClassVar, Self
@@ -26,9 +26,10 @@ from shuffledp.tasks import Array, Budget, Floats, Participants, Public, Sets, U
 
 @dataclass(frozen=True)
 class SeparateLevels(FullReporting):
-    """Balls-into-bins protocols, one per privacy level with users; messages are labeled with the level of their sender.
+    """Balls-into-bins protocols, one per privacy level with users; a message carries the level of its sender.
 
-    The sizes of levels are equal until the announcement. Estimates are unbiased over a random assignment of levels.
+    Until the announcement, all levels have equal numbers of users. Estimates are unbiased over a random assignment of
+    levels.
     """
 
     level_sizes: tuple[int, ...]
@@ -77,7 +78,7 @@ class SeparateLevels(FullReporting):
 
     @property
     def inhabited(self) -> list[int]:
-        """Levels that have users, in the order of the plan."""
+        """Levels that have users, in the plan's order."""
         return [level for level, n in enumerate(self.level_sizes) if n > 0]
 
     @property
@@ -108,7 +109,7 @@ class SeparateLevels(FullReporting):
         return replace(self, level_sizes=sizes, plan=plan)
 
     def encode(self, users: Users, rng: Generator) -> Messages:
-        """Draw blanket messages, and return them with all items, each as ``level * d + item``."""
+        """Draw blanket messages and append all items to them; a message is ``level * d + item``."""
         levels = levels_of(users, len(self.eps))
         parts = [(levels[:, None] * self.domain_size + users.values.astype(np.int64)).ravel()]
         for level, group in zip(self.inhabited, self.groups, strict=True):
@@ -124,7 +125,7 @@ class SeparateLevels(FullReporting):
         return counts.reshape(len(counts), -1)
 
     def estimate(self, aggregate: Array, public: Public) -> Floats:
-        """Return the weighted mean of the levels' shares of holders, (R, d - padding_items)."""
+        """Return the shares of holders, (R, d - padding_items), as weighted means over the levels."""
         counts = aggregate.reshape(len(aggregate), -1, self.domain_size)
         shares = [
             weight * (counts[:, level] - group.blankets_per_item) / group.n
@@ -133,7 +134,7 @@ class SeparateLevels(FullReporting):
         return self.real(np.sum(shares, axis=0))
 
     def privacy_profile(self) -> PrivacyProfile | None:
-        """Return the proven divergence bound that the accounting evaluates, for the most private group."""
+        """Return the divergence bound of the most private group, which is proven and which the accounting evaluates."""
         return SegmentedProfile(self.groups[0], 0)
 
     @property
@@ -142,7 +143,7 @@ class SeparateLevels(FullReporting):
         return self.plan.n
 
     def profile_for(self, users: int) -> PrivacyProfile | None:
-        """Return the bound for another number of users; None for several levels, which lose unknown shares of it."""
+        """Return the bound for another number of users; None for several levels, whose sizes are then unknown."""
         if len(self.groups) > 1:
             return None
         return SegmentedProfile(replace(self.groups[0], level_sizes=(users,)), 0)

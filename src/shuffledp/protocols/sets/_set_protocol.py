@@ -1,6 +1,6 @@
-"""Protocols for set-valued data: their task, items with privacy levels, and blanket messages.
+"""Protocols for sets of items: their task, items with privacy levels, and blanket messages.
 
-A user holds s distinct items of d. Blanket messages are uniform items of all d; a `SegmentedPlan` defines the law of
+A user holds s distinct items of d. Blanket messages are uniform over all d items; a `SegmentedPlan` defines the law of
 their number. Estimates are shares of holders, without padding items.
 """
 
@@ -18,14 +18,14 @@ from shuffledp.tasks import Array, Budget, Floats, Ints, Participants, Public, S
 
 
 def sets_task(task: Task) -> Sets:
-    """Return the task. Raise ValueError for another kind of task."""
+    """Return the task. Raise ValueError if its kind is not ``sets``."""
     if not isinstance(task, Sets):
         raise ValueError(f"Expected a sets task, got {task!r}.")
     return task
 
 
 def shape_of(task: Sets) -> tuple[int, int, int]:
-    """Return the values of the first fields of every `SetProtocol`."""
+    """Return the first fields of every `SetProtocol`, by name."""
     return task.domain_size, task.set_size, task.padding_items
 
 
@@ -54,7 +54,7 @@ class SetProtocol(ProtocolBase):
         return self.domain_size
 
     def real(self, per_item: Array) -> Floats:
-        """Return the numbers without padding items, (R, d) -> (R, d - padding_items)."""
+        """Return the numbers without padding items: (R, d) becomes (R, d - padding_items)."""
         return np.asarray(per_item, float)[:, : self.domain_size - self.padding_items]
 
 
@@ -83,7 +83,7 @@ def levels_of(users: Users, levels: int) -> Ints:
 
 
 def announced_sizes(public: Public, levels: int) -> tuple[int, ...]:
-    """Return the announced users of each level. Raise ValueError if they are missing or differ between repeats."""
+    """Return the announced number of users of each level. Raise ValueError if missing or different between repeats."""
     if public.level_counts is None:
         if levels > 1:
             raise ValueError(
@@ -100,7 +100,7 @@ def announced_sizes(public: Public, levels: int) -> tuple[int, ...]:
 
 
 def assignment_error(squares: float, participants: Participants) -> Floats:
-    """Return the error per item, (R, d), of a weighted share whose weights follow a random assignment of levels.
+    """Return the error per item, (R, d), that a random assignment of levels causes in a weighted share.
 
     The weights of the n users sum to 1, and their squares to `squares`.
     """
@@ -110,7 +110,7 @@ def assignment_error(squares: float, participants: Participants) -> Floats:
 
 
 def blankets_sent(plan: SegmentedPlan, users: int, rng: Generator) -> Ints:
-    """Draw the blanket messages of all `users` users."""
+    """Draw the blanket messages of this number of users."""
     if plan.blanket_law == "poisson":
         number = int(rng.poisson(plan.blankets, users).sum())
     else:
@@ -119,7 +119,7 @@ def blankets_sent(plan: SegmentedPlan, users: int, rng: Generator) -> Ints:
 
 
 def most_blankets(plans: Iterable[SegmentedPlan], population: Population | None) -> tuple[float, bool]:
-    """Return the largest number of blanket messages of any user, and whether it is a certain bound.
+    """Return the largest number of blanket messages of any user, and True if the number is a certain bound.
 
     A random number of users is replaced by its mean, or by the plans' number of users if that is larger.
     """
@@ -133,7 +133,7 @@ def most_blankets(plans: Iterable[SegmentedPlan], population: Population | None)
 
 
 def blanket_counts(plan: SegmentedPlan, n_users: Ints, rng: Generator) -> Ints:
-    """Draw the blanket messages per item, (R, d), of (R,) users, from their exact law."""
+    """Draw the blanket messages per item, (R, d), from (R,) numbers of users, by their exact law."""
     d = plan.domain_size
     if plan.blanket_law == "poisson":
         return rng.poisson((n_users * plan.blankets / d)[:, None], (len(n_users), d))
@@ -142,6 +142,6 @@ def blanket_counts(plan: SegmentedPlan, n_users: Ints, rng: Generator) -> Ints:
 
 
 def blanket_variance(plan: SegmentedPlan, n_users: Array) -> Floats:
-    """Return the variance of the number of blanket messages of one item, (R,), for (R,) users."""
+    """Return the variance of an item's number of blanket messages, (R,), for (R,) numbers of users."""
     kept = 1.0 if plan.blanket_law == "poisson" else 1 - plan.slots.rate / plan.domain_size
     return n_users * plan.blankets / plan.domain_size * kept

@@ -1,4 +1,4 @@
-"""Subset exponential mechanism: each user sends a random subset of k items, likelier if it meets the user's set."""
+"""Subset exponential mechanism: a random subset of k items that favors the user's items."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -24,7 +24,7 @@ TOGETHER = 1 << 18
 
 
 def selectable(task: Sets) -> tuple[int, int]:
-    """Return the numbers of items and of items per user. Raise `Infeasible` if every user holds all items."""
+    """Return the numbers of items and of items per user. Raise `Infeasible` if every user has all items."""
     if task.set_size == task.domain_size:
         raise Infeasible(
             f"set_size must be below domain_size = {task.domain_size}: every user holds all items."
@@ -43,7 +43,7 @@ class SubsetReports(SetProtocol):
 
     @property
     def gap(self) -> float:
-        """Difference of the probabilities that a message contains an item, for a holder and for another user."""
+        """Probability that a message contains an item of its user, minus the probability for another item."""
         return self.mechanism.own_rate - self.mechanism.other_rate
 
     def encode(self, users: Users, rng: Generator) -> Messages:
@@ -55,7 +55,7 @@ class SubsetReports(SetProtocol):
         return super().aggregate(Messages(messages.payload.ravel()))
 
     def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
-        """Draw the messages per item, (R, d), in blocks of users, whose whole sets are needed."""
+        """Draw the messages per item, (R, d), from the users' sets, in blocks of users."""
         n = participants.public.n_users
         most = self._users_at_once
         if int(n.max()) > most:
@@ -69,11 +69,11 @@ class SubsetReports(SetProtocol):
 
     @property
     def _users_at_once(self) -> int:
-        """Largest number of users whose messages are in memory together."""
+        """Largest number of users whose messages are in memory at the same time."""
         return max(1, min(USERS_AT_ONCE, _ITEMS // self.mechanism.subset_size))
 
     def _in_blocks(self, participants: Participants, repeat: int, rng: Generator) -> Ints:
-        """Draw the messages per item of one repeat, (d,)."""
+        """Draw the messages per item of one repeat, (d,), in blocks of users."""
         counts = np.zeros(self.domain_size, np.int64)
         for part in regrouped(_sets_of(participants)(repeat), self._users_at_once):
             items = drawn_subsets(self.mechanism, part.values, rng)
@@ -99,7 +99,7 @@ class SubsetReports(SetProtocol):
 
 
 def _batches(participants: Participants) -> Iterator[tuple[Ints, list[int]]]:
-    """Yield the sets of the users of consecutive repeats, (n, s), and the number of users of each repeat."""
+    """Yield the sets of the users of some consecutive repeats, (n, s), and the number of users of each repeat."""
     users_of = _sets_of(participants)
     sets: list[Array] = []
     sizes: list[int] = []
@@ -123,7 +123,7 @@ def _sets_of(participants: Participants) -> Callable[[int], Iterator[Users]]:
 
 
 def drawn_subsets(mechanism: SubsetExponential, held: Array, rng: Generator) -> Array:
-    """Draw messages of users with the sets `held`, (n, s) -> (n, k), in any order of items."""
+    """Draw the messages of users with the sets `held`: (n, s) becomes (n, k), items in any order."""
     n, s, k = len(held), mechanism.set_size, mechanism.subset_size
     sets = held.astype(np.int32)
     own = np.searchsorted(_overlap_law(mechanism), rng.random(n), side="right")
@@ -139,7 +139,7 @@ def drawn_subsets(mechanism: SubsetExponential, held: Array, rng: Generator) -> 
 
 
 def counted(items: Array, kinds: int) -> Ints:
-    """Return the frequency of each of 0..kinds-1 among the items, (n, k) -> (kinds,), without a copy of the items."""
+    """Return the frequency of each of 0..kinds-1 among the items: (n, k) becomes (kinds,). The items are not copied."""
     counts = np.zeros(kinds, np.int64)
     by_place = items.T  # as they were drawn: one place of all messages after the other
     step = max(1, _AT_ONCE // max(1, by_place.shape[1]))
@@ -149,7 +149,7 @@ def counted(items: Array, kinds: int) -> Ints:
 
 
 def _overlap_law(mechanism: SubsetExponential) -> Floats:
-    """Return cumulative probabilities of 0, 1, .. of the user's items in a message, without the last one, 1."""
+    """Return cumulative probabilities of 0, 1, .. items of the user in a message, without the last probability, 1."""
     d, s, k = mechanism.domain_size, mechanism.set_size, mechanism.subset_size
     weights = [math.comb(s, i) * math.comb(d - s, k - i) / math.comb(d, k) for i in range(min(s, k) + 1)]
     weights[0] *= math.exp(-mechanism.eps_local)
@@ -157,7 +157,7 @@ def _overlap_law(mechanism: SubsetExponential) -> Floats:
 
 
 def _distinct(n: int, size: int, count: int, rng: Generator) -> NDArray[np.int32]:
-    """Draw for each of n users `count` different numbers below `size` in uniformly random order, (count, n)."""
+    """Draw for each of n users `count` different numbers below `size`, in uniformly random order, (count, n)."""
     if count * (count - 1) > size:  # duplicates would be frequent
         found = np.empty((count, n), np.int32)
         step = max(1, _AT_ONCE // size)
@@ -174,7 +174,7 @@ def _distinct(n: int, size: int, count: int, rng: Generator) -> NDArray[np.int32
 
 
 def _repeated(drawn: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Return whether any two numbers of a user are equal, (n,)."""
+    """Return, for each user, whether two of the user's numbers are equal, (n,)."""
     found = np.zeros(drawn.shape[1], bool)
     for column in range(1, len(drawn)):
         found |= (drawn[:column] == drawn[column]).any(axis=0)

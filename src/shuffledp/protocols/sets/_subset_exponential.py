@@ -1,4 +1,4 @@
-"""Subset exponential mechanism (PrivSet, Wang et al. 2018): rates, error, and the pair that bounds its privacy loss.
+"""Subset exponential mechanism (PrivSet, Wang et al. 2018): rates, error and dominating pair.
 
 A user sends a random subset of k items, which is ``e^eps`` times more likely if it shares an item with the user's set.
 Conventions: eps in nats; replacement neighbors; errors are sums over the d items of squared errors of relative
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 @guarded_methods
 @dataclass(frozen=True)
 class SubsetExponential:
-    """Subset exponential mechanism: a random subset of items, likelier if it shares an item with the user's set.
+    """Subset exponential mechanism: a random subset of items, more likely one that meets the user's set.
 
     Parameters
     ----------
@@ -71,19 +71,19 @@ class SubsetExponential:
 
     @property
     def own_rate(self) -> float:
-        """Probability that the message contains a given item of the user."""
+        """Probability that the message contains a given item that the user holds."""
         return self.subset_size / self.domain_size / self._total
 
     @property
     def other_rate(self) -> float:
-        """Probability that the message contains a given item that the user does not have."""
+        """Probability that the message contains a given item that the user does not hold."""
         d, k = self.domain_size, self.subset_size
         without = _log_miss(d - 1, k - 1, range(self.set_size))  # given that it holds the item
         return k / d * (-math.expm1(without) + math.exp(without - self.eps_local)) / self._total
 
     @property
     def distance(self) -> float:
-        """Largest total variation distance between the messages of two sets, beta of the variation-ratio reduction."""
+        """Largest total variation distance between the messages of two sets, beta in the variation-ratio reduction."""
         d, s, k = self.domain_size, self.set_size, self.subset_size
         only_one = -math.expm1(
             _log_miss(d, k, range(s, min(2 * s, d)))
@@ -93,7 +93,7 @@ class SubsetExponential:
     def expected_sse(
         self, n: FromOne, spread: float | None = None, *, truth: Annotated[str, one_of(TRUTHS)] = "empirical"
     ) -> float:
-        """Return the exact expected error for n users; parameters as in :meth:`SegmentedPlan.expected_sse`.
+        """Return the exact expected error for n users; the parameters are those in :meth:`SegmentedPlan.expected_sse`.
 
         The error against the frequencies of the n users does not depend on `spread`.
         """
@@ -104,9 +104,9 @@ class SubsetExponential:
 
 
 def _log_miss(domain_size: int, subset_size: int, items: range) -> float:
-    """Return the log of ``prod (d - k - i) / (d - i)``, the probability that a uniform subset misses the items i.
+    """Return the log of ``prod (d - k - i) / (d - i)``, the probability that a uniform subset misses some items.
 
-    It is conditional on missing the items before them.
+    The product is over i in `items`. The probability is conditional on missing the items before these.
     """
     if subset_size > domain_size - items.stop:
         return -math.inf
@@ -114,7 +114,7 @@ def _log_miss(domain_size: int, subset_size: int, items: range) -> float:
 
 
 def inclusion_sse(own_rate: float, other_rate: float, holders: int, others: int) -> float:
-    """Return the variance of the unbiased estimate from one report, summed over `holders` and `others` items.
+    """Return the variance of the unbiased estimate from one report, summed over all items.
 
     ``(h p (1 - p) + o q (1 - q)) / (p - q)^2`` for a report that contains an item of the user at rate p and another
     item at rate q; infinite for equal rates. Wang et al. 2018 (PrivSet), rederived.
@@ -135,8 +135,8 @@ def reduced_pair(mechanism: SubsetExponential, sound: bool) -> tuple[Labels, flo
     """Return the labels of the variation-ratio pair, the rate at which a message hides each, and a factor on delta.
 
     ``p = q = e^eps_local``. The delta of the pair times the factor is an upper bound if `sound`, otherwise an estimate
-    (factor 1). The sound pair is for a user 1 without residual component. Wang et al. 2024, arXiv 2407.19639, Theorem
-    1; the sound form is derived for this project, see :mod:`shuffledp.accounting.general.variation_ratio`.
+    (factor 1). The sound pair is for reports of user 1 without residual component. Wang et al. 2024, arXiv 2407.19639,
+    Theorem 1; the sound form is derived for this project, see :mod:`shuffledp.accounting.general.variation_ratio`.
     """
     decay, beta = math.exp(-mechanism.eps_local), mechanism.distance
     larger, most = -1 / math.expm1(-mechanism.eps_local), math.tanh(mechanism.eps_local / 2)

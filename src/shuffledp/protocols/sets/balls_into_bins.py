@@ -52,7 +52,7 @@ class BallsIntoBins(FullReporting):
 
     @property
     def groups(self) -> tuple[SegmentedPlan, ...]:
-        """Plan of the only group, all users."""
+        """Plan of the only group, which contains all users."""
         return (self.plan,)
 
     @property
@@ -61,7 +61,7 @@ class BallsIntoBins(FullReporting):
         return self.plan.blankets
 
     def encode(self, users: Users, rng: Generator) -> Messages:
-        """Draw blanket messages, and return them with all items."""
+        """Draw blanket messages and append all items to them."""
         blankets = blankets_sent(self.plan, len(users), rng)
         return Messages(np.concatenate((users.values.astype(np.int64).ravel(), blankets)))
 
@@ -76,7 +76,7 @@ class BallsIntoBins(FullReporting):
         return self.real(aggregate / n - self.plan.blankets / self.domain_size)
 
     def expected_variance(self, participants: Participants) -> Floats:
-        """Return the variance of each share, which is due to the blanket messages."""
+        """Return the variance of each share, which comes from the blanket messages only."""
         n = participants.public.n
         per_item = np.broadcast_to(
             (blanket_variance(self.plan, n) / n**2)[:, None], (len(n), self.domain_size)
@@ -90,9 +90,9 @@ class BallsIntoBins(FullReporting):
 
     @property
     def averages(self) -> bool:
-        """True if delta may be averaged; published calibrations are formulas for one number of users."""
+        """True if delta can be averaged; published calibrations are formulas for one number of users."""
         return super().averages and self.calibration == "variation_ratio"
 
     def profile_for(self, users: int) -> PrivacyProfile:
-        """Return the proven divergence bound that the accounting evaluates."""
+        """Return the proven divergence bound of the accounting for this number of users."""
         return SegmentedProfile(replace(self.plan, level_sizes=(users,)), 0)

@@ -1,4 +1,4 @@
-"""SegMM: users report items with a probability that depends on their privacy level, among blanket messages."""
+"""SegMM: users report items with a probability that depends on the privacy level, among blanket messages."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -42,7 +42,7 @@ _STREAM = 20240719
 
 @dataclass(frozen=True)
 class Segmented(SetProtocol, PlannedUsers):
-    """Items reported with probability lambda_k by users of level k, and m expected blanket messages per user.
+    """Items of users of level k with probability lambda_k, and m expected blanket messages per user.
 
     Users announce their levels, the server chooses m and the probabilities, and users send data. An exact announcement
     makes levels public. With a ``first_round``, a frequency protocol announces levels, and its budget is subtracted
@@ -83,12 +83,12 @@ class Segmented(SetProtocol, PlannedUsers):
         objective: Annotated[str, one_of(OBJECTIVES)] = "bound",
         first_round: Mapping[str, Any] | FirstRound | None = None,
     ) -> Self:
-        """Find the reporting probabilities, and the number m of blanket messages unless ``blankets`` fixes it.
+        """Find the reporting probabilities, and the number m of blanket messages if ``blankets`` does not fix it.
 
         The budget, one eps per level, is for both rounds. ``printed`` has binomial blanket messages, the others Poisson
-        ones. ``objective`` is the paper's ``bound``, or the expected ``error`` for equally frequent items, the largest
-        one. ``first_round``, by default exact, is ``{protocol, eps, delta, accounting, options}``. Raises `Infeasible`
-        if nothing is left for the data round, or the search needs too many messages.
+        ones. ``objective`` is the paper's ``bound`` or the expected ``error`` for equally frequent items, the largest
+        possible error. ``first_round``, by default exact, is ``{protocol, eps, delta, accounting, options}``. Raises
+        `Infeasible` if nothing is left for the data round, or the search needs too many messages.
         """
         sets = sets_task(task)
         check_levels(cls.name, budget, sets)
@@ -116,7 +116,7 @@ class Segmented(SetProtocol, PlannedUsers):
 
     @property
     def standing(self) -> Standing:
-        """Guarantee of the claim, the weaker of both rounds; the data round is proven if users send all items."""
+        """Label of the guarantee, the weaker label of both rounds; the data round is proven if users send all items."""
         certain = all(self.level_profile(level).kind == "upper" for level in range(len(self.plan.rates)))
         data = UPPER if certain else self.guarantees[self.plan.accounting]
         if self.announcing is None:
@@ -127,7 +127,7 @@ class Segmented(SetProtocol, PlannedUsers):
     # -- the first round --------------------------------------------------------------------------------------------
 
     def announce(self, participants: Participants, rng: Generator) -> Public:
-        """Return the users of each level, exact or from the private histogram of the first round."""
+        """Return the number of users of each level, exact or from the private histogram of the first round."""
         if self.announcing is None:
             return participants.public
         return announced_privately(self.announcing, participants.public, rng)
@@ -182,9 +182,9 @@ class Segmented(SetProtocol, PlannedUsers):
     def expected_squared_error(self, participants: Participants) -> Floats | None:
         """Return the mean squared error of each share over the noise and a random assignment of levels.
 
-        After a private first round it is also the mean over 32,768 fixed announcements, drawn from their exact law. Its
-        standard error is below 1 %, even if the announcement causes most of the error. If the server searches m,
-        `shuffledp.accounting.segmented.plan_search.segmented_choices` approximates the choice.
+        After a private first round the error is also a mean over 32,768 fixed announcements, drawn from their exact
+        law. The standard error of this mean is below 1 %, even if the announcement causes most of the error. If the
+        server searches m, `shuffledp.accounting.segmented.plan_search.segmented_choices` approximates the choice.
         """
         if self.announcing is not None:
             return self._error_after_announcement(self.announcing, participants)
@@ -196,7 +196,7 @@ class Segmented(SetProtocol, PlannedUsers):
         return self.real(noise + assignment_error(squares, participants))
 
     def _error_after_announcement(self, announcing: ProtocolBase, participants: Participants) -> Floats:
-        """Return `expected_squared_error` over the law of the announcement, which gives estimates a common factor."""
+        """Return `expected_squared_error` over the law of the announcement, which scales all estimates."""
         true = np.array(announced_sizes(participants.public, len(self.plan.eps)))
         n = int(true.sum())
         many = Public(np.full(_ANNOUNCEMENTS, n), np.tile(true.astype(float), (_ANNOUNCEMENTS, 1)))
@@ -237,7 +237,7 @@ class Segmented(SetProtocol, PlannedUsers):
         return SegmentedProfile(self.plan, level)
 
     def privacy_profile(self) -> PrivacyProfile | None:
-        """Return the profile of the most private level; None after a private first round, or without a proven bound."""
+        """Return the profile of the most private level; None after a private first round or without a proven bound."""
         profile = self.level_profile(0)
         return profile if profile.kind == "upper" and self.announcing is None else None
 
@@ -247,7 +247,7 @@ class Segmented(SetProtocol, PlannedUsers):
         return self.plan.n
 
     def profile_for(self, users: int) -> PrivacyProfile | None:
-        """Return `privacy_profile` for the blanket messages of another number of users, of whichever level."""
+        """Return `privacy_profile` for the blanket messages of another number of users; their levels do not matter."""
         if self.privacy_profile() is None:
             return None
         return replace(self, plan=replace(self.plan, level_sizes=(users,))).level_profile(0)

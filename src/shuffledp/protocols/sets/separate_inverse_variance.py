@@ -1,4 +1,4 @@
-"""SepMM with the best weights: separate balls-into-bins protocols, weighted by inverse variances."""
+"""SepMM with the best weights: separate balls-into-bins protocols with inverse variances as weights."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from shuffledp.protocols.sets._separate import SeparateLevels
 
 @dataclass(frozen=True)
 class SeparateInverseVariance(SeparateLevels):
-    """SepMM weighted by inverse variances, computed without data for blanket messages and equally frequent items."""
+    """SepMM with inverse variances as weights, for blanket messages and equally frequent items."""
 
     name = "separate_inverse_variance"
     label = "SepMM, inverse variances"

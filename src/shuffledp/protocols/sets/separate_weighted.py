@@ -1,4 +1,4 @@
-"""Weighted SepMM: separate balls-into-bins protocols with the weights of the paper."""
+"""Weighted SepMM: separate balls-into-bins protocols with the paper's weights."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from shuffledp.protocols.sets._separate import SeparateLevels
 
 @dataclass(frozen=True)
 class SeparateWeighted(SeparateLevels):
-    """SepMM weighted by the paper's inverse standard deviations, where its n is read as n_k (SEG-N6.4.7)."""
+    """SepMM with the paper's inverse standard deviations as weights; n in their formula is read as n_k (SEG-N6.4.7)."""
 
     name = "separate_weighted"
     label = "Weighted SepMM"

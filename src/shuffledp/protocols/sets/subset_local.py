@@ -80,7 +80,7 @@ class SubsetLocal(SubsetReports):
         *,
         selection: Annotated[str, one_of(SELECTIONS)] = "error",
     ) -> Self:
-        """Find the best number of items per message for ``eps_local = eps``, with any delta.
+        """Find the best number of items per message for ``eps_local = eps`` and any delta.
 
         ``selection`` is described in `shuffledp.accounting.local_subset_exponential`.
         """

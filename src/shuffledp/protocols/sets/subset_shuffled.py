@@ -99,7 +99,7 @@ def _largest_local(
 
 
 def has_residual(mechanism: SubsetExponential) -> bool:
-    """Return whether a message has a component that depends on neither of two inputs, beyond rounding."""
+    """Return whether a message has a component that depends on neither of two inputs; rounding is ignored."""
     return reduced_pair(mechanism, sound=False)[0].silent > 1e-12
 
 
@@ -124,10 +124,10 @@ class SubsetShuffled(SubsetReports, PlannedUsers):
     def calibrate(
         cls, task: Task, n: int, eps: float, delta: float, *, accounting: str = "corrected"
     ) -> Self:
-        """Find the best number of items per message, and the largest local budget for it.
+        """Find the best number of items per message, and the largest local budget for this number.
 
-        ``printed`` is Theorem 1 as the paper uses it, not valid in general (SEG-6.2), ``corrected`` its sound
-        replacement.
+        ``printed`` is Theorem 1 as the paper uses it, which is not valid in general (SEG-6.2); ``corrected`` is its
+        sound replacement.
         """
         sets = sets_task(task)
         sound = accounting == "corrected"
@@ -137,11 +137,11 @@ class SubsetShuffled(SubsetReports, PlannedUsers):
 
     @property
     def standing(self) -> Standing:
-        """Guarantee of the accounting; the printed theorem is proven without a residual component, or for one user."""
+        """Label of the guarantee; the printed theorem is proven without a residual component, or for one user."""
         proven = self.sound or self.n_users == 1 or not has_residual(self.mechanism)
         return UPPER if proven else FORGOTTEN_RESIDUAL
 
     def profile_for(self, users: int) -> PrivacyProfile | None:
-        """Return the profile of the sound accounting; None for the printed theorem, which is no proven bound."""
+        """Return the profile of the sound accounting; None for the printed theorem, which is not a proven bound."""
         profile = SubsetExponentialProfile(self.mechanism, users, self.sound)
         return profile if profile.kind == "upper" else None

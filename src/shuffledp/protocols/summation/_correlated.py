@@ -1,4 +1,4 @@
-"""Base class of the sums with correlated noise: messages, their exact law, error and guarantee."""
+"""Base class of sums with correlated noise: messages, their exact law, error and guarantee."""
 
 from __future__ import annotations
 
@@ -76,8 +76,8 @@ def chosen_design(
     allows. ``exact`` has the shipped design if there is one, otherwise a design of a one-parameter family: certified by
     the exact accountant up to D = 20, and by exponential moments
     (:func:`~shuffledp.accounting.summation.wide_designs.wide_design`) for larger D or if the accountant takes long. The
-    error is discrete Laplace noise with `eps_star`, by default ``(1 - gamma) eps``; gamma is in (0, 1), below 1/2 for
-    ``printed``.
+    error is discrete Laplace noise with `eps_star`, by default ``(1 - gamma) eps``; gamma is in (0, 1), and below 1/2
+    for ``printed``.
 
     Atoms other than the paper's ``halving``, and the law ``jumps`` of the numbers of atoms (derived for this project,
     with fewer messages), are for ``exact`` only. Raises ValueError if the accounting lacks the atoms or the law, and
@@ -112,7 +112,7 @@ def _exact(
     hubs: Sequence[int] | None,
     law: str,
 ) -> Chosen:
-    """Return the shipped design, or a design that is computed at the call."""
+    """Return the shipped design, or a design that this call computes."""
     small = max_value <= MOST_QUICK
     usual = atoms or ("halving" if small else "best")
     shipped = shipped_design(max_value, eps, delta, star, atoms=usual, hubs=hubs, law=law)
@@ -132,7 +132,7 @@ def _modular(max_value: int, eps: float, delta: float, eps_star: float) -> Noise
 
 @dataclass(frozen=True)
 class DesignProfile:
-    """Upper bound on the privacy profile of the one or two (`touched`) sums that a change of one input moves.
+    """Upper bound on the privacy profile of the one or two (`touched`) sums that depend on a changed input.
 
     Delta comes from the law of the losses or, with `moments`, from their exponential moments; `certified` is a known
     delta of one sum at ``design.eps``.
@@ -164,7 +164,7 @@ class DesignProfile:
         return found.reshape(eps_.shape)
 
     def _of_one(self, eps: float) -> float:
-        """Return delta of one sum, which grows by at most the decrease of eps."""
+        """Return delta of one sum; a decrease of eps increases delta by at most as much."""
         if not self.moments:
             return correlated_noise_delta(self.design, eps)
         known = self.certified + max(self.design.eps - eps, 0.0)
@@ -186,12 +186,12 @@ class CorrelatedNoiseSum(NoisySum):
 
     @classmethod
     def with_noise(cls, n: int, numbers: Numbers, chosen: Chosen, alphabet: str) -> Self:
-        """Return the protocol with this design. Raise ValueError for an unknown alphabet."""
+        """Return the protocol with the chosen design."""
         return cls(n, numbers, chosen.design, alphabet, chosen.origin)
 
     @cached_property
     def _noises(self) -> list[Noise]:
-        """Independent parts of the noise of one sum, each the total of all users."""
+        """Independent parts of the noise of one sum, each from all users together."""
         a = self.design.central_ratio
         found: list[Noise] = [AtomNoise(NegativeBinomialShare(1.0, 1 - a), ((sign, 1),)) for sign in (1, -1)]
         d = self.design
@@ -211,7 +211,7 @@ class CorrelatedNoiseSum(NoisySum):
         return int(2 ** math.ceil(math.log2(2 * self.levels)))
 
     def profile_for(self, users: int) -> PrivacyProfile | None:
-        """Return an upper bound by the losses or their moments; None if fewer users than planned send noise."""
+        """Return an upper bound from the losses or their moments; None if fewer users than planned send noise."""
         if users < self.n_users:
             return None
         d, touched = self.design, 1 if self.numbers.coordinates == 1 else 2

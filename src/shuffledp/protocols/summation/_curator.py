@@ -1,4 +1,4 @@
-"""Base class of the reference lines: sums with integer noise of a trusted curator."""
+"""Base class of reference lines: sums to which a trusted curator adds integer noise."""
 
 import math
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ def moved_sums(numbers: Numbers, relation: Neighbours) -> tuple[int, int]:
 
 @dataclass(frozen=True)
 class NoisySums(CuratorNoise):
-    """Sums of the users' positive numbers, to each of which the curator adds integer noise."""
+    """Sums of the users' positive numbers; the curator adds integer noise to each sum."""
 
     numbers: Numbers
 
@@ -28,7 +28,7 @@ class NoisySums(CuratorNoise):
     poisoning = "one value"
 
     def gain_per_fake(self, most: float) -> float:
-        """Largest number."""
+        """Return the largest number."""
         return self.numbers.unit
 
     @classmethod

@@ -1,4 +1,4 @@
-"""Base class of the sums of numbers that are rounded at random to the levels 0, 1 / g, .., 1 of the largest number."""
+"""Base class of sums whose numbers are rounded at random to the levels 0, 1 / g, .., 1 of the largest number."""
 
 from dataclasses import dataclass
 
@@ -19,7 +19,7 @@ from shuffledp.tasks import Array, Floats, Participants, Public, Users
 def level_variances(numbers: Numbers, levels: int, uniform_rate: float) -> Floats:
     """Return the variance of a user's part of the sum, relative to the squared largest number, (max_value + 1,).
 
-    With x the rounded number over the largest one, a message has the mean ``(1 - lambda) x + lambda / 2`` and the
+    With x the rounded number over the largest number, a message has the mean ``(1 - lambda) x + lambda / 2`` and the
     second moment ``(1 - lambda) x^2 + lambda (2 g + 1) / (6 g)``. Exact, rounding included; derived for this project.
     """
     rate, rounding = uniform_rate, numbers.rounding_variance(levels)
@@ -33,7 +33,7 @@ def level_variances(numbers: Numbers, levels: int, uniform_rate: float) -> Float
 
 @dataclass(frozen=True)
 class LevelReports(PlannedUsers):
-    """Level of the user's number, one of g + 1, as a message, or, with probability lambda, a uniform level.
+    """Level of the user's number, one of g + 1 levels, as a message; with probability lambda a uniform level instead.
 
     ``lambda = (g + 1) / (e^eps_local + g)``, g = ``levels`` >= 1 and eps_local in nats.
     """
@@ -51,7 +51,7 @@ class LevelReports(PlannedUsers):
     reported = ("levels", "eps_local", "uniform_rate")
 
     def gain_per_fake(self, most: float) -> float:
-        """Gain of the highest level."""
+        """Return the gain of messages with the highest level."""
         return (most - self.uniform_rate / 2) / self.response.gap * self.numbers.unit
 
     @property
@@ -90,16 +90,16 @@ class LevelReports(PlannedUsers):
         return (total - n * rate / 2) / self.response.gap * self.numbers.unit
 
     def expected_variance(self, participants: Participants) -> Floats:
-        """Return the variance of the sum given the numbers, (R,), which includes rounding."""
+        """Return the variance of the sum given the numbers, (R,), with the variance of rounding."""
         each = level_variances(self.numbers, self.levels, self.uniform_rate)
         return self.numbers.held(participants) @ each * self.numbers.unit**2
 
     def profile_for(self, users: int) -> PrivacyProfile:
-        """Return the profile of the privacy blanket, the uniform levels of the other users."""
+        """Return the profile of the privacy blanket, the other users' uniform levels."""
         return favored_profile(users, self.levels + 1, self.eps_local)
 
     def client(self) -> Client:
-        """Return the client, with randomized response on the randomly rounded level."""
+        """Return the client, which sends randomized response on the randomly rounded level."""
         report = {"part": "response", "levels": self.levels, "max_value": self.numbers.max_value}
         analyzer = {
             "estimating": "leveled_sum",

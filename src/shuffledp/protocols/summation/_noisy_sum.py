@@ -1,4 +1,4 @@
-"""Sums with noise that all users share, in independent parts: messages, their exact law and the error."""
+"""Sums with noise in independent parts that all users share: messages, their exact law and the error."""
 
 import math
 from abc import abstractmethod
@@ -32,11 +32,11 @@ class SumDesign(Protocol):
 
     @property
     def eps_star(self) -> float:
-        """Parameter of the error in nats: discrete Laplace noise of ratio ``e^(-eps_star / D)``."""
+        """Parameter (nats) of the error, discrete Laplace noise of ratio ``e^(-eps_star / D)``."""
 
     @property
     def messages(self) -> float:
-        """Expected number of noise messages of all users."""
+        """Expected number of noise messages from all users."""
 
     @property
     def symbols(self) -> int:
@@ -69,13 +69,13 @@ class NoisySum(PlannedUsers):
     noise_shares = True
 
     def gain_per_fake(self, most: float) -> float:
-        """Gain of the largest number of messages, all of the largest number."""
+        """Return the gain of the largest number of messages, each with the largest number."""
         return float(most) * self.numbers.unit
 
     @property
     @abstractmethod
     def _noises(self) -> list[Noise]:
-        """Independent parts of the noise of one sum, each the total of all users."""
+        """Independent parts of the noise of one sum, each from all users together."""
 
     @property
     def _symbols(self) -> int:
@@ -93,7 +93,7 @@ class NoisySum(PlannedUsers):
         return self.numbers.step * self.numbers.max_value / self.levels
 
     def cost(self) -> Cost:
-        """Return the cost of a user's number, counted also for users with 0, and of the shares of the noise."""
+        """Return the cost of a user's number, also if it is 0, and of the user's shares of the noise."""
         copies = self.numbers.coordinates
         part = copies / self.n_users
         most = 1 + _most_sent(tuple(self._noises), part, self.expected_users)
@@ -101,7 +101,7 @@ class NoisySum(PlannedUsers):
         return Cost(1 + part * self.design.messages, bits, most_messages=most, most_certain=False)
 
     def encode(self, users: Users, rng: Generator) -> Messages:
-        """Draw the positive levels and all shares of the noise. Time grows with n times the number of sums."""
+        """Draw the positive levels and all users' noise. Time grows with n times the number of sums."""
         where, number = self.numbers.inputs(users)
         level = self.numbers.rounded_inputs(self.levels, number, rng)
         noise = self._noise_of(len(users), rng)
@@ -116,7 +116,7 @@ class NoisySum(PlannedUsers):
         )
 
     def _noise_of(self, users: int, rng: Generator) -> Ints:
-        """Draw the numbers of noise messages, (sums, 2 D + 1), from the shares of `users` users."""
+        """Draw the numbers of noise messages, (sums, 2 D + 1), from this number of users."""
         copies = self.numbers.coordinates
         total = np.zeros((copies, 2 * self.levels + 1), np.int64)
         step = max(1, _DRAWS // copies)
@@ -138,7 +138,7 @@ class NoisySum(PlannedUsers):
         return counts.reshape(*self.numbers.estimate_shape, width)
 
     def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
-        """Draw the number of messages of each kind from its exact law, as shares of the noise add up."""
+        """Draw the number of messages of each kind from its exact law; shares of the noise add up."""
         held = self.numbers.held(participants).astype(np.int64)
         counts = np.zeros((*held.shape[:-1], 2 * self.levels + 1), np.int64)
         counts[..., self.levels :] = self.numbers.rounded(self.levels, held, rng)
@@ -155,7 +155,7 @@ class NoisySum(PlannedUsers):
         return np.asarray(counts @ np.arange(-self.levels, self.levels + 1) * self._worth, float)
 
     def expected_variance(self, participants: Participants) -> Floats:
-        """Return the variance of each sum given the numbers, which includes the noise and rounding."""
+        """Return the variance of each sum given the numbers, from noise and rounding."""
         held = np.asarray(self.numbers.held(participants), float)
         chance = self.numbers.rounding(self.levels)[1]
         rounding = held @ (chance * (1 - chance))
@@ -163,7 +163,7 @@ class NoisySum(PlannedUsers):
         return (rounding + noise) * self._worth**2
 
     def parameters(self) -> dict[str, float]:
-        """Return levels, eps_star, the root mean squared error of the noise, and expected noise messages per sum."""
+        """Return the levels, eps_star, the root mean squared error of the noise and the expected noise messages."""
         return {
             "levels": float(self.levels),
             "eps_star": self.design.eps_star,
@@ -172,7 +172,7 @@ class NoisySum(PlannedUsers):
         }
 
     def client(self) -> Client:
-        """Return the client, with the level of the number and a share of each part of the noise."""
+        """Return the client, which sends the level of the number and a share of each part of the noise."""
         if self.numbers.coordinates > 1:
             raise Infeasible(f"{self.name} has no client for several sums: the client estimates one.")
         top, numbers = self.levels, self.numbers

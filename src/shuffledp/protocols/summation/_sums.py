@@ -1,4 +1,4 @@
-"""Base classes of the protocols for sums: the numbers of a task, and messages about them."""
+"""Base classes of protocols for sums: the numbers of a task, and messages about them."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -15,9 +15,7 @@ from shuffledp.tasks import Array, Floats, Ints, Participants, Summation, Task, 
 
 @dataclass(frozen=True)
 class Numbers:
-    """Numbers of a task: multiples 0..max_value of 1, or of ``1 / max_value`` if ``real``, in one of ``coordinates``
-    sums.
-    """
+    """Numbers of a task with ``coordinates`` sums: 0..max_value, in units of 1, or ``1 / max_value`` if ``real``."""
 
     max_value: int
     real: bool
@@ -35,7 +33,7 @@ class Numbers:
 
     @property
     def estimate_shape(self) -> tuple[int, ...]:
-        """Shape of the estimate of one repeat: () or (coordinates,)."""
+        """Shape of the estimate of one repeat, () or (coordinates,)."""
         return () if self.coordinates == 1 else (self.coordinates,)
 
     def held(self, participants: Participants) -> Array:
@@ -47,16 +45,16 @@ class Numbers:
         return counts
 
     def total(self, held: Ints) -> Ints:
-        """Return the sums in units of the step, (R, *estimate_shape), from the users per number."""
+        """Return the sums in steps, (R, *estimate_shape), from the users per number."""
         return held @ np.arange(self.max_value + 1)
 
     def rounding(self, levels: int) -> tuple[Ints, Floats]:
-        """Return the level below each number of 0..max_value, and the probability of the next level."""
+        """Return, for each number of 0..max_value, the level below it and the probability of the next level."""
         below, part = np.divmod(np.arange(self.max_value + 1) * levels, self.max_value)
         return below, part / self.max_value
 
     def rounding_variance(self, levels: int) -> Floats:
-        """Return the variance of each rounded number over the largest number, (max_value + 1,)."""
+        """Return the variance of each rounded number, relative to the largest number, (max_value + 1,)."""
         chance = self.rounding(levels)[1]
         return chance * (1 - chance) / levels**2
 
@@ -70,14 +68,14 @@ class Numbers:
         return found[..., :-1]
 
     def rounded_inputs(self, levels: int, number: Ints, rng: Generator) -> Ints:
-        """Draw the level of each user's number, (n,), unbiased."""
+        """Draw the level of each user's number by unbiased rounding, (n,)."""
         below, part = np.divmod(number * levels, self.max_value)
         if levels == self.max_value:
             return below
         return np.asarray(below + (rng.random(number.shape) * self.max_value < part), np.int64)
 
     def inputs(self, users: Users) -> tuple[Ints, Ints]:
-        """Return the coordinate and the multiple of each user, each (n,). Raise ValueError for values out of range."""
+        """Return each user's coordinate and number in steps, each (n,). Raise ValueError for values out of range."""
         values = np.asarray(users.values, np.int64)
         if self.coordinates == 1:
             where, number = np.zeros(len(values), np.int64), values
@@ -115,7 +113,7 @@ def numbers_of(task: Task, *, coordinates: bool = False) -> Numbers:
 
 @dataclass(frozen=True)
 class SumReports(PlannedUsers):
-    """Base class of the protocols whose users send messages about their numbers."""
+    """Base class of protocols whose users send messages about their numbers."""
 
     n_users: int
     numbers: Numbers
@@ -126,6 +124,6 @@ class SumReports(PlannedUsers):
 
 
 def over_users(participants: Participants, n_users: int, numbers: Numbers) -> Floats:
-    """Return the ratio of participants to planned users, (R,) or (R, 1), which broadcasts with `Numbers.total`."""
+    """Return the ratio of participants to planned users, (R,) or (R, 1), to broadcast with `Numbers.total`."""
     n = participants.public.n
     return n.reshape(-1, *[1] * len(numbers.estimate_shape)) / n_users

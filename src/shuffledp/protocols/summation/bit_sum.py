@@ -27,7 +27,7 @@ class BitSum(LevelReports):
     def calibrate(cls, task: Task, n: int, eps: float, delta: float, *, accounting: str = "exact") -> Self:
         """Find the smallest probability of a fair coin under the privacy blanket, averaged over the number of coins.
 
-        ``printed`` is the published rate, quoted from code of third parties. Raises `Infeasible` for negative numbers.
+        ``printed`` is the published rate, as third-party code has it. Raises `Infeasible` for negative numbers.
         """
         numbers = numbers_of(task)
         if accounting == "exact":

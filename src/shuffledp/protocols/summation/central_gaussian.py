@@ -9,7 +9,7 @@ from shuffledp.tasks import Neighbours
 
 @dataclass(frozen=True)
 class CentralGaussian(NoisySums):
-    """Numbers, unless 0, to whose sums the curator adds discrete Gaussian noise; ``sigma`` is in steps."""
+    """Positive numbers, to whose sums the curator adds discrete Gaussian noise; ``sigma`` is in steps."""
 
     sigma: float
     relation: Neighbours = "replace_one"

@@ -9,7 +9,7 @@ from shuffledp.tasks import Neighbours
 
 @dataclass(frozen=True)
 class CentralLaplace(NoisySums):
-    """Numbers, unless 0, to whose sums the curator adds discrete Laplace noise; ``eps`` is for all sums together."""
+    """Positive numbers, to whose sums the curator adds discrete Laplace noise; ``eps`` is for all sums together."""
 
     eps: float
     relation: Neighbours = "replace_one"

@@ -1,4 +1,4 @@
-"""Sum with coarse correlated noise, derived for this project: most noise messages are the largest number."""
+"""Sum with coarse correlated noise, whose messages are mostly the largest number; derived for this project."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _MOST_PROFILED = 3
 
 @dataclass(frozen=True)
 class CoarseProfile:
-    """Upper bound on the privacy profile of a sum with coarse noise; the certificate is for the eps of the design."""
+    """Upper bound on the privacy profile of a sum with coarse noise; the certificate holds at the design's eps."""
 
     design: CoarseDesign
     certificate: CoarseCertificate
@@ -40,7 +40,7 @@ class CoarseProfile:
     )
 
     def delta(self, eps: ArrayLike) -> Floats:
-        """Return delta for each eps >= 0; raise `Infeasible` below the certified eps if D is above 3."""
+        """Return delta for each eps >= 0. Raise `Infeasible` below the certified eps if D is above 3."""
         eps_ = np.asarray(eps, np.float64)
         certified = eps_ >= self.design.eps * (1 - 1e-12)
         found = np.where(certified, self.certificate.delta, 1.0)
@@ -58,7 +58,7 @@ class CoarseProfile:
 
 @dataclass(frozen=True)
 class CoarseCorrelatedSum(NoisySum):
-    """Integers 1..D and -D as messages, D the largest number; the certificate is for all pairs of inputs."""
+    """Integers 1..D and -D as messages, D the largest number; the certificate covers all pairs of inputs."""
 
     design: CoarseDesign
     certificate: CoarseCertificate
@@ -80,7 +80,7 @@ class CoarseCorrelatedSum(NoisySum):
         gamma: OpenUnit = 0.1,
         eps_star: Positive | None = None,
     ) -> Self:
-        """Choose the shipped design that meets the budget, or, for numbers up to 3, certify a design at the call.
+        """Choose the shipped design that meets the budget; for numbers up to 3, certify a design instead.
 
         The error is discrete Laplace noise with ``eps_star``, by default ``(1 - gamma) eps``. Raises `Infeasible` for
         negative numbers or if no design is known.
@@ -98,7 +98,7 @@ class CoarseCorrelatedSum(NoisySum):
 
     @cached_property
     def _noises(self) -> list[Noise]:
-        """Independent parts of the noise of the sum, each the total of all users."""
+        """Independent parts of the noise of the sum, each from all users together."""
         design, size = self.design, self.levels
         found: list[Noise] = [CoarseCentralNoise(design.central_ratio, size)]
         for index, (rate, center) in enumerate(zip(design.rates, design.centers, strict=True), 1):
@@ -111,7 +111,7 @@ class CoarseCorrelatedSum(NoisySum):
         return None if users < self.n_users else CoarseProfile(self.design, self.certificate)
 
     def parameters(self) -> dict[str, float]:
-        """Return the parameters of the noise, and delta, margin and number of pairs of the certificate."""
+        """Return the parameters of the noise, and the certificate's delta, margin and number of pairs."""
         return {
             **super().parameters(),
             "certified_delta": self.certificate.delta,

@@ -19,7 +19,7 @@ from shuffledp.tasks import Task
 
 @dataclass(frozen=True)
 class CorrelatedSum(CorrelatedNoiseSum):
-    """Integers as messages, without rounding, among correlated noise of all users; D is the largest number."""
+    """Integers as messages without rounding, among correlated noise from all users; D is the largest number."""
 
     name = "correlated_sum"
     label = "correlated noise"
@@ -44,7 +44,7 @@ class CorrelatedSum(CorrelatedNoiseSum):
     ) -> Self:
         """Choose the noise design that meets the budget, see `shuffledp.protocols.summation._correlated.chosen_design`.
 
-        ``alphabet``, ``paper`` or ``used``, is the set of messages that determines their bits. Law ``jumps`` needs
+        The set of messages ``alphabet``, ``paper`` or ``used``, determines the bits of a message. Law ``jumps`` needs
         about a quarter fewer messages. Raises `Infeasible` for negative numbers or if no design is known.
         """
         numbers = numbers_of(task)

@@ -25,9 +25,10 @@ _CALIBRATIONS = {"printed": ("optimistic",), "exact": ("sound", "worst_case")}
 
 @dataclass(frozen=True)
 class FragmentedRappor(SumReports):
-    """Values with bit 1 as messages, after each user flips each bit, one per value, with probability p.
+    """Values with bit 1 as messages, after each user flips each bit with probability p, one bit per value.
 
-    With the estimator ``plain`` the value 0 has no bit. With ``centred`` it has one, and weights are values less D / 2.
+    With the estimator ``plain`` the value 0 has no bit. With ``centred`` the value 0 has a bit, and weights are values
+    less D / 2.
     """
 
     no_client = (
@@ -46,7 +47,7 @@ class FragmentedRappor(SumReports):
 
     @property
     def standing(self) -> Standing:
-        """Guarantee of the claim: ``violated`` if p is for one data set of the other users, otherwise ``upper``."""
+        """Label of the guarantee: ``violated`` if p is for one data set of the other users, otherwise ``upper``."""
         return RAPPOR_STANDINGS[self.calibration]
 
     @classmethod
@@ -81,7 +82,7 @@ class FragmentedRappor(SumReports):
 
     @property
     def averages(self) -> bool:
-        """True for ``sound``, the calibration for every data set of the other users."""
+        """True for ``sound``, which calibrates for every data set of the other users."""
         return self.calibration == "sound"
 
     @property
@@ -101,7 +102,7 @@ class FragmentedRappor(SumReports):
         return values if self.estimator == "plain" else values - self.numbers.max_value / 2
 
     def local_epsilon(self) -> float:
-        """Return the local eps of a user's bits, at most two of which depend on the user's number."""
+        """Return the local eps of a user's bits; at most two bits depend on the user's number."""
         p = self.flip_probability
         return min(self.bits, 2) * (math.log1p(-p) - math.log(p))
 
@@ -112,7 +113,7 @@ class FragmentedRappor(SumReports):
         return Cost(mean, bits, own_messages=1 - p, most_messages=self.bits)
 
     def encode(self, users: Users, rng: Generator) -> Messages:
-        """Draw the values with a one-bit, numbered from the smallest value with a bit."""
+        """Draw the values whose bit is 1, numbered from the smallest value with a bit."""
         _, number = self.numbers.inputs(users)
         sent = []
         for block, coins in coin_blocks(len(number), self.bits, rng):
@@ -148,7 +149,7 @@ class FragmentedRappor(SumReports):
         return n * one * self.numbers.step**2
 
     def profile_for(self, users: int) -> PrivacyProfile | None:
-        """Return a bound for every data set of the other users; None for calibrations other than ``sound``."""
+        """Return a bound for every data set of the other users; None if the calibration is not ``sound``."""
         if self.calibration != "sound" or users < 2:
             return None
         return Profile(

@@ -1,4 +1,4 @@
-"""Sum of numbers that are rounded at random to few levels, with correlated noise."""
+"""Sum of numbers with correlated noise, after random rounding to few levels."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,7 +24,7 @@ _MOST_LEVELS = 1000
 
 @dataclass(frozen=True)
 class RealSum(CorrelatedNoiseSum):
-    """Numbers, rounded at random to unbiased multiples of ``1 / D`` of the largest number, among correlated noise."""
+    """Numbers after unbiased rounding to multiples of ``1 / D`` of the largest number, among correlated noise."""
 
     name = "real_sum"
     label = "correlated noise, rounded"
@@ -75,7 +75,7 @@ class RealSum(CorrelatedNoiseSum):
 
     @classmethod
     def levels_for(cls, numbers: Numbers, n: int, eps: float, zeta: float, levels: int | None) -> int:
-        """Return D, given or by default. Raise `Infeasible` for integers with at most D levels."""
+        """Return D, which is `levels` unless None. Raise `Infeasible` for integers with at most D levels."""
         found = levels or real_summation_levels(n, eps, zeta)
         if not numbers.real and found >= numbers.max_value:
             raise Infeasible(

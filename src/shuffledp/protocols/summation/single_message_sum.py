@@ -1,4 +1,4 @@
-"""Single-message sum: a number rounded to few levels, then generalized randomized response under the blanket.
+"""Single-message sum: a number after rounding to few levels and generalized randomized response, under the blanket.
 
 A message is one of g + 1 levels (Balle, Bell, Gascon and Nissim 2019). For many users
 ``lambda = 2 (g + 1) / (n mu^2)``, where Gaussian noise with the ratio mu of sensitivity to deviation meets the budget.
@@ -26,10 +26,10 @@ _TRIED = 3
 
 
 def spread_error(numbers: Numbers, levels: int, uniform_rate: float) -> float:
-    """Return the mean squared error of one user whose number is uniform, with numbers scaled to at most 1.
+    """Return the mean squared error of one user with a uniform number, relative to the squared largest number.
 
-    It is the mean of `level_variances` in closed form, as there may be a million numbers. With g / D = h / P in lowest
-    terms, the fractional parts 0, 1 / P, .., (P - 1) / P occur equally often, except for the largest number.
+    The closed form is the mean of `level_variances`, and avoids a sum over a million numbers. With g / D = h / P in
+    lowest terms, the fractional parts 0, 1 / P, .., (P - 1) / P occur equally often, except for the largest number.
     """
     d, g, rate = numbers.max_value, levels, uniform_rate
     period = d // math.gcd(g, d)
@@ -43,7 +43,7 @@ def spread_error(numbers: Numbers, levels: int, uniform_rate: float) -> float:
 def best_levels(
     numbers: Numbers, n: int, eps: float, delta: float, budget_of: Callable[[int], float]
 ) -> tuple[int, float]:
-    """Return the number of levels with the least `spread_error`, and its local budget from `budget_of`."""
+    """Return the number of levels with the least `spread_error`, and its local budget by `budget_of`."""
     hidden = n * gaussian_ratio(eps, delta) ** 2
     weight = 2 / hidden
     every = range(1, 9 + math.ceil(4 * hidden ** (1 / 3)))

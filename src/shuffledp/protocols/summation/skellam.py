@@ -33,11 +33,11 @@ class Skellam(SkellamNoise):
 
     @property
     def moved(self) -> tuple[int, int]:
-        """Largest change of the sum by one user, and the number of sums that change, 1."""
+        """Largest change of the sum by one user, and the number of sums that change, which is 1."""
         return moved_sums(self.numbers, self.relation)
 
     def encode(self, users: Users, rng: Generator) -> Messages:
-        """Draw the users' numbers plus shares of the noise, (n,)."""
+        """Draw the users' numbers plus each user's share of the noise, (n,)."""
         _, number = self.numbers.inputs(users)
         return Messages(number + skellam(self.variance / self.n_users, rng, number.shape))
 

@@ -1,4 +1,4 @@
-"""Sums of vectors with a single entry: one sum with correlated noise per coordinate."""
+"""Sums of vectors with a single nonzero entry: one sum with correlated noise per coordinate."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from shuffledp.protocols.summation.real_sum import RealSum
 
 @dataclass(frozen=True)
 class SparseSum(RealSum):
-    """Numbers with their coordinate as messages; a change of one input moves two sums, each with half of the budget."""
+    """Numbers with their coordinates as messages; a changed input moves two sums, each with half of the budget."""
 
     name = "sparse_sum"
     label = "correlated noise per coordinate"
@@ -19,7 +19,7 @@ class SparseSum(RealSum):
 
     @classmethod
     def levels_for(cls, numbers: Numbers, n: int, eps: float, zeta: float, levels: int | None) -> int:
-        """Return D, given or by default; integers are never rounded."""
+        """Return D, which is `levels` unless None; integers are never rounded."""
         if numbers.coordinates == 1:
             raise Infeasible(
                 "sparse_sum needs several coordinates, got 1. For one sum use correlated_sum or real_sum."

@@ -45,9 +45,10 @@ _MOST_SHAPE = 1 - 1e-4
 
 @dataclass(frozen=True)
 class SplitAndMix(SumReports):
-    """Additive uniform shares modulo q, the ``group_order``, of a user's number plus a share of discrete Laplace noise.
+    """Additive uniform shares modulo q, the ``group_order``, of a user's number plus the user's part of the noise.
 
-    ``form`` is the formula of m, the number of ``shares`` per user; q is for up to ``most_users`` users.
+    The noise of all users is discrete Laplace noise. ``form`` is the formula for m, the number of ``shares`` per user;
+    q suffices for ``most_users`` users.
     """
 
     no_client = "No client is written for secret shares; correlated_sum has one for noise that users share."
@@ -81,7 +82,7 @@ class SplitAndMix(SumReports):
         group: Annotated[str, one_of(GROUPS)] = "wide",
         failure: OpenUnit = 1e-9,
     ) -> Self:
-        """Use all of eps for the noise and all of delta for the shares, whose number follows a formula.
+        """Use all of eps for the noise and all of delta for the shares; a formula gives the number of shares.
 
         ``form`` is one of :func:`shuffledp.accounting.ikos_shares`; only ``worst_case`` and ``collision`` are proven
         for all inputs. For group ``wide`` the noisy sum wraps around with probability at most ``failure``; for
@@ -113,7 +114,7 @@ class SplitAndMix(SumReports):
 
     @property
     def standing(self) -> Standing:
-        """Guarantee of the claim, which depends on the formula of the number of shares."""
+        """Label of the guarantee, which depends on the formula for the number of shares."""
         return TOO_FEW_SHARES.get(self.form, super().standing)
 
     @property
@@ -122,17 +123,17 @@ class SplitAndMix(SumReports):
         return -math.expm1(-self.eps / self.numbers.max_value)
 
     def _noise(self, parts: Floats, rng: Generator) -> Ints:
-        """Draw the noise of users who send these parts of it."""
+        """Draw the noise of users whose parts of the noise have these sizes."""
         draws = rng.negative_binomial(parts, self._stop) - rng.negative_binomial(parts, self._stop)
         return np.asarray(draws, np.int64)
 
     def local_epsilon(self) -> float:
-        """Return the local eps of a user's shares, which add up to the number plus the user's part of the noise."""
+        """Return the local eps of a user's shares, whose sum is the number plus the user's part of the noise."""
         size = self.numbers.max_value
         return polya_local_epsilon(1 / self.n_users, self.eps / size, size)
 
     def cost(self) -> Cost:
-        """Return the cost of m shares per user, each of which is uniform."""
+        """Return the cost of m uniform shares per user."""
         return Cost(float(self.shares), message_bits(self.group_order), most_messages=float(self.shares))
 
     def encode(self, users: Users, rng: Generator) -> Messages:
@@ -166,7 +167,7 @@ class SplitAndMix(SumReports):
 
     @property
     def biased(self) -> bool:
-        """True if the noise may wrap a sum around the group with a probability above 1e-6."""
+        """True if the noise wraps a sum around the group with a probability above 1e-6."""
         users = max(self.n_users, self.most_users)
         room = (self.group_order - 1 - users * self.numbers.max_value) // 2
         rate = self.eps / self.numbers.max_value
@@ -175,7 +176,7 @@ class SplitAndMix(SumReports):
     def expected_variance(self, participants: Participants) -> Floats | None:
         """Return the variance of the estimate, (R,).
 
-        If `biased`, it is the variance of the decoded sum, and None unless the planned number of users take part.
+        If `biased`, the variance of the decoded sum; None then unless the planned number of users take part.
         """
         if self.biased:
             moments = self._decoded_error(participants)
@@ -184,14 +185,14 @@ class SplitAndMix(SumReports):
         return noise * over_users(participants, self.n_users, self.numbers)
 
     def expected_squared_error(self, participants: Participants) -> Floats | None:
-        """Return variance plus squared bias, (R,); None if `biased` and the number of users is not the planned one."""
+        """Return variance plus squared bias, (R,); None if `biased` and the number of users is not as planned."""
         if not self.biased:
             return self.expected_variance(participants)
         moments = self._decoded_error(participants)
         return None if moments is None else moments[1]
 
     def _decoded_error(self, participants: Participants) -> tuple[Floats, Floats] | None:
-        """Return mean and mean square of the error, wrapping included, each (R,); None for other numbers of users.
+        """Return mean and mean square of the error, (R,) each, with wrapping; None for an unplanned number of users.
 
         Let X be the noise and let the sum be r places above the lowest of the q integers that are decoded. The error is
         ``X - q J``, ``J = floor((r + X) / q)``. For r in 0..q-1 (other sums differ by multiples of q) and discrete
@@ -231,7 +232,7 @@ class SplitAndMix(SumReports):
         return laplace_profile(self.eps / self.numbers.max_value, self.numbers.max_value, distance=distance)
 
     def _distance(self, users: int) -> float | None:
-        """Return the statistical distance of the shares of a number of users, None if it is not proven."""
+        """Return the statistical distance of the shares of this number of users; None without a proof."""
         if self.form == "collision":
             return ikos_distance(users, self.group_order, self.shares)
         if self.form != "worst_case" or users < _LEAST_USERS:
@@ -240,7 +241,7 @@ class SplitAndMix(SumReports):
         return float(2 ** (-((self.shares - 2) * per_share - math.log2(self.group_order)) / 2))
 
     def profile_among(self, users: int, honest: int, *, colluding: bool) -> PrivacyProfile | None:
-        """Return the profile of the noise and the shares of the honest users; the noise is of pure eps."""
+        """Return the profile of the honest users' noise and shares; their noise is treated as pure eps."""
         size, distance = self.numbers.max_value, self._distance(honest)
         if honest >= self.n_users or distance is None:
             return self.profile_for(honest)

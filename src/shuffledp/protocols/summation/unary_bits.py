@@ -1,4 +1,4 @@
-r"""Unary bits: a number as r bits, as many ones as its level, each replaced by a fair coin with probability lambda.
+r"""Unary bits: a number as r bits, as many ones as its level; fair coins replace bits with probability lambda.
 
 The protocol is by Cheu, Smith, Ullman, Zeber and Zhilyaev (2019), for real numbers; the accounting is derived for this
 project. Let the adversary know which bits of the *other* users became coins: these coins add M fair coins to the number
@@ -44,7 +44,7 @@ _XTOL = 1e-7
 
 
 def unary_bits_delta(eps: float, n: int, bits: int, uniform_rate: float) -> float:
-    """Return an upper bound on delta for every data set of n users; blocks of numbers of coins add less than 1 %."""
+    """Return an upper bound on delta for every data set of n users; grouping numbers of coins adds less than 1 %."""
     return settled(lambda tail: _delta(n, bits, uniform_rate, eps, tail))
 
 
@@ -79,7 +79,7 @@ def _delta(n: int, bits: int, rate: float, eps: float, tail: float) -> float:
 
 
 def _mixed_delta(coins: Window, bits: int, rate: float, eps: float, tail: float, block: int = 1) -> float:
-    """Return delta averaged over the number of coins of the other users, which the adversary learns."""
+    """Return delta averaged over the other users' number of coins, which the adversary knows."""
     lowest_block = coins.start // block
     weights = np.bincount(coins.support // block - lowest_block, coins.pmf)
     number = block * (lowest_block + np.arange(weights.size))  # the fewest of each block
@@ -99,7 +99,7 @@ def _mixed_delta(coins: Window, bits: int, rate: float, eps: float, tail: float,
 
 
 def _with_own(noise: Floats, own: Window, bits: int, *, turned: bool) -> Floats:
-    """Return the laws (rows, w + bits) of noise plus user 1's ones; `own` is the law of user 1's ones at level 0."""
+    """Return the laws (rows, w + bits) of noise plus user 1's ones at level 0 (law `own`) or, `turned`, at level r."""
     law = np.zeros((noise.shape[0], noise.shape[1] + bits))
     for ones, mass in zip(own.support.tolist(), own.pmf.tolist(), strict=True):
         place = bits - ones if turned else ones
@@ -115,7 +115,7 @@ def bit_variances(numbers: Numbers, bits: int, uniform_rate: float) -> Floats:
 
 @dataclass(frozen=True)
 class UnaryBits(SumReports):
-    """Bits as messages, r per user, as many ones as the level of the number; users rely on all others for fair coins.
+    """Bits as messages, r per user, with as many ones as the number's level; users rely on all others for coins.
 
     Each bit is replaced by a fair coin with probability lambda, the ``uniform_rate``.
     """
@@ -145,7 +145,7 @@ class UnaryBits(SumReports):
         return cls(n, numbers, chosen, unary_bits_rate(n, chosen, eps, delta))
 
     def local_epsilon(self) -> float:
-        """Return the local eps of all bits of a user, each of which may differ between two numbers."""
+        """Return the local eps of all bits of a user; every bit may differ between two numbers."""
         return self.bits * (math.log(2 - self.uniform_rate) - math.log(self.uniform_rate))
 
     def cost(self) -> Cost:
@@ -176,7 +176,7 @@ class UnaryBits(SumReports):
         return (seen - coins / 2) / (self.bits * (1 - self.uniform_rate)) * self.numbers.unit
 
     def expected_variance(self, participants: Participants) -> Floats:
-        """Return the variance of the sum given the numbers, (R,), which includes rounding."""
+        """Return the variance of the sum given the numbers, (R,), with the variance of rounding."""
         each = bit_variances(self.numbers, self.bits, self.uniform_rate)
         return self.numbers.held(participants) @ each * self.numbers.unit**2
 

@@ -22,7 +22,7 @@ BITS_PER_COORDINATE = 64
 
 
 def clipped(values: Array, task: Vectors) -> Floats:
-    """Return copies of the vectors, scaled down to norm ``task.clip``. Raise ValueError for another dimension."""
+    """Return copies of the vectors, scaled to norm at most ``task.clip``. Raise ValueError for another dimension."""
     given = np.asarray(values, float)
     if given.ndim != 2 or given.shape[1] != task.dimension:
         raise ValueError(f"Expected vectors of shape (n, {task.dimension}), got {given.shape}.")
@@ -31,7 +31,7 @@ def clipped(values: Array, task: Vectors) -> Floats:
 
 
 def vectors_of(task: Task) -> Vectors:
-    """Return the task. Raise ValueError for another kind of task, and `Infeasible` for another norm than l1."""
+    """Return the task. Raise ValueError for another kind of task, and `Infeasible` for a norm other than l1."""
     if not isinstance(task, Vectors):
         raise ValueError(f"This protocol estimates means of vectors, but the task is {task.kind!r}.")
     if task.norm != "l1":
@@ -82,7 +82,7 @@ class LaplaceResponse:
 
 @dataclass(frozen=True)
 class VectorReports(OneReport):
-    """Reports of clipped vectors with Laplace noise; the fixed public input is the zero vector."""
+    """Reports of clipped vectors with Laplace noise; the dummies' public input is the zero vector."""
 
     no_client = "Laplace noise is a real number, for which there is no exact sampler."
 
@@ -133,7 +133,7 @@ class LaplaceNoise(VectorReports):
         )
 
     def estimate(self, aggregate: Array, public: Public) -> Floats:
-        """Return unbiased mean vectors, (R, dimension), as dummies have mean 0."""
+        """Return unbiased mean vectors, (R, dimension); dummies have mean 0."""
         return aggregate / public.n_users[:, None]
 
     def expected_variance(self, participants: Participants) -> Floats:

@@ -1,4 +1,4 @@
-"""Statistics of participants with vectors that fast laws need, besides the sum of the vectors."""
+"""Statistics of participants with vectors, beyond the sum of the vectors, for fast laws."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from shuffledp.tasks import Floats, Ints, Participants, Vectors
 
 @dataclass(frozen=True)
 class VectorParticipants(Participants):
-    """Participants of a vectors task, with precomputed statistics so that raw inputs need not be read.
+    """Participants of a vectors task with precomputed statistics, so that raw inputs need not be read.
 
     Without these fields, the same statistics are computed from ``users``.
 
@@ -56,7 +56,7 @@ def sums_of_some(participants: Participants, task: Vectors, sizes: Ints, rng: Ge
 
 
 def spread_of(participants: Participants, task: Vectors) -> Floats | None:
-    """Return the variance of each coordinate among the participants, (R, dimension), or None without their vectors."""
+    """Return the variance of each coordinate among the participants, (R, dimension), or None without the vectors."""
     if isinstance(participants, VectorParticipants) and participants.spread is not None:
         return participants.spread
     if participants.users is None:
@@ -71,7 +71,7 @@ def spread_of(participants: Participants, task: Vectors) -> Floats | None:
 
 
 def squares_of(participants: Participants, task: Vectors) -> tuple[Floats, Floats] | None:
-    """Return sums of squared coordinates of the clipped vectors, and of their directions; None without the vectors."""
+    """Return sums of squared coordinates of the clipped vectors and of their directions; None without the vectors."""
     if isinstance(participants, VectorParticipants) and participants.squares is not None:
         assert participants.directions is not None  # both or none
         return participants.squares, participants.directions

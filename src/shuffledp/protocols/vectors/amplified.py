@@ -8,7 +8,7 @@ from shuffledp.protocols.vectors._laplace import LaplaceNoise
 
 @dataclass(frozen=True)
 class Amplified(AmplifiedSchedule, LaplaceNoise):
-    """Laplace noise, amplified by the reports of a random number of other users, with no dummies."""
+    """Laplace noise without dummies, amplified by the reports of a random number of other users."""
 
     name = "amplified"
     task_kind = "vectors"

@@ -19,10 +19,10 @@ from shuffledp.tasks import Array, Budget, Floats, Neighbours, Participants, Pub
 
 @dataclass(frozen=True)
 class CentralGaussian(ProtocolBase):
-    """Sum of clipped vectors with Gaussian noise, sigma per coordinate, of a trusted curator.
+    """Sum of clipped vectors to which a trusted curator adds Gaussian noise, sigma per coordinate.
 
-    One user moves the sum by up to 2 clips in the l2 norm under ``replace_one``, by one clip under ``add_remove``. The
-    guarantee holds for real numbers and not for floating-point numbers, as the noise is continuous.
+    One user changes the sum by up to 2 clips in the l2 norm under ``replace_one``, and by up to one clip under
+    ``add_remove``. The guarantee holds for real numbers and not for floating-point numbers, as the noise is continuous.
     """
 
     no_client = "A curator draws the noise; users send their data as they are."

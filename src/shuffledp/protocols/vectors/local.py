@@ -17,7 +17,7 @@ class Local(LocalSchedule, LaplaceNoise):
     task_kind = "vectors"
 
     def privacy_profile(self) -> PrivacyProfile:
-        """Return an upper bound for one eps-DP report: randomized response over two values dominates the report."""
+        """Return an upper bound for one eps-DP report, the exact profile of randomized response over two values."""
         keep = -np.logaddexp(0.0, -self.eps_local)
         pair = np.array([keep, keep - self.eps_local])
         return CountPair(pair, pair[::-1], source=self.source, kind="upper")

@@ -1,4 +1,4 @@
-"""NON-ADAPTIVE: Laplace noise with a fixed number of dummies, which allow a larger local budget."""
+"""NON-ADAPTIVE: Laplace noise with a fixed number of dummies, which permit a larger local budget."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""PrivUnit: a random unit vector that is more likely to lie near the user's direction, under the privacy blanket.
+"""PrivUnit: a random unit vector, more likely near the user's direction, under the privacy blanket.
 
 The cap of mass ``c <= 1/2`` around a direction v is the set of unit vectors whose inner product with v is at least
 gamma. A report is uniform in the cap of the user's direction with probability p, and otherwise uniform outside of it;
@@ -48,7 +48,7 @@ _DRAWS = 2**21
 
 @dataclass(frozen=True)
 class CapReport:
-    """Law of the inner product of a report and its direction, for d >= 2 dimensions, c in (0, 1/2] and p in (c, 1)."""
+    """Law of the inner product of a report and its user's direction, for d >= 2, c in (0, 1/2] and p in (c, 1)."""
 
     dimension: int
     cap_mass: float
@@ -56,7 +56,7 @@ class CapReport:
 
     @property
     def height(self) -> float:
-        """gamma in [0, 1), the root of ``c = I_{1 - gamma^2}((d - 1) / 2, 1/2) / 2``."""
+        """Number gamma in [0, 1), the root of ``c = I_{1 - gamma^2}((d - 1) / 2, 1/2) / 2``."""
         return math.sqrt(float(betaincinv(0.5, (self.dimension - 1) / 2, 1 - 2 * self.cap_mass)))
 
     @property
@@ -72,7 +72,7 @@ class CapReport:
 
     @property
     def square(self) -> float:
-        """Mean square: s times the Beta(1/2, (d - 1) / 2) density is 1/d times the Beta(3/2, (d - 1) / 2) density."""
+        """Mean square; s times the Beta(1/2, (d - 1) / 2) density is 1/d times the Beta(3/2, (d - 1) / 2) density."""
         d, c, p = self.dimension, self.cap_mass, self.in_cap
         within = float(betaincc(1.5, (d - 1) / 2, self.height**2)) / (2 * d)
         return p / c * within + (1 - p) / (1 - c) * (1 / d - within)
@@ -83,12 +83,12 @@ class CapReport:
 
 
 def cap_probability(cap_mass: float, eps_local: float) -> float:
-    """Return the p that solves ``eps_local = ln(p (1 - c) / ((1 - p) c))``."""
+    """Return the probability p that solves ``eps_local = ln(p (1 - c) / ((1 - p) c))``."""
     return 1 / (1 + (1 - cap_mass) / cap_mass * math.exp(-eps_local))
 
 
 def best_cap(n: int, dimension: int, eps: float, delta: float) -> tuple[float, float]:
-    """Return the mass of the cap among `CAP_MASSES` with the least error for unit vectors, and its local budget.
+    """Return the mass of the cap in `CAP_MASSES` with the least error for unit vectors, and its local budget.
 
     For many users ``lambda = 2 / (c n mu^2)``, where Gaussian noise with the ratio mu of sensitivity to deviation meets
     the budget. The search begins with the cap that is best in this limit, and continues with its neighbors as long as
@@ -167,7 +167,7 @@ class PrivUnit(PlannedUsers):
 
     @property
     def report(self) -> CapReport:
-        """Law of the inner product of a report and its direction."""
+        """Law of the inner product of a report and its user's direction."""
         return CapReport(self.task.dimension, self.cap_mass, self.in_cap)
 
     def cost(self) -> Cost:
@@ -219,7 +219,7 @@ class PrivUnit(PlannedUsers):
         return (reports - squares) / n**2
 
     def profile_for(self, users: int) -> PrivacyProfile:
-        """Return the blanket profile of the other users' uniform reports."""
+        """Return the profile of the blanket, the other users' uniform reports."""
         return favored_profile(users, 1 / self.cap_mass, self.eps_local)
 
 

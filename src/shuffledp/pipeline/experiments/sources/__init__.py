@@ -1,4 +1,4 @@
-"""Data of the participants: the sources of a configuration, one module per kind of task."""
+"""Data of the participants: the sources that a configuration can name, one module per kind of task."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _fits(config: Mapping[str, Any], task: Task) -> bool:
 
 
 def check_data(config: Mapping[str, Any], task: Task) -> None:
-    """Raise ``ValueError`` if data cannot fit the task, as far as this is known before they are loaded."""
+    """Raise ``ValueError`` for data that cannot fit the task, as far as this is known before loading."""
     if config["name"] == OWN:
         import_module(OWN_MODULE).check(config, task)
         return
@@ -78,7 +78,7 @@ def check_data(config: Mapping[str, Any], task: Task) -> None:
 def with_found_domain(
     task: Mapping[str, Any], data: Mapping[str, Any], prepared: Path
 ) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
-    """Return task and data of a configuration with a domain, by default the domain found in the user's file."""
+    """Return task and data of a configuration with a domain, by default the domain in the user's file."""
     if data["name"] != OWN:
         return task, data
     found: tuple[Mapping[str, Any], Mapping[str, Any]] = import_module(OWN_MODULE).completed(
@@ -88,7 +88,7 @@ def with_found_domain(
 
 
 def source_from(config: Mapping[str, Any], task: Task, prepared: Path) -> Source:
-    """Return the data source of a configuration; raise ``ValueError`` if the data do not fit the task.
+    """Return the data source of a configuration. Raise ``ValueError`` if the data do not fit the task.
 
     ``config`` has the ``name`` of a data set with ``column`` and ``draw``; or ``file`` with a ``path``, prepared by
     `shuffledp.pipeline.experiments.user_files`; or ``categorical`` with ``weights``; or ``uniform``, ``zipf`` with an

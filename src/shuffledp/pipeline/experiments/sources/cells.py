@@ -1,4 +1,4 @@
-"""Data of one of finitely many values per user, by numbers of users per value."""
+"""Data with finitely many values per user, as numbers of users per value."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from shuffledp.tasks import Floats, Ints
 
 @dataclass(frozen=True)
 class Cells(Source):
-    """Records `holders` per value for draws without replacement, or only the probabilities `shares` of the values."""
+    """Probabilities `shares` of the values; for draws without replacement also the numbers `holders` of records."""
 
     shares: Floats
     holders: Ints | None
@@ -26,7 +26,7 @@ class Cells(Source):
         return None if self.holders is None else int(self.holders.sum())
 
     def draw(self, n: int, rng: np.random.Generator) -> Held:
-        """Draw the number of participants per value, of the shape of `shares`."""
+        """Draw the number of participants with each value, in the shape of `shares`."""
         if self.holders is None or self.size is None:
             drawn = rng.multinomial(n, self.shares.ravel())
         elif n > self.size:
@@ -36,7 +36,7 @@ class Cells(Source):
         return np.asarray(drawn.reshape(self.shares.shape))
 
     def expected_counts(self, n: Ints) -> Floats:
-        """Return the expected users per value, which are whole numbers if everybody takes part: errors jump there."""
+        """Return the expected users per value; if everybody takes part, these are the exact integers."""
         users = n.reshape(-1, *[1] * self.shares.ndim)
         counts = users * self.shares
         return counts if self.holders is None else np.where(users == self.size, self.holders, counts)

@@ -1,4 +1,4 @@
-"""Unit vectors along the axes, in both directions: the longest admissible vectors in the l1 and in the l2 norm."""
+"""Unit vectors along the axes in both directions, the longest admissible vectors in the l1 and the l2 norm."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ USERS_AT_ONCE = 500
 
 @dataclass(frozen=True)
 class Directions(Source):
-    """Source of independent users with ``clip`` times plus or minus a basis vector, all ``2 d`` equally likely."""
+    """Independent users with ``clip`` times plus or minus a basis vector, all ``2 d`` vectors equally likely."""
 
     task: Vectors
 
     def draw(self, n: int, rng: np.random.Generator) -> Held:
-        """Draw the number of participants per direction, (2 d,): first along the axes, then opposite to them."""
+        """Draw the number of participants per direction, (2 d,): positive directions first, then negative ones."""
         d = self.task.dimension
         return rng.multinomial(n, np.full(2 * d, 1 / (2 * d)))
 
     def gathered(self, n: Ints, held: Sequence[Held], truth: str) -> Participants:
-        """Return the participants; the counts are sums of vectors."""
+        """Return the participants, whose counts are sums of vectors."""
         users_by_direction = np.stack(held)
         sums = self._sums(users_by_direction)
         target = sums / n[:, None] if truth == "participants" else np.zeros_like(sums)
@@ -50,7 +50,7 @@ class Directions(Source):
         )
 
     def expected(self, n: Ints, truth: str) -> tuple[Participants, Floats]:
-        """Return the expected sums, which are zero, and the sums of squares, which are equal for all axes."""
+        """Return the expected sums, which are zero, and the expected sums of squares, which are equal for all axes."""
         d, clip = self.task.dimension, self.task.clip
         nothing = np.zeros((len(n), d))
         squares = np.repeat(n[:, None] * clip**2 / d, d, axis=1)
@@ -79,9 +79,9 @@ class Directions(Source):
 
 
 def check(config: Mapping[str, Any], task: Vectors) -> None:
-    """Accept every task: the vectors have the same length in both norms."""
+    """Accept every task, as the vectors have the same length in both norms."""
 
 
 def source(config: Mapping[str, Any], task: Vectors, dataset: Dataset | None) -> Directions:
-    """Return the directions of a task; another clipping norm gives the same draw."""
+    """Return the directions for a task; the draw does not depend on the clipping norm."""
     return Directions(config, "synthetic", "", task)

@@ -1,4 +1,4 @@
-"""The interface of a source of participants' data."""
+"""Interface of a source of participants' data."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ VECTOR_COLUMNS: Mapping[str, tuple[str, str]] = {
 class Source(ABC):
     """Source of the participants' data.
 
-    ``key`` names the data in the seed: all settings of the configuration and of the task on which a draw depends,
+    ``key`` identifies the data in the seed: all settings of the configuration and the task that a draw depends on,
     except the shape of the task's counts. ``details`` are further entries of provenance, such as the user's file and
     its checksum.
     """
@@ -50,35 +50,35 @@ class Source(ABC):
 
     @abstractmethod
     def draw(self, n: int, rng: np.random.Generator) -> Held:
-        """Draw the data of n participants, in the form of the argument of `gathered`."""
+        """Draw the data of n participants, as an element of `held` in `gathered`."""
 
     @abstractmethod
     def gathered(self, n: Ints, held: Sequence[Held], truth: str) -> Participants:
-        """Return the participants of all repeats from the draw of each repeat."""
+        """Return the participants of all repeats, from the draws `held` of the repeats."""
 
     @abstractmethod
     def expected(self, n: Ints, truth: str) -> tuple[Participants, Floats] | None:
-        """Return the expected counts of n participants, and their truth's variance around the target; or None."""
+        """Return participants with expected counts, and their truth's variance around the target; None if unknown."""
 
 
 @dataclass(frozen=True)
 class UnlikeStandIn(Source):
-    """Substitute of another shape than the task's, with closed forms that need no data and without participants."""
+    """Substitute whose shape differs from the task's: it has no participants, but allows closed forms without data."""
 
     task: Task
 
     drawable = False
 
     def draw(self, n: int, rng: np.random.Generator) -> Held:
-        """Raise an error, as a substitute of another shape has no draws."""
+        """Raise an error, because a substitute of another shape has no draws."""
         raise ValueError(f"No participants can be drawn: {self.note}")
 
     def gathered(self, n: Ints, held: Sequence[Held], truth: str) -> Participants:
-        """Raise an error, as a substitute of another shape has no participants."""
+        """Raise an error, because a substitute of another shape has no participants."""
         raise ValueError(f"No participants can be drawn: {self.note}")
 
     def expected(self, n: Ints, truth: str) -> tuple[Participants, Floats] | None:
-        """Return the numbers of participants with counts of nan, so that closed forms in the counts are nan."""
+        """Return participants with counts of nan, so that closed forms that need counts are nan."""
         if truth != "participants":
             return None
         unknown = np.full((len(n), *self.task.counts_shape), np.nan)
@@ -86,7 +86,7 @@ class UnlikeStandIn(Source):
 
 
 def with_replacement(config: Mapping[str, Any]) -> bool:
-    """Return whether participants are drawn from the records with replacement."""
+    """Return whether participants are drawn with replacement from the records."""
     return bool(config.get("draw") == "with_replacement")
 
 
@@ -96,5 +96,5 @@ def too_many(n: int, records: int) -> str:
 
 
 def finite_population_correction(n: Ints, size: int | None) -> Floats:
-    """Return the finite population correction, (R,); 1 for draws with replacement (None)."""
+    """Return the finite population correction, (R,), which is 1 for draws with replacement (`size` None)."""
     return np.ones(len(n)) if size is None else (size - n) / max(size - 1, 1)

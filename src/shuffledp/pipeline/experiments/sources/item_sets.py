@@ -1,4 +1,4 @@
-"""Data of one set of items and one privacy level per user."""
+"""Data with one set of items and one privacy level per user."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LAST = 10.0
 
 
 def level_sizes(split: str, n: int) -> list[int]:
-    """Return the users per privacy level from a split such as ``25-50-25`` (percent), rounded with sum n."""
+    """Return the users per privacy level for a split such as ``25-50-25`` (percent); rounded numbers sum to n."""
     shares = split_shares(split)
     ends = [round(n * sum(shares[: level + 1])) for level in range(len(shares))]
     return [end - start for start, end in zip([0, *ends], ends, strict=False)]
@@ -47,7 +47,7 @@ def split_shares(split: str) -> list[float]:
 
 @dataclass(frozen=True)
 class HeldSets(Source):
-    """Sets of ``task.set_size`` distinct items of users in random order; the first users have the lowest level."""
+    """Users' sets of ``task.set_size`` distinct items, in random order; the first users have the lowest level."""
 
     task: Sets
     split: str
@@ -55,11 +55,11 @@ class HeldSets(Source):
     @property
     @abstractmethod
     def marginals(self) -> Floats:
-        """Probability that a user has each item, (d,)."""
+        """Probability of each item to be in a user's set, (d,)."""
 
     @property
     def records(self) -> int | None:
-        """Size of the population for draws without replacement; None if users are drawn independently."""
+        """Number of records for draws without replacement; None if users are independent."""
         return None
 
     def draw(self, n: int, rng: np.random.Generator) -> Held:
@@ -73,7 +73,7 @@ class HeldSets(Source):
         """Draw the sets of n users."""
 
     def gathered(self, n: Ints, held: Sequence[Held], truth: str) -> Participants:
-        """Return the participants; the counts are the holders per privacy level and item."""
+        """Return the participants, whose counts are the holders per privacy level and item."""
         sizes = [level_sizes(self.split, int(users)) for users in n]
         counts = np.stack([self._holders(sets, size) for sets, size in zip(held, sizes, strict=True)])
         share = counts.sum(axis=1) / n[:, None]
@@ -104,7 +104,7 @@ class HeldSets(Source):
 
 @dataclass(frozen=True)
 class UniformSets(HeldSets):
-    """Independent, uniformly random sets for all users."""
+    """Independent, uniformly random sets of all users."""
 
     @property
     def marginals(self) -> Floats:
@@ -112,7 +112,7 @@ class UniformSets(HeldSets):
         return np.full(self.task.domain_size, self.task.set_size / self.task.domain_size)
 
     def _drawn(self, n: int, rng: np.random.Generator) -> Held:
-        """Draw sets of n users, (n, s), by Floyd's algorithm: one pass per item, for all users at once."""
+        """Draw the sets of n users, (n, s), by Floyd's algorithm, one item of all users at a time."""
         d, s = self.task.domain_size, self.task.set_size
         chosen = np.empty((n, s), np.int32)
         for i, top in enumerate(range(d - s, d)):
@@ -124,11 +124,10 @@ class UniformSets(HeldSets):
 
 @dataclass(frozen=True)
 class PageSets(HeldSets):
-    """Page categories of MSNBC users, reduced or padded to one size.
+    """Page categories of MSNBC users, cut or padded to sets of one size.
 
-    Larger sets are reduced to a uniform subset. Smaller sets are filled with uniformly random categories that the user
-    did not visit (padding ``categories``), or with distinct dummy tokens (padding ``tokens``), which are items after
-    the categories.
+    Larger sets keep a uniform subset. Smaller sets get uniformly random categories that the user did not visit (padding
+    ``categories``), or distinct dummy tokens (padding ``tokens``), whose indices follow the categories.
     """
 
     dataset: Dataset
@@ -142,7 +141,7 @@ class PageSets(HeldSets):
 
     @property
     def marginals(self) -> Floats:
-        """Exact marginals, from all distinct sets and their multiplicities."""
+        """Exact probabilities of the items, from all distinct sets and their multiplicities."""
         masks, count = self.dataset.sets()
         held, s = members(masks), self.task.set_size
         size = held.sum(axis=1)
@@ -163,7 +162,7 @@ class PageSets(HeldSets):
 
 
 def of_one_size(held: NDArray[np.bool_], task: Sets, padding: str, rng: np.random.Generator) -> Held:
-    """Return the user's items followed by padding, each in random order, cut off at the size of a set."""
+    """Return the user's items followed by padding, each in random order, cut to the set size."""
     n, items = held.shape
     keys = rng.random((n, task.domain_size))
     keys[:, :items] += np.where(held, 0.0, LAST)
@@ -185,7 +184,7 @@ def source(config: Mapping[str, Any], task: Sets, dataset: Dataset | None) -> He
 
 
 def check(config: Mapping[str, Any], task: Sets) -> None:
-    """Raise ``ValueError`` for a split, a padding or a number of items that does not fit the task."""
+    """Raise ``ValueError`` for a split, padding or number of items that does not fit the task."""
     if "split" not in config:
         raise ValueError("Sets need a split of the users over the privacy levels, such as 25-50-25.")
     levels, categories = len(split_shares(config["split"])), len(MSNBC_CATEGORIES)

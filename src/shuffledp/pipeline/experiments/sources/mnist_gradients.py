@@ -1,4 +1,4 @@
-"""Data of one gradient per image of MNIST."""
+"""Data with one gradient per image of MNIST."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Gradients(Source):
         return rng.choice(len(self.gradients), n, replace=self.replace).astype(np.int32)
 
     def gathered(self, n: Ints, held: Sequence[Held], truth: str) -> Participants:
-        """Return the participants; the counts are sums of gradients."""
+        """Return the participants, whose counts are sums of gradients."""
         sums = self._sums(held)
         mean = self.gradients.mean
         target = sums / n[:, None] if truth == "participants" else np.broadcast_to(mean, sums.shape)
@@ -78,13 +78,13 @@ class Gradients(Source):
 
 
 def check(config: Mapping[str, Any], task: Vectors) -> None:
-    """Raise ``ValueError`` if the task clips vectors in another norm than the gradients."""
+    """Raise ``ValueError`` if the task's clipping norm is not the norm of the gradients."""
     if task.norm != "l1":
         raise ValueError(f"norm must be 'l1', in which the gradients are clipped, got {task.norm!r}.")
 
 
 def source(config: Mapping[str, Any], task: Vectors, dataset: Dataset) -> Source:
-    """Return the gradients of a data set of images; a substitute may have another dimension than the task."""
+    """Return the gradients of a data set of images; the dimension of a substitute may differ from the task's."""
     images, labels = (dataset.arrays[name] for name in VECTOR_COLUMNS[config["column"]])
     gradients = SoftmaxGradients(images, labels, task.clip)
     about = dataset.provenance
@@ -96,7 +96,7 @@ def source(config: Mapping[str, Any], task: Vectors, dataset: Dataset) -> Source
 def _of_another_dimension(
     config: Mapping[str, Any], task: Vectors, about: Provenance, dimension: int
 ) -> UnlikeStandIn:
-    """Return a source without participants for a substitute of another dimension; raise for real data."""
+    """Return a source without participants for a substitute of another dimension. Raise for real data."""
     if about.source != "stand_in":
         raise ValueError(
             f"{config['name']}: vectors have dimension {dimension}, but the task's is {task.dimension}."

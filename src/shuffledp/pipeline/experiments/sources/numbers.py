@@ -1,4 +1,4 @@
-"""Data of one number per user, or of one number in one of several coordinates."""
+"""Data with one number per user, possibly in one of several coordinates."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Numbers(Cells):
     task: Summation
 
     def gathered(self, n: Ints, held: Sequence[Held], truth: str) -> Participants:
-        """Return the participants; the counts are users per value, and the truth is the sum."""
+        """Return the participants; their counts are users per value, and the truth is the sum."""
         counts = np.stack(held)
         own = counts @ self.task.values
         target = own if truth == "participants" else n.reshape(-1, *[1] * (own.ndim - 1)) * self._mean
@@ -55,7 +55,7 @@ class Numbers(Cells):
         return np.asarray(self.shares @ self.task.values)
 
     def _raw(self, index: Ints) -> Held:
-        """Return raw inputs: number, or coordinate and number, as integers (multiples of ``1 / max_value`` if real)."""
+        """Return raw inputs as integers: numbers, or coordinates with numbers (real ones in units of 1 / max_value)."""
         *coordinate, value = np.unravel_index(index, self.task.counts_shape)
         number = value - (self.task.max_value if self.task.signed else 0)
         return number if not coordinate else np.column_stack((coordinate[0], number))
@@ -81,7 +81,7 @@ def _holders(dataset: Dataset, column: str, task: Summation) -> Ints:
 
 
 def check(config: Mapping[str, Any], task: Summation) -> None:
-    """Raise ``ValueError`` if values or coordinates of the data differ from the task's."""
+    """Raise ``ValueError`` if the data's values or coordinates differ from the task's."""
     sparse = config.get("column") in SPARSE_COLUMNS
     if config["name"] not in ("uniform", "categorical") and (sparse != (task.coordinates > 1) or task.signed):
         raise ValueError(

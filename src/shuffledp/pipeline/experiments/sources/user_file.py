@@ -40,7 +40,7 @@ AT_ONCE = 10_000_000
 
 
 def with_domain(task: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a task's configuration with a listed domain and the padding by tokens that follow from the data."""
+    """Return a task's configuration with the domain size and the padding by tokens that the data determine."""
     found = dict(task)
     tokens = _tokens(task, data)
     if tokens:
@@ -51,7 +51,7 @@ def with_domain(task: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, A
 
 
 def request(task: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the request for a file as plain data: path, columns, and the domain or the levels of numbers."""
+    """Return the request for a file as plain data: path, columns, and domain or levels of numbers."""
     kind = task["kind"]
     columns = {key: data[key] for key in _WHERE if key in data}
     if "counts" in data:
@@ -75,7 +75,7 @@ def key_of(asked: Mapping[str, Any]) -> str:
 
 
 def files_of(prepared: Path, key: str) -> tuple[Path, Path, Path]:
-    """Return the paths of the numbers, of their description, and of the checksums of both."""
+    """Return the paths of the numbers, of their description, and of the checksums of these two files."""
     return prepared / f"{key}.npz", prepared / f"{key}.json", prepared / f"{key}.sha256"
 
 
@@ -106,7 +106,7 @@ class Prepared:
 
 
 def load(asked: Mapping[str, Any], prepared: Path) -> Prepared:
-    """Read the files of `shuffledp.pipeline.experiments.user_files.prepare`, after a check of their checksums."""
+    """Read the files of `shuffledp.pipeline.experiments.user_files.prepare` after a check of their checksums."""
     numbers, about, checksum = files_of(prepared, key_of(asked))
     with np.load(io.BytesIO(read_verified(numbers, checksum)), allow_pickle=False) as bundle:
         arrays = {name: bundle[name] for name in bundle.files}
@@ -116,7 +116,7 @@ def load(asked: Mapping[str, Any], prepared: Path) -> Prepared:
 def completed(
     task: Mapping[str, Any], data: Mapping[str, Any], prepared: Path
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return task and data with a domain, by default the domain found in the file."""
+    """Return task and data with a domain, by default the domain in the file."""
     whole = with_domain(task, data)
     if task["kind"] == "summation" or "domain_size" in whole:
         return whole, dict(data)
@@ -128,7 +128,7 @@ def completed(
 
 
 def check(config: Mapping[str, Any], task: Task) -> None:
-    """Raise ``ValueError`` for data that a file cannot provide, or that do not fit the task."""
+    """Raise ``ValueError`` for data that a file cannot have, or that do not fit the task."""
     if task.kind not in KINDS:
         raise ValueError(
             f"A file cannot be used for a {task.kind} task, only for tasks of the kinds {', '.join(KINDS)}."
@@ -185,7 +185,7 @@ def _split(config: Mapping[str, Any], task: Sets) -> str:
 
 
 def source(config: Mapping[str, Any], task: Task, prepared: Path) -> Source:
-    """Return the source of a prepared file."""
+    """Return the source for a prepared file."""
     found = load(request({"kind": task.kind, **asdict(task)}, config), prepared)
     note, details = str(found.about["note"]), {"file": dict(found.about["file"])}
     replace = with_replacement(config)
@@ -208,7 +208,7 @@ def source(config: Mapping[str, Any], task: Task, prepared: Path) -> Source:
 
 @dataclass(frozen=True)
 class FileSets(HeldSets):
-    """Sets of a file with arrays as in `shuffledp.userdata.sets.Collected`, reduced or padded to one size."""
+    """Sets of a file, in the arrays of `shuffledp.userdata.sets.Collected`, cut or padded to one size."""
 
     sizes: NDArray[np.int64]
     items: NDArray[np.int64]
@@ -217,12 +217,12 @@ class FileSets(HeldSets):
 
     @property
     def records(self) -> int | None:
-        """Number of users of the file."""
+        """Number of users in the file."""
         return None if self.replace else len(self.sizes)
 
     @cached_property
     def marginals(self) -> Floats:
-        """Exact marginals, over the users of the file."""
+        """Exact probabilities of the items, over all users in the file."""
         s, real = self.task.set_size, self.task.estimate_shape[0]
         own = kept_shares(self.sizes, self.items, real, s)
         if self.padding == "tokens":

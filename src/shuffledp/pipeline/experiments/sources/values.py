@@ -1,4 +1,4 @@
-"""Data of one of k values per user."""
+"""Data with one of k values per user."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Values(Cells):
     """One of k values per user."""
 
     def gathered(self, n: Ints, held: Sequence[Held], truth: str) -> Participants:
-        """Return the participants; the counts are users per value."""
+        """Return the participants, whose counts are users per value."""
         counts = np.stack(held)
         share = counts / n[:, None]
         target = share if truth == "participants" else np.broadcast_to(self.shares, share.shape)
@@ -68,7 +68,7 @@ def source(config: Mapping[str, Any], task: Frequency, dataset: Dataset | None) 
 
 
 def _shares(config: Mapping[str, Any], k: int) -> Floats:
-    """Return the probability of every value of synthetic data, (k,); the first value is the most frequent."""
+    """Return the probability of each value in synthetic data, (k,); the first value is the most frequent."""
     if config["name"] == "uniform":
         return np.full(k, 1 / k)
     if config["name"] == "zipf":
@@ -81,7 +81,7 @@ def _shares(config: Mapping[str, Any], k: int) -> Floats:
 
 
 def _rounded(shares: Floats, records: int) -> Ints:
-    """Return integers nearest to the shares of the records, (k,), rounded by largest remainders."""
+    """Return integers, (k,), close to the shares of the records, by largest remainders."""
     exact = shares * records
     holders = np.floor(exact * (1 + 1e-12) + 1e-9).astype(np.int64)
     more = np.argsort(holders - exact, kind="stable")[: records - int(holders.sum())]

@@ -1,4 +1,4 @@
-"""Witnesses for findings about released code of compared protocols; each entry names the version of the code.
+"""Witnesses for findings about the released code of compared protocols; each entry names the version of the code.
 
 Notation: n users; mu the mean number of dummies of a bin; h = ((u x + v) mod q) mod b the hash of a tuple (u, v).
 """
@@ -37,14 +37,14 @@ def _bins_delta(n: int, mu: float, eps: float) -> float:
 
 
 def _criterion(n: int, mu: float, eps: float) -> float:
-    """Return the code's criterion for delta: ``Pr[X1 >= e^eps X2 - 1]``, both Bin(n, mu / n)."""
+    """Return the code's criterion for delta, ``Pr[X1 >= e^eps X2 - 1]`` with both variables Bin(n, mu / n)."""
     window = binomial_window(n, mu / n, 1e-40)
     first = np.maximum(np.ceil(math.exp(eps) * window.support - 1), 0)
     return float(window.pmf @ binom.sf(first - 1, n, mu / n))
 
 
 def _searched(n: int, eps: float, delta: float, most: float) -> float:
-    """Return the mu at which the code's search ends if its sums are exact, to a tenth."""
+    """Return, to a tenth, the mu at which the code's search would end if its sums were exact."""
     low, high = 0.0, most
     while low + 0.1 < high:
         middle = (low + high) / 2
@@ -53,7 +53,7 @@ def _searched(n: int, eps: float, delta: float, most: float) -> float:
 
 
 def search_without_a_check() -> Witness:
-    """Return the witness of CMP-E1: the search returns 1,000 if no mu below 1,000 passes its test."""
+    """Return the witness of CMP-E1: the search returns 1,000 if no mu below 1,000 passes the test."""
     eps, users = 0.2, (10**4, 10**5, 10**6)
     none_passes = all(_criterion(n, _MOST_MU, eps) > n**-2.0 for n in users)
     true = [_bins_delta(n, _MOST_MU, eps) for n in users]
@@ -67,7 +67,7 @@ def search_without_a_check() -> Witness:
 
 
 def search_criterion() -> Witness:
-    """Return the witness of CMP-E2: the code's likelihood ratio of the counts is wrong unless mu / n is small."""
+    """Return the witness of CMP-E2: the code's likelihood ratio of counts is wrong unless mu / n is small."""
     n, eps, delta = 1000, 0.5, 1e-8
     found = _searched(n, eps, delta, _MOST_MU)
     larger = _searched(5000, 0.2, delta, 2500.0)
@@ -96,7 +96,7 @@ def _collision(cells: int, prime: int) -> float:
 
 
 def cells_beyond_the_prime() -> Witness:
-    """Return the witness of CMP-E3: the fast analyzer counts ``floor(q / b) + 1`` residues, also w + j b >= q."""
+    """Return the witness of CMP-E3: the fast analyzer counts ``floor(q / b) + 1`` residues, even w + j b >= q."""
     n, values, mu = 10**5, 5000, 42.664
     cells, prime = _hash_sizes(n, values, 1)
     collision = _collision(cells, prime)
@@ -124,7 +124,7 @@ def cells_beyond_the_prime() -> Witness:
 
 
 def dropped_fraction() -> Witness:
-    """Return the witness of CMP-E4: the vector-sum variant has no dummies if less than one per user is needed."""
+    """Return the witness of CMP-E4: the vector-sum variant has no dummies if each user needs less than one."""
     n, eps, delta = 10**7, 1.0, 1e-14
     mu = _searched(n, eps / 2, delta / 2, 32 * math.log(4 / delta) / (eps / 2) ** 2)
     cells, _ = _hash_sizes(n, 2, 3)
@@ -174,7 +174,7 @@ def table_of_dummies() -> Witness:
 
 
 def benchmark_rate() -> Witness:
-    """Return the witness of CMP-N1: the rate of bit sums in benchmark code, and the required rate."""
+    """Return the witness of CMP-N1: the rate for bit sums in benchmark code, and the rate that is necessary."""
     n, eps, delta = 10**5, 1.0, 1e-8
     used = math.log(1 / delta) / (eps * eps * n)
     needed = blanket_rate(2, blanket_local_budget(n, 2, eps, delta))
@@ -190,7 +190,7 @@ def benchmark_rate() -> Witness:
 
 
 def last_level_of_a_range() -> Witness:
-    """Return the witness of CMP-E6: eps by the last level's beta, and the loss of the first level."""
+    """Return the witness of CMP-E6: eps with the last level's beta, and the loss of the first level."""
     n, levels, delta = 10**4, 6, 1e-6
     found = []
     for eps_local in (1.0, 3.0):
@@ -216,9 +216,9 @@ def last_level_of_a_range() -> Witness:
 
 
 def _count_gap(groups: list[tuple[int, float]], victim: float, k: int, eps: float) -> float:
-    """Return delta of the difference of two counts of randomized response, victim apart, from (others, eps_local).
+    """Return delta of the difference of two counts of randomized response.
 
-    All others hold a third value, or the second of two.
+    `groups` has the other users as pairs (others, eps_local); all of them hold a third value, or the second of two.
     """
     points = 1 << 15
     turn = np.exp(2j * np.pi * np.fft.fftfreq(points))
@@ -242,7 +242,7 @@ def _count_gap(groups: list[tuple[int, float]], victim: float, k: int, eps: floa
 
 
 def budgets_without_randomizers() -> Witness:
-    """Return the witness of CMP-N2: the formula's eps, and delta attained there by randomized response."""
+    """Return the witness of CMP-N2: the formula's eps, and the delta of randomized response at this eps."""
     delta, others = 1e-8, [(500_000, 0.5), (499_999, 4.0)]
     weights = sum(n / (1 + math.exp(eps)) for n, eps in others)
     mu = math.sqrt(2 / (weights + 1 / (1 + math.exp(4.0)) - 1 / (1 + math.exp(0.5))))
@@ -260,7 +260,7 @@ def budgets_without_randomizers() -> Witness:
 
 
 def stored_personalized_results() -> Witness:
-    """Return the witness of CMP-N3: the stored eps, and delta attained there by binary randomized response."""
+    """Return the witness of CMP-N3: the stored eps, and the delta of binary randomized response at this eps."""
     delta, stored = 1e-5, 0.08566
     others = [(27, 0.05 + 0.95 * (j + 0.5) / 37) for j in range(37)]
     attained = _count_gap(others, 1.0, 2, stored)

@@ -1,7 +1,7 @@
-"""Published settings of artifacts with new accounting: printed eps, proven eps, and eps that a data set attains.
+"""New accounting for published settings of artifacts: printed eps, proven eps, and the eps that a data set attains.
 
-Settings and printed numbers are copies of files of the artifacts. A printed interval has a lower and an upper bound of
-the artifact for any local randomizer.
+Settings and printed numbers are copied from files of the artifacts. A printed interval has the artifact's lower and
+upper bound for any local randomizer.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _LEVELS, _RANGE_USERS, _RANGE_DELTA, _RANGE_EPS = 6, 10_000, 1e-6, (1.0, 3.0)
 
 @remember(1)
 def artifacts() -> pd.DataFrame:
-    """Return a row per published setting; bounds are rounded to their side, and a number that is missing is empty."""
+    """Return a row per published setting; lower bounds are rounded down, upper bounds up; missing numbers are empty."""
     rows = [*_counted(), _example(), *_verifiable(), *_stored(), *_ranges(), _daily()]
     return pd.DataFrame(rows).fillna("")
 
@@ -77,7 +77,7 @@ def _down(value: float) -> str:
 
 
 def _amplified(users: int, eps_local: float, delta: float) -> tuple[float, dict[str, str]]:
-    """Return eps for any randomizer, and the texts of all columns of it."""
+    """Return eps for any local randomizer, and the texts of the row's columns about it."""
     anything = amplification(eps_local, users, delta)
     response = amplification(eps_local, users, delta, randomizer="binary")
     found = {"anything": _up(anything.eps), "response": _up(response.eps)}
@@ -162,9 +162,9 @@ def _stored() -> Iterator[dict[str, str]]:
 
 
 def attained_epsilon(others: list[tuple[int, float]], victim: float, delta: float) -> float:
-    """Return eps of a user of binary randomized response if all others hold 0, rounded down.
+    """Return the eps of a user of binary randomized response, rounded down, if all others hold 0.
 
-    `others` has numbers of users and their local budgets in nats, `victim` is the user's own.
+    `others` has numbers of users with their local budgets in nats; `victim` is the local budget of the user.
     """
     law = Window(0, np.ones(1))
     for number, eps_local in others:

@@ -1,4 +1,4 @@
-"""Published systems with new accounting: printed, proven and lower eps in nats, for replacement of one input."""
+"""New accounting for published systems: printed eps, proven eps and a lower bound in nats, for replacement."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ DAYS, DAILY, ALL_DAILY = (1, 7, 30), "Cobalt, 1m report", "Cobalt, both reports"
 
 @remember(1)
 def systems() -> pd.DataFrame:
-    """Return the systems whose settings were found, with their printed eps and the exact values."""
+    """Return the systems with known settings, their printed eps and their exact values."""
     found = {
         key: one for key, one in deployments().items() if one.status == "verified" and one.eps is not None
     }
@@ -62,7 +62,7 @@ def _row(key: str, known: Deployment) -> dict[str, str | float]:
 
 @remember(1)
 def days() -> pd.DataFrame:
-    """Return eps of daily reports by the number of days, and the devices needed for the eps printed for one day."""
+    """Return eps of daily reports by number of days, and the number of devices at which one day has the printed eps."""
     return pd.DataFrame(
         [
             {
@@ -94,14 +94,14 @@ def rounded_up(bound: float) -> float:
 
 
 def verdict(printed: float, lower: float, upper: float) -> str:
-    """Return the verdict on a printed eps between bounds on the true eps, all in nats."""
+    """Return the verdict on a printed eps, from bounds on the true eps, in nats."""
     if printed < lower:
         return FAILS
     return HOLDS if upper <= printed else OPEN
 
 
 def sources() -> pd.DataFrame:
-    """Return the sources of the settings of every system, and the settings that were not found."""
+    """Return the sources of each system's settings, and the settings that were not found."""
     rows: dict[tuple[str, str], dict[str, str]] = {}
     for known in deployments().values():
         row = rows.setdefault(

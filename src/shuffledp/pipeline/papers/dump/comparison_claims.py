@@ -1,4 +1,4 @@
-"""Comparisons of protocols in error and in messages for the rules on DUMP, and the selection of results."""
+"""Comparisons of protocols in error and messages for claims of DUMP, and the selection of results."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ QUANTITIES: Mapping[str, Reader] = {
 
 
 def available_in(case: Case, experiment: str, methods: Names, read: Reader = errors) -> dict[str, ByPoint]:
-    """Return the numbers of `available` in an experiment."""
+    """Return the numbers of `available` for an experiment."""
     what = f"in {case.claim.paper}.{experiment} with {case.accounting} accounting"
     return available(methods, lambda method: read(case, experiment, method), what)
 
@@ -82,7 +82,7 @@ def at(values: ByPoint, **point: float) -> float:
 
 
 def slices(values: ByPoint, along: str) -> list[tuple[str, ByPoint]]:
-    """Return a series along one variable for every combination of the others, with its name."""
+    """Return, for every combination of the other variables, its name and the series along one variable."""
     others = [name for name in values.index.names if name != along]
     if not others:
         return [("", values.sort_index())]
@@ -126,7 +126,7 @@ _BY_FUNCTION = {
 
 
 def error_by_function(method: str, n: int, k: int, eps: float, accounting: str) -> float:
-    """Return the error of a rival at a setting that no experiment has; nan if it is infeasible."""
+    """Return the error of a competing protocol at a setting of no experiment; nan if it is infeasible."""
     try:
         return PROTOCOLS[_BY_FUNCTION[method]](n, k, eps, accounting).mse
     except Infeasible:
@@ -134,7 +134,7 @@ def error_by_function(method: str, n: int, k: int, eps: float, accounting: str) 
 
 
 def _at_large_domain(case: Case, of: Names, rivals: Names) -> pd.DataFrame:
-    """Return both sides at Figure 3's largest domain, rivals from functions; empty if the grid lacks this domain."""
+    """Return both sides at Figure 3's largest domain, with computed rivals; empty if the grid lacks this domain."""
     cells = pd.concat([case.cells("domains", method).reset_index() for method in of])
     large = cells[cells["k"] == LARGE_DOMAIN]
     rows = []
@@ -153,7 +153,7 @@ def sides(
     read: Reader,
     shares: Sequence[float] = (),
 ) -> pd.DataFrame:
-    """Return the largest value of ``of`` and the least value of the feasible rivals, by point."""
+    """Return, by point, the largest value of ``of`` and the least value of the feasible rivals."""
     parts = []
     for experiment in experiments:
         ours = pd.concat(available_in(case, experiment, of, read).values(), axis=1).max(axis=1)
@@ -274,7 +274,7 @@ def lowest(
     large_domain: bool = False,
     shares: Sequence[float] = (),
 ) -> Verdict:
-    """Check that every method in ``of`` is below every feasible rival at all points."""
+    """Check that all methods in ``of`` are below every feasible rival at all points."""
     ours = [of] if isinstance(of, str) else of
     pairs = sides(case, experiments, ours, rivals, QUANTITIES[quantity], shares)
     said = f"the best rival has {_leads(pairs)} times the {quantity}"
@@ -354,7 +354,7 @@ def never_above(
     quantity: str = "error",
     shares: Sequence[float] = (),
 ) -> Verdict:
-    """Check that no entry of the chain is above the next entry, with all rivals of one entry together."""
+    """Check that no entry of the chain exceeds the next entry; an entry may be a group of rivals."""
     said, above_all, points = [], 0, 0
     for lower, upper in pairwise(chain):
         pairs = sides(case, PLOTTED, lower, upper, QUANTITIES[quantity], shares)
@@ -399,9 +399,9 @@ def ratio_below(
     experiments: Names = PLOTTED,
     somewhere: bool = False,
 ) -> Verdict:
-    """Check that the least error of ``of`` is below ``most`` times the error of pureDUMP, at every point.
+    """Check at every point that the least error of ``of`` is below ``most`` times pureDUMP's error.
 
-    The claim holds in part if this is true at half of the points or, with ``somewhere``, at any point.
+    The claim holds in part if this inequality is true at half of the points or, with ``somewhere``, at any point.
     """
     found = []
     for experiment in experiments:
@@ -423,7 +423,7 @@ def ratio_below(
     figure="fig6",
 )
 def at_least(case: Case) -> Verdict:
-    """Check that the truncation-based protocol has at least ten times the messages of DUMP, at every point."""
+    """Check at every point that the truncation-based protocol has at least ten times as many messages as DUMP."""
     pairs = sides(case, PLOTTED, DUMP, ("truncation",), all_messages)
     ratios = pairs["best"] / pairs["ours"]
     enough = tally(ratios >= 10)

@@ -34,12 +34,12 @@ PRINTED_MIX = ((12, 118, 119, 1190), (5, 44, 46, 451), (2, 18, 20, 192), (1, 6, 
 
 
 def table_three() -> pd.DataFrame:
-    """Return the dummies per sending user of flexible pureDUMP, one row per cell of Table 3; see `flexible_table`."""
+    """Return the dummies per sending user of flexible pureDUMP, one row per cell of Table 3."""
     return flexible_table(PRINTED_PURE, math.inf)
 
 
 def table_four() -> pd.DataFrame:
-    """Return the dummies per sending user of flexible mixDUMP, one row per cell of Table 4; see `flexible_table`."""
+    """Return the dummies per sending user of flexible mixDUMP, one row per cell of Table 4."""
     return flexible_table(PRINTED_MIX, EPS_LOCAL)
 
 
@@ -90,7 +90,7 @@ _ACCOUNTINGS = ("printed", "exact")
 
 @dataclass(frozen=True)
 class Row:
-    """One protocol in one setting, with numbers for the formulas in :data:`FORMULAS`."""
+    """Protocol in one setting, with numbers for the formulas in :data:`FORMULAS`."""
 
     messages: float
     bits: float
@@ -141,7 +141,7 @@ FORMULAS = {
 
 
 def table_two() -> pd.DataFrame:
-    """Return Table 2 with formulas in place of orders of magnitude, evaluated at eps 1 and delta 1e-6."""
+    """Return Table 2 with values of formulas instead of orders of magnitude, at eps 1 and delta 1e-6."""
     rows = []
     for (name, (n, k)), protocol, accounting in product(SETTINGS.items(), FORMULAS, _ACCOUNTINGS):
         messages, bits, mse, condition = FORMULAS[protocol]
@@ -242,7 +242,7 @@ PROTOCOLS: Mapping[str, Callable[[int, int, float, str], Row]] = {
 
 @cache
 def gaps() -> pd.DataFrame:
-    """Return comparisons of the protocols of Table 2 with pureDUMP, at eps 1 and delta 1e-6."""
+    """Return comparisons of Table 2's protocols with pureDUMP, at eps 1 and delta 1e-6."""
     numbers = {
         (row["setting"], row["protocol"], row["accounting"]): (float(row["mse"]), float(row["messages"]))
         for row in table_two().to_dict("records")

@@ -1,4 +1,4 @@
-"""Rules on DUMP's figures: the dependence of errors and messages on users, values and eps."""
+"""Rules on DUMP's figures: how errors and messages depend on users, values and eps."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ JUMP = 10.0
     figure="fig3a",
 )
 def domain_ratio(case: Case) -> Verdict:
-    """Check that the errors at a large and a small domain differ by at most the fraction ``most``."""
+    """Check that the errors for a large and a small domain differ by at most the fraction ``most``."""
     low, high, eps, most = 50, 5000, 0.5, 0.05
     values = errors(case, "domains", "pure_dump")
     ratio = at(values, k=high, eps=eps) / at(values, k=low, eps=eps)
@@ -111,7 +111,7 @@ def per_decade(
     within: Sequence[float],
     falling: bool = False,
 ) -> Verdict:
-    """Check that ratios of errors from one decade to the next lie in a range; in part if the direction is right."""
+    """Check that ratios of errors between consecutive decades lie in a range; in part if the direction is right."""
     values = errors(case, experiment, method)
     ratios, said = [], []
     for one in eps:
@@ -139,7 +139,7 @@ def per_decade(
     figure="table2",
 )
 def fall_with_users(case: Case) -> Verdict:
-    """Judge the slope of the logarithm of extra messages in the logarithm of the number of users."""
+    """Judge the slope of the log of extra messages against the log of the number of users."""
     method, stated = "pure_dump", -1
     slopes = [scaling(part.index, part) for _, part in slices(extra_messages(case, "users", method), "n")]
     worst = max(slopes, key=lambda slope: abs(slope - stated))
@@ -192,7 +192,7 @@ def not_amplified(case: Case) -> Verdict:
     figure="fig7",
 )
 def poor_without_amplification(case: Case) -> Verdict:
-    """Check that GRR has no amplification at the smallest eps on synthetic data, and there a much larger error."""
+    """Check that GRR is not amplified at the smallest eps on synthetic data, and has a much larger error there."""
     cells = case.cells("synthetic", "grr_blanket")
     local, found = cells["eps_local"], cells["closed_form"]
     jumps, starts = [], []
@@ -223,7 +223,7 @@ def poor_without_amplification(case: Case) -> Verdict:
     errata="DUMP-N8",
 )
 def maximum_at_rate(case: Case) -> Verdict:
-    """Check that the error of public-coin is largest at a grid point next to the eps with noise rate ``rate``."""
+    """Check that public-coin's error is largest near the eps with noise rate ``rate``, to one grid point."""
     rate = 0.5
     cells = case.cells("synthetic", "public_coin_beyond")
     cells = cells[cells.index.get_level_values("k") == 50]
@@ -258,7 +258,7 @@ def maximum_at_rate(case: Case) -> Verdict:
     figure="fig8",
 )
 def below_one_at_large_eps(case: Case) -> Verdict:
-    """Check for fewer than one extra message per user at the largest eps, on the synthetic data."""
+    """Check that there is less than one extra message per user at the largest eps, on synthetic data."""
     eps = 1
     right = wrong = 0
     said, largest = [], []
@@ -322,7 +322,7 @@ def thousands(case: Case) -> Verdict:
     figure="fig12",
 )
 def lost_messages(case: Case) -> Verdict:
-    """Return this library's messages for a claim whose numbers are missing in the available text."""
+    """Return this library's messages, because the available text lacks the numbers of the claim."""
     eps, delta = 1, 1e-06
     found = available_in(
         case,
@@ -349,7 +349,7 @@ def lost_messages(case: Case) -> Verdict:
     "the messages are no longer far more, which is the case at small eps",
 )
 def nearly_optimal_but_expensive(case: Case) -> Verdict:
-    """Check that correlated noise is below pureDUMP and near the central error, with far more messages."""
+    """Check that correlated noise has less error than pureDUMP, near the central error, but far more messages."""
     most, least = 2, 10
     rivals = sides(case, PLOTTED, ["correlated_noise"], ["pure_dump"], errors)
     messages = sides(case, PLOTTED, ["pure_dump"], ["correlated_noise"], extra_messages)
@@ -381,7 +381,7 @@ def nearly_optimal_but_expensive(case: Case) -> Verdict:
     figure="fig2",
 )
 def against_shuffler(case: Case) -> Verdict:
-    """Check for every domain size that a user's own dummies bring the local budget below a share of eps_local."""
+    """Check for every domain size that a user's dummies reduce the local eps to a share of eps_local."""
     dummies, share = 10_000, 0.5
     values = errors(case, "local_guarantee", "mix_dump")
     sizes = sorted({*values.index.get_level_values("k")})
@@ -406,7 +406,7 @@ def against_shuffler(case: Case) -> Verdict:
     figure="fig4b",
 )
 def decreasing(case: Case) -> Verdict:
-    """Check that errors fall with eps on all data, and with the number of users."""
+    """Check that errors decrease with eps on all data, and with the number of users."""
     methods = ("pure_dump", "mix_dump", "solh", "private_coin")
     right = wrong = 0
     for experiment in PLOTTED:

@@ -1,4 +1,4 @@
-"""Rules on DUMP decided by simulated errors, and rules on the flexible variants."""
+"""Rules on DUMP that simulated errors decide, and rules on the flexible variants."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FEWEST_REPEATS = 30
 
 
 def deviations(case: Case, experiment: str, method: str) -> pd.DataFrame:
-    """Return simulated minus expected error in standard errors of the mean, per feasible cell."""
+    """Return, per feasible cell, the simulated minus the expected error in standard errors."""
     cells = case.cells(experiment, method)
     values = case.evidence.found(experiment, method).values
     repeats = values[values["kind"] == "simulated"].groupby("cell")["value"]
@@ -87,7 +87,7 @@ def simulated_agrees(case: Case) -> Verdict:
     figure="flexible_error",
 )
 def unbiased(case: Case) -> Verdict:
-    """Check that squared errors are not above the variances of the estimators, as a squared bias would add to them."""
+    """Check that squared errors do not exceed the estimators' variances, which a squared bias would increase."""
     parts = {
         method: deviations(case, experiment, method)
         for experiment, methods in (("domains", DUMP), ("flexible", FLEXIBLE))
@@ -122,7 +122,7 @@ def unbiased(case: Case) -> Verdict:
     "reports the time that the matching of its own program takes.",
 )
 def simulated_all_the_same(case: Case) -> Verdict:
-    """Compare simulated and expected errors of a protocol; untestable, as the claim is about a running time."""
+    """Compare a protocol's simulated and expected errors; the claim, about a running time, is untestable."""
     parts = {experiment: deviations(case, experiment, "private_coin") for experiment in PLOTTED}
     every, apart = _worst(parts)
     n, k = int(every["users_expected"].max()), int(every["domain_size"].max())
@@ -146,7 +146,7 @@ def simulated_all_the_same(case: Case) -> Verdict:
     wrong="the catalogue: it used the reconstructed formula as the paper's, which is missing in the available text.",
 )
 def flexible_formula(case: Case) -> Verdict:
-    """Compare the printed error of the flexible variants with the simulated error if a sender has several dummies."""
+    """Compare the printed error of flexible variants with the simulated error when senders have several dummies."""
     right = wrong = 0
     ratios = []
     for method in FLEXIBLE:
@@ -182,7 +182,7 @@ def flexible_formula(case: Case) -> Verdict:
     "many users not even one dummy per user is needed.",
 )
 def flexible_saves(case: Case) -> Verdict:
-    """Check that flexible dummies need fewer messages, with a smaller error, than a whole number per user."""
+    """Check that flexible dummies have fewer messages and less error than a whole number of dummies per user."""
     messages, errors = [], []
     for row in case.cells("flexible", "flexible_pure_dump").reset_index().to_dict("records"):
         n, k = int(row["users_expected"]), int(row["domain_size"])

@@ -1,4 +1,4 @@
-"""Rules on DUMP's theorems, decided by the accounting without result tables."""
+"""Rules on DUMP's theorems, which the accounting decides without result tables."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def theorem_5_6(case: Case) -> Verdict:
     "valid",
 )
 def corollary_5_3(case: Case) -> Verdict:
-    """Compare the exact local eps of a user's own dummies with the eps of the corollary."""
+    """Compare the exact local eps of a user's dummies with the eps of the corollary."""
     shares = []
     for k, eps, delta in product(DOMAINS, GRID, DELTAS):
         own = dummy_count(k, eps, delta, accounting="printed")
@@ -115,7 +115,7 @@ def corollary_5_3(case: Case) -> Verdict:
 
 @claim("DU-09", "1", "Any eps close to 0 can be reached.", "any")
 def any_eps(case: Case) -> Verdict:
-    """Check that finitely many dummies give any small eps by the theorem."""
+    """Check that by the theorem finitely many dummies give any small eps."""
     eps_values = [10.0**-power for power in range(case.at_most(6, 4))]
     counts = [dummy_count(50, eps, DELTA, accounting="printed") for eps in eps_values]
     reached = tally(
@@ -130,7 +130,7 @@ def any_eps(case: Case) -> Verdict:
 
 
 def _counts_of_two(users: int, dummies: int, values: int) -> Floats:
-    """Return the joint law of the counts of two values among the dummies of the users, one user at a time."""
+    """Return the joint law of two values' counts among the users' dummies, computed user by user."""
     one = np.zeros((dummies + 1, dummies + 1))
     for a in range(dummies + 1):
         for b in range(dummies + 1 - a):
@@ -148,7 +148,7 @@ def _counts_of_two(users: int, dummies: int, values: int) -> Floats:
 
 
 def enumerated_delta(users: int, dummies: int, values: int, eps: float) -> float:
-    """Return delta of a value among the dummies of the users, from the law of two counts."""
+    """Return delta of a value among the users' dummies, from the law of two counts."""
     law = np.pad(_counts_of_two(users, dummies, values), ((1, 1), (1, 1)))
     first, second = law[:-1, 1:], law[1:, :-1]
     return float(np.maximum(first - math.exp(eps) * second, 0).sum())
@@ -165,7 +165,7 @@ TOTAL: Final = 12
     "the total",
 )
 def only_the_total(case: Case) -> Verdict:
-    """Check that delta depends only on the total, however users divide it: by the theorem and by enumeration."""
+    """Check, by the theorem and by enumeration, that delta depends only on the total number of dummies."""
     if case.accounting == "printed":
         totals = [
             n * flexible_dummies_needed(n, k, eps, DELTA, 1.0) / (14 * k * math.log(2 / DELTA) / eps**2 + 1)
@@ -190,7 +190,7 @@ def only_the_total(case: Case) -> Verdict:
     figure="table2",
 )
 def cheaper_with_users(case: Case) -> Verdict:
-    """Judge the extra messages by number of users, who share dummies, but no tuples or additions."""
+    """Judge the extra messages by the number of users; users share dummies, but not tuples or additions."""
     k, eps = 50, 1.0
     sent = {
         "pureDUMP": [dummy_count(k, eps, DELTA, accounting="printed") / n for n in NUMBERS],
@@ -209,7 +209,7 @@ def cheaper_with_users(case: Case) -> Verdict:
 
 @claim("DU-25", "6.2", "Both protocols cover every eps in (0, 1].", "all", errata="DUMP-N11")
 def every_eps(case: Case) -> Verdict:
-    """Check both theorems for every eps up to 1, up to the largest delta."""
+    """Check both theorems for every eps up to 1 and every delta up to the largest."""
     eps_values = (1.0, 0.5, 0.1, 0.01)[:: case.at_most(1, 2)]
     pure, mix = [], []
     for eps, delta in product(eps_values, (*DELTAS, 1e-3, 0.29)):
@@ -273,7 +273,7 @@ def printed_table(case: Case, table: str) -> Verdict:
     errata="DUMP-N4",
 )
 def random_senders(case: Case) -> Verdict:
-    """Compare the dummies of Table 3 with a proof for a random number of senders, and with their exact delta."""
+    """Compare Table 3's dummies with a proof for a random number of senders, and with the exact delta."""
     cells = list(product(EPS, COLUMNS))
     if case.accounting == "printed":
         pairs = [
@@ -312,7 +312,7 @@ def random_senders(case: Case) -> Verdict:
     figure="table2",
 )
 def logarithmic_error(case: Case) -> Verdict:
-    """Judge the growth of pureDUMP's error with 1/delta, for tiny delta, and its ratio to the central error."""
+    """Judge how pureDUMP's error grows with 1/delta for tiny delta, and its ratio to the central error."""
     n, k, eps = USERS, 500, 1.0
 
     def found(power: int) -> float:
@@ -336,7 +336,7 @@ def logarithmic_error(case: Case) -> Verdict:
 
 
 def histogram(k: int, users: int, *, skewed: bool) -> Floats:
-    """Return the number of users per value: equal, or in proportion to 1, 1/4, 1/9, ..."""
+    """Return the number of users per value, equal or in proportion to 1, 1/4, 1/9, ..."""
     weights = 1 / np.arange(1.0, k + 1) ** 2 if skewed else np.ones(k)
     held: Floats = np.round(users * weights / weights.sum())
     held[0] += users - held.sum()
@@ -344,7 +344,7 @@ def histogram(k: int, users: int, *, skewed: bool) -> Floats:
 
 
 def _response(held: Floats, n: int, keep: float, other: float) -> Floats:
-    """Return the error per value if holders count with probability `keep` and other users with probability `other`."""
+    """Return the error per value if its users count with probability `keep` and all others with probability `other`."""
     return (held * keep * (1 - keep) + (n - held) * other * (1 - other)) / (n * (keep - other)) ** 2
 
 
@@ -393,7 +393,7 @@ def _truncation(held: Floats, n: int, k: int, eps: float) -> Floats:
 
 
 def _public_coin(held: Floats, n: int, k: int, eps: float) -> Floats:
-    """Return the error of public-coin without collisions of hashes, which are rare for few values."""
+    """Return the error of public-coin without hash collisions, which are rare for few values."""
     rows = public_coin_rows(k)
     rate = public_coin_rate(n, rows, eps, DELTA, accounting="printed")
     noise = binomial_window(n, rate, 1e-30)
@@ -425,7 +425,7 @@ BY_VALUE: Mapping[str, Callable[[Floats, int, int, float], Floats]] = {
     "in part",
 )
 def any_data(case: Case) -> Verdict:
-    """Compare the average error over the values on skewed data and on equally frequent values."""
+    """Compare the mean error over the values for skewed data and for equally frequent values."""
     within, k, eps = 0.02, 50, 1.0
     changes = {}
     for name, errors in BY_VALUE.items():

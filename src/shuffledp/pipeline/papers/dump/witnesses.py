@@ -232,7 +232,7 @@ def public_coin_range() -> Witness:
 
 
 def truncation_error() -> Witness:
-    """Return the witness of DUMP-N9: the error of the truncation-based protocol on 50 equally frequent values."""
+    """Return the witness of DUMP-N9: the error of the truncation-based protocol for 50 equally frequent values."""
     k, eps = 50, 0.4
     held = USERS // k
     miss = truncation_miss_rate(USERS, eps, DELTA, accounting="printed")
@@ -265,7 +265,7 @@ def real_shape_sampled() -> Witness:
     counts = np.arange(1, 200)
 
     def joint(log_mean: float) -> NDArray[np.float64]:
-        """Return Poisson probabilities times the gamma density of the mean, per unit of the mean's logarithm."""
+        """Return Poisson probabilities times the gamma density of the mean, per unit of the log mean."""
         mean = math.exp(log_mean)
         log_gamma = shape * (log_mean - math.log(scale)) - mean / scale - math.lgamma(shape)
         return np.asarray(np.exp(counts * log_mean - mean - gammaln(counts + 1.0) + log_gamma))

@@ -1,4 +1,4 @@
-"""Claims of Wang et al. 2023 on amplification by a random population, decided by the accounting."""
+"""Claims of Wang et al. 2023 on amplification by a random population, which the accounting decides."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ AMPLIFIES = 1.001
     "RP-03", "I", "Accounting with the smallest possible population gives no useful amplification.", "none"
 )
 def no_others(case: Case) -> Verdict:
-    """Check that without other users the largest local budget is the central one, or the one that delta permits."""
+    """Check that without other users the largest local budget is the central budget, or what delta permits."""
     gains = {
         accounting: max(local_budget(Fixed(0), eps, DELTA, accounting=accounting) / eps for eps in EPS)
         for accounting in ("printed", "exact")
@@ -57,7 +57,7 @@ def no_others(case: Case) -> Verdict:
     "violates",
 )
 def mean_violates(case: Case) -> Verdict:
-    """Check that the budget for the mean population violates delta under a large variance."""
+    """Check that the budget for the mean population exceeds delta if the variance is large."""
     granted = amplified_epsilon(Fixed(int(FIG2_MEAN)), FIG2_LOCAL, DELTA, accounting="exact")
     least = {}
     for variance in VARIANCES:
@@ -79,7 +79,7 @@ def mean_violates(case: Case) -> Verdict:
 
 @claim_in_all("RP-05", "I", "Amplification appears once the population is large enough.", "large n")
 def needs_users(case: Case) -> Verdict:
-    """Check that amplification begins at some mean population and continues for larger ones."""
+    """Check that amplification begins at some mean population and persists for larger populations."""
     gains = {
         mean: max(
             local_budget(Poisson(float(mean)), eps, DELTA, accounting=case.accounting) / eps for eps in EPS
@@ -104,7 +104,7 @@ def needs_users(case: Case) -> Verdict:
     errata="RP-N3 RP-N5 RP-N6",
 )
 def valid_theorems(case: Case) -> Verdict:
-    """Check that the printed eps_c of Theorems 1 and 2 has at most the stated exact delta, at random settings."""
+    """Check at random settings that the eps_c of Theorems 1 and 2 has at most the stated exact delta."""
     count = case.at_most(400, 40)
     rng = np.random.default_rng(20231101)
     worst, tried = 0.0, 0
@@ -139,7 +139,7 @@ def valid_theorems(case: Case) -> Verdict:
     errata="RP-E4",
 )
 def eight_form(case: Case) -> Verdict:
-    """Check that the simplified form has at most the stated delta for at least 3 log(4/delta) clones."""
+    """Check that the simplified form has at most the stated delta from 3 log(4/delta) clones on."""
     e, users, log4 = math.exp(1.0), 100_001, math.log(4 / DELTA)
     ratios = []
     for multiple in np.linspace(3.0, 14.0, case.at_most(23, 7)):
@@ -176,7 +176,7 @@ def eight_form(case: Case) -> Verdict:
     experiment="poisson_even",
 )
 def amplification_grows(case: Case, experiment: str) -> Verdict:
-    """Check that A(eps_c) grows with the panel (participation rate, or mean of the others), at every eps_c."""
+    """Check at every eps_c that A(eps_c) grows with the panel (participation rate or mean of the others)."""
     found = budgets(case, experiment)
     panels = found.index.get_level_values("panel").unique()
     if len(panels) < 2:
@@ -200,7 +200,7 @@ def amplification_grows(case: Case, experiment: str) -> Verdict:
     errata="RP-E1",
 )
 def variance_costs(case: Case) -> Verdict:
-    """Check that the central budget of Theorem 3 grows with the variance of the population."""
+    """Check that Theorem 3's central budget grows with the variance of the population."""
     delta = 0.001
     values = case.closed_forms("variance", "amplified")
     if delta not in values.index.get_level_values("delta"):
@@ -229,7 +229,7 @@ def variance_costs(case: Case) -> Verdict:
     "limit at this delta. The sentence fails because nothing is amplified below the limit either.",
 )
 def variance_limit(case: Case) -> Verdict:
-    """Judge the least variance without amplification at the stated delta; "in part" if nothing ever amplifies."""
+    """Judge the least variance without amplification at the stated delta; "in part" if nothing amplifies."""
 
     stated, delta, within = 8700, 0.0001, 0.05
 

@@ -24,13 +24,13 @@ from shuffledp.populations import Binomial, Fixed, Law, MomentBounded, Poisson, 
 
 
 def below_omega(clones: Law, omega: float) -> float:
-    """Return ``Pr[C < omega]``, computed from the probabilities."""
+    """Return ``Pr[C < omega]`` by summation of probabilities."""
     window = clones.window()
     return float(np.sum(window.pmf[window.support < omega])) + window.omitted
 
 
 def mean_counts_user_1() -> Witness:
-    """Return the witness of RP-N2: the expected number of clones is for n' - 1 users; the bound remains valid."""
+    """Return the witness of RP-N2: the expected number of clones is for n' - 1 users; the bound stays valid."""
     users, rate, eps_local = 101, 0.5, 0.5
     clones = Binomial(users - 1, rate).thinned(math.exp(-eps_local))
     window = clones.window()
@@ -54,7 +54,7 @@ def mean_counts_user_1() -> Witness:
 
 
 def growth_condition() -> Witness:
-    """Return the witness of RP-E7: Omega increases with the participation rate only from a larger rate than stated."""
+    """Return the witness of RP-E7: Omega increases with the participation rate only above a larger rate than stated."""
     from scipy.optimize import minimize_scalar  # slow to import, and only needed here
 
     users, eps_local = 10_001, 0.5
@@ -143,7 +143,7 @@ def poisson_dummies_constant() -> Witness:
 
 
 def sub_gaussian_definition() -> Witness:
-    """Return the witness of RP-N10: with tau^2 as variance proxy in Theorem 4c a population exceeds delta."""
+    """Return the witness of RP-N10: with tau^2 as the variance proxy in Theorem 4c, a population exceeds delta."""
     mean, scale, eps_local = 20_000.0, 5400.0, 1.0
     eps = amplified_epsilon(SubGaussian(mean, scale), eps_local, DELTA, accounting="printed")
     # N - 1 is Normal(mean, scale^2), rounded up and clamped at 0. Its own mean and lower tail, to make sure that
@@ -172,7 +172,7 @@ def sub_gaussian_definition() -> Witness:
 
 
 def missing_division() -> Witness:
-    """Return the witness of RP-N11: taken literally, Theorem 4d has far too many clones."""
+    """Return the witness of RP-N11: literally read, Theorem 4d has far too many clones."""
     others, eps_local, a, b = 5000, 1.0, 1.0, 10.0
     e, log2 = math.exp(eps_local), math.log(2 / DELTA)
     # A fixed population obeys every exponential lower tail with a >= 1.
@@ -195,7 +195,7 @@ def missing_division() -> Witness:
 
 
 def variance_symbol() -> Witness:
-    """Return the witness of RP-E12: the square of the mean is not the variance; the next formula is right."""
+    """Return the witness of RP-E12: the square of the mean is not the variance; the next formula is correct."""
     law, eps_local = Binomial(2000, 0.5), 0.5
     e = math.exp(eps_local)
     window = law.thinned(1 / e).window()

@@ -1,4 +1,4 @@
-"""Claims of Wang et al. 2023 on dummies: the setting of Figure 3, the best number of dummies, gains in the figures."""
+"""Claims of Wang et al. 2023 on dummies: the setting of Figure 3, the best number of dummies, and gains in figures."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ FIG3_EPS = 0.05
 
 
 def budgets_by_dummies(case: Case) -> ByPoint:
-    """Return A(k) in nats by the number k of dummies in the run."""
+    """Return A(k) in nats by the number k of dummies, from the run."""
     table = case.under("printed") if case.accounting == "simplified" else case
     found: ByPoint = table.cells("dummies", "non_adaptive")["eps_local"]
     if case.accounting != "simplified":
@@ -78,7 +78,7 @@ def dummies_amplify(case: Case) -> Verdict:
     "the outcome of the printed theorem. With exact accounting there is no gain, as the catalogue states.",
 )
 def best_number_gains(case: Case) -> Verdict:
-    """Judge the reduction of the squared error by the best number of dummies of the run."""
+    """Judge the reduction of the squared error by the run's best number of dummies."""
     if case.accounting == "simplified":
         found = pd.Series(
             {
@@ -107,7 +107,7 @@ def best_number_gains(case: Case) -> Verdict:
     figure="fig3",
 )
 def steps_suffice(case: Case) -> Verdict:
-    """Compare the minimal error over steps of sqrt(n') with the minimum over all numbers of dummies."""
+    """Compare the least error over steps of sqrt(n') with the least error over all numbers of dummies."""
     steps = [int(k) for k in dummy_grid(FIG3)]
     every = range(0, max(steps) + 1, case.at_most(1, 10))
     coarse, fine = (
@@ -124,7 +124,7 @@ def steps_suffice(case: Case) -> Verdict:
 
 @claim("RP-19", "VII-B", "Without amplification the best number of dummies is 0.", "0")
 def none_without_amplification(case: Case) -> Verdict:
-    """Check that the error of equation (6) is least without dummies if A(k) is the central budget for every k."""
+    """Check that equation (6) is least without dummies if A(k) is the central budget for every k."""
     errors = [report_variance(FIG3_EPS) * error_factor(FIG3, k) for k in range(0, 5001, 50)]
     best, grows = int(np.argmin(errors)) * 50, bool(np.all(np.diff(errors) > 0))
     return Verdict(
@@ -140,7 +140,7 @@ def none_without_amplification(case: Case) -> Verdict:
 
 
 def gains(case: Case, experiment: str, of: str, over: str = "amplified") -> ByPoint:
-    """Return 1 - TVE(of) / TVE(over) by panel and eps, at the participation rates of the text."""
+    """Return 1 - TVE(of) / TVE(over) by panel and eps, at the participation rates in the text."""
     return (1 - errors(case, experiment, of) / errors(case, experiment, over)).dropna()
 
 
@@ -201,7 +201,7 @@ def gain_shrinks(case: Case) -> Verdict:
 
 
 def all_gains(case: Case, experiment: str, of: str) -> ByPoint:
-    """Return the gains of `gains` at all rates."""
+    """Return the gains of `gains` at all participation rates."""
     return (1 - all_errors(case, experiment, of) / all_errors(case, experiment, "amplified")).dropna()
 
 
@@ -275,7 +275,7 @@ def dominated(case: Case) -> Verdict:
     "shows.",
 )
 def almost_equal(case: Case) -> Verdict:
-    """Check that the error is close to AMPLIFIED's at most points, and below it at more points than above."""
+    """Check that the error is close to AMPLIFIED's at most points, and smaller at more points than larger."""
     within = 0.02
     found = gains(case, "adult", "adaptive")
     near, worse, better = (int(at.sum()) for at in (found.abs() < within, found < -TIE, found > TIE))
@@ -298,7 +298,7 @@ def almost_equal(case: Case) -> Verdict:
     errata="RP-N3",
 )
 def helps_small(case: Case) -> Verdict:
-    """Judge the largest mean population at which the best number of dummies noticeably reduces the error."""
+    """Judge the largest mean population for which the best number of dummies clearly reduces the error."""
     eps, least, plotted = 0.05, 0.01, 1000
     found = {}
     for mean in SMALL_MEANS:

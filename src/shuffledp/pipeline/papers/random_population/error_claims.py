@@ -1,4 +1,4 @@
-"""Claims of Wang et al. 2023 on the errors of single-message protocols, decided by result tables.
+"""Claims of Wang et al. 2023 on the errors of single-message protocols, which result tables decide.
 
 Errors are expected total variation errors. No table has ``simplified`` accounting. Under this accounting the error of
 AMPLIFIED is the error of the table times the ratio of the noise at the two local budgets, exactly, as only the noise
@@ -79,7 +79,7 @@ def law_of(experiment: str, panel: float) -> Law:
 
 
 def by_panel(values: ByPoint, experiment: str) -> ByPoint:
-    """Return the values with the index levels ``panel`` and ``eps``."""
+    """Return the values indexed by ``panel`` and ``eps``."""
     level = PANEL[experiment]
     index = pd.MultiIndex.from_arrays(
         [values.index.get_level_values(name) for name in (level, "eps")], names=["panel", "eps"]
@@ -88,13 +88,13 @@ def by_panel(values: ByPoint, experiment: str) -> ByPoint:
 
 
 def all_errors(case: Case, experiment: str, method: str) -> ByPoint:
-    """Return expected errors of a method by panel (all of them) and eps, for the target of the case."""
+    """Return a method's expected errors by eps in all panels, for the target of the case."""
     values = _noise(case, experiment, method)
     return values if case.target != "population" else _with_sampling(values, experiment, method)
 
 
 def errors(case: Case, experiment: str, method: str) -> ByPoint:
-    """Return expected errors of a method by panel and eps, at the rates listed in the text."""
+    """Return a method's expected errors by panel and eps, at the participation rates in the text."""
     values = all_errors(case, experiment, method)
     if PANEL[experiment] == "rate":
         values = values.drop(RATE_APART, level="panel", errors="ignore")
@@ -126,7 +126,7 @@ def _noise(case: Case, experiment: str, method: str) -> ByPoint:
 
 
 def budgets(case: Case, experiment: str, method: str = "amplified") -> ByPoint:
-    """Return local budgets A (nats) of a method by panel (all of them) and eps."""
+    """Return a method's local budgets A (nats) by eps in all panels."""
     simplified = case.accounting == "simplified"
     found = (case.under("printed") if simplified else case).cells(experiment, method)["eps_local"]
     if found.isna().any():
@@ -144,7 +144,7 @@ def budgets(case: Case, experiment: str, method: str = "amplified") -> ByPoint:
 
 
 def _with_sampling(values: ByPoint, experiment: str, method: str) -> ByPoint:
-    """Return errors against the population, with the deviation of the participants' frequencies from it.
+    """Return errors against the population's frequencies, from which the participants' frequencies deviate.
 
     Both parts are taken as normal, or the noise as Laplace if it is two-sided geometric. The result is within 1 % of
     the expectation, as the number of participants hardly varies.
@@ -161,7 +161,7 @@ def _with_sampling(values: ByPoint, experiment: str, method: str) -> ByPoint:
 
 
 def with_normal(error: float, deviation: float, *, laplace: bool) -> float:
-    """Return the expected l1 distance over two values with an independent normal error added to one frequency."""
+    """Return the expected l1 distance for two values if an independent normal error is added to one frequency."""
     from scipy.special import erfcx
 
     normal = 2 * math.sqrt(2 / math.pi) * deviation
@@ -174,7 +174,7 @@ def with_normal(error: float, deviation: float, *, laplace: bool) -> float:
 
 
 def reductions(case: Case, experiments: Names, of: str, against: str) -> ByPoint:
-    """Return the mean of 1 - X/Y over the grid of eps, by experiment and panel."""
+    """Return the mean of 1 - X/Y over the eps grid, by experiment and panel."""
     found = {}
     for experiment in experiments:
         ratio = (errors(case, experiment, of) / errors(case, experiment, against)).dropna()
@@ -192,7 +192,7 @@ def reductions(case: Case, experiments: Names, of: str, against: str) -> ByPoint
     headline=True,
 )
 def more_than(case: Case) -> Verdict:
-    """Check that the mean reduction is above the stated fraction in every panel."""
+    """Check in every panel that the mean reduction exceeds the stated fraction."""
     stated = 0.6
     means = reductions(case, COUNTED, "amplified", "local")
     above = tally(means > stated)
@@ -210,7 +210,7 @@ def more_than(case: Case) -> Verdict:
 
 
 def _apart(case: Case) -> dict[tuple[str, float], float]:
-    """Return the mean reduction of the panels in the figures that the text does not list."""
+    """Return the mean reductions in panels that figures show but the text does not list."""
     found: dict[tuple[str, float], float] = {}
     for experiment in COUNTED:
         if PANEL[experiment] == "rate":
@@ -278,7 +278,7 @@ def mean_reduction(case: Case, experiments: Names, against: str, stated: float) 
     experiments=["poisson_even", "poisson_skewed"],
 )
 def growing_reduction(case: Case, experiments: Names) -> Verdict:
-    """Check that the mean reduction of every panel is larger than in the panel with fewer participants."""
+    """Check that each panel's mean reduction is larger than in the panel with fewer participants."""
     steps, listed = [], []
     for experiment in experiments:
         means = reductions(case, [experiment], "amplified", "local")
@@ -300,7 +300,7 @@ def growing_reduction(case: Case, experiments: Names) -> Verdict:
     figure="fig4",
 )
 def against_naive(case: Case) -> Verdict:
-    """Compare the best single-message proposal, MULTI-UNION and MULTI-EXPECTED with RandomCheckin on Adult."""
+    """Compare the best single-message proposal and both multi-message proposals with RandomCheckin on Adult."""
     stated = 0.6
     checkin = errors(case, "adult", "random_checkin")
     single = pd.concat(
@@ -335,7 +335,7 @@ def against_naive(case: Case) -> Verdict:
     figure="budgets",
 )
 def checkin_amplifies(case: Case) -> Verdict:
-    """Count the points of Adult at which RandomCheckin has a larger local budget than AMPLIFIED."""
+    """Count the points on Adult where RandomCheckin has a larger local budget than AMPLIFIED."""
     ours, theirs = budgets(case, "adult"), budgets(case, "adult", "random_checkin")
     both = pd.DataFrame({"ours": ours, "theirs": theirs}).dropna()
     less, more, ties = compared(both["ours"], both["theirs"])
@@ -357,7 +357,7 @@ def checkin_amplifies(case: Case) -> Verdict:
     figure="fig4",
 )
 def away_from_checkin(case: Case) -> Verdict:
-    """Judge the distance between the errors of RandomCheckin and AMPLIFIED on Adult, relative to either error."""
+    """Judge the difference of the errors of RandomCheckin and AMPLIFIED on Adult, relative to either error."""
     low, high = 0.4, 0.6
     ours, theirs = (errors(case, "adult", m) for m in ("amplified", "random_checkin"))
     below = (1 - ours / theirs).groupby(level="panel").mean()
@@ -379,7 +379,7 @@ def away_from_checkin(case: Case) -> Verdict:
     figure="fig4",
 )
 def slots_filled(case: Case) -> Verdict:
-    """Judge the share of RandomCheckin's slots that have a user's report."""
+    """Judge the share of RandomCheckin's slots that hold a user's report."""
     filled = []
     for rate in RATES:
         slots = math.floor((ADULT_USERS - 1) * rate)
@@ -401,7 +401,7 @@ def slots_filled(case: Case) -> Verdict:
     figure="fig5",
 )
 def in_proportion(case: Case) -> Verdict:
-    """Judge the slope of log error in the log of the mean population, for several methods and budgets."""
+    """Judge the slope of log error against log mean population, for several methods and budgets."""
     stated = -1
     at = (0.001, 0.1, 0.5)
     slopes: dict[str, list[float]] = {}
@@ -438,7 +438,7 @@ def in_proportion(case: Case) -> Verdict:
     "and the error of gradients hardly does.",
 )
 def similar_gaps(case: Case) -> Verdict:
-    """Compare the mean gap to RandomCheckin for gradients with the gap for the binary task."""
+    """Compare the mean gap to RandomCheckin for gradients with the mean gap for the binary task."""
     gradients = float(reductions(case, ["gradient"], "amplified", "random_checkin").mean())
     bits = float(reductions(case, ["adult"], "amplified", "random_checkin").mean())
     return Verdict(
@@ -456,7 +456,7 @@ def similar_gaps(case: Case) -> Verdict:
     figure="fig4",
 )
 def errors_fall(case: Case) -> Verdict:
-    """Check that the error of every method decreases with the budget and from panel to panel."""
+    """Check that every method's error decreases with the budget and from panel to panel."""
     right = wrong = 0
     which = []
     for experiment in COUNTED:
@@ -527,7 +527,7 @@ def errors_fall(case: Case) -> Verdict:
     upper=["multi_union"],
 )
 def ordered(case: Case, experiments: Names, lower: str, upper: Names) -> Verdict:
-    """Check that ``lower`` is never above the best of ``upper``, also at rates that the text does not list."""
+    """Check that ``lower`` never exceeds the best of ``upper``, also at participation rates not in the text."""
     return never_above_best(case, all_errors, experiments, lower, upper)
 
 
@@ -539,5 +539,5 @@ def ordered(case: Case, experiments: Names, lower: str, upper: Names) -> Verdict
     figure="fig4",
 )
 def ordered_in_text(case: Case) -> Verdict:
-    """Check that ``lower`` is never above the best of ``upper``, at the points that the paper names."""
+    """Check that ``lower`` never exceeds the best of ``upper`` at the points that the paper lists."""
     return never_above_best(case, errors, ("adult",), "amplified", ("random_checkin",))

@@ -1,4 +1,4 @@
-"""Claims of Wang et al. 2023 on multi-message protocols: errors of tables, noise, shares and Table II."""
+"""Claims of Wang et al. 2023 on multi-message protocols: errors in tables, noise, shares and Table II."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def _ratios(case: Case) -> pd.Series[float]:
     figure="fig7",
 )
 def gap_narrows(case: Case) -> Verdict:
-    """Check that the ratio of the two multi-message errors is smaller at the larger budget."""
+    """Check that the ratio of both multi-message errors is smaller at the larger budget."""
     early, late = 0.1, 0.5
     ratios = _ratios(case)
     if not {early, late} <= set(ratios.index.get_level_values("eps")):
@@ -130,7 +130,7 @@ def gap_narrows(case: Case) -> Verdict:
 
 @claim("RP-37", "VI-A2", "The expected bound needs less noise than the union bound.", "better", figure="fig7")
 def expected_beats_union(case: Case) -> Verdict:
-    """Compare Gaussian noise for the expected delta with Gaussian noise for the union bound's number of users."""
+    """Compare Gaussian noise planned by the expected delta with Gaussian noise planned by a union bound."""
     ratios = []
     for law in POPULATIONS.values():
         precision = math.ceil(math.sqrt(law.mean + 1))
@@ -151,7 +151,7 @@ def expected_beats_union(case: Case) -> Verdict:
 
 
 def _log_mu(eps: float) -> float:
-    """Return the log of sensitivity over standard deviation of exactly (eps, DELTA)-DP Gaussian noise."""
+    """Return the log of sensitivity over standard deviation for exactly (eps, DELTA)-DP Gaussian noise."""
     return root_below(
         lambda x: log_gaussian_delta(math.exp(x), eps) - math.log(DELTA), -2.0, -12.0, 3.0, xtol=1e-10
     )
@@ -164,7 +164,7 @@ def _log_mu(eps: float) -> float:
     "smaller",
 )
 def geometric_against_gaussian(case: Case) -> Verdict:
-    """Compare standard deviations of two-sided geometric, Gaussian and Laplace noise for a sensitivity of 1."""
+    """Compare standard deviations of two-sided geometric, Gaussian and Laplace noise at sensitivity 1."""
     gaussian, laplace = [], []
     for eps in EPS:
         geometric = math.sqrt(2 * math.exp(-eps)) / -math.expm1(-eps)
@@ -186,7 +186,7 @@ def geometric_against_gaussian(case: Case) -> Verdict:
     "RP-39", "Proposition 1", "The stated number of shares suffices for every number of users.", "suffices"
 )
 def shares_suffice(case: Case) -> Verdict:
-    """Check that the stated number of shares is at least the proven one, for every number of users."""
+    """Check for every number of users that the stated number of shares is at least the proven number."""
     stated, enough = [], []
     for eps in (EPS[0], EPS[-1]):
         for order in (2**14, 2**16, 2**20, 2**26):
@@ -209,7 +209,7 @@ def shares_suffice(case: Case) -> Verdict:
     errata="RP-E23",
 )
 def central_error(case: Case) -> Verdict:
-    """Check that the squared error over the order of the central Gaussian mechanism's error is constant."""
+    """Check that the squared error is a constant times the order of the central Gaussian mechanism's error."""
     law, precision = Poisson(1000.0), 32
     constants = [
         (law.mean + 1)
@@ -238,7 +238,7 @@ def central_error(case: Case) -> Verdict:
     errata="RP-E16 RP-E17",
 )
 def lower_bounds(case: Case) -> Verdict:
-    """Compare the rows of Table II with their tails, without the row whose law the available text does not define."""
+    """Compare Table II's rows with exact tails, without the row whose law the available text does not define."""
     rows = table_two()
     rows = rows[rows["verdict"] != OPEN]
     unsafe, all_rows = rows[rows["verdict"] == "unsafe"], len(rows)
@@ -259,7 +259,7 @@ def lower_bounds(case: Case) -> Verdict:
 
 @claim("RP-43", "Theorem 5", "The composition with the union bound is valid.", "valid", errata="RP-E17")
 def union_composition(case: Case) -> Verdict:
-    """Judge the expected delta of Polya noise planned for the printed number n1 of users."""
+    """Judge the expected delta of Polya noise that is planned for the printed number n1 of users."""
     deltas = [
         expected_polya_delta(law, math.floor(population_lower_bound(law, DELTA / 2, form="printed")), eps)
         for law in POPULATIONS.values()

@@ -72,7 +72,7 @@ def _amplified_error(law: Law, eps: float, accounting: str) -> float:
 
 @cache
 def multi_gaps() -> pd.DataFrame:
-    """Return comparisons of the errors of the protocols of Figures 7 and 8, over :data:`~comparisons.EPS`."""
+    """Return comparisons of errors for the protocols in Figures 7 and 8, over :data:`~comparisons.EPS`."""
     rows = []
     for name, law in MULTI_POPULATIONS.items():
         union, expected = {}, {}
@@ -100,7 +100,7 @@ def multi_gaps() -> pd.DataFrame:
 
 
 def _crossing(law: Law) -> float:
-    """Return the eps_central (nats) at which MULTI-EXPECTED and AMPLIFIED with exact accounting have equal errors."""
+    """Return the eps_central (nats) at which MULTI-EXPECTED and exactly accounted AMPLIFIED have equal errors."""
 
     def excess(log_eps: float) -> float:
         eps = math.exp(log_eps)
@@ -110,7 +110,7 @@ def _crossing(law: Law) -> float:
 
 
 def _allowed_shortfall(population: Population, bound: float) -> float:
-    """Return ``Pr[N < bound]``, or the largest value that the definition of the population permits."""
+    """Return ``Pr[N < bound]``, or the largest value that the population's definition permits."""
     distance = population.mean - (bound - 1)  # of the others below their mean
     if isinstance(population, SubGaussian):
         return math.exp(-(distance**2) / (2 * population.variance))
@@ -134,7 +134,7 @@ OPEN = "open"
 
 
 def table_two() -> pd.DataFrame:
-    """Return the lower bounds of Table II on the number of participants, checked."""
+    """Return Table II's lower bounds on the number of participants with a check of each."""
     share = DELTA / 2
     rows = []
     for name, population in TABLE_TWO_POPULATIONS.items():

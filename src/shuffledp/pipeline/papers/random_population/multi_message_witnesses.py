@@ -33,7 +33,7 @@ _ADULT = (16_192, 32_650)
 
 
 def _adult(rate: float) -> Binomial:
-    """Return the law of the other users of Adult for a participation rate of the experiments."""
+    """Return the law of Adult's other users for a participation rate in the experiments."""
     return Binomial(sum(_ADULT) - 1, rate)
 
 
@@ -43,26 +43,26 @@ def _gaussian_delta(mu: float, eps: float) -> float:
 
 
 def _leftover(n: int, tau: float) -> float:
-    """Return S of the distance between a sum of n discrete Gaussians and a discrete Gaussian."""
+    """Return S, in the distance between a sum of n discrete Gaussians and a discrete Gaussian."""
     k = np.arange(1, n)
     return float(np.sum(np.exp(-2 * (math.pi * tau) ** 2 * k / (k + 1))))
 
 
 def _lemma_4(eps: float, n: int, tau: float, precision: int, *, power: int, divisor: float = 2.0) -> float:
-    """Return delta of Lemma 4 without a clamp; the bracket subtracts ``p^power / (divisor n tau^2)``."""
+    """Return delta of Lemma 4 without a clamp; the bracket contains ``-p^power / (divisor n tau^2)``."""
     left = _leftover(n, tau)
     bracket = eps - precision**power / (divisor * n * tau**2) - 2.5 * left
     return math.exp(-0.5 * (bracket / (precision / (tau * math.sqrt(n)) + 10 * left)) ** 2)
 
 
 def _proposition_2(eps: float, n: int, tau: float, *, sign: int) -> float:
-    """Return delta of Proposition 2 as printed, except for the sign of S."""
+    """Return delta of Proposition 2 as printed, except that S has the given sign."""
     left = _leftover(n, tau)
     return 2 * math.exp(-0.5 * ((eps - 1 / tau**2 + sign * 2.5 * left) / (1 / tau + 10 * left)) ** 2)
 
 
 def _noise_pmf(n: int, tau: float) -> NDArray[np.float64]:
-    """Return the probabilities of a sum of n discrete Gaussians, up to 13 standard deviations per user."""
+    """Return the probabilities of a sum of n discrete Gaussians; each is cut at 13 standard deviations."""
     reach = math.ceil(13 * tau) + 1
     one = np.exp(-(np.arange(-reach, reach + 1) ** 2) / (2 * tau**2))
     one /= np.sum(one)
@@ -73,7 +73,7 @@ def _noise_pmf(n: int, tau: float) -> NDArray[np.float64]:
 
 
 def _sum_delta(n: int, tau: float, precision: int, eps: float) -> float:
-    """Return the exact delta of a sum of n discrete Gaussians if one user's value changes by the precision."""
+    """Return the exact delta of a sum of n discrete Gaussians if one user changes the sum by the precision."""
     noise, pad = _noise_pmf(n, tau), np.zeros(precision)
     with np.errstate(divide="ignore"):
         log_p, log_q = np.log(np.concatenate((noise, pad))), np.log(np.concatenate((pad, noise)))
@@ -81,7 +81,7 @@ def _sum_delta(n: int, tau: float, precision: int, eps: float) -> float:
 
 
 def table_ii_binomial() -> Witness:
-    """Return the witness of RP-E16: the binomial row of Table II is not a bound with the stated probability."""
+    """Return the witness of RP-E16: Table II's binomial row does not hold with the stated probability."""
     share = DELTA / 2
     tails, corrected, apart = {}, {}, 0.0
     for rate in (0.01, 0.05, 0.1, 0.2, 0.4):
@@ -105,7 +105,7 @@ def table_ii_binomial() -> Witness:
 
 
 def swapped_roles() -> Witness:
-    """Return the witness of RP-E17: a wrong reference, and a split of delta whose halves are exchanged in the text."""
+    """Return the witness of RP-E17: a wrong reference, and a split of delta whose halves are swapped in the text."""
     eps_local = 0.5
     # Nobody but user 1 knows which of two crowds turns up: a known lower bound, and far from Poisson.
     pmf = np.zeros(1001)
@@ -133,7 +133,7 @@ def swapped_roles() -> Witness:
 
 
 def violating_exponent() -> Witness:
-    """Return the witness of RP-E18: more users than planned reduce delta, and do not increase it above 1."""
+    """Return the witness of RP-E18: more users than planned reduce delta instead of increasing it above 1."""
     eps, times = 0.5, 2.0
     planned = math.sqrt(2 * math.log(1.25 / DELTA)) / eps  # standard deviation of the sum for n1 users
     exact = _gaussian_delta(1 / (planned * math.sqrt(times)), eps)
@@ -216,7 +216,7 @@ def lemma_4_square() -> Witness:
 
 
 def missing_clamp() -> Witness:
-    """Return the witness of RP-E22: if the bracket is negative, its square makes delta too small."""
+    """Return the witness of RP-E22: if the bracket is negative, its square gives a delta that is too small."""
     eps, others, alone = 0.5, 40_000, 1e-3
     precision = math.ceil(math.sqrt((1 - alone) * others + 1))
 
@@ -294,7 +294,7 @@ def security_in_bits() -> Witness:
 
 
 def natural_security() -> Witness:
-    """Return the witness of RP-E25: sigma is in natural units, but the definition counts bits."""
+    """Return the witness of RP-E25: sigma is in nats, but the definition counts bits."""
     eps, share = 0.5, DELTA / 2
     half_square = -math.log(share)  # z^2 / 2, so that the sum is (eps, share)-DP
     proof, statement = (math.log1p(math.exp(eps)) + factor * half_square for factor in (1, 2))
@@ -371,7 +371,7 @@ def overflow_tail() -> Witness:
 
 
 def population_quantile() -> Witness:
-    """Return the witness of RP-E27: the level 1 - exp(-tau) is unrelated to the number of participants."""
+    """Return the witness of RP-E27: the level 1 - exp(-tau) is not related to the number of participants."""
     law, eps = Poisson(1000.0), 5.0
     precision = math.ceil(math.sqrt(law.mean + 1))
     tau = multi_expected_scale(law, eps, DELTA, precision, accounting="exact")

@@ -41,7 +41,7 @@ def _error_ratio(eps_local: float, reference: float) -> float:
 
 
 def budget_gaps() -> pd.DataFrame:
-    """Return the reduction of the error by amplification against LOCAL, as a mean over :data:`EPS`."""
+    """Return the mean reduction of the error by amplification against LOCAL, over :data:`EPS`."""
     rows = []
     for name, law in POPULATIONS.items():
         ratios = {
@@ -63,13 +63,13 @@ def budget_gaps() -> pd.DataFrame:
 def _dummies_gain(law: Law, eps: float, accounting: str, adaptive: bool) -> float:
     """Return the relative reduction of the error by the number of dummies that minimizes (6) or (7).
 
-    These equations are about the squared error, so that a gain near 0 may be a small loss here.
+    Both equations concern the squared error, so that a gain near 0 may be a small loss in this error.
     """
     return 1 - dummies_error(law, eps, accounting, adaptive=adaptive)
 
 
 def dummies_error(law: Law, eps: float, accounting: str, *, adaptive: bool) -> float:
-    """Return the error with the number of dummies that minimizes (6) or (7), over the error without dummies."""
+    """Return the error with the number of dummies that minimizes (6) or (7), relative to no dummies."""
     plan = optimal_dummies(law, eps, DELTA, adaptive=adaptive, accounting=accounting, grid=_grid(law))
     window = law.window()
     n = window.support + 1.0
@@ -81,7 +81,7 @@ def dummies_error(law: Law, eps: float, accounting: str, *, adaptive: bool) -> f
 
 
 def _grid(law: Law) -> list[int]:
-    """Return the paper's grid, with a finer grid for small populations, where few dummies are optimal."""
+    """Return the paper's grid of numbers of dummies, finer for small populations, where few dummies are optimal."""
     if law.mean > 200:
         return [int(k) for k in dummy_grid(law)]
     return list(range(0, math.floor(2 * law.mean) + 1, max(1, int(law.mean) // 20)))
@@ -113,13 +113,13 @@ def dummy_gaps() -> pd.DataFrame:
 
 
 def filled_slots(users: int, rate: float) -> tuple[Law, int, float]:
-    """Return the law of the other participants, the slots of RandomCheckin, and how many are filled on average."""
+    """Return the law of the other participants, RandomCheckin's slots, and the mean number of filled slots."""
     law, slots = Binomial(users, rate), math.floor(users * rate)
     return law, slots, -slots * math.expm1((law.mean + 1) * math.log1p(-1 / slots))
 
 
 def ends(name: str, values: Iterable[float], *parts: str) -> dict[str, float]:
-    """Return least, mean or greatest of some values, by the name of their column."""
+    """Return least, mean or greatest value, as the name of their column says."""
     found = np.array(list(values))
     known = {"least": found.min(), "mean": found.mean(), "most": found.max()}
     return {f"{name} {part}": float(known[part]) for part in parts}
@@ -129,9 +129,9 @@ def ends(name: str, values: Iterable[float], *parts: str) -> dict[str, float]:
 def checkin_gaps() -> pd.DataFrame:
     """Return the error of RandomCheckin relative to AMPLIFIED on Adult, over :data:`EPS`.
 
-    There are ``m = floor(48841 rate)`` slots. The number of filled slots is replaced by its mean for the mean number of
-    participants, which changes the ratio by less than 0.1 %. The remaining users are a random subset of the
-    participants, with about the same fraction of women as all Adult users.
+    There are ``m = floor(48841 rate)`` slots. The number of filled slots is replaced by its mean at the mean number of
+    participants, which changes the ratio by less than 0.1 %. The kept users are a random subset of the participants,
+    with about the same fraction of women as in all of Adult.
     """
     rows = []
     for rate in RATES:
@@ -168,7 +168,7 @@ def checkin_gaps() -> pd.DataFrame:
 
 @cache
 def gradient_gaps() -> pd.DataFrame:
-    """Return the reduction by AMPLIFIED of RandomCheckin's error for gradients, over :data:`EPS`.
+    """Return the relative reduction by AMPLIFIED of RandomCheckin's error for gradients, over :data:`EPS`.
 
     In Figure 9, N - 1 is Bin(59999, rate), and the noise is Laplace. Only the noise is compared, proportional to
     ``sqrt(reports) / (eps_local * kept users)``; clipped gradients are so short that the loss of users matters little
@@ -194,7 +194,7 @@ def gradient_gaps() -> pd.DataFrame:
 
 @cache
 def variance_gaps() -> pd.DataFrame:
-    """Return eps_central (nats) for mean 5000 and eps_local 0.5 against the variance, as in Figure 2."""
+    """Return eps_central (nats) by variance for mean 5000 and eps_local 0.5, as in Figure 2."""
     rows = []
     for variance in (0, 8700, 20_000):
         row: dict[str, float] = {"variance": variance}
@@ -208,7 +208,7 @@ def variance_gaps() -> pd.DataFrame:
 
 
 def safety_margins() -> pd.DataFrame:
-    """Return the largest ratio of the exact delta to the delta that the printed Theorems 1 and 2 promise."""
+    """Return the largest ratios of exact delta to the delta that the printed Theorems 1 and 2 promise."""
     laws: list[Law] = []
     for mean in (100, 1000, 10_000, 100_000):
         laws += [Binomial(round(mean / rate), rate) for rate in (0.05, 0.9)] + [Poisson(float(mean))]

@@ -37,7 +37,7 @@ _FIG3_EPS = 0.05
 
 
 def _spread(omega: float, log_term: float) -> float:
-    """Return r - 1 for the likelihood ratio r of equation (2) at Omega clones, without user 1's own coin."""
+    """Return r - 1, where r is equation (2)'s likelihood ratio at Omega clones without user 1's randomization."""
     if omega <= 2 * log_term:
         return math.inf
     s = math.sqrt(omega / 2 * log_term)
@@ -45,14 +45,14 @@ def _spread(omega: float, log_term: float) -> float:
 
 
 def _theorem(omega: float, eps_local: float, log_term: float) -> float:
-    """Return eps_central of Theorems 1 to 4 for a given Omega and logarithm."""
+    """Return eps_central of Theorems 1 to 4 for an Omega and a logarithm."""
     return math.log1p(math.tanh(eps_local / 2) * _spread(omega, log_term))
 
 
 def theorem3_limit(
     mean: float, eps_local: float, delta_tail: float, delta_split: float | None = None
 ) -> float:
-    """Return the variance above which Theorem 3 has no amplification, that is ``eps_central = eps_local``."""
+    """Return the variance above which Theorem 3 has no amplification: ``eps_central = eps_local``."""
     log4 = math.log(4 / (delta_tail if delta_split is None else delta_split))
     e = math.exp(eps_local)
     # (2 s + 1) / (Omega / 2 - s) = E + 1 with Omega = 2 s^2 / L4 is a quadratic equation in s.
@@ -84,7 +84,7 @@ def figure_2_delta() -> Witness:
 
 
 def _mapped(excess: float, eps_local: float) -> float:
-    """Return ``log((r E + 1) / (r + E))`` for ``r = 1 + excess``: user 1's own report is exact."""
+    """Return ``log((r E + 1) / (r + E))`` for ``r = 1 + excess``, with an exact treatment of user 1's report."""
     if math.isinf(excess):
         return math.inf
     e = math.exp(eps_local)
@@ -92,7 +92,7 @@ def _mapped(excess: float, eps_local: float) -> float:
 
 
 def _figure_3_optimum(log_factor: float, exact_report: bool) -> tuple[int, float, float]:
-    """Return the minimum of equation (6) in the setting of Figure 3, with changed constants in Theorem 4a."""
+    """Return the minimum of equation (6) in Figure 3's setting, with changed constants in Theorem 4a."""
     log4 = math.log(4 / DELTA)
 
     def budget(dummies: int) -> float:
@@ -116,7 +116,7 @@ def _figure_3_optimum(log_factor: float, exact_report: bool) -> tuple[int, float
 
 
 def loose_chernoff_constant() -> Witness:
-    """Return the witness of RP-N3: the one-sided constant gives a larger local budget, and dummies gain less."""
+    """Return the witness of RP-N3: the one-sided constant permits a larger local budget, and dummies gain less."""
     log4, log2 = math.log(4 / DELTA), math.log(2 / DELTA)
     k_printed, printed, gain_printed = _figure_3_optimum(3 * log4, exact_report=False)
     _, correct, gain = _figure_3_optimum(2 * log2, exact_report=False)
@@ -141,7 +141,7 @@ def loose_chernoff_constant() -> Witness:
 
 
 def simplified_form_range() -> Witness:
-    """Return the witness of RP-E4: the simplified form is too small for under about 14 log(4/delta) clones."""
+    """Return the witness of RP-E4: the simplified form is too small below about 14 log(4/delta) clones."""
     users, eps_local = 100_001, 2.0
     e, log4 = math.exp(eps_local), math.log(4 / DELTA)
 
@@ -170,7 +170,7 @@ def simplified_form_range() -> Witness:
 
 
 def two_sided_hoeffding() -> Witness:
-    """Return the witness of RP-N5: the split of the clones needs one side only, with a smaller valid eps_central."""
+    """Return the witness of RP-N5: the split of the clones needs one side only, which gives a smaller eps_central."""
     law, eps_local = Poisson(1000.0), 1.0
     log4, log2 = math.log(4 / DELTA), math.log(2 / DELTA)
     omega = printed_omega(OtherReports(law), DELTA, math.exp(-eps_local))
@@ -191,7 +191,7 @@ def two_sided_hoeffding() -> Witness:
 
 
 def subsampling_step() -> Witness:
-    """Return the witness of RP-N6: an exact map of user 1's report gives a smaller eps_central and delta."""
+    """Return the witness of RP-N6: an exact map of user 1's report gives smaller eps_central and delta."""
     law, eps_local = Poisson(1000.0), 1.0
     e = math.exp(eps_local)
     omega = printed_omega(OtherReports(law), DELTA, 1 / e)
@@ -273,7 +273,7 @@ def randomized_response_estimator() -> Witness:
 
 
 def stray_factor() -> Witness:
-    """Return the witness of RP-E15: with the extra factor k, equation (7) is least without dummies."""
+    """Return the witness of RP-E15: with the extra factor k, equation (7) is least at no dummies."""
     search = partial(optimal_dummies, _FIG3, _FIG3_EPS, DELTA, adaptive=True, accounting="printed")
     printed, correct, none = search(stray_factor=True), search(), search(grid=[0])
     elsewhere = [

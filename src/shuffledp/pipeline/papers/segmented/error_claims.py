@@ -76,7 +76,7 @@ def _gains(case: Case, split: str) -> tuple[dict[str, ByPoint], str]:
     headline=True,
 )
 def gain(case: Case) -> Verdict:
-    """Check that the mean reduction of the best rival's error is about the stated one, and not small in any panel."""
+    """Check that the best rival's error is reduced by about the stated mean, and in no panel by little."""
     found, without = _gains(case, "25-50-25")
     gains = pd.concat(found.values(), axis=1).min(axis=1)
     outcome = about(float(gains.mean()), 0.5)
@@ -109,7 +109,7 @@ def gain(case: Case) -> Verdict:
     rivals=["subset_local", "subset_shuffled"],
 )
 def gain_of_each(case: Case, rivals: Names) -> Verdict:
-    """Check that the error of each rival is reduced by more than a given share, in every panel."""
+    """Check in every panel that each rival's error is reduced by more than a given share."""
     least = 0.5
     ours, shares = errors(case, OURS), {}
     for method in rivals:
@@ -134,7 +134,7 @@ def gain_of_each(case: Case, rivals: Names) -> Verdict:
     "the others agree in direction only",
 )
 def mean_gain(case: Case) -> Verdict:
-    """Judge the mean reduction of the error over all rivals and panels."""
+    """Judge the mean reduction of errors over all rivals and panels."""
     found, without = _gains(case, "25-50-25")
     means = {method: float(values.mean()) for method, values in found.items()}
     best = float(pd.concat(found.values(), axis=1).min(axis=1).mean())
@@ -195,7 +195,7 @@ def _curves(case: Case, split: str) -> dict[Panel, ByPoint]:
     m=1.0,
 )
 def best_at(case: Case, data: str, n: int, m: float) -> Verdict:
-    """Check that a number of blanket messages is as good as the best number, at the first split."""
+    """Check at the first split that a number of blanket messages is as good as the best number."""
     s = 4
     split = next(iter(SPLITS))
     panel = (data, s, n, split)
@@ -221,7 +221,7 @@ def best_at(case: Case, data: str, n: int, m: float) -> Verdict:
     errata="SEG-N6.4.8",
 )
 def too_small_and_too_large(case: Case) -> Verdict:
-    """Check that at both ends of the axis the error is above its minimum in between."""
+    """Check that the error at both ends of the axis exceeds the minimum in between."""
     low, high = 0.1, 10.0
     hurt, said = [], []
     for (data, s, n, _), curve in _curves(case, "25-50-25").items():
@@ -278,7 +278,7 @@ def too_small_and_too_large(case: Case) -> Verdict:
 def best_moves(
     case: Case, along: str, first: Any, second: Any, rising: bool, s: int | None = None
 ) -> Verdict:
-    """Check that the best number of messages increases, or decreases, from one value of a level to another."""
+    """Check that the best number of messages increases, or decreases, between two values of a level."""
     best = parameter(case, OURS, "blankets")
     if s is not None:
         best = best[best.index.get_level_values("s") == s]
@@ -352,7 +352,7 @@ def error_ratio(
     data: str | None = None,
     split: str | None = None,
 ) -> Verdict:
-    """Check that the ratio of the least errors of the smaller and the larger group is in a range."""
+    """Check that the ratio of the least errors of the smaller and the larger group lies in a range."""
     pairs = across(at(errors(case, OURS), data=data, split=split), "n", 5000, 50_000)
     ratios = pairs["first"] / pairs["second"]
     inside = int(((ratios >= low) & (ratios <= high)).sum())
@@ -400,7 +400,7 @@ def _between(values: ByPoint) -> pd.DataFrame:
     rising=False,
 )
 def with_liberal_users(case: Case, method: str, rising: bool) -> Verdict:
-    """Check that the error of a method increases, or decreases, from S2 to S3."""
+    """Check that a method's error increases, or decreases, from S2 to S3."""
     pairs = _between(errors(case, method))
     low, high = ("first", "second") if rising else ("second", "first")
     right, wrong, ties = compared(pairs[low], pairs[high])
@@ -433,7 +433,7 @@ def with_liberal_users(case: Case, method: str, rising: bool) -> Verdict:
     difference=False,
 )
 def lead_widens(case: Case, rivals: Names, data: str, difference: bool) -> Verdict:
-    """Check that the lead over the best rival widens from S2 to S3 as a fraction and, with `difference`, absolutely."""
+    """Check that the lead over the best rival grows from S2 to S3, relatively and, with `difference`, absolutely."""
     ours = errors(case, OURS)
     found = available_errors(case, rivals)
     best = pd.concat(found.values(), axis=1).min(axis=1)
@@ -500,7 +500,7 @@ def lead_widens(case: Case, rivals: Names, data: str, difference: bool) -> Verdi
     splits=list(SPLITS),
 )
 def below(case: Case, pairs: Sequence[Names], splits: Names) -> Verdict:
-    """Check that the first of each pair has the smaller error in every panel; ties count against."""
+    """Check in every panel that the first of each pair has less error; ties count against the claim."""
     right = wrong = ties = 0
     leads = list[float]()
     for lower, upper in pairs:
@@ -551,7 +551,7 @@ def below(case: Case, pairs: Sequence[Names], splits: Names) -> Verdict:
     pairs=[["balls_into_bins", "subset_shuffled"], ["subset_shuffled", "subset_local"]],
 )
 def in_order(case: Case, pairs: Sequence[Names]) -> Verdict:
-    """Check that the first of each pair is never above the second."""
+    """Check that the first of each pair never exceeds the second."""
     said, wrong, points = [], 0, 0
     for lower, upper in pairs:
         both = pd.DataFrame({"low": errors(case, lower), "high": errors(case, upper)}).dropna()
@@ -571,7 +571,7 @@ def in_order(case: Case, pairs: Sequence[Names]) -> Verdict:
     errata="SEG-N6.4.7",
 )
 def strong_rival(case: Case) -> Verdict:
-    """Check that the weights reduce the error of SepMM, and that better weights hardly reduce it further."""
+    """Check that weights reduce SepMM's error, and that better weights hardly reduce it further."""
     plain, weighted, best = (
         errors(case, f"separate{which}") for which in ("", "_weighted", "_inverse_variance")
     )
@@ -623,7 +623,7 @@ def few_messages(case: Case) -> Verdict:
     errata="SEG-6.4.3",
 )
 def bound_on_error(case: Case) -> Verdict:
-    """Compare the printed bound with the exact expected error, at every number of messages."""
+    """Compare the printed bound with the exact expected error at every number of messages."""
     split = "25-50-25"
     cells, exact = table(case, "segmented"), errors(case, "segmented")
     ratios = []

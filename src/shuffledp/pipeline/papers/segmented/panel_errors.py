@@ -1,4 +1,4 @@
-"""Data of the rules on segmented privacy: errors and best numbers of messages by panel, for either truth."""
+"""Data for claims of segmented privacy: errors and best numbers of messages by panel, for either truth."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ Panel = tuple[str, int, int, str]
 
 
 def table(case: Case, method: str) -> pd.DataFrame:
-    """Return the cells of a method in both experiments, indexed by `PANEL`."""
+    """Return a method's cells in both experiments, indexed by `PANEL`."""
     parts = []
     for experiment in EXPERIMENTS:
         cells = case.cells(experiment, method).reset_index().assign(data=experiment)
@@ -51,7 +51,7 @@ def table(case: Case, method: str) -> pd.DataFrame:
 
 
 def parameters(cells: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the calibrated parameters of a method, by cell."""
+    """Return a method's calibrated parameters by cell."""
     if "parameters" not in cells or cells["parameters"].isna().any():
         raise Untestable("the table has no calibrated parameters")
     return [json.loads(text) for text in cells["parameters"]]
@@ -64,10 +64,10 @@ def parameter(case: Case, method: str, name: str) -> ByPoint:
 
 
 def errors(case: Case, method: str) -> ByPoint:
-    """Return expected errors by panel, against the truth of the case.
+    """Return a method's expected errors by panel, against the truth of the case.
 
-    Levels are assigned at random, so that every method errs around the participants' frequencies, independently of
-    their difference from the population's. This difference adds the variance of a mean over the participants.
+    Levels are assigned at random, so that the error around the participants' frequencies is independent of the
+    difference between participants and population. This difference adds the variance of a mean over the participants.
     """
     found = table(case, method)["closed_form"].astype(float)
     if found.isna().any():
@@ -79,7 +79,7 @@ def errors(case: Case, method: str) -> ByPoint:
 
 
 def spreads(case: Case) -> dict[Panel, float]:
-    """Return the sum of w (1 - w) over the items by panel, from the sampling error of SepMM."""
+    """Return the sum of w (1 - w) over the items, by panel, from SepMM's sampling error."""
     cells = table(case, "separate")
     law, found = blanket_law_of(case.accounting), dict[Panel, float]()
     rows = zip(
@@ -99,13 +99,13 @@ def spreads(case: Case) -> dict[Panel, float]:
 
 
 def available_errors(case: Case, methods: Names) -> dict[str, ByPoint]:
-    """Return errors of the methods that have results under the accounting."""
+    """Return the errors of all methods that have results under the accounting."""
     what = f"has results with {case.accounting} accounting"
     return available(methods, lambda method: errors(case, method), what)
 
 
 def at(values: ByPoint, *, split: str | None = None, data: str | None = None) -> ByPoint:
-    """Return the values at a split, or of one experiment; the index does not lose levels."""
+    """Return the values at a split or of one experiment; the index keeps its levels."""
     if split is not None:
         values = values[values.index.get_level_values("split") == split]
     if data is not None:
@@ -118,13 +118,13 @@ def at(values: ByPoint, *, split: str | None = None, data: str | None = None) ->
 
 
 def by_panel(values: ByPoint) -> dict[Panel, ByPoint]:
-    """Return the curves over m by panel, each indexed by m."""
+    """Return the curves over m, by panel."""
     panels = dict.fromkeys(key[:4] for key in values.index.to_list())
     return {panel: values.loc[panel] for panel in panels}
 
 
 def across(values: ByPoint, level: str, first: Any, second: Any) -> pd.DataFrame:
-    """Return the values of the same panels at two values of a level, as columns ``first`` and ``second``."""
+    """Return the values of common panels at two values of a level, in the columns ``first`` and ``second``."""
     wide = values.unstack(level)
     if not {first, second} <= set(wide.columns):
         raise Untestable(f"needs the papers' grid: {level} {first} and {second}")

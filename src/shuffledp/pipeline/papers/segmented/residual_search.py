@@ -39,13 +39,13 @@ def response_rows(k: int, eps_local: float) -> Floats:
 
 
 def bound(form: Form, eps: float, k: int, eps_local: float, others: int) -> float:
-    """Return delta of the theorem as stated, or of its replacement."""
+    """Return delta by the theorem as stated, or by its replacement."""
     p = math.exp(eps_local)
     return variation_ratio_delta(eps, p, (p - 1) / (p + k - 1), p, others, sound=form == "replacement")
 
 
 def few_users(numbers: Iterable[int], domains: Iterable[int], budgets: Iterable[float], form: Form) -> Values:
-    """Compare the theorem with the worst of all data sets of a few users."""
+    """Compare the theorem with the worst data set of a few users."""
     for others, k, eps_local in product(numbers, domains, budgets):
         for eps, deltas in deltas_of_data_sets(response_rows(k, eps_local), others, eps_local):
             worst = max(deltas, key=lambda held: deltas[held])
@@ -60,7 +60,7 @@ def few_users(numbers: Iterable[int], domains: Iterable[int], budgets: Iterable[
 
 
 def same_value_laws(others: int, k: int, eps_local: float) -> tuple[Floats, Floats]:
-    """Return the laws of the observed messages if all others hold the victim's old value."""
+    """Return the laws of the messages under both inputs of the victim if all others hold the old input."""
     n, e = others + 1, math.exp(eps_local)
     same, moved = np.meshgrid(np.arange(n + 1), np.arange(n + 1), indexing="ij")
     possible = same + moved <= n
@@ -75,7 +75,7 @@ def same_value_laws(others: int, k: int, eps_local: float) -> tuple[Floats, Floa
 def many_users(
     numbers: Iterable[int], domains: Iterable[int], budgets: Iterable[float], targets: Iterable[float]
 ) -> Values:
-    """Compare the theorem with the data set in which all others hold the victim's value, for many users."""
+    """Compare the theorem, for many users, with the data set in which all others hold the victim's value."""
     wanted = tuple(targets)
     for others, k, eps_local in product(numbers, domains, budgets):
         p = math.exp(eps_local)

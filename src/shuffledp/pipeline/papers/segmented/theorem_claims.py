@@ -63,7 +63,7 @@ def _delta(n: int) -> float:
     "variable, the pair of counts is exact",
 )
 def tight(case: Case) -> Verdict:
-    """Compare the divergences of all counts and of the pair, for one item per user, which is not always reported."""
+    """Compare the divergences of all counts and of the pair, for one item per user, reported at a rate."""
     domain_size, n = 128, 5000
     blankets = (0.5, 1.0, 1.5, 2.0, 2.5, 3.0)
     eps, delta = BUDGETS[0], _delta(n)
@@ -86,7 +86,7 @@ def tight(case: Case) -> Verdict:
 
 
 def blurred_delta(eps: float, rate: float, n: int, blankets: int, domain_size: int, reports: Window) -> float:
-    """Return delta of the pair and of the number of messages, for a fixed number of blanket messages.
+    """Return delta of the pair and the number of messages, for a fixed number of blanket messages.
 
     Given u received reports, the probability of the victim's report follows from Bayes' theorem (derived for this
     project).
@@ -101,7 +101,7 @@ def blurred_delta(eps: float, rate: float, n: int, blankets: int, domain_size: i
 
 
 def _claimed(n: int, d: int, s: int, m: int) -> Iterator[tuple[float, float, float]]:
-    """Yield divergences over delta', and a repair's change of rate, for each level that may not report everything.
+    """Yield divergences over delta', and a repair's change of the rate, for each level with a rate below 1.
 
     The first divergence is for the paper's levels, the second for other users who all report everything.
     """
@@ -131,7 +131,7 @@ def _claimed(n: int, d: int, s: int, m: int) -> Iterator[tuple[float, float, flo
     errata="SEG-6.1",
 )
 def guarantee(case: Case) -> Verdict:
-    """Compare the divergence in the protocol with the claim of Lemma 3, for the paper's levels or full reports."""
+    """Compare the protocol's divergence with Lemma 3, for the paper's levels or full reports of other users."""
     blankets = (1, 2, 4)
     n, numbers = USERS[0], blankets[: case.at_most(len(blankets), 1)]
     sizes = list(DATA.values())[: case.at_most(len(DATA), 1)]
@@ -168,7 +168,7 @@ def guarantee(case: Case) -> Verdict:
     "monotone",
 )
 def grows_with_rate(case: Case) -> Verdict:
-    """Judge the growth, in the rate, of the pair's divergence and of its ratio to the rate."""
+    """Judge how the pair's divergence, and its ratio to the rate, grow with the rate."""
     points = 40
     rates = np.geomspace(1e-2, 1, case.at_most(points, points // 4))
     rising = convex = settings = 0
@@ -221,7 +221,7 @@ def order_of_magnitude(case: Case) -> Verdict:
 
 @printed_claim("SE-36", "5.2, 7", "The server computes the parameters at little cost.", "efficient")
 def cheap_search(case: Case) -> Verdict:
-    """Count the terms that the server sums to find the rates of all points of the figures by bisection."""
+    """Count the terms that the server sums in its bisection for the rates, over all points of the figures."""
     cells = table(case, "segmented")
     domains = cells["domain_size"].astype(int).to_list()
     settings = {(d, n, m) for d, (_, _, n, _, m) in zip(domains, cells.index.to_list(), strict=True)}
@@ -247,7 +247,7 @@ def cheap_search(case: Case) -> Verdict:
     errata="SEG-6.4.5",
 )
 def ends_in_order(case: Case) -> Verdict:
-    """Check that m_k decreases in the level, and that rates increase in the level and in the number of messages."""
+    """Check that m_k decreases with the level, and that rates increase with the level and the messages."""
     ends = [
         [full_reporting(n, d, s, eps, _delta(n), accounting=case.accounting) for eps in BUDGETS]
         for (d, s), n in itertools.product(DATA.values(), USERS)

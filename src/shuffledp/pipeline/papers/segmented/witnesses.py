@@ -1,7 +1,7 @@
 """Witnesses for the errata and reading notes of Wang et al. 2024 (arXiv 2407.19639), segmented aggregation.
 
 Settings are as in the paper's experiments: MSNBC with 17 items, 4 per user, budgets 0.5, 1 and 2 nats, and a delta of
-0.01 / n; S1, S2 and S3 are the paper's shares of users per level.
+0.01 / n. S1, S2 and S3 are the paper's splits of users into levels.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def residual_component() -> Witness:
 
 
 def group_composition() -> Witness:
-    """Return the witness of SEG-6.3: the divergence of the whole set needs 1/4 or 1/8 of the blanket messages."""
+    """Return the witness of SEG-6.3: the divergence of the whole set needs only 1/4 or 1/8 of the blanket messages."""
     items, s = _MSNBC
     n, eps, delta = 5000, 0.5, 0.01 / 5000
     printed = blankets_for_full_reporting(n, items, s, eps, delta)
@@ -142,7 +142,7 @@ def two_labels() -> Witness:
 
 
 def one_candidate() -> Witness:
-    """Return the witness of SEG-6.4.2: Lemma 3 and Theorem 3 count one blanket message less than Theorem 2."""
+    """Return the witness of SEG-6.4.2: Lemma 3 and Theorem 3 count one blanket message fewer than Theorem 2."""
     items, s = _MSNBC
     n, eps = 5000, 0.5 / s
     slots = blanket_slots(1.5)
@@ -179,7 +179,7 @@ def stray_dimension() -> Witness:
 
 
 def sum_over_users() -> Witness:
-    """Return the witness of SEG-6.4.4: the denominator of the estimator."""
+    """Return the witness of SEG-6.4.4, about the denominator of the estimator."""
     plan = _plan(5000, _S1, 1.0)
     pairs = list(zip(plan.level_sizes, plan.rates, strict=True))
     printed = sum(n * n * rate for n, rate in pairs)
@@ -194,7 +194,7 @@ def sum_over_users() -> Witness:
 
 
 def reversed_interval() -> Witness:
-    """Return the witness of SEG-6.4.5: small budgets need more blanket messages, so that m_1 is the upper end."""
+    """Return the witness of SEG-6.4.5: smaller budgets need more blanket messages, so that m_1 is the upper end."""
     ends = [blankets_for_full_reporting(5000, *_MSNBC, e, 2e-6) for e in _EPS]
     best = segmented_plan(_sizes(_S1, 5000), _EPS, 2e-6, *_MSNBC, accounting="printed")
     above = _plan(5000, _S1, 1.01 * ends[0])
@@ -213,7 +213,7 @@ def reversed_interval() -> Witness:
 
 
 def dependent_levels() -> Witness:
-    """Return the witness of SEG-N6.4.6: an item that only users of the lowest level hold is underestimated."""
+    """Return the witness of SEG-N6.4.6: the estimate is too small for an item of only the lowest level's users."""
     plan = _plan(5000, _S1, 1.0)
     held = (0.2, 0.0, 0.0)  # share of the users of a level that hold the item
     truth = sum(n * w for n, w in zip(plan.level_sizes, held, strict=True)) / plan.n
@@ -264,7 +264,7 @@ def group_sizes() -> Witness:
 
 
 def below_four() -> Witness:
-    """Return the witness of SEG-N6.4.8: with 8 items per user the best m is outside of the plotted range."""
+    """Return the witness of SEG-N6.4.8: with 8 items per user the best m is outside the plotted range."""
     best = {
         (s, n): segmented_plan(_sizes(_S1, n), _EPS, 0.01 / n, 128, s, accounting="printed").blankets
         for s, n in ((4, 5000), (4, 50_000), (8, 5000), (8, 50_000))
@@ -281,7 +281,7 @@ def below_four() -> Witness:
 
 
 def liberal_users() -> Witness:
-    """Return the witness of SEG-N6.4.9: more users of high levels do not always help Weighted SepMM."""
+    """Return the witness of SEG-N6.4.9: more users at high levels do not always help Weighted SepMM."""
     n = 50_000
     errors = [
         sep_mm_plan(

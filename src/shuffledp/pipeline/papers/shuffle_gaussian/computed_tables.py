@@ -90,13 +90,13 @@ def table_one() -> pd.DataFrame:
 
 @cache
 def shuffling_cost() -> pd.DataFrame:
-    """Return the ratio of shuffled to central eps of Figure 1a after 10 epochs, on equal and on unequal terms.
+    """Return Figure 1a's ratio of shuffled to central eps after 10 epochs, for equal and unequal conditions.
 
     The shuffled bounds are about replacing a record in a subset of fixed size, drawn without replacement. Records
-    clipped to C are at most 2 C apart, and 2 C is the sensitivity on both sides of the rows on equal terms. In the
-    first of these rows both sides are bounds by a theorem of sampling. In the second both are the exact divergence of
-    one pair of data sets, in which the other users hold the replaced record, at one end of a diameter of the ball. The
-    sum of a subset then has the law of central training with a Poisson sample, at twice the distance.
+    clipped to C are at most 2 C apart, and both sides have sensitivity 2 C in the rows with equal conditions. In the
+    first of these rows both sides are bounds by a theorem on sampling. In the second row both sides are the exact
+    divergence of one pair of data sets, in which the other users hold the replaced record, at one end of a diameter of
+    the ball. The sum of a subset then has the law of central training with a Poisson sample, at twice the distance.
     """
     theorem_2 = _shuffled(REPORT_NOISE / 2, "printed")
     pair = _shuffled(REPORT_NOISE / 2, "pair")
@@ -127,7 +127,7 @@ def shuffling_cost() -> pd.DataFrame:
 
 @cache
 def checkin_budgets(sigma: float = CHECKIN_SIGMA) -> pd.DataFrame:
-    """Return eps of Figure 1b after all its rounds, by accountant."""
+    """Return Figure 1b's eps after all rounds, by accountant."""
     reports = round(USERS * CHECKIN_RATE)
 
     def joined(form: CheckinForm) -> float:
@@ -163,14 +163,14 @@ def checkin_budgets(sigma: float = CHECKIN_SIGMA) -> pd.DataFrame:
 
 
 def _shuffled(sigma: float, form: SubsampledForm) -> float:
-    """Return eps of shuffled training under replacement; noise is relative to the distance of the two records."""
+    """Return eps of shuffled training under replacement; sigma is relative to the distance of the two records."""
     return subsampled_shuffle_gaussian_epsilon(
         n=USERS, m=BATCH, sigma=sigma, rounds=FIGURE_ROUNDS, delta=FIGURE_DELTA, form=form
     )
 
 
 def _added(noise_multiplier: float, method: CentralMethod) -> float:
-    """Return eps under addition or removal of one record; noise is relative to the norm of this record."""
+    """Return eps under addition or removal of a record; the noise multiplier is relative to the record's norm."""
     return central_gaussian_epsilon(
         rate=BATCH / USERS,
         noise_multiplier=noise_multiplier,

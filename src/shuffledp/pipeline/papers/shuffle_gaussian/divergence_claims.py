@@ -1,4 +1,4 @@
-"""Claims of Liew and Takahashi 2022 on divergences, decided by the accounting without result tables."""
+"""Claims of Liew and Takahashi 2022 on divergences, which the accounting decides without result tables."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ MOST_PARTS = 12
 
 
 def _partitions(total: int, most: int, parts: int) -> Iterator[tuple[int, ...]]:
-    """Yield partitions of a number into a limited number of parts, none above `most`, largest part first."""
+    """Yield partitions of a number into at most `parts` parts of at most `most`, the largest part first."""
     if total == 0:
         yield ()
         return
@@ -64,7 +64,7 @@ def _partitions(total: int, most: int, parts: int) -> Iterator[tuple[int, ...]]:
 
 
 def enumerated_rdp(order: int, n: int, sigma: float) -> float:
-    """Return Theorem 1 as printed: a sum over the partitions of the order into n parts, in 60 digits."""
+    """Return Theorem 1 as printed, a sum over partitions of the order into n parts, with 60 digits."""
     with localcontext() as context:
         context.prec = _DIGITS
         spread = 2 * Decimal(str(sigma)) ** 2
@@ -87,7 +87,7 @@ def enumerated_rdp(order: int, n: int, sigma: float) -> float:
     "exact",
 )
 def formula(case: Case) -> Verdict:
-    """Compare Theorem 1 with its own sum over partitions, in 60 digits."""
+    """Compare Theorem 1 with its sum over partitions, with 60 digits."""
     orders = range(2, case.at_most(MOST_PARTS, 6) + 1)
     worst = max(
         abs(float(shuffle_gaussian_rdp([order], n, sigma)[0]) / enumerated_rdp(order, n, sigma) - 1)
@@ -103,7 +103,7 @@ def formula(case: Case) -> Verdict:
 
 
 def _reverse_rdp(order: int, n: int, sigma: float) -> float:
-    """Return the reverse divergence ``E mean^(1 - order)``, from the Laplace transform of the ratios' sum."""
+    """Return the reverse divergence ``E mean^(1 - order)``, from the Laplace transform of the sum of ratios."""
     spread, power = 1 / sigma, order - 1
     u = np.linspace(-45, 12, 4001)
     t = np.exp(u)
@@ -114,7 +114,7 @@ def _reverse_rdp(order: int, n: int, sigma: float) -> float:
 
 @claim("SG-03", "Theorem 1", "One direction of the divergence is enough.", "implicit")
 def one_direction(case: Case) -> Verdict:
-    """Check that the reverse divergence is never above the computed one."""
+    """Check that the reverse divergence never exceeds the computed divergence."""
     settings = list(product((2, 3, 4, 6, 8), (1, 2, 5, 20, 100), (0.5, 1.0, 2.0, 4.0)))
     settings = settings[:: 100 // case.at_most(100, 20)]
     ratios = [
@@ -138,7 +138,7 @@ def one_direction(case: Case) -> Verdict:
     "strict",
 )
 def below_unshuffled(case: Case) -> Verdict:
-    """Check that the divergence is strictly below the divergence of a single Gaussian report."""
+    """Check that the divergence is strictly below that of a single Gaussian report."""
     orders = np.arange(2, case.at_most(1000, 100) + 1)
     above = points = 0
     shares: list[float] = []
@@ -157,7 +157,7 @@ def below_unshuffled(case: Case) -> Verdict:
 
 @claim("SG-05", "3", "Earlier bounds can exceed the local budget.", "can exceed")
 def exceeds_local(case: Case) -> Verdict:
-    """Check that the closed clones form can exceed the local budget, at the least users that its condition permits."""
+    """Check that the closed clones form can exceed the local budget, at the fewest users that it permits."""
     delta = 1e-5
     found = {}
     for eps_local in (0.01, 0.1, 0.5, 1.0, 2.0):
@@ -197,7 +197,7 @@ def _number_of_partitions(last: int) -> tuple[int, ...]:
     "algorithm. The second is an open question, which the cheaper algorithm answers.",
 )
 def expensive(case: Case) -> Verdict:
-    """Count the terms of the paper's sum over partitions, and the terms of a cheaper algorithm."""
+    """Count the terms of the paper's sum over partitions and of a cheaper algorithm."""
     order = 200
     partitions, terms = _number_of_partitions(order)[-1], order * order
     return Verdict(
@@ -228,7 +228,7 @@ def expensive(case: Case) -> Verdict:
     row="Clones",
 )
 def printed_row(case: Case, row: str) -> Verdict:
-    """Check a row of Table 1, entry by entry, to its five digits."""
+    """Check a row of Table 1, entry by entry, to five digits."""
     table = table_one()
     table = table[table["row"] == row]
     agree = int((table["verdict"] == "agrees").sum())
@@ -275,7 +275,7 @@ def sampled_is_valid(case: Case) -> Verdict:
     "conjecture",
 )
 def falls_with_users(case: Case) -> Verdict:
-    """Check that moments, and therefore expression (12), never increase with the number of reports."""
+    """Check that moments, and so expression (12), never increase with the number of reports."""
     orders = np.arange(2, 101)
     few = range(1, case.at_most(200, 40) + 1)
     rises = steps = 0
@@ -330,7 +330,7 @@ def theorem_3(case: Case) -> Verdict:
     "evaluation cheap, but the sentence concerns the direct one.",
 )
 def cumbersome(case: Case) -> Verdict:
-    """Count the terms of the sum (11) as printed, and the terms that matter."""
+    """Count the terms of the printed sum (11), and the terms that matter."""
     first, _ = first_blocks(USERS, CHECKIN_RATE)
     return Verdict(
         f"{USERS} terms, {first.size} that count",
@@ -351,7 +351,7 @@ def cumbersome(case: Case) -> Verdict:
     errata="SG-N6",
 )
 def local_noise(case: Case) -> Verdict:
-    """Judge the local budget of a noise multiplier, for either distance of two clipped gradients."""
+    """Judge the local budget of a noise multiplier, for both distances between clipped gradients."""
     within = 0.01
     found = [
         gaussian_local_epsilon(REPORT_NOISE, FIGURE_DELTA, sensitivity=s, calibration="analytic")
@@ -368,7 +368,7 @@ def local_noise(case: Case) -> Verdict:
 
 @claim("SG-30", "5.2", "The generic bound needs O(n) times more computation.", "O(n)", "in part")
 def one_profile_per_number(case: Case) -> Verdict:
-    """Count the profiles that the generic bound needs as defined, one per likely number of participants."""
+    """Count the profiles that the generic bound needs by definition, one per likely number of participants."""
     first, _ = first_blocks(USERS, CHECKIN_RATE)
     spread = math.sqrt(USERS * CHECKIN_RATE * (1 - CHECKIN_RATE))
     return Verdict(
@@ -388,7 +388,7 @@ def one_profile_per_number(case: Case) -> Verdict:
     "in part",
 )
 def drawn_afresh(case: Case) -> Verdict:
-    """Judge the fraction of records outside of all subsamples of an epoch, which is 0 for shuffled batches."""
+    """Judge the fraction of records that no subsample of an epoch contains, which is 0 for shuffled batches."""
     left_out = math.exp(USERS / BATCH * math.log1p(-BATCH / USERS))
     return Verdict(
         f"{percent(left_out)} of the records are in no batch of an epoch",
@@ -405,7 +405,7 @@ def drawn_afresh(case: Case) -> Verdict:
     "never above",
 )
 def shuffled_never_above(case: Case) -> Verdict:
-    """Check O-09: the divergence is at most a single report's, and decreases in the number of reports."""
+    """Check O-09: the divergence is at most that of one report, and decreases in the number of reports."""
     orders, numbers = np.arange(2, 65), (1, 2, 5, 10, 100, 1000, 10**4, 10**6)
     above = points = 0
     for sigma in NOISES:

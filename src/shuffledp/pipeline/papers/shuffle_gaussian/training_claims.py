@@ -1,4 +1,4 @@
-"""Claims of Liew and Takahashi 2022 on result tables: Figures 1a and 1b, and eps against rounds."""
+"""Claims of Liew and Takahashi 2022 on result tables: Figures 1a and 1b, and eps by rounds."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ GROWTH = 0.01
 
 
 def assumed(verdict: Verdict) -> Verdict:
-    """Return a verdict as "in part", as Theorem 1 is exact for one pair of data sets and others exceed it (SG-4)."""
+    """Return a verdict as "in part": Theorem 1 is exact for one pair of data sets, and others exceed it (SG-4)."""
     why = f"{verdict.verdict} on the assumption of Theorem 1 alone, whose pair is not the worst (SG-4): {verdict.why}"
     return replace(verdict, found="in part", why=why)
 
 
 def budgets(case: Case, experiment: str, method: str) -> ByPoint:
-    """Return eps by grid point, for Figure 1b at the noise multiplier of its training."""
+    """Return eps by grid point; for Figure 1b at the training's noise multiplier."""
     found = case.closed_forms(experiment, method)
     return found.xs(CHECKIN_SIGMA, level="sigma") if experiment == "checkin" else found
 
@@ -80,7 +80,7 @@ def at_round(values: ByPoint, rounds: int) -> float:
 
 
 def sampling_error(accuracy: float) -> str:
-    """Return text on the standard error of an accuracy for the size of the test set, with the number of runs."""
+    """Return text on the standard error of an accuracy for this size of the test set, and on the number of runs."""
     return f"{percent(math.sqrt(accuracy * (1 - accuracy) / TESTED))}, standard error of one run's test set"
 
 
@@ -96,7 +96,7 @@ def sampling_error(accuracy: float) -> str:
     "of other pairs. So it cannot be called tighter than the clones bound, which holds for all pairs.",
 )
 def composition(case: Case) -> Verdict:
-    """Check that the eps of the method is below the eps of clones, for all rounds of Table 1 above 1."""
+    """Check for all rounds of Table 1 above 1 that the method's eps is below the clones' eps."""
     experiment, pairs, terms = TERMS[case.accounting]
     table = case.under("printed")
     parts = []
@@ -144,7 +144,7 @@ def composition(case: Case) -> Verdict:
 def accuracy_reached(
     case: Case, experiment: str, method: str, enough: float, rounds: int | None = None
 ) -> Verdict:
-    """Check that the accuracy at a round, or the largest, is at least the claimed one."""
+    """Check that the accuracy at a round, or the largest accuracy, reaches the claimed one."""
     curve = accuracies(case, experiment, method)
     if curve.index.max() < (rounds or FIGURE_ROUNDS):
         raise Untestable(f"needs the papers' rounds: training ended at round {curve.index.max()}")
@@ -185,7 +185,7 @@ def spent_at_best(case: Case) -> Verdict:
     figure="fig1a",
 )
 def same_accuracy(case: Case) -> Verdict:
-    """Check that both trust models show one training run, with the same accuracy in every round."""
+    """Check that one training run serves both trust models, with equal accuracy in every round."""
     ours, central = (accuracies(case, "sgd", method) for method in SGD["printed"])
     different = int((ours != central.reindex(ours.index)).sum())
     return Verdict(
@@ -224,7 +224,7 @@ def shuffling_factor(case: Case) -> Verdict:
     figure="fig1a",
 )
 def more_noise(case: Case) -> Verdict:
-    """Check that central training with the same total noise has a smaller eps at every round."""
+    """Check at every round that central training with the same total noise has a smaller eps."""
     method, rival = SGD[case.accounting]
     ours, central = budgets(case, "sgd", method), budgets(case, "sgd", rival)
     below, above, _ = compared(central, ours.reindex(central.index))
@@ -256,7 +256,7 @@ def more_noise(case: Case) -> Verdict:
     rounds=[1, 10, 100, 1000, 5540],
 )
 def lowest(case: Case, rounds: Sequence[int]) -> Verdict:
-    """Check that the method has the least eps of Figure 1b at these rounds."""
+    """Check that the method has Figure 1b's least eps at these rounds."""
     if case.accounting == "exact":
         raise Untestable(
             "the rivals are bounds with a single accounting, so no comparison with the same accounting exists"
@@ -289,7 +289,7 @@ def lowest(case: Case, rounds: Sequence[int]) -> Verdict:
     errata="SG-N1",
 )
 def hardly_grows(case: Case) -> Verdict:
-    """Judge the growth of eps from one round to seven."""
+    """Judge how much eps grows from one round to seven."""
     experiment, method = {
         "printed": ("table1", "shuffle_to_order_30"),
         "exact": ("composition", "shuffle_distance_1"),
@@ -348,7 +348,7 @@ def clones_alone(case: Case) -> Verdict:
     figure="rounds_cifar10",
 )
 def lost(case: Case, rounds: Sequence[int] = ()) -> Verdict:
-    """Return this library's values for a claim whose numbers are missing in the available text."""
+    """Return this library's values, because the available text lacks the numbers of the claim."""
     if not rounds:
         return Verdict("", "untestable", LOST)
     ours, clones = (
@@ -360,7 +360,7 @@ def lost(case: Case, rounds: Sequence[int] = ()) -> Verdict:
 
 @claim("SG-31", "1", "Numerical accountants reach no more than ten users.", "n <= 10", "untestable")
 def others_work(case: Case) -> Verdict:
-    """Return "untestable" for a statement about other authors' accountants."""
+    """Return "untestable" for a statement on other authors' accountants."""
     return Verdict("", "untestable", "the claim is about other work, which is not part of the pipeline")
 
 
@@ -405,7 +405,7 @@ def others_work(case: Case) -> Verdict:
     chain=[["central_to_order_63", "shuffle_2c"], ["central_pld", "shuffle_2c_pair"]],
 )
 def chain(case: Case, experiment: str, chain: Sequence[Sequence[str]]) -> Verdict:
-    """Check that the first method of each pair ``[lower, upper]`` is never above the second."""
+    """Check that the first method of each pair ``[lower, upper]`` never exceeds the second."""
     labels = {"pair": "exact", "convex": "corrected", "central_pld": "exact", "shuffle_2c_pair": "exact"}
 
     def read(case: Case, experiment: str, method: str) -> ByPoint:

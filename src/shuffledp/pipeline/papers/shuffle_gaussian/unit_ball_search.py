@@ -1,4 +1,4 @@
-r"""Theorem 1 of the shuffle Gaussian paper (arXiv 2206.09569) beyond its own pair: all records in a ball of diameter 1.
+r"""Theorem 1 of the shuffle Gaussian paper (arXiv 2206.09569) for all records in a ball of diameter 1.
 
 The theorem is the divergence of one pair of data sets, in which all other records equal the replaced one. It is a
 conjecture that no other records in the ball make it larger. Here the divergence of any data sets of a few users is
@@ -72,7 +72,7 @@ def shuffled_gaussian_rdp(order: float, old: Floats, new: Floats, sigma: float) 
 
 @cache
 def _contrasts(n: int) -> Floats:
-    """Return an orthonormal basis of the differences of n numbers, (n - 1, n)."""
+    """Return an orthonormal basis of the contrasts of n numbers, (n - 1, n)."""
     rows = [[1.0] * i + [-float(i)] + [0.0] * (n - 1 - i) for i in range(1, n)]
     return np.array([np.array(row) / math.sqrt(i * (i + 1)) for i, row in enumerate(rows, 1)])
 
@@ -92,7 +92,7 @@ def _log_mixture(grid: Floats, centers: Floats) -> Floats:
 
 
 def ratio(order: int, old: Floats, new: Floats, sigma: float) -> float:
-    """Return the divergence over the value of Theorem 1 at distance 1."""
+    """Return the divergence relative to Theorem 1 at distance 1."""
     own = float(shuffle_gaussian_rdp([order], len(old), sigma)[0])
     return shuffled_gaussian_rdp(order, old, new, sigma) / own
 
@@ -106,7 +106,7 @@ def few_users(
     ascents: int,
     seed: str,
 ) -> Values:
-    """Search data sets of a few users: random data sets, then small random steps from the best of them."""
+    """Search data sets of a few users: random ones, then small random steps from the best."""
     rng = named_rng(seed)
     best, start = -math.inf, (2, 1.0, np.zeros((users + 1, dimension)))
     for _ in range(draws):
@@ -130,7 +130,7 @@ def few_users(
 
 
 def _ratio_of(order: int, points: Floats, sigma: float) -> float:
-    """Return the ratio for given points: the replaced record, the new record, and the records of the others."""
+    """Return the ratio for given points: the replaced record, the new record and the others' records."""
     others = points[2:]
     return ratio(order, np.vstack((points[:1], others)), np.vstack((points[1:2], others)), sigma)
 
@@ -155,7 +155,7 @@ def _words(order: int, points: Floats, sigma: float) -> str:
 
 
 def many_users(numbers: tuple[int, ...], draws: int, seed: str) -> Values:
-    """Search data sets in which all others hold the same record of the ball; order 2, exact for any number."""
+    """Search data sets in which all others hold the same record of the ball, for order 2 and any number of users."""
     rng = named_rng(seed)
     for n in numbers:
         for _ in range(draws):
@@ -168,7 +168,7 @@ def many_users(numbers: tuple[int, ...], draws: int, seed: str) -> Values:
 
 
 def common_place_ratio(n: int, old: Floats, new: Floats, sigma: float) -> float:
-    """Return the divergence of order 2 over the value of Theorem 1; records are relative to the others' record."""
+    """Return the order-2 divergence relative to Theorem 1; coordinates are relative to the others' record."""
     found = common_place_rdp(
         n, sigma, changed=float(new @ new), original=float(old @ old), product=float(old @ new)
     )

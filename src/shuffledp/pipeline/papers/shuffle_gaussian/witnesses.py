@@ -1,6 +1,6 @@
 """Witnesses for the errata and reading notes of Liew and Takahashi (2022), the shuffle Gaussian mechanism.
 
-Notation: d is the distance of the two records that replace each other, C the clipping norm, g the sampling rate.
+Notation: d is the distance between the replaced and the new record, C the clipping norm, g the sampling rate.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def log_normal_transform(t: NDArray[np.float64], spread: float) -> NDArray[np.fl
 
 
 def common_place_rdp(n: int, sigma: float, *, changed: float, original: float, product: float) -> float:
-    """Return the exact divergence of order 2 if all other users hold the same record, at any place.
+    """Return the exact order-2 divergence if all other users hold one record, at any place.
 
     With A and B the likelihood ratios of one report at the new and at the replaced record against the common one, the
     second moment is ``E[(sum A)^2 / sum B] / n``, where ``1 / s`` is the integral of ``e^(-t s)``.
@@ -69,7 +69,7 @@ def common_place_rdp(n: int, sigma: float, *, changed: float, original: float, p
 
 
 def order_limit() -> Witness:
-    """Return the witness of SG-N1: with orders up to 30, Table 1 reflects the conversion and not the mechanism."""
+    """Return the witness of SG-N1: for orders up to 30, the conversion and not the mechanism determines Table 1."""
     delta = 1 / _N
     short = shuffle_gaussian_epsilons(_N, _TABLE_SIGMA, _COLUMNS, delta, most_order=30)
     long = shuffle_gaussian_epsilons(_N, _TABLE_SIGMA, _COLUMNS, delta)
@@ -90,7 +90,7 @@ def order_limit() -> Witness:
 
 
 def two_sensitivities() -> Witness:
-    """Return the witness of SG-N2: Table 1 has sensitivity 2 for the clones and 1 for the paper's method."""
+    """Return the witness of SG-N2: Table 1 uses sensitivity 2 for the clones and 1 for the paper's method."""
     delta = 1 / _N
     printed = gaussian_clones_epsilon(
         n=_N, sigma=9.476, rounds=1, delta=delta, sensitivity=2, search="printed"
@@ -109,7 +109,7 @@ def two_sensitivities() -> Witness:
 
 
 def local_budget_of_table() -> Witness:
-    """Return the witness of SG-3: sigma 9.48 is the noise of a budget of 1 for sensitivity 2."""
+    """Return the witness of SG-3: sigma 9.48 gives a local budget of 1 at sensitivity 2."""
     correct = gaussian_local_epsilon(_TABLE_SIGMA, 1 / _N, calibration="classical")
     double = gaussian_local_epsilon(_TABLE_SIGMA, 1 / _N, sensitivity=2, calibration="classical")
     return Witness(
@@ -122,7 +122,7 @@ def local_budget_of_table() -> Witness:
 
 
 def triangle() -> Witness:
-    """Return the witness of SG-4: three records at mutual distance 1 exceed Theorem 1."""
+    """Return the witness of SG-4: three records at distances of 1 from each other exceed Theorem 1."""
     n, sigma = _N, 0.5
     settings = ((2, 1.0), (100, 0.5), (1000, 1.0), (n, 2.0), (n, sigma))
     pairs = [
@@ -147,7 +147,7 @@ def triangle() -> Witness:
 
 
 def others_elsewhere() -> Witness:
-    """Return the witness of SG-N5: a record moves from 0 to 1, the other is at -1; amplification is negligible."""
+    """Return the witness of SG-N5: a record moves from 0 to 1 while the other is at -1; amplification is negligible."""
     n, sigma = 2, 0.5
     printed = float(shuffle_gaussian_rdp([2], n, sigma)[0])
     correct = common_place_rdp(n, sigma, changed=4, original=1, product=2)
@@ -183,7 +183,7 @@ def clipped_distance() -> Witness:
 
 
 def subsampling_floor() -> Witness:
-    """Return the witness of SG-N7: the bound of Theorem 2 has a positive limit for large noise."""
+    """Return the witness of SG-N7: Theorem 2's bound has a positive limit for large noise."""
 
     def epsilon(form: Literal["printed", "convex"], sigma: float) -> float:
         return checkin_shuffle_gaussian_epsilon(
@@ -265,12 +265,12 @@ def algorithm_returns_sum() -> Witness:
 
 
 def zeros_of_a_partition() -> Witness:
-    """Return the witness of SG-N11: the k_i that are 0 are repetitions, too, as the paper counts them."""
+    """Return the witness of SG-N11: the k_i that are 0 are also repetitions, as the paper counts them."""
     n, sigma, order = 10, 1.0, 2
     scale = 1 / (2 * sigma**2)
 
     def rdp(single: float, double: float) -> float:
-        """Return the divergence from the numbers of arrangements of the partitions 2 and 1 + 1."""
+        """Return the divergence for given numbers of arrangements of the partitions 2 and 1 + 1."""
         both = single * math.exp(4 * scale) + double * 2 * math.exp(2 * scale)
         return math.log(math.exp(-order * scale) / n**order * both)
 
@@ -287,7 +287,7 @@ def zeros_of_a_partition() -> Witness:
 
 
 def clones_condition() -> Witness:
-    """Return the witness of SG-N12: the condition of the clones theorem has log(2 delta), negative for small delta."""
+    """Return the witness of SG-N12: the clones theorem's condition has log(2 delta), negative for small delta."""
     delta = 1e-5
     printed, correct = 16 * math.log(2 * delta), 16 * math.log(2 / delta)
     most = math.log(_N / correct)

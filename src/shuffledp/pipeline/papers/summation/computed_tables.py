@@ -1,7 +1,7 @@
 """Figure 1 of Ghazi et al. 2021 (ICML) point by point, and the shipped noise designs.
 
-The points were read off the vector drawing, and ``readings/summation.csv`` has them. All are at eps = 1, delta = 1e-6
-and eps* = 0.9. Panel (b) has the title Delta = 10, but its points fit Delta = 5 (SUM-N1).
+The points were read off the vector drawing and are in ``readings/summation.csv``. All points are at eps = 1, delta =
+1e-6 and eps* = 0.9. Panel (b) has the title Delta = 10, but its points fit Delta = 5 (SUM-N1).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def readings() -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class _Point:
-    """Values of this library at one point: the value nearest to the paper's curve, and the other values."""
+    """Values of this library at one point: the value closest to the paper's curve, and other values."""
 
     ours: float
     ours_is: str
@@ -55,7 +55,7 @@ class _Point:
 
 
 def figure_points() -> pd.DataFrame:
-    """Return all points of Figure 1 that were read off, with the library's values."""
+    """Return all points read off Figure 1, with the library's values."""
     rows = []
     for point in readings().to_dict("records"):
         panel, paper, error = point["panel"], float(point["reading"]), float(point["reading_error"])
@@ -97,7 +97,7 @@ def _modular(size: int) -> NoiseDesign:
 
 
 def best_design(size: int, *, atoms: str = "best") -> ShippedDesign:
-    """Return the shipped design for a Delta at the settings of Figure 1."""
+    """Return the shipped design for a Delta in the settings of Figure 1."""
     found = shipped_design(size, EPS, DELTA, EPS_STAR, atoms=atoms)
     if found is None:
         raise ValueError(f"No design with atoms {atoms!r} is shipped for Delta = {size}.")
@@ -164,7 +164,7 @@ _POINTS: Mapping[tuple[str, bool], Callable[[int, int], _Point]] = {
 
 
 def designs() -> pd.DataFrame:
-    """Return the shipped designs with certified deltas, recomputed if the computation is quick."""
+    """Return the shipped designs with their certified deltas, which are recomputed if this is quick."""
     found: list[tuple[NoiseDesign | CoarseDesign, str, str, str, float]] = [
         (s.design, s.design.atoms, " ".join(map(str, s.design.hubs)), s.design.law, _certified(s.design))
         for s in shipped_designs()
@@ -198,7 +198,7 @@ def designs() -> pd.DataFrame:
 
 
 def cheaper() -> pd.DataFrame:
-    """Return the expected noise messages N with the project's own noise, and the least N with negative binomials."""
+    """Return the expected noise messages N with this project's noise, and the least N with negative binomials."""
     rows = []
     for one in shipped_coarse_designs():
         design, certificate = one.design, one.certificate
@@ -222,10 +222,10 @@ def cheaper() -> pd.DataFrame:
 
 
 def messages_floor() -> float:
-    """Return a lower bound on N for sums of bits at the settings of Figure 1, for any noise besides the error.
+    """Return a lower bound on N, for sums of bits in the settings of Figure 1 and any noise besides the error.
 
-    The bound counts two messages per pair of noise that is independent of the two-sided geometric error, whose unary
-    messages may hide as well; see :func:`~shuffledp.accounting.summation.jump_noise.least_mean`.
+    The bound counts two messages per pair of noise that is independent of the two-sided geometric error. The unary
+    messages of this error may also hide users; see :func:`~shuffledp.accounting.summation.jump_noise.least_mean`.
     """
     a = math.exp(-EPS_STAR)
     hidden = least_mean(EPS - EPS_STAR, (1 + a) * DELTA) - a**2 / (1 - a**2)
@@ -233,7 +233,7 @@ def messages_floor() -> float:
 
 
 def _certified(design: NoiseDesign) -> float:
-    """Return an upper bound on delta, from the longer grid if the losses of several noises need it."""
+    """Return an upper bound on delta, with a longer grid if the losses of several noises need it."""
     table = pair_table(design.max_value, design.atoms, design.hubs)
     grid = loss_grid(design, design.eps, "upper")
     if table.parts:
@@ -242,7 +242,7 @@ def _certified(design: NoiseDesign) -> float:
 
 
 def accountings() -> pd.DataFrame:
-    """Return the expected noise messages N of correlated noise for four ways to choose the noise."""
+    """Return the expected noise messages N of correlated noise for four choices of the noise."""
     drawn = readings()
     rows = []
     for point in drawn[(drawn["panel"] == "c") & (drawn["curve"] == "correlated noise")].to_dict("records"):

@@ -94,7 +94,7 @@ def simulated_error(case: Case) -> Verdict:
     figure="fig1a",
 )
 def error_ratios(case: Case) -> Verdict:
-    """Compare errors of the method and of IKOS with the error of the central mechanism."""
+    """Compare errors of the method and of IKOS with the central mechanism's error."""
     experiment = "sizes"
     central = errors(case, experiment, "central_laplace")
     ours, ikos = (
@@ -175,7 +175,7 @@ def rappor_slope(case: Case) -> Verdict:
     within=1e-09,
 )
 def constant_error(case: Case, method: str, within: float) -> Verdict:
-    """Check that the error does not depend on the number of users."""
+    """Check that the error is constant in the number of users."""
     found = errors(case, "users", method)
     if len(found) < 2:
         raise Untestable("needs the papers' grid: several n")
@@ -291,7 +291,7 @@ def shares_fall(case: Case) -> Verdict:
     errata="SUM-N8",
 )
 def artefact(case: Case) -> Verdict:
-    """Judge the growth of the bits in D, in the figure and for better designs."""
+    """Judge how bits grow with D, in the figure and for better designs."""
     table = readings()
     panel = table[(table["panel"] == "c") & (table["curve"] == "correlated noise")]
     drawn = dict(zip(panel["max_value"], panel["reading"], strict=True))
@@ -318,7 +318,7 @@ def artefact(case: Case) -> Verdict:
     figure="pages_error",
 )
 def two_copies(case: Case) -> Verdict:
-    """Judge the budget of a coordinate of 1-sparse vectors, from the calibrated protocol."""
+    """Judge a coordinate's budget for 1-sparse vectors, from the calibrated protocol."""
     cells = case.cells("pages", "sparse_sum")
     each = [float(json.loads(str(text))["eps_star"]) for text in cells["parameters"]]
     shares = [value / (1 - GAMMA) / float(str(eps)) for value, eps in zip(each, cells.index, strict=True)]
@@ -368,7 +368,7 @@ def chain(
     pairs: Sequence[Sequence[str]],
     same: Sequence[str] = (),
 ) -> Verdict:
-    """Check that the first of each pair never has larger errors or bits than the second; compare ``same``."""
+    """Check that the first of each pair never exceeds the second in errors or bits; compare ``same``."""
     read = {"error": errors, "bits": bits}[what]
     outcomes: list[Outcome] = []
     said, wrong, points = [], 0, 0
@@ -404,7 +404,7 @@ def chain(
     "needed",
 )
 def single_message(case: Case) -> Verdict:
-    """Check that extra messages are below ``most_extra`` per user; "in part" if they at least fall with n."""
+    """Check that extra messages per user are below ``most_extra``; "in part" if they at least decrease with n."""
     users = 1_000_000
     cells = case.cells("users", "correlated_sum")
     messages, extra = cells["messages_per_user"].sort_index(), cells["extra_messages"].sort_index()

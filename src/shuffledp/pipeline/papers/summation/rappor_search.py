@@ -1,4 +1,4 @@
-"""Search for the worst data set of RAPPOR, whose users send a randomized bit per value: histograms of the others.
+"""Search for the worst data set of RAPPOR, whose users send a randomized bit per value, over histograms of the others.
 
 A victim's input changes from one value to another. Of the other users, `first` hold the one and `second` the other
 value, and the rest hold a third value, if the domain has one. The worst data set is not known for any of the protocols.
@@ -32,7 +32,7 @@ APART = 4
 
 
 def sums_deltas(others: int, p: float, eps: float) -> Floats:
-    """Return delta of the sums of bits for every data set of the others."""
+    """Return delta for every data set of the others if the analyzer sees sums of bits."""
     counts = [_count(held, others - held, p) for held in range(others + 1)]
     found = np.full((others + 1, others + 1), np.nan)
     for first in range(others + 1):
@@ -49,13 +49,13 @@ def _count(ones: int, zeros: int, p: float) -> MovingCount:
 
 
 def _joined(law: Floats, p: float, *, one: bool) -> Floats:
-    """Return the law of a count after one more user's bit, one or zero, is flipped with probability p and added."""
+    """Return the law of a count after another user's bit `one` is flipped with probability p and added."""
     zero_sent, one_sent = (p, 1 - p) if one else (1 - p, p)
     return np.concatenate((zero_sent * law, [0.0])) + np.concatenate(([0.0], one_sent * law))
 
 
 def sums(numbers: Iterable[int], flips: Iterable[float], third: bool = True) -> Values:
-    """Search all data sets of a few users whose sums are observed."""
+    """Search all data sets of a few users if the analyzer sees sums of bits."""
     for others, p, share in product(numbers, flips, SHARES):
         eps = share * 2 * (math.log1p(-p) - math.log(p))
         table = sums_deltas(others, p, eps)
@@ -73,14 +73,14 @@ def sums(numbers: Iterable[int], flips: Iterable[float], third: bool = True) -> 
 
 
 def many(numbers: Iterable[int], bit_budgets: Iterable[float], targets: Iterable[float]) -> Values:
-    """Compare the bound for every data set with the largest of three, for many users whose sums are observed."""
+    """Compare the bound for every data set with the largest of three, for many users and sums of bits."""
     for n, p, eps, known, words in _many_users(numbers, bit_budgets, targets):
         proven = proven_bits_delta(n, p, eps)
         yield proven / known, f"{words}: delta {proven:.4g} proven, {known:.4g} lost"
 
 
 def beside(numbers: Iterable[int], bit_budgets: Iterable[float], targets: Iterable[float]) -> Values:
-    """Search the data sets near the three, for many users whose sums are observed; parameters as of `many`."""
+    """Search data sets near the three for many users and sums of bits; the parameters are those of `many`."""
     for n, p, eps, known, words in _many_users(numbers, bit_budgets, targets):
         others = n - 1
         held = sorted({*range(APART + 1), *range(others - APART, others + 1)})
@@ -100,7 +100,7 @@ def beside(numbers: Iterable[int], bit_budgets: Iterable[float], targets: Iterab
 def _many_users(
     numbers: Iterable[int], bit_budgets: Iterable[float], targets: Iterable[float]
 ) -> Iterator[tuple[int, float, float, float, str]]:
-    """Yield users, flip probability, eps, the largest delta of the three data sets, and the setting as text."""
+    """Yield users, flip probability, eps, the three data sets' largest delta, and the setting as text."""
     for n, budget, target in product(numbers, bit_budgets, targets):
         p = 1 / (1 + math.exp(budget))
 
@@ -116,7 +116,7 @@ def _many_users(
 
 
 def _windowed_count(ones: int, zeros: int, p: float, omitted: float) -> MovingCount:
-    """Return a count among many users with few ones or with few zeros."""
+    """Return the law of a count among many users if few bits are one or few are zero."""
     window = binomial_window(max(ones, zeros), p, omitted)
     law = window.pmf if zeros >= ones else window.pmf[::-1]
     for _ in range(min(ones, zeros)):
@@ -130,7 +130,7 @@ def known_delta(n: int, p: float, eps: float) -> float:
 
 
 def vectors(numbers: Iterable[int], domains: Iterable[int], flips: Iterable[float]) -> Values:
-    """Search all data sets of a few users whose whole vectors of bits are observed, in random order."""
+    """Search all data sets of a few users if the analyzer sees whole vectors of bits in random order."""
     for others, k, p in product(numbers, domains, flips):
         on_one = [tuple(others * (v == i) for v in range(k)) for i in range(min(k, 3))]
         budget = 2 * (math.log1p(-p) - math.log(p))

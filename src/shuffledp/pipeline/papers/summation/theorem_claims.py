@@ -1,4 +1,4 @@
-"""Claims of Ghazi et al. 2021 on its noise, atoms and guarantees, decided by the accounting."""
+"""Claims of Ghazi et al. 2021 on noise, atoms and guarantees, which the accounting decides."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ SEARCHED = 0.25
 
 
 def _design(case: Case, size: int, delta: float) -> NoiseDesign:
-    """Return the noise under an accounting: the closed form, or a certified design of the quick search."""
+    """Return the noise under an accounting: the closed form, or a certified design from a quick search."""
     if case.accounting == "printed":
         return analytic_design(size, EPS, delta, GAMMA)
     return quick_design(size, EPS, delta, EPS_STAR)
@@ -72,7 +72,7 @@ def _deltas(case: Case) -> tuple[float, ...]:
     size=1,
 )
 def linear_in_log(case: Case, size: int) -> Verdict:
-    """Judge the growth of the noise messages in log(1/delta): equal increments from one delta to the next."""
+    """Judge how noise messages grow with log(1/delta): equal increments between consecutive deltas."""
     deltas = _deltas(case)
     messages = [_design(case, size, delta).messages for delta in deltas]
     steps = np.diff(messages)
@@ -110,7 +110,7 @@ def _of_figure(design: NoiseDesign) -> bool:
     figure="scaling_messages",
 )
 def bounded_overhead(case: Case) -> Verdict:
-    """Check that N over D log^2 D log(D / delta) stays below its value at the least D."""
+    """Check that N over D log^2 D log(D / delta) never exceeds its value at the least D."""
     found = _messages_by_size(case)
     ratios = [m / (d * math.log2(d) ** 2 * math.log(d / DELTA)) for d, m in found.items()]
     return Verdict(
@@ -131,7 +131,7 @@ def bounded_overhead(case: Case) -> Verdict:
     "rate, and it is.",
 )
 def nearly_linear(case: Case) -> Verdict:
-    """Judge the growth of N over D, compared with the proven rate."""
+    """Judge how N over D grows, compared with the proven rate."""
     found = _messages_by_size(case)
     sizes = list(found)
     grows = scaling(sizes, [m / d for d, m in found.items()])
@@ -163,7 +163,7 @@ def one_more_bit(case: Case) -> Verdict:
 
 
 def _least_levels(n: int, zeta: float) -> int:
-    """Return the smallest D at which real sums have at most the error of Laplace noise at (1 - zeta) eps."""
+    """Return the smallest D for which real sums have at most the error of Laplace noise at (1 - zeta) eps."""
     most = 2 / ((1 - zeta) * EPS) ** 2
     size = math.ceil(EPS / 2 * math.sqrt(n / (2 * ((1 - zeta) ** -2 - (1 - zeta / 2) ** -2))))
     while size > 1 and _real_mse(n, size - 1, zeta) <= most:
@@ -184,7 +184,7 @@ def _real_mse(n: int, size: int, zeta: float) -> float:
     figure="hours_error",
 )
 def real_sums(case: Case) -> Verdict:
-    """Check Theorem 1: the error is at most the error of Laplace noise with a slightly smaller budget."""
+    """Check Theorem 1: the error is at most that of Laplace noise with a slightly smaller budget."""
     ratios, words = [], []
     for n, zeta in ((10**6, 0.1), (10**6, 0.2), (10**4, 0.2)):
         size = _least_levels(n, zeta)
@@ -202,7 +202,7 @@ def real_sums(case: Case) -> Verdict:
     figure="hours_messages",
 )
 def real_messages(case: Case) -> Verdict:
-    """Judge the extra messages of a real sum among a million users, which are negligible below 1."""
+    """Judge a real sum's extra messages among a million users, which are negligible below 1."""
     extra = {}
     for zeta in (0.1, 0.2):
         size = _least_levels(USERS, zeta)
@@ -227,7 +227,7 @@ def real_messages(case: Case) -> Verdict:
     "half of log2 n + O(log 1/zeta)",
 )
 def real_bits(case: Case) -> Verdict:
-    """Judge the bits of a message of real sums."""
+    """Judge the bits of a message for real sums."""
     bits = math.ceil(math.log2(_least_levels(USERS, 0.1))) + 1
     half = math.log2(USERS) / 2
     return Verdict(
@@ -244,7 +244,7 @@ def real_bits(case: Case) -> Verdict:
     "crucial",
 )
 def crucial(case: Case) -> Verdict:
-    """Compare noise that hides a shift of 1 with noise that hides log(1/delta) / eps*, as the earlier lemma needs."""
+    """Compare noise that hides a shift of 1 with noise that hides a shift of log(1/delta) / eps*."""
     most = 5
     factors = {}
     for delta in DELTAS[:3]:
@@ -262,7 +262,7 @@ def crucial(case: Case) -> Verdict:
 
 @claim("SU-11", "1.1", "Zero-sum noise does not change the accuracy.", "none")
 def zero_sum(case: Case) -> Verdict:
-    """Compare closed-form errors of designs that differ only in their zero-sum noise."""
+    """Compare the closed-form errors of designs that differ only in the zero-sum noise."""
     pairs = [(analytic_design(d, EPS, DELTA, GAMMA), best_design(d).design) for d in (2, 5, 15)]
     spread = max(abs(one.mse / other.mse - 1) for one, other in pairs)
     return Verdict(
@@ -275,7 +275,7 @@ def zero_sum(case: Case) -> Verdict:
 
 @claim("SU-12", "Lemma 9", "The lemma holds without a factor log(1/delta) / eps.", "valid", errata="SUM-7")
 def lemma_9(case: Case) -> Verdict:
-    """Compare the joint delta of the sum and the noise counts with the delta of the counts alone."""
+    """Compare the joint delta of the sum and the noise counts with the delta of the counts only."""
     rng = np.random.default_rng(9)
     wanted = case.at_most(40, 4)
     ratios: list[float] = []
@@ -305,7 +305,7 @@ def lemma_9(case: Case) -> Verdict:
     figure="noise_messages",
 )
 def modular(case: Case) -> Verdict:
-    """Judge the exact delta of the closed-form parameters."""
+    """Judge the exact delta of the parameters in closed form."""
     sizes = (2, 3, 5)[: case.at_most(3, 1)]
     found = [correlated_noise_delta(analytic_design(d, EPS, DELTA, GAMMA), EPS) for d in sizes]
     return Verdict(
@@ -319,7 +319,7 @@ def modular(case: Case) -> Verdict:
 
 @printed_claim("SU-14", "Theorem 10, Corollary 11", "The negative binomial parameters are valid.", "valid")
 def closed_noise(case: Case) -> Verdict:
-    """Check Theorem 10: the exact delta of its negative binomial noise."""
+    """Check Theorem 10: compare the exact delta of its negative binomial noise with the claim."""
     ratios = []
     for eps in (0.05, 0.2, 1.0):
         for delta in (1e-3, 5e-7):
@@ -336,7 +336,7 @@ def closed_noise(case: Case) -> Verdict:
 
 
 def _is_inverse(size: int) -> bool:
-    """Return whether the integer matrix combines the atoms to one message of every kind except +1."""
+    """Return whether the integer matrix combines the atoms into one message of every kind except +1."""
     indices = atom_indices(size)
     rows = [*range(-size, 0), *range(2, size + 1)]
     atoms = np.zeros((len(rows), len(indices)), np.int64)
@@ -355,7 +355,7 @@ def _is_inverse(size: int) -> bool:
     errata="SUM-N5",
 )
 def right_inverse(case: Case) -> Verdict:
-    """Check Theorem 12: an integer inverse of few small atoms, and a vector that dominates its columns."""
+    """Check Theorem 12: an integer right inverse with few small atoms, and a vector that dominates its columns."""
     sizes = [*range(1, case.at_most(64, 16) + 1), *((100, 128, 200, 256) if case.effort == "full" else ())]
     wrong = [d for d in sizes if not _is_inverse(d)]
     loads = {
@@ -389,7 +389,7 @@ def right_inverse(case: Case) -> Verdict:
     figure="noise_messages",
 )
 def much_better(case: Case) -> Verdict:
-    """Compare the closed form with the result of the figure's search."""
+    """Compare the closed form with the search behind the figure."""
     table = accountings()
     table = table[table["paper"] > table["reading error"]]
     factors = table["analytic"] / table["paper"]
@@ -441,7 +441,7 @@ def counts_in_order(case: Case) -> Verdict:
     errata="SUM-N3",
 )
 def rappor_points(case: Case) -> Verdict:
-    """Compare the five points of RAPPOR with either estimator."""
+    """Compare RAPPOR's five points with both estimators."""
     drawn = readings()
     drawn = drawn[(drawn["panel"] == "a") & (drawn["curve"] == "RAPPOR")]
     p = rappor_flip_probability(USERS, EPS, DELTA, calibration="optimistic")
@@ -473,7 +473,7 @@ def _rappor_lambda(n: int, delta: float) -> float:
     "SU-22", "5", "The error of RAPPOR grows as delta falls, and converges in n.", "grows", errata="SUM-N4"
 )
 def rappor_grows(case: Case) -> Verdict:
-    """Judge the variance of a count of RAPPOR, which must grow in 1/delta and not change in n."""
+    """Judge the variance of RAPPOR's counts, which must grow with 1/delta and not depend on n."""
     by_delta = [_rappor_lambda(USERS, delta) for delta in DELTAS[:3]]
     change = abs(_rappor_lambda(10**7, DELTA) / _rappor_lambda(USERS, DELTA) - 1)
     grows = by_delta == sorted(by_delta)
@@ -485,7 +485,7 @@ def rappor_grows(case: Case) -> Verdict:
 
 
 def _randomized_response_rmse(counts: Sequence[float]) -> float:
-    """Return the error of the sum for a histogram of inputs, by k-ary randomized response with the exact blanket."""
+    """Return the error of the sum for a histogram of inputs, by k-ary randomized response under the exact blanket."""
     values, n = np.arange(len(counts)), sum(counts)
     local = blanket_local_budget(int(n), len(counts), EPS, DELTA)
     q = 1 / (math.exp(local) + len(counts) - 1)
@@ -506,7 +506,7 @@ def _randomized_response_rmse(counts: Sequence[float]) -> float:
     "in part",
 )
 def against_randomized_response(case: Case) -> Verdict:
-    """Compare randomized response over all values with RAPPOR at the same exact budget, for several histograms."""
+    """Compare randomized response over all values with RAPPOR at equal exact budgets, for several histograms."""
     size = 5
     shapes = {
         "uniform": [1.0] * (size + 1),
@@ -542,7 +542,7 @@ def against_randomized_response(case: Case) -> Verdict:
     "none",
 )
 def data_free(case: Case) -> Verdict:
-    """Compare error and messages of RAPPOR for several histograms with correlated noise, which needs no data."""
+    """Compare RAPPOR, for several histograms, with correlated noise, whose error and messages do not depend on data."""
     size = 5
     p = rappor_flip_probability(USERS, EPS, DELTA, calibration="optimistic")
     weights = np.arange(1, size + 1)
@@ -576,7 +576,7 @@ def data_free(case: Case) -> Verdict:
     errata="SUM-N2",
 )
 def ikos_monotone(case: Case) -> Verdict:
-    """Judge the bits of IKOS against n for each formula of its shares."""
+    """Judge IKOS's bits against n, for each formula of the number of shares."""
     size = 5
     users = (10**4, 10**5, 10**6, 10**7)
     bits = {
@@ -602,7 +602,7 @@ def ikos_monotone(case: Case) -> Verdict:
     errata="SUM-N2",
 )
 def ikos_points(case: Case) -> Verdict:
-    """Compare all points of IKOS with the figure's formula, and with the proven formula."""
+    """Compare all points of IKOS with the figure's formula and with the proven formula."""
     drawn = readings()
     drawn = drawn[drawn["curve"] == "IKOS"]
     fits = {}
@@ -630,7 +630,7 @@ def ikos_points(case: Case) -> Verdict:
     "in part",
 )
 def unary_shares(case: Case) -> Verdict:
-    """Judge unary noise of one user: ``Pr[share > 1]``, the mean of a nonzero share, and its part of all noise."""
+    """Judge one user's unary noise: ``Pr[share > 1]``, the mean of a nonzero share, and its part of all noise."""
     sizes = (5, 15)
     rare, long, part = [], [], []
     for size in sizes:
@@ -655,7 +655,7 @@ def unary_shares(case: Case) -> Verdict:
 
 
 def central_slope(case: Case) -> float:
-    """Return the exponent of the central error in D, for the rules on the figure."""
+    """Return the central error's exponent in D, for claims on the figure."""
     sizes = (2, 3, 5, 10, 15)
     return scaling(sizes, [math.sqrt(central_laplace_mse(d, EPS)) for d in sizes])
 

@@ -45,7 +45,7 @@ def figure_1b_title() -> Witness:
 
 
 def ikos_security() -> Witness:
-    """Return the witness of SUM-N2: neither the number of shares read off nor one more share has proven security."""
+    """Return the witness of SUM-N2: neither the number of shares read off nor one share more has proven security."""
     n, order, shares = 10**4, 2, 3
     # An input 0 sends an even number of ones, an input 1 an odd one: 2 Bin(n, 3/4) against n + 2 Bin(n, 1/4).
     zeros, ones = np.zeros(3 * n + 1), np.zeros(3 * n + 1)
@@ -68,7 +68,7 @@ def ikos_security() -> Witness:
 
 
 def rappor_curve() -> Witness:
-    """Return the witness of SUM-N3: the drawn error of RAPPOR is sqrt(2) times the centered estimator's."""
+    """Return the witness of SUM-N3: RAPPOR's drawn error is sqrt(2) times the centered estimator's error."""
     n = 10**6
     p = rappor_flip_probability(n, _EPS, _DELTA, calibration="optimistic")
     centred = {d: math.sqrt(rappor_mse(n, d, p, estimator="centred")) for d in _RAPPOR_ERRORS}
@@ -83,7 +83,7 @@ def rappor_curve() -> Witness:
 
 
 def rappor_calibration() -> Witness:
-    """Return the witness of SUM-N4: other users who hold one of the two values are worse than holders of a third."""
+    """Return the witness of SUM-N4: other users with one of the two values are worse than users of a third value."""
     n = 10**4
     p = rappor_flip_probability(n, _EPS, _DELTA, calibration="optimistic")
     true = rappor_delta(n, p, _EPS, calibration="worst_case")
@@ -98,7 +98,7 @@ def rappor_calibration() -> Witness:
 
 
 def base_of_the_logarithm() -> Witness:
-    """Return the witness of SUM-N5: with the natural logarithm the rebuilt vector of Theorem 12 does not dominate."""
+    """Return the witness of SUM-N5: with the natural logarithm, the rebuilt vector of Theorem 12 does not dominate."""
 
     def load(size: int, logarithm: float) -> float:
         gamma = size * (math.ceil(logarithm) + 1)
@@ -117,7 +117,7 @@ def base_of_the_logarithm() -> Witness:
 
 
 def conditioning_of_lemma_9() -> Witness:
-    """Return the witness of SUM-7: the matching needs the difference of the two variables as condition, not the sum."""
+    """Return the witness of SUM-7: the matching must condition on the difference of the two variables, not the sum."""
     a, kappa, given, most = math.exp(-_EPS_STAR / 5), 2, 3, 200
     law = (1 - a) * a ** np.arange(most)
     joint = np.outer(law, law)  # rows: number of +1
@@ -136,7 +136,7 @@ def conditioning_of_lemma_9() -> Witness:
 
 
 def parameter_search() -> Witness:
-    """Return the witness of SUM-N8: for D >= 10 the messages read off far exceed the values of Theorem 8."""
+    """Return the witness of SUM-N8: for D >= 10 the messages read off far exceed Theorem 8's values."""
     best = {d: best_modular_design(d, _EPS, _DELTA, _EPS_STAR)[0].messages for d in (5, 10, 15)}
     drawn, found = (v[15] / v[5] / 3 for v in (_NOISE_MESSAGES, best))
     return Witness(
