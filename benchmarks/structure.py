@@ -36,19 +36,19 @@ MOST_ALONE = 250
 LONG = {
     "shuffledp/numerics/argument_ranges.py": "checks, annotations and guards, which explain one another",
     "shuffledp/pipeline/config/grammar.py": "the grammar of the configuration: every key is looked up in one place",
-    "shuffledp/pipeline/figures/captions.py": "all that a caption may ask",
+    "shuffledp/pipeline/figures/captions.py": "all functions for captions",
     "shuffledp/pipeline/audit/finite_laws.py": "every kind of law with its bound of rounding",
-    "shuffledp/pipeline/audit/frequency.py": "the views of one task beside each other",
+    "shuffledp/pipeline/audit/frequency.py": "the views of one task in one file",
     "shuffledp/pipeline/figures/paper.py": "all files of a paper, made by one job",
-    "shuffledp/pipeline/audit/views.py": "the views of all tasks beside each other, as they are compared",
+    "shuffledp/pipeline/audit/views.py": "the views of all tasks in one file, because they are compared",
     "shuffledp/accounting/__init__.py": "the list of public names",
-    "shuffledp/accounting/general/blanket.py": "delta and its inverse, which share what they remember",
+    "shuffledp/accounting/general/blanket.py": "delta and its inverse, which share a cache",
     "shuffledp/accounting/general/random_allocation.py": "two directions and two kinds of steps of one quantity",
     "shuffledp/accounting/random_population/multi_message.py": "all forms of one noise, most of it descriptions",
     "shuffledp/accounting/summation/coarse_search.py": "one search, most of it descriptions of parameters",
     "shuffledp/pipeline/papers/summation/theorem_claims.py": "a rule per claim of one paper",
     "shuffledp/userdata/reading.py": "the file formats, with one public function",
-    "shuffledp/cli.py": "the commands beside each other, each a call of the library",
+    "shuffledp/cli.py": "all commands, each a call of the library",
 }
 #: From the bottom up, as docs/architecture.md has them.
 LAYERS = (
