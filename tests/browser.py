@@ -125,7 +125,9 @@ def open_page(path: Path, viewport: tuple[int, int] = DESKTOP) -> Iterator[Opene
         opened = Opened(page)
         listeners = {
             "request": lambda request: opened.requests.append(request.url),
-            "console": lambda message: opened.errors.append(message.text) if message.type == "error" else None,
+            "console": lambda message: (
+                opened.errors.append(message.text) if message.type == "error" else None
+            ),
             "pageerror": lambda error: opened.errors.append(str(error)),
         }
         for event, listener in listeners.items():
