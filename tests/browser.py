@@ -119,29 +119,30 @@ def open_page(path: Path, viewport: tuple[int, int] = DESKTOP) -> Iterator[Opene
     if browser_path is None:
         raise RuntimeError(f"No browser found: install one of {', '.join(BROWSERS)}.")
     with ExitStack() as own:
-        page = _browser(browser_path, own).new_page(
-            viewport={"width": viewport[0], "height": viewport[1]},
-            reduced_motion="reduce",
-        )
-        own.callback(page.close)  # and its context: the next page begins without anything of this one
-        page.set_default_timeout(20_000)
+        page = _page(browser_path, own)
+        page.set_viewport_size({"width": viewport[0], "height": viewport[1]})
+        page.emulate_media(media="null")
         opened = Opened(page)
-        page.on("request", lambda request: opened.requests.append(request.url))
-        page.on(
-            "console",
-            lambda message: opened.errors.append(message.text) if message.type == "error" else None,
-        )
-        page.on("pageerror", lambda error: opened.errors.append(str(error)))
+        listeners = {
+            "request": lambda request: opened.requests.append(request.url),
+            "console": lambda message: (
+                opened.errors.append(message.text) if message.type == "error" else None
+            ),
+            "pageerror": lambda error: opened.errors.append(str(error)),
+        }
+        for event, listener in listeners.items():
+            page.on(event, listener)
+            own.callback(page.remove_listener, event, listener)
         page.goto(path.resolve().as_uri(), wait_until="load")
         yield opened
 
 
 @dataclass
 class _Shared:
-    """The browser of a module as soon as a test has asked for it, and what ends with it."""
+    """The page of a module as soon as a test has asked for it, and what ends with it."""
 
     stack: ExitStack
-    browser: Any = None
+    page: Any = None
 
 
 _SHARED: list[_Shared] = []
@@ -149,9 +150,10 @@ _SHARED: list[_Shared] = []
 
 @pytest.fixture(scope="module", autouse=True)
 def one_browser() -> Iterator[None]:
-    """One browser process for all pages that a module opens, each with a profile of its own.
+    """One browser and one page of it for all files that a module opens: each page takes a process of its own.
 
-    Import it into the module. It ends with that, because no other event loop can run in a process beside it.
+    Import it into the module. The files must keep nothing in the browser. It ends with the module, because no other
+    event loop can run in a process beside it.
     """
     with ExitStack() as stack:
         _SHARED.append(_Shared(stack))
@@ -159,20 +161,22 @@ def one_browser() -> Iterator[None]:
         _SHARED.pop()
 
 
-def _browser(path: str, own: ExitStack) -> Any:
-    """The module's browser, or one that ends with a stack."""
+def _page(path: str, own: ExitStack) -> Any:
+    """The module's page, or one that ends with a stack."""
     if not _SHARED:
-        return _launched(path, own)
+        return _new_page(path, own)
     shared = _SHARED[-1]
-    if shared.browser is None:
-        shared.browser = _launched(path, shared.stack)
-    return shared.browser
+    if shared.page is None:
+        shared.page = _new_page(path, shared.stack)
+    return shared.page
 
 
-def _launched(path: str, until: ExitStack) -> Any:
+def _new_page(path: str, until: ExitStack) -> Any:
     from playwright.sync_api import sync_playwright
 
     playwright = until.enter_context(sync_playwright())
     browser = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
     until.callback(browser.close)
-    return browser
+    page = browser.new_page(reduced_motion="reduce")
+    page.set_default_timeout(20_000)
+    return page

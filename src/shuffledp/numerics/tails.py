@@ -108,6 +108,8 @@ _HALF_SERIES = tuple(1 / (2 * i * (2 * i - 1)) for i in range(12, 0, -1))
 
 def log_half_pmf(x: NDArray[np.float64], n: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return log Pr[Bin(n, 1/2) = x], elementwise, 0 <= x <= n (saddle-point form, as `log_binomial_pmf`)."""
+    if x.size == 1:  # many times faster
+        return np.full(x.shape, _log_half_pmf(x.item(), n.item()))
     rest = n - x
     edge = (x == 0) | (rest == 0)
     if edge.any():
@@ -129,6 +131,21 @@ def log_half_pmf(x: NDArray[np.float64], n: NDArray[np.float64]) -> NDArray[np.f
     return np.where(edge, -n * math.log(2), value) if x_ is not x else value
 
 
+def _log_half_pmf(x: float, n: float) -> float:
+    """Return one of `log_half_pmf`, to the last digit."""
+    rest = n - x
+    if x == 0 or rest == 0:
+        return -n * math.log(2)
+    u = (x - rest) / n
+    square, distance = u * u, 0.0
+    for factor in _HALF_SERIES:
+        distance = (distance + factor) * square
+    if not abs(u) < 0.2:
+        distance = 0.5 * ((1 + u) * float(np.log1p(u)) + (1 - u) * float(np.log1p(-u)))
+    correction = _stirling_error(n) - _stirling_error(x) - _stirling_error(rest)
+    return correction - n * distance + 0.5 * float(np.log(n / (2 * math.pi * x * rest)))
+
+
 _SMALL = np.array([0.0, *(_stirling_error(n) for n in range(1, 16))])
 
 
@@ -147,8 +164,9 @@ def binomial_upper_tail(x: ArrayLike, trials: ArrayLike, rate: float) -> NDArray
     tail = np.where(x_ <= 0, 1.0, 0.0)
     inside = (x_ > 0) & (x_ <= n)
     integrated = inside & (n > _MANY_TRIALS) if rate == 0.5 else np.zeros_like(inside)
-    tail[integrated] = _half_tail(x_[integrated] - 1, n[integrated])
-    inside &= ~integrated
+    if integrated.any():
+        tail[integrated] = _half_tail(x_[integrated] - 1, n[integrated])
+        inside &= ~integrated
     tail[inside] = betainc(x_[inside], n[inside] - x_[inside] + 1.0, rate)
     return tail
 

@@ -15,6 +15,7 @@ from shuffledp.accounting.random_population.multi_message import multi_expected_
 from shuffledp.accounting.random_population.secure_sum import ORDER_FORMS, ShareForm, group_order, most_users
 from shuffledp.guarantees import UPPER, under
 from shuffledp.numerics.argument_ranges import one_of
+from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.samplers import (
     LARGEST_SCALE,
@@ -38,6 +39,8 @@ from shuffledp.tasks import Budget, Floats, Ints, Task
 SMOOTH = 2.5
 #: From this standard deviation on, sums over integers are integrals with two correction terms.
 _CONTINUOUS = 25.0
+#: Laws of sums with at most so many probabilities are kept for the next eps, 64 MB of them.
+_SHORT, _KEPT_LAWS = 2048, 4096
 #: Multiples of the budget's eps at which a profile for fewer users is evaluated.
 _FACTORS = np.geomspace(1.0, 16.0, 60)
 
@@ -59,19 +62,22 @@ def gaussian_sum_delta(
     """
     eps = min(eps, 700.0)  # beyond it e^eps overflows; delta does not grow with eps
     window = law.window()
-    n = (
-        np.array([remaining(1 + int(others), share) for others in window.support])
-        if share
-        else 1 + window.support
-    )
+    n, places = np.unique(_senders(law, share), return_inverse=True)
     sigma = tau * np.sqrt(n)
     many = (sigma >= _CONTINUOUS) & (tau >= SMOOTH)
     deltas = np.empty(n.size)
     deltas[many] = _wide_gaussian_delta(sigma[many], precision, eps)
     for i in np.flatnonzero(~many):
         deltas[i] = _summed_gaussian_delta(int(n[i]), tau, precision, eps)
-    noise = float(window.pmf @ deltas) + window.omitted
+    noise = float(window.pmf @ deltas[places]) + window.omitted
     return min(noise + secure_sum_delta(security_bits, eps) + unsecured, 1.0)
+
+
+@remember(2)
+def _senders(law: Law, share: float) -> Ints:
+    """Return the number of users who send noise, for every number of the others in the window of their law."""
+    users = 1 + law.window().support
+    return np.array([remaining(int(one), share) for one in users]) if share else users
 
 
 def _wide_gaussian_delta(sigma: Floats, shift: int, eps: float) -> Floats:
@@ -92,15 +98,23 @@ def _wide_gaussian_delta(sigma: Floats, shift: int, eps: float) -> Floats:
 
 
 def _summed_gaussian_delta(n: int, tau: float, shift: int, eps: float) -> float:
-    """Return the hockey stick of a shifted sum of n discrete Gaussians, by Fourier transform."""
-    one = discrete_gaussian_pmf(tau)
-    reach = max(one.size // 2, math.ceil(12 * tau * math.sqrt(n))) + shift
+    """Return the hockey stick of a shifted sum of n discrete Gaussians."""
+    reach = max(math.ceil(39 * tau), math.ceil(12 * tau * math.sqrt(n))) + shift
     length = 2 ** math.ceil(math.log2(2 * reach + 2))
-    circle = np.zeros(length)
-    circle[np.arange(one.size) - one.size // 2] = one
-    p = np.fft.fftshift(np.fft.irfft(np.fft.rfft(circle) ** n, length))
+    p = (_kept_law if length <= _SHORT else _law_of_sum)(n, tau, length)
     excess = p - math.exp(eps) * np.roll(p, shift)
     return float(np.sum(np.maximum(excess, 0.0)))
+
+
+def _law_of_sum(n: int, tau: float, length: int) -> Floats:
+    """Return the law of a sum of n discrete Gaussians, 0 in the middle, by Fourier transform on a circle."""
+    one = discrete_gaussian_pmf(tau)
+    circle = np.zeros(length)
+    circle[np.arange(one.size) - one.size // 2] = one
+    return np.fft.fftshift(np.fft.irfft(np.fft.rfft(circle) ** n, length))
+
+
+_kept_law = remember(_KEPT_LAWS)(_law_of_sum)
 
 
 def _enough(law: Law, eps: float, delta: float, precision: int, tau: float) -> float:
