@@ -33,6 +33,14 @@ def test_private_coin_takes_the_fewest_tuples_that_suffice():
     assert rho < private_coin_tuples(N, 1.0, DELTA, accounting="printed") / 11
 
 
+def test_private_coin_as_printed():
+    for constant, factor in (("theorem", math.log(math.e / (0.5 * DELTA))), ("lemma", math.log(1 / DELTA))):
+        found = private_coin_tuples(2**20, 0.5, DELTA, accounting="printed", constant=constant)
+        assert found == math.ceil(144 * factor)
+    with pytest.raises(ValueError, match=r"entries must be an integer in 1..60, got 61"):
+        private_coin_tuples(N, 1.0, DELTA, entries=61)
+
+
 def test_the_miss_rate_of_truncation_is_the_smallest_that_suffices():
     miss = truncation_miss_rate(N, 1.0, DELTA, accounting="exact")
     assert two_bins_delta(1.0, N, miss) <= DELTA < two_bins_delta(1.0, N, miss * (1 - 1e-9))

@@ -7,11 +7,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.stats import poisson
 
 from shuffledp.accounting import Infeasible
-from shuffledp.accounting.baselines.sets import (
-    mm_plan,
-)
+from shuffledp.accounting.baselines.sets import mm_plan
+from shuffledp.accounting.segmented.items import item_delta
 from shuffledp.protocols.sets._subset_exponential import SubsetExponential, SubsetExponentialProfile
 from shuffledp.protocols.sets.subset_shuffled import shuffled_subset_exponential
 
@@ -21,6 +21,21 @@ from shuffledp.protocols.sets.subset_shuffled import shuffled_subset_exponential
 def test_published_calibrations_do_not_fit_exact_accounting():
     with pytest.raises(Infeasible, match="one item"):
         mm_plan(500, 17, 4, 0.5, 1e-6, accounting="exact", calibration="numeric")
+
+
+@pytest.mark.parametrize("set_size", [1, 4])
+def test_published_calibrations_are_for_one_item(set_size):
+    eps, delta = 0.5 / set_size, item_delta(0.5, 2e-6, set_size)
+    analytic, numeric = (
+        mm_plan(
+            5000, 17, set_size, 0.5, 2e-6, accounting="printed", calibration=calibration
+        ).blankets_per_item
+        for calibration in ("analytic", "numeric")
+    )
+    assert_allclose(analytic, 32 * math.log(2 / delta) / eps**2, rtol=1e-12)
+    x = np.arange(5000)
+    found = poisson.pmf(x, numeric) @ poisson.sf(np.ceil(math.exp(eps) * x - 1) - 1, numeric)
+    assert_allclose(found, delta, rtol=1e-6)
 
 
 # -- subset exponential mechanism ----------------------------------------------------------------------------------

@@ -39,6 +39,72 @@ EVERY = [
 ]
 
 
+RATE = 0.3  # of the clones
+
+
+def below(mean, factor):
+    return mean * RATE - math.sqrt(factor * mean * RATE)
+
+
+def below_moments(k, inverse):
+    return (2e6 + k) * RATE - math.sqrt(((2e6 + k) * RATE * (1 - RATE) + 1e4 * RATE**2) * inverse)
+
+
+@pytest.mark.parametrize("k", [0, 500])
+@pytest.mark.parametrize(
+    ("population", "printed", "corrected"),
+    [
+        (Fixed(29999), lambda k: below(30000 + k, 3 * L4), lambda k: below(29999 + k, 2 * L2)),
+        (Binomial(8999, 0.2), lambda k: below(1800 + k, 3 * L4), lambda k: below(8999 * 0.2 + k, 2 * L2)),
+        (
+            Poisson(9000),
+            lambda k: RATE * (9000 + k) - math.sqrt(((4 if k else 2) * 9000 + 2 * k) * RATE * L2),
+            lambda k: below(9000 + k, 2 * L2),
+        ),
+        (
+            SubGaussian(20000, 300),
+            lambda k: below(20000 + k - 300 * math.sqrt(L4), 2 * L2),
+            lambda k: below(20000 + k - 300 * math.sqrt(2 * L4), 2 * L4),
+        ),
+        (
+            SubExponential(20000, 2, 0.01),
+            lambda k: below(20000 + k - math.log(8 / D) / 0.01, 2 * L2),
+            lambda k: below(20000 + k - math.log(8 / D) / 0.01, 2 * L4),
+        ),
+        (
+            SubExponential(20000, 1e-9, 1e-4),  # its bound is above the mean
+            lambda k: below(20000 + k - math.log(4e-9 / D) / 1e-4, 2 * L2),
+            lambda k: below(20000 + k, 2 * L4),
+        ),
+        (MomentBounded(2e6, 1e4), lambda k: below_moments(k, 2 / D), lambda k: below_moments(k, 2 / D - 1)),
+    ],
+)
+def test_lower_bounds_of_clones_letter_for_letter(population, k, printed, corrected):
+    reports = OtherReports(population, k)
+    assert printed_omega(reports, D, RATE) == pytest.approx(printed(k), rel=1e-12)
+    assert corrected_omega(reports, D, RATE) == pytest.approx(corrected(k), rel=1e-12)
+
+
+@pytest.mark.parametrize("eps_local", [0.5, 1.0])
+def test_closed_forms_letter_for_letter(eps_local):
+    e, reports = math.exp(eps_local), OtherReports(Binomial(48841, 0.2), 300)
+    tanh, omega = (e - 1) / (e + 1), printed_omega(reports, D, 1 / e)
+    s = math.sqrt(omega / 2 * L4)
+    want = math.log1p(tanh * (2 * s + 1) / (omega / 2 - s))
+    assert printed_epsilon(reports, D, eps_local) == pytest.approx(want, rel=1e-12)
+    omega = corrected_omega(reports, D, 1 / e)
+    s = math.sqrt(omega / 2 * L2)
+    r = (omega / 2 + s + 1) / (omega / 2 - s)
+    assert corrected_epsilon(reports, D, eps_local) == pytest.approx(
+        math.log((r * e + 1) / (r + e)), rel=1e-12
+    )
+    for adaptive, clones in ((False, 48842 * 0.2 + 300), (True, 48842 * 0.2)):
+        m = clones / e
+        want = math.log1p(tanh * (8 * math.sqrt(L4 / m) + 8 / m))
+        reports = OtherReports(reports.population, 300, adaptive)
+        assert simplified_epsilon(reports, D, eps_local) == pytest.approx(want, rel=1e-12)
+
+
 @pytest.mark.parametrize("population", [*EVERY, MomentBounded(2e6, 1e4)], ids=repr)
 def test_adaptive_dummies_take_the_better_of_two_bounds(population):
     factor = 3 * L4 if isinstance(population, (Fixed, Binomial)) else 2 * L2
@@ -169,9 +235,6 @@ def test_corrected_form_never_exceeds_the_local_budget():
         for eps_local in (0.1, 1.0, 3.0):
             value = corrected_epsilon(OtherReports(Fixed(n)), 0.01, eps_local)
             assert value == math.inf or value <= eps_local
-
-
-# -- reference values of the largest local budget: every digit given must be reproduced --
 
 
 def test_a_number_is_no_population():

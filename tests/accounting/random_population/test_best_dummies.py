@@ -28,6 +28,7 @@ def test_grid_of_dummies():
     assert (grid[0], grid[1], grid[-1]) == (0, 70, 4970)
     assert np.all(np.diff(grid) == 70)
     assert dummy_grid(Fixed(99))[-1] == 100
+    assert dummy_grid(Binomial(8, 0.5)).tolist() == [0, 3, 6, 9]
     assert dummy_grid(Poisson(1000))[-1] == 1980
     assert dummy_grid(Poisson(0)).tolist() == [0]
     assert dummy_grid(Fixed(10**8 - 1))[1] == 10**4  # the square root

@@ -91,6 +91,7 @@ def test_moments_of_a_report(d, c, p):
     mean, square = moments(d, c, p)
     assert CapReport(d, c, p).mean == pytest.approx(mean, rel=1e-10)
     assert CapReport(d, c, p).square == pytest.approx(square, rel=1e-10)
+    assert CapReport(d, c, p).error(7) == pytest.approx((mean**-2 - 1) / 7, rel=1e-9)
 
 
 def test_a_cap_of_half_the_sphere_starts_at_the_middle():
