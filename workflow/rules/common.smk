@@ -81,6 +81,15 @@ def lock_this_folder():
         )
 
 
+def schedule_when_jobs_end():
+    """Lift the limit of the rate of local jobs, which no option can.
+
+    With a limit each job that ends starts one more chain of scheduling passes, which all go on until no job waits.
+    """
+    if workflow.local_exec:
+        workflow.scheduler.job_rate_limiter = None
+
+
 def show_progress():
     """One line per finished part, with the time left by what its jobs took before."""
     before = {
