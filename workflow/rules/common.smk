@@ -16,6 +16,7 @@ from shuffledp.pipeline.rerun_digests.digest import Code
 from shuffledp.pipeline.rerun_digests.source_summaries import Kept, beside_byte_code
 from shuffledp.pipeline.experiments.audited import audit_entries, audit_jobs
 from shuffledp.pipeline.experiments.bundle import Bundle
+from shuffledp.pipeline.experiments.calibrations import share_calibrations
 from shuffledp.pipeline.config.config_errors import ConfigurationError
 from shuffledp.pipeline.config.config_files import left_aside, read_yaml
 from shuffledp.pipeline.config.trial_calibrations import try_methods
