@@ -16,6 +16,7 @@ from shuffledp.pipeline.rerun_digests.digest import Code
 from shuffledp.pipeline.rerun_digests.source_summaries import Kept, beside_byte_code
 from shuffledp.pipeline.experiments.audited import audit_entries, audit_jobs
 from shuffledp.pipeline.experiments.bundle import Bundle
+from shuffledp.pipeline.experiments.calibrations import share_calibrations
 from shuffledp.pipeline.config.config_errors import ConfigurationError
 from shuffledp.pipeline.config.config_files import left_aside, read_yaml
 from shuffledp.pipeline.experiments.entry_points import entries
@@ -77,6 +78,15 @@ def lock_this_folder():
         raise WorkflowError(
             "Another run is at work in this folder. Wait for it to end, or stop it, then start this one again."
         )
+
+
+def schedule_when_jobs_end():
+    """Lift the limit of the rate of local jobs, which no option can.
+
+    With a limit each job that ends starts one more chain of scheduling passes, which all go on until no job waits.
+    """
+    if workflow.local_exec:
+        workflow.scheduler.job_rate_limiter = None
 
 
 def show_progress():

@@ -14,6 +14,7 @@ rule method:
         f"{LOGS}/{RESULTS}/{{paper}}/{{experiment}}/{{method}}.log",
     benchmark:
         f"{LOGS}/{RESULTS}/{{paper}}/{{experiment}}/{{method}}.benchmark.tsv"
+    priority: 1  # before the audits, which need many of the same calibrations
     conda:
         "../envs/run.yaml"
     params:

@@ -14,6 +14,7 @@ from shuffledp.pipeline.audit.set_views import VIEWS as SETS
 from shuffledp.pipeline.audit.summation import VIEWS as SUMS
 from shuffledp.pipeline.audit.vectors import VIEWS as VECTORS
 from shuffledp.pipeline.audit.views import Found, View, true_delta
+from shuffledp.pipeline.experiments.calibrations import calibrated
 from shuffledp.populations import Law, Population
 from shuffledp.protocols.base import ProtocolBase
 from shuffledp.tasks import Budget, Task
@@ -50,8 +51,8 @@ class Setting:
 
     def calibrated(self) -> ProtocolBase:
         """Return the calibrated protocol; raises the errors of the protocol's ``calibrate``."""
-        return self.protocol.calibrate(
-            self.budget, self.population, self.task, accounting=self.accounting, **dict(self.options)
+        return calibrated(
+            self.protocol, self.budget, self.population, self.task, self.accounting, dict(self.options)
         )
 
     def __str__(self) -> str:

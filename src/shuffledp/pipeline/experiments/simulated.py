@@ -12,6 +12,7 @@ import numpy as np
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.spent import spent_epsilon
 from shuffledp.pipeline.experiments.bundle import ABSENT, COST, FAKES, SPENT_METRICS
+from shuffledp.pipeline.experiments.calibrations import calibrated
 from shuffledp.pipeline.experiments.cell_work import Row, Work, value_row
 from shuffledp.pipeline.experiments.job_parts import budget_from, name_of, population_from, task_from
 from shuffledp.pipeline.experiments.participants import LastDraw, Typical, participants, typical
@@ -108,9 +109,7 @@ class Simulated(Work):
             "delta": budget.delta,
         }
         try:
-            protocol = self._protocol.calibrate(
-                budget, law, task, accounting=accounting, **resolved["options"]
-            )
+            protocol = calibrated(self._protocol, budget, law, task, accounting, resolved["options"])
         except Infeasible as error:
             return known | {"status": "infeasible", "reason": error.reason}, []
         if not isinstance(law, Law):

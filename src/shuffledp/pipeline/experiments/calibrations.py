@@ -1,0 +1,70 @@
+"""Calibrations that several jobs of a run need, such as an experiment and its audit, computed once.
+
+The folder belongs to one run of the workflow on one machine and is removed with it, so that no code changes while it is
+in use. Without the folder every job calibrates for itself, with the same results.
+"""
+
+from __future__ import annotations
+
+import atexit
+import hashlib
+import os
+import pickle
+import shutil
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
+
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.pipeline.experiments.seeds import canonical_json
+from shuffledp.populations import Population
+from shuffledp.protocols.base import ProtocolBase
+from shuffledp.storage import write_atomically
+from shuffledp.tasks import Budget, Task
+
+FOLDER = "SHUFFLEDP_CALIBRATIONS"
+"""Environment variable in which the main process names the folder."""
+LEAST_SECONDS = 0.01
+"""CPU seconds of the fastest calibration that is stored: reading one takes a tenth of it."""
+_PREFIX = "calibrations."
+
+
+def share_calibrations(beside: Path) -> None:
+    """Make the folder of this run below `beside`, and remove it when this process ends; remove those of killed runs."""
+    for left in beside.glob(f"{_PREFIX}*"):
+        shutil.rmtree(left)
+    folder = Path(mkdtemp(prefix=_PREFIX, dir=beside)).absolute()
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    os.environ[FOLDER] = str(folder)
+
+
+def calibrated(
+    protocol: type[ProtocolBase],
+    budget: Budget,
+    population: Population,
+    task: Task,
+    accounting: str,
+    options: Mapping[str, Any],
+) -> ProtocolBase:
+    """Return the calibrated protocol, read from the folder if it is there; raises the errors of its ``calibrate``."""
+    folder = os.environ.get(FOLDER)
+    if folder is None or not protocol.__module__.startswith("shuffledp."):
+        return protocol.calibrate(budget, population, task, accounting=accounting, **options)
+    asked = [protocol.__module__, protocol.__qualname__, *map(repr, (budget, population, task)), accounting]
+    path = Path(folder) / hashlib.sha256(canonical_json([*asked, options]).encode()).hexdigest()
+    found: ProtocolBase | Infeasible
+    if path.is_file():
+        found = pickle.loads(path.read_bytes())
+    else:
+        started = time.process_time()
+        try:
+            found = protocol.calibrate(budget, population, task, accounting=accounting, **options)
+        except Infeasible as reason:
+            found = reason
+        if time.process_time() - started >= LEAST_SECONDS:
+            write_atomically(path, pickle.dumps(found))
+    if isinstance(found, Infeasible):
+        raise found
+    return found
