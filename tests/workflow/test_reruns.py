@@ -280,7 +280,7 @@ def of_experiment(key: str, before: Any, after: Any, name: str, rest: Place) -> 
             frozenset(f"{key}.{name}.{m}" for m in methods if old[m] != new[m]),
             drawings=frozenset(f"{key}.{f}" for f in turned),
         )
-    if part in ("simulated_at", "spent_at"):
+    if part in ("simulated_at", "spent_at", "profile_at"):
         return Reach(
             of(lambda m: uses(experiment, m, rest[1])),
             drawings=said if part == "simulated_at" else frozenset(),

@@ -140,6 +140,7 @@ BROKEN = {
     "simulated at no variable": (PAPER, "repeats: 20", "repeats: 20\n    simulated_at: {ratte: [0.5]}", f"{COINS}.simulated_at:", "'ratte' is not a grid variable. Did you mean 'rate'?"),
     "simulated at no value": (PAPER, "repeats: 20", "repeats: 20\n    simulated_at: {rate: [0.7]}", f"{COINS}.simulated_at.rate:", "none of 0.7 is in the grid. Known: 0.1, 0.5."),
     "spent at no variable": (PAPER, "repeats: 20", "repeats: 20\n    spent_at: {ratte: [0.5]}", f"{COINS}.spent_at:", "'ratte' is not a grid variable"),
+    "profile at no value": (PAPER, "repeats: 20", "repeats: 20\n    profile_at: {rate: [0.7]}", f"{COINS}.profile_at.rate:", "none of 0.7 is in the grid"),
     "curves over each other": (PAPER, "    panels: rate\n", "", "config/experiments/demo.yaml: figures.fig1:", "'rate' has 2 values, which would be drawn over each other"),
     "accountings over each other": (PAPER, "    files: accounting\n", "", "config/experiments/demo.yaml: figures.fig1:", "'accounting' has 2 values"),
     "where picks nothing": (PAPER, "panels: rate", "where: {rate: 0.2}", "config/experiments/demo.yaml: figures.fig1.where.rate:", "0.2 is not computed. Known: 0.1, 0.5."),

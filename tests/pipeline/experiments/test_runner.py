@@ -9,6 +9,7 @@ from shuffledp import storage
 from shuffledp.pipeline import table_files
 from shuffledp.pipeline.experiments import participants as who
 from shuffledp.pipeline.experiments import results, runner, seeds, simulated
+from shuffledp.pipeline.experiments.bundle import PROFILE_METRICS
 from shuffledp.pipeline.experiments.job_parts import population_from, task_from
 from shuffledp.pipeline.experiments.results import CELLS, VALUES, Bundle
 from shuffledp.pipeline.experiments.sources import source_from
@@ -230,6 +231,17 @@ def test_the_spent_eps_is_computed_where_the_experiment_asks_for_it(tmp_path):
     assert len(spent) == len(left) > 0
     assert (abs(spent.to_numpy() + left.to_numpy() - 1) < 1e-12).all()
     assert spent.between(0, 1).all()
+
+
+def test_delta_at_shares_of_eps_is_computed_where_the_experiment_asks_for_it(tmp_path):
+    done = run(tmp_path, profile_at={"eps": [1.0]}, accounting=["printed", "exact"])
+    found = done.values.to_pandas().merge(done.cells.to_pandas(), on="cell").query("kind == 'computed'")
+    assert set(found["point"]) == {'{"eps":1.0}'} and set(found["accounting"]) == {"exact"}
+    assert found["metric"].tolist() == list(PROFILE_METRICS)
+    delta = found["value"].to_numpy()
+    assert (delta[1:] <= delta[:-1]).all() and delta[0] > 1e-3
+    budgeted = dict(zip(found["metric"], found["delta"], strict=True))["delta_at_1"]
+    assert found.set_index("metric")["value"]["delta_at_1"] == pytest.approx(budgeted, rel=0.05)
 
 
 @pytest.mark.parametrize(

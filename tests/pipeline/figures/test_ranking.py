@@ -2,11 +2,12 @@
 
 import json
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from shuffledp.pipeline.experiments import results, runner, seeds
-from shuffledp.pipeline.figures import overall, overall_jobs, ranking
+from shuffledp.pipeline.figures import overall, overall_jobs, privacy_profiles, ranking
 from shuffledp.pipeline.figures.selection import load_settings
 from shuffledp.pipeline.provenance import of_job
 from shuffledp.populations import Fixed
@@ -29,6 +30,7 @@ experiments:
     grid: {values: [10, 20], eps: [0.5, 1.0], share: [0.1, 0.2]}
     simulated_at: {values: [10], eps: [1.0]}
     spent_at: {values: [10], eps: [1.0], share: [0.1]}
+    profile_at: {values: [10], eps: [1.0], share: [0.1]}
     accounting: [printed, exact]
     repeats: 2
     methods:
@@ -123,6 +125,58 @@ def test_the_files_are_those_that_the_workflow_expects_with_their_numbers(drawn)
     assert "no method" in (folder / "gaps.rst").read_text().lower()
 
 
+def test_profiles_are_those_of_the_ranked_protocols_at_the_first_setting(drawn):
+    table = pd.read_csv(drawn[2] / "profiles.csv")
+    assert set(table["label"]) == {"pureDUMP", "privacy-amplification", "central discrete Laplace"}
+    assert (table["values"] == 10).all() and (table["eps"] == 1.0).all()
+    assert table["at_eps"].max() == pytest.approx(1.5) and table["at_eps"].min() == 0
+    for _, own in table.groupby("label"):
+        assert (own["found_delta"].diff().dropna() <= 0).all()
+        assert own.loc[own["at_eps"] == 1.0, "found_delta"].item() <= 1.001e-6
+    grr = table[table["label"] == "privacy-amplification"].set_index("at_eps")["found_delta"]
+    protocol = get("frequency", "grr_blanket").calibrate(Budget(1.0, 1e-6), Fixed(9_999), Frequency(10))
+    assert grr[0.5] == pytest.approx(float(protocol.privacy_profile().delta(0.5)))
+    assert table.groupby("label")["curve"].nunique().max() == 1
+    assert (drawn[2] / "profiles.rst").read_text().startswith("At half of the budget's eps, delta is")
+
+
+def test_curves_within_a_fifth_of_a_decade_are_one():
+    near, far = [0.1, 1e-6], [0.1, 1e-4]
+    assert privacy_profiles._shared(np.array([near, [0.11, 1.1e-6], far, [0.1, 1e-30], [0.1, 0.0]])) == [
+        1, 1, 2, 3, 3,
+    ]  # fmt: skip
+
+
+def test_the_best_protocol_of_a_setting_has_the_least_error_and_its_margin(drawn):
+    _, _, folder = drawn
+    table, ranked = (pd.read_csv(folder / f"{name}.csv") for name in ("best_protocols", "ranking"))
+    assert set(table["trust"]) == {"shuffler permutes"}
+    alone = table[table["most_messages"] == 1]  # pureDUMP sends more
+    assert (
+        len(table) == 2 * 2 * 3
+        and alone["second"].isna().all()
+        and set(alone["best"]) == {"privacy-amplification"}
+    )
+    row = table.query("most_messages == inf and values == 20 and eps == 0.5").iloc[0]
+    errors = ranked[(ranked["values"] == 20) & (ranked["eps"] == 0.5)].set_index("label")["error"]
+    assert row["error"] == pytest.approx(errors.iloc[:2].min()) and row["best"] == errors.iloc[:2].idxmin()
+    assert row["margin"] == pytest.approx(errors.iloc[:2].max() / errors.iloc[:2].min())
+    assert "This run has no map" in (folder / "best_protocols.rst").read_text()  # of one number of users
+
+
+def test_the_running_best_of_the_shuffle_model_falls_with_the_years(drawn):
+    table = pd.read_csv(drawn[2] / "by_year.csv")
+    assert table[["label", "year"]].to_numpy().tolist() == [
+        ["central discrete Laplace", 2012],
+        ["privacy-amplification", 2019],
+        ["pureDUMP", 2020],
+    ]
+    best = table[table["running_best"] == "yes"]
+    assert best["label"].tolist() == ["privacy-amplification", "pureDUMP"]
+    assert best["error"].is_monotonic_decreasing
+    assert (drawn[2] / "by_year.rst").read_text().startswith("From privacy-amplification (2019) to pureDUMP")
+
+
 def test_colluding_users_cost_the_protocols_that_rely_on_dummies_of_named_users_their_guarantee(drawn):
     table = pd.read_csv(drawn[2] / "robustness.csv").set_index("label")
     assert (table["eps_dropped"] > table["eps"]).all()
@@ -138,9 +192,11 @@ def test_colluding_users_cost_the_protocols_that_rely_on_dummies_of_named_users_
 
 def test_gaps_are_the_ratios_of_printed_to_exact_numbers_at_common_points(drawn):
     _, job, folder = drawn
-    gaps = [{"paper": "demo", "experiment": "counts", "methods": {"pure_dump": "mse"}}]
-    found = overall.printed_over_exact(job | {"gaps": gaps})
-    (row,) = found.to_dict("records")
+    gaps = {"paper": "demo", "experiment": "counts", "methods": {"pure_dump": "mse"}, "labels": {}}
+    (row,) = overall.printed_over_exact(job | {"gaps": [gaps]}).to_dict("records")
+    assert row["method"] == "pureDUMP"
+    named = overall.printed_over_exact(job | {"gaps": [gaps | {"labels": {"pure_dump": "own name"}}]})
+    assert named["method"].tolist() == ["own name"]
     table = pd.read_csv(folder / "ranking.csv").query("protocol == 'pure_dump'")
     ratios = table["printed"] / table["error"]
     assert row["points"] == 8 and row["quantity"] == "squared error"

@@ -200,10 +200,12 @@ def _experiment(
         rounds=rounds,
         simulated_at=raw.get("simulated_at") or {},
         spent_at=raw.get("spent_at") or {},
+        profile_at=raw.get("profile_at") or {},
         ranked=raw.get("ranked") or {},
     )
     _check_places(experiment, "simulated_at", experiment.simulated_at, place)
     _check_places(experiment, "spent_at", experiment.spent_at, place)
+    _check_places(experiment, "profile_at", experiment.profile_at, place)
     ranked_at = {name: [value] for name, value in experiment.ranked.get("where", {}).items()}
     _check_places(experiment, "ranked.where", ranked_at, place)
     _check_parts(experiment, place)

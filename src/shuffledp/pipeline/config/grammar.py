@@ -485,8 +485,9 @@ class Ranked(Concept):
 class Experiment(Concept):
     """A grid of cells and the methods that are computed on it.
 
-    ``simulated_at`` restricts the simulation, and ``spent_at`` the computation of the spent eps, to cells with these
-    values of grid variables. The protocols of experiments with ``ranked`` are in the ranking.
+    ``simulated_at`` restricts the simulation, ``spent_at`` the computation of the spent eps, and ``profile_at`` that of
+    delta at many eps, to cells with these values of grid variables. The protocols of experiments with ``ranked`` are in
+    the ranking.
     """
 
     source: Text = absent()
@@ -500,6 +501,7 @@ class Experiment(Concept):
     repeats: Repeats = 1
     simulated_at: Annotated[dict[Id, Distinct[GridValue]], Field(min_length=1)] = absent()
     spent_at: Annotated[dict[Id, Distinct[GridValue]], Field(min_length=1)] = absent()
+    profile_at: Annotated[dict[Id, Distinct[GridValue]], Field(min_length=1)] = absent()
     ranked: Ranked = absent()
     assumed: dict[str, Text] = absent()
 

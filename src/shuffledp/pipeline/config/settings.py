@@ -48,10 +48,9 @@ class Experiment:
 
     ``rounds`` has the training run of each grid variable whose values are evaluated rounds; ``left_out`` is the reason
     why no model is trained, empty otherwise. ``study`` is True for the project's own experiments. If ``simulated_at``
-    names values of variables, repeats are drawn only there. The spent eps is computed only at the values ``spent_at``.
-    ``ranked`` has
-    the name of the task in the ranking and the ranked cells. ``override`` is the place of a merged override of the
-    scale, for messages.
+    names values of variables, repeats are drawn only there. The spent eps is computed only at the values ``spent_at``,
+    and delta at many eps only at the values ``profile_at``. ``ranked`` has the name of the task in the ranking and the
+    ranked cells. ``override`` is the place of a merged override of the scale, for messages.
     """
 
     paper: str
@@ -68,6 +67,7 @@ class Experiment:
     study: bool = False
     simulated_at: Mapping[str, list[Any]] = field(default_factory=dict)
     spent_at: Mapping[str, list[Any]] = field(default_factory=dict)
+    profile_at: Mapping[str, list[Any]] = field(default_factory=dict)
     ranked: Mapping[str, Any] = field(default_factory=dict)
     override: str = ""
 
@@ -138,6 +138,8 @@ class Experiment:
             more["simulated_at"] = at
         if method.protocol and (at := _only(self.spent_at, used)):
             more["spent_at"] = at
+        if method.protocol and (at := _only(self.profile_at, used)):
+            more["profile_at"] = at
         return {
             "paper": self.paper,
             "experiment": self.id,

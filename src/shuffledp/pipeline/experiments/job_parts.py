@@ -28,6 +28,7 @@ class OptionalParts(TypedDict, total=False):
     training: TrainingPart
     simulated_at: dict[str, list[Any]]
     spent_at: dict[str, list[Any]]
+    profile_at: dict[str, list[Any]]
 
 
 class Job(OptionalParts):

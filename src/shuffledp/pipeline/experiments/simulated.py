@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.general.spent import spent_epsilon
-from shuffledp.pipeline.experiments.bundle import ABSENT, COST, FAKES, SPENT_METRICS
+from shuffledp.pipeline.experiments.bundle import ABSENT, COST, FAKES, PROFILE_METRICS, SPENT_METRICS
 from shuffledp.pipeline.experiments.calibrations import calibrated
 from shuffledp.pipeline.experiments.cell_work import Row, Work, value_row
 from shuffledp.pipeline.experiments.job_parts import budget_from, name_of, population_from, task_from
@@ -145,6 +146,8 @@ class Simulated(Work):
                 rows += [value_row(metric, "simulated", e, r) for r, e in enumerate(errors)]
         if _among(point, self.job.get("spent_at")):
             rows += _spent(usual, budget)
+        if accounting == "exact" and _among(point, self.job.get("profile_at")):
+            rows += _deltas(usual.privacy_profile(), budget)
         return known, rows
 
 
@@ -164,6 +167,17 @@ def _spent(protocol: Any, budget: Budget) -> list[Row]:
     found = (spent, budget.largest_eps - spent, *left, protocol.poisoning_gain(FAKES))
     numbers = zip(SPENT_METRICS, found, strict=True)
     return [value_row(name, "computed", value) for name, value in numbers if not math.isnan(value)]
+
+
+def _deltas(profile: PrivacyProfile | None, budget: Budget) -> list[Row]:
+    """Return rows of delta at shares of the budget's eps; none without a proven profile."""
+    if profile is None or profile.kind not in ("exact", "upper"):
+        return []
+    found = {
+        name: float(np.max(profile.delta(share * budget.largest_eps)))
+        for name, share in PROFILE_METRICS.items()
+    }
+    return [value_row(name, "computed", delta) for name, delta in found.items()]
 
 
 def _worst(protocol: ProtocolBase, support: Typical, task: Summation) -> list[Row]:

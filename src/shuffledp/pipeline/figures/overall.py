@@ -8,20 +8,17 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from shuffledp.pipeline.experiments.bundle import ABSENT, FAKES
 from shuffledp.pipeline.experiments.results import IN_DOUBT, Bundle, read
-from shuffledp.pipeline.figures.axes import power
+from shuffledp.pipeline.figures.best_protocols import best_protocols, draw_best, facts_of_best
 from shuffledp.pipeline.figures.captions import render
-from shuffledp.pipeline.figures.drawing_jobs import Fields
 from shuffledp.pipeline.figures.drawings import figure_folder
 from shuffledp.pipeline.figures.files import as_csv, table_of_texts
 from shuffledp.pipeline.figures.names import TRUST
@@ -34,11 +31,26 @@ from shuffledp.pipeline.figures.overall_jobs import (
     OverallJob,
     bundles,
 )
+from shuffledp.pipeline.figures.overall_sheets import (
+    SIZE,
+    Line,
+    by_task,
+    common_setting,
+    drawn_rows,
+    in_columns,
+    limits_of,
+    sheet_of,
+    shortened,
+    with_title,
+    write_keys,
+)
 from shuffledp.pipeline.figures.palette import COLORS, GRAY
+from shuffledp.pipeline.figures.privacy_profiles import draw_profiles, facts_of_profiles, profiles
+from shuffledp.pipeline.figures.protocols_by_year import by_year, draw_years, facts_of_years
 from shuffledp.pipeline.figures.ranking import ROBUST, SETTING, at, first_setting, ranking, records
 from shuffledp.pipeline.figures.selected_rows import by_cell
 from shuffledp.pipeline.figures.sheet import said
-from shuffledp.pipeline.figures.style import SETTINGS, figure_style, rendered
+from shuffledp.pipeline.figures.style import figure_style, rendered
 from shuffledp.pipeline.manifest import CHECKSUMS, MANIFEST, DrawnPaper, Entry, run_of
 from shuffledp.storage import publish
 
@@ -53,7 +65,6 @@ QUANTITIES = {
 }
 """Words for the compared quantities; the others are named as they are."""
 _SHOWN_TRUST = [TRUST[trust] for trust in ("shuffler", "shuffler_adds", "secure_sum")]
-_ROW, _SIZE = 0.165, 7.5
 _ABSENT = f"{100 * ABSENT:g} %"
 
 
@@ -111,7 +122,8 @@ def printed_over_exact(job: OverallJob) -> pd.DataFrame:
                 continue
             found = wide["printed"] / wide["exact"]
             found = found[(found > 0) & (found < float("inf"))]
-            names = job["names"][one["paper"]], cells["label"].iloc[0], QUANTITIES.get(quantity, quantity)
+            label = one["labels"].get(method, cells["label"].iloc[0])
+            names = job["names"][one["paper"]], label, QUANTITIES.get(quantity, quantity)
             parts.append(pd.DataFrame({**dict(zip(key, names, strict=True)), "ratio": found}))
     ratios = pd.concat(parts).groupby(key, sort=False)["ratio"]
     return ratios.agg(least="min", median="median", greatest="max", points="count").reset_index()
@@ -120,95 +132,14 @@ def printed_over_exact(job: OverallJob) -> pd.DataFrame:
 # -- pictures ------------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Line:
-    """Line of a picture: a heading, or a label with its row of the table."""
-
-    text: str
-    row: Fields | None = None
-    strong: bool = False
-    remark: str = ""
-
-
-def _columns(groups: Sequence[Sequence[_Line]], most: int) -> list[list[_Line]]:
-    """Return the groups in columns of about equal height."""
-    total = sum(map(len, groups))
-    columns: list[list[_Line]] = [[] for _ in range(most)]
-    place = 0
-    for group in groups:
-        if columns[place] and place < most - 1 and len(columns[place]) + len(group) / 2 > total / most:
-            place += 1
-        columns[place].extend(group)
-    return [column for column in columns if column]
-
-
-def _sheet(
-    columns: Sequence[Sequence[_Line]], label: str, limits: tuple[float, float]
-) -> tuple[Figure, list[Axes]]:
-    """Return a picture with one line per row, and a logarithmic axis of ratios below each column."""
-    tall = max(map(len, columns)) * _ROW
-    names, plot, edge = 2.3, 2.5, 0.15
-    width, height = len(columns) * (names + plot + edge), tall + 0.95
-    figure, axes = Figure(figsize=(width, height)), []
-    for number, column in enumerate(columns):
-        left = (number * (names + plot + edge) + names) / width
-        high = len(column) * _ROW
-        ax = figure.add_axes((left, (height - 0.3 - high) / height, plot / width, high / height))
-        ax.set(ylim=(len(column) - 0.4, -0.6), xlim=limits, xscale="log", yticks=[])
-        ax.minorticks_off()
-        ax.spines["left"].set_visible(False)
-        ax.set_xlabel(label, fontsize=8)
-        ax.axvline(1.0, color="#262626", lw=0.8, zorder=1)
-        for i, line in enumerate(column):
-            settings: dict[str, Any] = {"fontweight": "bold"} if line.strong else {}
-            color = SETTINGS["axes.edgecolor"] if line.row is not None or line.strong else "#6a6a6a"
-            ax.annotate(
-                line.text, (0, i), (-4, 0), ("axes fraction", "data"), textcoords="offset points",
-                ha="right", va="center", fontsize=_SIZE, color=color, **settings,
-            )  # fmt: skip
-            if line.row is not None:
-                ax.axhline(i, color="#e9e9e9", lw=0.6, zorder=0)
-            if line.remark:
-                own: dict[str, Any] = {
-                    "va": "center",
-                    "fontsize": _SIZE,
-                    "color": "#6a6a6a",
-                    "backgroundcolor": "white",
-                }
-                ax.annotate(line.remark, (0.02, i), xycoords=("axes fraction", "data"), **own)
-        axes.append(ax)
-    return figure, axes
-
-
-def _rows(axes: Sequence[Axes], columns: Sequence[Sequence[_Line]]) -> Iterator[tuple[Axes, int, Fields]]:
-    """Yield axes, position and table row of each line that has a row."""
-    for ax, column in zip(axes, columns, strict=True):
-        yield from ((ax, i, line.row) for i, line in enumerate(column) if line.row is not None)
-
-
-def _limits(numbers: pd.Series) -> tuple[float, float]:
-    return float(min(numbers.min(), 1.0)) / 1.5, float(max(numbers.max(), 1.0)) * 2.5
-
-
-def _by_task(table: pd.DataFrame) -> list[list[_Line]]:
-    """Return the lines of each task: a line with its setting, and lines for the protocols of each trust."""
-    groups = []
-    for task, own in table.groupby("task", sort=False):
-        groups.append([_Line(str(task), strong=True, remark=_setting(records(own)[0]))])
-        for trust, rows in own.groupby("trust", sort=False):
-            groups[-1].append(_Line(str(trust)))
-            groups[-1] += [_Line(_short(str(row["label"])), row) for row in records(rows)]
-    return groups
-
-
 def draw_dumbbells(table: pd.DataFrame) -> Figure:
     """Draw the best protocols' printed and exact errors, in units of the curator's error."""
     if table.empty:
         return said("No protocol of this run can be compared with a curator.")
-    columns = _columns(_by_task(table), 2)
+    columns = in_columns(by_task(table), 2)
     ends = pd.concat([table["over_curator"], table["printed_over_curator"]]).dropna()
-    figure, axes = _sheet(columns, "squared error over the curator's", _limits(ends))
-    for ax, i, row in _rows(axes, columns):
+    figure, axes = sheet_of(columns, "squared error over the curator's", limits_of(ends))
+    for ax, i, row in drawn_rows(axes, columns):
         exact, printed = row["over_curator"], row["printed_over_curator"]
         if row["accounting"] != "exact":
             ax.plot([exact], [i], "o", color=GRAY, ms=4.2, zorder=3)
@@ -217,7 +148,7 @@ def draw_dumbbells(table: pd.DataFrame) -> Figure:
             ax.plot([printed, exact], [i, i], color="#bdbdbd", lw=1.2, zorder=2)
             ax.plot([printed], [i], "o", color=GRAY, ms=4.2, zorder=3)
         ax.plot([exact], [i], "o", color=COLORS[0], ms=4.8, zorder=4)
-    _keys(figure, (("as printed", GRAY), ("exact", COLORS[0])), "1 is the curator's error")
+    write_keys(figure, (("as printed", GRAY), ("exact", COLORS[0])), "1 is the curator's error")
     return figure
 
 
@@ -225,42 +156,21 @@ def draw_robustness(table: pd.DataFrame) -> Figure:
     """Draw the claimed eps, and the remaining eps with absent users."""
     if table.empty:
         return said("No experiment of this run computes the eps that remains.")
-    columns = _columns(_by_task(table), 2)
+    columns = in_columns(by_task(table), 2)
     finite = [table[name][table[name] < math.inf] for name in ("eps", "eps_dropped", "eps_colluding")]
     known = pd.concat(finite)
     low, high = 0.95 * known.min(), 1.1 * known.max()
-    figure, axes = _sheet(columns, "central privacy budget eps (nats)", (low, high))
+    figure, axes = sheet_of(columns, "central privacy budget eps (nats)", (low, high))
     for ax in axes:
         ax.set_xscale("linear")  # the eps are within a factor of two
-    for ax, i, row in _rows(axes, columns):
+    for ax, i, row in drawn_rows(axes, columns):
         points = [min(float(row[name]), high) for name in ("eps", "eps_dropped", "eps_colluding")]
         ax.plot([points[0], max(points)], [i, i], color="#bdbdbd", lw=1.2, zorder=2)
         for x, color, size in zip(points, (GRAY, COLORS[0], COLORS[1]), (5.4, 4.4, 3.2), strict=True):
             ax.plot([x], [i], ">" if x == high else "o", color=color, ms=size, zorder=3, clip_on=False)
     keys = (("claimed", GRAY), (f"{_ABSENT} dropped out", COLORS[0]), (f"{_ABSENT} collude", COLORS[1]))
-    _keys(figure, keys, "an arrow: no finite eps, or one beyond the axis")
+    write_keys(figure, keys, "an arrow: no finite eps, or one beyond the axis")
     return figure
-
-
-def _keys(figure: Figure, keys: Sequence[tuple[str, str]], remark: str) -> None:
-    """Write a line that explains the colors, above the columns."""
-    width, height = figure.get_size_inches()
-    x, y = 0.1 / width, 1 - 0.13 / height
-    for text, color in keys:
-        figure.text(x, y, "●", color=color, fontsize=9, va="center")
-        figure.text(x + 0.14 / width, y, text, fontsize=8, va="center")
-        x += (0.35 + 0.075 * len(text)) / width
-    figure.text(x, y, remark, fontsize=8, va="center")
-
-
-def _setting(row: Fields) -> str:
-    parts = [f"n = {row['users']:,.0f}"]
-    parts += [f"k = {row['values']:,.0f}"] if row["values"] > 0 else []
-    return ", ".join([*parts, f"eps = {row['eps']:g}", f"delta = {power(row['delta'])}"])
-
-
-def _short(text: str, most: int = 38) -> str:
-    return text if len(text) <= most else f"{text[: most - 1].rstrip(' ,')}…"
 
 
 def draw_verdicts(table: pd.DataFrame) -> Figure:
@@ -280,22 +190,22 @@ def draw_verdicts(table: pd.DataFrame) -> Figure:
             )
             if count:
                 dark = verdict in ("holds", "fails")
-                ax.text(left + count / 2, i, str(count), ha="center", va="center", fontsize=_SIZE,
+                ax.text(left + count / 2, i, str(count), ha="center", va="center", fontsize=SIZE,
                         color="white" if dark else "black")  # fmt: skip
             left += count
         ax.annotate(
-            _short(paper),
+            shortened(paper),
             (0, i),
             (-4, 0),
             textcoords="offset points",
             ha="right",
             va="center",
-            fontsize=_SIZE,
+            fontsize=SIZE,
         )
     ax.set(ylim=(len(papers) - 0.5, -0.5), yticks=[])
     ax.set_xlabel("number of claims")
     ax.spines["left"].set_visible(False)
-    _keys(figure, tuple(VERDICTS.items()), "")
+    write_keys(figure, tuple(VERDICTS.items()), "")
     return figure
 
 
@@ -305,18 +215,18 @@ def draw_gaps(table: pd.DataFrame) -> Figure:
         return said("No method of this run has printed and exact numbers.")
     groups = []
     for paper, rows in table.groupby("paper", sort=False):
-        groups.append([_Line(_short(str(paper), 44), strong=True)])
+        groups.append([Line(shortened(str(paper), 44), strong=True)])
         for row in records(rows):
             words = f"{row['method']}, {row['quantity']}"
-            groups[-1].append(_Line(_short(words, 44), row))
-    columns = _columns(groups, 2)
-    figure, axes = _sheet(
-        columns, "printed over exact", _limits(pd.concat([table["least"], table["greatest"]]))
+            groups[-1].append(Line(shortened(words, 44), row))
+    columns = in_columns(groups, 2)
+    figure, axes = sheet_of(
+        columns, "printed over exact", limits_of(pd.concat([table["least"], table["greatest"]]))
     )
-    for ax, i, ratios in _rows(axes, columns):
+    for ax, i, ratios in drawn_rows(axes, columns):
         ax.plot([ratios["least"], ratios["greatest"]], [i, i], color=COLORS[0], lw=1.6, zorder=2)
         ax.plot([ratios["median"]], [i], "o", color=COLORS[0], ms=4.4, zorder=3)
-    _keys(figure, (("median", COLORS[0]),), "lines go from the least to the greatest ratio; 1 is no gap")
+    write_keys(figure, (("median", COLORS[0]),), "lines go from the least to the greatest ratio; 1 is no gap")
     return figure
 
 
@@ -362,6 +272,9 @@ def _of_ranking(table: pd.DataFrame) -> dict[str, Any]:
 _Table = Callable[[pd.DataFrame], dict[str, Any]]
 _DRAWN: Mapping[str, tuple[Callable[[pd.DataFrame], Figure] | None, _Table]] = {
     "dumbbells": (draw_dumbbells, _of_dumbbells),
+    "best_protocols": (draw_best, facts_of_best),
+    "by_year": (draw_years, facts_of_years),
+    "profiles": (draw_profiles, facts_of_profiles),
     "robustness": (draw_robustness, _of_robustness),
     "verdicts": (draw_verdicts, _of_verdicts),
     "gaps": (draw_gaps, _of_gaps),
@@ -377,6 +290,9 @@ def publish_overall(job: OverallJob) -> None:
     tables = {
         RANKING: rows,
         "dumbbells": dumbbells(rows),
+        "best_protocols": best_protocols(rows),
+        "by_year": by_year(rows, job["years"]),
+        "profiles": profiles(job["ranked"], rows),
         "robustness": robustness(rows),
         "verdicts": verdicts(table_of_texts(results / "claims/claims.csv"), job["names"]),
         "gaps": printed_over_exact(job),
@@ -400,6 +316,8 @@ def _made(job: OverallJob, name: str, table: pd.DataFrame) -> tuple[Entry, dict[
     if draw:
         with figure_style():
             figure = draw(table)
+            if figure.axes:
+                figure = with_title(figure, ": ".join(filter(None, (TITLES[name], common_setting(table)))))
             files |= {f"{name}.{end}": rendered(figure, end) for end in formats}
     entry = Entry(
         id=name,

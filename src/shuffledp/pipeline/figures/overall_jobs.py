@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -10,6 +10,7 @@ from shuffledp.pipeline.config import Experiment, Settings
 from shuffledp.pipeline.experiments.bundle import Bundle
 from shuffledp.pipeline.figures.drawing_jobs import RankedJob
 from shuffledp.pipeline.figures.drawings import PAPERS, figure_folder
+from shuffledp.pipeline.figures.years import YEARS
 from shuffledp.pipeline.manifest import CHECKSUMS, MANIFEST, name_of
 from shuffledp.storage import sha256_of
 
@@ -20,6 +21,9 @@ CAPTIONS = PAPERS / KEY / "captions"
 RANKING = "ranking"
 TITLES = {
     "dumbbells": "Printed and exact error of the best protocols, a line per protocol",
+    "best_protocols": "Best protocol and its margin to the second, a cell per setting",
+    "by_year": "Error of the protocols by year of publication",
+    "profiles": "Delta of the protocols at every eps",
     "robustness": "Central eps that remains if users drop out or collude, a line per protocol",
     "verdicts": "Claims by verdict, a bar per paper",
     "gaps": "Printed over exact numbers, a line per method",
@@ -35,6 +39,7 @@ class GapJob(TypedDict):
     paper: str
     experiment: str
     methods: dict[str, str]
+    labels: dict[str, str]
 
 
 class OverallJob(TypedDict):
@@ -45,6 +50,7 @@ class OverallJob(TypedDict):
     formats: list[str]
     run: dict[str, Any]
     names: dict[str, str]
+    years: dict[str, dict[str, int | str]]
     ranked: list[RankedJob]
     gaps: list[GapJob]
 
@@ -59,9 +65,10 @@ def overall_job(settings: Settings) -> OverallJob:
         "formats": list(settings.formats),
         "run": {"seed": settings.seed, "scale": "shortened" if shortened else "paper"},
         "names": {key: name_of(key, paper.title) for key, paper in settings.papers.items()},
+        "years": _years(experiments),
         "ranked": [_ranked(e, settings.results) for e in experiments if e.ranked],
         "gaps": [
-            {"paper": e.paper, "experiment": e.id, "methods": methods}
+            {"paper": e.paper, "experiment": e.id, "methods": methods, "labels": _labels(e, methods)}
             for e in experiments
             if settings.papers[e.paper].kind == "paper" and (methods := _compared(e))
         ],
@@ -80,6 +87,22 @@ def _ranked(experiment: Experiment, results: str) -> RankedJob:
         "unit": "counts" if task.get("kind") == "frequency" else None,
         "where": dict(experiment.ranked.get("where", {})),
     }
+
+
+def _years(experiments: Iterable[Experiment]) -> dict[str, dict[str, int | str]]:
+    """Return the years of the protocols of each ranked task; a user's own protocols have none."""
+    found: dict[str, dict[str, int | str]] = {}
+    for e in experiments:
+        if e.ranked:
+            kind = (e.parts["task"] or {}).get("kind")
+            protocols = {str(method.protocol) for method in e.methods.values()}
+            known = {name: YEARS[f"{kind}.{name}"] for name in sorted(protocols) if f"{kind}.{name}" in YEARS}
+            found.setdefault(str(e.ranked["task"]), {}).update(known)
+    return found
+
+
+def _labels(experiment: Experiment, methods: Iterable[str]) -> dict[str, str]:
+    return {m: label for m in methods if (label := experiment.methods[m].label)}
 
 
 def _compared(experiment: Experiment) -> dict[str, str]:

@@ -57,7 +57,7 @@ class PrivateCoin(PlannedUsers):
     name = "private_coin"
     task_kind = "frequency"
     label = "private-coin"
-    source = "Ghazi, Golowich, Kumar, Pagh and Velingker, Theorem 4.3; as a baseline in arXiv 2009.13738"
+    source = "Ghazi, Golowich, Kumar, Pagh and Velingker 2019, Theorem 4.3; as a baseline in arXiv 2009.13738"
     trust = "shuffler"
     relies_on = "others' dummies"
     guarantees = under(printed=UPPER, exact=UPPER)

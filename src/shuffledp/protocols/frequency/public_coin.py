@@ -52,7 +52,7 @@ class PublicCoin(PlannedUsers):
     name = "public_coin"
     task_kind = "frequency"
     label = "public-coin"
-    source = "Ghazi, Golowich, Kumar, Pagh and Velingker, Lemma 4.10; as a baseline in arXiv 2009.13738"
+    source = "Ghazi, Golowich, Kumar, Pagh and Velingker 2019, Lemma 4.10; as a baseline in arXiv 2009.13738"
     trust = "shuffler"
     relies_on = "others' dummies"
     guarantees = under(printed=UPPER, exact=UPPER)

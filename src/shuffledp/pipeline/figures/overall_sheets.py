@@ -1,0 +1,156 @@
+"""Parts of the pictures over all papers: columns of lines with an axis of ratios, keys, settings and titles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from shuffledp.pipeline.figures.axes import power
+from shuffledp.pipeline.figures.drawing_jobs import Fields
+from shuffledp.pipeline.figures.ranking import SETTING, records
+from shuffledp.pipeline.figures.style import SETTINGS
+
+ROW, SIZE = 0.165, 7.5
+"""Height of a line in inches, and size of its text in points."""
+APART = ("#5E3C99", "#E69F00", "#56B4E9", "#B2182B", "#009E73", "#000000")
+"""Colors that stay apart for color-blind readers, all of them in one picture."""
+REST = "#b8b8b8"
+"""Color of the curves that no legend names."""
+_TITLE = 0.3
+
+
+@dataclass(frozen=True)
+class Line:
+    """Line of a picture: a heading, or a label with its row of the table."""
+
+    text: str
+    row: Fields | None = None
+    strong: bool = False
+    remark: str = ""
+
+
+def in_columns(groups: Sequence[Sequence[Line]], most: int) -> list[list[Line]]:
+    """Return the groups in columns of about equal height."""
+    total = sum(map(len, groups))
+    columns: list[list[Line]] = [[] for _ in range(most)]
+    place = 0
+    for group in groups:
+        if columns[place] and place < most - 1 and len(columns[place]) + len(group) / 2 > total / most:
+            place += 1
+        columns[place].extend(group)
+    return [column for column in columns if column]
+
+
+def sheet_of(
+    columns: Sequence[Sequence[Line]], label: str, limits: tuple[float, float]
+) -> tuple[Figure, list[Axes]]:
+    """Return a picture with one line per row, and a logarithmic axis of ratios below each column."""
+    tall = max(map(len, columns)) * ROW
+    names, plot, edge = 2.3, 2.5, 0.15
+    width, height = len(columns) * (names + plot + edge), tall + 0.95
+    figure, axes = Figure(figsize=(width, height)), []
+    for number, column in enumerate(columns):
+        left = (number * (names + plot + edge) + names) / width
+        high = len(column) * ROW
+        ax = figure.add_axes((left, (height - 0.3 - high) / height, plot / width, high / height))
+        ax.set(ylim=(len(column) - 0.4, -0.6), xlim=limits, xscale="log", yticks=[])
+        ax.minorticks_off()
+        ax.spines["left"].set_visible(False)
+        ax.set_xlabel(label, fontsize=8)
+        ax.axvline(1.0, color="#262626", lw=0.8, zorder=1)
+        for i, line in enumerate(column):
+            settings: dict[str, Any] = {"fontweight": "bold"} if line.strong else {}
+            color = SETTINGS["axes.edgecolor"] if line.row is not None or line.strong else "#6a6a6a"
+            ax.annotate(
+                line.text, (0, i), (-4, 0), ("axes fraction", "data"), textcoords="offset points",
+                ha="right", va="center", fontsize=SIZE, color=color, **settings,
+            )  # fmt: skip
+            if line.row is not None:
+                ax.axhline(i, color="#e9e9e9", lw=0.6, zorder=0)
+            if line.remark:
+                own: dict[str, Any] = {
+                    "va": "center",
+                    "fontsize": SIZE,
+                    "color": "#6a6a6a",
+                    "backgroundcolor": "white",
+                }
+                ax.annotate(line.remark, (0.02, i), xycoords=("axes fraction", "data"), **own)
+        axes.append(ax)
+    return figure, axes
+
+
+def drawn_rows(axes: Sequence[Axes], columns: Sequence[Sequence[Line]]) -> Iterator[tuple[Axes, int, Fields]]:
+    """Yield axes, position and table row of each line that has a row."""
+    for ax, column in zip(axes, columns, strict=True):
+        yield from ((ax, i, line.row) for i, line in enumerate(column) if line.row is not None)
+
+
+def limits_of(numbers: pd.Series) -> tuple[float, float]:
+    """Return the ends of an axis of ratios, which has the ratio 1."""
+    return float(min(numbers.min(), 1.0)) / 1.5, float(max(numbers.max(), 1.0)) * 2.5
+
+
+def by_task(table: pd.DataFrame) -> list[list[Line]]:
+    """Return the lines of each task: a line with its setting, and lines for the protocols of each trust."""
+    groups = []
+    for task, own in table.groupby("task", sort=False):
+        groups.append([Line(str(task), strong=True, remark=setting_words(records(own)[0]))])
+        for trust, rows in own.groupby("trust", sort=False):
+            groups[-1].append(Line(str(trust)))
+            groups[-1] += [Line(shortened(str(row["label"])), row) for row in records(rows)]
+    return groups
+
+
+def write_keys(figure: Figure, keys: Sequence[tuple[str, str]], remark: str) -> None:
+    """Write a line that explains the colors, above the columns."""
+    width, height = figure.get_size_inches()
+    x, y = 0.1 / width, 1 - 0.13 / height
+    for text, color in keys:
+        figure.text(x, y, "●", color=color, fontsize=9, va="center")
+        figure.text(x + 0.14 / width, y, text, fontsize=8, va="center")
+        x += (0.35 + 0.075 * len(text)) / width
+    figure.text(x, y, remark, fontsize=8, va="center")
+
+
+def setting_words(row: Fields) -> str:
+    """Return the setting of a row, as far as the row has it."""
+    shown = {
+        "n": ("users", lambda n: f"{n:,.0f}"),
+        "k": ("values", lambda k: f"{k:,.0f}"),
+        "eps": ("eps", lambda eps: f"{eps:g} nats"),
+        "delta": ("delta", power),
+    }
+    known = {letter: (row[name], text) for letter, (name, text) in shown.items() if name in row}
+    return ", ".join(f"{letter} = {text(value)}" for letter, (value, text) in known.items() if value > 0)
+
+
+def common_setting(table: pd.DataFrame) -> str:
+    """Return the part of the setting that all rows share."""
+    common = [name for name in SETTING[1:] if name in table and table[name].nunique() == 1]
+    return setting_words({name: table[name].iloc[0] for name in common})
+
+
+def shortened(text: str, most: int = 38) -> str:
+    """Return a text of at most so many characters."""
+    return text if len(text) <= most else f"{text[: most - 1].rstrip(' ,')}…"
+
+
+def with_title(figure: Figure, title: str) -> Figure:
+    """Return the figure with a line above it, for which it grows."""
+    width, height = figure.get_size_inches()
+    share = height / (height + _TITLE)
+    figure.set_size_inches(width, height + _TITLE)
+    for ax in figure.axes:
+        left, bottom, wide, tall = ax.get_position().bounds
+        ax.set_position((left, bottom * share, wide, tall * share))
+    for text in figure.texts:
+        text.set_y(text.get_position()[1] * share)
+    figure.text(
+        0.1 / width, 1 - 0.5 * _TITLE / (height + _TITLE), title, fontsize=9, va="center", weight="bold"
+    )
+    return figure
