@@ -1,4 +1,4 @@
-"""What new-baseline writes conforms as it is, and is what the documentation shows."""
+"""New baselines conform without changes, and are the ones in the documentation."""
 
 import ast
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Values that only the functions know to be wrong are refused before any job runs."""
+"""Values that only the functions reject are rejected before any job runs."""
 
 import cProfile
 import sys
@@ -64,7 +64,7 @@ def test_what_an_override_was_merged_into_is_named_with_it(project):
 
 
 def test_the_accountants_of_another_package_are_not_tried(project, monkeypatch):
-    """Their import alone takes longer than all trials together; our functions look at arguments before."""
+    """Importing that package takes longer than all trials; this library's functions check arguments first."""
     for name in [name for name in sys.modules if name.partition(".")[0] == ACCOUNTANT]:
         monkeypatch.delitem(sys.modules, name)
     project.write(f"{ACCOUNTANT}/__init__.py", "raise AssertionError('imported')\n")

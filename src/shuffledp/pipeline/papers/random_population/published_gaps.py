@@ -119,7 +119,7 @@ def filled_slots(users: int, rate: float) -> tuple[Law, int, float]:
 
 
 def ends(name: str, values: Iterable[float], *parts: str) -> dict[str, float]:
-    """Return least, mean or greatest value, as the name of their column says."""
+    """Return the least, mean or greatest of some values, by the names of their columns."""
     found = np.array(list(values))
     known = {"least": found.min(), "mean": found.mean(), "most": found.max()}
     return {f"{name} {part}": float(known[part]) for part in parts}
