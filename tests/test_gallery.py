@@ -226,5 +226,5 @@ def test_too_many_bytes_are_found(tool, paper, places, monkeypatch):
 
 
 def test_the_gallery_of_the_repository_is_whole(tool):
-    """``make release-check`` compares it with the results, because this needs results at the papers' scale."""
+    """``make release-check`` compares the gallery with results at the papers' scale."""
     assert tool.damaged(ROOT / "docs/gallery") == []

@@ -207,7 +207,7 @@ def test_damaged_names_the_files_that_differ(tmp_path):
 
 
 def test_what_a_killed_process_left_is_removed_when_its_bundle_is_published_again(tmp_path):
-    """A job that is killed between writing and renaming cannot clean up, so that its file remained."""
+    """A job that is killed between writing and renaming cannot remove its temporary file."""
     ended = subprocess.run(
         [sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, text=True, check=True
     )

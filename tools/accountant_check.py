@@ -173,7 +173,7 @@ class Steps:
         return find(mpmath.exp(eps), direction)
 
     def _pure(self, factor: Number, direction: str) -> Number:
-        """Return delta of randomized response in every step; without the user, the likelier outcome has mass 1 / (E + 1)."""
+        """Return delta of randomized response in every step; an absent user's likelier outcome has mass 1 / (E + 1)."""
         e = mpmath.exp(mpmath.mpf(self.eps_local))
         p, t = 1 / (e + 1), self.steps
         terms = []

@@ -41,7 +41,7 @@ Jobs = Mapping[str, Job]
 
 
 class EntriesAlone:
-    """Substitute for the digest of code: the modules that a job begins with, without reading them."""
+    """Substitute for the digest of code that lists a job's entries and reads no source."""
 
     def __init__(self, root: Path, *, kept: object) -> None:
         """Ignore the stored summaries, because no source is read."""

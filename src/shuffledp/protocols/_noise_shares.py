@@ -148,7 +148,7 @@ class AtomNoise:
         return {message: times * drawn for message, times in self.content}
 
     def client_noises(self, levels: int) -> list[ClientNoise]:
-        """Return the content and the clusters of its copies."""
+        """Return the multiset and the clusters of its copies."""
         decay, rates = self.share.as_clusters()
         content = [[message + levels, times] for message, times in self.content]
         return [({"decay": text(decay), "content": content}, rates)]

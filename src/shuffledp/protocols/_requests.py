@@ -95,7 +95,7 @@ _ACCOUNTING = Parameter("accounting", Parameter.KEYWORD_ONLY, default="exact", a
 
 
 def checked_request(calibrate: Callable[..., T]) -> Callable[..., T]:
-    """Make a ``calibrate`` raise for a wrong type of population and for options of another type than annotated."""
+    """Return a ``calibrate`` that raises for a wrong type of population or option."""
 
     @wraps(calibrate)
     def checked(
@@ -108,7 +108,7 @@ def checked_request(calibrate: Callable[..., T]) -> Callable[..., T]:
 
 
 def from_request(fit: Callable[..., T]) -> Callable[..., T]:
-    """Make the ``calibrate`` of a protocol from a function of the numbers that it needs.
+    """Return the ``calibrate`` of a protocol from a function of the numbers that determine the calibration.
 
     Positional parameters of `fit` after the class are names of `TAKEN`, checked in their order; keywords are
     ``accounting``, if needed, and the protocol's options. The result,

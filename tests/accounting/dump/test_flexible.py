@@ -158,7 +158,7 @@ def test_the_exact_number_is_the_smallest_that_suffices(n, values, eps, delta, r
 def test_the_profile_of_a_calibration_keeps_its_delta(
     monkeypatch, n, values, eps, delta, rate, eps_local, most_cells
 ):
-    """Calibration and profile agree even if both use a bound; in the first setting only the profile once used it."""
+    """The profile at the claimed eps keeps delta, even if calibration and profile use a bound instead of the sum."""
     forget_all()
     full = flexible_dummies(n, values, eps, delta, rate, accounting="exact", eps_local=eps_local)
     if most_cells is None:

@@ -420,7 +420,7 @@ def test_one_drawing_is_written_alone(project, unrendered):
 
 
 class Again:
-    """Demonstration that was drawn before, and that records what is drawn again."""
+    """Demonstration that was drawn before, with a record of repeated drawings."""
 
     def __init__(self, root: Path, log: pytest.LogCaptureFixture) -> None:
         self.project, self.store, self.log = Drawn(root), Store(root / "store", "code"), log

@@ -95,7 +95,7 @@ class WrongVarianceShape(Amplified):
 
 @dataclass(frozen=True)
 class LyingCost(Amplified):
-    """Two copies of every report with the cost of one."""
+    """Encoder that sends two copies of every report, with the stated cost of one."""
 
     def encode(self, users, rng):
         sent = super().encode(users, rng)
@@ -104,7 +104,7 @@ class LyingCost(Amplified):
 
 @dataclass(frozen=True)
 class LyingBits(Amplified):
-    """Five values with the cost of one bit."""
+    """Messages with five values, with the stated cost of one bit."""
 
     def cost(self):
         return Cost(1.0, 1.0)
@@ -120,7 +120,7 @@ class LyingMost(BallsIntoBins):
 
 @dataclass(frozen=True)
 class LyingDummies(NonAdaptive):
-    """Twenty dummies with the cost of none."""
+    """Shuffler that adds twenty dummies, with the stated cost of none."""
 
     @classmethod
     def calibrate(cls, budget, population, task, *, accounting="printed"):
@@ -132,7 +132,7 @@ class LyingDummies(NonAdaptive):
 
 @dataclass(frozen=True)
 class OverClaimed(Amplified):
-    """Guarantee whose actual eps is a tenth larger."""
+    """Protocol whose actual eps exceeds the claim by a tenth."""
 
     @classmethod
     def calibrate(cls, budget, population, task, *, accounting="printed"):
@@ -194,7 +194,7 @@ class NotAdditive(Amplified):
 
 @dataclass(frozen=True)
 class SharedRepeats(Amplified):
-    """Draw that all repeats share."""
+    """Fast law whose draw all repeats share."""
 
     def sample_aggregate(self, participants, rng):
         drawn = super().sample_aggregate(participants, rng)
@@ -299,7 +299,7 @@ class BareCoin(ProtocolBase):
 
 @dataclass(frozen=True)
 class NoProfile(BareCoin):
-    """Protocol with 1.5 times the budget, which it declares, and no profile."""
+    """Protocol without a profile that uses and declares 1.5 times the budget."""
 
     @classmethod
     def calibrate(cls, budget, population, task, *, accounting="exact"):

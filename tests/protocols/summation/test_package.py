@@ -663,7 +663,7 @@ def errors_at_10(rng, repeats, n=10**6):
 
 
 def test_the_fast_law_of_the_design_at_10_is_discrete_laplace_of_the_stated_variance():
-    """A simulated mean far from the closed form is due to chance; many more repeats agree with it."""
+    """A simulated mean far from the closed form is due to chance; many more repeats agree with the closed form."""
     protocol, who, errors = errors_at_10(np.random.default_rng(31), 200_000)
     expected = protocol.expectation("squared_error", who)[0]
     ratio = protocol.design.central_ratio

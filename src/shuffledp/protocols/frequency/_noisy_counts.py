@@ -198,7 +198,7 @@ class ShufflerNoise(NoisyCounts):
     poisoning = "one value"
 
     def gain_per_fake(self, most: float) -> float:
-        """Return one; the shuffler admits one message per user and keeps it like any other."""
+        """Return one; the shuffler admits one message per user, and keeps a fake user's like any other."""
         return 1.0
 
     @property

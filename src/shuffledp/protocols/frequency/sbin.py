@@ -195,7 +195,7 @@ def _exact_sbin(held: float, eps: float, delta: float, share: float | None) -> B
 
 
 def fair_coins(eps: Eps, delta: Delta) -> int:
-    """Return the fewest fair coins on two counts that hide which of them has a user's message.
+    """Return the least number of fair coins on two counts that hides which count has a user's message.
 
     Parameters
     ----------

@@ -98,7 +98,7 @@ def silent_report(
 
 
 def poisson_dummies(eps: Eps, delta: Delta) -> float:
-    """Return the least mean of Poisson noise on two counts that hides which of them has a user's message.
+    """Return the least mean of Poisson noise on two counts at which it hides which count has a user's message.
 
     Parameters
     ----------

@@ -86,7 +86,7 @@ class SubsetExponential:
         return -math.expm1(-self.eps_local) * only_one * self.miss / self._total
 
     def expected_sse(self, n: FromOne, spread: float | None = None, *, truth: str = "empirical") -> float:
-        """Return the exact expected error for n users; the parameters are those in :meth:`SegmentedPlan.expected_sse`.
+        """Return the exact expected error for n users; parameters are as in :meth:`SegmentedPlan.expected_sse`.
 
         The error against the frequencies of the n users does not depend on `spread`.
         """

@@ -85,7 +85,7 @@ def test_a_proven_bound_that_is_too_small_is_a_violation(monkeypatch: pytest.Mon
 
 
 def test_a_delta_of_zero_is_no_violation() -> None:
-    """Near twice the budget of a bit nothing is lost, and the search once reported 0 over 1e-300."""
+    """Near twice the budget of a bit delta is 0, and the search once reported 0 over 1e-300."""
     for n, budget, target in ((100, 5.0, 1e-9), (100, 7.0, 1e-6), (100, 7.0, 1e-9), (1000, 7.0, 1e-6)):
         ((ratio, words),) = rappor_search.many((n,), (budget,), (target,))
         assert ratio == pytest.approx(1, rel=1e-6), words

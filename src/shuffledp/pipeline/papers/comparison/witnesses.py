@@ -96,7 +96,7 @@ def _collision(cells: int, prime: int) -> float:
 
 
 def cells_beyond_the_prime() -> Witness:
-    """Return the witness of CMP-E3: the fast analyzer counts ``floor(q / b) + 1`` residues, even w + j b >= q."""
+    """Return the witness of CMP-E3: the fast analyzer counts ``floor(q / b) + 1`` residues, also those >= q."""
     n, values, mu = 10**5, 5000, 42.664
     cells, prime = _hash_sizes(n, values, 1)
     collision = _collision(cells, prime)
