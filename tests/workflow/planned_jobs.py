@@ -142,12 +142,12 @@ def _remembered(function: Any) -> Any:
 
 
 def planned(names: Mapping[str, Any]) -> Jobs:
-    """Jobs by name: ``dataset D``, ``training P.R``, ``method P.E.M``, ``claims P.C``, ``draw P``,
-    ``verdicts P``, ``headlines`` (all verdicts together, and the headlines), ``open_questions``, ``audit_share S``,
-    ``audit``, ``overall`` and ``pages``.
+    """Return all jobs by name; ``names`` are the names that common.smk defines.
 
-    ``drawing P.F`` are the parts of ``draw P``, which are kept and not drawn again as long as they and their inputs are
-    the same. ``names`` are those of common.smk.
+    The jobs are ``dataset D``, ``training P.R``, ``method P.E.M``, ``claims P.C``, ``draw P``, ``verdicts P``,
+    ``headlines`` (all verdicts together, and the headlines), ``open_questions``, ``audit_share S``, ``audit``,
+    ``overall`` and ``pages``. The parts of ``draw P`` are named ``drawing P.F``. A part is drawn again only if the
+    part or one of its inputs has changed.
     """
     return dict(_with_data(dict(_made(names)), names))
 

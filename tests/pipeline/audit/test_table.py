@@ -295,7 +295,7 @@ def test_a_calibrated_protocol_that_cannot_be_run_is_flagged(monkeypatch):
 
 
 def test_a_mean_that_rests_on_events_that_did_not_happen_is_not_judged():
-    """Answers are so truthful that no run has another answer, and each estimate is biased by a little."""
+    """Wrong answers are too rare to occur in a run, so each estimate has a small bias."""
     silent = at(get("frequency", "silent_users"), (Fixed(4), Frequency(4), Budget(3.82, 0.3)))
     setting = replace(silent, options=(("report_rate", 0.25),))
     found = [line for line in looked_at(setting, runs=200) if line.part == "estimate"]

@@ -343,7 +343,7 @@ def test_a_digest_covers_every_module_that_the_job_loads(loaded):
 
 
 def test_a_method_reaches_the_modules_that_it_loads_and_no_others(loaded):
-    """Modules that a method imports at run time are only in its own closure; imports inside functions are known."""
+    """Only a method's own closure has the modules that it imports at run time; imports inside functions are listed."""
     code = Code(ROOT)
     later = set()
     for name, start in METHODS.items():

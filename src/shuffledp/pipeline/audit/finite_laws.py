@@ -174,7 +174,7 @@ def added(block: Block, other: Block) -> Block:
 
 
 def transformed(*factors: Floats) -> float:
-    """Bound the 2-norm of the error of a product of laws by Fourier transforms, after the inverse transform.
+    """Return a bound on the 2-norm of the rounding error when Fourier transforms convolve laws.
 
     A transform of N numbers has a relative error of at most ``7 u log2 N`` in the 2-norm (Higham, Accuracy and
     Stability of Numerical Algorithms, theorem 24.2), and a law's transform has no value above 1. Each transform adds at
@@ -255,7 +255,7 @@ def _reach(variance: float) -> float:
 
 
 def binomial_counts(trials: int, rate: float, tail: float = TAIL) -> Block:
-    """Return the law of a binomial count, without at most the mass `tail` on either side."""
+    """Return the law of a binomial count; it omits a mass of at most `tail` on either side."""
     if rate in (0.0, 1.0) or trials == 0:
         return moved(point(1), (int(rate) * trials,))
     mean, reach = trials * rate, _reach(trials * rate * (1 - rate))
@@ -270,7 +270,7 @@ def binomial_counts(trials: int, rate: float, tail: float = TAIL) -> Block:
 
 
 def poisson_counts(mean: float, tail: float = TAIL) -> Block:
-    """Return the law of a Poisson count, without at most the mass `tail` on either side."""
+    """Return the law of a Poisson count; it omits a mass of at most `tail` on either side."""
     if mean == 0:
         return point(1)
     low, high = max(0, math.floor(mean - _reach(mean))), math.ceil(mean + _reach(mean))

@@ -119,7 +119,7 @@ class ReadingNote(Entry):
 
     @property
     def side(self) -> Side:
-        """``above`` if the form as read has a larger value than the form that is used, otherwise ``below``."""
+        """``above`` if the value by the text's form exceeds the value by the form that is used here, else ``below``."""
         return self.read_is
 
 

@@ -43,7 +43,7 @@ class CountNoise:
 
 
 def coin_noise(trials: Array | int, rate: float) -> CountNoise:
-    """Return binomial noise of (R,) numbers of coins, or of one number, whose heads have probability `rate`."""
+    """Return binomial noise: the heads of (R,) numbers of coins, or of one number, at probability `rate`."""
     mean = trials * rate
     return CountNoise(
         mean,

@@ -100,7 +100,7 @@ class BinomialDummies:
         return self.coins / 4
 
     def count_at(self, tail: OpenUnit) -> MovingCount:
-        """Return the laws of a count with and without user 1, each without a mass of at most `tail` on either side."""
+        """Return the laws of a count with and without user 1; each omits a mass of at most `tail` on either side."""
         return added_message(binomial_window(self.coins, 0.5, tail), self.share)
 
     def delta(self, eps: float) -> float:

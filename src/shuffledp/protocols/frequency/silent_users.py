@@ -57,7 +57,7 @@ class SilentReport:
     dummies: float
 
     def count_at(self, tail: float) -> MovingCount:
-        """Return the laws of a count with and without user 1, each without a mass of at most `tail` on either side."""
+        """Return the laws of a count with and without user 1; each omits a mass of at most `tail` on either side."""
         return added_message(poisson_window(self.dummies, tail), self.rate)
 
     def variance(self, held: float) -> float:

@@ -43,7 +43,7 @@ def least(p, error=0.5, ratio=30):
 
 
 def world(*, users=(5000, 50_000), blankets=None, rates=None, **changed: Any) -> Planted:
-    """Set the results of all methods; an error is for 5,000 users, or a function of the point."""
+    """Set the results of all methods; an error is a number for 5,000 users, or a function of the point."""
     chosen = ERRORS | changed
 
     def cell(method, p):

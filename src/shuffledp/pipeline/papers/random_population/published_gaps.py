@@ -113,7 +113,7 @@ def dummy_gaps() -> pd.DataFrame:
 
 
 def filled_slots(users: int, rate: float) -> tuple[Law, int, float]:
-    """Return the law of the other participants, RandomCheckin's slots, and the mean number of filled slots."""
+    """Return the law of the other participants' number, RandomCheckin's slots, and the mean number of filled slots."""
     law, slots = Binomial(users, rate), math.floor(users * rate)
     return law, slots, -slots * math.expm1((law.mean + 1) * math.log1p(-1 / slots))
 

@@ -157,7 +157,7 @@ def below_unshuffled(case: Case) -> Verdict:
 
 @claim("SG-05", "3", "Earlier bounds can exceed the local budget.", "can exceed")
 def exceeds_local(case: Case) -> Verdict:
-    """Check that the closed clones form can exceed the local budget, at the fewest users that it permits."""
+    """Check that the closed clones form can exceed the local budget, at the fewest users that the form permits."""
     delta = 1e-5
     found = {}
     for eps_local in (0.01, 0.1, 0.5, 1.0, 2.0):

@@ -202,7 +202,7 @@ def real_sums(case: Case) -> Verdict:
     figure="hours_messages",
 )
 def real_messages(case: Case) -> Verdict:
-    """Judge a real sum's extra messages among a million users, which are negligible below 1."""
+    """Judge the number of extra messages of a real sum among a million users; a number below 1 is negligible."""
     extra = {}
     for zeta in (0.1, 0.2):
         size = _least_levels(USERS, zeta)
