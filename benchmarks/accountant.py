@@ -39,7 +39,7 @@ def rounded_up_delta(eps_local: float, values: int, users: int, eps: float, cell
 
 
 def rows() -> list[Row]:
-    """Return all rows of the table, in some seconds; the benchmarks' lock has the other packages."""
+    """Return all rows of the table, in some seconds; needs the packages of the benchmarks' lock file."""
     from PLD_accounting import gaussian_allocation_epsilon_range
 
     result = []

@@ -138,7 +138,7 @@ def open_page(path: Path, viewport: tuple[int, int] = DESKTOP) -> Iterator[Opene
 
 @dataclass
 class _Shared:
-    """Browser of a test module, started by the first test that needs it, and what must be closed with it."""
+    """Browser of a test module, started by the first test that needs a browser, and the stack that closes it."""
 
     stack: ExitStack
     browser: Any = None

@@ -74,7 +74,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Exclude the collected tests from garbage collection, because they remain and are most objects."""
+    """Exclude the collected tests from garbage collection, because they stay in memory and are most of all objects."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(5_000, 10, 10)

@@ -97,7 +97,7 @@ class Moment:
     fraction: float
 
     def rng(self) -> np.random.Generator:
-        """What else is chosen: which file, which of several jobs, how long between two signals."""
+        """Return the generator of all further choices, such as the file, the job and the time between two signals."""
         return np.random.default_rng(np.random.SeedSequence([self.seed, self.number, 1]))
 
 

@@ -11,7 +11,7 @@ one and two Gaussian steps by integrals.
     python tools/accountant_check.py --page          # also writes the results into docs/accountant.md
 
 Each finished setting is a line of a file with a digest of the code. An interrupted run is continued, several runs may
-share the file, and a changed code is checked anew.
+share the file, and a change of the code repeats all checks.
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ def commands() -> str:
 
 
 def compare(folder: Path) -> list[str]:
-    """Return the main claims' numbers in a run. Raise if the appendix has other numbers."""
+    """Return the main claims' numbers in a run. Raise ValueError if the appendix has other numbers."""
     lines = PAGE.read_text(encoding="utf-8").splitlines()
     first: dict[tuple[str, str], str] = {}  # further rows have other targets of the error
     for path in sorted(folder.glob(f"{RESULTS}/claims/*/verdicts.csv")):

@@ -10,7 +10,7 @@ start anew. A design with clearly fewer messages than the shipped one replaces i
 
 Certifies all shipped designs again, coarse ones up to D = 3. For larger coarse designs it checks the certificates: they
 are for these numbers and this code (by digests; after a change of the code the worst pair is computed again), cover all
-pairs, meet delta and have a small margin. Fails if one does not.
+pairs, meet delta and have a small margin. Fails if a certificate is not valid.
 
 ``python tools/designs.py certify [--only D]``
 
@@ -222,7 +222,7 @@ def found_coarse(size: int) -> CoarseDesign:
 
 
 def search_all_coarse(only: int | None) -> None:
-    """Search for coarse designs for all sizes, or for one D, from the shipped ones."""
+    """Search for coarse designs of all D, or of one D, starting from the shipped designs."""
     for size in COARSE_SIZES:
         if only not in (None, size):
             continue

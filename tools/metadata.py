@@ -1,8 +1,9 @@
 """Writer of metadata from pyproject.toml and CITATION.cff: ``make metadata`` and ``make crate``.
 
 Without options it writes codemeta.json, .zenodo.json, ro-crate-metadata.json and the BibTeX entry of README.md; a test
-compares. ``--graph`` also draws docs/images/rulegraph.svg with Graphviz. ``--run results/quick`` writes the
-Workflow Run RO-Crate of a finished run into its folder, together with the rules and the configuration.
+compares the files with its output. ``--graph`` also draws docs/images/rulegraph.svg with Graphviz. ``--run
+results/quick`` writes the Workflow Run RO-Crate of a finished run into its folder, together with the rules and the
+configuration.
 """
 
 from __future__ import annotations

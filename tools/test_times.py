@@ -1,7 +1,7 @@
 """Measure the CPU seconds of `make tests` by file, for docs/benchmarks.md.
 
 As a pytest plugin this file records the CPU seconds of every test and of its child processes. Work for several tests
-counts for the first of them.
+counts for the first test.
 """
 
 from __future__ import annotations

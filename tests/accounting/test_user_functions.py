@@ -15,7 +15,7 @@ from shuffledp.populations import Fixed
 
 @dataclass(frozen=True)
 class OwnProfile:
-    """Profile of another package: a Gaussian one, except that `answer` replaces it at some eps."""
+    """Profile of another package: Gaussian, except that `answer` replaces the value at some eps."""
 
     answer: Any = None
     kind = "upper"

@@ -106,7 +106,7 @@ def methods() -> Rows:
 
 
 def _unshared(call: Callable[..., Any], **arguments: Any) -> Any:
-    """Return a call with new random generators, because other tests draw from those in the table of calls."""
+    """Return a call with new random generators, because other tests draw from the generators in the table of calls."""
     return call(
         **{
             name: np.random.default_rng(1) if isinstance(value, np.random.Generator) else value

@@ -258,7 +258,7 @@ def _fitted(protocol: type[ProtocolBase], setting: Setting) -> Setting:
 
 
 def cases_of(protocol: type[ProtocolBase]) -> Iterator[tuple[str, Setting, str]]:
-    """Yield the cases of a protocol by name: settings under all accountings, single options under the last one."""
+    """Yield the cases of a protocol by name: settings with all accountings, single options with the last accounting."""
     left_out = LEFT_OUT.get((protocol.task_kind, protocol.name), ())
     for setting in settings_of(protocol):
         for accounting in protocol.accountings[-1:] if len(setting.options) == 1 else protocol.accountings:

@@ -33,7 +33,7 @@ def digest(content: bytes | str) -> str:
 def of_array(array: np.ndarray[Any, Any]) -> Row:
     """Describe an array: entirely if it is short, integers by sum and digest, floats by the first and two exact sums.
 
-    Equal floats are described by one of them.
+    An array of equal floats is described by one float.
     """
     flat = array.ravel()
     shape = "" if array.ndim == 1 and flat.size <= SHORT else f"[{'x'.join(map(str, array.shape))}]"

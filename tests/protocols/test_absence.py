@@ -181,7 +181,7 @@ def uniform_points(dummies: int, k: int, eps: float) -> float:
 
 @pytest.mark.parametrize("eps", [0.3, 1.0])
 def test_dummy_points_by_enumeration(eps):
-    """Six users send 8 dummies; the first two users of the list send one more than the others."""
+    """Six users send 8 dummies: the first two users of the list send two each, the others one each."""
     protocol = get("frequency", "pure_dump")(n_users=6, domain_size=3, eps_local=math.inf, dummies_in_all=8)
     sent = [2, 2, 1, 1, 1]  # by the others; user 1 is the last of the list and sends one
     left = [1 + sum(sent) - sum(two) for two in itertools.combinations(sent, 2)]
@@ -279,7 +279,7 @@ def test_a_random_number_of_users():
 
 
 def test_the_shuffler_replaces_users_who_drop_out():
-    """Of 21 users 6 are absent: 30 reports hide user 1 again, or 24 if users collude, of which the rule counts 22."""
+    """Without 6 of 21 users, 30 reports hide user 1; if the 6 collude, 24 reports do, and the rule counts only 22."""
     protocol = get("frequency", "adaptive")(Fixed(20), 4, 2.0, dummy_count=30, adaptive=True)
     alone = get("frequency", "amplified")
     for colluding, left in ((False, 30), (True, 22)):

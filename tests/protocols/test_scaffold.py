@@ -1,4 +1,4 @@
-"""New baselines conform without changes, and are the ones in the documentation."""
+"""Generated baselines conform without changes, and the documentation shows the same code."""
 
 import ast
 from pathlib import Path

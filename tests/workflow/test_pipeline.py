@@ -61,7 +61,7 @@ def workflow(tiny_run: Project, monkeypatch: pytest.MonkeyPatch) -> Workflow:
 
 
 def test_a_dry_run_schedules_what_the_plan_says(tiny_run: Project, workflow: Workflow) -> None:
-    """For leaves of each kind, the jobs that Snakemake lists are those of `planned_jobs`.
+    """For leaves of each kind, Snakemake lists the same jobs as `planned_jobs`.
 
     Texts that are only shown are changed together, as test_reruns.py changes each of them.
     """

@@ -414,7 +414,7 @@ def check_every_leaf(
     could: Callable[[Any, Place], set[str]],
     every: int = 1,
 ) -> None:
-    """Replace a leaf of every role, and check that the scheduled jobs are those whose output can change."""
+    """Replace a leaf of every role, and check that exactly the jobs whose output can change are scheduled."""
     before = jobs_of(whole)
     wrong, replaced_once, alone = [], set(), set()
     for place, value in islice(leaves(whole), 0, None, every):

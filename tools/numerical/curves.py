@@ -123,7 +123,7 @@ def _conversion(sigma: float, delta: float, last: int) -> Number:
 
 
 def _optimal(eps: float, delta: float, rounds: int, slack: float) -> Number:
-    """Return the error of the largest i with ``1 - (1 - delta)^k (1 - d_i) <= target``; both laws give d_i."""
+    """Return the error of the composed eps, ``(k - 2 i) eps`` for the largest i with a delta of at most the target."""
     e, d, k = mpf(eps), mpf(delta), rounds
     target = 1 - (1 - d) ** k * (1 - mpf(slack))
     target = mpf(float(target))

@@ -171,7 +171,7 @@ class AtomNoise:
 
 @dataclass(frozen=True)
 class CoarseCentralNoise:
-    """Two-sided geometric noise whose jumps are sent as messages D or -D, D = ``max_value``, and a rest of ones.
+    """Two-sided geometric noise whose jumps are sent as messages D or -D, D = ``max_value``, and messages 1.
 
     Jumps of size j come at the rate ``ratio^j / j``, see :mod:`shuffledp.accounting.summation.coarse_design`.
     """

@@ -162,8 +162,7 @@ ANNOUNCED = "parameters are chosen for the number of users that take part, and d
 
 @dataclass(frozen=True)
 class PlannedUsers(ProtocolBase):
-    """Protocol that can be calibrated for a random number of users, by a planned number ``n_users`` or the announced
-    one.
+    """Protocol for a random number of users too, calibrated for a planned number ``n_users`` or the announced number.
 
     Both numbers include user 1. ``calibrate`` is written for a :class:`Fixed` population unless parameters follow the
     announcement. ``population`` is the law of the number of *other* users if it is random, and ``treatment`` describes
@@ -212,7 +211,7 @@ class PlannedUsers(ProtocolBase):
         return cast(Self, found)
 
     def profile_for(self, users: int) -> PrivacyProfile | None:
-        """Return the profile for this number of participants, None if unknown. Delta does not grow with the number."""
+        """Return the profile for this number of participants, None if unknown. More users never increase delta."""
         return None
 
     @property

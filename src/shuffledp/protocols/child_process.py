@@ -33,7 +33,7 @@ Send = Callable[[Any], None]
 
 
 class Ended(RuntimeError):  # noqa: N818  (names what happened, as Infeasible does)
-    """End of a child process before its result, in ``method`` (empty if unknown); ``late`` after the time limit."""
+    """Error: a child process ended without a result, in ``method`` (empty if unknown); ``late`` after the limit."""
 
     def __init__(self, method: str, how: str, *, late: bool = False) -> None:
         super().__init__(f"{method or 'the process'} {how}")

@@ -15,7 +15,7 @@ OMITTED = 1e-25
 
 
 def pair(others, p, ones):
-    """Return the laws of a sum with and without the victim's bit if `ones` of the others have a one."""
+    """Return the laws of a sum with and without the victim's bit if `ones` of the others have bit 1."""
     law = np.convolve(
         binom.pmf(np.arange(ones + 1), ones, 1 - p),
         binom.pmf(np.arange(others - ones + 1), others - ones, p),
@@ -28,7 +28,7 @@ def divergence(first, second, eps):
 
 
 def of_data_set(others, p, eps, first, second):
-    """Return delta of the product; `first` and `second` are numbers of ones, and the second sum is reversed."""
+    """Return delta of two sums; `first` and `second` are their numbers of ones, and the second sum is reversed."""
     (p0, q0), (p1, q1) = pair(others, p, first), pair(others, p, second)
     return divergence(np.outer(p0, p1), np.outer(q0, q1), eps)
 

@@ -90,7 +90,7 @@ def test_one_user_has_the_local_guarantee():
 
 
 def test_a_random_number_of_users_is_cut_into_groups():
-    """eps lies between the eps of this many users and 1.2 times that value; delta reaches its target in between."""
+    """For a random number of users, eps lies between the eps of 1,001 users and 1.2 times that eps."""
     randomizer, law, delta = SymmetricRAPPOR(2.0, 10), Poisson(1_000.0), 1e-6
     fixed = blanket_epsilon(randomizer, 1_001, delta)
     excess = [population_excess(randomizer, law, factor * fixed, delta, 1e-2) for factor in (1.0, 1.2)]

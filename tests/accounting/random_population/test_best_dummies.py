@@ -70,7 +70,7 @@ SCANNED = [
 
 
 def full_scan(law, eps, accounting, adaptive=False, grid=None, objective="randomized_response", **how):
-    """Return the best candidate of all, the smallest one among those within 1e-9 of the least error."""
+    """Return the smallest candidate whose error is within 1e-9 of the least error, and all plans."""
     stray = how.pop("stray_factor", False)
     plans = []
     for k in sorted({0, *(dummy_grid(law) if grid is None else grid)}):

@@ -1,4 +1,4 @@
-"""Blocks of cells: their divergences are at least those of the cells, and close to them for small blocks."""
+"""Blocks of cells: divergences are at least the cells' divergences, and close to these for small blocks."""
 
 from dataclasses import replace
 

@@ -190,7 +190,7 @@ def test_the_joint_law_has_the_moments_of_its_parts():
 
 
 def test_what_is_left_out_is_counted():
-    """Coarse precision omits more mass, and the bound is never below the fine one."""
+    """Coarse precision omits more mass, but its bound is never below the bound of fine precision."""
     design = SMALL[2]
     fine = certify(design, design.eps, precision=FINEST)
     for precision in (

@@ -28,7 +28,7 @@ def with_jumps(size, atoms, centers, rates, eps_star=0.9):
 
 @pytest.mark.parametrize(("rate", "center"), [(0.3, 0.5), (4.0, 1.0), (17.0, 14.4), (20.0, 81.4)])
 def test_the_law_is_that_of_a_random_number_of_jumps(rate, center):
-    """The characteristic functions agree absolutely, because the transform has no relative precision."""
+    """The laws agree up to an absolute error, because the transform has no relative precision."""
     length = last_noise(rate, center, 1e-15) + 1
     law, error = jump_law(rate, center, length)
     wide = 1 << (2 * length).bit_length()

@@ -283,7 +283,7 @@ def test_wrong_runs_are_flagged_at_the_stated_confidence(wrong, where, parts):
 
 
 def test_a_calibrated_protocol_that_cannot_be_run_is_flagged(monkeypatch):
-    """Such a protocol was once listed as not audited, which nobody would examine."""
+    """The table once listed such a protocol as not audited, so that its failure was easy to overlook."""
 
     def broken(*args, **options):
         raise ArithmeticError("no messages")

@@ -1,4 +1,4 @@
-"""Curves differ in their looks, and the methods that a paper names keep theirs."""
+"""Curves differ in their looks, and a paper's methods keep the looks that the paper gives them."""
 
 import zlib
 from itertools import product

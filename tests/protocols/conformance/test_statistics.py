@@ -76,7 +76,7 @@ class MostlyThree(Local):
 
 
 def test_what_users_hardly_ever_leave_out_is_no_wrong_cost(monkeypatch):
-    """All users sent three messages, so that the sample had no error and the first four costs were rejected."""
+    """If all users of a sample send three messages the error is 0, but a mean slightly below 3 is not rejected."""
     case = conformance.Case(Budget(1.0, 1e-2), Fixed(59), Frequency(2), "exact", (30, 30))
     for seed in (28, 110, 204, 368, *range(40)):
         monkeypatch.setattr(statistics, "SEED", seed)

@@ -155,7 +155,7 @@ def test_the_bias_of_a_private_announcement_is_small():
 
 
 def test_checks_of_a_protocol_with_a_private_announcement():
-    """All checks apply except that of the mean, because the noisy number of reports is in the denominator."""
+    """All checks except the check of the mean apply, because the noisy number of reports is in the denominator."""
     found = get("sets", "segmented")
     case = conformance.Case(
         Budget((2.0, 4.0), 1e-2), Fixed(59), Sets(5, 2, 2), "printed",

@@ -228,7 +228,7 @@ def test_subsets_follow_their_definition(d, s, k):
 
 
 def test_the_fast_law_of_the_subset_mechanism_keeps_repeats_apart():
-    """In two repeats with different users, the counts of each follow from its own sets."""
+    """Two repeats have different users; the counts of each repeat follow from its users' sets."""
     mechanism = get("sets", "subset_local").calibrate(Budget(50.0, 0.0), Fixed(3), Sets(5, 1, 1))
     values = [np.full((4, 1), 2), np.full((7, 1), 4)]
     counts = np.stack([np.bincount(v.ravel(), minlength=5)[None] for v in values])

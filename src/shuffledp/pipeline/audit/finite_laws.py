@@ -466,7 +466,7 @@ class PairNoise:
         return Block(table, (-self.band, start), smaller.error.rounded(8)._replace(norm=rows))
 
     def tallied(self, first: int, second: int) -> Place:
-        """Return the cell of two counts in the laws over smaller count and difference."""
+        """Return the cell of a pair of counts: the difference, limited to the band, and the smaller count."""
         return (max(-self.band, min(self.band, first - second)), min(first, second))
 
 
@@ -500,10 +500,10 @@ def hockey_stick(pairs: Sequence[Pair], eps: float, *, below: bool = False) -> B
 
     With `below`, only the lower bound holds; the upper end bounds the sum with losses rounded down. The sum is over the
     set A of outcomes with a computed ratio above ``e^eps`` less a few times its error. Hence no outcome outside of A
-    has a positive term, and no term in A is below ``-5 share e^eps Q``. Errors of cells count with ``P(A) + e^eps
-    Q(A)``, absolute errors by the inequality of Cauchy and Schwarz, and mass that P or Q omits in full. If there are
-    too many factors to multiply out, their losses are added on a grid, rounded down for the lower end and up for the
-    upper end.
+    has a positive term, and no term in A is below ``-5 share e^eps Q``. Relative errors of cells are weighted by ``P(A)
+    + e^eps Q(A)``, the inequality of Cauchy and Schwarz bounds absolute errors, and all mass that P or Q omits is
+    added. If there are too many factors to multiply out, their losses are added on a grid, rounded down for the lower
+    end and up for the upper end.
     """
     parts = [pair for pair in pairs if not np.array_equal(pair.p, pair.q)]
     if not parts:

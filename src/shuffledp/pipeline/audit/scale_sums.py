@@ -179,7 +179,7 @@ def unary_bits(protocol: UnaryBits, population: Law, level: int, eps: float) -> 
 
 
 def fragmented_rappor(protocol: FragmentedRappor, population: Law, level: int, eps: float) -> Measured:
-    """Return delta of the bits of two numbers, or of one if there is no second; other users have neither number."""
+    """Return delta of two numbers' bits, or of one bit for sums of bits; other users have neither number."""
     n, p, most = number_of(population), protocol.flip_probability, protocol.numbers.max_value
     noise = binomial_counts(n - 1, p)
     if most >= 2:

@@ -126,7 +126,7 @@ def checked_sets(domain_size: int, set_size: int) -> tuple[int, int]:
 
 
 def reduced_pair(mechanism: SubsetExponential, sound: bool) -> tuple[Labels, float, float]:
-    """Return the labels of the variation-ratio pair, the rate at which a message hides each, and a factor on delta.
+    """Return the variation-ratio pair: its labels, the rate of other messages with each label, and a factor on delta.
 
     ``p = q = e^eps_local``. The delta of the pair times the factor is an upper bound if `sound`, otherwise an estimate
     (factor 1). The sound pair is for reports of user 1 without residual component. Wang et al. 2024, arXiv 2407.19639,

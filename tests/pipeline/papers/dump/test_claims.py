@@ -470,7 +470,7 @@ def test_the_formula_of_the_flexible_variants(tmp_path, monkeypatch, true, agree
     [(1, 0.9, "holds"), (1, 1.0, "in part"), (1, 1.2, "fails"), (2, 0.9, "in part"), (3, 0.9, "holds")],
 )
 def test_what_flexible_variants_save(tmp_path, monkeypatch, dummies, factor, outcome):
-    """The flexible variants send at rate 1/2; the whole numbers of dummies per user are 1, 1 and 2."""
+    """At rate 1/2 users send 0.5, 1 or 1.5 dummies in the mean; pureDUMP needs the whole numbers 1, 1 and 2."""
     every = dump_mse(1000, 50, 1000 * math.ceil(dummies / 2))
     monkeypatch.setattr(Evidence, "cells", lambda *a: planted(0.0, dummies, 0.5, factor * every))
     assert outcomes(tmp_path, "DU-41") == {"printed": outcome}

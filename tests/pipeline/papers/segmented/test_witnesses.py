@@ -14,7 +14,7 @@ ALL = [*ERRATA, *errata_data.reading_notes("segmented")]
 
 @cache
 def witness_of(key):
-    """Return a witness, computed once per process and only in tests."""
+    """Return a witness, which is computed once per process, at the first use by a test."""
     return next(erratum for erratum in ALL if erratum.id == key).compute()
 
 

@@ -23,7 +23,7 @@ from shuffledp.pipeline.papers.shuffle_gaussian.training_claims import TERMS
     ],
 )
 def test_composition_is_judged_from_two_rounds_on(tmp_path, clones, outcome, measured):
-    """A smaller value does not prove a lower bound, for which Theorem 1's assumption is necessary."""
+    """A smaller value proves no lower bound; a proof needs the assumption of Theorem 1."""
     for experiment, pairs, _ in TERMS.values():
         every = {m: lambda a, p: 0.99 for m in pairs} | {
             m: lambda a, p: clones(p["rounds"]) for m in pairs.values()

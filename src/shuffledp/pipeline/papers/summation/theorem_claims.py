@@ -184,7 +184,7 @@ def _real_mse(n: int, size: int, zeta: float) -> float:
     figure="hours_error",
 )
 def real_sums(case: Case) -> Verdict:
-    """Check Theorem 1: the error is at most that of Laplace noise with a slightly smaller budget."""
+    """Check Theorem 1: the error is at most the error of Laplace noise with a slightly smaller budget."""
     ratios, words = [], []
     for n, zeta in ((10**6, 0.1), (10**6, 0.2), (10**4, 0.2)):
         size = _least_levels(n, zeta)
