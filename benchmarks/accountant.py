@@ -20,7 +20,7 @@ from shuffledp.accounting.general.randomizers import GRR
 
 
 def rounded_up_delta(eps_local: float, values: int, users: int, eps: float, cells: int = 1200) -> float:
-    """Return delta of randomized response's blanket on a grid, every value rounded up, by one transform.
+    """Return delta of randomized response's blanket by one transform, on a grid with every value rounded up.
 
     The method is from arXiv 2504.07414.
     """
@@ -39,7 +39,7 @@ def rounded_up_delta(eps_local: float, values: int, users: int, eps: float, cell
 
 
 def rows() -> list[Row]:
-    """Return all rows of the table, in some seconds; the peer is in the lock of the benchmarks."""
+    """Return all rows of the table, in some seconds; needs the packages of the benchmarks' lock file."""
     from PLD_accounting import gaussian_allocation_epsilon_range
 
     result = []

@@ -2,7 +2,7 @@
 
 CPU seconds are of one call, with one thread, after all imports and a first call, and without cached results of other
 calls. The settings are products of the lists below, including settings without an answer. With ``--page`` the table is
-written into docs/benchmarks.md, with a sentence on the settings that take longer than the aim.
+written into docs/benchmarks.md, with a sentence on the settings that exceed the target time.
 
 Every measured time is a line of a file with a digest of the code. An interrupted run is continued, and several with
 different ``--only`` may share the file.
@@ -88,7 +88,7 @@ class Asked:
 
 
 def questions() -> Iterator[Asked]:
-    """Yield all measured calls."""
+    """Yield all calls to measure."""
     for kind, options in FAMILIES.items():
         for eps_local, users, delta in product(EPS_LOCAL, USERS, DELTA):
             setting = f"eps_local {eps_local:g}, n {users:g}, delta {delta:g}"
@@ -185,12 +185,12 @@ def seconds_of(call: Callable[[], object]) -> float:
 
 
 def measured(asked: Sequence[Asked], lines: Path, code: str) -> list[Measured]:
-    """Return all times; those that the file lacks are measured and appended."""
+    """Return all times; missing times are measured and appended to the file."""
     known = Lines(lines)
     warm: set[tuple[str, str]] = set()
 
     def seconds(one: Asked) -> float:
-        """Return the time of a call; a time near the limit is measured again, for other work on the machine."""
+        """Return the time of a call; a time near the limit is measured again, as other programs may disturb it."""
         if (one.question, one.kind) not in warm:  # imports and first calls
             warm.add((one.question, one.kind))
             seconds_of(one.call)
@@ -209,7 +209,7 @@ def measured(asked: Sequence[Asked], lines: Path, code: str) -> list[Measured]:
 
 
 def grouped(found: Sequence[Measured]) -> dict[tuple[str, str], list[Measured]]:
-    """Return the times by question and kind."""
+    """Return the times by call and kind of randomizer."""
     groups: dict[tuple[str, str], list[Measured]] = {}
     for one in found:
         groups.setdefault((one.question, one.kind), []).append(one)
@@ -217,7 +217,7 @@ def grouped(found: Sequence[Measured]) -> dict[tuple[str, str], list[Measured]]:
 
 
 def above(found: Sequence[Measured]) -> str:
-    """Return the number of settings that take longer than the aim, and their names."""
+    """Return the number of settings that exceed the target time, and their names."""
     slow = [one for one in found if one.seconds > LIMIT]
     if not slow:
         return f"None of {len(found):,} settings takes more than {LIMIT:g} s."

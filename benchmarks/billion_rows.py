@@ -1,9 +1,9 @@
-"""Time and memory of counting 10^9 rows in 100 Parquet files, with one query, 100 jobs, from S3, and without shuffledp.
+"""Time and memory to count 10^9 rows in 100 Parquet files: by one query, by 100 jobs, from S3, and without shuffledp.
 
 ``python benchmarks/billion_rows.py [--rows N] [--folder FOLDER] [--page]``
 
-Writes the files into a temporary folder, runs every way in processes of its own, compares all counts with those of the
-generator, and removes the folder. --page writes the table into docs/benchmarks.md.
+Writes the files into a temporary folder, runs each method in separate processes, compares all counts with the
+generator's counts, and removes the folder. --page writes the table into docs/benchmarks.md.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ print(json.dumps([used.ru_utime + used.ru_stime, used.ru_maxrss]))
 
 @dataclass(frozen=True)
 class Measured:
-    """Rows that are counted, wall and CPU seconds, and peak memory of the largest process in bytes."""
+    """Counted rows, wall and CPU seconds, and peak memory of the largest process in bytes."""
 
     rows: int
     wall: float
@@ -70,7 +70,7 @@ class Measured:
 
 
 def write(folder: Path, rows: int, shards: int) -> list[Counter[str]]:
-    """Write files of random rows as long as the disk has room; return the counts of colors of each file."""
+    """Write files of random rows until the disk is full; return each file's counts of colors."""
     counts = []
     for shard in range(shards):
         if shutil.disk_usage(folder).free < RESERVE:
@@ -87,7 +87,7 @@ def write(folder: Path, rows: int, shards: int) -> list[Counter[str]]:
 
 
 def run(command: Sequence[str], folder: Path, rows: int) -> Measured:
-    """Run a command in a folder; its children are part of the measurement."""
+    """Run a command in a folder; its child processes are measured, too."""
     paths = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     begin = time.perf_counter()
     done = subprocess.run(
@@ -105,7 +105,7 @@ def run(command: Sequence[str], folder: Path, rows: int) -> Measured:
 
 
 def plain(library: str, files: Sequence[str]) -> Counter[str]:
-    """Count the colors as a few lines of pandas or pyarrow do."""
+    """Count the colors with a few lines of pandas or pyarrow."""
     found: Counter[str] = Counter()
     if library == "pandas":
         import pandas as pd
@@ -121,7 +121,7 @@ def plain(library: str, files: Sequence[str]) -> Counter[str]:
 
 
 def measured(folder: Path, counts: Sequence[Counter[str]]) -> Iterator[tuple[str, Measured]]:
-    """Yield every way with its measurement; raise SystemExit if its counts are wrong."""
+    """Yield each method with its measurement. Raise SystemExit if its counts are wrong."""
     from s3_server import BUCKET
     from s3_server import s3 as server
 

@@ -1,4 +1,4 @@
-"""Times for dummies: the smallest sufficient number near a hundred million of them."""
+"""Times for dummies: the smallest sufficient number, about a hundred million."""
 
 from functools import partial
 

@@ -39,7 +39,7 @@ def rows() -> list[Row]:
 
 
 def random_data() -> LearningData:
-    """Return as many random images as MNIST has for training, and one for testing, so that evaluation is fast."""
+    """Return as many random images as MNIST has for training, and only one for testing, so that evaluation is fast."""
     rng = np.random.default_rng(1)
     images = rng.integers(0, 256, (USERS, 28, 28, 1), np.uint8)
     labels = rng.integers(0, 10, USERS, np.int32)
@@ -47,7 +47,7 @@ def random_data() -> LearningData:
 
 
 def clipped(network: Network, count: int, data: LearningData) -> Row:
-    """Return the row of the clipped sum alone."""
+    """Return the row for the clipped sum."""
     import jax.numpy as jnp
 
     from shuffledp.pipeline.learning.clipping import clipped_sum, plain_clipped_sum
@@ -78,7 +78,7 @@ def clipped(network: Network, count: int, data: LearningData) -> Row:
 
 
 def round_of(plan: TrainingPlan, data: LearningData) -> Row:
-    """Return the row of a whole round of training."""
+    """Return the row for a whole round of training."""
     from shuffledp.pipeline.learning.training import train
 
     def run() -> float:
@@ -92,7 +92,7 @@ def round_of(plan: TrainingPlan, data: LearningData) -> Row:
 
 
 def cpu_seconds(function: Callable[[], object]) -> float:
-    """Return the least CPU seconds of ten calls, which other work on the machine disturbs less than wall time."""
+    """Return the least CPU seconds of ten calls, which other programs disturb less than wall time."""
     seconds = []
     for _ in range(10):
         start = time.process_time()

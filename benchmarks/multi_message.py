@@ -19,7 +19,7 @@ from shuffledp.populations import Binomial, Poisson
 
 
 def plain_delta(shape: float, eps: float) -> float:
-    """Return delta by enumeration and convolution of both probability functions, inaccurate for shape near 1."""
+    """Return delta by enumeration and convolution of both probability functions; inaccurate for shape near 1."""
     j = np.arange(math.ceil(40 / eps))
     log_pmf = gammaln(j + shape) - gammaln(shape) - gammaln(j + 1) - j * eps
     pmf = np.exp(log_pmf + shape * math.log(-math.expm1(-eps)))

@@ -1,4 +1,4 @@
-"""CPU time and memory of the count of a column of a CSV file with very many rows.
+"""CPU time and memory to count a column of a CSV file with very many rows.
 
 ``python benchmarks/own_data.py [--rows N] [--page]``
 

@@ -1,4 +1,4 @@
-"""Local randomizers at message level, of this library, pure-ldp and multi-freq-ldpy: 70,187 users, 900 values.
+"""Local randomizers at the message level in this library, pure-ldp and multi-freq-ldpy: 70,187 users, 900 values.
 
 All draw one report per user of the same data with the same local budget and the same size of the hashed domain. The
 peers' functions are called once per user, as their interfaces need it; this library's functions take all users at once.
@@ -36,7 +36,7 @@ def seconds(function: Callable[[], object], repeats: int) -> float:
 
 
 def peers(values: list[int]) -> Iterator[tuple[str, str, Callable[[], object]]]:
-    """Yield kind of randomizer, name of the library, and a function that runs it on all users."""
+    """Yield the kind of randomizer, the name of the library, and a function that runs it on all users."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         from multi_freq_ldpy.pure_frequency_oracles.GRR import GRR_Client
@@ -60,7 +60,7 @@ def peers(values: list[int]) -> Iterator[tuple[str, str, Callable[[], object]]]:
 
 
 def rows() -> list[Row]:
-    """Return all rows of the table, in some seconds; the peers are in the lock of the benchmarks."""
+    """Return all rows of the table, in some seconds; the benchmarks' lock has the other libraries."""
     held = users_of_the_benchmark()
     users, rng = Users(held), np.random.default_rng(2)
     cells = round(np.exp(EPS_LOCAL)) + 1

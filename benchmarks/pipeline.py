@@ -83,7 +83,7 @@ sys.exit(os.waitstatus_to_exitcode(status))
 class Run:
     """One run of the workflow: seconds of wall time, CPU seconds by kind of process, and the number of cells.
 
-    Each kind of job has its number of jobs, and the CPU seconds and MiB of the largest.
+    Each kind of job has its number of jobs, and the CPU seconds and MiB of its largest job.
     """
 
     wall: float
@@ -113,7 +113,7 @@ def workflow(scale: str, folder: Path, cores: int) -> Run:
 
 
 def used(log: Path, wall: float, results: Path) -> Run:
-    """Return the measurements in the processes' logs."""
+    """Return the measurements from the processes' logs."""
     cpu = dict.fromkeys(("snakemake", *KINDS.values(), "other processes"), 0.0)
     jobs = dict.fromkeys(KINDS.values(), 0)
     longest, memory = dict.fromkeys(KINDS.values(), 0.0), dict.fromkeys(KINDS.values(), 0.0)
@@ -135,7 +135,7 @@ def used(log: Path, wall: float, results: Path) -> Run:
 
 
 def start_of_a_job(folder: Path) -> tuple[float, float]:
-    """Return the CPU seconds before the first cell: median and maximum over methods, one experiment per task kind."""
+    """Return the median and largest CPU seconds before the first cell, over methods of one experiment per task kind."""
     config = merged(read_yaml(ROOT / "config/config.yaml"), {"learning": "skip"})
     settings = load_settings(config, ROOT)
     firsts = {}
@@ -165,7 +165,7 @@ def _started(job: Mapping[str, object], folder: Path) -> float:
 
 
 def fresh(folder: Path, cores: int) -> float:
-    """Return the seconds of ``make quick`` in a clone, with its set-up."""
+    """Return the seconds of ``make quick`` in a clone, with the set-up."""
     subprocess.run(["git", "clone", "--quiet", str(ROOT), str(folder)], check=True)
     started = time.monotonic()
     subprocess.run(["make", "quick", f"CORES={cores}"], cwd=folder, check=True)

@@ -1,4 +1,4 @@
-"""Times of exact accounting for random populations against plain bisection, in one run."""
+"""Times of exact accounting for random populations, against plain bisection in the same run."""
 
 import math
 import time
@@ -25,7 +25,7 @@ from shuffledp.populations import Binomial, Fixed, Law, MomentBounded, Poisson
 
 @dataclass(frozen=True)
 class Row:
-    """One line of the table; `reference` is the plain computation of the same number, if there is one."""
+    """Line of the table; `reference` is a plain computation of the same number, if there is one."""
 
     name: str
     seconds: float
@@ -34,7 +34,7 @@ class Row:
 
 
 def best_of(function: Callable[[], float], repeats: int) -> tuple[float, float]:
-    """Return (fastest wall time in seconds, value)."""
+    """Return (shortest wall time in seconds, value)."""
     fastest, value = math.inf, math.nan
     for _ in range(repeats):
         forget_all()
@@ -47,7 +47,8 @@ def best_of(function: Callable[[], float], repeats: int) -> tuple[float, float]:
 def plain_delta(trials: int, rate: float, eps_local: float, eps: float) -> float:
     """Return delta by the textbook sum: mean +- 13 sd +- 40, two incomplete beta functions per term.
 
-    Log-gamma differences limit it to about 1e-9 relative at these sizes, which is the difference in the table.
+    Differences of log-gamma functions limit the precision to about 1e-9 relative at these sizes, the difference in the
+    table.
     """
     p = rate * math.exp(-eps_local)
     mean, spread = trials * p, math.sqrt(trials * p * (1 - p))
@@ -69,7 +70,7 @@ def plain_delta(trials: int, rate: float, eps_local: float, eps: float) -> float
 
 
 def plain_budget(trials: int, rate: float, eps: float, delta: float) -> float:
-    """Return the budget by bisection to the relative tolerance of the library, 1e-11."""
+    """Return the budget by bisection to the library's relative tolerance, 1e-11."""
     low, high = eps, eps + math.log(trials * rate) + 1
     while high - low > 1e-11 * low:
         middle = 0.5 * (low + high)
@@ -92,7 +93,7 @@ def plain_epsilon(trials: int, eps_local: float, delta: float) -> float:
 
 
 def scanned_error(law: Law, eps: float, delta: float, adaptive: bool) -> float:
-    """Return the smallest error over the default grid, with every candidate evaluated."""
+    """Return the smallest error over the default grid, after evaluation of every candidate."""
     budgets = {
         int(k): local_budget(law, eps, delta, dummies=int(k), adaptive=adaptive, accounting="exact")
         for k in dummy_grid(law)

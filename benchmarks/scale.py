@@ -1,8 +1,8 @@
-"""Time and memory of every protocol against the number of users n and the number of values k.
+"""Time and memory of every protocol, by number of users n and number of values k.
 
 A case is one protocol at one n and one k: it is calibrated, one repeat is drawn by its fast law, and the estimate is
-computed, in a separate process. This process is a fork with all imports, so that its additional use over an idle fork
-is the case's own.
+computed, in a separate process. This process is a fork with all imports; the memory beyond an idle fork belongs to the
+case.
 
 ``python benchmarks/scale.py [--page] [--only TEXT]``
 
@@ -88,7 +88,7 @@ class Case:
 
     @property
     def task(self) -> Task:
-        """Return a task of the protocol's kind with `values` values."""
+        """Task of the protocol's kind, with `values` values."""
         k = self.values
         if self.kind == "frequency":
             return Frequency(k)
@@ -102,12 +102,12 @@ class Case:
 
     @property
     def budget(self) -> Budget:
-        """Return the usual budget, or one with a shipped design of noise."""
+        """Usual budget, or a budget with a shipped noise design."""
         return Budget(1.0, 1e-6) if self.protocol == "coarse_correlated_sum" else BUDGET
 
     @property
     def law(self) -> Law:
-        """Return a fixed number of other users, or a binomial one for protocols of random populations."""
+        """Fixed number of other users, or a binomial number for protocols of random populations."""
         if self.population == "binomial" or self.protocol == "random_checkin":
             return Binomial(2 * (self.users - 1), 0.5)
         return Fixed(self.users - 1)
@@ -115,7 +115,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Measured:
-    """Measured CPU seconds of a case, and bytes in addition to an idle process."""
+    """CPU seconds of a case, and bytes beyond an idle process."""
 
     case: Case
     outcome: Outcome
@@ -126,7 +126,7 @@ class Measured:
 
 
 def participants(task: Task, users: int) -> Participants:
-    """Return `users` participants, with about equally many for each value."""
+    """Return `users` participants, about equally many with each value."""
     if isinstance(task, Summation) and task.coordinates > 1:
         return _sums(task, users)
     cells = task.counts_shape[-1]
@@ -176,7 +176,7 @@ def run(case: Case) -> tuple[float, float]:
 
 
 def streamed(case: Case) -> tuple[float, float]:
-    """Return the CPU seconds of the calibration, and of one repeat at message level in parts."""
+    """Return the CPU seconds of the calibration, and of one repeat at the message level in parts."""
     begin = time.process_time()
     found = get(case.kind, case.protocol)
     protocol = found.calibrate(case.budget, case.law, case.task)
@@ -235,7 +235,7 @@ def _in_child(case: Case, what: Callable[[Case], tuple[float, float]], cpu: int)
 
 
 def _resident() -> int:
-    """Return the peak memory of this process in bytes; a fork begins with its parent's."""
+    """Return the peak memory of this process in bytes; a fork starts from its parent's peak."""
     with Path("/proc/self/status").open(encoding="ascii") as file:
         return next(int(line.split()[1]) << 10 for line in file if line.startswith("VmHWM"))
 
@@ -253,7 +253,7 @@ Axis = Literal["users", "values"]
 
 
 def axes() -> Iterator[tuple[Axis, list[Case]]]:
-    """Yield the cases of every protocol along either axis, smallest first."""
+    """Yield the cases of every protocol along both axes, smallest first."""
     for kind in TASK_KINDS:
         for name in available(kind):
             usual = USUAL.get((kind, name), USUAL_VALUES)
@@ -272,7 +272,7 @@ USUAL: Mapping[tuple[TaskKind, str], int] = {
 
 
 def digest(case: Case) -> str:
-    """Return a digest of the code that a case runs."""
+    """Return a digest of the code that a case uses."""
     return str(_CODE.digest(f"shuffledp.protocols.{case.kind}.{case.protocol}"))[:12]
 
 
@@ -280,7 +280,7 @@ _CODE = Code(ROOT)
 
 
 def remembered(lines: Lines, level: str, case: Case, measure: Callable[[], Measured]) -> Measured:
-    """Return a measured case; a case that the file lacks is measured and appended."""
+    """Return a measured case; a missing case is measured and appended to the file."""
     key = json.dumps([level, digest(case), *astuple(case)])
     return Measured(
         case, **lines.of(key, lambda: {k: v for k, v in asdict(measure()).items() if k != "case"})
@@ -288,7 +288,7 @@ def remembered(lines: Lines, level: str, case: Case, measure: Callable[[], Measu
 
 
 def measure_axes(lines: Path, only: str) -> dict[tuple[TaskKind, str, Axis], list[Measured]]:
-    """Measure all cases, on each axis until a case exceeds the limit of time or memory."""
+    """Measure all cases on each axis, until a case exceeds the limit of time or memory."""
     known, every = Lines(lines), [(a, c) for a, c in axes() if only in f"{c[0].kind} {c[0].protocol}"]
     found: dict[tuple[TaskKind, str, Axis], list[Measured]] = {}
     for number, (axis, cases) in enumerate(every):

@@ -1,4 +1,4 @@
-"""Results of `benchmarks/scale.py` as tables and as a picture: cost by number of users and of values."""
+"""Results of `benchmarks/scale.py` as tables and as a picture: cost by numbers of users and values."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ REASONS: Mapping[tuple[TaskKind, str, Axis], str] = {
 
 
 def slope_of(sizes: Sequence[float], costs: Sequence[float], least: float) -> float:
-    """Return the slope of the logarithms over the last `TAIL` cases; nan for fewer than two."""
+    """Return the slope of the logarithms over the last `TAIL` cases; nan for fewer than two cases."""
     x, y = np.log(sizes[-TAIL:]), np.log(np.maximum(costs[-TAIL:], least))
     return float(np.polyfit(x, y, 1)[0]) if len(x) > 1 else math.nan
 
@@ -62,12 +62,12 @@ def seconds(one: Measured) -> float:
 
 
 def sizes_of(axis: Axis) -> tuple[int, ...]:
-    """Return the sizes of an axis."""
+    """Return the sizes along an axis."""
     return USERS if axis == "users" else VALUES
 
 
 def slopes(rows: Sequence[Measured], axis: Axis) -> tuple[float, float]:
-    """Return the slopes of time and of memory."""
+    """Return the slopes of time and memory along an axis."""
     done = [(size, one) for size, one in zip(sizes_of(axis), rows, strict=True) if one.outcome == "done"]
     sizes = [float(size) for size, _ in done]
     return (
@@ -97,7 +97,7 @@ def power(size: int) -> str:
 
 
 def reason(key: tuple[TaskKind, str, Axis], rows: Sequence[Measured] | None) -> str:
-    """Return the reason why the time increases along an axis; empty if it does not."""
+    """Return the reason why the time increases along an axis; empty if it does not increase."""
     if rows is None or in_words(rows, key[2]) in ("flat", "infeasible"):
         return ""
     usual = ROOT_N if key[2] == "users" else K_NUMBERS
@@ -149,7 +149,7 @@ def table(found: Found) -> Iterator[str]:
 
 
 def no_parameters(by_users: Sequence[Measured], by_values: Sequence[Measured]) -> str:
-    """Return the sizes without a calibration, by axis."""
+    """Return the sizes for which no calibration exists, by axis."""
     parts = []
     for axis, rows in (("n", by_users), ("k", by_values)):
         sizes = [
@@ -234,7 +234,7 @@ def _slope_text(slope: float) -> str:
 
 
 def _tasks(ax: Axes, kinds: Sequence[TaskKind]) -> None:
-    """Draw the names of the tasks at their rows, and a line between them."""
+    """Write the tasks' names beside their rows, and draw lines between tasks."""
     for kind in dict.fromkeys(kinds):
         places = [y for y, found in enumerate(kinds) if found == kind]
         middle = (places[0] + places[-1]) / 2

@@ -1,4 +1,4 @@
-"""Times for set-valued data: one divergence, all rates of all figures, and the searches."""
+"""Times for sets: one divergence, all rates in all figures, and the searches."""
 
 from functools import partial
 
@@ -53,7 +53,7 @@ def one_delta(candidates: int, rate: float, share: float, eps: float) -> float:
 
 
 def all_rates(whole_users: bool) -> float:
-    """Compute the rates of every level at every number of blanket messages in Figures 2 to 6, common to all splits."""
+    """Compute the rates of every level for all numbers of blanket messages in Figures 2 to 6, for all splits."""
     total = 0.0
     for d, s, n in SETTINGS:
         for m in BLANKETS:
@@ -67,7 +67,7 @@ def all_rates(whole_users: bool) -> float:
 
 
 def search(accounting: str) -> float:
-    """Compute the best plans of S1 in all settings."""
+    """Compute S1's best plans in all settings."""
     return sum(
         segmented_plan(
             (n // 4, n // 2, n // 4), EPS, 0.01 / n, d, s, spread=s * (1 - s / d), accounting=accounting

@@ -1,4 +1,4 @@
-"""Times of the shuffle Gaussian mechanism: all orders at once against one order by enumeration of partitions."""
+"""Times of the shuffle Gaussian mechanism: all orders at once, against one order by enumeration of partitions."""
 
 import math
 from collections.abc import Iterator
@@ -37,8 +37,8 @@ def partitions(total: int) -> Iterator[list[int]]:
 def plain_rdp(order: int, n: int, sigma: float) -> float:
     """Return Theorem 1 term by term, with log-gamma functions.
 
-    The log-gamma functions of n lose about 1e-16 n log n in the logarithm, which is most of the difference in the
-    table.
+    The log-gamma functions of n have an error of about 1e-16 n log n in the logarithm, which explains most of the
+    table's difference.
     """
     log_factorial = [math.lgamma(k + 1) for k in range(order + 1)]
     log_n, scale = math.lgamma(n + 1), 1 / (2 * sigma**2)
@@ -59,7 +59,7 @@ def plain_rdp(order: int, n: int, sigma: float) -> float:
 
 
 def rows() -> list[Row]:
-    """Return all rows of the table, in about ten seconds, mostly for the partitions."""
+    """Return all rows of the table, in about ten seconds, most of them for the partitions."""
     all_orders = np.arange(2, 1001)
     seconds, _ = best_of(lambda: float(shuffle_gaussian_rdp(all_orders, N, SIGMA)[-1]), 5)
     value = float(shuffle_gaussian_rdp([ORDER], N, SIGMA)[0])

@@ -1,4 +1,4 @@
-"""Times of simulation by the aggregate's exact law: ten million users against ten thousand, and many repeats."""
+"""Times of simulation by the aggregate's exact law: ten million users, ten thousand users, and many repeats."""
 
 import math
 from collections.abc import Callable
@@ -36,7 +36,7 @@ def repeated(name: str, repeats: int) -> Callable[[], float]:
 
 
 def rows() -> list[Row]:
-    """Return all rows of the table, in a few seconds; the ratio is the smaller task's time over the larger one's."""
+    """Return all rows of the table, in a few seconds; the ratio is the smaller task's time over the larger task's."""
     found = []
     for name in SUMS:
         few, many = (best_of(simulated(Summation(5), name, tenths), 5)[0] for tenths in (10**3, 10**6))

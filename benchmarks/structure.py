@@ -1,8 +1,8 @@
-"""Sizes of the source's modules, and times of their imports: ``python benchmarks/structure.py [--modules]``.
+"""Sizes of the source's modules, and the times to import them: ``python benchmarks/structure.py [--modules]``.
 
 One row per package has its modules, lines, longest module, and the CPU seconds of a fresh process that imports all its
-modules with their dependencies. A second table has the lines that serve one protocol alone, and the files that its
-import loads. Both tables are written into docs/benchmarks.md; ``--modules`` prints every module instead.
+modules with their dependencies. A second table has, for each protocol, the lines that serve only this protocol, and the
+files that its import loads. Both tables are written into docs/benchmarks.md; ``--modules`` prints every module instead.
 """
 
 import argparse
@@ -91,7 +91,7 @@ STARTS_OF_THE_LIBRARY = {
 
 @dataclass(frozen=True)
 class Module:
-    """Module of the source: its file below src/, its number of lines, and of lines with code."""
+    """Module of the source: its file below src/, its number of lines, and its number of lines with code."""
 
     file: str
     lines: int
@@ -122,19 +122,19 @@ def code_lines(text: str) -> set[int]:
 
 
 def modules(layer: str, source: Path = SOURCE) -> list[Module]:
-    """Return the modules of a package, or the module of this name."""
+    """Return the modules of a package, or the single module with this name."""
     place = source / "shuffledp" / layer.replace(".", "/")
     paths = sorted(place.rglob("*.py")) if place.is_dir() else [place.with_suffix(".py")]
     return [module(path, source) for path in paths]
 
 
 def unexplained(found: Sequence[Module]) -> list[Module]:
-    """Return the modules that are longer than allowed without a reason."""
+    """Return the modules that exceed the permitted length without a reason."""
     return [one for one in found if one.lines > MOST_LINES and one.file not in LONG]
 
 
 def import_seconds(names: Sequence[str]) -> float:
-    """Return the least CPU seconds of several fresh processes that import these modules."""
+    """Return the least CPU seconds over several new processes that import these modules."""
     return min(_started([sys.executable, "-c", IMPORT, *names]) for _ in range(STARTS))
 
 
@@ -178,7 +178,7 @@ print(*(m.__file__ for m in ours), sep="\n")
 
 @dataclass(frozen=True)
 class Defined:
-    """Definitions of a module: their lines, the names that they use, and the origins of imported names."""
+    """Definitions of a module: their lines, the names in them, and the origins of imported names."""
 
     lines: Mapping[str, range]
     uses: Mapping[str, frozenset[str]]
@@ -212,7 +212,7 @@ def defined(name: str) -> Defined:
 
 
 def reached(name: str) -> set[Object]:
-    """Return the objects of the package that a module defines or uses, directly or not."""
+    """Return the objects of the package that a module defines or uses, directly or indirectly."""
     seen: set[Object] = set()
     waiting = [(name, one) for one in defined(name).lines]
     while waiting:
@@ -227,7 +227,7 @@ def reached(name: str) -> set[Object]:
 
 
 def lines_alone(protocols: Sequence[str]) -> dict[str, int]:
-    """Return the number of lines that serve one protocol alone: of its file, and of code that no other reaches."""
+    """Return the number of lines that serve only one protocol: its file, and code that no other protocol reaches."""
     every = {name: reached(name) for name in protocols}
     times = Counter(one for found in every.values() for one in found)
     alone = {}
@@ -249,7 +249,7 @@ def tokens(path: str) -> int:
 
 
 def loaded(name: str) -> list[str]:
-    """Return the files of the package that a fresh process loads with a module, without package files."""
+    """Return the package's files that a new process loads with a module; package files are omitted."""
     command = [sys.executable, "-c", LOADED, name]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
 

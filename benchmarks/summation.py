@@ -17,7 +17,7 @@ SETTINGS = ((5, "halving", None), (20, "halving", None), (20, "hub", (5,)), (100
 
 
 def processor_seconds(function: Callable[[], object], repeats: int) -> float:
-    """Return the smallest processor time, which other processes disturb less than wall time."""
+    """Return the smallest processor time, which other programs disturb less than wall time."""
     seconds = []
     for _ in range(repeats):
         forget_all()

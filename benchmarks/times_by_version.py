@@ -1,4 +1,4 @@
-"""Times of the library and the accountant by version, which reveal slower functions.
+"""Times of the library and the accountant by version, to detect functions that became slower.
 
 `make benchmarks` and `make accountant-times` store their times in the CSV file in this folder, a line each, and write
 the latest versions into docs/benchmarks.md.
@@ -20,7 +20,7 @@ SHOWN = 5
 
 
 def of_code() -> str:
-    """Return the release and the last commit that changed src/, with ``+`` after uncommitted changes."""
+    """Return the release and the last commit that changed src/, with ``+`` for uncommitted changes."""
     last = ("git", "log", "-1", "--format=%h", "--abbrev=8", "--", "src")
     commit = subprocess.run(last, cwd=ROOT, check=True, capture_output=True, text=True).stdout.strip()
     changed = subprocess.run(("git", "diff", "--quiet", "HEAD", "--", "src"), cwd=ROOT).returncode
@@ -28,7 +28,7 @@ def of_code() -> str:
 
 
 def read(kept: Path) -> dict[str, dict[str, float]]:
-    """Return milliseconds by version, the latest last, and by measured call."""
+    """Return milliseconds by version and measured call; the latest version is last."""
     found: dict[str, dict[str, float]] = {}
     with kept.open(encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
@@ -37,7 +37,7 @@ def read(kept: Path) -> dict[str, dict[str, float]]:
 
 
 def keep(seconds: Mapping[str, float], code: str, kept: Path = KEPT, page: Path = PAGE) -> None:
-    """Store the times of a version in place of its earlier ones, and write the latest versions into the page."""
+    """Store a version's times in place of its earlier ones, and write the latest versions into the page."""
     every = read(kept)
     every.setdefault(code, {}).update({what: 1e3 * time for what, time in seconds.items()})
     with kept.open("w", encoding="utf-8", newline="") as file:

@@ -1,6 +1,6 @@
-"""What test_wheel.py runs in an environment that has the wheel and nothing else; prints JSON.
+"""Checks that test_wheel.py runs in an environment with the wheel and nothing else; prints JSON.
 
-Not by pytest: the environment has no pytest, and nothing of the checkout may be found.
+The script does not use pytest, which the environment lacks, and no file of the checkout may be importable.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ BEHIND = ("accountant", "accounting", "numerics", "populations", "protocols", "s
 
 
 def loaded() -> set[str]:
-    """Packages outside of the standard library that are loaded."""
+    """Return the loaded packages outside of the standard library."""
     files = [
         str(getattr(module, "__file__", None)).replace("\\", "/") for module in list(sys.modules.values())
     ]
@@ -37,7 +37,7 @@ def loaded() -> set[str]:
 
 
 def modules() -> list[str]:
-    """Every module of the packages that need numpy and scipy alone."""
+    """Return every module of the packages that need only numpy and scipy."""
     found = []
     for package in BEHIND:
         module = importlib.import_module(f"shuffledp.{package}")
@@ -48,7 +48,7 @@ def modules() -> list[str]:
 
 
 def examples() -> dict[str, str]:
-    """What went wrong in the examples of everything public, and of its methods: its last line, by name."""
+    """Return the last line of each failed example of public objects and their methods, by name."""
     found: dict[str, str] = {}
     finder = doctest.DocTestFinder(exclude_empty=True)
     for door in DOORS:
@@ -69,7 +69,7 @@ def examples() -> dict[str, str]:
 
 
 def design() -> dict[str, Any]:
-    """A noise design of a protocol, from the file in the wheel."""
+    """Return a noise design of a protocol, from the wheel's file."""
     from shuffledp.populations import Fixed
     from shuffledp.protocols import get
     from shuffledp.tasks import Budget, Summation
@@ -82,7 +82,7 @@ def design() -> dict[str, Any]:
 
 
 def conform() -> int:
-    """Number of cases of one protocol for which the checks pass."""
+    """Return the number of cases in which one protocol passes the checks."""
     from shuffledp.protocols import get
     from shuffledp.protocols.conformance import check_protocol, default_cases
 
@@ -94,7 +94,7 @@ def conform() -> int:
 
 
 def needs_more() -> dict[str, str]:
-    """What public names say that need another package."""
+    """Return the errors of public names that need another package."""
     from shuffledp.accounting import (
         ClonesProfile,
         OtherReports,

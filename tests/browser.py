@@ -1,4 +1,4 @@
-"""Open a page in the system's Chromium and keep what it asked for: shared by every browser test.
+"""Pages in the system's Chromium with a record of their requests, shared by all browser tests.
 
 The browser must be installed already; nothing is downloaded. Mark a test module with::
 
@@ -36,12 +36,12 @@ ARGUMENTS = (
 
 
 def find_browser() -> str | None:
-    """Path of an installed Chromium, or None."""
+    """Return the path of an installed Chromium, or None."""
     return next((path for path in map(shutil.which, BROWSERS) if path), None)
 
 
 def may_skip() -> bool:
-    """Whether a test may be skipped: no browser here, and this is not continuous integration."""
+    """Return whether a test may be skipped: there is no browser, and this is not continuous integration."""
     return find_browser() is None and os.environ.get("CI") != "true"
 
 
@@ -52,7 +52,7 @@ requires_browser = pytest.mark.skipif(
 
 @dataclass
 class Opened:
-    """An open page and what happened in it so far."""
+    """Open page, with its requests and errors so far."""
 
     page: Any
     requests: list[str] = field(default_factory=list)
@@ -60,11 +60,11 @@ class Opened:
 
     @property
     def foreign_requests(self) -> list[str]:
-        """Requests for anything but files of this machine and data that the page itself contains."""
+        """Requests, except for files of this machine and for data inside the page."""
         return [url for url in self.requests if not url.startswith(("file:", "data:", "blob:"))]
 
     def scroll_through(self) -> None:
-        """Scroll to the bottom in steps, so that pictures that load lazily do load; then wait for them."""
+        """Scroll to the bottom in steps, so that lazy pictures load, and wait for them."""
         self.page.evaluate(
             """async () => {
                 for (let y = 0; y < document.documentElement.scrollHeight; y += innerHeight / 2) {
@@ -79,7 +79,7 @@ class Opened:
         )
 
     def broken_images(self) -> list[str]:
-        """Addresses of images that show nothing, though they are in a place that can be seen."""
+        """Return the addresses of visible images that show nothing."""
         found: list[str] = self.page.evaluate(
             "[...document.images].filter(i => i.checkVisibility())"
             ".filter(i => !i.complete || i.naturalWidth === 0).map(i => i.src)"
@@ -87,7 +87,7 @@ class Opened:
         return found
 
     def scrolls_sideways(self) -> bool:
-        """Whether the page as a whole is wider than the window."""
+        """Return whether the page is wider than the window."""
         wider: bool = self.page.evaluate(
             "document.documentElement.scrollWidth > document.documentElement.clientWidth"
         )
@@ -139,7 +139,7 @@ def open_page(path: Path, viewport: tuple[int, int] = DESKTOP) -> Iterator[Opene
 
 @dataclass
 class _Shared:
-    """The page of a module as soon as a test has asked for it, and what ends with it."""
+    """Browser page of a test module, opened by the first test that needs it, and the stack that closes it."""
 
     stack: ExitStack
     page: Any = None
@@ -150,10 +150,10 @@ _SHARED: list[_Shared] = []
 
 @pytest.fixture(scope="module", autouse=True)
 def one_browser() -> Iterator[None]:
-    """One browser and one page of it for all files that a module opens: each page takes a process of its own.
+    """Open one browser page for all files of a module, since each page takes a process of its own.
 
-    Import it into the module. The files must keep nothing in the browser. It ends with the module, because no other
-    event loop can run in a process beside it.
+    Import this fixture into the module. The files must keep nothing in the browser. The page closes with the module,
+    because a process can run only one event loop.
     """
     with ExitStack() as stack:
         _SHARED.append(_Shared(stack))
@@ -162,7 +162,7 @@ def one_browser() -> Iterator[None]:
 
 
 def _page(path: str, own: ExitStack) -> Any:
-    """The module's page, or one that ends with a stack."""
+    """Return the module's page, or a new one that a stack closes."""
     if not _SHARED:
         return _new_page(path, own)
     shared = _SHARED[-1]

@@ -1,4 +1,4 @@
-"""Prepared, raw and own data in the working directory, and a byte of them that changes under an old time."""
+"""Prepared, raw and user data in the working directory, and a change of one byte that keeps the time."""
 
 import hashlib
 import json
@@ -11,7 +11,7 @@ from shuffledp.storage import publish
 
 
 def data_files() -> tuple[Path, Path, Path, Path]:
-    """A prepared data set, a raw file, a file of the user's own, and the numbers that were counted of it."""
+    """Create a prepared data set, a raw file, a user's file, and the numbers counted from it."""
     prepared, raw, mine = Path("data/prepared"), Path("data/raw/movielens"), Path("visits.csv")
     data, counts = prepared / "adult.parquet", raw / "ml-20m-rating-counts.csv"
     publish(prepared / "adult.sha256", {data: b"1"})
@@ -26,7 +26,7 @@ def data_files() -> tuple[Path, Path, Path, Path]:
 
 
 def flip_a_byte(path: Path) -> None:
-    """Change the last byte; the time stays."""
+    """Change the last byte and keep the modification time."""
     before = path.stat()
     content = path.read_bytes()
     path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))

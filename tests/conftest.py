@@ -1,4 +1,4 @@
-"""How the tests are handed out to processes: what shares expensive preparations stays together, the longest first."""
+"""Distribution of tests to processes: tests with common expensive fixtures stay together, and long ones start first."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ FIRST = (
 
 
 def group_of(file: str, name: str) -> str:
-    """Tests of a group run one after another in one process."""
+    """Return the group of a test; tests of a group run one after another in one process."""
     if file in BY_TEST:
         return f"{file} {name}"
     if file in BY_PROTOCOL and (found := re.search(r"\[(.+?)(-check_.*)?\]$", name)):
@@ -42,12 +42,12 @@ def group_of(file: str, name: str) -> str:
 
 
 def rank(file: str) -> int:
-    """Place in the order of `FIRST`."""
+    """Return the position of a file in `FIRST`."""
     return next((i for i, start in enumerate(FIRST) if file.startswith(start)), len(FIRST))
 
 
 class ByGroup(LoadScopeScheduling):
-    """Hands out whole groups. Marks (``--dist loadgroup``) do nothing with the pinned versions of pytest and xdist."""
+    """Scheduler that sends whole groups; marks (``--dist loadgroup``) have no effect with the pinned versions."""
 
     def _split_scope(self, nodeid: str) -> str:
         file, _, name = nodeid.partition("::")
@@ -60,7 +60,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> ByGroup:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_make_collect_report(collector: pytest.Collector) -> Iterator[None]:
-    """Let every other process begin at the last file: each then finds half of the tests compiled by its neighbour."""
+    """Let every second process begin at the last file, so that each finds half of the tests already compiled."""
     report: Any = yield
     if isinstance(collector, pytest.Directory) and int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:]) % 2:
         report.result.reverse()
@@ -74,7 +74,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Take what was collected out of the garbage collector's rounds: it stays, and is most of what there is."""
+    """Exclude the collected tests from garbage collection, because they stay in memory and are most of all objects."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(5_000, 10, 10)
@@ -83,7 +83,7 @@ def pytest_collection_finish() -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
-    """Send one report of a test that passes from process to process, instead of five messages."""
+    """Send one report, instead of five messages, for a test that passes."""
     if "PYTEST_XDIST_WORKER" not in os.environ or item.config.option.durations is not None:
         return None
     runner: Any = item.config.pluginmanager.get_plugin("runner")

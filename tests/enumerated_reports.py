@@ -1,4 +1,4 @@
-"""Laws of the histograms of a few independent reports, and what is lost in the worst of all data sets."""
+"""Laws of the histograms of a few independent reports, and the largest delta over all data sets."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Histogram = Counter[tuple[int, ...]]
 
 
 def responses(values: int, eps_local: float) -> Table:
-    """Randomized response."""
+    """Return the table of randomized response."""
     odds = math.exp(eps_local)
     return (np.ones((values, values)) + (odds - 1) * np.eye(values)) / (odds + values - 1)
 
@@ -40,12 +40,12 @@ def stick(p: Histogram, q: Histogram, eps: float) -> float:
 
 
 def data_sets(table: Table, users: int) -> Iterable[Sequence[Row]]:
-    """The rows of all data sets of so many users, but for their order."""
+    """Return the rows of all data sets of this many users, up to their order."""
     return combinations_with_replacement(list(table), users)
 
 
 def worst_delta(own: Table, others: Iterable[Sequence[Row]], eps: float) -> float:
-    """The largest delta over pairs of inputs of one user and data sets of the others."""
+    """Return the largest delta over pairs of inputs of one user and data sets of the others."""
     worst = 0.0
     for rows in others:
         laws = [histogram((*rows, row)) for row in own]

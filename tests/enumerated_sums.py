@@ -1,4 +1,4 @@
-"""Small noise designs by hand, and the hockey sticks of their sums by enumeration."""
+"""Small noise designs, and the divergences of their sums by enumeration."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from shuffledp.accounting.summation.noise_design import NoiseDesign
 
 
 def design_of(size, eps_star, laws, *, atoms="halving", hubs=(), eps=1.0, delta=1e-6):
-    """Small designs by hand: `laws` maps the index of an atom to (r, p)."""
+    """Return a small design; `laws` maps the index of an atom to (r, p)."""
     return NoiseDesign(
         size,
         eps_star,
@@ -28,7 +28,7 @@ def design_of(size, eps_star, laws, *, atoms="halving", hubs=(), eps=1.0, delta=
 
 
 def enumerated(design, eps, lost):
-    """Hockey sticks of all pairs by enumeration of the counts of all messages, up to a lost mass per variable."""
+    """Return divergences of all pairs over the counts of all messages, up to an omitted mass per variable."""
     size = design.max_value
     a = design.central_ratio
     contents = [{1: 1}, {-1: 1}]
@@ -59,6 +59,6 @@ def enumerated(design, eps, lost):
 
 
 def polya_difference(shape, eps, size):
-    """Law of the difference of two negative binomial variables, on -(size - 1), .., size - 1."""
+    """Return the law of the difference of two negative binomial variables, on -(size - 1), .., size - 1."""
     pmf = nbinom.pmf(np.arange(size), shape, -math.expm1(-eps))
     return np.convolve(pmf, pmf[::-1])

@@ -1,4 +1,4 @@
-"""Laws of samplers as rational numbers: all outcomes of their bits, or of their coins, with what stays undecided."""
+"""Laws of samplers as rational numbers, over all outcomes of bits or coins, with the undecided mass."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Masses = dict[Hashable, Fraction]
 
 
 class SeededBits:
-    """Known bits from a seed, and how many were taken."""
+    """Bits from a seed, with the number of used bits."""
 
     def __init__(self, seed: int) -> None:
         self._generator = random.Random(seed)
@@ -29,7 +29,7 @@ class SeededBits:
 
 
 def by_bits(draw: Draw, depth: int) -> tuple[Masses, Fraction]:
-    """Probabilities of what is decided by at most so many bits, and of what is not."""
+    """Return the probabilities of results after at most `depth` bits, and the undecided mass."""
     masses: Masses = defaultdict(Fraction)
     undecided = Fraction(0)
     prefixes: list[tuple[int, ...]] = [()]
@@ -50,18 +50,18 @@ def by_bits(draw: Draw, depth: int) -> tuple[Masses, Fraction]:
 
 
 class _Undecided(Exception):  # noqa: N818  (a state, not an error)
-    """A path of choices ends here: it is too long, or too unlikely."""
+    """Signal that a path of choices is too long or too unlikely."""
 
 
 class _Again(Exception):  # noqa: N818  (a state, not an error)
-    """A path goes on here, with one of several choices."""
+    """Signal that a path continues with one of several choices."""
 
 
 class Choices:
-    """Stands for coins and uniform numbers: every path of outcomes in turn, with its probability.
+    """Substitute for coins and uniform numbers that visits every path of outcomes, with its probability.
 
-    Coins of exponential probability are kept as symbols: a path has the probability ``probability exp(-exponent)``,
-    times ``1 - exp(-t)`` for each t of tails.
+    Coins of exponential probability stay symbols: a path has the probability ``probability exp(-exponent)``, times ``1
+    - exp(-t)`` for each t of tails.
     """
 
     def __init__(self, path: tuple[int, ...], least: Fraction) -> None:
@@ -102,7 +102,7 @@ class Choices:
 
 
 def paths(draw: Draw, least: Fraction, longest: int = 60) -> Iterator[tuple[Hashable | None, Choices]]:
-    """Every path of coins with what it draws, or None if it is left undecided."""
+    """Return every path of coins with its result, or None for an undecided path."""
     with pytest.MonkeyPatch.context() as patch:
         waiting: list[tuple[int, ...]] = [()]
         while waiting:
@@ -122,7 +122,7 @@ def paths(draw: Draw, least: Fraction, longest: int = 60) -> Iterator[tuple[Hash
 
 
 def by_coins(draw: Draw, least: Fraction) -> tuple[Masses, Fraction]:
-    """Probabilities of what is decided by paths of rational coins of at least this probability, and of the rest."""
+    """Return the probabilities of results over paths of rational coins with at least this probability, and the rest."""
     masses: Masses = defaultdict(Fraction)
     undecided = Fraction(0)
     for drawn, path in paths(draw, least):
@@ -136,7 +136,7 @@ def by_coins(draw: Draw, least: Fraction) -> tuple[Masses, Fraction]:
 
 
 def exponential(x: Fraction, terms: int = 40) -> tuple[Fraction, Fraction]:
-    """Bounds of ``exp(-x)`` for x in [0, 10], by a series whose rest is bounded."""
+    """Return bounds on ``exp(-x)`` for x in [0, 10], from a series with a bounded remainder."""
     term, total = Fraction(1), Fraction(0)
     for n in count():
         total += term
@@ -153,7 +153,7 @@ def agrees(
     law: Callable[[Hashable], Fraction | tuple[Fraction, Fraction]],
     at_most: float,
 ) -> bool:
-    """Whether each probability of the law is what was decided, up to what was not, which is little."""
+    """Return whether each probability of the law agrees with the decided mass, up to a small undecided mass."""
     masses, undecided = found
     assert masses, "nothing was decided"
     assert undecided <= at_most, float(undecided)
@@ -166,5 +166,5 @@ def agrees(
 
 
 def table(masses: Mapping[Hashable, Fraction]) -> Callable[[Hashable], Fraction]:
-    """A law of finitely many values."""
+    """Return a law of finitely many values."""
     return lambda value: masses.get(value, Fraction(0))

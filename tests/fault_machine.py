@@ -1,7 +1,7 @@
-"""A small run of the pipeline, exposed to a fault in a folder of its own: what `fault_moments` plans is done here.
+"""A small run of the pipeline in its own folder with a fault; `fault_moments` plans the faults.
 
-Linux only: processes are looked at in /proc. Disks that are full and folders that cannot be written to need mounts of
-one's own, so that `tools/faults.py` starts itself below `unshare`; then no process and no mount of it outlives it.
+This module is for Linux only, as it reads /proc. Full disks and unwritable folders need private mounts, so that
+`tools/faults.py` starts itself below `unshare`. No process and no mount then outlives the script.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ JUMPS = (-400 * 86400, -3600, 3600, 400 * 86400)
 
 @dataclass
 class Mirror:
-    """Serves a folder; `share` of each file is sent before the connection is cut, although all of it is announced."""
+    """Server of a folder; it sends `share` of each file and then cuts the connection, although it announces all."""
 
     folder: Path
     share: float = 1.0
@@ -117,7 +117,7 @@ class Mirror:
 
 
 def mirror_of_this_machine() -> Mirror | None:
-    """Over the folder that ``SHUFFLEDP_MIRROR`` names, if it has what is needed."""
+    """Return a server of the folder in ``SHUFFLEDP_MIRROR`` if this folder has the required files."""
     said = os.environ.get("SHUFFLEDP_MIRROR", "")
     folder = Path(said).expanduser()
     return Mirror(folder) if said and (folder / "adult/adult.data").is_file() else None
@@ -128,7 +128,7 @@ def mirror_of_this_machine() -> Mirror | None:
 
 @dataclass
 class Run:
-    """A process with all that it starts, which are known by a mark in their environment."""
+    """Process and all its descendants, which a mark in their environment identifies."""
 
     process: subprocess.Popen[bytes]
     log: Path
@@ -140,7 +140,7 @@ class Run:
         return self.log.read_text(encoding="utf-8", errors="replace")
 
     def ended(self) -> bool:
-        """Whether the first process has ended; its processor time is known then."""
+        """Return whether the first process has ended, after which its processor time is known."""
         if self.process.returncode is None:
             pid, status, usage = os.wait4(self.process.pid, os.WNOHANG)
             if pid:
@@ -149,7 +149,7 @@ class Run:
         return self.process.returncode is not None
 
     def alive(self) -> list[int]:
-        """All processes that are there."""
+        """Return all processes that still run."""
         found = []
         for folder in Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):
@@ -158,7 +158,7 @@ class Run:
         return [pid for pid in found if pid != os.getpid()]
 
     def used(self) -> float:
-        """Processor seconds of the processes that are there and of those that they have waited for."""
+        """Return the processor seconds of the running processes and of their finished children."""
         ticks = 0
         for pid in self.alive():
             with contextlib.suppress(OSError):
@@ -167,7 +167,7 @@ class Run:
         return ticks / os.sysconf("SC_CLK_TCK")
 
     def jobs(self) -> dict[int, str]:
-        """Scripts that are running, by process."""
+        """Return the running scripts, by process."""
         found = {}
         for pid in self.alive():
             with contextlib.suppress(OSError):
@@ -176,7 +176,7 @@ class Run:
         return found
 
     def during(self) -> str:
-        """What is going on, in words."""
+        """Return a description of the current work."""
         done = len(re.findall(r"^\d+ of \d+ done", self.output, re.M))
         return f"{done} done; {' '.join(sorted(self.jobs().values())) or 'no job'}"
 
@@ -186,14 +186,14 @@ class Run:
 
 
 def reap() -> None:
-    """Take note of orphans that ended here."""
+    """Record orphans that ended."""
     with contextlib.suppress(ChildProcessError):
         while os.waitpid(-1, os.WNOHANG)[0]:
             pass
 
 
 def wait(condition: Callable[[], bool], seconds: float, also: Callable[[], object] = lambda: None) -> bool:
-    """Whether a condition came true; meanwhile something else is done at every fifth look."""
+    """Return whether a condition became true in time; `also` runs at every fifth check."""
     looks = count(1)
 
     def met() -> bool:
@@ -218,7 +218,7 @@ def can_mount() -> bool:
 
 
 def why_not(kind: str, mirror: Mirror | None) -> str:
-    """Why this machine cannot do a kind; empty if it can."""
+    """Return why this machine cannot produce a kind of fault; empty if it can."""
     if kind.startswith("full_") and not can_mount():
         return "a small disk needs mounts of one's own: unshare, as root or with user namespaces"
     if kind == "unwritable" and not can_mount() and os.geteuid() == 0:
@@ -252,9 +252,9 @@ def size_on_disk(folder: Path) -> int:
 
 @dataclass(frozen=True)
 class Undisturbed:
-    """What a moment begins with, and what it has to end with.
+    """State at the beginning of a moment, and the required final state.
 
-    ``begin`` and ``total`` are processor seconds until the first job and until the end.
+    ``begin`` and ``total`` are processor seconds before the first job and in all.
     """
 
     base: Path
@@ -276,12 +276,12 @@ class Undisturbed:
         return sizes(self.finished)
 
     def growth(self, part: str) -> int:
-        """Bytes that the run adds below a folder."""
+        """Return the bytes that the run adds below a folder."""
         return size_on_disk(self.finished / part) - size_on_disk(self.start / part)
 
 
 def sizes(folder: Path) -> dict[str, int]:
-    """Bytes of all files, those that are gone while we look left out."""
+    """Return the sizes of all files; files that disappear meanwhile are omitted."""
     found = {}
     for part in PARTS:
         for path in (folder / part).rglob("*"):
@@ -324,7 +324,7 @@ def snakemake(*targets: str) -> list[str]:
 
 
 def undisturbed(base: Path) -> Undisturbed:
-    """Make the project, finish what takes long, then run the rest and measure it.
+    """Create the project, finish its slow part, then run the rest and measure it.
 
     Raises
     ------
@@ -369,7 +369,7 @@ def end_all(run: Run) -> None:
 
 @dataclass
 class Scene:
-    """A moment at work: its folder, the disturbed run, and what has to be put right before the next run."""
+    """Moment in progress: its folder, the disturbed run, and what must be repaired before the next run."""
 
     given: Undisturbed
     moment: Moment
@@ -393,7 +393,7 @@ class Scene:
         return self.run is None or self.run.ended()
 
     def watch(self) -> None:
-        """Note files whose size under a final name is not the final one."""
+        """Record files whose size under their final name is not the final size."""
         if not self.damaged:
             seen = half_written(self.given.sizes, sizes(self.folder))
             self.written += [name for name in seen if name not in self.written]
@@ -402,7 +402,7 @@ class Scene:
         return str(self.rng.choice(sorted(files)))
 
     def until(self, found: Callable[[], list[str]]) -> list[str]:
-        """What there is, as soon as there is any, or at the end of the run."""
+        """Return a result as soon as there is one, or at the end of the run."""
         wait(lambda: bool(found()) or self.over(), HANGING, self.watch)
         return found()
 
@@ -442,7 +442,7 @@ def _int_then_term(scene: Scene) -> None:
 
 
 def _unwritable(scene: Scene) -> None:
-    """A folder that still gets files, or the next one above it that is there."""
+    """Return a folder that still gets files, or its nearest existing parent."""
     present = sizes(scene.folder)
     names = sorted({str(Path(name).parent) for name in scene.given.sizes.keys() - present.keys()})
     target = scene.path(str(scene.rng.choice([*names, "logs"]))) if names else scene.path("results")
@@ -491,7 +491,7 @@ def _cut(scene: Scene) -> Callable[[Path], None]:
 
 
 def _bundles(folder: Path) -> list[tuple[Path, Path]]:
-    """Pairs of bundles of one folder with the same endings."""
+    """Return pairs of bundles in one folder with the same suffixes."""
     lists = sorted((folder / "results").rglob("*.sha256"))
     return [
         (a, b)
@@ -521,7 +521,7 @@ def _swap(scene: Scene) -> None:
 
 
 def _second_run(scene: Scene) -> None:
-    """Start another run; the first one pauses meanwhile, because it could be over before the other has begun."""
+    """Start another run while the first one is paused, as the first could otherwise end too early."""
     run, log = scene.current(), scene.folder.with_suffix(".second.log")
     if not run.ended():
         os.killpg(run.process.pid, signal.SIGSTOP)
@@ -537,7 +537,7 @@ def _second_run(scene: Scene) -> None:
 
 
 def _jump(scene: Scene) -> None:
-    """Move the clock; what is written from then on gets times by the moved one, on the disk too."""
+    """Move the clock, so that later files on the disk also get the changed time."""
     seconds = int(scene.rng.choice(JUMPS))
     clock = scene.folder.with_suffix(".clock")
     clock.write_text(f"{seconds:+d}\n")
@@ -573,7 +573,7 @@ ACTIONS: dict[str, Callable[[Scene], None]] = {
 
 
 def _small_disk(scene: Scene, part: str) -> None:
-    """A disk of its own below a folder, with room for the moment's share of what the run adds."""
+    """Mount a disk below a folder, with space for the moment's share of what the run adds."""
     target = scene.path(part)
     target.mkdir(parents=True, exist_ok=True)
     _call("mount", "-t", "tmpfs", "-o", "size=1g,mode=755", "none", target)
@@ -587,7 +587,7 @@ def _small_disk(scene: Scene, part: str) -> None:
 
 
 def disturbed(given: Undisturbed, moment: Moment, code: str) -> tuple[Row, str]:
-    """What comes of a moment, and what the runs printed; the folder is removed unless something is wrong."""
+    """Return the outcome of a moment and the output of the runs; the folder is kept only if something is wrong."""
     kind = BY_NAME[moment.kind]
     row = Row(moment.seed, moment.number, moment.kind, moment.fraction, code)
     if reason := why_not(kind.name, given.mirror):
@@ -670,7 +670,7 @@ def _wait_for_moment(scene: Scene, row: Row) -> Row:
 
 
 def _after_first(scene: Scene, row: Row) -> Row:
-    """Wait for the disturbed run; look at what it left."""
+    """Wait for the disturbed run, and examine its remains."""
     if scene.run is None:
         return row
     run = scene.run
@@ -688,7 +688,7 @@ def _after_first(scene: Scene, row: Row) -> Row:
 
 
 def _locked(path: Path) -> bool:
-    """Whether somebody holds a kernel lock."""
+    """Return whether a process holds a kernel lock."""
     if not path.exists():
         return False
     with path.open("rb") as stream:
@@ -700,7 +700,7 @@ def _locked(path: Path) -> bool:
 
 
 def _said(scene: Scene, row: Row, first: str) -> Row:
-    """The line that was due: of a run that failed, or of a second one that was refused."""
+    """Return the required line, from a run that failed or from a second run that was rejected."""
     kind = BY_NAME[row.kind]
     if kind.completes and row.ended != 0:
         row = replace(row, silent=1)
@@ -730,7 +730,7 @@ def _repaired(scene: Scene, row: Row) -> tuple[Row, str]:
 
 @contextlib.contextmanager
 def base_folder(base: Path) -> Iterator[Path]:
-    """The folder of all moments; in the end only what is kept of it stays."""
+    """Yield the folder of all moments; only kept moments remain in it."""
     try:
         yield base
     finally:

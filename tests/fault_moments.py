@@ -1,6 +1,6 @@
-"""Which faults a run is exposed to and when, how trees of files are compared, and the table of what came out.
+"""Plan of the faults of a run and their times, comparison of file trees, and the table of outcomes.
 
-Nothing in here starts a process or writes a file but the table; `fault_machine` does the rest.
+This module starts no process and writes only the table; `fault_machine` does the rest.
 """
 
 from __future__ import annotations
@@ -97,14 +97,14 @@ class Moment:
     fraction: float
 
     def rng(self) -> np.random.Generator:
-        """What else is chosen: which file, which of several jobs, how long between two signals."""
+        """Return the generator of all further choices, such as the file, the job and the time between two signals."""
         return np.random.default_rng(np.random.SeedSequence([self.seed, self.number, 1]))
 
 
 def plan(seed: int, moments: int, kinds: Sequence[str] = tuple(BY_NAME)) -> list[Moment]:
-    """Moments in their order: the first ones of a longer plan are those of a shorter one.
+    """Return the moments in order; a longer plan begins with the moments of a shorter one.
 
-    Every kind has its turn before one comes again, in an order that is drawn each time.
+    Each kind occurs once before any kind occurs again, in a new random order each time.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def _fraction(seed: int, number: int, kind: Kind) -> float:
 
 
 def tree(folder: Path, parts: Iterable[str]) -> dict[str, str]:
-    """Digests of all files below some parts of a folder, by their names relative to it; links are what they name."""
+    """Return digests of all files below some parts of a folder, by relative name; a link counts by its target."""
     found = {}
     for part in parts:
         for path in sorted((folder / part).rglob("*")):
@@ -155,10 +155,10 @@ def tree(folder: Path, parts: Iterable[str]) -> dict[str, str]:
 
 
 def differences(expected: Mapping[str, str], found: Mapping[str, str]) -> list[str]:
-    """What differs between two trees, a line per file; none if they are equal.
+    """Return the differences between two trees, a line per file.
 
-    Drawings that are kept for later runs may be missing: `shuffledp repair` removes damaged ones, and the next run that
-    draws their paper makes them again.
+    Stored drawings may be missing: `shuffledp repair` removes damaged drawings, and the next run that draws their paper
+    makes them again.
     """
     return [
         *(f"missing {name}" for name in sorted(expected.keys() - found.keys()) if not KEPT.match(name)),
@@ -172,9 +172,9 @@ def differences(expected: Mapping[str, str], found: Mapping[str, str]) -> list[s
 
 
 def half_written(expected: Mapping[str, Any], found: Mapping[str, Any]) -> list[str]:
-    """Files that stand there under a final name and are not what they are in the end; absent ones are none.
+    """Return files with a final name but without their final content; absent files are not listed.
 
-    Unfinished files have names of their own: temporary ones, and downloads that may be continued.
+    Unfinished files have other names: temporary files, and downloads that can be resumed.
     """
     return sorted(
         name
@@ -189,7 +189,7 @@ def half_written(expected: Mapping[str, Any], found: Mapping[str, Any]) -> list[
 
 @dataclass(frozen=True)
 class Row:
-    """What came of a moment.
+    """Outcome of a moment.
 
     Parameters
     ----------
@@ -256,7 +256,7 @@ class Row:
 
     @property
     def bad(self) -> bool:
-        """Whether something was lost, wrong or left."""
+        """True if something was lost, wrong or left behind."""
         counts = (self.hung, self.silent, self.half_written, self.left, self.locked, self.restarted)
         return not self.impossible and (any(counts) or self.different > 0)
 
@@ -266,7 +266,7 @@ _READ = {"int": int, "float": float, "str": str}
 
 
 def read(table: Path) -> list[Row]:
-    """The rows of a table in their order; none where there is none. A line that was cut off is left out."""
+    """Return the rows of a table in order, without an incomplete last line; no rows without a table."""
     if not table.is_file():
         return []
     whole, _, _ = table.read_text(encoding="utf-8").rpartition("\n")
@@ -278,7 +278,7 @@ def read(table: Path) -> list[Row]:
 
 
 def add(table: Path, row: Row) -> None:
-    """Append a row as one line; what an interrupted run left of one is removed before."""
+    """Append a row as one line, and first remove an incomplete line of an interrupted run."""
     table.parent.mkdir(parents=True, exist_ok=True)
     text = table.read_bytes() if table.is_file() else b""
     whole = text[: text.rfind(b"\n") + 1]
@@ -292,19 +292,19 @@ def add(table: Path, row: Row) -> None:
 
 
 def missing(planned: Iterable[Moment], rows: Iterable[Row], code: str) -> Iterator[Moment]:
-    """Moments without a row of the present code; what was not possible may be by now."""
+    """Return moments without a row for the present code; impossible ones are included, as they may be possible now."""
     known = {row.moment for row in rows if row.code == code and not row.impossible}
     yield from (moment for moment in planned if moment not in known)
 
 
 def of_plan(planned: Collection[Moment], rows: Iterable[Row], code: str) -> list[Row]:
-    """The rows of a plan's moments with the present code, the last one of each, in the order of the plan."""
+    """Return the last row of each moment of a plan with the present code, in the order of the plan."""
     found = {row.moment: row for row in rows if row.code == code}
     return [found[moment] for moment in planned if moment in found]
 
 
 def digest(folder: Path, parts: Iterable[str]) -> str:
-    """Of the content of files, and of all Python files, rules and settings below folders."""
+    """Return a digest of files, and of all Python files, rules and settings below folders."""
     total = hashlib.sha256()
     for part in parts:
         path = folder / part
@@ -322,7 +322,7 @@ def _is_code(path: Path) -> bool:
 
 
 def line_that_says(output: str, pattern: str) -> str:
-    """The first line of an output in which a pattern is found; empty if there is none."""
+    """Return the first line of an output that matches a pattern; empty if there is none."""
     return next((line.strip() for line in output.splitlines() if re.search(pattern, line)), "")
 
 
@@ -331,7 +331,7 @@ COLUMNS += ("half-written files", "no line about it", "CPU s to restart")
 
 
 def summary(rows: Collection[Row]) -> str:
-    """A table in Markdown with a row per kind that was tried, all of them last, and what could not be tried."""
+    """Return a Markdown table with a row per tried kind, a row of totals, and the impossible kinds."""
     done = [row for row in rows if not row.impossible]
     lines = [f"| {' | '.join(COLUMNS)} |", f"|{' --- |' * len(COLUMNS)}"]
     named = [(kind.what, [row for row in done if row.kind == kind.name]) for kind in KINDS]

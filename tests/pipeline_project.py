@@ -1,4 +1,4 @@
-"""A copy of the project's workflow in a folder of its own, and the real Snakemake run in it."""
+"""Copy of the project's workflow in a separate folder, in which Snakemake runs."""
 
 import os
 import re
@@ -48,7 +48,7 @@ tables:
 
 @dataclass(frozen=True)
 class Project:
-    """A project folder to run the workflow in."""
+    """Project folder in which the workflow runs."""
 
     folder: Path
 
@@ -66,9 +66,9 @@ class Project:
 
     @contextmanager
     def running(self, *arguments: str) -> Iterator[subprocess.Popen[str]]:
-        """A run in a process group of its own, so that it can be killed like a crashed terminal would.
+        """Start a run in its own process group, so that a test can kill it like a crashed terminal.
 
-        What is left of it at the end, of a test that has failed for example, is killed.
+        At the end all remaining processes are killed, for example after a failed test.
         """
         process = subprocess.Popen(
             self.command(*arguments),
@@ -104,20 +104,20 @@ class Project:
         return done.stdout
 
     def tables(self, results: str = "results/quick") -> dict[str, bytes]:
-        """Bytes of all result tables."""
+        """Return the bytes of all result tables."""
         found = sorted((self.folder / results / "runs").rglob("*.parquet"))
         return {str(p.relative_to(self.folder)): p.read_bytes() for p in found}
 
     def jobs_of(self, output: str) -> set[str]:
-        """Methods whose jobs ran, by the line that each prints when it is done."""
+        """Return the methods whose jobs ran, by the line that each prints at its end."""
         return set(METHOD_DONE.findall(output))
 
 
 @dataclass(frozen=True)
 class QuickRun:
-    """A finished quick run, for all tests that only look at it.
+    """Finished quick run, for all tests that only read it.
 
-    ``output`` is what it printed, ``refused`` a second run that was started in its folder while it was at work.
+    ``output`` is its output; ``refused`` is a second run that was started in its folder at the same time.
     """
 
     project: Project
@@ -130,7 +130,7 @@ class QuickRun:
 
 
 def read_until(process: subprocess.Popen[str], pattern: str | re.Pattern[str], times: int = 1) -> str:
-    """What a run prints up to the line in which a pattern is found for this many times."""
+    """Return a run's output up to the line that contains the n-th match of a pattern."""
     lines: list[str] = []
     assert process.stdout is not None
     while times > 0:
@@ -142,13 +142,13 @@ def read_until(process: subprocess.Popen[str], pattern: str | re.Pattern[str], t
 
 
 def kill(process: subprocess.Popen[str]) -> None:
-    """Kill the main process alone, as the kernel would when memory runs out; its scripts are left behind."""
+    """Kill only the main process, as the kernel does when memory is exhausted; its scripts remain."""
     process.send_signal(signal.SIGKILL)
     process.communicate()
 
 
 def copy_of_project(folder: Path) -> Project:
-    """The project's workflow, with a paper called ``tiny`` added: two methods on a small grid."""
+    """Copy the project's workflow, with another paper called ``tiny``: two methods on a small grid."""
     for part in PARTS:
         source = ROOT / part
         if source.is_dir():

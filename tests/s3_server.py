@@ -1,4 +1,4 @@
-"""A server of S3 on this machine, for tests of storage and of remote data."""
+"""S3 server on this machine, for tests of storage and remote data."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ opened = build_opener(ProxyHandler({})).open
 
 @contextmanager
 def s3(log: Path, **environment: str) -> Iterator[str]:
-    """The address of an S3 server of this test's own, with a bucket."""
+    """Start an S3 server for one test with a bucket, and return its address."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

@@ -1,4 +1,4 @@
-"""Scripts of the project as modules: tools/, benchmarks/ and workflow/scripts/ are in no package."""
+"""Scripts of the project as modules, because tools/, benchmarks/ and workflow/scripts/ are in no package."""
 
 import importlib.util
 import sys
@@ -9,7 +9,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def script(file: str) -> ModuleType:
-    """The module of a file, named from the project's folder, loaded anew."""
+    """Import a file anew, given by its path from the project's folder."""
     name = f"script_{Path(file).stem}"
     spec = importlib.util.spec_from_file_location(name, ROOT / file)
     assert spec is not None and spec.loader is not None

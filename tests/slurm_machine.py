@@ -1,7 +1,7 @@
-"""Slurm on this machine alone: daemons of its own in a folder of its own, which end with the test.
+"""Slurm on this machine: separate daemons in a separate folder, which end with the test.
 
-The node is another machine as far as a job can tell: it has a name and process numbers of its own, so that a job cannot
-look at the processes of whoever submitted it. Folders and the loopback network are shared.
+The node looks like another machine to a job: it has its own name and process numbers, so that a job cannot see the
+submitter's processes. Folders and the loopback network are shared.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ SLURM_CONF={folder}/slurm.conf exec {srun} "$@"
 
 
 def what_is_missing() -> str | None:
-    """Why Slurm cannot be started here, or None."""
+    """Return why Slurm cannot start here, or None."""
     if missing := [name for name in PROGRAMS if shutil.which(name) is None]:
         return f"not installed: {', '.join(missing)} (Debian: apt-get install slurm-wlm munge)"
     if find_spec(PLUGIN) is None:
@@ -79,7 +79,7 @@ def what_is_missing() -> str | None:
 
 
 def must_run() -> bool:
-    """Whether this is continuous integration, where what is missing is a failure."""
+    """Return whether this is continuous integration, where a missing requirement is a failure."""
     return os.environ.get("CI") == "true"
 
 
@@ -91,7 +91,7 @@ class Slurm:
 
     @property
     def environment(self) -> dict[str, str]:
-        """What its commands have to be called with."""
+        """Environment variables for Slurm's commands."""
         return {
             "SLURM_CONF": str(self.folder / "slurm.conf"),
             "PATH": f"{self.folder / 'bin'}{os.pathsep}{os.environ['PATH']}",
@@ -109,18 +109,18 @@ class Slurm:
         return done.stdout if done.returncode == 0 else ""
 
     def jobs(self) -> dict[str, str]:
-        """State of every job since the cluster was started, in the order of submission."""
+        """Return the states of all jobs since the start of the cluster, in the order of submission."""
         lines = self.ask("squeue", "--states=all", "--noheader", "--sort=i", "--format=%i %T").splitlines()
         return dict(line.split() for line in lines)
 
     def idle(self) -> bool:
-        """Whether no job waits or runs, and the node can take one."""
+        """Return whether no job waits or runs, and the node can take one."""
         return (
             not ACTIVE & set(self.jobs().values()) and self.ask("sinfo", "-h", "-o", "%T").strip() == "idle"
         )
 
     def log(self) -> str:
-        """What the daemons said."""
+        """Return the logs of the daemons."""
         return "\n".join(
             f"{file.name}:\n{file.read_text(errors='replace')[-3000:]}"
             for file in sorted(self.folder.glob("*.log"))
@@ -137,7 +137,7 @@ def _free_ports(count: int) -> list[int]:
 
 @contextmanager
 def slurm(folder: Path) -> Iterator[Slurm]:
-    """Slurm with one node of two processors; everything that it started is killed in the end, whatever happens."""
+    """Start Slurm with one node of two processors; every started process is killed at the end."""
     (folder / "munge.key").write_bytes(os.urandom(64))
     (folder / "munge.key").chmod(0o400)
     for name in ("state", "spool", "bin"):

@@ -1,4 +1,4 @@
-"""The comparison of answers with 50-digit sums: on a case by hand, and that it finds answers on the wrong side."""
+"""The comparison with 50-digit sums is right for a case by hand, and finds results on the wrong side."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""The appendix has the main claim of every paper and the commands that `make test-artifact` runs."""
+"""The appendix has every paper's main claim, and the commands that `make test-artifact` runs."""
 
 import re
 from pathlib import Path
@@ -57,7 +57,7 @@ def test_the_first_commands_install_from_the_archive_alone(tool):
 
 
 def test_an_image_has_nothing_that_a_run_makes():
-    """Patterns of .dockerignore begin at the root, those of .gitignore match in every folder."""
+    """Patterns in .dockerignore begin at the root, and patterns in .gitignore match in every folder."""
     ignored, left_out = (
         [line for line in (ROOT / name).read_text().splitlines() if line and line[0] not in "#"]
         for name in (".gitignore", ".dockerignore")

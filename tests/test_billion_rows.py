@@ -1,4 +1,4 @@
-"""Counting very many rows in every way, with few."""
+"""Every way to count very many rows, tested with few rows."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def project(tmp_path, monkeypatch):
 
 @pytest.fixture
 def bundle(project):
-    """The project with the results of its one method."""
+    """Return the project with the results of its only method."""
     settings = load_settings(yaml.safe_load(CONFIG), project)
     job = settings.papers["demo"].experiments["coins"].job("local", 7)
     done = runner.run(job, prepared=project, root=project)

@@ -1,4 +1,4 @@
-"""The rule of thumb of tools/comparison_rule.py, in a few of its settings."""
+"""The rule of thumb in tools/comparison_rule.py, in some of its settings."""
 
 from __future__ import annotations
 

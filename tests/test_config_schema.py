@@ -1,4 +1,4 @@
-"""config/schema/*.json are current, accept the files of the project, and refuse nothing that the grammar accepts."""
+"""The schemas in config/schema are current, accept the project's files, and reject no valid file."""
 
 import copy
 import json

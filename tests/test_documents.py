@@ -1,4 +1,4 @@
-"""README, CONTRIBUTING and CHANGELOG name what exists: paths, links, make targets, commands, modules, columns."""
+"""README, CONTRIBUTING and CHANGELOG only name existing paths, links, make targets, commands, modules and columns."""
 
 from __future__ import annotations
 
@@ -44,14 +44,14 @@ def text_of(page: Path) -> str:
 
 
 def spans(text: str) -> list[str]:
-    """Everything between backticks, and every line of a block of commands without its comment."""
+    """Return all text between backticks, and the lines of blocks of commands without comments."""
     blocks = re.findall(r"^```sh\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
     lines = [line.partition(" #")[0].strip() for block in blocks for line in block.splitlines()]
     return re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```", "", text, flags=re.M | re.S)) + lines
 
 
 def paths(text: str) -> set[str]:
-    """What looks like a path of this repository: words of spans with a folder of it or a known suffix."""
+    """Return words that look like paths of this repository: they have one of its folders or a known suffix."""
     folders = {path.name for path in ROOT.iterdir() if path.is_dir()}
     words = {word.partition(":")[0] for span in spans(text) for word in span.split() if PATH.match(word)}
     likely = {w for w in words if (w.partition("/")[0] in folders and "/" in w) or Path(w).suffix in SUFFIXES}
@@ -59,7 +59,7 @@ def paths(text: str) -> set[str]:
 
 
 def targets() -> set[str]:
-    """Targets of the Makefile; of a pattern, each file that it can make."""
+    """Return the targets of the Makefile; a pattern gives each file that it can make."""
     found = set(re.findall(r"^([a-z][a-z-]*):", text_of(ROOT / "Makefile"), re.MULTILINE))
     return found | {f".venv/.installed-{lock.stem}" for lock in (ROOT / "locks").glob("*.txt")}
 
@@ -106,7 +106,7 @@ UNNAMED = ("env",)
 
 
 def resolves(name: str) -> bool:
-    """Whether a dotted name is a module, or leads to something in one."""
+    """Return whether a dotted name is a module, or an object in a module."""
     parts = name.split(".")
     for end in range(len(parts), 0, -1):
         try:
@@ -148,7 +148,7 @@ BRITISH = re.compile(
 
 
 def british(text: str) -> list[str]:
-    """Words in British spelling, outside of code and quotations between backticks."""
+    """Return words in British spelling, outside of code and of quotations between backticks."""
     return [found[0] for found in BRITISH.finditer(re.sub(r"```.*?```|`[^`\n]*`", "", text, flags=re.DOTALL))]
 
 
@@ -161,7 +161,7 @@ def test_pages_are_spelled_as_the_field_writes(page):
 
 
 def test_no_page_and_no_message_installs_the_package_by_its_name():
-    """The name is not registered: who registers it would be installed. A clone's folder and a wheel's file are ours."""
+    """The name is not registered, so that anybody could register it. A clone's folder and a wheel's file are safe."""
     by_name = re.compile(r"pip install (-\S+ )*['\"]?shuffledp(?![\w./<{-])")
     texts = [
         *EVERY_PAGE,

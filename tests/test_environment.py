@@ -22,7 +22,7 @@ PIN = re.compile(r"^([a-z0-9._-]+)==(\S+)( ; .*?)? \\\n((?: +--hash=sha256:[0-9a
 
 
 def pins(lock: Path) -> dict[str, set[str]]:
-    """Versions per package; several where they depend on Python or the platform."""
+    """Return the versions of each package, several if they depend on Python or the platform."""
     found: dict[str, set[str]] = {}
     for name, version, *_ in PIN.findall(lock.read_text()):
         found.setdefault(name, set()).add(version)
@@ -122,14 +122,14 @@ CALLED = {
 
 
 def source(*folders: str) -> Iterator[ast.Module]:
-    """Everything in Python in some folders."""
+    """Return all Python source in some folders."""
     for folder in folders:
         for path in sorted((ROOT / folder).rglob("*.py")):
             yield ast.parse(path.read_text(encoding="utf-8"))
 
 
 def translated(path: Path) -> str:
-    """A rule file as the Python that Snakemake makes of it."""
+    """Return a rule file as the Python code that Snakemake generates from it."""
     given = SimpleNamespace(get_path_or_uri=lambda secret_free: str(path))
     workflow = SimpleNamespace(sourcecache=SimpleNamespace(open=lambda source: path.open()))
     code: str = parse(given, workflow, {})[0]
@@ -137,7 +137,7 @@ def translated(path: Path) -> str:
 
 
 def third_parties(trees: Iterable[ast.Module]) -> set[str]:
-    """Packages that code imports at any depth, under the names they are installed by."""
+    """Return the packages that code imports at any depth, under the names by which they are installed."""
     found = set()
     for tree in trees:
         for node in ast.walk(tree):
@@ -202,7 +202,7 @@ LIBRARY_FILES = (
 
 
 def top_level(tree: ast.Module) -> ast.Module:
-    """A module with what it imports when it is imported itself."""
+    """Return a module with only the imports that run when it is imported."""
     return ast.Module([node for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)], [])
 
 
@@ -283,7 +283,7 @@ FORBIDDEN = {
 
 
 def test_the_profile_of_a_cluster_has_every_setting_of_the_default_one():
-    """It is read alone, because the default one would win; a failing job is named by the main process, so not quietly."""
+    """This profile is read without the default one. The main process names a failing job, so the run is not quiet."""
     default, cluster = (
         yaml.safe_load((ROOT / f"profiles/{name}/config.yaml").read_text("utf-8"))
         for name in ("default", "slurm")

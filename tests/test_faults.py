@@ -1,4 +1,4 @@
-"""The plan of faults, the comparison of trees, the table and the counts; and what finds processes and locks."""
+"""The plan of faults, the comparison of trees, the table and its counts, and the search for processes and locks."""
 
 import fcntl
 import signal

@@ -1,4 +1,4 @@
-"""The gallery holds what a run drew; only what has changed is written, and what is not current is found."""
+"""The gallery has the pictures of a run; only changed pictures are written, and outdated pictures are found."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def tool() -> ModuleType:
 
 @pytest.fixture
 def paper(tmp_path):
-    """Two figures, one of them in two accountings, and a table."""
+    """Write two figures, one of them under two accountings, and a table."""
     made = folder(tmp_path / "results", "dump", "DUMP")
     made.figure("fig4_printed", 2)
     made.figure("fig4_exact", 2)
@@ -47,7 +47,7 @@ def places(tmp_path):
 
 
 def written(gallery: Path) -> dict[str, tuple[int, bytes]]:
-    """Inode and content of every file: a file that is written again has another inode."""
+    """Return the inode and the content of every file; a rewritten file has another inode."""
     return {
         str(p.relative_to(gallery)): (p.stat().st_ino, p.read_bytes())
         for p in sorted(gallery.rglob("*"))
@@ -80,7 +80,7 @@ def test_a_picture_is_small_and_shows_the_same(tool, paper):
 
 
 def with_many_curves() -> bytes:
-    """A picture with twenty colors of lines and markers among their smoothed edges and gray ones."""
+    """Draw a picture with twenty colors of lines and markers, their smoothed edges, and grays."""
     figure = Figure(figsize=(9, 4))
     for panel, ax in enumerate(figure.subplots(1, 3)):
         for i in range(20):
@@ -226,5 +226,5 @@ def test_too_many_bytes_are_found(tool, paper, places, monkeypatch):
 
 
 def test_the_gallery_of_the_repository_is_whole(tool):
-    """Whether it is that of the results says ``make release-check``, because it needs results at the papers' scale."""
+    """``make release-check`` compares the gallery with results at the papers' scale."""
     assert tool.damaged(ROOT / "docs/gallery") == []

@@ -1,4 +1,4 @@
-"""The code of the documentation's pages runs as it stands, and their files make what they say."""
+"""The code in the documentation's pages runs unchanged, and the pages' files have the stated results."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_the_code_of_the_data_page_gives_what_its_comments_say(tmp_path, monkeyp
 
 
 def saved_files(text: str) -> dict[str, str]:
-    """Files that a page asks to be saved, by path."""
+    """Return the files that a page's reader saves, by path."""
     return dict(re.findall(r"Save this\s+as `([^`]+)`:\n\n```\w+\n(.*?)^```$", text, re.M | re.S))
 
 

@@ -1,4 +1,4 @@
-"""Public doors offer every name of a package and load nothing before it is used."""
+"""Public packages offer all their names, and load nothing before a name is used."""
 
 from __future__ import annotations
 
@@ -209,7 +209,7 @@ for name in [*ready, *(set(modules) - set(ready))]:
 
 
 def failures(modules: list[str], **environment: str) -> list[str]:
-    """One line per module that cannot be imported first."""
+    """Return one line per module that cannot be imported first."""
     done = subprocess.run(
         [sys.executable, "-c", DRIVER],
         input=json.dumps(modules),
@@ -222,7 +222,7 @@ def failures(modules: list[str], **environment: str) -> list[str]:
 
 
 def test_every_module_can_be_imported_first():
-    """No module counts on another one having been imported before it."""
+    """No module relies on an earlier import of another."""
     modules = [
         ".".join(["shuffledp", *path.relative_to(PACKAGE).with_suffix("").parts]).removesuffix(".__init__")
         for path in sorted(PACKAGE.rglob("*.py"))

@@ -1,4 +1,4 @@
-"""Metadata are what tools/metadata.py writes, and agree with pyproject.toml, CHANGELOG.md and the configuration."""
+"""The metadata are current, and agree with pyproject.toml, CHANGELOG.md and the configuration."""
 
 import base64
 import json
@@ -55,7 +55,7 @@ def references(part):
 
 
 def check_crate(folder):
-    """Return the entities of a crate whose references lead to entities and whose files exist."""
+    """Return the entities of a crate, after checks that references lead to entities and files exist."""
     graph = json.loads((folder / "ro-crate-metadata.json").read_text())["@graph"]
     entities = {one["@id"]: one for one in graph}
     assert len(entities) == len(graph)

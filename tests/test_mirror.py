@@ -1,6 +1,6 @@
-"""The tests stand as the sources do: tests/X/test_Y.py is about src/shuffledp/X/Y.py.
+"""The tests mirror the sources: tests/X/test_Y.py is about src/shuffledp/X/Y.py.
 
-``test_package.py`` is about several modules of its folder's package, and a leading underscore is left out.
+``test_package.py`` is about several modules of its folder's package, and a leading underscore is omitted.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def files(folder: Path, pattern: str) -> list[str]:
 
 
 def own_file(module: str) -> str:
-    """The test file of a module, by the mirror."""
+    """Return the test file of a module."""
     path = Path(module)
     return (path.parent / f"test_{path.stem.lstrip('_')}.py").as_posix()
 
@@ -93,7 +93,7 @@ def test_the_exceptions_exist():
 
 
 def clocks(tree: ast.AST) -> list[str]:
-    """What a file reads of the clock; measuring belongs into benchmarks/, as ratios."""
+    """Return the reads of a clock in a file; measurements belong into benchmarks/, as ratios."""
     found = [
         f"line {node.lineno}: time.{node.attr}"
         for node in ast.walk(tree)
@@ -114,6 +114,6 @@ def clocks(tree: ast.AST) -> list[str]:
 
 
 def test_no_test_reads_a_clock():
-    """Except for waiting, which one helper does; see ``waiting.wait_until``."""
+    """Only the helper for waiting reads a clock; see ``waiting.wait_until``."""
     found = {file: clocks(ast.parse((TESTS / file).read_text("utf-8"))) for file in files(TESTS, "*.py")}
     assert {file for file, lines in found.items() if lines} == {"waiting.py"}, found

@@ -1,4 +1,4 @@
-"""The table of numerical errors: every public name is in it, its claims hold, and errors are found."""
+"""The table of numerical errors has every public name, its claims hold, and errors are found."""
 
 import pytest
 
@@ -21,7 +21,7 @@ def test_every_public_name_has_a_reference_or_a_reason():
 
 @pytest.mark.parametrize("name", [name for name, claim in CLAIMS.items() if claim.public not in SLOW])
 def test_claims_hold(name):
-    """Of closed forms in all settings; of sums in the third one, the first random one or a mixed corner."""
+    """Closed forms are tested in all settings; sums in the third, the first random one or a mixed corner."""
     claim = CLAIMS[name]
     settings = list(claim.settings())
     closed = max(claim.below, claim.above) <= 1e-12

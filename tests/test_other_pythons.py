@@ -1,4 +1,4 @@
-"""The script that runs the unit tests on other versions of Python never passes without an interpreter."""
+"""The script for unit tests on other versions of Python fails without an interpreter."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files that a command writes where its user says."""
+"""Files that a command writes at the user's paths."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_what_cannot_be_written_is_refused_before_anything_is_computed(folder, m
 
 
 def test_a_pipe_is_open_from_the_check_on(folder):
-    """A reader that is there when the command begins neither ends nor is waited for."""
+    """A reader of the pipe exists when the command begins; the reader does not end, and the command does not wait."""
     os.mkfifo("pipe")
     reader = os.open("pipe", os.O_RDONLY | os.O_NONBLOCK)
     output = checked({"--out": Path("pipe")})["--out"]

@@ -1,4 +1,4 @@
-"""The classifier of tools/outside_auditors.py: certificates below the exact eps, and above the claim for a bug."""
+"""The classifier in tools/outside_auditors.py: certificates below the exact eps, and above the claim for a fault."""
 
 from __future__ import annotations
 

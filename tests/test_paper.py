@@ -1,4 +1,4 @@
-"""The paper that reads its numbers from results: it builds, and stops where a file, a column or a row is missing."""
+"""The article that reads its numbers from results builds, and fails if a file, a column or a row is missing."""
 
 import csv
 import json
@@ -121,7 +121,7 @@ def test_a_missing_row_stops_the_build(build, tmp_path):
 
 
 def test_there_is_no_number_of_a_result_in_the_text():
-    """Numbers in the source are sizes and bounds of the layout, and years of references."""
+    """Numbers in the source are only sizes and bounds of the layout, and years of references."""
     text = (ROOT / "paper/paper.typ").read_text(encoding="utf-8")
     prose = [line for line in text.splitlines() if line[:1].isalpha()]
     assert not [line for line in prose if any(word[:1].isdigit() for word in line.split())]

@@ -1,4 +1,4 @@
-"""A billion users and a million values: what every protocol's fast law takes, and how it is measured and shown."""
+"""A billion users and a million values: the cost of every protocol's fast law, its measurement and its table."""
 
 import json
 import os
@@ -44,7 +44,7 @@ EVERY = [(kind, name) for kind in TASK_KINDS for name in available(kind)]
 
 @pytest.fixture(scope="module")
 def alone() -> Iterator[Callable[..., tuple[str, str, int]]]:
-    """Runs a case: its outcome, a note, and bytes."""
+    """Return a function that runs a case and returns its outcome, a note, and bytes."""
     known = {**os.environ, "PYTHONPATH": str(ROOT / "tests")}
     with subprocess.Popen(
         [sys.executable, "-c", RUNNER], env=known, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True

@@ -1,6 +1,6 @@
-"""What the documentation is built with: links, formulas, code that is run, notebooks, the gallery and the reference.
+"""Build of the documentation: links, formulas, executed code, notebooks, the gallery and the reference.
 
-The built site itself is checked by ``make docs-check``, because it needs packages that tests do not.
+``make docs-check`` checks the built site, because this needs packages that tests do not.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def test_links_lead_to_pages_and_what_has_none_is_named(text, source, page, show
 
 
 def known(latex: str, display: str) -> str:
-    """Stand for the converter: shows commands that it does not know, as that does."""
+    """Replace the converter: return commands that it does not know unchanged, as the converter does."""
     return f"<math display='{display}'><mi>{latex}</mi></math>"
 
 
@@ -245,7 +245,7 @@ def test_every_protocol_stands_under_its_trust():
 
 
 def listed(nav: object) -> list[str]:
-    """Pages of a navigation, at any depth."""
+    """Return the pages of a navigation, at any depth."""
     if isinstance(nav, str):
         return [nav]
     parts = nav.values() if isinstance(nav, dict) else nav
@@ -266,7 +266,7 @@ def test_every_page_is_in_the_navigation_and_loads_nothing_from_elsewhere():
 
 
 def test_the_build_fails_on_warnings():
-    """With ``--quiet`` mkdocs does not count them, and ``--strict`` lets dead links pass."""
+    """With ``--quiet`` mkdocs does not count warnings, and ``--strict`` accepts dead links."""
     makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
     builds = re.findall(r"^.*mkdocs build(.*)$", makefile, re.M)
     assert [build.split() for build in builds] == [["--strict"]]

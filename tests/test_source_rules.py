@@ -1,4 +1,4 @@
-"""Rules of the sources that the contracts on imports in pyproject.toml do not cover; the source is parsed."""
+"""Rules for sources that the import contracts in pyproject.toml do not cover; sources are parsed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MAY_PRINT = {"cli", "protocols.client.files"}  # the latter is copied into progr
 
 
 def paths() -> dict[str, Path]:
-    """Every module below the package by its dotted name there: ``accounting.errors``, ``accounting``, ``tasks``."""
+    """Return every module of the package by its dotted name without the package: ``accounting.errors``, ``tasks``."""
     found = {}
     for path in sorted(PACKAGE.rglob("*.py")):
         parts = list(path.relative_to(PACKAGE).with_suffix("").parts)
@@ -35,12 +35,12 @@ PUBLIC = {
 
 @cache
 def modules() -> dict[str, ast.Module]:
-    """Every module, parsed by the first test that needs it."""
+    """Return every module, parsed once for all tests."""
     return {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in PATHS.items()}
 
 
 def wrong(found, of=lambda module: True) -> str:
-    """Places that a rule finds in modules, a line each."""
+    """Return the places that a rule finds in modules, a line each."""
     return "\n".join(
         f"{module}, line {line}: {what}"
         for module, tree in modules().items()
@@ -50,7 +50,7 @@ def wrong(found, of=lambda module: True) -> str:
 
 
 def random_numbers(tree: ast.AST) -> Iterator[tuple[int, str]]:
-    """Line and name of everything that draws random numbers, or is handed a generator."""
+    """Return line and name of code that draws random numbers or takes a generator."""
     libraries = {"random", "secrets", "uuid", "numpy.random"}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -65,7 +65,7 @@ def random_numbers(tree: ast.AST) -> Iterator[tuple[int, str]]:
 
 
 def prints(tree: ast.AST) -> Iterator[tuple[int, str]]:
-    """Line and name of everything that writes to the terminal."""
+    """Return line and name of code that writes to the terminal."""
     for node in ast.walk(tree):
         if (
             isinstance(node, ast.Call)
@@ -78,7 +78,7 @@ def prints(tree: ast.AST) -> Iterator[tuple[int, str]]:
 
 
 def through_public_package(tree: ast.AST) -> Iterator[tuple[int, str]]:
-    """Line and name of imports from a public package instead of the module that defines the name."""
+    """Return line and name of imports from a public package instead of the defining module."""
     for node in ast.walk(tree):
         names: list[str] = []
         if isinstance(node, ast.Import):

@@ -35,7 +35,7 @@ def test_a_writer_that_dies_midway_leaves_the_old_file_and_nothing_else(tmp_path
 
 
 def test_a_full_disk_is_reported_with_the_file_that_found_no_room(tmp_path, monkeypatch):
-    """The system's own error of a write, unlike that of opening a file, names none."""
+    """The system's error for a write names no file, unlike its error for opening one."""
 
     def full(descriptor):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -160,7 +160,7 @@ def test_a_file_that_the_list_does_not_name_is_not_verified(tmp_path):
 
 
 def test_bundles_that_were_exchanged_as_a_whole_are_noticed(tmp_path):
-    """Of two experiments with a method of the same name, all files and the list with them."""
+    """Two experiments have a method of the same name; all files and the list are exchanged."""
     for experiment in "ab":
         folder = tmp_path / "runs/paper" / experiment
         publish(folder / "m.sha256", {folder / "m.json": experiment.encode()}, folders=3)
@@ -207,7 +207,7 @@ def test_damaged_names_the_files_that_differ(tmp_path):
 
 
 def test_what_a_killed_process_left_is_removed_when_its_bundle_is_published_again(tmp_path):
-    """A job that is ended between writing and renaming cannot clean up: its file stayed beside the results."""
+    """A job that is killed between writing and renaming cannot remove its temporary file."""
     ended = subprocess.run(
         [sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, text=True, check=True
     )

@@ -1,4 +1,4 @@
-"""The table of packages, their lines and imports."""
+"""The table of packages, with their lines and imports."""
 
 import subprocess
 import sys
@@ -24,7 +24,7 @@ def test_every_package_has_a_row_and_every_exception_a_module(structure):
 
 
 def test_the_start_of_the_library_runs_and_loads_none_of_the_slow_modules_of_scipy(structure):
-    """What takes long to import is imported where it is needed; how long the rest takes is in docs/benchmarks.md."""
+    """Slow modules are imported only where they are needed; docs/benchmarks.md has the time of the rest."""
     slow = "{'scipy.' + name for name in ('optimize', 'stats', 'signal', 'sparse', 'linalg', 'integrate')}"
     for program in structure.STARTS_OF_THE_LIBRARY.values():
         check = (

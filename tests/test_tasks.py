@@ -1,4 +1,4 @@
-"""Validation of what users write, and the metrics."""
+"""Validation of users' input, and the metrics."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""The table of where the pipeline's time goes adds up."""
+"""The table of the pipeline's run time adds up."""
 
 from pathlib import Path
 

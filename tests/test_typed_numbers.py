@@ -1,4 +1,4 @@
-"""No number that a run gives is typed into the prose of a page: digits are references, settings or generated."""
+"""No number that a run computes is typed in a page's prose: digits are references, settings or generated."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ WORDS = (
 
 
 def without_settings(text: str) -> str:
-    """A page without the columns of its tables of settings."""
+    """Return a page without the columns of its tables of settings."""
     kept, columns = [], ()
     for line in text.splitlines():
         if line.startswith("## "):
@@ -78,7 +78,7 @@ def without_settings(text: str) -> str:
 
 
 def typed(text: str) -> list[str]:
-    """Numbers of a page's prose that stand there without being generated."""
+    """Return numbers in a page's prose that are not generated."""
     text = without_settings(text)
     for pattern in NO_PROSE:
         text = re.sub(pattern, " x ", text, flags=re.DOTALL | re.MULTILINE)
@@ -99,7 +99,7 @@ def test_every_page_is_read_or_excepted():
 
 
 def test_a_generated_number_does_not_begin_a_line():
-    """There it would begin a block of HTML, and the sentence would end."""
+    """Such a number would begin a block of HTML and end the sentence."""
     for page in PAGES:
         assert (
             re.findall(r"^\s*(?:[*-] )?<!-- value .*$", page.read_text(encoding="utf-8"), re.MULTILINE) == []

@@ -1,4 +1,4 @@
-"""The wheel, built and installed into a fresh environment with numpy, scipy and click: the library and its command."""
+"""The wheel in a new environment with numpy, scipy and click: the library and its command."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ENVIRONMENT = {
 
 
 def uv(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run the project's own uv, which has the build backend in it."""
+    """Run the project's uv, which contains the build backend."""
     return subprocess.run(
         [sys.executable, "-m", "uv", *arguments],
         cwd=ROOT,
@@ -43,7 +43,7 @@ def done(*arguments: str) -> None:
 
 @dataclass(frozen=True)
 class Environment:
-    """An environment of its own, in a folder of its own."""
+    """Separate environment in a separate folder."""
 
     folder: Path
 
@@ -64,7 +64,7 @@ class Environment:
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel, built from the source distribution, as `make wheel` does."""
+    """Build the wheel from the source distribution, as `make wheel` does."""
     folder = tmp_path_factory.mktemp("dist")
     done("build", "--quiet", "--out-dir", str(folder), str(ROOT))
     assert len(list(folder.glob("*.tar.gz"))) == 1
@@ -74,7 +74,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def alone(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Environment:
-    """An environment with the wheel and what it requires, in the locked versions."""
+    """Return an environment with the wheel and its requirements, in the locked versions."""
     environment = Environment(tmp_path_factory.mktemp("alone") / "venv")
     done("venv", "--quiet", "--python", sys.executable, str(environment.folder))
     install = ["pip", "install", "--quiet", "--python", environment.python]

@@ -1,4 +1,4 @@
-"""Docstrings, pages and captions keep to the rule for words: patterns that readers stumbled over are rare."""
+"""Docstrings, pages and captions follow the rule for words: patterns of unclear sentences are rare."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def docstrings() -> Iterator[tuple[str, str]]:
 
 
 def sentences() -> Iterator[tuple[str, str]]:
-    """Sentences of at least five words, without code, tables, headings and marks."""
+    """Yield sentences of at least five words, without code, tables, headings and marks."""
     for page in (*PAGES, *CAPTIONS):
         text = re.sub(r"```.*?```|{%.*?%}|{#.*?#}", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
         text = " ".join(re.sub(r"^\|.*$|^#.*$|<!--.*?-->", "", text, flags=re.MULTILINE).split())

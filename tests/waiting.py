@@ -1,11 +1,11 @@
-"""Wait for another process: the only place among the tests that reads a clock."""
+"""Waiting for another process; no other test code reads a clock."""
 
 import time
 from collections.abc import Callable
 
 
 def wait_until(condition: Callable[[], bool], seconds: float = 60.0) -> bool:
-    """Whether a condition became true; the limit ends tests that would hang and is no measure of anything."""
+    """Return whether a condition became true; the time limit only ends tests that would not end."""
     deadline = time.monotonic() + seconds
     while not (met := condition()) and time.monotonic() < deadline:
         time.sleep(0.02)

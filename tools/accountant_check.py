@@ -1,6 +1,6 @@
-"""Answers of the accountant against sums over all outcomes in 50-digit arithmetic, on a grid; ten CPU minutes.
+"""Results of the accountant against sums over all outcomes in 50-digit arithmetic, on a grid; ten CPU minutes.
 
-Every eps of an answer is checked by the divergence. At the proven eps the divergence of the reduction is at most delta,
+Every eps in a result is checked by the divergence. At the proven eps the divergence of the reduction is at most delta,
 and just below it larger. At the lower bound on eps the divergence of a data set is at least delta, and just above it
 smaller. The laws follow from the definitions of the randomizers, without the accounting. Each direction of random
 allocation is checked in the same way: for pure steps by sums over the number of steps with the likelier outcome, for
@@ -11,7 +11,7 @@ one and two Gaussian steps by integrals.
     python tools/accountant_check.py --page          # also writes the results into docs/accountant.md
 
 Each finished setting is a line of a file with a digest of the code. An interrupted run is continued, several runs may
-share the file, and a changed code is checked anew.
+share the file, and a change of the code repeats all checks.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Case:
     asked: dict[str, object]
 
     def upper(self, eps_local: float) -> Rows:
-        """Return the probabilities under both inputs and the common part of all reports."""
+        """Return the probabilities under both inputs, and the common part of all reports."""
         e = mpmath.exp(mpmath.mpf(eps_local))
         if self.name == "any":  # a clone of either input in a share e^-eps_local of the reports
             p = 1 / (2 * e)
@@ -71,7 +71,7 @@ class Case:
         ]
 
     def lower(self, eps_local: float) -> list[Rows]:
-        """Return the probabilities under both inputs and for other users who all hold one value, per value."""
+        """Return, for each value, the probabilities under both inputs and for other users who all hold this value."""
         e = mpmath.exp(mpmath.mpf(eps_local))
         k = 3 if self.name == "any" else self.values
         total = e + k - 1
@@ -102,7 +102,7 @@ CASES = (
 
 
 def divergence(rows: Rows, users: int, eps: Number) -> Number:
-    """Return the hockey-stick divergence of one report among others, the mean of the positive part of a sum."""
+    """Return the hockey-stick divergence of one report among others, as the mean positive part of a sum."""
     factor = mpmath.exp(eps)
     rows = [row for row in rows if row[2] > 0]
     gains = [(own - factor * other) / blanket for own, other, blanket in rows]
@@ -139,7 +139,7 @@ def _multinomial(masses: tuple[Number, ...], copies: int) -> list[tuple[tuple[in
 
 
 def checked(case: Case, eps_local: float, users: int, delta: float) -> list[str]:
-    """Return the errors of an answer; empty if it is right."""
+    """Return the errors of a result; empty if it is right."""
     answer = amplification(eps_local, users, delta, **case.asked)
     eps, wrong = mpmath.mpf(answer.eps), []
     rows = case.upper(eps_local)
@@ -173,7 +173,7 @@ class Steps:
         return find(mpmath.exp(eps), direction)
 
     def _pure(self, factor: Number, direction: str) -> Number:
-        """Return delta of randomized response in every step; absent, the likelier outcome has mass 1 / (E + 1)."""
+        """Return delta of randomized response in every step; an absent user's likelier outcome has mass 1 / (E + 1)."""
         e = mpmath.exp(mpmath.mpf(self.eps_local))
         p, t = 1 / (e + 1), self.steps
         terms = []
@@ -185,7 +185,7 @@ class Steps:
         return mpmath.fsum(terms)
 
     def _gaussian(self, factor: Number, direction: str) -> Number:
-        """Return delta of one step in closed form, or of two by an integral over the first of a normal tail."""
+        """Return delta of one step in closed form, or of two steps by an integral of a normal tail over the first."""
         s = mpmath.mpf(self.sigma)
 
         # L(y) = e^((2 y - 1) / (2 s^2)); absent y is N(0, s^2), and with the weight L it is N(1, s^2).
@@ -237,7 +237,7 @@ BESIDE = 1e-6
 
 
 def checked_allocation(case: Steps, delta: float, direction: str) -> list[str]:
-    """Return the errors of eps at a delta, and of delta at this eps, on both sides."""
+    """Return the errors, on both sides, of eps at a delta and of delta at this eps."""
     options = {"eps_local": case.eps_local, "sigma": case.sigma, "direction": direction}
     slack, wide = (PURE_EPS, PURE_DELTA) if case.eps_local is not None else (GAUSSIAN_EPS, GAUSSIAN_DELTA)
     most = case.eps_local or 300.0
@@ -269,7 +269,7 @@ def checked_allocation(case: Steps, delta: float, direction: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Asked:
-    """Setting: its part of the grid, its name, and the function that returns the errors of the answers."""
+    """Setting of the grid: its part, its name, and the function that returns the errors of the results."""
 
     part: str
     name: str
@@ -321,7 +321,7 @@ def report(found: dict[str, list[str]]) -> str:
 
 
 def main() -> int:
-    """Check the grid; return 1 if an answer is wrong."""
+    """Check the grid; return 1 if a result is wrong."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

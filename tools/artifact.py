@@ -1,7 +1,7 @@
-"""The artifact for evaluation: ``make artifact`` packs it, ``make test-artifact`` tries it, ``make appendix`` measures.
+"""The artifact for evaluation: ``make artifact`` packs it, ``make test-artifact`` tests it, ``make appendix`` measures.
 
-The archive has the committed files, the wheels of locks/run.txt and checksums. The trial unpacks it into an empty
-folder without a network and runs the commands of ARTIFACT-APPENDIX.md.
+The archive has the committed files, the wheels of locks/run.txt and checksums. The test unpacks the archive into an
+empty folder without a network, and runs the commands in ARTIFACT-APPENDIX.md.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ BUILD = ("setuptools==84.2.1", "wheel==0.48.0")
 
 
 def name() -> str:
-    """Return the name of the archive without its ending."""
+    """Return the name of the archive without its suffix."""
     version = re.search(
         r'^version = "(.*)"$', (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE
     )
@@ -61,13 +61,13 @@ def pack() -> Path:
 
 
 def commands() -> str:
-    """Return the commands of the appendix."""
+    """Return the commands in the appendix."""
     blocks = re.findall(r"^```sh\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
     return str(blocks[0])
 
 
 def compare(folder: Path) -> list[str]:
-    """Return the numbers of main claims that a run has found; raise where the appendix has other ones."""
+    """Return the main claims' numbers in a run. Raise ValueError if the appendix has other numbers."""
     lines = PAGE.read_text(encoding="utf-8").splitlines()
     first: dict[tuple[str, str], str] = {}  # further rows have other targets of the error
     for path in sorted(folder.glob(f"{RESULTS}/claims/*/verdicts.csv")):
@@ -82,7 +82,7 @@ def compare(folder: Path) -> list[str]:
 
 
 def attempt(archive: Path) -> list[str]:
-    """Run the commands of the appendix in an empty folder without a network; return the numbers found."""
+    """Run the appendix's commands in an empty folder without a network; return the numbers that they give."""
     with tempfile.TemporaryDirectory() as place:
         subprocess.run(["tar", "-xf", archive], cwd=place, check=True)
         kept = {key: os.environ[key] for key in ("PATH", "LANG") if key in os.environ} | {"HOME": place}
@@ -94,7 +94,7 @@ def attempt(archive: Path) -> list[str]:
 
 
 def _cost(paper: str) -> tuple[float, float, float, float]:
-    """Return minutes, CPU s, MB of memory and MB of disk of the jobs that decide the claims of a paper."""
+    """Return minutes, CPU s, MB of memory and MB of disk for the jobs that decide a paper's claims."""
     folder = ROOT / "logs" / RESULTS / paper
     jobs = [
         path

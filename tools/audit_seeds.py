@@ -39,7 +39,7 @@ Statuses = Mapping[tuple[str, str], int]
 
 
 def table_of(seed: int, settings: int, runs: int, code: str) -> Path:
-    """Return the path of the table of a seed; make the table unless it exists."""
+    """Return the path of a seed's table, which is computed if it does not exist."""
     path = FOLDER / f"{code[:12]}-{settings}-{runs}" / f"{seed}.csv"
     try:
         return verified(path, path.with_suffix(".sha256"))
@@ -67,7 +67,7 @@ def summary(seeds: int, protocols: int, statuses: Statuses) -> str:
 
 
 def run(seeds: range, settings: int = 1, runs: int = 200) -> Counter[tuple[str, str]]:
-    """Audit under these seeds, `settings` per protocol with `runs` per input; return the rows by part and status."""
+    """Audit under these seeds, `settings` per protocol and `runs` per input; return the rows by part and status."""
     entries = [entry for job in audit_jobs([], "full").values() for entry in audit_entries(job)]
     code = Code(ROOT).digest("shuffledp.pipeline.audit.table", *entries)
     statuses: Counter[tuple[str, str]] = Counter()

@@ -89,7 +89,7 @@ def every_call() -> Calls:
 
 
 def bad_values() -> st.SearchStrategy[Any]:
-    """Return a strategy for invalid arguments, and for arguments at or beyond the end of their range."""
+    """Return a strategy for invalid arguments, and for arguments at or beyond the ends of their ranges."""
     return st.one_of(
         st.sampled_from(NUMBERS),
         st.floats(),
@@ -106,7 +106,7 @@ def replacements(valid: Mapping[str, Any]) -> st.SearchStrategy[dict[str, Any]]:
 
 
 def drawn(valid: Mapping[str, Any], examples: int) -> list[dict[str, Any]]:
-    """Return `examples` replacements, the same ones at each call."""
+    """Return `examples` replacements, which are the same at each call."""
     found: list[dict[str, Any]] = []
 
     @seed(1)
@@ -126,7 +126,7 @@ def drawn(valid: Mapping[str, Any], examples: int) -> list[dict[str, Any]]:
 
 
 class Hangs(BaseException):
-    """Error for a call that exceeds the time limit; not an Exception, so that the library does not catch it."""
+    """Error of a call that exceeds the time limit; not an Exception, so that the library does not catch it."""
 
 
 def _numbers(value: Any) -> Iterator[float]:
@@ -146,7 +146,7 @@ def _numbers(value: Any) -> Iterator[float]:
 
 
 def _fits(annotation: str, value: Any) -> bool:
-    """Return whether an argument is of the annotated type; types whose acceptance is harmless count as valid."""
+    """Return whether an argument has the annotated type, or a type that does no harm."""
     if value is None:
         return "None" in annotation or "Any" in annotation
     if isinstance(value, bool):
@@ -167,7 +167,7 @@ def _fits(annotation: str, value: Any) -> bool:
 def judge(
     call: Callable[..., Any], valid: Mapping[str, Any], bad: Mapping[str, Any], seconds: float = SECONDS
 ) -> str:
-    """Return the error in the outcome of a call with bad arguments, within CPU seconds; empty if there is none.
+    """Return the error in the outcome of a call with bad arguments, within CPU seconds; empty without an error.
 
     `valid` has keywords of a valid call, and `bad` the replacements of some of them.
     """
@@ -236,7 +236,7 @@ def _child(pipe: Connection, name: str, examples: int, start: int) -> None:
 
 
 def outcomes(name: str, examples: int) -> Iterator[tuple[str, str]]:
-    """Yield bad arguments and the errors of their outcomes for one function; a child process that dies is replaced."""
+    """Yield bad arguments for one function, with the errors of their outcomes; a dead child process is replaced."""
     fork, start, running = multiprocessing.get_context("fork"), 0, True
     while running:
         here, there = fork.Pipe(duplex=False)
@@ -273,7 +273,7 @@ def report(counts: Mapping[str, int], functions: int) -> str:
 
 
 def main() -> int:
-    """Print the errors and the counts."""
+    """Test all calls, and print the errors and the counts."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", nargs="*", help="names of functions")
     parser.add_argument("--examples", type=int, default=20, help="calls per function")

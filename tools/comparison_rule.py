@@ -1,4 +1,4 @@
-"""Rule of thumb for histograms, checked against `shuffledp.compare` in 36 settings; a minute or two.
+"""Rule of thumb for histograms, checked against `shuffledp.compare` in 36 settings; one or two minutes.
 
 The rule is for protocols whose shuffler only permutes, for replacement of one input and a mean number of messages per
 user:
@@ -44,7 +44,7 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True)
 class Checked:
-    """Protocol of the rule in a setting with a budget of messages, and the best protocol."""
+    """Protocol of the rule, and the best protocol, for a setting and a budget of messages."""
 
     users: int
     domain_size: int
@@ -55,12 +55,12 @@ class Checked:
 
     @property
     def ratio(self) -> float:
-        """Error of the rule's protocol over the least error."""
+        """Ratio of the rule's error to the least error."""
         return float(self.picked.mse or math.nan) / float(self.best.mse or math.nan)
 
 
 def picked(rows: Mapping[str, Compared], messages: float) -> Compared:
-    """Return the protocol of the rule."""
+    """Return the protocol that the rule selects."""
 
     def fits(name: str) -> bool:
         return name in rows and float(rows[name].messages_per_user or math.inf) <= messages + ROUNDING
@@ -76,7 +76,7 @@ def picked(rows: Mapping[str, Compared], messages: float) -> Compared:
 
 
 def checked(users: int, domain_size: int, eps: float) -> Iterator[Checked]:
-    """Yield the check of the rule in one setting, for every budget of messages."""
+    """Yield the checks of the rule in one setting, one for each budget of messages."""
     found = shuffledp.compare(users, domain_size=domain_size, eps=eps, delta=DELTA, protocols=KNOWN)
     rows = {row.protocol: row for row in found if row.status == "ok"}
     for messages in BUDGETS:
@@ -86,7 +86,7 @@ def checked(users: int, domain_size: int, eps: float) -> Iterator[Checked]:
 
 
 def summary(every: Sequence[Checked]) -> str:
-    """Return as Markdown the number of settings in which the rule is right, and the other settings."""
+    """Return the number of settings where the rule is right, and the other settings, as Markdown."""
     wrong = [one for one in every if one.ratio > 1]
     settings = (
         f"users {_some(USERS)}; values {_some(DOMAINS)}; eps {_some(EPS)}; at most {_some(BUDGETS)} messages "

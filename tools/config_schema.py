@@ -1,7 +1,8 @@
-"""Writer of config/README.md and config/schema/*.json, JSON schemas for editors, from the grammar of the configuration.
+"""Writer of config/README.md and config/schema/*.json, JSON schemas for editors, from the configuration's grammar.
 
-The schemas exclude errors of a single file: unknown and missing keys, wrong types, numbers out of range. Only
-`shuffledp check` makes the checks that depend on the values of a grid or on other files. A test compares the files.
+The schemas exclude errors in a single file: unknown and missing keys, wrong types, numbers out of range. Only
+`shuffledp check` makes checks that depend on values of a grid or on other files. A test compares the files with the
+output of this tool.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ def schema(name: str) -> dict[str, Any]:
 
 
 def _tags() -> Iterator[tuple[str, str, str]]:
-    """Yield the value of the deciding key, the name of the concept, and this key, for every branch with such a key."""
+    """Yield, for every branch with a deciding key, the key's value, the concept's name and the key."""
     for key, union in UNIONS.items():
         for branch in get_args(get_args(union)[0]):
             concept, tag = get_args(branch)
@@ -80,7 +81,7 @@ def _tags() -> Iterator[tuple[str, str, str]]:
 
 
 def _below(definitions: Mapping[str, Any], start: str) -> Iterator[str]:
-    """Yield a definition and all definitions that it refers to."""
+    """Yield a definition, and all definitions that it refers to."""
     waiting, seen = [start], set()
     while waiting:
         name = waiting.pop()
@@ -102,7 +103,7 @@ def _references(part: Any) -> Iterator[str]:
 
 
 def _with_variables(part: Any, whole: bool = False) -> Any:
-    """Return the schema in which a grid variable is valid in place of every single value."""
+    """Return the schema with a grid variable as an alternative to every single value."""
     if not isinstance(part, Mapping):
         return part
     if part.get("type") in ("number", "integer", "string", "boolean") or "enum" in part or "const" in part:
@@ -124,7 +125,7 @@ def _with_variables(part: Any, whole: bool = False) -> Any:
 
 
 def _grids(definitions: dict[str, Any]) -> None:
-    """Allow in a grid the evaluated rounds of a training run."""
+    """Permit the evaluated rounds of a training run in a grid."""
     (values,) = definitions["Experiment"]["properties"]["grid"]["patternProperties"].items()
     rounds = {
         "type": "object",
@@ -138,7 +139,7 @@ def _grids(definitions: dict[str, Any]) -> None:
 
 
 def _overrides(definitions: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema of experiments and training runs at another scale, by their dotted names.
+    """Return the schema of overrides of experiments and training runs, by dotted name.
 
     The names are ``paper.experiment`` and ``paper.training.run``.
     """
@@ -158,7 +159,7 @@ def _overrides(definitions: dict[str, Any]) -> dict[str, Any]:
 
 
 def _tidy(part: Any) -> Any:
-    """Return a schema without titles that repeat keys and invalid defaults; unknown names are errors everywhere."""
+    """Return a schema without invalid defaults and titles that repeat keys; unknown names are errors everywhere."""
     if isinstance(part, list):
         return [_tidy(one) for one in part]
     if not isinstance(part, Mapping):
@@ -181,7 +182,7 @@ def texts() -> dict[str, str]:
 
 
 def _values(part: Mapping[str, Any], definitions: Mapping[str, Any]) -> str:
-    """Return the valid values of a key in one line."""
+    """Return the valid values of a key on one line."""
     if "$ref" in part:
         part = definitions[part["$ref"].rpartition("/")[2]]
     if "enum" in part:

@@ -1,4 +1,4 @@
-"""Frequency of rejections of built-in protocols by the statistical checks, for many seeds.
+"""Frequency with which the statistical checks reject built-in protocols, for many seeds.
 
 The checks reject about one correct comparison in a million. A seed draws every setting of a protocol once, with the
 accountings in turn from seed to seed. All seeds of all protocols take hours, so that a run may end at any time: every
@@ -50,7 +50,7 @@ MACHINERY = tuple(f"shuffledp.protocols.conformance.{name}" for name in ("checks
 
 @cache
 def cases(kind: str, name: str) -> tuple[Case, ...]:
-    """Return the settings of a protocol, calibrated once and drawn anew for each seed."""
+    """Return the settings of a protocol, which is calibrated once and drawn anew for each seed."""
     return conformance.default_cases(get(kind, name))
 
 
@@ -68,10 +68,10 @@ def rejected(
 
 
 def chosen(check: Check, protocol: Protocol, settings: tuple[Case, ...], seed: int) -> tuple[Case, ...]:
-    """Return the settings of a check with one seed, with accountings in turn from seed to seed.
+    """Return the settings of a check with one seed; the accounting changes from seed to seed.
 
-    Messages depend on the calibrated numbers and not on their accounting, so that each seed draws every setting once.
-    As many seeds as accountings draw every setting under each accounting.
+    Messages depend on the calibrated numbers but not on the accounting, so that each seed draws every setting once.
+    With as many seeds as accountings, every setting is drawn under each accounting.
     """
     if check in OF_LAWS:
         return tuple(running.in_turn(protocol, settings, OF_LAWS[check], seed))
@@ -86,7 +86,7 @@ def one(name: str, seed: int, checks: Iterable[Check] = CHECKS) -> list[str]:
 
 
 def page_table(found: Mapping[str, Mapping[int, list[str]]]) -> str:
-    """Return seeds and rejections of the protocols of every task as Markdown, from rejections by protocol and seed."""
+    """Return Markdown with the seeds and rejections of each task's protocols."""
     by_task: dict[str, list[str]] = {}
     for name in found:
         by_task.setdefault(name.partition("/")[0], []).append(name)
@@ -118,7 +118,7 @@ def _range(numbers: list[int]) -> str:
 
 
 def main() -> None:
-    """Compute missing pairs seed by seed, print rejections and counts; exit with 1 after any rejection."""
+    """Compute missing pairs seed by seed; print rejections and counts; exit with 1 after any rejection."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, default=200)
     parser.add_argument(

@@ -1,4 +1,4 @@
-"""Search for the shipped noise designs, with coarse noise, too, or certify them again.
+"""Search for the shipped noise designs, coarse ones included, or renewed certification.
 
 ``python tools/designs.py search [--only D] [--kind atoms | coarse]``
 
@@ -10,7 +10,7 @@ start anew. A design with clearly fewer messages than the shipped one replaces i
 
 Certifies all shipped designs again, coarse ones up to D = 3. For larger coarse designs it checks the certificates: they
 are for these numbers and this code (by digests; after a change of the code the worst pair is computed again), cover all
-pairs, meet delta and have a small margin. Fails if one does not.
+pairs, meet delta and have a small margin. Fails if a certificate is not valid.
 
 ``python tools/designs.py certify [--only D]``
 
@@ -127,7 +127,7 @@ def replace_file(path: Path, text: str) -> None:
 
 
 def written(designs: list[ShippedDesign]) -> str:
-    """Return the content of the shipped file, a key per line."""
+    """Return the content of the shipped file, one key per line."""
     designs = sorted(
         designs,
         key=lambda s: (s.design.max_value, ATOM_KINDS.index(s.design.atoms), LAWS.index(s.design.law)),
@@ -142,7 +142,7 @@ def written(designs: list[ShippedDesign]) -> str:
 
 
 def search(only: int | None) -> None:
-    """Search for all goals, or for the goals of one D."""
+    """Search for designs for all goals, or for the goals of one D."""
     for size, atoms, hubs, law in GOALS:
         if only not in (None, size):
             continue
@@ -178,7 +178,7 @@ def search(only: int | None) -> None:
 
 
 def written_coarse(designs: list[ShippedCoarse]) -> str:
-    """Return the content of the file of coarse designs, a key per line."""
+    """Return the content of the file of coarse designs, one key per line."""
     entries = []
     for one in sorted(designs, key=lambda s: s.design.max_value):
         lines = ",\n".join(f'  "{key}": {json.dumps(value)}' for key, value in one.to_dict().items())
@@ -187,7 +187,7 @@ def written_coarse(designs: list[ShippedCoarse]) -> str:
 
 
 def coarse_start_of(size: int) -> CoarseDesign:
-    """Return the start of the search for a coarse design: the shipped one, or the rule with the hubs of this D."""
+    """Return the start of a search: the shipped coarse design, or the rule with this D's hubs."""
     old = shipped_coarse(size, EPS, DELTA, EPS_STAR)
     if old is not None:
         return old.design
@@ -222,7 +222,7 @@ def found_coarse(size: int) -> CoarseDesign:
 
 
 def search_all_coarse(only: int | None) -> None:
-    """Search for coarse designs of all sizes, or of one D, starting from the shipped ones."""
+    """Search for coarse designs of all D, or of one D, starting from the shipped designs."""
     for size in COARSE_SIZES:
         if only not in (None, size):
             continue
@@ -235,7 +235,7 @@ def search_all_coarse(only: int | None) -> None:
 
 
 def precision_of(size: int) -> Precision:
-    """Return the precision of the certificate of a coarse design."""
+    """Return the precision for the certificate of a coarse design."""
     if size <= MOST_FINISHED:
         return FINE
     return MEDIUM if size <= MOST_BY_CELL else BY_BLOCK
@@ -314,7 +314,7 @@ def keep_certificate(found: ShippedCoarse) -> None:
 
 
 def certify_all(only: int | None) -> None:
-    """Certify coarse designs of all sizes anew, or of one D."""
+    """Certify coarse designs of all sizes, or of one D, anew."""
     for one in shipped_coarse_designs():
         if only in (None, one.design.max_value):
             found = certified_again(one.design)
@@ -323,7 +323,7 @@ def certify_all(only: int | None) -> None:
 
 
 def report(one: ShippedCoarse, found: CoarseCertificate) -> bool:
-    """Print the result of a certification; return whether it equals the shipped one."""
+    """Print the result of a certification; return whether it equals the shipped certificate."""
     good = found.delta <= one.design.delta and abs(found.delta / one.certificate.delta - 1) < SAME
     print(
         f"D = {one.design.max_value}, coarse: {one.design.messages:.1f} messages, delta {found.delta:.6g} "
@@ -334,14 +334,14 @@ def report(one: ShippedCoarse, found: CoarseCertificate) -> bool:
 
 
 def confirmed(one: ShippedCoarse) -> bool:
-    """Return whether the present code finds the same bound for the worst pair of a certificate, in seconds."""
+    """Return whether the present code gives the same bound for a certificate's worst pair, which takes seconds."""
     pair = one.certificate.worst
     again = certify(one.design, one.design.eps, [pair], one.precision).delta
     return again <= one.design.delta and abs(again / one.certificate.delta - 1) < SAME
 
 
 def consistent(one: ShippedCoarse) -> bool:
-    """Return whether a certificate is of this design and code, covers all pairs, meets delta, and has a small margin.
+    """Return whether a certificate is of this design and code, covers all pairs, meets delta and has a small margin.
 
     After a change of the code, the bound of the worst pair is computed again and must be the same.
     """

@@ -24,7 +24,7 @@ pip install --no-deps "${SHUFFLEDP_SOURCE:-.}"
 
 
 def pinned(lock: str) -> dict[str, str]:
-    """Return the version of each package of a lock for Python 3.11; the first one if several are listed."""
+    """Return the version of each package in a lock for Python 3.11; the first version if several are listed."""
     found: dict[str, str] = {}
     text = (ROOT / f"locks/{lock}.txt").read_text()
     for name, version in re.findall(r"^([a-z0-9._-]+)==(\S+)", text, flags=re.M):
@@ -33,7 +33,7 @@ def pinned(lock: str) -> dict[str, str]:
 
 
 def content(lock: str = "run", head: str = HEAD) -> str:
-    """Return an environment: the direct dependencies of the library and of its extras, with the locked versions."""
+    """Return an environment: the direct dependencies of the library and its extras, in the locked versions."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     pins = pinned(lock)
     wanted = [name for extra in ENVIRONMENTS[lock] for name in project["optional-dependencies"][extra]]

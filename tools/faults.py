@@ -1,4 +1,4 @@
-"""Faults at random moments of a small run of the pipeline, with a comparison of every byte after a second run.
+"""Faults at random moments in a small run of the pipeline, with a comparison of every byte after a second run.
 
 Every moment has its own folder: a copy of a project with a finished audit and open questions, so that data, methods,
 drawings and pages remain to be made. A fault occurs at a fraction of the undisturbed run's processor time, which does
@@ -56,7 +56,7 @@ UNSHARE = (
 
 
 def go_inside() -> None:
-    """Start this program again with its own mounts, if the machine permits it."""
+    """Start this program again with private mounts, if the machine permits it."""
     if fault_machine.INSIDE in os.environ or shutil.which("unshare") is None:
         return
     trial = 'd=$(mktemp -d) && mount -t tmpfs none "$d" && umount "$d" && rmdir "$d"'
@@ -68,7 +68,7 @@ def go_inside() -> None:
 
 
 def told(row: Row) -> str:
-    """Return a moment as one line."""
+    """Return one line about a moment."""
     what = BY_NAME[row.kind].what
     if row.impossible:
         return f"{row.number + 1:3} {what}: not possible, {row.impossible}"
@@ -100,7 +100,7 @@ def arguments() -> argparse.Namespace:
 
 
 def main() -> int:
-    """Run the missing moments, print each and the counts; return 1 if files are lost, wrong or left over."""
+    """Run the missing moments; print each moment and the counts; return 1 if files are lost, wrong or left over."""
     given = arguments()
     try:
         planned = fault_moments.plan(given.seed, given.moments, given.kinds.split(","))

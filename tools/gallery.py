@@ -36,7 +36,7 @@ CAPTION = "the caption has changed"
 
 
 class GalleryError(RuntimeError):
-    """Error of results from which no gallery can be made."""
+    """Error of results that give no gallery."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class DrawnFigures:
 
 
 def figures_of(folder: Path) -> DrawnFigures:
-    """Read the figures of a paper, in the order of its page.
+    """Return the figures of a paper, in the order of its page.
 
     Raises `IntegrityError` or `ManifestError` for a missing or damaged file, and `GalleryError` for another scale than
     the paper's.
@@ -77,7 +77,7 @@ def figures_of(folder: Path) -> DrawnFigures:
 
 
 def papers_in(results: Path) -> list[Path]:
-    """Return the folders of figures, by paper; raise `GalleryError` if there are none."""
+    """Return the folders of figures by paper. Raise `GalleryError` if there is none."""
     found = sorted(path.parent for path in (results / "figures").glob(f"*/{MANIFEST}"))
     if not found:
         raise GalleryError(f"{results} has no figures: run `make all` first.")
@@ -95,7 +95,7 @@ def colors_of(png: bytes) -> dict[Color, int]:
 
 
 def small(png: bytes) -> bytes:
-    """Return a picture of the same size with its most frequent colors only.
+    """Return a picture of the same size with only its most frequent colors.
 
     A quantizer that averages colors would merge the colors of two lines if the colors of smoothed edges fill the
     palette.
@@ -117,7 +117,7 @@ def small(png: bytes) -> bytes:
 
 
 def moved(png: bytes, few: bytes) -> int:
-    """Return the largest distance, out of 255, of a frequent color of a picture from the colors of its small copy."""
+    """Return the largest distance (0 to 255) from a frequent color of a picture to the colors of its small copy."""
     left = colors_of(few)
     frequent = [color for color, count in colors_of(png).items() if count >= FREQUENT]
     return max(min(_apart(color, other) for other in left) for color in frequent)
@@ -128,7 +128,7 @@ def _apart(one: Color, other: Color) -> int:
 
 
 def index_of(gallery: Path, paper: str) -> dict[str, Picture]:
-    """Return the entries of a paper by id; empty without an index."""
+    """Return the entries of a paper by id; empty if there is no index."""
     path = gallery / f"{paper}.json"
     if not path.exists():
         return {}
@@ -136,7 +136,7 @@ def index_of(gallery: Path, paper: str) -> dict[str, Picture]:
 
 
 def _empty(figure: Entry) -> bool:
-    """Return whether the table of a figure has a header and no rows."""
+    """Return whether the table of a figure has a header but no rows."""
     return len(figure.files["csv"].read_text(encoding="utf-8").splitlines()) < 2
 
 
@@ -156,7 +156,7 @@ def _picture(figure: Entry, file: str) -> Picture:
 
 
 def change_of(figure: Entry, before: Picture | None, path: Path) -> str:
-    """Return the difference of a figure from its picture in the gallery; empty if there is none."""
+    """Return how a figure differs from its picture in the gallery; empty if it does not."""
     if before is None:
         return "is not in the gallery"
     now = _picture(figure, before.file)
@@ -201,7 +201,7 @@ def _update_paper(drawn: DrawnFigures, gallery: Path) -> Iterator[str]:
 
 
 def update(results: Path, gallery: Path) -> list[str]:
-    """Bring the gallery (``docs/gallery``) up to date with the results; return one line per change.
+    """Update the gallery (``docs/gallery``) from the results; return one line per change.
 
     Raises `GalleryError`, `IntegrityError` or `ManifestError` if results are missing, damaged or of another scale.
     """
@@ -212,7 +212,7 @@ def update(results: Path, gallery: Path) -> list[str]:
 
 
 def damaged(gallery: Path) -> list[str]:
-    """Return the problems of the gallery itself: files that are missing, changed or not listed."""
+    """Return the problems inside the gallery: missing, changed or unlisted files."""
     wrong, listed, total = [], set(), 0
     for index in sorted(gallery.glob("*.json")):
         for picture in index_of(gallery, index.stem).values():
@@ -249,7 +249,7 @@ def outdated(results: Path, gallery: Path) -> list[str]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command line; return 0 without problems."""
+    """Run the command line; return 0 if there is no problem."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("command", choices=["make", "check"])
     parser.add_argument("--results", type=Path, default=ROOT / "results")

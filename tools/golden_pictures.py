@@ -26,7 +26,7 @@ LEFT_OUT = ("runs", "logs")
 
 
 class _Shown(HTMLParser):
-    """Parser of the visible content of a page: its text, and the pictures that it names."""
+    """Parser of the visible content of a page: its text, and the names of its pictures."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -34,16 +34,16 @@ class _Shown(HTMLParser):
         self._hidden = 0
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Count elements without visible text; keep the texts of pictures."""
+        """Count elements without visible text, and store the texts of pictures."""
         self._hidden += tag in ("script", "style")
         self.lines += [f"{name}: {value}" for name, value in attrs if name == "alt" and value]
 
     def handle_endtag(self, tag: str) -> None:
-        """Leave an element without visible text."""
+        """Count the end of an element without visible text."""
         self._hidden -= tag in ("script", "style")
 
     def handle_data(self, data: str) -> None:
-        """Keep a text with collapsed white space."""
+        """Store a text with collapsed white space."""
         text = " ".join(data.split())
         if text and not self._hidden:
             self.lines.append(text)
@@ -60,7 +60,7 @@ def lines_of(path: Path) -> list[str]:
 
 
 def pixels_differ(before: Path, after: Path) -> str:
-    """Return the size of the difference of two pictures; empty if their pixels are equal."""
+    """Return the size of the difference between two pictures; empty if their pixels are equal."""
     old, new = (np.asarray(Image.open(path).convert("RGBA"), dtype=np.int16) for path in (before, after))
     if old.shape != new.shape:
         return f"{old.shape[1]} x {old.shape[0]} pixels -> {new.shape[1]} x {new.shape[0]}"
@@ -71,7 +71,7 @@ def pixels_differ(before: Path, after: Path) -> str:
 
 
 def texts_differ(before: Path, after: Path) -> str:
-    """Return the number of different lines, and the first of them; empty if there is none."""
+    """Return the number of different lines and the first of them; empty if there is none."""
     old, new = lines_of(before), lines_of(after)
     if old == new:
         return ""
@@ -84,7 +84,7 @@ def texts_differ(before: Path, after: Path) -> str:
 
 
 def files(folder: Path) -> set[Path]:
-    """Return the compared files of a folder of results, relative to it."""
+    """Return the files of a folder of results that are compared, relative to the folder."""
     every = (path.relative_to(folder) for path in folder.rglob("*") if path.suffix in KINDS)
     return {path for path in every if path.parts[0] not in LEFT_OUT}
 
@@ -102,7 +102,7 @@ def differing(before: Path, after: Path) -> Iterator[str]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command line; return 0 without differences."""
+    """Run the command line; return 0 if there is no difference."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("before", type=Path, help="folder of results before the change")
     parser.add_argument("after", type=Path, nargs="?", default=Path("results"), help="after it (results)")

@@ -5,7 +5,7 @@
     python tools/golden_table.py --check                  list only; 1 if there is a difference
 
 The table (``tests/golden/table/``) has results of every protocol, of the accountant, of a tiny run of every experiment,
-of claims and errata. Tests compare the results of the code with it. The changelog should have the printed lines.
+of claims and errata. Tests compare the results of the code with the table. Copy the printed lines into the changelog.
 
 NumPy and OpenBLAS use the instructions of the processor, so that optima and differences of nearly equal numbers depend
 on it beyond 12 digits. The table is computed twice: on this processor, and without AVX-512. A quantity that differs is
@@ -47,10 +47,10 @@ def renew(
     workers: int = 1,
     elsewhere: Callable[[], Mapping[str, Rows]] = dict,
 ) -> int:
-    """Compute parts, print their differences from the files, and write them; `check` only returns 1 for differences.
+    """Compute parts, print their differences from the files, and write them; `check` returns 1 instead.
 
-    `parts` has the function of each part, and `only` the beginning of the names of computed parts. Files of removed
-    parts are removed from `folder`. Before writing, `elsewhere` returns the parts on another processor.
+    `parts` has the function of each part; only parts whose names begin with `only` are computed. Files of removed parts
+    are removed from `folder`. Before writing, `elsewhere` returns the parts on another processor.
     """
     names = {name for name in {*parts, *tables.parts_in(folder)} if name.startswith(only)}
     if not names:
@@ -93,7 +93,7 @@ def computed(parts: Parts, workers: int) -> dict[str, Rows]:
 
 
 def without_avx512(only: str, workers: int) -> Mapping[str, Rows]:
-    """Compute parts in a process without instructions of AVX-512."""
+    """Compute parts in a process without AVX-512 instructions."""
     with tempfile.NamedTemporaryFile(suffix=".pickle") as file:
         command = [sys.executable, __file__, "--only", only, "--workers", str(workers), "--rows", file.name]
         subprocess.run(command, check=True, env={**os.environ, **WITHOUT_AVX512})

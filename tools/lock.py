@@ -17,13 +17,13 @@ TOOLS = os.environ | {"PYTHONPATH": str(ROOT / ".tools")}
 
 
 def pins(lock: Path) -> str:
-    """Return the versions of a lock without hashes, as constraints for another lock."""
+    """Return the versions in a lock without hashes, as constraints for another lock."""
     text = re.sub(r" \\\n( +--hash=\S+( \\\n)?)+", "", lock.read_text())
     return "\n".join(line for line in text.splitlines() if re.match(r"^[a-z0-9]", line)) + "\n"
 
 
 def extras(name: str) -> tuple[str, ...]:
-    """Return the extras of a lock, besides the library's dependencies."""
+    """Return the extras in a lock, besides the library's dependencies."""
     return {"library": (), "run": ("pipeline",)}.get(name, ("pipeline", name))
 
 

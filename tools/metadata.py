@@ -1,8 +1,9 @@
 """Writer of metadata from pyproject.toml and CITATION.cff: ``make metadata`` and ``make crate``.
 
 Without options it writes codemeta.json, .zenodo.json, ro-crate-metadata.json and the BibTeX entry of README.md; a test
-compares. ``--graph`` also draws docs/images/rulegraph.svg with Graphviz. ``--run results/quick`` writes the
-Workflow Run RO-Crate of a finished run into its folder, together with the rules and the configuration.
+compares the files with its output. ``--graph`` also draws docs/images/rulegraph.svg with Graphviz. ``--run
+results/quick`` writes the Workflow Run RO-Crate of a finished run into its folder, together with the rules and the
+configuration.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def citation() -> dict[str, Any]:
 
 
 def project() -> dict[str, Any]:
-    """Return the project's table of pyproject.toml."""
+    """Return the project's table in pyproject.toml."""
     table: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     return table
 
@@ -138,7 +139,7 @@ def _snakemake() -> dict[str, Any]:
 def _crate(
     root: dict[str, Any], parts: list[dict[str, Any]], profiles: Iterable[str], root_profiles: Iterable[str]
 ) -> dict[str, Any]:
-    """Return an RO-Crate with the workflow as its main entity."""
+    """Return an RO-Crate whose main entity is the workflow."""
     cff = citation()
     author = {"@id": "#authors", "@type": "Organization", "name": cff["authors"][0]["name"]}
     papers = _papers(cff)
@@ -191,7 +192,7 @@ def _crate(
 
 
 def workflow_crate() -> dict[str, Any]:
-    """Return ro-crate-metadata.json of the repository."""
+    """Return the repository's ro-crate-metadata.json."""
     cff = citation()
     root = {
         "name": cff["title"],
@@ -218,7 +219,7 @@ def _file(folder: Path, path: Path) -> dict[str, Any]:
 
 
 def _times(results: str, records: Path) -> tuple[str, str]:
-    """Return begin and end of the jobs whose output is in a folder, by Snakemake's own records."""
+    """Return begin and end of the jobs with output in a folder, from Snakemake's records."""
     jobs = []
     for record in records.rglob("*"):
         if record.is_file():
@@ -275,7 +276,7 @@ def write_run_crate(results: str, configuration: list[str], folder: Path = ROOT)
 
 
 def rule_graph() -> str:
-    """Return the graph of rules in the language of Graphviz; rules of one kind are one node."""
+    """Return the graph of rules in Graphviz's language, with one node for similar rules."""
     command = [
         Path(sys.executable).with_name("snakemake"),
         "--rulegraph",

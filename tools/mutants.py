@@ -73,7 +73,7 @@ class Place:
 
 @dataclass(frozen=True)
 class Judged:
-    """Mutant with its outcome: killed, survived, or unreached if no test reaches its line."""
+    """Mutant with its outcome: killed, survived, or unreached if no test reaches the line."""
 
     place: Place
     before: str
@@ -85,20 +85,20 @@ class Judged:
 
 
 class _Places(Visitor):
-    """Visitor that collects the lines at which an operator can mutate a module."""
+    """Visitor that collects the lines where an operator can mutate a module."""
 
     def __init__(self, name: str) -> None:
         self.operator = get_operator(f"core/{name}")()
         self.lines: list[int] = []
 
     def visit(self, node: parso.tree.NodeOrLeaf) -> parso.tree.NodeOrLeaf:
-        """Add the places at a node."""
+        """Add the places at this node."""
         self.lines += [start[0] for start, _ in self.operator.mutation_positions(node)]
         return node
 
 
 def places() -> list[Place]:
-    """Return every mutation of the three packages."""
+    """Return every possible mutation of the three packages."""
     found = []
     for package in PACKAGES:
         for path in sorted((SOURCE / package).rglob("*.py")):
@@ -112,14 +112,14 @@ def places() -> list[Place]:
 
 
 class _Bare(ast.NodeTransformer):
-    """Transformer that removes annotations and docstrings, whose mutations do not change the code that runs."""
+    """Transformer that removes annotations and docstrings, whose mutations change no running code."""
 
     def visit_arg(self, node: ast.arg) -> ast.arg:
         """Return an argument without its annotation."""
         return ast.arg(node.arg)
 
     def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        """Return a function without the annotation of its result."""
+        """Return a function without the annotation of its return value."""
         node.returns = None
         return self.generic_visit(node)
 
@@ -130,7 +130,7 @@ class _Bare(ast.NodeTransformer):
 
 
 def mutated(place: Place) -> str | None:
-    """Return the module with the mutation; None if the code that runs does not change."""
+    """Return the mutated module; None if the running code does not change."""
     text = (SOURCE / place.module).read_text(encoding="utf-8")
     changed = mutate_code(text, get_operator(f"core/{place.operator}")(), place.occurrence)
     if changed is None:
@@ -143,7 +143,7 @@ def mutated(place: Place) -> str | None:
 
 
 def drawn(number: int, seed: int) -> Iterator[Place]:
-    """Draw places without replacement until `number` of them are mutants."""
+    """Draw places without replacement until `number` of them give mutants."""
     every = places()
     random.Random(seed).shuffle(every)
     for place in every:
@@ -153,7 +153,7 @@ def drawn(number: int, seed: int) -> Iterator[Place]:
 
 
 class Reached:
-    """Tests that reach a line, with their times."""
+    """Tests that reach each line, with their times."""
 
     def __init__(self, folder: Path) -> None:
         self._data = CoverageData(str(folder / "coverage"))
@@ -164,9 +164,9 @@ class Reached:
         }
 
     def tests(self, module: str, line: int) -> list[tuple[float, str]]:
-        """Return seconds and names of the tests that reach the line, in order of time.
+        """Return the seconds and names of the tests that reach the line, fastest test first.
 
-        Code outside of functions runs once for all tests, so that these are all tests that reach the module.
+        Code outside of functions runs once for all tests; for such a line all tests that reach the module are returned.
         """
         contexts = self._data.contexts_by_lineno(str(SOURCE / module))
         tree = ast.parse((SOURCE / module).read_text(encoding="utf-8"))
@@ -176,7 +176,7 @@ class Reached:
 
 
 def statement_lines(tree: ast.Module, line: int) -> range | None:
-    """Return the lines of the statement around a line of a function, without nested ones; None elsewhere."""
+    """Return the lines of the statement around a line of a function, without nested statements; None elsewhere."""
     inside = [
         node
         for function in ast.walk(tree)
@@ -206,7 +206,7 @@ def record(folder: Path, workers: int) -> None:
 
 
 def judge(place: Place, reached: Reached, copy: Path) -> Judged:
-    """Run the tests that reach a mutant in a copy of the sources."""
+    """Run the tests that reach a mutant, in a copy of the sources."""
     text, changed = (SOURCE / place.module).read_text(encoding="utf-8"), mutated(place)
     assert changed is not None
     lines = [(a, b) for a, b in zip(text.splitlines(), changed.splitlines(), strict=False) if a != b]
@@ -267,7 +267,7 @@ def coverage_of(package: str, folder: Path) -> tuple[float, float]:
 
 
 def as_page(rows: list[Judged], seed: int, folder: Path) -> str:
-    """Return the section on mutants for the page of measurements."""
+    """Return the section about mutants for the page of measurements."""
     lines = [
         "| package | mutants | killed | rate | standard error | lines | branches |",
         "|---|---|---|---|---|---|---|",
@@ -298,7 +298,7 @@ def as_page(rows: list[Judged], seed: int, folder: Path) -> str:
 
 
 def main() -> None:
-    """Run the missing mutants of the table; write the page with --page."""
+    """Run the missing mutants of the table, and write the page with --page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--number", type=int, default=300, help="mutants (300)")
     parser.add_argument("--seed", type=int, default=int(time.strftime("%Y%m%d")), help="the date of the run")

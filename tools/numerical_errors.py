@@ -50,7 +50,7 @@ FAMILIES = ("blankets", "clones", "counts", "curves", "elementary")
 
 @dataclass
 class Found:
-    """Results for a function: the largest relative errors below and above the reference, 0 if there is none.
+    """Results for a function: the largest relative errors below and above the reference, 0 without an error.
 
     `settings` and `refused` count settings with a value and with an error message. `wrong` lists settings with an error
     larger than stated.
@@ -63,7 +63,7 @@ class Found:
     wrong: list[str] = field(default_factory=list)
 
     def add(self, claim: Claim, setting: Setting, error: float | None) -> None:
-        """Count a setting; an error of None counts as a setting without a value."""
+        """Count a setting with its error; None is a setting without a value."""
         if error is None:
             self.refused += 1
             return
@@ -108,7 +108,7 @@ def digest(code: Code, module: str, claim: Claim) -> str:
 
 
 def done(chosen: Iterable[tuple[str, Claim]], lines: Path) -> dict[str, Found]:
-    """Return the results of all claims, by name; missing settings are computed and appended."""
+    """Return the results of all claims by name; missing settings are computed and appended."""
     known, code = Lines(lines), Code(ROOT)
     answers: dict[str, Found] = {}
     for module, claim in chosen:

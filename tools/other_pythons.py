@@ -2,9 +2,9 @@
 
 ``python tools/other_pythons.py [VERSION ...] [-- pytest arguments]``; without a version, 3.12 and 3.13.
 
-Every version has its own environment, ``.venv-3.12/`` and so on, made by the project's uv from the lock files of
-``.venv/``, so that the installation of the pinned versions is tested, too. Tests of the pipeline, the notebooks and
-pages in a browser are left out, as they start programs of ``.venv/`` or do not depend on the version of Python.
+Every version has its own environment, ``.venv-3.12/`` and so on. The project's uv creates it from the lock files of
+``.venv/``, so that the installation of the pinned versions is also tested. Tests of the pipeline, of notebooks and of
+pages in a browser are skipped, as they start programs in ``.venv/`` or do not depend on the version of Python.
 
 uv must find an interpreter, for example on the PATH. Only packages are downloaded. A version without an interpreter is
 printed, and the script then fails.
@@ -26,14 +26,14 @@ SINGLE = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THRE
 
 
 def uv(*arguments: str) -> None:
-    """Run the project's own uv."""
+    """Run the project's uv."""
     environment = {**os.environ, "PYTHONPATH": str(ROOT / ".tools"), "UV_PYTHON_DOWNLOADS": "never"}
     python = ROOT / ".venv/bin/python"
     subprocess.run([python, "-m", "uv", *arguments], check=True, env=environment, cwd=ROOT)
 
 
 def environment_of(version: str) -> Path:
-    """Return the Python of a version's environment; make it anew if it is missing or older than a lock file."""
+    """Return the Python of a version's environment, which is created anew if it is missing or outdated."""
     folder = ROOT / f".venv-{version}"
     python, stamp = folder / "bin/python", folder / ".installed"
     locks = [ROOT / f"locks/{name}.txt" for name in LOCKS]
@@ -67,7 +67,7 @@ def passes(version: str, arguments: Sequence[str]) -> bool:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run every version, also after a failure; return 0 if all have passed."""
+    """Run every version, even after a failure; return 0 if all pass."""
     given = list(arguments)
     cut = given.index("--") if "--" in given else len(given)
     versions, rest = given[:cut] or list(VERSIONS), given[cut + 1 :]

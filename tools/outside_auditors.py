@@ -1,9 +1,9 @@
 """Run outside auditors against the messages of protocols with few users: ``make outside-auditors``.
 
 An outside auditor runs a protocol on two data sets that differ in the value of user 1. It sees the shuffled messages
-and no law of them, and certifies a lower bound on eps. Two auditors run: StatDP (the package pystatdp, for delta 0),
-and a classifier after the papers on DP-Sniper (delta 0) and Delta-Siege (the claimed delta). The exact eps comes from
-the enumeration of the project's own audit. With --page the table is written into docs/maintainers.md.
+but no law, and certifies a lower bound on eps. Two auditors run: StatDP (the package pystatdp, for delta 0), and a
+classifier after the papers on DP-Sniper (delta 0) and Delta-Siege (the claimed delta). The exact eps comes from the
+enumeration of the project's own audit. With --page the table is written into docs/maintainers.md.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ TEN = {
 
 @dataclass(frozen=True)
 class Target:
-    """Calibrated protocol for some users, with its claim; `bug` names a planted one."""
+    """Calibrated protocol with a number of users and its claim; `bug` names a planted fault."""
 
     name: str
     protocol: Any
@@ -65,7 +65,7 @@ class Target:
         return view_of(self.protocol, Budget(eps, self.claim.delta)).among(self.users)  # type: ignore[union-attr]
 
     def exact(self, delta: float) -> float:
-        """Return the least eps at a delta, over all data sets, by enumeration; infinite beyond ``MOST_EPS``."""
+        """Return the least eps at a delta over all data sets, by enumeration; infinite above ``MOST_EPS``."""
         low, high = 0.0, MOST_EPS
         while high - low > 1e-4:
             middle = (low + high) / 2
@@ -74,13 +74,13 @@ class Target:
         return high if high < MOST_EPS else math.inf
 
     def pairs(self) -> Iterator[tuple[Held, Held]]:
-        """Yield pairs of data sets: user 1 has the first or the last input, all others have one equal input."""
+        """Yield pairs of data sets: user 1 has the first or the last input, and all others have the same input."""
         last = len(self.view().inputs) - 1
         for others in sorted({0, 1, last}):
             yield (0, *(others,) * (self.users - 1)), (last, *(others,) * (self.users - 1))
 
     def runs(self, held: Held, count: int, rng: np.random.Generator) -> Iterator[Counts]:
-        """Yield the shuffled messages of independent runs, each message as a number."""
+        """Yield the shuffled messages of independent runs; a message is a number."""
         view = self.view()
         users, public = view.users(held), Public(np.array([self.users]), levels_of(view, held))
         for _ in range(count):
@@ -97,7 +97,7 @@ def calibrated(kind: str, name: str, users: int, budget: Budget = CLAIM) -> Any:
 
 
 def targets(n: int = 4) -> Iterator[Target]:
-    """Yield ten protocols as the library calibrates them, then three with a planted bug."""
+    """Yield ten protocols as the library calibrates them, and then three with a planted fault."""
     for kind, names in TEN.items():
         yield from (Target(f"{kind}/{name}", calibrated(kind, name, n), n) for name in names.split())
     grr, noise = (calibrated("frequency", name, n) for name in ("grr_blanket", "one_sided_noise"))
@@ -109,13 +109,13 @@ def targets(n: int = 4) -> Iterator[Target]:
 
 
 def counted(runs: Iterator[Counts], kinds: Counts) -> Counts:
-    """Return the number of messages of each kind, (runs, kinds): the multiset of a run's messages."""
+    """Return the number of messages of each kind, (runs, kinds), which is the multiset of a run's messages."""
     places = (np.searchsorted(kinds, sent[np.isin(sent, kinds)]) for sent in runs)
     return np.array([np.bincount(place, minlength=len(kinds)) for place in places])
 
 
 def certificate(hits: Any, misses: Any, runs: int, delta: float) -> Any:
-    """Return a lower bound on eps from the runs of two data sets in an event, by Clopper and Pearson."""
+    """Return a lower bound on eps from the numbers of runs in an event, by Clopper and Pearson."""
     low = np.where(hits > 0, beta.ppf(LEVEL / 2, np.maximum(hits, 1), runs - hits + 1), 0.0)
     high = np.where(misses < runs, beta.ppf(1 - LEVEL / 2, misses + 1, np.maximum(runs - misses, 1)), 1.0)
     return np.log(np.maximum((low - delta) / high, 1.0))
@@ -133,7 +133,7 @@ def classified(one: Counts, two: Counts) -> Callable[[Counts], Any]:
 
 
 def best_event(one: Any, two: Any, delta: float) -> tuple[float, float, int]:
-    """Return the largest certificate, and threshold and sign of its event ``sign * score >= threshold``."""
+    """Return the largest certificate, with the threshold and sign of its event ``sign * score >= threshold``."""
     found = []
     for sign in (1, -1):
         first, second = (np.sort(sign * scores) for scores in (one, two)[::sign])
@@ -174,12 +174,12 @@ _REPLAYED: dict[tuple[int, ...], Iterator[tuple[int, ...]]] = {}
 
 
 def replayed(queries: Counts, epsilon: float) -> tuple[int, ...]:
-    """Return the counts of the next run on a data set: StatDP calls the audited program run by run."""
+    """Return the counts of the next run on a data set, because StatDP calls the audited program run by run."""
     return next(_REPLAYED[tuple(queries.tolist())])
 
 
 def with_statdp(pair: tuple[Held, Held], counts: list[Counts], seed: int) -> float:
-    """Return the largest eps, at delta 0, up to which StatDP rejects every eps of ``STEPS``; 0 if it rejects none."""
+    """Return the largest eps of ``STEPS`` up to which StatDP rejects every eps at delta 0; 0 if it rejects none."""
     import numba
     from pystatdp import pystatdp
 
@@ -199,13 +199,13 @@ def with_statdp(pair: tuple[Held, Held], counts: list[Counts], seed: int) -> flo
 
 
 def spent() -> float:
-    """Return the CPU seconds of this process and of the processes that it started."""
+    """Return the CPU seconds of this process and its child processes."""
     usages = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return sum(usage.ru_utime + usage.ru_stime for usage in usages)
 
 
 def row(target: Target, runs: int, seed: int) -> str:
-    """Return the line of a target in the page's table."""
+    """Return the row of a target in the page's table."""
     eps, delta = target.claim.largest_eps, target.claim.delta
     at_delta, at_zero = target.exact(delta), target.exact(0.0)
     rng = np.random.default_rng([seed, zlib.crc32(f"{target.name} {target.bug}".encode())])
@@ -222,7 +222,7 @@ def row(target: Target, runs: int, seed: int) -> str:
 
 
 def section(rows: list[str], runs: int, seed: int) -> str:
-    """Return the page's table with a sentence on the runs."""
+    """Return the page's table, with a sentence on the runs."""
     head = "protocol|users|claimed eps|exact|classifier|exact at 0|classifier at 0|StatDP at 0|CPU s, classifier|StatDP"
     seconds = sum(int(cell) for line in rows for cell in line.split("|")[-3:-1])
     about = (

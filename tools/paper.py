@@ -1,6 +1,6 @@
-"""Build the paper from the results of a run: ``make paper``.
+"""Build of the article from the results of a run: ``make paper``.
 
-The paper reads results by name. The build fails if a file, row or column is missing.
+The article reads results by name. The build fails if a file, row or column is missing.
 """
 
 import sys
@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def build(results: Path, source: Path = ROOT / "paper/paper.typ") -> bytes:
-    """Return the PDF of the paper with the results of a folder."""
+    """Return the PDF of the article with the results in a folder."""
     root = Path(results.resolve().anchor)
     return typst.compile(
         source, root=root, ignore_system_fonts=True, sys_inputs={"results": str(results.resolve())}

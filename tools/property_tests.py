@@ -1,8 +1,8 @@
-"""Numbers of rejected and accepted inputs among hundreds of bad configurations and data files.
+"""Numbers of accepted and rejected inputs among hundreds of faulty configurations and data files.
 
-The inputs are drawn by the strategies of tests/properties, of which `make test` tries a few. Each input must be
-accepted with the right plan or count, or rejected in one clear line, within a limit of CPU seconds. All other outcomes
-are printed and counted as faults.
+The strategies in tests/properties draw the inputs; `make test` tests a few of them. Each input must be accepted with
+the right plan or count, or rejected in one clear line, within a limit of CPU seconds. All other outcomes are printed
+and counted as faults.
 
     python tools/property_tests.py                    # exits with 1 if there is a fault
     python tools/property_tests.py --configurations 100 --files 100 --seed 7
@@ -76,7 +76,7 @@ def table(rows: dict[str, Counter[str]]) -> str:
 
 
 def main() -> int:
-    """Try all inputs, print the counts, and write the page with --page."""
+    """Test all inputs, print the counts, and write the page with --page."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )

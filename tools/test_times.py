@@ -1,7 +1,7 @@
 """Measure the CPU seconds of `make tests` by file, for docs/benchmarks.md.
 
-As a plugin of pytest this file records the CPU seconds of every test and of the processes that the test started. Work
-common to several tests is counted at the first of them.
+As a pytest plugin this file records the CPU seconds of every test and of its child processes. Work for several tests
+counts for the first test.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ ROWS = 25
 
 
 def cpu_seconds(who: int) -> float:
-    """Return user and system time of this process, or of its ended children."""
+    """Return user and system time of this process, or of its finished children."""
     usage = resource.getrusage(who)
     return usage.ru_utime + usage.ru_stime
 
@@ -63,7 +63,7 @@ def by_file() -> tuple[Counter[str], Counter[str]]:
 
 
 def table(wall: float, cpu: float, load: float) -> str:
-    """Return the costliest files as a Markdown table, with the rest and the total."""
+    """Return the files with the highest cost as a Markdown table, with the remaining files and the total."""
     seconds, tests = by_file()
     shown = seconds.most_common(ROWS)
     rows = [(f"`{file}`", tests[file], taken) for file, taken in shown]

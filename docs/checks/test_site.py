@@ -1,6 +1,6 @@
-"""The built documentation: ``make docs-check``. It stands outside of tests/, which need not build it.
+"""Checks of the built documentation: ``make docs-check``. They are outside of tests/, which do not build it.
 
-Every page is read for links and for what it loads; some are opened in a browser, from files, as a reader would.
+Links and loaded files of every page are checked; some pages are opened in a browser, as files.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ OPENED = [
 
 
 class Reader(HTMLParser):
-    """What a page links to, what it loads, and which places it has."""
+    """Links, loaded files and anchors of a page."""
 
     LOADS = ("script", "img", "link", "iframe", "source", "video", "audio", "object", "embed")
 
@@ -110,7 +110,7 @@ def test_styles_load_nothing_from_elsewhere():
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_no_markup_is_left(page):
-    """Formulas, roles of reStructuredText and marks for made parts that nobody has replaced."""
+    """No page has formulas, reStructuredText roles or marks of generated parts that were not replaced."""
     text = page.read_text(encoding="utf-8")
     assert read(page).marks == set()
     assert re.findall(r":(?:func|class|mod|data|math|meth):", text) == []

@@ -1,4 +1,4 @@
-"""What mkdocs calls while it builds the site: pages that are made, links, formulas and code that is run."""
+"""Hooks that mkdocs calls while it builds the site: generated pages, links, formulas and executed code."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ STANDS_FOR = {
 
 @cache
 def site() -> Site:
-    """What the site shows of the repository, pictures of notebooks included."""
+    """Return the repository's files that the site shows, with pictures of notebooks."""
     own = {
         p.relative_to(ROOT).as_posix(): p.relative_to(ROOT / "docs").as_posix()
         for p in (ROOT / "docs").rglob("*")
@@ -73,7 +73,7 @@ def site() -> Site:
 
 @cache
 def notebook_pages() -> dict[str, NotebookPage]:
-    """Pages of the notebooks by their addresses."""
+    """Return the pages of the notebooks by address."""
     return {
         page: notebook_page(ROOT / source, EXECUTED / Path(source).name)
         for page, source in SHOWN.items()
@@ -83,7 +83,7 @@ def notebook_pages() -> dict[str, NotebookPage]:
 
 @cache
 def papers() -> dict[str, str]:
-    """Titles of the papers and studies by key, in the order of the configuration, and of the pictures over all."""
+    """Return the titles of papers, studies and the pictures over all papers, by key, in the configuration's order."""
     keys = read_yaml(ROOT / "config/config.yaml")["papers"]
     files = {key: read_yaml(ROOT / f"config/experiments/{key}.yaml") for key in keys}
     titles = {key: (file.get("paper") or file["study"])["title"] for key, file in files.items()}
@@ -91,7 +91,7 @@ def papers() -> dict[str, str]:
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the pages that are made."""
+    """Add the generated pages."""
     contents: dict[str, str | bytes] = {page: made.text for page, made in notebook_pages().items()}
     for made in notebook_pages().values():
         contents |= {f"notebooks/{name}": data for name, data in made.pictures.items()}
@@ -107,7 +107,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Point links at pages of the site, run the code, and fill in what is made."""
+    """Replace links by links to pages of the site, run the code, and insert generated parts."""
     uri = page.file.src_uri
     if page.file.generated_by and uri not in SHOWN:
         return markdown  # made for the site
@@ -132,5 +132,5 @@ MADE_PARTS = {
 
 
 def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Translate the formulas."""
+    """Replace the formulas by MathML."""
     return with_mathml(html, convert)

@@ -1,4 +1,4 @@
-"""An extension of the reader of docstrings: they become Markdown, which the pages are written in."""
+"""Extension of the docstring reader that converts docstrings to Markdown, the format of the pages."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from markup import as_markdown
 
 
 class MarkdownDocstrings(Extension):
-    """Rewrites every docstring of the package once it is loaded."""
+    """Extension that rewrites every docstring of the package after loading."""
 
     def on_package(self, *, pkg: Module, **kwargs: Any) -> None:
-        """Rewrite the docstrings of a package and of all that it contains."""
+        """Rewrite the docstrings of a package and all its members."""
         self._rewrite(pkg)
         for function, options in (("comparing.compare", "Options"), ("simulating.simulate", "BatchOptions")):
             fields = pkg[f"comparison.options.{options}"].parameters  # of the decorator `with_arguments_of`

@@ -1,7 +1,7 @@
-"""Code of the pages, run: what a page shows as the output of its code comes from running it.
+"""Executed code in the pages: the output below a block comes from a run of the block.
 
-A block that begins with ```` ```python run ```` is executed, the blocks of a page one after the other in one namespace;
-what it prints is shown below it. A test runs the same blocks, with warnings as errors.
+A block that begins with ```` ```python run ```` is executed, and its output is shown below it. The blocks of a page run
+in order in one namespace. A test runs the same blocks, with warnings as errors.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ RUN = re.compile(r"^```python run\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL
 
 
 def with_output(text: str, page: str) -> str:
-    """Run the code of a page and show what it prints.
+    """Run the code of a page, and insert its output.
 
     Parameters
     ----------
     text : str
         Markdown.
     page : str
-        Its name, for the traceback of code that fails.
+        Name of the page, for the traceback of failing code.
 
     Raises
     ------
     Exception
-        Whatever the code raises.
+        Any error of the code.
     """
     names: dict[str, Any] = {"__name__": f"page {page}"}
 

@@ -1,6 +1,6 @@
-"""Formulas in LaTeX as MathML, which a browser draws without loading anything.
+"""LaTeX formulas as MathML, which a browser draws without loading anything.
 
-``pymdownx.arithmatex`` marks formulas on a page; here they are translated when the site is built.
+``pymdownx.arithmatex`` marks formulas on a page; this hook translates them when the site is built.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _MARKED = re.compile(
 
 
 class FormulaError(ValueError):
-    """A formula cannot be translated."""
+    """Error of a formula that cannot be translated."""
 
 
 def with_mathml(page: str, translate: Callable[..., str]) -> str:
@@ -31,7 +31,7 @@ def with_mathml(page: str, translate: Callable[..., str]) -> str:
     Raises
     ------
     FormulaError
-        Naming the formula, if it cannot be translated or a command of it is not known.
+        If the formula, which the message has, cannot be translated or contains an unknown command.
     """
 
     def one(match: re.Match[str]) -> str:

@@ -1,4 +1,4 @@
-"""Pages of the gallery, made from ``docs/gallery/<paper>.json`` and the pictures beside it (see tools/gallery.py)."""
+"""Pages of the gallery, generated from ``docs/gallery/<paper>.json`` and its pictures (see tools/gallery.py)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ABOUT = {"comparison": "compare", "overall": "compare"}
 
 
 class GalleryError(RuntimeError):
-    """A picture is not the one that the index describes."""
+    """Error of a picture that differs from its entry in the index."""
 
 
 def paper_page(key: str, title: str, gallery: Path) -> str:
@@ -31,14 +31,14 @@ def paper_page(key: str, title: str, gallery: Path) -> str:
     Parameters
     ----------
     key, title : str
-        The paper, as the configuration names it.
+        Key and title of the paper in the configuration.
     gallery : Path
         ``docs/gallery``.
 
     Raises
     ------
     GalleryError
-        If a picture is missing, or is not the one that its index names.
+        If a picture is missing or differs from its entry in the index.
     """
     index = gallery / f"{key}.json"
     page = key if (gallery.parent / f"{key}.md").is_file() else ABOUT.get(key, "accountant")
@@ -83,13 +83,13 @@ def _figure(paper: str, figure: Mapping[str, Any], gallery: Path, *, several: bo
 
 
 def _html(text: str, name: str) -> str:
-    """A piece of a caption as HTML on one line, so that Markdown takes it as one piece."""
+    """Return a part of a caption as HTML on one line, which Markdown does not split."""
     prefix = "".join(c if c.isalnum() else "-" for c in name) + "-"
     return " ".join(str(to_html(text, source=name, prefix=prefix)).split())
 
 
 def overview(titles: Mapping[str, str], gallery: Path) -> str:
-    """Return the Markdown of the list of papers: one line each, with how many pictures there are."""
+    """Return the Markdown of the list of papers, one line each with the number of its pictures."""
     rows = []
     for key, title in titles.items():
         index = gallery / f"{key}.json"

@@ -1,8 +1,8 @@
-"""Links between files of the repository, as links between pages of the site.
+"""Links between files of the repository, converted to links between pages of the site.
 
-In the repository a page links to files: ``../CONTRIBUTING.md``, ``../notebooks/tour.ipynb``. Some of them have a page
-on the site, under another address; what has none is shown as a name, because the site has to be whole without the
-repository.
+In the repository a page links to files: ``../CONTRIBUTING.md``, ``../notebooks/tour.ipynb``. Some of these files have a
+page on the site, under another address. A file without a page is shown by its name, because the site must be complete
+without the repository.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _ELSEWHERE = re.compile(r"^([a-z][a-z0-9+.-]*:|#|//)", re.IGNORECASE)
 
 @dataclass(frozen=True)
 class Site:
-    """What the site knows of the repository.
+    """Files of the repository that the site shows, and a test whether a file exists.
 
     Attributes
     ----------
@@ -35,23 +35,23 @@ class Site:
 
 
 def relinked(text: str, source: str, page: str, site: Site) -> tuple[str, list[str]]:
-    """Point the links of a text at pages of the site.
+    """Convert the links of a text to links between pages of the site.
 
     Parameters
     ----------
     text : str
-        Markdown. Blocks of code are left alone.
+        Markdown. Blocks of code stay unchanged.
     source : str
-        The file that the text stands in, by path from the top of the repository: links are relative to it.
+        File that contains the text, by path from the top of the repository; links are relative to it.
     page : str
-        The address of the page that shows it.
+        Address of the page that shows the file.
     site : Site
-        What the site shows.
+        Files on the site.
 
     Returns
     -------
     str, list of str
-        The text, and the targets that lead nowhere, which are left as they are.
+        The text, and the targets that do not exist, whose links stay unchanged.
     """
     dead: list[str] = []
 
@@ -77,6 +77,6 @@ def relinked(text: str, source: str, page: str, site: Site) -> tuple[str, list[s
 
 
 def _named(label: str, file: str) -> str:
-    """A file that has no page, by its name."""
+    """Return the name of a file without a page."""
     plain = label.replace("`", "")
     return f"`{plain}`" if posixpath.basename(file) in plain else f"{label} (`{file}`)"

@@ -1,4 +1,4 @@
-"""reStructuredText as Markdown, as far as the library's docstrings use it: roles and formulas."""
+"""reStructuredText as Markdown, for the roles and formulas in the library's docstrings."""
 
 from __future__ import annotations
 

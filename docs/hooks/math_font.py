@@ -1,9 +1,8 @@
-"""A font for formulas, for readers whose machine has none.
+"""Font for formulas, for readers whose machine has none.
 
-A browser takes the places of subscripts, superscripts and limits from the font. DejaVu Serif, which comes with
-matplotlib, has the large brackets and sums that formulas need, but says 0 for all these places. Here they get values
-like those of fonts that are made for formulas, and letters that no formula needs are left out. Its license asks for
-another name then.
+A browser reads the positions of subscripts, superscripts and limits from the font. DejaVu Serif, a part of Matplotlib,
+has the large brackets and sums of formulas, but 0 for all these positions. This module sets positions as in fonts for
+formulas, and removes letters that no formula needs. The license requires another name for the changed font.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Notebooks as pages: text, code, and what the code gave when the notebook was run."""
+"""Notebooks as pages: text, code, and the output of a run."""
 
 from __future__ import annotations
 
@@ -12,31 +12,31 @@ from typing import Any
 
 
 class NotebookError(RuntimeError):
-    """A notebook was not run, or has changed since."""
+    """Error of a notebook that was not run or has changed since its run."""
 
 
 @dataclass
 class NotebookPage:
-    """A page and the pictures on it, by file name."""
+    """Page of a notebook, with its pictures by file name."""
 
     text: str = ""
     pictures: dict[str, bytes] = field(default_factory=dict)
 
 
 def notebook_page(written: Path, executed: Path) -> NotebookPage:
-    """Make the page of a notebook.
+    """Return the page of a notebook.
 
     Parameters
     ----------
     written : Path
-        The notebook as it is stored, without outputs.
+        Stored notebook, without outputs.
     executed : Path
-        The same notebook after a run.
+        Same notebook after a run.
 
     Raises
     ------
     NotebookError
-        If it was not run, or the run was of other cells.
+        If the notebook was not run, or other cells were run.
     """
     if not executed.exists():
         raise NotebookError(f"{executed} does not exist: run `make notebooks`.")
@@ -84,7 +84,7 @@ def _printed(text: str) -> str:
 
 
 def _table(html: str) -> str:
-    """A table of pandas without its own style, in one piece for Markdown."""
+    """Return a pandas table without its style, in one block for Markdown."""
     bare = re.sub(r"<style.*?</style>\s*", "", html, flags=re.DOTALL)
     bare = re.sub(r' (border|style|class)="[^"]*"', "", bare)
     return (

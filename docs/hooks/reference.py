@@ -1,8 +1,8 @@
-"""The API reference: a page per group of public names, made from the doors of the packages.
+"""API reference: one page per group of public names, generated from the public packages.
 
-Which names there are is read where a user gets them from: ``__all__`` of `shuffledp.accounting`,
-`shuffledp.populations`, `shuffledp.protocols`, `shuffledp.comparison`, `shuffledp.sampling` and
-`shuffledp.protocols.conformance`, and what `shuffledp.tasks` defines without a leading underscore.
+The names are read from the public packages: ``__all__`` of `shuffledp.accounting`, `shuffledp.populations`,
+`shuffledp.protocols`, `shuffledp.comparison`, `shuffledp.sampling` and `shuffledp.protocols.conformance`, and the
+definitions of `shuffledp.tasks` without a leading underscore.
 """
 
 from __future__ import annotations
@@ -38,20 +38,20 @@ GROUPS = {
 
 @dataclass(frozen=True)
 class Group:
-    """Public names that share a page.
+    """Public names on one page.
 
     Attributes
     ----------
     page : str
-        The address of the page.
+        Address of the page.
     title : str
-        Its heading.
+        Heading of the page.
     door : str
-        The package or module that a user imports the names from.
+        Package or module from which users import the names.
     about : str
-        The first paragraph of what the names belong to.
+        First paragraph about this package.
     names : tuple of str
-        In the order of the page.
+        Names in the order of the page.
     """
 
     page: str
@@ -62,7 +62,7 @@ class Group:
 
 
 def groups() -> list[Group]:
-    """Every public name, by page."""
+    """Return every public name, by page."""
     return [
         *_accounting(),
         _whole("api/populations.md", "Populations", "shuffledp.populations"),
@@ -75,7 +75,7 @@ def groups() -> list[Group]:
 
 
 def public_names(module: str) -> tuple[str, ...]:
-    """What a user may import: ``__all__``, or everything that the module defines without a leading underscore."""
+    """Return the names that users may import: ``__all__``, or all definitions without a leading underscore."""
     offered = getattr(importlib.import_module(module), "__all__", None)
     return tuple(_defined(module) if offered is None else offered)
 
@@ -112,9 +112,9 @@ def _accounting() -> list[Group]:
 
 
 def _group_of(home: str) -> str:
-    """Return the package of the module that defines a name; single modules hold for any protocol.
+    """Return the package of the module that defines a name; single modules hold for every protocol.
 
-    What calibrates one protocol is on the page of the baselines.
+    Calibrations of one protocol are on the page of the baselines.
     """
     inside = home.removeprefix("shuffledp.")
     if inside.startswith("protocols."):
@@ -131,14 +131,14 @@ def _about(module: str) -> str:
 
 
 def group_page(group: Group) -> str:
-    """Return the Markdown of a page; mkdocstrings fills it."""
+    """Return the Markdown of a page, which mkdocstrings completes."""
     entries = "\n\n".join(f"::: {group.door}.{name}" for name in group.names)
     intro = group.about.partition("\n\n")[0]
     return f"# {group.title}\n\n{intro}\n\nImport from `{group.door}`.\n\n{entries}\n"
 
 
 def list_of_names(pages: Sequence[Group]) -> str:
-    """Return the Markdown of the list of all public names: one line each, with what it is."""
+    """Return the Markdown of the list of all public names, one line each with a description."""
     return "\n".join(_section(group) for group in pages)
 
 
@@ -160,7 +160,7 @@ def _first_line(door: object, name: str) -> str:
 
 
 def protocols_by_trust() -> str:
-    """Return a table of all built-in protocols: trust, others who must be honest, task, name, label and more."""
+    """Return a table of all built-in protocols: trust, other honest users, task, name, label and more."""
     found = [(kind, name, get(kind, name)) for kind in TASK_KINDS for name in available(kind)]
     rows = [
         f"| `{p.trust}` | {p.relies_on} | {kind} | `{name}` | {p.label} | {', '.join(p.accountings)} | {p.source} |"

@@ -1,4 +1,4 @@
-"""Shuffled batches where only a lower tail of the number of users is known."""
+"""Shuffled batches for which only a lower tail of the number of users is known."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Curves of a batch: the profile itself, and what it implies, on the safe side of what a pair of laws has."""
+"""Curves of a batch: the profile and the curves that follow from it, compared with known pairs of laws."""
 
 import itertools
 import json
@@ -36,7 +36,7 @@ def test_a_randomizer_has_the_profile_of_its_blanket():
 
 
 def test_what_is_implied_is_on_the_safe_side_of_one_report():
-    """One user: the pair is binary randomized response, whose divergences are known."""
+    """A single user gives binary randomized response, whose divergences are known."""
     found = curves(1.0, 1)
     p = 1 / (1 + np.exp(-1.0))
     for order, renyi in zip(found.orders, found.renyi, strict=True):
@@ -68,7 +68,7 @@ def test_other_populations_and_randomizers():
 
 
 def test_a_bound_has_a_profile_for_every_law_that_it_allows():
-    """Hoeffding: a sum of 10,000 fair coins is sub-Gaussian with scale 50."""
+    """By Hoeffding's inequality, a sum of 10,000 fair coins is sub-Gaussian with scale 50."""
     bound, law = SubGaussian(5000.0, 50.0), Binomial(10_000, 0.5)
     found = curves(2.0, population=bound)
     for eps, delta in zip(found.eps[:-1:4], found.delta[:-1:4], strict=True):

@@ -1,4 +1,4 @@
-"""Systems as public texts describe them: what was read, what is computed, and what is refused."""
+"""Deployed systems in public texts: the settings, the computed eps and the rejected values."""
 
 import math
 
@@ -60,7 +60,7 @@ def test_colluding_users_hide_nobody():
 
 
 def test_the_printed_budget_of_fabricated_messages_holds_for_a_day_and_not_for_several():
-    """Values of another program; the mean of a cell is the number of devices times that of a device."""
+    """The values are from another program; a cell's mean is the number of devices times the mean per device."""
     assert deployed_epsilon(ONE) == pytest.approx(0.99815, abs=1e-5)
     assert deployed_epsilon(ONE, rounds=7) == pytest.approx(2.7711, abs=1e-4)
     assert deployed_epsilon(ONE, rounds=30, colluding=0.1) == pytest.approx(6.4184, abs=1e-4)

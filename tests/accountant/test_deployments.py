@@ -1,4 +1,4 @@
-"""Questions of a deployment: the best of the reductions, inverse to each other, and honest about what is behind."""
+"""Deployment questions: the best reduction is used, the questions invert each other, and labels are honest."""
 
 import json
 import math
@@ -127,7 +127,7 @@ def test_rounds_are_composed():
 
 
 def test_rounds_with_a_bound_for_the_number_of_users():
-    """Above those with any law of it, whichever rounds have few users together; and invertible."""
+    """The bound's eps is at least the eps of any law that it allows, for several rounds, and it can be inverted."""
     known = SubGaussian(10_000.0, math.sqrt(5_000.0))  # Hoeffding's bound for the law
     law = amplification(1.0, None, 1e-6, population=Binomial(20_000, 0.5), rounds=4)
     bound = amplification(1.0, None, 1e-6, population=known, rounds=4)

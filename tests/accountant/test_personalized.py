@@ -1,4 +1,4 @@
-"""Users with randomizers of their own: tables, data sets that attain nearly as much, and all data sets of few users."""
+"""Users with different randomizers: tables, nearly worst data sets, and all data sets of a few users."""
 
 import itertools
 import math
@@ -37,7 +37,7 @@ def _rows(randomizer):
 
 
 def _worst_delta(groups, victim, eps):
-    """The largest delta over all data sets of the others and all pairs of the victim's inputs."""
+    """Return the largest delta over all data sets of the others and all pairs of the victim's inputs."""
     others = [_rows(r) for i, (n, r) in enumerate(groups) for _ in range(n - (i == victim))]
     return worst_delta(_rows(groups[victim][1]), itertools.product(*others), eps)
 
@@ -207,7 +207,7 @@ def test_many_users_are_not_far_above_the_average_over_their_numbers():
 
 
 def _uniform_delta(uniform, k, odds, eps):
-    """Delta of one report of randomized response among uniform reports, by the counts of both of its values."""
+    """Return delta of one report of randomized response among uniform reports, from the counts of its two values."""
     reports, total = uniform + 1, 0.0
     some = np.arange(reports + 1)
     masses = binom.pmf(some, reports, 2 / k)

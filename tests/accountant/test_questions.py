@@ -1,4 +1,4 @@
-"""Several questions: one of them at random, assigned groups, all apart, and all in one message."""
+"""Several questions: one at random, assigned to groups, in separate messages, or all in one message."""
 
 import itertools
 import math
@@ -30,7 +30,7 @@ USERS, DELTA = 100_000, 1e-8
     ],
 )
 def test_all_questions(eps_local, k, questions, one, apart, joint):
-    """The references split atoms to a grid of 0.25, which costs up to 0.5 %."""
+    """The references split atoms on a grid of 0.25, which costs up to 0.5 %."""
     randomizer = GRR(eps_local, k)
     assert questions_epsilon(randomizer, USERS, DELTA, questions) == pytest.approx(one, abs=6e-7)
     for assignment, reference in (("all", apart), ("joint", joint)):
@@ -40,7 +40,7 @@ def test_all_questions(eps_local, k, questions, one, apart, joint):
 
 
 def _one_of(questions, rows):
-    """Inputs are answers to all questions, outputs (question, answer)."""
+    """Return the table of a randomizer: inputs are answers to all questions, and outputs are (question, answer)."""
     answers = itertools.product(range(len(rows)), repeat=questions)
     return np.array([np.concatenate([rows[x] for x in each]) / questions for each in answers])
 

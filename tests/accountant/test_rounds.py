@@ -1,4 +1,4 @@
-"""Batches that differ, composed: against one batch several times, and what is refused."""
+"""Composition of different batches, compared with repetition of one batch, and rejected arguments."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The functions that a configuration may name, and what stands behind their numbers."""
+"""Functions that a configuration can name, and the labels of their numbers."""
 
 import inspect
 import math
@@ -104,7 +104,7 @@ def test_allocation_is_about_adding_a_user_and_lower_bounds_promise_nothing():
 
 
 def test_integer_noise_taken_for_continuous_is_approximate():
-    """One user at half of delta 1e-5: the discrete noise exceeds the returned delta by some percent."""
+    """For one user at half of delta 1e-5, the discrete noise exceeds the returned delta by some percent."""
     common = {"population": Fixed(0), "tau": 4.0, "eps": 1.0, "precision": 1}
     assert label("multi_expected_delta", accounting="printed", **common) == "upper"
     assert label("multi_expected_delta", accounting="exact", **common) == "approximate"

@@ -1,4 +1,4 @@
-"""What the docstring of a public function has to say: its source, the side on which it errs, units and shapes."""
+"""Docstrings of public functions: they state the source, the side of the error, units and shapes."""
 
 from __future__ import annotations
 
@@ -73,13 +73,13 @@ SHOWN = (
 
 
 def sections(function) -> dict[str, str]:
-    """The docstring in its numpydoc sections; what stands before the first one has no name."""
+    """Return the docstring by numpydoc section; the text before the first section has an empty name."""
     parts = re.split(r"^(\w[\w ]*)\n-{3,}\n", inspect.getdoc(function) or "", flags=re.M)
     return dict(zip(["", *parts[1::2]], parts[::2], strict=True))
 
 
 def prose(function) -> str:
-    """What a docstring claims; arguments and examples say ``exact`` for other reasons."""
+    """Return the claims in a docstring, without arguments and examples, where ``exact`` has other meanings."""
     claims = [
         text for name, text in sections(function).items() if name not in ("Parameters", "Examples", "Raises")
     ]
@@ -88,7 +88,7 @@ def prose(function) -> str:
 
 
 def followed(function) -> str:
-    """The docstring, with those that it refers to for arguments and results."""
+    """Return the docstring, together with the docstrings that it refers to for arguments and results."""
     own = inspect.getdoc(function) or ""
     referred = [FUNCTIONS[name] for name in re.findall(r":func:`(\w+)`", own) if name in FUNCTIONS]
     return " ".join([own, *(inspect.getdoc(other) or "" for other in referred)])

@@ -1,4 +1,4 @@
-"""What a person gets who names no accounting: the exact one wherever there is one, else the tightest that is proven."""
+"""Default accountings: exact if available, otherwise the tightest proven one."""
 
 import inspect
 from pathlib import Path
@@ -54,7 +54,7 @@ def test_protocols_are_calibrated_exactly_by_default(kind, name):
 
 
 def test_experiments_name_the_form_of_a_bound():
-    """A default that changes must not change a figure."""
+    """If a default changes, no figure may change."""
     for path in (ROOT / "config/experiments").glob("*.yaml"):
         for experiment, about in yaml.safe_load(path.read_text(encoding="utf-8"))["experiments"].items():
             for name, method in about["methods"].items():

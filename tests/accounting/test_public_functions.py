@@ -1,4 +1,4 @@
-"""Bad arguments of public functions: a number in its range, or one clear error; see `tools/bad_arguments.py`."""
+"""Bad arguments of public functions: a number in its range or one clear error; see `tools/bad_arguments.py`."""
 
 import inspect
 import math
@@ -37,7 +37,7 @@ def test_every_public_name_has_a_valid_call(tool, calls):
 
 
 def test_every_public_method_and_protocol_has_a_valid_call(calls):
-    """What a class of a door defines, but for what takes no arguments or needs no object of its own."""
+    """The calls cover what public classes define, except members without arguments and classes that no call needs."""
     wanted = {
         f"{name}.{method}"
         for door in (accounting, populations)
@@ -54,7 +54,7 @@ def test_every_public_method_and_protocol_has_a_valid_call(calls):
 
 @pytest.mark.parametrize("bad", [math.nan, "no", True, 1j, [1, "a"], 10**400], ids=str)
 def test_what_is_of_another_kind_is_refused_by_name(tool, calls, bad):
-    """Before anything is computed: it takes no time, whatever the function."""
+    """The error precedes any computation, so that it takes no time."""
     wrong = {
         f"{name}({argument}={tool.shown(bad)})": verdict
         for name, (call, valid) in calls.items()
@@ -82,7 +82,7 @@ SLOW = {
 
 
 def test_arguments_of_every_kind_give_a_number_or_one_clear_line(tool, calls):
-    """A sample of what `make bad-arguments` tries, the same one each time."""
+    """This is a fixed sample of the values that `make bad-arguments` tries."""
 
     @settings(derandomize=True, database=None, deadline=None, max_examples=250)
     @given(st.data())
@@ -138,7 +138,7 @@ def test_plans_for_a_tiny_eps_end():
     ],
 )
 def test_a_delta_below_the_range_of_double_precision_is_refused_at_once(call):
-    """Its search went on for minutes: no sum falls below a denormal number."""
+    """The search once took minutes, because no sum falls below a denormal number."""
     for delta in (1e-310, 1e-320):
         with pytest.raises(ValueError, match=rf"^delta must be at least 2.23e-308, .* got {delta}"):
             call(delta)
@@ -156,7 +156,7 @@ def test_a_coarse_design_that_transforms_cannot_certify_is_refused_at_once():
 
 
 def test_the_last_corrections_of_a_scale_are_small():
-    """Steps of 0.5 in its logarithm made the law 20,000 times as wide."""
+    """Steps of 0.5 in the logarithm once made the law 20,000 times as wide."""
     design = accounting.CoarseDesign(1, 1.5, (4.0,), (2.0,), 2.0, 1e-2)
     with pytest.raises(accounting.Infeasible, match="No scale"):
         accounting.finished_design(design, xtol=0.5)

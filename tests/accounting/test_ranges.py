@@ -1,4 +1,4 @@
-"""Values out of a declared range: each is refused by name, for every argument of every public function and class."""
+"""Values outside of a declared range: each is rejected by name, for all arguments of public functions and classes."""
 
 import inspect
 import math
@@ -25,7 +25,7 @@ BAD = {
 
 
 def bad_values(check):
-    """Values out of the range of a check; of one for a sequence, sequences that hold them; none of a kind alone."""
+    """Return values outside of a check's range, in sequences if it checks sequences; none if it only checks types."""
     known, inner, ends = (
         (check.func, check.args, check.keywords) if isinstance(check, partial) else (check, (), {})
     )

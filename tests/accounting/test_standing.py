@@ -1,4 +1,4 @@
-"""The old module of guarantees, which baselines of a user may import."""
+"""The old module of guarantees, which users' baselines may still import."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions and objects of one's own that answer nonsense: one clear error through every public function."""
+"""Functions and objects of users with wrong results: each public function raises one clear error."""
 
 import math
 from dataclasses import dataclass, replace
@@ -15,7 +15,7 @@ from shuffledp.populations import Fixed
 
 @dataclass(frozen=True)
 class OwnProfile:
-    """A profile of another package: a Gaussian one, or whatever `answer` says at some eps."""
+    """Profile of another package: Gaussian, except that `answer` replaces the value at some eps."""
 
     answer: Any = None
     kind = "upper"
@@ -30,7 +30,7 @@ class OwnProfile:
 
 @dataclass(frozen=True)
 class OwnRandomizer:
-    """Randomized response of another package, or one whose comparisons are `answer`."""
+    """Randomized response of another package, or a randomizer whose comparisons are `answer`."""
 
     answer: Any = None
     eps_local: Any = 1.0

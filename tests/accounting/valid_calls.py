@@ -1,7 +1,7 @@
-"""A valid call of every public function and class of the accounting and of the populations: keywords that work.
+"""A valid call of every public function and class of the accounting and the populations.
 
-Bad arguments are put into them one at a time, see `tools/bad_arguments.py`. ``SKIPPED`` says what has no arguments, or
-which results only carry what others computed.
+Bad arguments replace valid ones one at a time, see `tools/bad_arguments.py`. ``SKIPPED`` lists objects without
+arguments, and results that only store computed values.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ SKIPPED = {
 
 
 def _laplace(y: Any) -> Any:
-    """The distribution function of Laplace noise of scale 1."""
+    """Return the distribution function of Laplace noise of scale 1."""
     return np.where(y < 0, 0.5 * np.exp(-np.abs(y)), 1 - 0.5 * np.exp(-np.abs(y)))
 
 
@@ -54,7 +54,7 @@ Calls = dict[str, tuple[Callable[..., Any], dict[str, Any]]]
 
 
 def valid_calls() -> Calls:
-    """Name, what is called, and keywords with which it works: the usual value of an argument, or one of its own."""
+    """Return name, callable and valid keywords; an argument has its usual value unless the call needs another."""
     fixed, binomial = p.Fixed(999), p.Binomial(2000, 0.5)
     profile = a.GaussianProfile(1.0)
     randomizer = a.GRR(1.0, 3)

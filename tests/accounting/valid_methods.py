@@ -1,7 +1,7 @@
-"""A valid call of every public method of the classes behind the doors: an object, and keywords that work.
+"""A valid call of every public method of the public classes: an object and keywords.
 
-Bad arguments are put into them as into functions (`valid_calls.py`). Keywords are those of the method's name, whatever
-the class, but where a class needs others.
+Bad arguments replace valid ones as for functions (`valid_calls.py`). The method's name determines the keywords, unless
+a class needs others.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ SKIPPED_METHODS = {
 
 
 def objects() -> dict[str, Any]:
-    """One of every public class that has methods, by the name of the class."""
+    """Return an object of every public class with methods, by class name."""
     calls = valid_calls()
     found = {name: call(**given) for name, (call, given) in calls.items() if inspect.isclass(call)}
     found["DiscreteGaussianPlan"] = a.multi_expected_plan(**calls["multi_expected_plan"][1])
@@ -68,7 +68,7 @@ def objects() -> dict[str, Any]:
 
 
 def methods_of(kind: type) -> Iterator[str]:
-    """Names of the public methods of a class that this library defines."""
+    """Return the names of a class's public methods that this library defines."""
     own = [base for base in kind.__mro__ if base.__module__.startswith("shuffledp")]
     names = dict.fromkeys(name for base in own for name in vars(base) if not name.startswith("_"))
     for name in names:
@@ -77,7 +77,7 @@ def methods_of(kind: type) -> Iterator[str]:
 
 
 def valid_methods() -> Calls:
-    """Class and method, what is called, and keywords with which it works."""
+    """Return class and method, the callable, and valid keywords."""
     found: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {}
     for name, one in objects().items():
         for method in methods_of(type(one)):

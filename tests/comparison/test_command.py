@@ -1,4 +1,4 @@
-"""``shuffledp compare`` as a user calls it."""
+"""``shuffledp compare`` on the command line."""
 
 from __future__ import annotations
 
@@ -320,7 +320,7 @@ def test_without_the_extra_there_is_no_picture_and_nothing_is_computed_first(tmp
 
 
 def test_rows_are_shown_where_they_cannot_be_written(tmp_path):
-    """With too few users no protocol meets the budget, and there is nothing to draw."""
+    """With too few users no protocol meets the budget, so that there is nothing to draw."""
     setting = ("--users", "2", "--domain-size", "4", "--protocols", "balls_into_bins", *SETTING)
     done = call(*setting, "--plot", str(tmp_path / "a.png"))
     assert done.exit_code == 1
@@ -451,7 +451,7 @@ def test_the_protocol_at_work_is_named_though_it_begins_right_after_a_line(monke
 
 
 def plugin(folder, body: str) -> str:
-    """A protocol of the user's own that does something in calibrate before it begins."""
+    """Write a user's protocol whose ``calibrate`` first runs the given code."""
     text = files("frequency", "mine")[Path("mine/mine.py")]
     first = text.index("        cls.check_request(")
     (folder / "mine.py").write_text(

@@ -1,4 +1,4 @@
-"""What `shuffledp.compare` answers, against the protocols themselves."""
+"""Results of `shuffledp.compare`, against the protocols."""
 
 from __future__ import annotations
 
@@ -378,7 +378,7 @@ def test_simulation_agrees_with_the_expectation():
 
 
 def test_an_interval_covers_95_percent_of_normal_errors_and_fewer_of_laplace_noise():
-    """Of 400 x 50 errors, which are nearly independent: 4.5 standard deviations of each share, about 1e-5."""
+    """The 400 x 50 errors are nearly independent; bounds are 4.5 standard deviations of each share, about 1e-5."""
     names = ["pure_dump", "grr_blanket", "skellam", "local", "central_laplace"]
     rows = shuffledp.compare(30_000, domain_size=50, protocols=names, simulate=400, seed=5, **SETTING)
     covered = {row.protocol: row.simulated_coverage for row in rows}
@@ -392,7 +392,7 @@ def test_an_interval_covers_95_percent_of_normal_errors_and_fewer_of_laplace_noi
 
 
 def test_a_simulation_is_of_the_shares_that_the_expectation_is_of():
-    """Where estimates are cut off, errors of drawn shares are others than those of the shares themselves."""
+    """If estimates are truncated, errors for drawn shares differ from errors for the given shares."""
     (row,) = shuffledp.compare(
         population=Binomial(999, 0.3),
         domain_size=5,

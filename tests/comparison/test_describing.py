@@ -1,4 +1,4 @@
-"""``shuffledp describe``: sentences, and records that keep to the schema of the registry of deployments."""
+"""``shuffledp describe``: sentences, and records in the schema of the registry of deployments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The curator's noise and the answer without data, against numbers worked out by hand."""
+"""The curator's noise and the answer without data, against numbers computed by hand."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_the_curator_hides_a_whole_set():
 
 @pytest.mark.parametrize("task", [Frequency(2), Sets(2, 1)])
 def test_the_curator_releases_one_of_two_counts(task):
-    """The other one is n minus it; without a curator MULTI-EXACT and MULTI-UNION do the same, and no better."""
+    """The second count is n minus the first. MULTI-EXACT and MULTI-UNION also release one count, with no less error."""
     assert floor(setting(task)) == pytest.approx(1 / (2 * math.sinh(0.5) ** 2) / 1e6, rel=1e-12)
 
 

@@ -1,4 +1,4 @@
-"""The recommendation leads with proven guarantees, names what it passes over, and the limit to loosen first."""
+"""The recommendation: proven guarantees first, reasons against other protocols, and the limit to loosen first."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_proven_rows_of_the_weakest_trust_lead_and_others_are_passed_over_with_t
 
 
 def test_intervals_for_all_values_hold_at_once():
-    """By Bonferroni for normal errors; for a sum there is one interval."""
+    """The half-width follows Bonferroni for normal errors; a sum has one interval."""
     (one,) = shuffledp.compare(10_000, domain_size=50, eps=1, delta=1e-6, protocols=["pure_dump"])
     expected = norm.isf(0.025 / 50) / norm.isf(0.025)
     assert one.simultaneous_half_width / one.half_width == pytest.approx(expected, rel=1e-12)

@@ -1,4 +1,4 @@
-"""Participants made up from counts, against their own raw inputs."""
+"""Participants that follow from counts, against their raw inputs."""
 
 from __future__ import annotations
 

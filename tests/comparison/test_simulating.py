@@ -1,4 +1,4 @@
-"""One simulated batch: estimates, intervals that cover, units of the data, and its table, frame and picture."""
+"""One simulated batch: estimates, coverage of intervals, units of the data, table, data frame and picture."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_sums_are_in_the_units_of_the_data():
 
 @pytest.mark.parametrize("protocol", ["grr_blanket", "central_laplace", "balls_into_bins"])
 def test_intervals_cover_what_they_state(protocol):
-    """1,000 intervals of 200 seeds hold the truth as often as 95 % of normal errors, within 4 standard errors + 1 %."""
+    """Of 1,000 intervals from 200 seeds, 95 % contain the truth, within 4 standard errors + 1 %."""
     found = [
         shuffledp.simulate(counts=[400, 300, 150, 100, 50], protocol=protocol, seed=seed, eps=1.0, delta=1e-3)
         for seed in range(200)

@@ -1,4 +1,4 @@
-"""Data of one's own, as a comparison takes them."""
+"""Data of users in a comparison."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Answers of the accountant: every public function and method at a valid call and at others, one argument at a time."""
+"""Results of the accountant: every public function and method, at a valid call and with one changed argument."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def methods() -> Rows:
 
 
 def _unshared(call: Callable[..., Any], **arguments: Any) -> Any:
-    """Call with generators of its own: other tests draw from those of the table of calls."""
+    """Return a call with new random generators, because other tests draw from the generators in the table of calls."""
     return call(
         **{
             name: np.random.default_rng(1) if isinstance(value, np.random.Generator) else value
@@ -116,14 +116,14 @@ def _unshared(call: Callable[..., Any], **arguments: Any) -> Any:
 
 
 def _signature(call: Callable[..., Any]) -> str:
-    """Return names and kinds of the parameters, in their order; defaults and types may change."""
+    """Return names and kinds of the parameters in order; defaults and types may change."""
     marks = {"KEYWORD_ONLY": "=", "VAR_POSITIONAL": "*", "VAR_KEYWORD": "**"}
     parameters = inspect.signature(call).parameters.values()
     return " ".join(p.name + marks.get(p.kind.name, "") for p in parameters)
 
 
 def _calls(name: str, call: Callable[..., Any], valid: Mapping[str, Any]) -> Iterator[tuple[str, Row]]:
-    """Yield a function's answer to a valid call, and to calls with one argument changed."""
+    """Yield a function's results for a valid call, and for calls with one changed argument."""
     yield name, answer(lambda: _with_deltas(call(**valid)))
     if name in SLOW:
         return
@@ -136,14 +136,14 @@ def _calls(name: str, call: Callable[..., Any], valid: Mapping[str, Any]) -> Ite
 
 
 def _with_deltas(result: Any) -> Any:
-    """Add some deltas to an object that is a privacy profile."""
+    """Add some deltas to the result if it is a privacy profile."""
     if not (hasattr(result, "delta") and callable(result.delta) and hasattr(result, "neighbours")):
         return result
     return {"is": result, "deltas": [float(result.delta(eps)) for eps in PROFILE_EPS]}
 
 
 def _others(argument: str, value: Any) -> Iterator[Any]:
-    """Yield other values of an argument: a larger one, one that is out of most ranges, other choices."""
+    """Yield other values of an argument: a larger one, one out of most ranges, and other choices."""
     if isinstance(value, bool):
         yield not value
     elif isinstance(value, int):
@@ -157,7 +157,7 @@ def _others(argument: str, value: Any) -> Iterator[Any]:
 
 
 def shipped() -> Rows:
-    """Return what ships with the library: constants, deployments, noise designs."""
+    """Return what the library ships: constants, deployments and noise designs."""
     rows: Rows = {
         name: answer(lambda: getattr(accounting, name))  # noqa: B023
         for name in accounting.__all__

@@ -1,4 +1,4 @@
-"""Claims and errata of every paper: what is stated, and verdicts and witnesses that need no results."""
+"""Claims and errata of every paper: their texts, and verdicts and witnesses that need no results."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ VERDICT = ("measured", "uncertainty", "verdict", "why", "overall", "difference")
 
 
 def claims(paper: str) -> Rows:
-    """Return a row per claim of a paper: its texts as a digest, its kind, and verdicts where no results are needed."""
+    """Return a row per claim of a paper: a digest of its texts, its kind, and its verdicts if no results are needed."""
     rows: Rows = {}
     for claim in claims_of(paper):
         texts = stated(claim)
@@ -35,7 +35,7 @@ def claims(paper: str) -> Rows:
 
 
 def errata(paper: str) -> Rows:
-    """Return a row per erratum, reading note and withdrawn erratum: texts, digests of quotations, the witness."""
+    """Return a row per erratum, reading note and withdrawn erratum: texts, digests of quotations, and the witness."""
     rows: Rows = {}
     entries, withdrawn = findings(paper)
     for entry in entries:

@@ -1,4 +1,4 @@
-"""Answers of `shuffledp.compare` and of the commands that need no results."""
+"""Results of `shuffledp.compare` and of the commands that need no results."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def _filled(row: Row) -> Row:
 
 
 def _command(given: list[str]) -> Row:
-    """Return the exit code of a command and its lines."""
+    """Return the exit code and the lines of a command."""
     done = CliRunner().invoke(command_line, given)
     lines = [line.rstrip() for line in done.output.splitlines() if line.strip()]
     return {"exit code": done.exit_code, **{f"line {i:03}": line for i, line in enumerate(lines)}}

@@ -1,4 +1,4 @@
-"""Cells and values of a tiny run of every experiment, and a digest of all cells at the papers' own scale."""
+"""Cells and values of a tiny run of every experiment, and a digest of all cells at the papers' scale."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def answers(paper: str, folder: Path) -> Rows:
     paper : str
         A paper or study of the configuration.
     folder : Path
-        Gets the prepared data.
+        Folder for the prepared data.
     """
     rows: Rows = {}
     prepared: set[str] = set()
@@ -80,7 +80,7 @@ def _dataset(job: Job) -> str | None:
 
 
 def _tiny(name: str, job: Job) -> Iterator[Job]:
-    """Yield the job at its first and its last point, each alone, with few repeats."""
+    """Yield the job at its first and last point separately, with few repeats."""
     if name in NOT_RUN:
         return
     points = [point for point, _, _ in cells(job)]
@@ -91,7 +91,7 @@ def _tiny(name: str, job: Job) -> Iterator[Job]:
 
 
 def _run(name: str, job: Job, folder: Path) -> Rows:
-    """Return a row per cell, and what all cells of the method have in common."""
+    """Return a row per cell, and the entries that all cells of the method have in common."""
     found, values = run(job, folder)
     rows: Rows = {f"{name}; all": {"is": " | ".join(str(found[0][key]) for key in METHOD)}}
     for cell in found:
@@ -101,7 +101,7 @@ def _run(name: str, job: Job, folder: Path) -> Rows:
 
 
 def _described(cell: Mapping[str, Any]) -> Row:
-    """Return the columns of a cell: its numbers side by side, its parameters one by one."""
+    """Return the columns of a cell, with numbers in one list and parameters one by one."""
     row: Row = {"is": f"{cell['status']} {cell['guarantee'] or ''}".strip()}
     row |= {key: cell[key] for key in ("guarantee_note", "reason") if cell[key]}
     row["numbers"] = [math.nan if cell[key] is None else cell[key] for key in NUMBERS]
@@ -109,7 +109,7 @@ def _described(cell: Mapping[str, Any]) -> Row:
 
 
 def _values(values: Iterator[Mapping[str, Any]]) -> Row:
-    """Values by metric and kind, in the order of the repeats."""
+    """Return values by metric and kind, in the order of the repeats."""
     found: dict[str, list[float]] = {}
     for value in values:
         found.setdefault(f"{value['metric']} {value['kind']}", []).append(value["value"])

@@ -1,4 +1,4 @@
-"""All that the golden table imports from inside the library and the pipeline: a module that moves is renamed here.
+"""All imports of the golden table from internal modules; if a module moves, only this file changes.
 
 Everything else of the table uses public names: `shuffledp.protocols`, `shuffledp.accounting`, `shuffledp.populations`,
 `shuffledp.tasks`, `shuffledp.compare` and the command line.
@@ -42,7 +42,7 @@ def _config() -> dict[str, Any]:
 
 
 def jobs(paper: str) -> Iterator[tuple[str, str, Job]]:
-    """Yield the jobs of a paper at its own scale: experiment, method, plain data; nothing is trained."""
+    """Yield the jobs of a paper at its scale: experiment, method, plain data; no model is trained."""
     shipped = {"papers": [paper], "own": "none", "baselines": "none", "learning": "skip", "overrides": {}}
     settings = load_experiments({**_config(), **shipped}, ROOT)
     for experiment in settings.papers[paper].experiments.values():
@@ -51,30 +51,30 @@ def jobs(paper: str) -> Iterator[tuple[str, str, Job]]:
 
 
 def cells(job: Job) -> list[tuple[dict[str, Any], str, dict[str, Any]]]:
-    """Return all cells of a job: grid point, accounting, what the point resolves."""
+    """Return all cells of a job: grid point, accounting and resolved parts."""
     parts = {part: job[part] for part in PARTS if part in job}
     return [(point, accounting, resolve(parts, point)) for point, accounting in cells_of(job)]
 
 
 def run(job: Job, prepared: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """Run a job in this process; return the rows of cells and values."""
+    """Run a job in this process, and return the rows of cells and values."""
     done = runner.run(job, prepared=prepared, root=ROOT)
     return done.cells.to_pylist(), done.values.to_pylist()
 
 
 def prepare_shipped(dataset: str, folder: Path) -> None:
-    """Prepare a data set from the summaries and stand-ins of the repository, without network or mirror."""
+    """Prepare a data set from the repository's summaries and stand-ins, without network or mirror."""
     with mock.patch(OBTAIN, side_effect=SourceError("nothing is downloaded for the golden table")):
         prepare(dataset, raw_dir=folder / "raw", output_dir=folder, say=lambda line: None)
 
 
 def claims_of(paper: str) -> tuple[Any, ...]:
-    """Return the claims of a paper; none if it has none."""
+    """Return the claims of a paper, possibly none."""
     return stated_claims.claims(paper) if paper in READS else ()
 
 
 def stated(claim: Any) -> dict[str, Any]:
-    """Return what a claim states as plain data: rule by name, errata one by one, the wrong side apart."""
+    """Return a claim as plain data: the rule by name, the errata as a list, and the wrong side separately."""
     wrong, _, difference = claim.wrong.partition(": ")
     errata = tuple(claim.errata.split())
     return {
@@ -87,7 +87,7 @@ def stated(claim: Any) -> dict[str, Any]:
 
 
 def verdicts(claim: Any) -> list[dict[str, str]]:
-    """Judge a claim without any results, with short searches; a claim that needs some is untestable."""
+    """Judge a claim without results, with short searches; a claim that needs results is untestable."""
     return list(verdict_rows.rows(claim, Evidence(Path(), claim.paper, {}), "quick", "paper"))
 
 
@@ -97,11 +97,11 @@ def papers_with_findings() -> list[str]:
 
 
 def findings(paper: str) -> tuple[list[Any], list[Any]]:
-    """Return errata and reading notes of a paper, and what was withdrawn."""
+    """Return errata, reading notes and withdrawn errata of a paper."""
     found = errata_data.findings(paper)
     return [*found.errata, *found.notes], list(found.withdrawn)
 
 
 def canonical(value: Any) -> str:
-    """Return plain data as one text."""
+    """Return plain data as a unique text."""
     return json.dumps(value, sort_keys=True, ensure_ascii=False)

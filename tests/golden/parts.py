@@ -1,4 +1,4 @@
-"""Parts of the golden table: a file each, and the function that computes its rows."""
+"""Parts of the golden table: one file each, and the function that computes its rows."""
 
 from __future__ import annotations
 

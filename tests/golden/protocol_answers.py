@@ -1,4 +1,4 @@
-"""Answers of one protocol: what it is, what it calibrates, what it claims, sends, draws and estimates."""
+"""Results of one protocol: declarations, calibrations, guarantees, messages, draws and estimates."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def parameters(calibrated: ProtocolBase) -> dict[str, float]:
 
 
 def calibration(protocol: type[ProtocolBase], case: str, setting: Setting, accounting: str) -> Row:
-    """Return the row of one calibration, or of its refusal."""
+    """Return the row of a calibration, or of its error."""
     found: list[ProtocolBase] = []
 
     def calibrated() -> dict[str, float]:
@@ -97,14 +97,14 @@ def calibration(protocol: type[ProtocolBase], case: str, setting: Setting, accou
 
 
 def _as_expected(name: str, value: Value, row: Row) -> bool:
-    """Tell if a quantity repeats another: the mean squared error of an unbiased estimate is its variance."""
+    """Return whether a quantity repeats another; the mean squared error of an unbiased estimate is its variance."""
     return name.startswith("expected_squared_error") and value == row.get(
         name.replace("squared_error", "variance")
     )
 
 
 def _calibrated_rows(one: ProtocolBase, setting: Setting) -> Iterator[tuple[str, Any]]:
-    """Yield names of quantities and calls that return them."""
+    """Yield names of quantities and calls that return these quantities."""
     yield "is", lambda: _is(one)
     yield "note", lambda: one.guarantee_note or None
     yield "cost", lambda: _cost(one)
@@ -127,7 +127,7 @@ def _calibrated_rows(one: ProtocolBase, setting: Setting) -> Iterator[tuple[str,
 
 
 def _profile(one: ProtocolBase, budget: Budget) -> dict[str, Any] | None:
-    """Return labels and three deltas of the privacy profile."""
+    """Return the label and three deltas of the privacy profile."""
     profile = one.privacy_profile()
     if profile is None:
         return None
@@ -137,19 +137,19 @@ def _profile(one: ProtocolBase, budget: Budget) -> dict[str, Any] | None:
 
 
 def _cost(one: ProtocolBase) -> dict[str, Any]:
-    """Return the known fields side by side, further ones by name."""
+    """Return the known fields in one list, and further fields by name."""
     cost = dataclasses.asdict(one.cost())
     return {"": [float(cost.pop(name)) for name in COST], **cost}
 
 
 def _is(one: ProtocolBase) -> str:
-    """Return the label of the guarantee and what else has few values."""
+    """Return the label of the guarantee and other entries with few values."""
     flags = [flag for flag in FLAGS if getattr(one, flag)]
     return " ".join([str(one.guarantee), *flags, f"alphabet {one.alphabet_size}"])
 
 
 def _announced(one: ProtocolBase, who: Participants) -> Any:
-    """Return what a public first round makes known, if that is not who takes part."""
+    """Return the public knowledge after a first round if it differs from the participants' numbers."""
     public = one.announce(who, _rng(1))
     return None if public is who.public else {"n_users": public.n_users, "level_counts": public.level_counts}
 
@@ -160,12 +160,12 @@ def _few_messages(one: ProtocolBase) -> bool:
 
 
 def _has_law(one: ProtocolBase) -> bool:
-    """Return whether aggregates can be drawn: by a law of their own, or from few messages."""
+    """Return whether aggregates can be drawn, by a fast law or from few messages."""
     return type(one).sample_aggregate is not ProtocolBase.sample_aggregate or _few_messages(one)
 
 
 def _sampled(one: ProtocolBase, who: Participants) -> Any:
-    """Draw aggregates of all repeats."""
+    """Draw the aggregates of all repeats."""
     return one.sample_aggregate(who, _rng(2)) if _has_law(one) else None
 
 
@@ -180,7 +180,7 @@ def _users(who: Participants) -> Users:
 
 
 def participants(task: Task) -> Participants:
-    """Return repeats of the same participants, who hold values as different as the task has."""
+    """Return repeats of the same participants, whose values are as different as the task permits."""
     raw, levels = _held(task)
     one, truth = _counted(task, raw, levels)
     n = np.full(REPEATS, len(raw))
@@ -196,7 +196,7 @@ def participants(task: Task) -> Participants:
 
 
 def _held(task: Task) -> tuple[Any, Any]:
-    """Return raw inputs (and privacy levels, of sets)."""
+    """Return raw inputs, and privacy levels for sets."""
     each = np.arange(USERS)
     if isinstance(task, Frequency):
         return each**2 % task.domain_size, None
@@ -210,7 +210,7 @@ def _held(task: Task) -> tuple[Any, Any]:
 
 
 def _counted(task: Task, raw: Any, levels: Any) -> tuple[Any, Any]:
-    """Return the sufficient statistic of the raw inputs, and what is estimated."""
+    """Return the sufficient statistic of the raw inputs, and the estimated quantity."""
     if isinstance(task, Vectors):
         norms = np.linalg.norm(raw, ord=1 if task.norm == "l1" else 2, axis=1, keepdims=True)
         total = (raw * (task.clip / np.maximum(norms, task.clip))).sum(axis=0)

@@ -1,4 +1,4 @@
-"""Settings in which every protocol is calibrated: laws of the population, sizes, budgets, options, what is refused."""
+"""Settings for the calibration of every protocol: populations, sizes, budgets, options and rejected requests."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from shuffledp.tasks import Budget, Frequency, Sets, Summation, Task, Vectors
 
 @dataclass(frozen=True)
 class Setting:
-    """Arguments of a calibration besides the accounting."""
+    """Arguments of a calibration, except the accounting."""
 
     name: str
     population: Population
@@ -240,7 +240,7 @@ BOUNDED = SubGaussian(mean=5_000.0, scale=30.0, convention="variance_proxy")
 
 
 def _fitted(protocol: type[ProtocolBase], setting: Setting) -> Setting:
-    """The setting with a task that the protocol takes, as far as it is not there to be refused."""
+    """Return the setting with a task that the protocol accepts, unless the setting is to be rejected."""
     task = setting.task
     if protocol.name in BITS and setting.name != "loose":
         task = Frequency(2)
@@ -258,7 +258,7 @@ def _fitted(protocol: type[ProtocolBase], setting: Setting) -> Setting:
 
 
 def cases_of(protocol: type[ProtocolBase]) -> Iterator[tuple[str, Setting, str]]:
-    """Yield the cases of a protocol by name: settings under all accountings, single options under the last."""
+    """Yield the cases of a protocol by name: settings with all accountings, single options with the last accounting."""
     left_out = LEFT_OUT.get((protocol.task_kind, protocol.name), ())
     for setting in settings_of(protocol):
         for accounting in protocol.accountings[-1:] if len(setting.options) == 1 else protocol.accountings:
@@ -267,13 +267,13 @@ def cases_of(protocol: type[ProtocolBase]) -> Iterator[tuple[str, Setting, str]]
 
 
 def has_profile(protocol: type[ProtocolBase], case: str, setting: Setting) -> bool:
-    """Return whether the table has deltas of the profile in a case."""
+    """Return whether the table has deltas of the profile for a case."""
     known = PROFILES.get((protocol.task_kind, protocol.name))
     return case in known if known is not None else not setting.options and setting.population != BOUNDED
 
 
 def settings_of(protocol: type[ProtocolBase]) -> Iterator[Setting]:
-    """Yield the settings of a protocol: first settings of its task, then each of its options in turn."""
+    """Yield the settings of a protocol: first settings of its task, then one option at a time."""
     own = OWN.get((protocol.task_kind, protocol.name), ())
     every = [_fitted(protocol, one) for one in (*BY_KIND[protocol.task_kind], *own)]
     yield from every

@@ -1,6 +1,6 @@
-"""The golden table: a file of rows for each part, and what differs between two versions of a part.
+"""The golden table: a file of rows per part, and the differences between two versions of a part.
 
-A file is JSON with a line per quantity, so that `git diff` reads. Long texts stand once, under ``texts``.
+A file is JSON with one line per quantity, so that `git diff` is readable. Long texts appear once, under ``texts``.
 """
 
 from __future__ import annotations
@@ -51,9 +51,9 @@ def parts_in(folder: Path = FOLDER) -> set[str]:
 
 
 def text_of(rows: Rows, elsewhere: Rows | None = None) -> str:
-    """Return the content of a file: cases in alphabetical order, a line per quantity.
+    """Return the content of a file: cases in alphabetical order, one line per quantity.
 
-    ``elsewhere`` has the quantities whose last digits depend on the processor, as they are on one without AVX-512.
+    ``elsewhere`` has values on a processor without AVX-512, for quantities whose last digits depend on the processor.
     """
     texts: dict[str, str] = {}
 
@@ -80,7 +80,7 @@ def text_of(rows: Rows, elsewhere: Rows | None = None) -> str:
 
 
 def rows_of(text: str, section: str = "rows") -> Rows:
-    """Read a section of the content of a file."""
+    """Return a section of a file's content."""
     content = json.loads(text)
 
     def whole(value: Value) -> Value:
@@ -92,14 +92,14 @@ def rows_of(text: str, section: str = "rows") -> Rows:
 
 
 def read(part: str, folder: Path = FOLDER, section: str = "rows") -> Rows:
-    """Read a section of a part; no row if it has no file."""
+    """Return a section of a part; empty without a file."""
     path = path_of(part, folder)
     return rows_of(path.read_text(encoding="utf-8"), section) if path.is_file() else {}
 
 
 @dataclass(frozen=True)
 class Difference:
-    """A quantity that is not as it was.
+    """Quantity that differs from its previous value.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ class Difference:
     relative: float = math.nan
 
     def __str__(self) -> str:
-        """One line."""
+        """Return one line on the difference."""
         size = "" if math.isnan(self.relative) else f" ({self.relative:.1e} relative)"
         return (
             f"{self.part}: {self.case}: {self.quantity} {self.kind}: {self.before!r} -> {self.after!r}{size}"
@@ -130,7 +130,7 @@ class Difference:
 
 
 def relative_difference(before: float, after: float) -> float:
-    """Return the difference relative to the larger of two numbers; 0 for two that are not a number."""
+    """Return the difference relative to the larger of two numbers; 0 if both are nan."""
     if before == after or (math.isnan(before) and math.isnan(after)):
         return 0.0
     if not (math.isfinite(before) and math.isfinite(after)):
@@ -139,7 +139,7 @@ def relative_difference(before: float, after: float) -> float:
 
 
 def moved(before: Value, after: Value, tolerance: float = TOLERANCE) -> tuple[str, float] | None:
-    """Return how two values differ and by how much; None if they are the same."""
+    """Return the kind and the size of a difference between two values; None if they are equal."""
     old, new = (value if isinstance(value, list) else [value] for value in (before, after))
     if isinstance(before, list) != isinstance(after, list) or list(map(type, old)) != list(map(type, new)):
         return "changed", math.nan
@@ -150,7 +150,7 @@ def moved(before: Value, after: Value, tolerance: float = TOLERANCE) -> tuple[st
 
 
 def differences(part: str, before: Rows, after: Rows, elsewhere: Rows | None = None) -> Iterator[Difference]:
-    """Compare all rows of a part, quantity by quantity; what is as on another processor is the same too."""
+    """Compare all rows of a part by quantity; a value of the other processor also counts as equal."""
     other = elsewhere or {}
     tolerance = SENSITIVE_TOLERANCE if part in SENSITIVE else TOLERANCE
     if SENSITIVE.get(part) is SEARCHED:
@@ -169,7 +169,7 @@ def differences(part: str, before: Rows, after: Rows, elsewhere: Rows | None = N
 
 
 def summary(found: Iterable[Difference]) -> Iterator[str]:
-    """Yield a line per part, quantity and kind: how many cases, the largest relative difference, and one of them."""
+    """Yield a line per part, quantity and kind: number of cases, largest relative difference, and an example."""
     groups: dict[tuple[str, str, str], list[Difference]] = {}
     for one in found:
         groups.setdefault((one.part, one.quantity, one.kind), []).append(one)
@@ -194,7 +194,7 @@ def write(part: str, rows: Rows, folder: Path = FOLDER, elsewhere: Rows | None =
 
 
 def only_different(rows: Rows, elsewhere: Rows) -> Rows:
-    """Return those quantities of another processor that are not as here."""
+    """Return the other processor's quantities that differ from this one's."""
     found: Rows = {}
     for one in differences("", rows, elsewhere):
         if one.kind not in ("missing", "added"):

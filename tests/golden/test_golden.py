@@ -1,7 +1,7 @@
-"""Every answer is as the golden table has it; `make golden` writes the table anew and lists what moved.
+"""All results agree with the golden table; `make golden` writes it anew and lists the differences.
 
-The table is for the locked versions of Python 3.11, on any processor. Other versions of Python come with other versions
-of NumPy and SciPy: there, the parts in `SENSITIVE` are left out.
+The table is for the locked versions on Python 3.11, on any processor. Other versions of Python have other versions of
+NumPy and SciPy; there the parts in `SENSITIVE` are skipped.
 """
 
 import sys

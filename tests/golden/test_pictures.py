@@ -1,4 +1,4 @@
-"""The comparison of two folders of results sees a pixel, a word, a missing file, and nothing else."""
+"""The comparison of two folders of results finds a changed pixel, a changed word and a missing file only."""
 
 import shutil
 

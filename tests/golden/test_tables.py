@@ -1,4 +1,4 @@
-"""The comparison behind the golden table finds what it is for: numbers that move, texts, rows that come and go."""
+"""The comparison of golden tables finds changed numbers, changed texts, and added or missing rows."""
 
 import copy
 import json

@@ -1,4 +1,4 @@
-"""Answers of the library as rows: a quantity by name, and its value as a number, a text or a few numbers."""
+"""Results of the library as rows: a quantity by name, with a number, a text or a few numbers as its value."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ DIGITS = 16
 
 
 def digest(content: bytes | str) -> str:
-    """Return the beginning of the sha256 of a text or of bytes."""
+    """Return the first digits of the sha256 of a text or bytes."""
     return hashlib.sha256(content.encode() if isinstance(content, str) else content).hexdigest()[:DIGITS]
 
 
 def of_array(array: np.ndarray[Any, Any]) -> Row:
-    """Describe an array: whole if short, integers by sum and digest, floats by the first and two exact sums.
+    """Describe an array: entirely if it is short, integers by sum and digest, floats by the first and two exact sums.
 
-    Floats that are all the same are described by one of them.
+    An array of equal floats is described by one float.
     """
     flat = array.ravel()
     shape = "" if array.ndim == 1 and flat.size <= SHORT else f"[{'x'.join(map(str, array.shape))}]"
@@ -58,7 +58,7 @@ def of_array(array: np.ndarray[Any, Any]) -> Row:
 
 
 def _plain(value: Any) -> Scalar:
-    """Return a scalar as Python has it."""
+    """Return a scalar as a Python object."""
     if isinstance(value, Enum):
         value = value.value
     if isinstance(value, bool | np.bool_):
@@ -81,9 +81,9 @@ def _parts(value: Any) -> Iterator[tuple[str, Any]]:
 
 
 def row_of(value: Any, name: str = "") -> Row:
-    """Describe any answer: fields of dataclasses and entries of mappings by their names, arrays by `of_array`.
+    """Describe any result: fields of dataclasses and entries of mappings by name, arrays by `of_array`.
 
-    Functions are left out, and so is a name that starts with an underscore.
+    Functions and names with a leading underscore are omitted.
     """
     if isinstance(value, list | tuple | set | frozenset):
         value = sorted(value) if isinstance(value, set | frozenset) else list(value)
@@ -107,12 +107,12 @@ def row_of(value: Any, name: str = "") -> Row:
 
 
 def _joined(name: str, key: str) -> str:
-    """Join the names of a part; a shape is no part."""
+    """Join the names of a part; a shape adds no name."""
     return f"{name}.{key}" if name and key and not key.startswith("[") else name + key
 
 
 def answer(call: Callable[[], Any], name: str = "") -> Row:
-    """Describe what a call returns, or the error that it raises, and its warnings."""
+    """Describe the result of a call, or the error that it raises, and its warnings."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:

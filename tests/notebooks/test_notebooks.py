@@ -1,4 +1,4 @@
-"""Every notebook runs from top to bottom in an empty folder, and is stored without what a run leaves in it."""
+"""Every notebook runs completely in an empty folder, and is stored without outputs of a run."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def read(path: Path) -> nbformat.NotebookNode:
 
 @pytest.fixture
 def alone(monkeypatch, tmp_path):
-    """An empty working directory, and nothing read from or written to the home folder."""
+    """Use an empty working directory, and no file of the home folder."""
     for variable in ("IPYTHONDIR", "JUPYTER_RUNTIME_DIR", "JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR"):
         monkeypatch.setenv(variable, str(tmp_path / variable.lower()))
     monkeypatch.delenv("MPLBACKEND", raising=False)  # figures are outputs of the notebook
@@ -40,7 +40,7 @@ def alone(monkeypatch, tmp_path):
 
 
 def succeeds(notebook: nbformat.NotebookNode, folder: Path) -> None:
-    """Run all cells in a folder; a cell that fails fails the test."""
+    """Run all cells in a folder; a failing cell fails the test."""
     try:
         execute(notebook, folder)
     except CellExecutionError as error:
@@ -48,7 +48,7 @@ def succeeds(notebook: nbformat.NotebookNode, folder: Path) -> None:
 
 
 def run_here(notebook: nbformat.NotebookNode) -> int:
-    """Run all cells in this process, where a warning is an error, and return the number of figures that are shown."""
+    """Run all cells in this process, where warnings are errors, and return the number of figures."""
     shown = []
 
     def display(value: object) -> None:
@@ -70,7 +70,7 @@ def run_here(notebook: nbformat.NotebookNode) -> int:
 
 
 def test_runs_in_a_kernel(alone):
-    """The notebook that loads a file of its own."""
+    """This notebook loads a file from its folder."""
     notebook = read(ROOT / f"notebooks/{IN_A_KERNEL}.ipynb")
     probe = nbformat.v4.new_code_cell("import sys; print(sys.executable)", id="probe")
     notebook.cells.insert(0, probe)
@@ -85,7 +85,7 @@ def test_runs_in_a_kernel(alone):
 
 @pytest.mark.parametrize("name", sorted(NAMES - {IN_A_KERNEL}))
 def test_runs(name, alone, monkeypatch, capfd):
-    """A kernel for each takes longer than most cells; `make notebooks` starts one."""
+    """A kernel per notebook takes longer than most cells; `make notebooks` starts one."""
     monkeypatch.chdir(alone)
     assert run_here(read(ROOT / f"notebooks/{name}.ipynb")) > 0, "shows no figure"
     assert not capfd.readouterr().err
@@ -93,7 +93,7 @@ def test_runs(name, alone, monkeypatch, capfd):
 
 
 def test_tour_reads_the_results_of_a_finished_run(alone, monkeypatch, capsys):
-    """The way that the run in an empty folder does not take."""
+    """The run in an empty folder does not reach these cells."""
     for method in ("local", "amplified"):
         job = {
             "paper": "random_population",

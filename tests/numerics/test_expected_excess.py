@@ -1,4 +1,4 @@
-"""What sums exceed thresholds by: above the closed form of binomial sums, and close to it."""
+"""Expected excess of sums over thresholds: above the closed form for binomial sums, and close to it."""
 
 import numpy as np
 from scipy.stats import binom

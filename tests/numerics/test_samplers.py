@@ -1,7 +1,7 @@
 """Samplers of integer noise against their probability mass functions.
 
-Seeds are fixed. Each chi-square test rejects a right sampler with probability 1e-6 per seed, each moment is
-allowed five standard errors (6e-7).
+Seeds are fixed. Each chi-square test rejects a correct sampler with probability 1e-6 per seed; moments may differ by
+five standard errors (6e-7).
 """
 
 import math
@@ -29,7 +29,7 @@ def rng(seed=0):
 
 
 def assert_follows(drawn, support, pmf):
-    """Chi-square test; cells with fewer than 20 expected draws are merged into the two tails."""
+    """Check a sample by a chi-square test; cells with fewer than 20 expected draws join the two tails."""
     expected = pmf * drawn.size
     kept = np.flatnonzero(expected >= 20)
     low, high = kept[0], kept[-1]
@@ -47,7 +47,7 @@ def assert_follows(drawn, support, pmf):
 
 
 def assert_moments(drawn, variance):
-    """Mean 0 and this variance, within five standard errors."""
+    """Check that the mean is 0 and the variance as given, within five standard errors."""
     x = drawn.astype(float)
     assert abs(x.mean()) <= 5 * math.sqrt(variance / x.size)
     spread = np.sqrt(max(np.mean(x**4) - np.mean(x**2) ** 2, 0) / x.size)
@@ -55,7 +55,7 @@ def assert_moments(drawn, variance):
 
 
 def binned(drawn, scale):
-    """Large scales are tested on bins of a twentieth of the scale."""
+    """Group draws into bins of a twentieth of the scale, for tests of large scales."""
     return np.floor_divide(drawn, max(1, int(scale / 20)))
 
 
@@ -95,7 +95,7 @@ def test_discrete_gaussian_takes_one_sigma_per_draw():
 
 @pytest.mark.parametrize("sigma", [1e-3, 0.2, 0.5, 1.0, 2.0, 3.0, 40.0])
 def test_variance_and_pmf_of_the_discrete_gaussian(sigma):
-    """Against the theta function by Poisson summation, which converges fast where the direct sum does not."""
+    """Poisson summation of the theta function converges fast for scales at which the direct sum does not."""
     pmf = discrete_gaussian_pmf(sigma)
     most = pmf.size // 2
     assert pmf.size == 2 * most + 1

@@ -1,4 +1,4 @@
-"""Expected positive parts of sums: between two bounds that enumeration and mpmath find, whatever the size."""
+"""Expected positive parts of sums: within two bounds by enumeration and mpmath, for all sizes."""
 
 import itertools
 import math
@@ -19,7 +19,7 @@ def enumerated(values, masses, copies):
 
 
 def two_point(value_up, value_down, up, copies, digits=60):
-    """Of a sum of values ``value_up`` (probability `up`) and ``value_down``, by mpmath."""
+    """Return the excess of a sum of values ``value_up`` (probability `up`) and ``value_down``, by mpmath."""
     with mpmath.workdps(digits):
         p, total = mpmath.mpf(up), mpmath.mpf(0)
         for j in range(copies + 1):
@@ -70,7 +70,7 @@ def test_small_results_keep_their_digits(copies, down, up):
 
 
 def test_many_copies_are_a_normal_law():
-    """A billion signs with a mean: E (sum)^+ = deviation (phi(z) - z Phi(-z))."""
+    """For a billion signs with a mean, E (sum)^+ = deviation (phi(z) - z Phi(-z))."""
     copies, mean = 10**9, -3.0 / math.sqrt(1e9)
     low, high = bounds([1.0 + mean, -1.0 + mean], [0.5, 0.5], copies, gap=1e-6)
     z = 3.0
@@ -95,7 +95,7 @@ def test_a_poisson_number_of_copies_is_the_mean_over_numbers(mean):
 
 
 def test_sums_that_are_exactly_zero_count_noise():
-    """-2 and 1: every third number of ups gives 0. Above the truth by less than a percent, below it as always."""
+    """With values -2 and 1, every third number of ups gives 0. The upper bound is within a percent of the truth."""
     truth = two_point(1.0, -2.0, 0.3, 60)
     low, high = bounds([1.0, -2.0], [0.3, 0.7], 60)
     assert truth * (1 - 1e-6) <= low <= truth
@@ -104,7 +104,7 @@ def test_sums_that_are_exactly_zero_count_noise():
 
 @pytest.mark.parametrize("down", [3527.14, 3530.06, 3585.0])
 def test_values_that_no_others_make_up_for_are_told_from_nothing(down):
-    """Their transform is the least float or 0, and the ratio of the two overflows."""
+    """The transform is the least float or 0, and the ratio of both overflows."""
     up, other = 0.96466316, 0.0003
     values, masses = [1.0, -55.598 * down, -down], [up, 1 - up - other, other]
     low, high = bounds(values, masses, 10)
@@ -113,7 +113,7 @@ def test_values_that_no_others_make_up_for_are_told_from_nothing(down):
 
 
 def test_most_of_the_contour_of_many_copies_is_skipped():
-    """Two of a hundred million signs' laws, one with a lattice: skipping moves the bounds by less than rounding."""
+    """Two laws have a hundred million signs, one on a lattice; skipping moves the bounds by less than rounding."""
     from shuffledp.numerics import sum_excess
 
     values, masses = np.array([1.0, -1.0001, -0.3]), np.array([0.3, 0.31, 0.2])

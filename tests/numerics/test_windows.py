@@ -84,7 +84,7 @@ def test_thin_is_the_mixture_of_binomials(rate):
 @pytest.mark.parametrize("length", [1, 2, 47, 48, 49, 96, 97, 300])
 @pytest.mark.parametrize("rate", [1e-12, 0.02, 0.6, 1 - 1e-9])
 def test_thin_treats_windows_of_any_length_alike(length, rate):
-    """Against one row at a time; the relative error and the mass left out are small everywhere."""
+    """Windows are compared with one row at a time; the relative error and the omitted mass are small."""
     pmf = np.random.default_rng(length).dirichlet(np.full(length, 0.3))
     pmf[length // 2] = 0.0
     thinned = thin(Window(30, pmf, 0.125), rate, 1e-40)

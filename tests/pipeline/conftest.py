@@ -81,7 +81,7 @@ class Mine(Local):
 
 
 class Project:
-    """A folder with a configuration that tests may break; `settings` checks it as a run does."""
+    """Folder with a configuration that tests may change; `settings` checks it as a run does."""
 
     def __init__(self, root: Path) -> None:
         self.root = root

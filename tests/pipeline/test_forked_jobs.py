@@ -1,4 +1,4 @@
-"""Scripts of the workflow run in forks: what they get, and what becomes of one that fails."""
+"""Scripts of the workflow in forks: their inputs, and the effect of a failure."""
 
 import os
 import subprocess

@@ -180,7 +180,7 @@ def test_a_job_whose_workflow_was_killed_ends_itself_before_it_can_publish(tmp_p
 
 
 def test_a_job_whose_workflow_died_while_it_was_loading_ends_itself(tmp_path):
-    """Its parent is another process by then, which stays."""
+    """By then the job's parent is another process, which continues to run."""
     workflow = subprocess.Popen(["sleep", "60"])
     said = f"{jobs.identity(workflow.pid)} {tmp_path / 'alive'}"
     workflow.kill()

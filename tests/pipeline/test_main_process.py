@@ -58,7 +58,7 @@ def test_a_run_needs_folders_that_can_be_written(tmp_path, monkeypatch, folder, 
 
 
 def test_make_names_the_variable_of_a_cache_that_cannot_be(tmp_path):
-    """Snakemake itself ends in a traceback."""
+    """Snakemake alone would end with a traceback."""
     root = Path(__file__).resolve().parents[2]
     command = ["make", "--makefile", str(root / "Makefile"), "-o", ".venv/.installed-run", "quick"]
     places = {"HOME": str(tmp_path / "file"), "PATH": os.environ["PATH"]}
@@ -125,9 +125,9 @@ while not ended.wait(0.1):
 
 @pytest.mark.parametrize(("mode", "ends"), [("once", True), ("alone", False)])
 def test_interrupting_make_and_then_terminating_its_group_leaves_no_process(tmp_path, mode, ends):
-    """Make hands the signal on to its child, which has it from the group already: about every other time they are two.
+    """Make forwards the signal to its child, which already has it from the group, so that often two signals arrive.
 
-    Sent again while it is handled it is two every time, and without `once` the main process stays for ever.
+    A signal during the handling of the first always makes two, and without `once` the main process would never end.
     """
     (tmp_path / "program.py").write_text(TERMINATED_BY_MAKE_TOO)
     (tmp_path / "Makefile").write_text(f"run:\n\t@{sys.executable} program.py {mode}\n")

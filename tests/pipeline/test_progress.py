@@ -1,4 +1,4 @@
-"""One line per finished part of a run, with the time left."""
+"""One line per finished part of a run, with the remaining time."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SHOWN_NOT = {Quietness.RULES, Quietness.HOST, Quietness.REASON}  # as in profile
 
 
 def terminal(before, storage=""):
-    """A logger as Snakemake makes it, what it prints, and a clock that is set by hand."""
+    """Return a logger like Snakemake's, its output, and a clock that the test sets."""
     stream, clock = io.StringIO(), SimpleNamespace(now=100.0)
     handler = ColorizingTextHandler(
         True, stream, DefaultFormatter(SHOWN_NOT, True), DefaultFilter(SHOWN_NOT, False, False, False, False)

@@ -15,7 +15,7 @@ def results(tmp_path: Path) -> Path:
 
 
 def of(folder: Path, name: str) -> Path:
-    """A sound bundle of a run."""
+    """Publish an undamaged bundle of a run."""
     publish(folder / f"{name}.sha256", {folder / f"{name}.{end}": b"1" for end in ("cells.parquet", "json")})
     return folder / f"{name}.sha256"
 
@@ -45,7 +45,7 @@ def test_a_list_that_names_what_is_no_part_of_its_result_removes_the_list_alone(
 
 
 def test_of_a_name_that_was_damaged_in_a_list_nothing_is_left(results):
-    """Otherwise `make repair` would fail, although all is repaired."""
+    """Otherwise `make repair` would fail although everything is repaired."""
     checksum = of(results / "claims", "c")
     checksum.write_text(checksum.read_text().replace("c.json", "b.json"))
     found = list(repair(results, RESULTS))

@@ -1,4 +1,4 @@
-"""A run continues where the last one ended."""
+"""A run continues at the end of the previous one."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""YAML that is read, or refused in one line with its place."""
+"""YAML is read, or rejected in one line with its place."""
 
 import pytest
 

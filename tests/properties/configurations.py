@@ -1,7 +1,7 @@
-"""Configurations with something wrong: the real files, and those of the guides, changed in one or two places.
+"""Faulty configurations: the project's files and the guides' files, changed in one or two places.
 
-`bad_configurations` draws them, `trial` loads one as the workflow and ``shuffledp check`` do and judges what comes of
-it: a plan, or one line that names file and place.
+`bad_configurations` draws one. `trial` loads it as the workflow and ``shuffledp check`` do, and judges the result: a
+plan, or one line that names file and place.
 """
 
 from __future__ import annotations
@@ -155,7 +155,7 @@ SCRAPS = (
 
 @dataclass(frozen=True)
 class Bad:
-    """A file of the configuration that was changed."""
+    """Changed file of the configuration."""
 
     file: str
     content: bytes = field(repr=False)
@@ -168,7 +168,7 @@ class Bad:
 
 @cache
 def originals() -> dict[str, bytes]:
-    """The configuration of a small project by file: the real files, and those that the guides show."""
+    """Return the configuration of a small project by file: the project's files, and the files in the guides."""
     found = {file: (ROOT / file).read_bytes() for file in (QUICK, *EXPERIMENTS)}
     guide = (ROOT / "docs/guides/experiment.md").read_text(encoding="utf-8")
     found[OWN] = re.search(r"^```yaml\n(study:.*?)^```$", guide, re.M | re.S)[1].encode()
@@ -179,7 +179,7 @@ def originals() -> dict[str, bytes]:
 
 
 def make_project(root: Path) -> None:
-    """Write the whole project that is then changed file by file."""
+    """Write the whole project, whose files are then changed one by one."""
     for file, content in originals().items():
         (root / file).parent.mkdir(parents=True, exist_ok=True)
         (root / file).write_bytes(content)
@@ -192,13 +192,13 @@ def make_project(root: Path) -> None:
 
 @cache
 def tree_of(file: str) -> Any:
-    """A file's content."""
+    """Return the content of a file as a tree."""
     return yaml.safe_load(originals()[file])
 
 
 @cache
 def places_of(file: str) -> tuple[Place, ...]:
-    """Places of a file, without the file itself."""
+    """Return the places of a file, without its root."""
     return tuple(place for place in _walk(tree_of(file)) if place)
 
 
@@ -237,7 +237,7 @@ def _renamed(holder: Any, key: Any, new: str) -> None:
 
 
 def _scaled(number: float) -> tuple[float, ...]:
-    """Other numbers nearby and far away; none where the number is beyond all floats."""
+    """Return other numbers nearby and far away; none if the number exceeds all floats."""
     try:
         return (number * 1e9, number / 1e9, float(number), number + 0.5)
     except OverflowError:
@@ -246,7 +246,7 @@ def _scaled(number: float) -> tuple[float, ...]:
 
 @st.composite
 def _edited(draw: st.DrawFn, tree: Any, places: tuple[Place, ...]) -> tuple[list[Place], str]:
-    """Change a tree in one place, or two that are swapped; where and how."""
+    """Change a tree in one place, or exchange two places; return the places and the change."""
     place = draw(st.sampled_from([p for p in places if _there(tree, p)]))
     places_done = [place]
     holder, key = _holder(tree, place), place[-1]
@@ -385,7 +385,7 @@ def _texts(draw: st.DrawFn, file: str) -> Bad:
 
 @st.composite
 def bad_configurations(draw: st.DrawFn) -> Bad:
-    """One of the files with something wrong; now and then what is drawn is all right nevertheless."""
+    """Draw a file with a fault; sometimes the file is still valid."""
     file = draw(st.sampled_from(FILES))
     return draw(_texts(file) if draw(st.integers(0, 3)) == 0 else _trees(file))
 
@@ -394,7 +394,7 @@ def bad_configurations(draw: st.DrawFn) -> Bad:
 
 
 def configuration(root: Path, file: str) -> Settings:
-    """The project's configuration, of which only the experiments run that a file is about."""
+    """Write the project's configuration with only the experiments that a file affects."""
     base = read_yaml(root / RUN)
     if not isinstance(base, Mapping):
         raise ConfigurationError(f"{RUN}: expected a mapping, got {base!r}.")
@@ -413,7 +413,7 @@ def configuration(root: Path, file: str) -> Settings:
 
 
 def planned(settings: Settings, root: Path) -> int:
-    """All that a run plans while the workflow is read, and the number of cells."""
+    """Return the plan of a run when the workflow is read, and the number of cells."""
     cells, jobs = 0, []
     for paper in settings.papers.values():
         for experiment in paper.experiments.values():
@@ -434,7 +434,7 @@ def planned(settings: Settings, root: Path) -> int:
 def trial(bad: Bad, root: Path, then: Callable[[Settings, Bad], Outcome] | None = None) -> Outcome:
     """Load a project with one changed file, plan it, and put the file back.
 
-    ``then`` looks at what was accepted.
+    ``then`` examines an accepted configuration.
     """
     path = root / bad.file
     path.write_bytes(bad.content)
@@ -454,7 +454,7 @@ def trial(bad: Bad, root: Path, then: Callable[[Settings, Bad], Outcome] | None 
 
 
 def _named(bad: Bad) -> list[tuple[str, ...]]:
-    """The file, and some of the place that was changed."""
+    """Return the file, and a part of the changed place."""
     parts = {str(part) for place in bad.places for part in place if isinstance(part, str)}
     return [(bad.file, "config:", "config/baselines:"), tuple(sorted(parts))]
 
@@ -463,7 +463,7 @@ def _named(bad: Bad) -> list[tuple[str, ...]]:
 
 
 def calibrated(job: Mapping[str, Any], root: Path) -> None:
-    """Do of a job's only cell what depends on its numbers alone: evaluate the function, or calibrate the protocol."""
+    """Run the part of a job's only cell that depends on numbers: evaluate the function, or calibrate the protocol."""
     (point, accounting), *_ = cells_of(job)
     parts = ("task", "data", "population", "budget", "options", "arguments")
     resolved = resolve({part: job[part] for part in parts if part in job}, point)
@@ -486,7 +486,7 @@ def calibrated(job: Mapping[str, Any], root: Path) -> None:
 
 
 def first_cells(settings: Settings) -> Iterator[dict[str, Any]]:
-    """A job per method and value of a variable, cut to one cell: the others are at their first values."""
+    """Return a job per method and value of a variable, cut to one cell; other variables have their first values."""
     for paper in settings.papers.values():
         for experiment in paper.experiments.values():
             for method in experiment.methods.values():

@@ -1,7 +1,7 @@
-"""Bad files of one's own data, damaged in one or two places.
+"""Faulty data files of users, damaged in one or two places.
 
-`bad_data_files` draws them; `trial` reads one and compares what is counted with a straightforward count of its own, or
-judges the line that it is refused with.
+`bad_data_files` draws one. `trial` reads it and compares the counts with a simple count, or judges the line of the
+error.
 """
 
 from __future__ import annotations
@@ -138,7 +138,7 @@ SCRAPS: tuple[bytes, ...] = (
 
 @dataclass(frozen=True)
 class BadFile:
-    """A file and how it is read."""
+    """File, and the options to read it."""
 
     name: str
     content: bytes = field(repr=False)
@@ -148,7 +148,7 @@ class BadFile:
 
 @st.composite
 def _damaged(draw: st.DrawFn, content: bytes) -> tuple[bytes, str]:
-    """Some bytes with one to three damages."""
+    """Return bytes with one to three damages."""
     done = []
     for _ in range(draw(st.sampled_from((1, 1, 1, 2, 3)))):
         size = len(content)
@@ -208,7 +208,7 @@ def _damaged(draw: st.DrawFn, content: bytes) -> tuple[bytes, str]:
 
 @st.composite
 def bad_data_files(draw: st.DrawFn) -> BadFile:
-    """A damaged file of one of the kinds that are read."""
+    """Draw a damaged file of one of the readable kinds."""
     kind = draw(st.sampled_from(("csv", "csv", "csv", "parquet", "parquet")))
     if kind == "csv":
         name = draw(st.sampled_from(sorted(OWN)))
@@ -227,7 +227,7 @@ def bad_data_files(draw: st.DrawFn) -> BadFile:
 
 @st.composite
 def _asked(draw: st.DrawFn, name: str) -> dict[str, Any]:
-    """What is asked of a file of one's own."""
+    """Draw the options for a user's file."""
     if name == "pairs.csv":
         return {"user": "user", "item": "item"} | draw(
             st.sampled_from(({}, {"values": ["a", "b"]}, {"domain_size": 3}))
@@ -257,7 +257,7 @@ def _asked(draw: st.DrawFn, name: str) -> dict[str, Any]:
 
 
 def trial(bad: BadFile, folder: Path) -> Outcome:
-    """Read a file; what comes of it."""
+    """Read a file, and return the outcome."""
     path = folder / bad.name
     path.write_bytes(bad.content)
     try:
@@ -308,7 +308,7 @@ def _count(bad: BadFile, path: Path) -> Any:
 
 
 def _rows(bad: BadFile, path: Path) -> tuple[list[list[Any]], int]:
-    """Cells of the columns asked for, and how many rows have the wrong length."""
+    """Return the cells of the requested columns, and the number of rows with a wrong length."""
     names = [bad.options[key] for key in ("column", "user", "item") if key in bad.options]
     if path.suffix == ".parquet":
         table = pq.read_table(path, columns=names)
@@ -332,7 +332,7 @@ def _text(cell: Any) -> str:
 
 
 def _place(options: Mapping[str, Any], cell: str) -> str | None:
-    """The value or level that a cell stands for; None if it is bad."""
+    """Return the value or level of a cell; None for a bad cell."""
     if "values" in options:
         return cell if cell in map(_text, options["values"]) else None
     if "domain_size" in options:

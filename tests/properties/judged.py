@@ -1,4 +1,4 @@
-"""What a bad input may lead to, and the limit of CPU time within which it has to."""
+"""Permitted outcomes of faulty inputs, and the limit of CPU time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LONGEST = 1500
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of an input: accepted and right, refused in one clear line, or a fault, which no input may lead to."""
+    """Outcome of an input: accepted and correct, rejected in one clear line, or a fault, which no input may cause."""
 
     kind: Literal["accepted", "refused", "fault"]
     text: str = ""
@@ -26,7 +26,7 @@ ACCEPTED = Outcome("accepted")
 
 
 def refused(message: str, *named: tuple[str, ...]) -> Outcome:
-    """A refusal, if its message is one clear line: of every group it names at least one part."""
+    """Return a rejection if its message is one clear line that has a part of every group."""
     if "\n" in message or len(message) > LONGEST:
         return Outcome(
             "fault",
@@ -39,12 +39,12 @@ def refused(message: str, *named: tuple[str, ...]) -> Outcome:
 
 
 class TooLong(BaseException):
-    """More CPU time than an input may take; no Exception, so that nothing takes it for one of its own."""
+    """Signal that an input takes too much CPU time; it is no Exception, so that no code catches it."""
 
 
 @contextmanager
 def limited(seconds: float = SECONDS) -> Iterator[None]:
-    """End what takes more CPU seconds, in the main thread."""
+    """Interrupt code that takes more CPU seconds, in the main thread."""
 
     def late(*_: object) -> None:
         raise TooLong

@@ -1,4 +1,4 @@
-"""Bad configurations end in one line that names file and place, or plan; see `configurations`."""
+"""Faulty configurations give a plan, or one line that names file and place; see `configurations`."""
 
 import configurations
 import judged

@@ -1,4 +1,4 @@
-"""Bad files of data are counted right or refused in one line that names them; see `data_files`."""
+"""Faulty data files are counted correctly, or rejected in one line that names them; see `data_files`."""
 
 from pathlib import Path
 

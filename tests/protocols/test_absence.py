@@ -1,4 +1,4 @@
-"""Users who collude or drop out: reference numbers, laws by enumeration, monotony, and the limits of every rule."""
+"""Users who collude or drop out: reference numbers, laws by enumeration, monotonicity, and limits of every rule."""
 
 import itertools
 import math
@@ -38,7 +38,7 @@ SLOW = {"flexible_mix_dump", "coarse_correlated_sum"}
     ],
 )
 def test_reference_numbers(name, k, colluding, tenth, half):
-    """At n = 10^5, eps 1 and delta 1e-8; eps is rounded up by a relative 1e-3."""
+    """The numbers are for n = 10^5, eps 1 and delta 1e-8; eps is rounded up by a relative 1e-3."""
     protocol = calibrated("frequency", name, N, k, 1e-8)
     for share, eps in ((0.1, tenth), (0.5, half)):
         found = protocol.remaining_epsilon(share, SCALE, colluding=colluding)
@@ -46,22 +46,22 @@ def test_reference_numbers(name, k, colluding, tenth, half):
 
 
 def moved(noise):
-    """Return the law of two noisy counts of which the first has one more, by (first, second)."""
+    """Return the law of two noisy counts, of which the first has one more, by (first, second)."""
     return np.outer(np.append(0, noise), np.append(noise, 0))
 
 
 def eps_at(delta_of, delta=1e-8):
-    """Return the eps at which a function of eps has a delta."""
+    """Return the eps at which a function of eps equals delta."""
     return brentq(lambda eps: math.log(delta_of(eps) / delta), 0.5, 4.0, xtol=1e-7)
 
 
 def swapped(law):
-    """Return the function of eps that is the hockey-stick divergence of a law and its transpose."""
+    """Return the function of eps that is the divergence of a law from its transpose."""
     return lambda eps: float(np.maximum(law - math.exp(eps) * law.T, 0).sum())
 
 
 def test_reference_laws():
-    """Numbers for laws that no protocol has as they stand; the tolerance is the last digit that is known."""
+    """The laws belong to no protocol directly; the tolerance is the last known digit."""
     sizes = np.arange(250)
     for share, bits, gaussian, few, many in (
         (0.1, 1.07045, 1.05715, 1.07670, 1.07103),
@@ -95,7 +95,7 @@ def test_reference_laws():
 
 
 def test_symmetric_rappor_at_scale():
-    """The proven bound is above what a data set attains: others who hold a third value."""
+    """The proven bound exceeds the delta of a data set in which all others hold a third value."""
     protocol = calibrated("frequency", "symmetric_rappor", N, K, 1e-8)
     for share in (0.1, 0.5):
         noise = binom.pmf(np.arange(250), round((1 - share) * N) - 1, protocol.other_rate)
@@ -117,7 +117,7 @@ def test_named_users_at_scale():
 
 @pytest.mark.parametrize(("kind", "name"), BUILT_INS)
 def test_every_built_in(kind, name):
-    """Bounds grow with the share from the spent eps to at most the local eps; what is unknown is not bounded."""
+    """Bounds grow with the share from the spent eps to at most the local eps; unknown bounds are nan."""
     protocol = calibrated(kind, name)
     assert protocol.when_absent().startswith(ABSENCE[protocol.relies_on])
     spent, local = spent_epsilon(protocol.privacy_profile(), BUDGET), protocol.local_epsilon()
@@ -148,7 +148,7 @@ def hockey(p: Counter, q: Counter, eps: float) -> float:
 
 
 def two_coins(coins: int, eps: float) -> float:
-    """Delta of two counts with this many fair coins each, one of which has user 1's value."""
+    """Return delta of two counts with this many fair coins each; one count has user 1's value."""
     law = [math.comb(coins, j) / 2**coins for j in range(coins + 1)]
     p, q = Counter(), Counter()
     for (a, x), (b, y) in itertools.product(enumerate(law), repeat=2):
@@ -159,7 +159,7 @@ def two_coins(coins: int, eps: float) -> float:
 
 @pytest.mark.parametrize("eps", [0.2, 0.9])
 def test_designated_coins_by_enumeration(eps):
-    """Of 7 users the first 4 flip coins; user 1 is the last of the list, and 2 of the other 6 are absent."""
+    """Of 7 users the first 4 flip coins; user 1 is the last in the list, and 2 of the other 6 are absent."""
     protocol = get("frequency", "designated_coins")(5, n_users=7, designated=4)
     gone = list(itertools.combinations(range(6), 2))
     mean = np.mean([two_coins(4 - sum(user < 4 for user in two), eps) for two in gone])
@@ -170,7 +170,7 @@ def test_designated_coins_by_enumeration(eps):
 
 
 def uniform_points(dummies: int, k: int, eps: float) -> float:
-    """Delta of user 1's value among uniform dummies, whose other messages are known."""
+    """Return delta of user 1's value among uniform dummies if all other messages are known."""
     p, q = Counter(), Counter()
     for points in itertools.product(range(k), repeat=dummies):
         a, b = points.count(0), points.count(1)
@@ -181,7 +181,7 @@ def uniform_points(dummies: int, k: int, eps: float) -> float:
 
 @pytest.mark.parametrize("eps", [0.3, 1.0])
 def test_dummy_points_by_enumeration(eps):
-    """Six users send 8 dummies, the first two of the list one more than the others."""
+    """Six users send 8 dummies: the first two users of the list send two each, the others one each."""
     protocol = get("frequency", "pure_dump")(n_users=6, domain_size=3, eps_local=math.inf, dummies_in_all=8)
     sent = [2, 2, 1, 1, 1]  # by the others; user 1 is the last of the list and sends one
     left = [1 + sum(sent) - sum(two) for two in itertools.combinations(sent, 2)]
@@ -192,7 +192,7 @@ def test_dummy_points_by_enumeration(eps):
 
 @pytest.mark.parametrize("eps", [0.3, 0.8])
 def test_reports_by_enumeration(eps):
-    """Of 5 users with randomized response two are absent: no data set of the others exceeds the bound."""
+    """Of 5 users with randomized response two are absent; no data set of the others exceeds the bound."""
     k, eps_local = 3, 1.5
     protocol = get("frequency", "grr_blanket")(5, k, eps_local, 0)
     rows = np.full((k, k), 1.0) + (math.exp(eps_local) - 1) * np.eye(k)
@@ -213,7 +213,7 @@ def test_reports_by_enumeration(eps):
 
 
 def test_polya_shares():
-    """Two counters with discrete Laplace noise of eps / 2 in shares."""
+    """Two counters have discrete Laplace noise of eps / 2 in shares."""
     for missing, eps in ((0.1, 1.17193), (0.5, 2.27509)):
         assert 2 * polya_local_epsilon(1 - missing, 0.5, 1) == pytest.approx(eps, abs=6e-6)
         for name in ("correlated_noise", "jump_counts"):  # with pairs, which cost a tenth of eps and a delta
@@ -225,7 +225,7 @@ def test_polya_shares():
 
 @pytest.mark.parametrize("eps", [0.7, 1.5])
 def test_counters_by_enumeration(eps):
-    """With 6 of 10 users the noise of a counter has 0.6 of every shape."""
+    """With 6 of 10 users a counter's noise has 0.6 of every shape."""
     protocol = get("frequency", "correlated_noise")(10, 4, 0.8, 2.0, 0.9)
     size, part = 60, 0.6
     single = nbinom.pmf(np.arange(size), part, -math.expm1(-0.8))
@@ -251,7 +251,7 @@ def test_a_wide_counter_has_no_bound():
 
 
 def test_shares_of_a_secure_sum():
-    """The noise of more users than planned is enough; shares for fewer users may not be."""
+    """Noise of more users than planned suffices; shares for fewer users may not suffice."""
     protocol = calibrated("frequency", "multi_exact")
     assert protocol.remaining_epsilon(1e-9, BUDGET, colluding=True) < 1.01
     few = replace(protocol, shares=3)
@@ -264,7 +264,7 @@ def test_shares_of_a_secure_sum():
 
 
 def test_a_random_number_of_users():
-    """Delta is averaged over the numbers that remain of every number of participants."""
+    """Delta is averaged over the remaining numbers for every number of participants."""
     law, share = Binomial(200, 0.5), 0.25
     protocol = get("frequency", "balls_into_bins").calibrate(Budget(1.0, 1e-4), law, Frequency(4))
     window = law.window()
@@ -279,7 +279,7 @@ def test_a_random_number_of_users():
 
 
 def test_the_shuffler_replaces_users_who_drop_out():
-    """Of 21 users 6 are absent: 30 reports hide user 1 again, or 24 if they collude, of which the rule counts 22."""
+    """Without 6 of 21 users, 30 reports hide user 1; if the 6 collude, 24 reports do, and the rule counts only 22."""
     protocol = get("frequency", "adaptive")(Fixed(20), 4, 2.0, dummy_count=30, adaptive=True)
     alone = get("frequency", "amplified")
     for colluding, left in ((False, 30), (True, 22)):

@@ -1,4 +1,4 @@
-"""The defaults of the interface."""
+"""Defaults of the interface."""
 
 from dataclasses import dataclass
 
@@ -19,7 +19,7 @@ BUDGET = Budget(1.0, 1e-3)
 
 @dataclass(frozen=True)
 class Echo(ProtocolBase):
-    """Sends the values as they are and notes what it was told."""
+    """Protocol that sends the values unchanged, and records its arguments."""
 
     name = "echo"
     task_kind = "frequency"
@@ -124,7 +124,7 @@ def test_local_randomized_response_is_pure():
 @pytest.mark.parametrize("eps", [1e-12, 1e-6, 1.0, 50.0, 800.0])
 @pytest.mark.parametrize("k", [2, 7])
 def test_randomized_response_holds_at_extreme_budgets(eps, k):
-    """Small budgets cancel in keep - lie, large ones overflow in e^eps."""
+    """Small budgets cause cancellation in keep - lie, and large ones overflow in e^eps."""
     local = get("frequency", "local").calibrate(Budget(eps, 0.0), Fixed(10), Frequency(k))
     response = local.response
     assert response.gap == pytest.approx(

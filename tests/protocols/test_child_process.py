@@ -1,4 +1,4 @@
-"""A child process that does not answer, and one that does."""
+"""Child processes that respond, and child processes that do not."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def work(send, seconds):
 
 @pytest.fixture
 def own(tmp_path, monkeypatch):
-    """A module that the child finds, too."""
+    """Write a module that the child can also import."""
     (tmp_path / "odd_module.py").write_text(MODULE)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     monkeypatch.syspath_prepend(tmp_path)

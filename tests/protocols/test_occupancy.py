@@ -1,4 +1,4 @@
-"""How many slots are filled: blocks of them, and the moments."""
+"""Number of filled slots: its blocks and moments."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What stands behind the claims of the protocols: a label for every accounting, and witnesses of the violated ones."""
+"""Guarantees of the protocols: a label for every accounting, and witnesses of the violated ones."""
 
 import itertools
 import math
@@ -159,7 +159,7 @@ def test_published_calibrations_are_labelled_by_the_divergence(name):
 
 
 def variant(**attributes):
-    """A plug-in made of LOCAL with other class variables."""
+    """Return a plug-in like LOCAL with other class variables."""
     return dataclass(frozen=True)(type("Mine", (Local,), {"__annotations__": {}, **attributes}))
 
 
@@ -227,7 +227,7 @@ def test_errata_named_in_reasons_exist():
 
 
 def joined(*laws):
-    """Law of a sum of independent vectors of counts."""
+    """Return the law of a sum of independent vectors of counts."""
     total = {(0,) * len(next(iter(laws[0]))): 1.0}
     for law in laws:
         more = Counter()
@@ -246,7 +246,7 @@ def unit(item, d):
 
 
 def times_in(note):
-    """The factors that a note names, in its order."""
+    """Return the factors in a note, in order."""
     return [float(x) for x in re.findall(r"([\d.]+) times", note)]
 
 
@@ -357,7 +357,7 @@ POPULATION = Binomial(24, 0.5)
 
 
 def ones_law(response, zeros, ones, length):
-    """Law of the number of ones reported by holders of 0 and of 1, padded to a length."""
+    """Return the law of the number of ones from users with 0 and with 1, padded to a length."""
     law = np.convolve(
         binom.pmf(np.arange(zeros + 1), zeros, response.lie),
         binom.pmf(np.arange(ones + 1), ones, response.keep),
@@ -366,7 +366,7 @@ def ones_law(response, zeros, ones, length):
 
 
 def filled_law(users, slots):
-    """Law of the number of filled slots, by adding users one by one."""
+    """Return the law of the number of filled slots, by adding one user at a time."""
     law = np.zeros(slots + 1)
     law[0] = 1.0
     for _ in range(users):
@@ -376,7 +376,7 @@ def filled_law(users, slots):
 
 
 def analyzer_view(protocol, n, first, other):
-    """Probabilities of all outcomes when user 1 holds `first` and the n - 1 others hold `other`."""
+    """Return the probabilities of all outcomes if user 1 holds `first` and the n - 1 others hold `other`."""
     response = protocol.response
     if isinstance(protocol, RandomCheckin):
         m, rows = protocol.slots, []
@@ -395,7 +395,7 @@ def analyzer_view(protocol, n, first, other):
 
 
 def exact_delta(protocol, eps):
-    """Worst over the others' bit and the direction, for each eps; N is seen, so its law mixes."""
+    """Return the largest delta over the others' bit and the direction, for each eps; the analyzer sees N."""
     eps = np.asarray(eps, float)
     window = POPULATION.window(1e-15)
     worst = np.zeros_like(eps)
@@ -444,7 +444,7 @@ def test_no_claim_is_below_the_truth(name, options, accounting, eps, delta):
 
 @pytest.mark.parametrize("name", ["amplified", "random_checkin"])
 def test_an_exact_claim_is_not_idle(name):
-    """A local budget far above the calibrated one breaks the promise, so the test above can fail."""
+    """A local budget far above the calibrated one violates the guarantee, so that the previous test can fail."""
     protocol = get("frequency", name).calibrate(
         Budget(0.3, 5e-2), POPULATION, Frequency(2), accounting="exact"
     )
@@ -462,7 +462,7 @@ ENOUGH |= dict.fromkeys(("flexible_mix_dump", "flexible_pure_dump", "public_coin
 
 
 def random_budget(rng, like):
-    """A budget of as many levels: eps from 0.05 to 8, delta from 1e-9 to 0.5, or 0 where that is asked for."""
+    """Return a budget with as many levels: eps from 0.05 to 8, and delta from 1e-9 to 0.5, or 0 if `like` has 0."""
     eps = sorted(np.exp(rng.uniform(math.log(0.05), math.log(8), len(like.levels))).tolist())
     delta = math.exp(rng.uniform(math.log(1e-9), math.log(0.5))) if like.delta > 0 else 0.0
     return Budget(tuple(eps) if isinstance(like.eps, tuple) else eps[0], delta, like.neighbours)

@@ -1,4 +1,4 @@
-"""An error in a class of the user's own names that class and its line."""
+"""An error in a user's class names the class and the line."""
 
 import re
 from pathlib import Path

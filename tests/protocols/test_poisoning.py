@@ -1,4 +1,4 @@
-"""Gain of fake users: the published formulas, the analyzer's own estimate, a simulation, and what is unknown."""
+"""Gain of fake users: published formulas, the analyzer's estimate, a simulation, and unknown gains."""
 
 import math
 
@@ -56,7 +56,7 @@ def at_scale(name, k=K, **options):
 
 
 def test_one_report_per_user():
-    """At n = 10^5, k = 100, eps 1 and delta 1e-8, by each protocol's own local budget."""
+    """The numbers are for n = 10^5, k = 100, eps 1 and delta 1e-8, with each protocol's local budget."""
     odds = math.exp(local_budget(Fixed(N - 1), 1.0, 1e-8))
     assert at_scale("grr_blanket") == pytest.approx(1057.4, abs=0.05)
     assert at_scale("grr_blanket", k=2) == pytest.approx(1000.6, abs=0.05)
@@ -116,7 +116,7 @@ def test_every_built_in_has_a_rule_or_states_that_it_is_unknown(kind, name):
     ),
 )
 def test_the_analyzer_estimates_as_many_more(name):
-    """The count of the target moves by the gain if its messages are added to any honest ones."""
+    """The target's count changes by the gain if the fake messages join any honest messages."""
     protocol = calibrated("frequency", name)
     target, honest, fakes = 7, 10_000, 13
     most = int(protocol.cost().most_messages)

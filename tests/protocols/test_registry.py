@@ -1,4 +1,4 @@
-"""Finding protocols, and what is said when there is none."""
+"""Search for protocols, and error messages for unknown names."""
 
 from pathlib import Path
 

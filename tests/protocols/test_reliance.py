@@ -1,4 +1,4 @@
-"""What every built-in protocol states of trust, of one user's own messages, and of the most that a user sends."""
+"""Declarations of every built-in protocol: trust, one user's messages, and the largest number of messages."""
 
 from __future__ import annotations
 
@@ -190,13 +190,13 @@ def test_sentences_have_the_numbers(name, words):
 
 
 def largest_ratio(laws):
-    """The largest log ratio of the probabilities of one outcome under two inputs, (inputs, outcomes)."""
+    """Return the largest log ratio of an outcome's probabilities under two inputs, (inputs, outcomes)."""
     logs = np.log(np.asarray(laws))
     return float(np.max(logs.max(axis=0) - logs.min(axis=0)))
 
 
 def rows_law(protocol, value, k, rows):
-    """Law of the multiset of rows of a user, by the sorted numbers of the rows."""
+    """Return the law of the multiset of a user's rows, by sorted numbers of the rows."""
     found = {}
     own = [protocol.own_rate if j == value else protocol.other_rate for j in range(k)]
     for bits in product(product((0, 1), repeat=k), repeat=rows):

@@ -1,4 +1,4 @@
-"""Protocols for a fixed number of users, asked for a random one."""
+"""Calibration of protocols for a fixed number of users, and for a random one."""
 
 from dataclasses import fields, replace
 from inspect import signature, unwrap
@@ -235,7 +235,7 @@ def test_fields_are_keywords_so_that_positional_calls_still_work():
     ],
 )
 def test_a_split_takes_the_probability_of_too_few_users_out_of_delta(kind, name, accounting):
-    """The planned number is missed with a binomial tail, which is paid for; the rest of delta calibrates."""
+    """The probability of fewer users than planned is a binomial tail; calibration uses the rest of delta."""
     found = calibrated(kind, name, Binomial(3999, 0.5), accounting=accounting)
     planned = found.planned_users
     failure = binom.cdf(planned - 2, 3999, 0.5)

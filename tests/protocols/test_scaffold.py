@@ -1,4 +1,4 @@
-"""What new-baseline writes conforms as it is, and is what the documentation shows."""
+"""Generated baselines conform without changes, and the documentation shows the same code."""
 
 import ast
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The single-message protocols of Wang et al. 2023 against numbers worked out from their formulas."""
+"""Single-message protocols of Wang et al. 2023, against numbers from their formulas."""
 
 import math
 from itertools import product
@@ -23,7 +23,7 @@ def calibrated(name, eps, population=ADULT, accounting="printed", delta=1e-5, ta
 
 
 def expected_tve(protocol):
-    """Expectation over the number of participants, for the normal limit of the errors."""
+    """Return the expectation over the number of participants, in the normal limit of the errors."""
     window = protocol.population.window(1e-15)
     n = window.support + 1
     ones = np.rint(n * MEN).astype(np.int64)
@@ -58,7 +58,7 @@ FIG3 = Binomial(5000, 0.2)
 
 
 def noise(protocol):
-    """Expected squared l2 error caused by randomization."""
+    """Return the expected squared l2 error of the randomization."""
     window = protocol.population.window(1e-15)
     n = window.support + 1
     counts = np.column_stack((n - n // 2, n // 2))
@@ -122,7 +122,7 @@ def test_numbers_of_slots_do_not_suffer_from_rounding():
 @pytest.mark.parametrize("accounting", ["printed", "exact"])
 @pytest.mark.parametrize("eps", [1e-6, 0.5, 20.0])
 def test_a_single_slot_works(accounting, eps):
-    """It keeps one report of all, whose local budget is (nearly) the central one."""
+    """The slot keeps one of all reports, whose local budget is (nearly) the central budget."""
     protocol = calibrated("random_checkin", eps, Binomial(10, 0.1), accounting)
     assert protocol.slots == 1
     assert protocol.eps_local == pytest.approx(eps, abs=3e-5)
@@ -166,7 +166,7 @@ def test_a_slot_keeps_one_report_and_empty_slots_are_filled():
 
 
 def test_the_tally_of_filled_slots_does_not_point_at_reports():
-    """Were row i's mark the mark of its report, fillers could be told from users."""
+    """If row i had the mark of its report, the fillers would be known."""
     protocol = calibrated("random_checkin", 60.0, Binomial(10, 0.5))
     users, rng = Users(np.ones(3, np.int64)), np.random.default_rng(2)
     rows = [

@@ -1,4 +1,4 @@
-"""The message level in parts: the same law, the same users, and nothing that grows with their number."""
+"""The message level in parts: the same law and users, and memory that does not grow with their number."""
 
 from dataclasses import dataclass
 from itertools import pairwise
@@ -21,7 +21,7 @@ RARE = 1e-10
 
 
 def feasible_case(kind, name):
-    """A case with few messages, under the first accounting that has one."""
+    """Return a case with few messages, under the first feasible accounting."""
     found = get(kind, name)
     for most in (3_000, 150_000):
         for case in default_cases(found, users=24):
@@ -39,7 +39,7 @@ def feasible_case(kind, name):
 
 
 def chunks(users, *cuts):
-    """The same users, cut at the given places."""
+    """Return the same users, cut at the given places."""
     for start, stop in pairwise((0, *cuts, len(users))):
         levels = None if users.levels is None else users.levels[start:stop]
         yield Users(users.values[start:stop], levels)
@@ -151,7 +151,7 @@ def test_what_cannot_be_done_in_parts_is_refused():
 
 @dataclass(frozen=True)
 class Wide(ProtocolBase):
-    """Notes how many users it encodes at a time; has no fast law."""
+    """Protocol without a fast law that records how many users it encodes at a time."""
 
     name = "wide"
     task_kind = "frequency"

@@ -1,4 +1,4 @@
-"""A valid call of every built-in protocol's calibration, for bad arguments to be put into."""
+"""A valid calibration of every built-in protocol, for tests with bad arguments."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ POPULATION_OF = {
 
 
 def valid_calibrations() -> Calls:
-    """Protocol, its calibration, and keywords with which it works: options at their defaults."""
+    """Return the protocol, its calibration, and valid keywords; options have their defaults."""
     found: Calls = {}
     for kind in TASK_KINDS:
         for name in available(kind):

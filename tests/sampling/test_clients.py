@@ -1,4 +1,4 @@
-"""What clients draw: probabilities on the safe side, exactly, and the laws of the protocols they stand for."""
+"""Draws of clients: exact probabilities on the safe side, and the laws of their protocols."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from shuffledp.tasks import Budget, Frequency
 @pytest.mark.parametrize("eps", [Fraction(1, 10**30), Fraction(0.1), Fraction(1), Fraction(3.3), 20, 999])
 @pytest.mark.parametrize("bits", [1, 64])
 def test_the_odds_of_a_response_are_below_its_budget_and_hardly(eps, bits):
-    """The weight of the true value is the largest integer whose odds are allowed."""
+    """The true value has the largest integer weight whose odds are permitted."""
     response = ValueResponse.within(eps, 5, bits)
     with mpmath.workprec(4000):
         allowed = mpmath.exp(mpmath.mpf(eps.numerator) / eps.denominator) * 2**bits
@@ -51,7 +51,7 @@ def test_a_response_is_that_of_the_calibrated_protocol(domain_size):
 
 
 def test_noise_of_a_counter_is_that_of_the_calibrated_protocol():
-    """A chi-square test of pairs at a false-alarm rate of 1e-6, for few users, who send more noise each."""
+    """The chi-square test of pairs has a false-alarm rate of 1e-6; with few users, each sends more noise."""
     protocol = get("frequency", "correlated_noise").calibrate(Budget(1.0, 1e-6), Fixed(9), Frequency(3))
     source = SeededBits(3)
     parameters = [Fraction(x) for x in (protocol.eps_geometric, protocol.shape, protocol.decay)]

@@ -1,4 +1,4 @@
-"""Samplers for deployments have their laws exactly, bit by bit, and use integers alone."""
+"""Samplers for deployments have their exact laws, and use integers only."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def test_poisson_numbers(mean):
 
 
 def choose(top: F, j: int) -> F:
-    """C(top, j) for a fraction."""
+    """Return C(top, j) for a fraction."""
     return math.prod((top - i) / F(i + 1) for i in range(j)) if j else F(1)
 
 
@@ -135,7 +135,7 @@ def test_negative_binomial_numbers(shape, ratio, nothing):
     [(F(1, 2), F(3, 4), F(1, 2)), (F(1), F(1, 2), F(1, 2)), (F(2), F(1, 3), F(4, 9))],
 )
 def test_clusters_are_independent_poisson_numbers(shape, ratio, nothing):
-    """exp(-sum of the means) is (1 - ratio)^shape; sizes of mean m occur c times with weight m^c / c!."""
+    """exp(-sum of the means) is (1 - ratio)^shape; c clusters of a size with mean m have weight m^c / c!."""
     found = by_coins(
         lambda source: tuple(sorted(negative_binomial_clusters(shape, ratio, source))), F(1, 2500)
     )
@@ -160,11 +160,11 @@ def test_logarithmic_numbers():
 
 
 class Rejected(Exception):  # noqa: N818  (an outcome, not an error)
-    """A second proposal is asked for."""
+    """Signal that a sampler requests a second proposal."""
 
 
 def one_round(draw, asked, values, monkeypatch):
-    """What one round of rejection accepts, with the paths of its coins, if `asked` proposes each of the values."""
+    """Return the accepted results of one round of rejection, with the paths of coins, for each proposed value."""
     accepted = defaultdict(list)
     for value in values:
 
@@ -190,7 +190,7 @@ def one_round(draw, asked, values, monkeypatch):
 
 @pytest.mark.parametrize("square", [F(1, 10), F(1), F(7, 3), F(40), F(10**30, 7)])
 def test_accepted_gaussian_proposals(square, monkeypatch):
-    """Weight of the proposal times that of its acceptance is exp(-y^2 / (2 sigma^2)), up to a constant."""
+    """The proposal's weight times the acceptance's weight is exp(-y^2 / (2 sigma^2)), up to a constant."""
     scale = math.isqrt(int(square)) + 1
     found = one_round(
         lambda source: discrete_gaussian(square, source), "discrete_laplace", range(-9, 10), monkeypatch
@@ -202,7 +202,7 @@ def test_accepted_gaussian_proposals(square, monkeypatch):
 
 
 def test_accepted_laplace_proposals(monkeypatch):
-    """Both signs of every size, and nothing but one sign of zero: weights are those of the geometric number."""
+    """Both signs of every size are accepted, but only one sign of zero; weights are those of the geometric number."""
     found = one_round(lambda source: discrete_laplace(F(7, 3), source), "geometric", range(9), monkeypatch)
     assert set(found) == set(range(-8, 9))
     assert all(ways == [(F(1, 2), 0, ())] for ways in found.values())
@@ -286,7 +286,7 @@ DRAWN = {
 
 @pytest.mark.parametrize("name", DRAWN)
 def test_many_draws(name):
-    """A chi-square test with a false-alarm rate of 1e-6; the bits of the seed are always the same."""
+    """The chi-square test has a false-alarm rate of 1e-6; the seed's bits are fixed."""
     draw, probability, (low, high), most_bits = DRAWN[name]
     source = SeededBits(1)
     drawn = [draw(source) for _ in range(DRAWS)]

@@ -1,4 +1,4 @@
-"""Columns of files, counted."""
+"""Counts of columns of files."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ AWKWARD = (
 
 @pytest.mark.parametrize("cell", AWKWARD)
 def test_numbers_read_all_at_once_are_those_read_one_by_one(tmp_path, monkeypatch, cell):
-    """The fast path takes a block of plain numbers; whatever else is in it sends the block the slow way."""
+    """The fast method takes blocks of plain numbers; any other text sends the block to the slow method."""
     path = tmp_path / "b.csv"
     path.write_text(f'v\n3\n"{cell}"\n61\n7.5\n', encoding="utf-8")
     how = {"max_value": 60.0, "levels": 120}
@@ -243,7 +243,7 @@ def test_a_blank_line_of_one_column_is_an_empty_cell(tmp_path):
 
 
 def test_a_pipe_is_read_like_a_file_and_refused_where_it_cannot_be(tmp_path):
-    """What the shell makes of ``<(zcat x)``."""
+    """The shell creates such a pipe for ``<(zcat x)``."""
     for content, says in ((b"v\n1\n0\n", None), (b"v\n\xff\n", "not UTF-8")):
         read, write = os.pipe()
         os.write(write, content)

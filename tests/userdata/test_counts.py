@@ -1,4 +1,4 @@
-"""Files of counts: written, merged, compared, and made by SQL."""
+"""Files of counts: written, merged, compared, and created by SQL."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files of any size and format: the same counts as by the reader of small files."""
+"""Files of any size and format: the same counts as from the reader of small files."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ VISITS = (
 
 @pytest.fixture
 def engine(monkeypatch):
-    """Read small CSV files with the engine, too."""
+    """Read even small CSV files with the engine."""
     return lambda on=True: monkeypatch.setattr(files, "SMALL", -1 if on else 16 << 20)
 
 
 def same(one: Counted, other: Counted) -> bool:
-    """Compare all but the wording of faults."""
+    """Compare everything except the wording of faults."""
     names = ("values", "found", "bad_rows", "clipped", "rounded", "step", "dropped")
     return np.array_equal(one.counts, other.counts) and all(
         getattr(one, name) == getattr(other, name) for name in names
@@ -39,7 +39,7 @@ def same(one: Counted, other: Counted) -> bool:
 
 
 def outcome(path: Path, column: str, domain: dict) -> Counted | str:
-    """The counts, or the error of a column with a single value."""
+    """Return the counts, or the error for a column with a single value."""
     try:
         return count_column(path, column, **domain)
     except ValueError as error:
@@ -65,7 +65,7 @@ def movielens() -> tuple[bytes, dict[str, dict]]:
 
 
 def mnist(name: str) -> tuple[bytes, dict[str, dict]]:
-    """Label and mean intensity of every image."""
+    """Return label and mean intensity of every image."""
     images, labels = (
         np.frombuffer(gzip.decompress((MIRROR / f"mnist/{name}-{kind}-ubyte.gz").read_bytes()), np.uint8)[
             start:
@@ -78,7 +78,7 @@ def mnist(name: str) -> tuple[bytes, dict[str, dict]]:
 
 
 def msnbc() -> list[str]:
-    """Pages of every user."""
+    """Return the pages of every user."""
     with gzip.open(MIRROR / "msnbc/msnbc990928.seq.gz", "rt") as source:
         return [line.strip() for line in source][7 : None if WHOLE else 30_000]
 

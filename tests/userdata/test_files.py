@@ -1,4 +1,4 @@
-"""Data on S3, from a server on this machine: the same counts and rows left out as from local files."""
+"""Data on S3, from a server on this machine: the same counts and bad rows as from local files."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ ROWS = "v;w\n1;a\n2;b\n3\n;c\n" + "1;d\n" * 50
 
 @pytest.fixture(scope="module")
 def local(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder of data in every format."""
+    """Return a folder of data in every format."""
     folder = tmp_path_factory.mktemp("data")
     for day in ("mon day", "tue"):
         (folder / f"days/day={day}").mkdir(parents=True)
@@ -43,7 +43,7 @@ def local(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def server(local: Path, tmp_path_factory: pytest.TempPathFactory):
-    """A server with these files."""
+    """Start a server with these files."""
     environment = pytest.MonkeyPatch()
     with s3(tmp_path_factory.mktemp("server") / "log") as address:
         for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):

@@ -1,4 +1,4 @@
-"""Sets of files, from lists and from rows of users and items."""
+"""Sets of items, from lists and from rows of users and items."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LONG = "user,page\nann,home\nbob,news\nann,news\nann,home\n\ncy,\nbob,shop\nann,
 
 
 def held(found):
-    """Sets of all users, as values."""
+    """Return the sets of all users, as values."""
     ends = np.cumsum(found.sizes)[:-1]
     return [[found.values[i] for i in part] for part in np.split(found.items, ends)]
 

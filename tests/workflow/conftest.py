@@ -1,4 +1,4 @@
-"""Runs of the real workflow that several tests share."""
+"""Runs of the complete workflow that several tests share."""
 
 import shutil
 from pathlib import Path
@@ -22,7 +22,7 @@ def finished_tiny_run(tmp_path_factory: pytest.TempPathFactory) -> Project:
 
 @pytest.fixture
 def tiny_run(finished_tiny_run: Project, tmp_path: Path) -> Project:
-    """A folder of the test's own in which the tiny paper is finished: a copy, times of files included."""
+    """Return a folder for one test with a finished tiny paper: a copy that keeps times of files."""
     return Project(Path(shutil.copytree(finished_tiny_run.folder, tmp_path / "project", symlinks=True)))
 
 

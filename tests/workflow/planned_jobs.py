@@ -1,7 +1,7 @@
-"""What the workflow would schedule, from the functions that make its rules' params and inputs, without Snakemake.
+"""Jobs that the workflow would schedule, from the functions for params and inputs, without Snakemake.
 
-workflow/rules/common.smk is run as it stands; what the other rule files say in their directives is repeated here in
-`planned`. A dry run of the real workflow is compared with it in test_pipeline.py.
+workflow/rules/common.smk is run unchanged; `planned` repeats the directives of the other rule files. test_pipeline.py
+compares a dry run of the workflow with it.
 """
 
 import json
@@ -30,7 +30,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @dataclass(frozen=True)
 class Job:
-    """What Snakemake compares of a job: its params as text, its input files, and the files that it makes."""
+    """Properties of a job that Snakemake compares: its params as text, its input files, and its outputs."""
 
     params: str
     inputs: frozenset[str]
@@ -41,20 +41,20 @@ Jobs = Mapping[str, Job]
 
 
 class EntriesAlone:
-    """Stands in for the digest of code: which code a job begins with, without reading it."""
+    """Substitute for the digest of code that lists a job's entries and reads no source."""
 
     def __init__(self, root: Path, *, kept: object) -> None:
-        """Needs nothing that was kept, as it reads nothing."""
+        """Ignore the stored summaries, because no source is read."""
 
     def digest(self, *entries: str | Path) -> str:
         return str([str(entry) for entry in entries])
 
 
 class Workflow:
-    """The workflow's helpers, run on configurations that are in no file.
+    """Helpers of the workflow, run on configurations that are in no file.
 
-    ``papers`` are the contents of config/experiments/ by key. What one load checks of an experiment the next one does
-    not check again if nothing of it has changed, which makes a load cheap.
+    ``papers`` has the content of config/experiments/ by key. A load does not check an unchanged experiment again, so
+    that it is fast.
     """
 
     def __init__(self, patch: pytest.MonkeyPatch, root: Path = ROOT) -> None:
@@ -67,7 +67,7 @@ class Workflow:
         read_once = cache(lambda path: pickle.dumps(read_yaml(path)))
 
         def reading(path: Path) -> Any:
-            """A copy of its own, because overrides are written into it."""
+            """Return a separate copy, because overrides are written into it."""
             key = key_of(path)
             return pickle.loads(read_once(path) if key is None else pickle.dumps(self.papers[key]))
 
@@ -83,7 +83,7 @@ class Workflow:
         patch.setattr(code_digest, "Code", EntriesAlone)
 
     def jobs(self, config: Mapping[str, Any], papers: Mapping[str, Any] | None = None) -> Jobs:
-        """Every job behind the default target.
+        """Return every job behind the default target.
 
         Raises
         ------
@@ -121,12 +121,12 @@ def _compiled(path: Path) -> CodeType:
 
 
 def _apart(content: Any) -> Any:
-    """A copy in which what an anchor shares is a value of its own at each place."""
+    """Return a copy in which every use of an anchor has its own value."""
     return json.loads(json.dumps(content))
 
 
 def _remembered(function: Any) -> Any:
-    """The function, which is not called again with arguments that it has returned for."""
+    """Return a function that is called once per arguments."""
     results: dict[str, Any] = {}
 
     def remembered(*arguments: Any) -> Any:
@@ -142,12 +142,12 @@ def _remembered(function: Any) -> Any:
 
 
 def planned(names: Mapping[str, Any]) -> Jobs:
-    """Jobs by name: ``dataset D``, ``training P.R``, ``method P.E.M``, ``claims P.C``, ``draw P``,
-    ``verdicts P``, ``headlines`` (all verdicts together, and the headlines), ``open_questions``, ``audit_share S``,
-    ``audit``, ``overall`` and ``pages``.
+    """Return all jobs by name; ``names`` are the names that common.smk defines.
 
-    ``drawing P.F`` are the parts of ``draw P``, which are kept and not drawn again as long as they and their inputs are
-    the same. ``names`` are those of common.smk.
+    The jobs are ``dataset D``, ``training P.R``, ``method P.E.M``, ``claims P.C``, ``draw P``, ``verdicts P``,
+    ``headlines`` (all verdicts together, and the headlines), ``open_questions``, ``audit_share S``, ``audit``,
+    ``overall`` and ``pages``. The parts of ``draw P`` are named ``drawing P.F``. A part is drawn again only if the
+    part or one of its inputs has changed.
     """
     return dict(_with_data(dict(_made(names)), names))
 
@@ -202,7 +202,7 @@ def _made(names: Mapping[str, Any]) -> Iterator[tuple[str, Job]]:
 
 
 def _with_data(jobs: Jobs, names: Mapping[str, Any]) -> Iterator[tuple[str, Job]]:
-    """With the data sets that something needs."""
+    """Return the jobs, with the data sets that they need."""
     needed = frozenset().union(*(job.inputs for job in jobs.values()))
     yield from jobs.items()
     for name in datasets.NAMES:
@@ -220,7 +220,7 @@ def _job(params: Any, inputs: Iterable[Any], outputs: Iterable[Any] = ()) -> Job
 
 
 def replaced(value: Any, place: tuple[str | int, ...], new: Any) -> Any:
-    """The value with another one at a place; what lies beside the way there is shared."""
+    """Return the value with a new part at a place; all other parts are shared."""
     part, *rest = place
     copy = value.copy()
     copy[part] = replaced(value[part], tuple(rest), new) if rest else new
@@ -228,7 +228,7 @@ def replaced(value: Any, place: tuple[str | int, ...], new: Any) -> Any:
 
 
 def scheduled(before: Jobs, after: Jobs) -> set[str]:
-    """Jobs that run after a change: new or with other params or files, or reading what such jobs make."""
+    """Return the jobs that run after a change: new jobs, changed params or files, and jobs that read their outputs."""
     changed = {name for name, job in after.items() if before.get(name) != job}
     while True:
         anew = frozenset().union(*(after[name].outputs for name in changed)) if changed else frozenset()
@@ -239,7 +239,7 @@ def scheduled(before: Jobs, after: Jobs) -> set[str]:
 
 
 def by_rule(jobs: Collection[str]) -> dict[str, int]:
-    """How many jobs Snakemake's own list has of each rule; parts of drawing jobs are none."""
+    """Return the number of jobs per rule in Snakemake's list; parts of drawing jobs do not count."""
     counts: dict[str, int] = {}
     for name in jobs:
         kind, _, what = name.partition(" ")

@@ -1,4 +1,4 @@
-"""The smallest run in a folder of its own, and the workflow as a module of another."""
+"""The smallest run in a separate folder, and the workflow as a module of another workflow."""
 
 import json
 import shutil

@@ -1,4 +1,4 @@
-"""The real workflow, run in a folder of its own on the shipped summaries: no network, no mirror."""
+"""The complete workflow in a separate folder on the shipped summaries, without network and mirror."""
 
 import re
 import subprocess
@@ -18,20 +18,20 @@ TINY = ("--configfile", "config/tiny.yaml")
 
 
 def jobs_listed(output: str) -> dict[str, int]:
-    """How many jobs of each rule Snakemake says it runs, or would run."""
+    """Return the number of jobs per rule in Snakemake's output."""
     listed = dict(re.findall(r"^([a-z_]+) +(\d+)$", output, flags=re.M))
     return {rule: int(count) for rule, count in listed.items() if rule not in ("all", "total")}
 
 
 def site(project: Project) -> dict[str, bytes]:
-    """Every page, and the numbers of every chart."""
+    """Return every page, and the numbers of every chart."""
     results = project.folder / "results/quick"
     paths = [results / "index.html", *results.glob("pages/*.html"), *results.glob("site/charts/*.js")]
     return {path.relative_to(results).as_posix(): path.read_bytes() for path in paths}
 
 
 def test_what_a_picture_or_page_shows_is_a_reason_to_draw_and_to_compute_nothing(tiny_run: Project) -> None:
-    """All at once; `test_a_dry_run_schedules_what_the_plan_says` takes them one by one."""
+    """All changes are made together; `test_a_dry_run_schedules_what_the_plan_says` makes them one by one."""
     paper = tiny_run.folder / "config/experiments/tiny.yaml"
     text = paper.read_text()
     before = site(tiny_run)
@@ -61,9 +61,9 @@ def workflow(tiny_run: Project, monkeypatch: pytest.MonkeyPatch) -> Workflow:
 
 
 def test_a_dry_run_schedules_what_the_plan_says(tiny_run: Project, workflow: Workflow) -> None:
-    """Leaves of each kind, in the real workflow: those that Snakemake lists are those of `planned_jobs`.
+    """For leaves of each kind, Snakemake lists the same jobs as `planned_jobs`.
 
-    What is only shown is changed at once, as each of it has its turn in test_reruns.py.
+    Texts that are only shown are changed together, as test_reruns.py changes each of them.
     """
     config = merged(workflow.config, read_yaml(tiny_run.folder / "config/tiny.yaml"))
     paper = workflow.papers["tiny"]
@@ -111,7 +111,7 @@ def test_damaged_result_is_named_and_repaired(tiny_run: Project) -> None:
 
 @pytest.mark.parametrize("target", ["tiny", "all"])
 def test_what_repair_removed_is_rebuilt_by_every_target(tiny_run: Project, target: str) -> None:
-    """Figures that are still there are no reason to leave out what they were drawn from."""
+    """If figures still exist, their missing inputs must nevertheless be rebuilt."""
     arguments = (target, *TINY, "--dry-run")
     assert "Nothing to be done" in tiny_run.succeeds(*arguments)
     results = tiny_run.folder / "results/quick"
@@ -129,7 +129,7 @@ def test_what_repair_removed_is_rebuilt_by_every_target(tiny_run: Project, targe
 
 
 def test_adding_the_baseline_of_the_readme_runs_its_job_only_and_draws_it(tiny_run: Project) -> None:
-    """As the README has it; and editing a plug-in reruns it and nothing else."""
+    """The README has these steps; an edit of a plug-in reruns only its job."""
     before = tiny_run.tables()
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     section = readme[readme.index("## Add your own baseline") :]
@@ -175,7 +175,7 @@ def test_official_data_only_fails_with_advice_when_there_is_no_network(project: 
 
 
 def test_wrong_configuration_stops_before_any_job(project: Project) -> None:
-    """Which mistakes there are, and what is said of each, is in tests/pipeline/experiments/config."""
+    """tests/pipeline/experiments/config covers the possible mistakes and their messages."""
     done = project.run("--config", "seed=-1")
     assert done.returncode != 0
     assert "Configuration error: config: seed: must be at least 0, got -1." in done.stdout

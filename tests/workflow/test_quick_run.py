@@ -1,6 +1,6 @@
-"""The quick run as users see it: its files, three kills, its report and its page in a real browser.
+"""The quick run as users see it: its files, three kills, its report, and its page in a browser.
 
-All of this is one file, because the tests share one run and a file's tests run in one process.
+These tests are in one file, because they share one run and a file's tests run in one process.
 """
 
 import json

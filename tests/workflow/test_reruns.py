@@ -1,11 +1,11 @@
-"""A change of the configuration reruns what it can change, and nothing else: every leaf of every file, one by one.
+"""A change of the configuration reruns only the jobs that it can affect, for every leaf of every file.
 
-Of a long list of numbers the first two and the last stand for all: a place within a list has no role of its own. Of
-files whose drawings repeat each other, not every leaf is tried, and of leaves that differ in
-names and places of a list alone, the first.
+For a long list of numbers, the first two and the last are tested, as places in a list have no role. For files with
+similar drawings, not every leaf is tested. For leaves that differ only in names and in places of a list, the first is
+tested.
 
-What can change is said twice: by the jobs' params and inputs, as `planned_jobs` makes them, and by the role of the
-leaf, written down here from the files alone.
+Two descriptions of the affected jobs must agree: the jobs' params and inputs, from `planned_jobs`, and the role of the
+leaf, which this module derives from the files.
 """
 
 import json
@@ -79,7 +79,7 @@ def leaves(value: Any, place: Place = ()) -> Iterator[tuple[Place, Any]]:
 
 
 def variants(whole: Any, place: Place, value: Any, words: Collection[Any]) -> Iterator[Any]:
-    """The whole with something else at a place: another value; a list with one element less or more; no such key."""
+    """Return variants of the whole with a change at a place: another value, a shorter or longer list, a removed key."""
     others = list(_others(value, words))
     yield from (replaced(whole, place, new) for new in others[:3])
     if isinstance(place[-1], int):
@@ -96,7 +96,7 @@ def variants(whole: Any, place: Place, value: Any, words: Collection[Any]) -> It
 
 
 def _exchanged(whole: Any, place: Place) -> Iterator[Any]:
-    """With an axis of a drawing and another one of it in each other's place, and without the key."""
+    """Return the whole with an axis of a drawing exchanged for another axis, and without the key."""
     entry = whole
     for part in place[:-1]:
         entry = entry[part]
@@ -124,7 +124,7 @@ def _others(value: Any, words: Collection[str]) -> Iterator[Any]:
 
 
 def choices(paper: Any) -> list[list[str]]:
-    """Groups of texts, any of which may stand where another one of its group does."""
+    """Return groups of texts that may replace each other."""
     experiments = paper["experiments"]
     functions = [
         m["function"] for e in experiments.values() for m in e["methods"].values() if "function" in m
@@ -174,7 +174,7 @@ def words_for(value: Any, groups: list[list[str]]) -> list[str]:
 
 @dataclass(frozen=True)
 class Reach:
-    """What a leaf can change at its root; what reads that is added by `everything_behind`."""
+    """Jobs that a leaf can change directly; `everything_behind` adds the jobs that read their outputs."""
 
     methods: frozenset[str] = frozenset()
     trainings: frozenset[str] = frozenset()
@@ -187,7 +187,7 @@ def refers(value: Any, variable: str) -> bool:
 
 
 def shared_part(experiment: Any, method: Any, part: str) -> Any:
-    """A shared part of an experiment as a method sees it; functions see none."""
+    """Return a shared part of an experiment as a method sees it; functions see none."""
     if "function" in method:
         return {}
     own = method.get("budget", {}) if part == "budget" else {}
@@ -208,7 +208,7 @@ def methods_drawn(paper: Any, entry: Any) -> list[str]:
 
 
 def with_looks(paper: Any, entry: Any) -> set[str]:
-    """The methods whose looks a figure shows; values of a variable that tells curves of one apart have others."""
+    """Return the methods whose looks a figure shows; curves of a variable's values have other looks."""
     drawn = methods_drawn(paper, entry)
     return set(drawn if entry.get("curves", "method") == "method" or len(drawn) > 1 else ())
 
@@ -223,7 +223,7 @@ def names_axis(entry: Any, variable: str) -> bool:
 
 
 def offered(experiment: Any, id: str, listed: list[str]) -> list[str]:
-    """The accountings that a method is computed under, if these are the experiment's."""
+    """Return the accountings of a method if the experiment has these accountings."""
     method = experiment["methods"][id]
     if "accounting" in method:
         return list(method["accounting"])
@@ -234,7 +234,7 @@ def offered(experiment: Any, id: str, listed: list[str]) -> list[str]:
 
 
 def _in_order(listed: list[str], offers: Mapping[str, list[str]]) -> Callable[[Any, Any], list[str]]:
-    """The accountings of a drawing as its legend has them: in the experiment's order, then as methods name them."""
+    """Return a drawing's accountings in the legend's order: the experiment's order, then further ones."""
 
     def order(entry: Any, paper: Any) -> list[str]:
         shown = list(chain.from_iterable(offers[m] for m in methods_drawn(paper, entry)))
@@ -244,7 +244,7 @@ def _in_order(listed: list[str], offers: Mapping[str, list[str]]) -> Callable[[A
 
 
 def of_experiment(key: str, before: Any, after: Any, name: str, rest: Place) -> Reach:
-    """Roles within ``experiments.<name>``."""
+    """Return the role of a leaf in ``experiments.<name>``."""
     experiment = after["experiments"][name]
     methods, part = experiment["methods"], rest[0]
     drawn = {f for f, entry in entries(after) if entry["experiment"] == name}
@@ -297,7 +297,7 @@ def of_experiment(key: str, before: Any, after: Any, name: str, rest: Place) -> 
 
 
 def of_training(key: str, paper: Any, run: str, setting: str) -> Reach:
-    """A run, the methods that set their eps against it, and those whose grid are its rounds."""
+    """Return a run, the methods that plot eps against it, and the methods whose grid has its rounds."""
     methods = set()
     for name, experiment in paper["experiments"].items():
         rounds = [v for v, values in experiment["grid"].items() if values == {"evaluated": run}]
@@ -311,7 +311,7 @@ def of_training(key: str, paper: Any, run: str, setting: str) -> Reach:
 
 
 def of_paper(key: str, before: Any, after: Any, place: Place) -> Reach:
-    """Roles within a paper's file."""
+    """Return the role of a leaf in a paper's file."""
     part = place[0]
     if part in ("paper", "study"):
         claims = frozenset(f"{key}.{claim}" for claim in after.get("claims", {}))
@@ -333,13 +333,13 @@ def of_paper(key: str, before: Any, after: Any, place: Place) -> Reach:
 
 
 def verdicts(papers: Iterable[str]) -> set[str]:
-    """The jobs that judge the claims of some papers, and what puts them together."""
+    """Return the jobs that judge claims of some papers, and the jobs that combine the verdicts."""
     judged = {f"verdicts {key}" for key in papers}
     return judged | ({"headlines"} if judged else set())
 
 
 def everything_behind(reach: Reach, papers: Papers, pages: bool = False) -> set[str]:
-    """The jobs of a reach, with all drawings that show a method, their papers' jobs and the page."""
+    """Return the jobs of a reach, with all drawings that show a method, their papers' jobs and the page."""
     drawings = set(reach.drawings)
     for key, paper in papers.items():
         for name, entry in entries(paper):
@@ -387,7 +387,7 @@ MOST_ATTEMPTS = 10
 
 
 def compared(place: str, did: set[str], could: set[str]) -> list[str]:
-    """What is wrong; the audit and the pictures over all papers, which pages show, have tests of their own."""
+    """Return an error if the sets differ; other tests cover the audit and the pictures over all papers."""
     audits = {job for job in did if job.startswith("audit") or job == "overall"}
     did, could = did - audits, could | ({"pages"} if audits else set())
     if did == could:
@@ -400,7 +400,7 @@ ENTRIES = ("experiments", "training", "figures", "tables", "looks", "claims")
 
 
 def role(place: Place) -> Place:
-    """A place without the names and numbers that only tell entries apart: `of_paper` knows no other difference."""
+    """Return a place without the names and numbers that only distinguish entries, as `of_paper` ignores them."""
     if place[0] not in ENTRIES:
         return place
     named = {1, 3} if place[2:3] in (("methods",), ("grid",)) else {1}
@@ -414,7 +414,7 @@ def check_every_leaf(
     could: Callable[[Any, Place], set[str]],
     every: int = 1,
 ) -> None:
-    """Replace a leaf of every role: the jobs that are scheduled are those whose output could change."""
+    """Replace a leaf of every role, and check that exactly the jobs whose output can change are scheduled."""
     before = jobs_of(whole)
     wrong, replaced_once, alone = [], set(), set()
     for place, value in islice(leaves(whole), 0, None, every):
@@ -499,7 +499,7 @@ def test_the_audit_runs_again_where_claims_change_and_only_there(
 
 
 def everything(papers: Papers, what: Callable[[Any, Any], bool]) -> frozenset[str]:
-    """The methods of all papers that something is true of."""
+    """Return the methods of all papers that meet a condition."""
     return frozenset(
         f"{key}.{name}.{m}"
         for key, paper in papers.items()
@@ -510,7 +510,7 @@ def everything(papers: Papers, what: Callable[[Any, Any], bool]) -> frozenset[st
 
 
 def of_run(papers: Papers, before: Mapping[str, Any], place: Place) -> set[str]:
-    """Roles within config/config.yaml, and what config/quick.yaml lays over it."""
+    """Return the role of a leaf in config/config.yaml, or in config/quick.yaml over it."""
     every = frozenset(papers)
     trainings = frozenset(
         f"{key}.{run}" for key, paper in papers.items() for run in paper.get("training", {})
@@ -577,7 +577,7 @@ def test_every_leaf_of_the_run_reruns_what_it_can_change(workflow: Workflow, sca
 
 
 def tells_methods_apart(entry: Any) -> bool:
-    """Whether several methods have room: in every figure, and in a table that has them as rows or columns."""
+    """Return whether a drawing can show several methods: any figure, or a table with methods as rows or columns."""
     return "rows" not in entry or "method" in [*entry["rows"], *entry["columns"]]
 
 

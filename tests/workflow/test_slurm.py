@@ -1,4 +1,4 @@
-"""The profile for Slurm, with a real Slurm on this machine: results, failures, and runs that are killed."""
+"""The profile for Slurm with Slurm on this machine: results, failures and killed runs."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ TINY = ("runs", "--configfile", "config/tiny.yaml")
 
 @dataclass(frozen=True)
 class OnCluster(Project):
-    """A project whose runs give their jobs to Slurm."""
+    """Project whose runs send their jobs to Slurm."""
 
     cluster: Slurm
 
@@ -57,7 +57,7 @@ def finished_run(cluster: Slurm, tmp_path_factory: pytest.TempPathFactory) -> tu
 
 @pytest.fixture
 def project(finished_run: tuple[OnCluster, str], tmp_path: Path) -> OnCluster:
-    """A folder of the test's own in which the tiny paper is finished."""
+    """Return a folder for one test with a finished tiny paper."""
     finished, _ = finished_run
     folder = Path(shutil.copytree(finished.folder, tmp_path / "project", symlinks=True))
     return OnCluster(folder, finished.cluster)
@@ -134,7 +134,7 @@ REPAIRED = """
 
 
 def add_methods(project: Project, classes: dict[str, str]) -> Path:
-    """Methods of one's own by id and class; returns the folder where they are."""
+    """Add a user's methods by id and class, and return their folder."""
     mine = project.folder / "mine"
     mine.mkdir()
     (mine / "stuck.py").write_text(METHOD)

@@ -1,4 +1,4 @@
-"""Runs whose files are kept by storage providers of Snakemake: the same bytes, and jobs in folders of their own."""
+"""Runs whose files storage providers of Snakemake keep: the same bytes, and jobs in separate folders."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ BY_RULE = {
 
 @dataclass(frozen=True)
 class Stored(Project):
-    """A project whose runs keep all files with a storage provider."""
+    """Project whose runs keep all files with a storage provider."""
 
     options: tuple[str, ...]
 
@@ -54,7 +54,7 @@ class Stored(Project):
 
 @dataclass(frozen=True)
 class StoredByCluster(Stored):
-    """The same, whose jobs are Slurm's: they share the folder of the run, and no results."""
+    """Project like `Stored` whose jobs run on Slurm: they share the run's folder, but no results."""
 
     cluster: Slurm
 
@@ -72,14 +72,14 @@ def in_folder(folder: Path) -> tuple[str, ...]:
 
 
 def kept(folder: Path) -> dict[str, bytes]:
-    """Files of results and of prepared data by name; drawings of earlier runs are nobody's output."""
+    """Return files of results and prepared data by name, without stored drawings, which are not outputs."""
     files = [path for top in ("results", "data/prepared") for path in (folder / top).rglob("*")]
     named = {path.relative_to(folder).as_posix(): path for path in files if path.is_file()}
     return {name: path.read_bytes() for name, path in named.items() if "/drawn/" not in name}
 
 
 def uploaded(address: str, name: str) -> bytes:
-    """The content of a file in the bucket; the server takes any key, but refuses a request without one."""
+    """Return the content of a file in the bucket; the server accepts any key, but requires one."""
     request = Request(f"{address}/{BUCKET}/a/run/{name}", headers={"Authorization": "AWS none:none"})
     with opened(request) as answer:
         return bytes(answer.read())
@@ -96,7 +96,7 @@ def expected(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
 
 @pytest.fixture(scope="module")
 def folder_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
-    """The folder of the storage, and what the run printed."""
+    """Return the folder of the storage, and the run's output."""
     top = tmp_path_factory.mktemp("stored")
     (top / "project").mkdir()
     project = Stored(copy_of_project(top / "project").folder, in_folder(top / "store"))

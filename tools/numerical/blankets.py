@@ -31,23 +31,23 @@ mpf = mpmath.mpf
 
 
 def uniform(eps_local: Number | float, k: int) -> Number:
-    """Return the probability of a uniform answer in generalized randomized response."""
+    """Return the probability of a uniform report in generalized randomized response."""
     return k / (mpmath.exp(mpf(eps_local)) + k - 1)
 
 
 def among(messages: int, k: int, eps: Number, eps_local: Number | None = None) -> Number:
-    """Return delta of a report among uniform messages, with or without prior randomized response."""
+    """Return delta of a report, randomized or not, among uniform messages."""
     rate = uniform(eps_local, k) if eps_local is not None else mpf(0)
     return labels(1 - rate + rate / k, rate / k, binomial(messages, mpf(2) / k), eps)
 
 
 def averaged(numbers: Law, k: int, eps: Number, eps_local: Number | None) -> Number:
-    """Return the mean of delta over the number of uniform messages, which the adversary knows."""
+    """Return delta averaged over the number of uniform messages, which the adversary knows."""
     return mpmath.fsum(mass * among(m, k, eps, eps_local) for m, mass in numbers.items())
 
 
 def reports(n: int, k: int, eps: Number, eps_local: Number, dummies: int = 0) -> Number:
-    """Return delta of n reports of generalized randomized response, and dummies."""
+    """Return delta of n reports of generalized randomized response among dummies."""
     others = binomial(n - 1, uniform(eps_local, k))
     return averaged({m + dummies: mass for m, mass in others.items()}, k, eps, eps_local)
 
@@ -150,7 +150,7 @@ def _grr_budget(n: int, domain_size: int, eps: float, delta: float) -> Number:
 
 
 def _grr_printed(n: int, domain_size: int, delta: float, eps_local: float) -> Number:
-    """Return the error of the eps of Balle et al. (2019), Theorem 3.1."""
+    """Return the error of eps for Balle et al. (2019), Theorem 3.1."""
     spread = 14 * mpmath.log(2 / mpf(delta)) * (mpmath.exp(mpf(eps_local)) + domain_size - 1) / (n - 1)
     true = min(mpmath.sqrt(spread), mpf(eps_local)) if spread <= 1 else mpf(eps_local)
     return off(a.grr_blanket_epsilon(n, domain_size, delta, eps_local, accounting="printed"), true)
@@ -197,7 +197,7 @@ def response(eps_local: Number | float, k: int) -> list[list[Number]]:
 
 
 def subsets(eps_local: Number | float, k: int, d: int) -> list[list[Number]]:
-    """Return the rows of subset selection, merged by the contained inputs among 0, 1 and 2."""
+    """Return the rows of subset selection; subsets with the same inputs among 0, 1 and 2 are merged."""
     e = mpmath.exp(mpf(eps_local))
     weight = e * math.comb(k - 1, d - 1) + math.comb(k - 1, d)
     inputs = min(k, 3)
@@ -213,7 +213,7 @@ def subsets(eps_local: Number | float, k: int, d: int) -> list[list[Number]]:
 
 
 def matrix(seed: int) -> list[list[Number]]:
-    """Return the rows of a randomizer with three inputs and three outputs, in 64ths, that depends on a seed."""
+    """Return the rows of a randomizer with three inputs and three outputs, in 64ths; a seed determines them."""
     first, second = 1 + seed % 30, 1 + (seed // 30) % 30
     rows = [(first, second, 64 - first - second), (20, 30, 14), (second, 64 - second - 7, 7)]
     return [[mpf(x) / 64 for x in row] for row in rows]
@@ -238,7 +238,7 @@ def lower(table: list[list[Number]], users: int, eps: Number | float) -> Number:
 
 
 def floor(randomizer: str, eps_local: float, size: int, table: list[list[Number]]) -> list[Number] | None:
-    """Return the blanket of subset selection over all inputs, as the table has three; None for other tables."""
+    """Return the blanket of subset selection over all inputs, as the table has only three; None for other tables."""
     if randomizer != "SubsetSelection" or size <= 3:
         return None
     top = [max(column) for column in zip(*table, strict=True)]
@@ -250,7 +250,7 @@ def floor(randomizer: str, eps_local: float, size: int, table: list[list[Number]
 
 
 def _held(k: int) -> list[bool]:
-    """Return per class of subsets whether it has all of the first three inputs."""
+    """Return, for each class of subsets, whether it contains all of the first three inputs."""
     d = max(1, k // 3)
     sets = [held for held in range(8) if bin(held).count("1") <= d and d - bin(held).count("1") <= k - 3]
     return [held == 7 for held in sets]
@@ -303,14 +303,14 @@ def _epsilon(side: str):  # type: ignore[no-untyped-def]
 
 
 def _laplace(eps_local: float, part: float) -> Number:
-    """Return the error for one Laplace report against the divergence of its two densities."""
+    """Return the error for one Laplace report, against the divergence of its two densities."""
     eps = part * eps_local
     true = -mpmath.expm1((mpf(eps) - mpf(eps_local)) / 2)
     return off(a.blanket_randomizer_delta(a.LaplaceRandomizer(eps_local), 1, eps), true)
 
 
 def _density(eps_local: float, part: float) -> Number:
-    """Return the same error for a randomizer given by densities and masses of intervals."""
+    """Return the same error for a randomizer defined by densities and masses of intervals."""
     import numpy as np
 
     def log_density(x: float, y: np.ndarray) -> np.ndarray:

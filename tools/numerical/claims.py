@@ -1,4 +1,4 @@
-"""Statements on a function, the settings in which they are tested, and the distance of a value from a reference."""
+"""Stated errors of functions, the settings in which they are tested, and distances of values from references."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TOLD = mpmath.mpf(10) ** -50
 
 @dataclass(frozen=True)
 class Range:
-    """Values of an argument: between two ends, or one of several."""
+    """Values of an argument: an interval, or a list."""
 
     low: float = 0.0
     high: float = 0.0
@@ -52,17 +52,17 @@ class Range:
 
 
 def log(low: float, high: float) -> Range:
-    """Return a log-uniform range between two positive numbers."""
+    """Return a log-uniform range between two positive ends."""
     return Range(low, high)
 
 
 def linear(low: float, high: float) -> Range:
-    """Return a uniform range between two numbers."""
+    """Return a uniform range between two ends."""
     return Range(low, high, "linear")
 
 
 def whole(low: int, high: int) -> Range:
-    """Return a range of integers, log-uniform between two positive ones."""
+    """Return a range of integers, log-uniform if both ends are positive."""
     return Range(low, high, "integer")
 
 
@@ -73,7 +73,7 @@ def one_of(*choices: str) -> Range:
 
 @dataclass(frozen=True)
 class Claim:
-    """Public function, its stated error, and the measure of the error.
+    """Public function with its stated error and the measure of the error.
 
     `name` has the variant in brackets if there are several. `measure` returns the signed relative error of a value, in
     50 digits, for the arguments of a setting. `below` and `above` are the largest relative errors below and above the
@@ -95,7 +95,7 @@ class Claim:
         return self.name.partition(" ")[0]
 
     def settings(self) -> Iterator[Setting]:
-        """Yield corners (all low, all high, one argument opposite to the rest), then random settings."""
+        """Yield corners (all low, all high, one argument opposite to the others), then random settings."""
         draw = random.Random(f"numerical errors of {self.name}")
         left = self.count
         corners = [{name: r.corner(up) for name, r in self.ranges.items()} for up in (False, True)]
@@ -120,12 +120,12 @@ class Claim:
         return "; ".join(f"{name} {values}" for name, values in self.ranges.items()) or "all there are"
 
     def holds(self, error: float) -> bool:
-        """Return whether an error is within the stated one."""
+        """Return whether an error is within the stated error."""
         return -self.below <= error <= self.above
 
 
 def claims_of(usual: dict[str, Range]) -> Callable[..., Claim]:
-    """Return a maker of claims: arguments have their usual ranges, but for those that are given."""
+    """Return a function that makes claims; arguments have their usual ranges unless other ranges are given."""
 
     def stated(
         name: str,
@@ -158,9 +158,9 @@ def worst(errors: list[Number]) -> Number:
 
 
 def off_by_inverse(found: float, forward: Callable[[Number], Number], target: float) -> Number:
-    """Return the signed relative error of a root with respect to the forward function's root.
+    """Return the signed relative error of a root, relative to the forward function's root.
 
-    The error follows from the slope of the logarithms there, or of the values themselves if one is 0, and is exact to
+    The error follows from the slope of the logarithms at the root, or of the values if one value is 0. It is exact to
     first order in the error.
     """
     x, target = mpmath.mpf(found), mpmath.mpf(target)
@@ -184,14 +184,14 @@ def off_by_root(
     least: float = 1.01e-12,
     most: float = math.inf,
 ) -> Number:
-    """Return the error of an eps; at an end of its range, 0 if it meets delta and -inf otherwise."""
+    """Return the error of an eps; at an end of the range of eps, 0 if delta is met and -inf otherwise."""
     if least < found < most:
         return off_by_inverse(found, forward, delta)
     return mpmath.mpf(0) if found >= most or forward(mpmath.mpf(found)) <= delta else -mpmath.inf
 
 
 def off_by_count(found: int, enough: Callable[[int], bool], *, least: int = 0) -> Number:
-    """Return the error of a smallest sufficient number: 0, or infinite with the sign of the error."""
+    """Return the error of a smallest sufficient number: 0 if right, otherwise infinite with the error's sign."""
     if not enough(found):
         return -mpmath.inf
     return mpmath.inf if found > least and enough(found - 1) else mpmath.mpf(0)

@@ -37,7 +37,7 @@ mpf = mpmath.mpf
 
 
 def population(kind: str, size: int) -> Population:
-    """Return a population of about a given size."""
+    """Return a population of about this size."""
     return {
         "fixed": lambda: Fixed(size),
         "binomial": lambda: Binomial(2 * size, 0.4),
@@ -50,7 +50,7 @@ def population(kind: str, size: int) -> Population:
 
 
 def clones(kind: str, size: int, rate: Number, dummies: int = 0) -> Law:
-    """Return the law of the number of clones; every report is a clone with a fixed probability."""
+    """Return the law of the number of clones; each report is a clone with a fixed probability."""
     if kind == "poisson":
         law = poisson(size * rate)
         return _sum(law, binomial(dummies, rate)) if dummies else law
@@ -101,7 +101,7 @@ def _delta(law: str, users: int, eps_local: float, part: float, reduction: str, 
 
 
 def _adaptive(users: int, dummies: int, eps_local: float, part: float) -> Number:
-    """Return the error for a Poisson number of others with dummies up to a fixed number of reports."""
+    """Return the error for a Poisson number of others, with dummies up to a fixed number of reports."""
     eps, rate = part * eps_local, mpmath.exp(-mpf(eps_local))
     law: Law = {}
     for others, mass in poisson(users).items():
@@ -242,7 +242,7 @@ def _tail(law: str, users: int) -> tuple[tuple[int, Number], ...]:
 
 
 def _shortfall(law: str, users: int, part: float) -> Number:
-    """Return the error of Pr[N < bound], where N includes user 1."""
+    """Return the error of Pr[N < bound], where N counts user 1."""
     bound = math.floor(part * users)
     masses = _tail(law, users)
     return off(
@@ -252,7 +252,7 @@ def _shortfall(law: str, users: int, part: float) -> Number:
 
 
 def _moments(users: int, part: float) -> Number:
-    """Return the error against the least parabola with integer zeros that bounds the indicator."""
+    """Return the error against the least parabola that has integer zeros and bounds the indicator."""
     law = population("moments", users)
     bound = math.floor(part * users)
     k, mean, variance = bound - 2, mpf(users), mpf(users)

@@ -31,7 +31,7 @@ mpf = mpmath.mpf
 
 
 def shown(noise: Law, eps: Number | float, rate: Number | float = 1) -> Number:
-    """Return delta of a message, sent with a probability, on one of two counts with the same noise."""
+    """Return delta of a message that is sent with a probability and counts in one of two counts with equal noise."""
     return two_counts(moved(noise, rate), noise, eps)
 
 
@@ -54,7 +54,7 @@ def _sbin(eps: float, delta: float, beta: float) -> Number:
 
 
 def asymmetric(half: Number, beta: Number, turn: int) -> Law:
-    """Return ``q_l^(nu - z)`` below nu and ``q_r^(z - nu)`` from nu on, normalized."""
+    """Return the normalized weights ``q_l^(nu - z)`` below nu and ``q_r^(z - nu)`` from nu on."""
     low, high = (mpmath.exp(-half) - 1 + beta) / beta, beta / (mpmath.exp(half) - 1 + beta)
     above = int(mpmath.ceil(75 * mpmath.log(10) / -mpmath.log(high)))
     weights = {z: low ** (turn - z) if z < turn else high ** (z - turn) for z in range(turn + above)}
@@ -92,7 +92,7 @@ def _one_sided(eps: float, delta: float, shape: float) -> Number:
 def pairs(
     shape: Number | float, decay: Number | float, q: Number
 ) -> tuple[dict[int, Number], dict[int, Number]]:
-    """Return the laws of a counter with and without the user: w pairs, or -1 for more +1."""
+    """Return a counter's laws with and without the user; an outcome is w pairs, or -1 for more +1."""
     noise = negative_binomial(shape, mpmath.exp(-mpf(decay)))
     last = max(noise)
     with_user, without = {-1: 1 / (1 + q)}, {-1: q / (1 + q)}
@@ -104,7 +104,7 @@ def pairs(
 
 
 def lone_counter(eps: Number | float, shape: Number | float, decay: Number | float, q: Number) -> Number:
-    """Return delta of one counter with or without a user, at eps >= eps_1."""
+    """Return delta of one counter with and without a user, at eps >= eps_1."""
     with_user, without = pairs(shape, decay, q)
     inside = [{w: m for w, m in law.items() if w >= 0} for law in (without, with_user)]
     return max(hockey_stick(inside[0], inside[1], eps), hockey_stick(inside[1], inside[0], eps))
@@ -129,7 +129,7 @@ def _correlated_pair(eps: float, delta: float) -> Number:
 
 
 def matched(messages: int, rate: Number, eps: Number) -> Number:
-    """Return delta of a report that always matches its value, among messages that match two values independently."""
+    """Return delta of a report that always matches its value; other messages match both values independently."""
     held, absent = moved(binomial(messages, rate)), binomial(messages, rate)
     # The report itself matches the other value with the same rate.
     return two_counts(held, moved(absent, rate), eps)
@@ -165,7 +165,7 @@ def _solh(n: int, cells: int, eps: float, delta: float) -> Number:
 
 
 def item(eps: Number, rate: Number | float, n: int, m: Number | float, d: int, law: str) -> Number:
-    """Return delta of one item, sent with a probability; slots as in Algorithm 2 of arXiv 2407.19639."""
+    """Return delta of one item that is sent with a probability; slots are as in Algorithm 2 of arXiv 2407.19639."""
     if law == "poisson":
         counts = poisson(2 * n * mpf(m) / d)
     else:
@@ -180,7 +180,7 @@ def _item(eps: float, reporting_rate: float, n: int, blankets: float, domain_siz
 
 
 def _all(eps: float, reporting_rate: float, n: int, blankets: float, domain_size: int) -> Number:
-    """Return the error for all counts: slots with other items are unavailable to the two compared items."""
+    """Return the error for all counts; slots with other items are unavailable to both compared items."""
     slots = max(1, math.ceil(blankets - 1e-12))
     used = mpf(blankets) / slots
     elsewhere = used * (domain_size - 2) / domain_size
@@ -238,7 +238,7 @@ def _user_blankets(n: int, domain_size: int, eps: float, delta: float) -> Number
 
 
 def ratio(eps: Number, p: float, part: float, q: float, candidates: int, sound: bool) -> Number:
-    """Return delta of the variation ratio's pair of counts, with a part of the largest total variation."""
+    """Return delta of the variation ratio's pair of counts, with a part of the largest possible distance."""
     p_ = mpf(p)
     top = (p_ - 1) / (p_ + 1)
     beta = mpf(float(mpf(part) * top))
@@ -299,7 +299,7 @@ def _most_users(law: str, others: int, eps: float, delta: float) -> Number:
 
 
 def spread_of(tau: Number) -> Number:
-    """Return the variance of the discrete Gaussian law with a scale."""
+    """Return the variance of the discrete Gaussian law with this scale."""
     weights = {
         k: mpmath.exp(-(mpf(k) ** 2) / (2 * tau**2)) for k in range(-int(20 * tau) - 20, int(20 * tau) + 21)
     }
@@ -307,7 +307,7 @@ def spread_of(tau: Number) -> Number:
 
 
 def normal(law: str, others: int, tau: Number | float, eps: float, p: int, accounting: str) -> Number:
-    """Return the mean over N of the delta of a sum with noise of scale tau per user."""
+    """Return delta of a sum with noise of scale tau per user, averaged over N."""
     total = mpf(0)
     for k, mass in LAWS[law](others)[1].items():
         n, t = k + 1, mpf(tau)
@@ -321,7 +321,7 @@ def normal(law: str, others: int, tau: Number | float, eps: float, p: int, accou
 
 
 def on_integers(n: int, tau: float, eps: float, p: int) -> Number:
-    """Return the exact delta of a sum of n discrete Gaussian variables, from the sum of their laws."""
+    """Return the exact delta of a sum of n discrete Gaussian variables, from the law of the sum."""
     reach = int(16 * tau) + 2
     weights = [mpmath.exp(-(mpf(x) ** 2) / (2 * mpf(tau) ** 2)) for x in range(-reach, reach + 1)]
     one = [w / mpmath.fsum(weights) for w in weights]

@@ -1,4 +1,4 @@
-"""References for Gaussian privacy, Renyi divergences, and conversions of delta, eps, Renyi orders and trade-offs."""
+"""References for Gaussian privacy, Renyi divergences, and conversions among delta, eps, Renyi orders and trade-offs."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def _conversion(sigma: float, delta: float, last: int) -> Number:
 
 
 def _optimal(eps: float, delta: float, rounds: int, slack: float) -> Number:
-    """Return the error of the largest i with ``1 - (1 - delta)^k (1 - d_i) <= target``, with d_i from both laws."""
+    """Return the error of the composed eps, ``(k - 2 i) eps`` for the largest i with a delta of at most the target."""
     e, d, k = mpf(eps), mpf(delta), rounds
     target = 1 - (1 - d) ** k * (1 - mpf(slack))
     target = mpf(float(target))
@@ -163,7 +163,7 @@ def _shuffled(n: int, sigma: float, order: int) -> Number:
 
 
 def excess(form: str, order: int, rate: Number, m: list[Number]) -> Number:
-    """Return ``e^((order - 1) divergence) - 1`` of sampled reports with the moments m."""
+    """Return ``e^((order - 1) divergence) - 1`` for sampled reports whose moments are m."""
     g = mpf(rate)
     if form == "convex":
         return g * (m[order] - 1)
@@ -208,7 +208,7 @@ def _checked_in(n: int, rate: float, sigma: float, order: int, form: str) -> Num
 
 
 def _theorem3(n: int, rate: float, sigma: float, order: int, split: float) -> Number:
-    """Return the error of equation (13): one participant with a Chernoff probability of few, else the next integer."""
+    """Return the error of equation (13): one participant, with a Chernoff probability of few, or the next integer."""
     mean = n * mpf(rate)
     size = min(n, int(mpmath.floor(mpf((1 - split) * n * rate))) + 1)
     with mpmath.workdps(100 + 6 * order):
@@ -267,7 +267,7 @@ def _told(mu: float, eps: float) -> bool:
 
 
 def _resolved(mu: float, order: float) -> bool:
-    """Return whether the profile covers the range that this order needs; else the library returns infinity."""
+    """Return whether the profile covers the range that this order needs; otherwise the library returns infinity."""
     return order * mu < 30
 
 

@@ -1,4 +1,4 @@
-"""References in closed form: errors, messages, levels, splits of a budget."""
+"""References in closed form: errors, messages, levels and splits of a budget."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _half(eps: float) -> Number:
 
 
 def _grr(n: int, k: int, eps_local: float) -> Number:
-    """Return Theorem 5.9's factor of the dummies."""
+    """Return the factor of the dummies in Theorem 5.9."""
     return ((mpmath.exp(eps_local) + k - 1) / mpmath.expm1(eps_local)) ** 2
 
 

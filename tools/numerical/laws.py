@@ -18,7 +18,7 @@ NEGLIGIBLE = 70
 def spread(
     start: int, low: int, high: int | None, first: Number, up: Callable[[int], Number], digits: float
 ) -> Law:
-    """Return a unimodal law from its mode outward; ``up(k)`` is the probability at k + 1 over the one at k."""
+    """Return a unimodal law, outward from its mode; ``up(k)`` is the ratio of the probabilities at k + 1 and k."""
     least = first * mpmath.mpf(10) ** -digits
     law = {start: first}
     k, mass = start, first
@@ -78,7 +78,7 @@ def negative_binomial(shape: Number | float, p: Number | float, digits: float = 
 
 
 def moved(law: Law, rate: Number | float = 1) -> Law:
-    """Return the law of a count with one more message, sent with a probability."""
+    """Return the law of a count after one more message, which is sent with a probability."""
     p = mpmath.mpf(rate)
     support = sorted({*law, *(k + 1 for k in law)})
     zero = mpmath.mpf(0)
@@ -92,7 +92,7 @@ def hockey_stick(p: Law, q: Law, eps: Number | float) -> Number:
 
 
 def two_counts(held: Law, absent: Law, eps: Number | float) -> Number:
-    """Return ``sum (held(a) absent(b) - e^eps absent(a) held(b))^+``, from ratios of a and two tails for every b."""
+    """Return ``sum (held(a) absent(b) - e^eps absent(a) held(b))^+``, from ratios at a and two tails for every b."""
     factor, zero = mpmath.exp(mpmath.mpf(eps)), mpmath.mpf(0)
     support = sorted({*held, *absent})
     laws = [(held.get(k, zero), absent.get(k, zero)) for k in support]
@@ -113,7 +113,7 @@ def two_counts(held: Law, absent: Law, eps: Number | float) -> Number:
 
 
 class FairTails:
-    """Probabilities ``Pr[Bin(c, 1/2) >= j]`` along a path of c and j, by Pascal's rule, in additional digits."""
+    """Probabilities ``Pr[Bin(c, 1/2) >= j]`` along a path of (c, j), by Pascal's rule with additional digits."""
 
     DIGITS = 170
 
@@ -122,7 +122,7 @@ class FairTails:
         self.tail = self.point = mpmath.mpf(0)
 
     def at(self, c: int, j: int) -> Number:
-        """Return the tail at a place, which is fast near the last place."""
+        """Return the tail at (c, j), which is fast near the previous place."""
         if j <= 0:
             return mpmath.mpf(1)
         if j > c:
@@ -173,11 +173,11 @@ class FairTails:
 
 
 def labels(own: Number, other: Number, counts: Law, eps: Number | float) -> Number:
-    """Return delta of two labels: C messages have one by a fair coin, the victim its own, the other one, or none.
+    """Return delta of two labels: C messages have one by a fair coin, and the victim its own, the other or none.
 
     With t labels in all, a of them the victim's own, P has ``own Pr[C = t - 1] B(t - 1, a - 1) + other Pr[C = t - 1]
-    B(t - 1, a) + silent Pr[C = t] B(t, a)``, B being fair coins, and Q has own and other exchanged. Given t the ratio P
-    / Q increases in a.
+    B(t - 1, a) + silent Pr[C = t] B(t, a)``, B being fair coins, and Q has own and other exchanged. For fixed t the
+    ratio P / Q increases in a.
     """
     factor, zero = mpmath.exp(mpmath.mpf(eps)), mpmath.mpf(0)
     silent = 1 - own - other

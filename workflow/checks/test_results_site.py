@@ -1,6 +1,6 @@
-"""Checks of the built site of the results: links, three widths, print, keyboard, no request elsewhere.
+"""Checks of the built results site: links, three widths, print, keyboard, and no external request.
 
-``make site-check`` runs them; ``RESULTS=results/quick`` names another folder. They are no part of the tests, as these
+``make site-check`` runs them; ``RESULTS=results/quick`` names another folder. They are not part of the tests, which
 have no results.
 """
 
@@ -34,7 +34,7 @@ class Read(HTMLParser):
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Note the id and the addresses of an element."""
+        """Record the id and the addresses of an element."""
         for name, value in attrs:
             if name == "id" and value:
                 self.ids.append(value)
@@ -47,7 +47,7 @@ READ = {page.resolve(): Read(page.read_text(encoding="utf-8")) for page in PAGES
 
 @pytest.mark.parametrize("page", READ, ids=lambda page: page.name)
 def test_every_link_leads_somewhere_and_ids_are_unique(page: Path) -> None:
-    """Follow every address of a page, to its anchor."""
+    """Follow every address of a page, to its anchor; ids must be unique."""
     read = READ[page]
     assert len(set(read.ids)) == len(read.ids)
     for address in read.addresses:
@@ -63,7 +63,7 @@ def test_every_link_leads_somewhere_and_ids_are_unique(page: Path) -> None:
 @requires_browser
 @pytest.mark.parametrize("page", READ, ids=lambda page: page.name)
 def test_a_page_fits_three_widths_and_paper_and_asks_for_nothing_elsewhere(page: Path) -> None:
-    """Open a page at three widths and as a print; reach its content by keyboard."""
+    """Open a page at three widths and for print, and reach its content by keyboard."""
     for width in WIDTHS:
         with open_page(page, (width, 900)) as opened:
             opened.page.keyboard.press("Tab")

@@ -1,4 +1,4 @@
-"""Audit the registered protocols of one family: claims against results without the accounting."""
+"""Audit the registered protocols of one family: compare claims with results that use no accounting."""
 
 from collections.abc import Mapping
 from pathlib import Path

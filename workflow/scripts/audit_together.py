@@ -1,4 +1,4 @@
-"""Join the audits of all protocols into one table; fail if a sound claim is exceeded."""
+"""Join the audits of all protocols in one table; fail if a sound claim is violated."""
 
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Join the verdicts of all papers into one table, and the headline claims into another."""
+"""Join the verdicts of all papers in one table, and the headline claims in another."""
 
 from collections.abc import Sequence
 from pathlib import Path

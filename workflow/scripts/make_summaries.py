@@ -1,4 +1,4 @@
-"""Make the small tables of data/summaries from the raw files."""
+"""Write the small tables in data/summaries from the raw files."""
 
 import os
 from pathlib import Path

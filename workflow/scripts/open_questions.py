@@ -1,4 +1,4 @@
-"""Run the searches on the open questions, and write their extent and results."""
+"""Run the searches for the open questions, and write their extent and results."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING

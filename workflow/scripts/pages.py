@@ -1,4 +1,4 @@
-"""Write the site that shows every figure and table."""
+"""Write the site with every figure and table."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def main(results: Path, papers: Sequence[str], protocols: Sequence[str], outputs: Sequence[Path]) -> None:
-    """Write the site of these papers into the folder of the results; the rule must list exactly its files."""
+    """Write the site of these papers into the results folder; the rule must list exactly the site's files."""
     expected = {results / name for name in site.outputs(papers, protocols)}
     if expected != set(outputs):
         wrong = sorted(map(str, expected ^ set(outputs)))

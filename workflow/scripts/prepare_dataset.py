@@ -1,4 +1,4 @@
-"""Write the prepared form of a data set from the first source that has it."""
+"""Write the prepared form of a data set from the first available source."""
 
 import os
 from collections.abc import Callable
@@ -21,7 +21,7 @@ def main(
     policy: Any = "auto",
     raw_dir: Path = Path("data/raw"),
 ) -> Provenance:
-    """Prepare `name` into the folder of `data`; report the source."""
+    """Prepare `name` in the folder of `data`, and report the source."""
     if data.name != data_file(name):
         raise ValueError(f"The output is {data}, expected a file called {data_file(name)}: correct the rule.")
     return prepare(

@@ -1,4 +1,4 @@
-"""Train one run of a paper; write its curve."""
+"""Train one run of a paper, and write its curve."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any

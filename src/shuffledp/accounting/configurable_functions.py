@@ -155,17 +155,17 @@ def _variation_ratio(arguments: Arguments) -> Standing:
 
 
 def _allocation(arguments: Arguments) -> Standing:
-    """Return the guarantee for adding or removing one user; a lower bound is no guarantee."""
+    """Return the label for adding or removing one user, or the label of a lower bound."""
     return ONE_RECORD_MORE if arguments["bound"] == "upper" else FROM_BELOW
 
 
 def _shuffled_batches(arguments: Arguments) -> Standing:
-    """Return the guarantee for zero-out neighbors; a lower bound is no guarantee."""
+    """Return the label for zero-out neighbors, or the label of a lower bound."""
     return NULL_CLONES if arguments["side"] == "upper" else FROM_BELOW
 
 
 def _deployed(arguments: Arguments) -> Standing:
-    """Return the guarantee for every data set of the other users; a lower bound is no guarantee."""
+    """Return the label ``upper``, which holds for all data sets of the others, or the label of a lower bound."""
     return UPPER if arguments["bound"] == "upper" else FROM_BELOW
 
 

@@ -20,7 +20,7 @@ _BYTES = 40
 
 @dataclass(frozen=True, eq=False)
 class _SameUsers:
-    """Participants of a setting in every repeat, as many users as the mean number."""
+    """Sampler of participants whose number in every repeat is the mean number of a setting."""
 
     where: Setting
     n: int

@@ -62,9 +62,9 @@ def compare(asked: Options) -> Comparison:
     column : str, optional
         Column of a file or a data frame.
     separator : str, optional
-        Separator of the items in a text of the column, for sets with a ``set_size``. Without it the column holds lists,
-        of a Parquet file or a data frame. Larger sets keep ``set_size`` items at random, smaller sets are filled up
-        with random other items; counts are expectations over both.
+        Separator of the items in a text of the column, for sets with a ``set_size``. Without a separator the column
+        must hold lists, as columns of Parquet files and data frames can. Larger sets keep ``set_size`` items at random,
+        smaller sets are filled up with random other items; counts are expectations over both.
     user, item : str, optional
         Two columns for sets, instead of ``column``: a row per user and item. For frequencies and sums ``user`` is the
         column of the user, for files in which users have several rows.
@@ -361,7 +361,7 @@ def over(cost: Cost, limits: Mapping[str, float], beyond: Mapping[str, float]) -
 
 
 def _heavy(protocol: ProtocolBase, where: Setting) -> float | None:
-    """Return the squared error of a share held by a tenth of the users; None without a closed form or such a share."""
+    """Return the squared error for a value or item of a tenth of the users; None if unknown or without such a value."""
     if where.heavy is None:
         return None
     who, weights = where.heavy

@@ -39,8 +39,8 @@ def floor(where: Setting) -> float | None:
     2018, Theorem 8.
 
     The neighboring relation is replacement, or either relation for vectors. If a user exchanges s of d items, ``2
-    min(s, d - s)`` counts change by one. For d = 2 only one count gets noise; the other count is n minus this one. If a
-    user's vector is replaced, the sum changes by at most two clips.
+    min(s, d - s)`` counts change by one. For d = 2 only one count gets noise; the other count is n minus the noisy
+    count. If a user's vector is replaced, the sum changes by at most two clips.
     """
     if isinstance(where.task, Frequency | Summation):
         curator = get(where.task.kind, "central_laplace")

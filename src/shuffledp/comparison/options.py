@@ -54,7 +54,7 @@ class SettingOptions:
     root: Path | None = None
 
     def given(self, *names: str) -> list[str]:
-        """Return those of the given names whose option is not None."""
+        """Return the names, out of the given names, whose option is not None."""
         return [name for name in names if getattr(self, name) is not None]
 
 

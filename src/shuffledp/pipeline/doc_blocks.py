@@ -7,12 +7,12 @@ from pathlib import Path
 
 
 def read_block(page: Path, name: str) -> str:
-    """Return the content of a page's block without empty lines around it. Raise unless the page has exactly one."""
+    """Return a block's content without surrounding empty lines. Raise ValueError unless the page has one such block."""
     return _only(page, name)[2].strip("\n")
 
 
 def write_block(page: Path, name: str, text: str) -> None:
-    """Replace the content of a page's block by Markdown. Raise unless the page has exactly one."""
+    """Replace a block's content by Markdown. Raise ValueError unless the page has exactly one such block."""
     found = _only(page, name)
     begin, end = found.span(2)
     whole = found.string

@@ -64,8 +64,8 @@ class CheckinSchedule(OneReport):
 
         ``exact`` evaluates clones among the m - 1 other slots, ``printed`` a closed form. ``threat="own_coin"`` is a
         weaker guarantee with far larger local budgets: its closed form uses the participation rate, and assumes that
-        the number of filled slots does not reveal who takes part. Raises `Infeasible` for another population than a
-        binomial one, for no slot, and for ``own_coin`` under ``exact``, where no bound is proven.
+        the number of filled slots does not reveal who takes part. Raises `Infeasible` for a population that is not
+        binomial, for no slot, and for ``own_coin`` under ``exact``, where no bound is proven.
         """
         check_choice("random_checkin: threat", threat, get_args(Threat))
         if not isinstance(population, Binomial):

@@ -148,7 +148,7 @@ class AtomNoise:
         return {message: times * drawn for message, times in self.content}
 
     def client_noises(self, levels: int) -> list[ClientNoise]:
-        """Return the content and the clusters of its copies."""
+        """Return the multiset and the clusters of its copies."""
         decay, rates = self.share.as_clusters()
         content = [[message + levels, times] for message, times in self.content]
         return [({"decay": text(decay), "content": content}, rates)]
@@ -171,7 +171,7 @@ class AtomNoise:
 
 @dataclass(frozen=True)
 class CoarseCentralNoise:
-    """Two-sided geometric noise whose jumps are sent as messages D or -D, D = ``max_value``, and a rest of ones.
+    """Two-sided geometric noise whose jumps are sent as messages D or -D, D = ``max_value``, and messages 1.
 
     Jumps of size j come at the rate ``ratio^j / j``, see :mod:`shuffledp.accounting.summation.coarse_design`.
     """

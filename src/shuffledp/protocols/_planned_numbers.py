@@ -26,7 +26,7 @@ Planned = Callable[[int, float], PlannedUsers]
 
 
 def numbers_of(population: Population) -> LeastNumbers:
-    """Return the smallest law of the number of other users, for a calibration and its profile."""
+    """Return the stochastically smallest law of the number of other users, for a calibration and its profile."""
     return least_numbers(population, _LEAST_DELTA)
 
 

@@ -95,7 +95,7 @@ _ACCOUNTING = Parameter("accounting", Parameter.KEYWORD_ONLY, default="exact", a
 
 
 def checked_request(calibrate: Callable[..., T]) -> Callable[..., T]:
-    """Make a ``calibrate`` raise for a wrong type of population and for options of another type than annotated."""
+    """Return a ``calibrate`` that raises for a wrong type of population or option."""
 
     @wraps(calibrate)
     def checked(
@@ -108,7 +108,7 @@ def checked_request(calibrate: Callable[..., T]) -> Callable[..., T]:
 
 
 def from_request(fit: Callable[..., T]) -> Callable[..., T]:
-    """Make the ``calibrate`` of a protocol from a function of the numbers that it needs.
+    """Return the ``calibrate`` of a protocol from a function of the numbers that determine the calibration.
 
     Positional parameters of `fit` after the class are names of `TAKEN`, checked in their order; keywords are
     ``accounting``, if needed, and the protocol's options. The result,
@@ -162,8 +162,7 @@ ANNOUNCED = "parameters are chosen for the number of users that take part, and d
 
 @dataclass(frozen=True)
 class PlannedUsers(ProtocolBase):
-    """Protocol that can be calibrated for a random number of users, by a planned number ``n_users`` or the announced
-    one.
+    """Protocol for a random number of users too, calibrated for a planned number ``n_users`` or the announced number.
 
     Both numbers include user 1. ``calibrate`` is written for a :class:`Fixed` population unless parameters follow the
     announcement. ``population`` is the law of the number of *other* users if it is random, and ``treatment`` describes
@@ -212,7 +211,7 @@ class PlannedUsers(ProtocolBase):
         return cast(Self, found)
 
     def profile_for(self, users: int) -> PrivacyProfile | None:
-        """Return the profile for this number of participants, None if unknown. Delta does not grow with the number."""
+        """Return the profile for this number of participants, None if unknown. More users never increase delta."""
         return None
 
     @property

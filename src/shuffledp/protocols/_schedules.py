@@ -138,7 +138,7 @@ class OneReport(ProtocolBase):
         adaptive: bool = False,
         stray_factor: bool = False,
     ) -> Self:
-        """Return the protocol with the largest local budget for a number of dummies, by default the best one."""
+        """Return the protocol with the largest local budget for a number of dummies, by default the best number."""
         if dummies is None:
             from shuffledp.accounting.random_population.best_dummies import optimal_dummies
 
@@ -195,8 +195,8 @@ class AmplifiedSchedule(OneReport):
 class NonAdaptiveSchedule(OneReport):
     """NON-ADAPTIVE: the shuffler adds k dummies, for any number of users.
 
-    Dummies amplify like reports of users, but each adds the variance of a report, so that a best number exists. Another
-    party who knows their reports could subtract them.
+    Dummies amplify like reports of users, but each adds the variance of a report, so that a best number exists. A party
+    who knows the dummies' reports could subtract these reports.
     """
 
     label = "NON-ADAPTIVE"

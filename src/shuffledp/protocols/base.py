@@ -429,7 +429,7 @@ class ProtocolBase(metaclass=ABCMeta):
     @final
     @classmethod
     def check_request(cls, budget: Budget, task: Task, accounting: str) -> None:
-        """Raise for a request that this protocol does not support. Every ``calibrate`` calls it first.
+        """Raise an error for an unsupported request. Every ``calibrate`` calls this method first.
 
         Raises
         ------

@@ -33,7 +33,7 @@ Send = Callable[[Any], None]
 
 
 class Ended(RuntimeError):  # noqa: N818  (names what happened, as Infeasible does)
-    """End of a child process before its result, in ``method`` (empty if unknown); ``late`` after the time limit."""
+    """Error: a child process ended without a result, in ``method`` (empty if unknown); ``late`` after the limit."""
 
     def __init__(self, method: str, how: str, *, late: bool = False) -> None:
         super().__init__(f"{method or 'the process'} {how}")
@@ -55,7 +55,7 @@ def results(
     per_call: bool = False,
     waiting: Callable[[str, float], None] | None = None,
 ) -> Iterator[Any]:
-    """Yield the objects that a module's function sends from a child process, with the callable of its first argument.
+    """Yield the objects that a function in a child process sends by its first argument, a callable.
 
     `seconds` limits the time until the next object, or, with `per_call`, the time of each call of a method given to
     `name_methods`. `waiting` is called several times per second with the running method and the seconds so far. Raises

@@ -1,4 +1,4 @@
-"""Published bounds of random allocation: never below the pair, by brute force where they are printed as formulas."""
+"""Published bounds for random allocation: at least the pair's delta, and equal to brute force for printed formulas."""
 
 import itertools
 import math
@@ -20,7 +20,7 @@ from shuffledp.accounting import (
 
 
 def sampled_delta(steps, rate, eps_local, eps, way):
-    """Binary randomized response in steps that are sampled, by 40-digit sums."""
+    """Return delta of binary randomized response in randomly sampled steps, by sums with 40 digits."""
     with mpmath.workdps(40):
         absent = 1 / (1 + mpmath.exp(eps_local))
         mixed = (1 - rate) * absent + rate * (1 - absent)
@@ -92,7 +92,7 @@ def test_a_method_that_says_nothing_is_named():
 
 
 def test_two_participations_are_two_users_of_half_the_steps():
-    """Pure steps; the composition of the pair with itself, by the sums of both numbers of ones."""
+    """The pair composed with itself is compared, for pure steps, with sums over both numbers of ones."""
     profile = AllocationProfile(8, eps_local=1.0, participations=2)
     low = AllocationProfile(4, eps_local=1.0).epsilon(1e-3)
     assert low < profile.epsilon(1e-3) <= 2.0

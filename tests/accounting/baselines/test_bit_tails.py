@@ -1,4 +1,4 @@
-"""Curves of one sum from contour integrals: above sums of positive terms, and hardly above them."""
+"""Curves of one sum from contour integrals: above sums of positive terms, and close to them."""
 
 import math
 from fractions import Fraction
@@ -15,7 +15,7 @@ OMITTED = 1e-24
 
 
 def directly(ones, zeros, p, tau):
-    """D of the pair of laws, with sums of positive terms only, so that digits are kept far into the tail."""
+    """Return hockey-stick divergences of the pair by sums of positive terms, which are precise far into the tail."""
     up, down = binomial_window(zeros, p, 1e-40).pmf, binomial_window(ones, p, 1e-40).pmf[::-1]
     law = np.append(np.convolve(up, down), 0.0)
     tails = np.cumsum(law[::-1])[::-1]

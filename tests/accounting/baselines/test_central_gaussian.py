@@ -1,7 +1,7 @@
-"""Central DP-SGD by dp_accounting: the numbers of Figure 1a's central curves, and exact cases for every event.
+"""Central DP-SGD by dp_accounting: Figure 1a's central curves, and exact deltas of small data sets.
 
-Each number that is handed to dp_accounting is compared with data sets of clipped records, C = 1, whose noisy sums have
-a law that is known exactly: the sensitivity is then a property of the records and no assumption.
+Each eps from dp_accounting is compared with data sets of clipped records, C = 1, whose noisy sums have a known law. The
+sensitivity then follows from the records and is not assumed.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ Law = tuple[tuple[float, float], ...]  # the values of a sum before noise, each 
 
 
 def subset_sums(records: Sequence[float], m: int) -> Law:
-    """The sum over m records, drawn without replacement."""
+    """Return the law of the sum of m records, drawn without replacement."""
     subsets = list(itertools.combinations(records, m))
     return law((sum(subset), 1 / len(subsets)) for subset in subsets)
 
 
 def poisson_sums(records: Sequence[float], rate: float) -> Law:
-    """The sum over records of which each is sampled with probability `rate`."""
+    """Return the law of the sum of records that are each sampled with probability `rate`."""
     return law(
         (math.fsum(np.compress(taken, records)), math.prod(rate if t else 1 - rate for t in taken))
         for taken in itertools.product((False, True), repeat=len(records))
@@ -45,7 +45,7 @@ def poisson_sums(records: Sequence[float], rate: float) -> Law:
 
 
 def law(values: Iterable[tuple[float, float]]) -> Law:
-    """Equal values together."""
+    """Return a law whose equal values are merged."""
     weights: dict[float, float] = {}
     for value, weight in values:
         weights[value] = weights.get(value, 0.0) + weight
@@ -53,7 +53,7 @@ def law(values: Iterable[tuple[float, float]]) -> Law:
 
 
 def noisy_delta(first: Law, second: Law, noise: float, eps: float) -> float:
-    """The hockey stick of the two laws with Gaussian noise, in the worse direction, by the trapezoidal rule."""
+    """Return the divergence of two laws with Gaussian noise, in the worse direction, by the trapezoidal rule."""
     places = [value for value, _ in first + second]
     x = np.linspace(min(places) - 12 * noise, max(places) + 12 * noise, 40_001)
     p, q = (
@@ -65,12 +65,12 @@ def noisy_delta(first: Law, second: Law, noise: float, eps: float) -> float:
 
 
 def exact_epsilon(first: Law, second: Law, noise: float) -> float:
-    """The eps of one noisy sum at DELTA, for one pair of data sets: a lower bound on any guarantee."""
+    """Return the eps of one noisy sum at DELTA for one pair of data sets, a lower bound on any guarantee."""
     return float(brentq(lambda eps: noisy_delta(first, second, noise, eps) - DELTA, 0.0, 60.0, xtol=1e-9))
 
 
 def test_no_order_puts_a_floor_under_the_replacement_curve():
-    """Orders up to 64 alone would make 0.1 of anything: log(1 / delta) over the order."""
+    """Orders up to 64 alone would give at least about 0.1, because log(1 / delta) is divided by the order."""
     eps = [
         central_replacement_epsilon(n=60_000, m=60, noise_multiplier=FIGURE_NOISE, rounds=t, delta=DELTA)
         for t in (1, 1_000)
@@ -89,7 +89,7 @@ def test_more_noise_never_costs_more_up_to_noise_without_bound(m, between):
 
 @pytest.mark.parametrize("method", CENTRAL_METHODS)
 def test_the_budget_of_adding_or_removing_does_not_vanish_under_noise_without_bound(method, caplog):
-    """Divergences of negative rounding errors used to be reported as eps = 0, with a warning each."""
+    """Negative rounding errors of divergences once gave eps = 0, each with a warning."""
     budgets = [
         central_gaussian_epsilon(rate=0.01, noise_multiplier=noise, rounds=1000, delta=1e-6, method=method)
         for noise in (1e3, 1e4, 1e6, 1e9, 1e200)
@@ -101,7 +101,7 @@ def test_the_budget_of_adding_or_removing_does_not_vanish_under_noise_without_bo
 
 @pytest.mark.parametrize("noise", [0.5, 500.0])
 def test_a_sample_of_users_costs_no_more_than_all_of_them(noise):
-    """The bound for sampled mechanisms alone is up to four times as large where nearly all users are sampled."""
+    """The bound for sampled mechanisms alone is up to four times as large if nearly all users are sampled."""
     nearly_all, everybody = (
         central_replacement_epsilon(n=1000, m=m, noise_multiplier=noise, rounds=10, delta=DELTA)
         for m in (999, 1000)
@@ -139,7 +139,7 @@ def test_no_pair_of_data_sets_exceeds_the_replacement_budget(m, noise):
 
 @pytest.mark.parametrize(("n", "m", "noise"), [(4, 1, 0.5), (4, 3, 0.5), (20, 2, 2.0)])
 def test_the_replacement_budget_is_near_that_of_the_worst_pair_found(n, m, noise):
-    """All others hold the record that is replaced. Without halving the noise this pair exceeds the budget."""
+    """All other users hold the replaced record. If the noise were not halved, this pair would exceed the budget."""
     kept = subset_sums((-1.0,) * n, m)
     exact = exact_epsilon(kept, subset_sums((1.0, *(-1.0,) * (n - 1)), m), noise)
     budget = {
@@ -150,7 +150,7 @@ def test_the_replacement_budget_is_near_that_of_the_worst_pair_found(n, m, noise
 
 
 def test_the_replacement_budget_of_many_rounds_is_above_that_of_the_pair():
-    """The pair of Figure 1a by privacy loss distributions: the sum moves by 2 C, in one of 1,000 subsets."""
+    """Privacy loss distributions give the eps of Figure 1a's pair: the sum moves by 2 C in one of 1,000 subsets."""
     for rounds in (1_000, 10_000, 100_000):
         pair = central_gaussian_epsilon(
             rate=0.001, noise_multiplier=FIGURE_NOISE / 2, rounds=rounds, delta=DELTA, method="pld"

@@ -1,4 +1,4 @@
-"""Correlated noise of a counter: an answer or a reason over all budgets, and privacy by other sums."""
+"""Correlated noise of a counter: every budget gives an answer or a reason, and other sums confirm the privacy."""
 
 import itertools
 import math
@@ -57,7 +57,7 @@ def test_noise_too_wide_to_account_for_is_refused_with_a_reason(eps, delta, shar
 
 
 def by_joint_law(eps, noise, size):
-    """The hockey stick of the messages +1 and -1 of a counter, from the laws of its three noises."""
+    """Return the hockey-stick divergence of a counter's messages +1 and -1, from the laws of its three noises."""
     q = math.exp(-noise.eps_geometric)
     z = np.arange(size)
     alone = (1 - q) * q**z

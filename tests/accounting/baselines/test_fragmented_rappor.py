@@ -1,4 +1,4 @@
-"""Baselines of summation: the published numbers, and exact enumeration where that is possible."""
+"""Fragmented RAPPOR: published numbers, and exact enumeration for few users."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def test_no_flip_probability_is_claimed_where_none_is_found():
 
 
 def told(n, p):
-    """Laws of both counts and of which bits of the others are uniform, for the two values of the victim."""
+    """Return, for the victim's two values, the law of both counts and of the set of uniform bits of the others."""
     up, down = [], []
     for coins in range(n):
         weight = binom.pmf(coins, n - 1, 2 * p)
@@ -55,7 +55,7 @@ def told(n, p):
 
 
 def test_worst_histogram_is_enumerated_as_described():
-    """All others hold value 1 or 2: counts of both bits by the literal protocol, for few users."""
+    """All other users hold value 1 or 2; the literal protocol gives the counts of both bits for few users."""
     n, p, eps = 6, 0.15, 0.8
 
     def count(ones, others):

@@ -29,7 +29,7 @@ def test_closed_form_and_its_range():
 @pytest.mark.parametrize("rounds", [1, 2, 3, 5, 6])
 @pytest.mark.parametrize("eps, delta", [(0.3, 0.0), (1.0, 0.01), (0.05, 1e-4)])
 def test_optimal_composition_agrees_with_enumeration_of_the_worst_pair(rounds, eps, delta):
-    """The pair that no (eps, delta)-private mechanism exceeds: two outcomes that tell all, two of ratio e^eps."""
+    """The pair that dominates all (eps, delta)-private mechanisms has two revealing outcomes and two of ratio e^eps."""
     e = math.exp(eps)
     p = {"yes": delta, "up": (1 - delta) * e / (1 + e), "down": (1 - delta) / (1 + e), "no": 0.0}
     q = {"yes": 0.0, "up": (1 - delta) / (1 + e), "down": (1 - delta) * e / (1 + e), "no": delta}

@@ -1,4 +1,4 @@
-"""Reference lines: the table of variances, windows against mpmath, deltas against sums over all outcomes."""
+"""Reference lines: the table of variances, windows against mpmath, and deltas against sums over all outcomes."""
 
 from __future__ import annotations
 

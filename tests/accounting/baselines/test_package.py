@@ -79,7 +79,7 @@ def test_the_chosen_number_of_cells_has_nearly_the_least_error(n, k, eps):
 
 
 def two_bins(n, rate):
-    """Both joint laws of the two counts, flat, by the full table."""
+    """Return the two joint laws of the two counts, flattened, from the full table."""
     noise = np.append(binom.pmf(np.arange(n + 1), n, rate), 0.0)
     one_more = np.roll(noise, 1)
     return np.outer(one_more, noise).ravel(), np.outer(noise, one_more).ravel()

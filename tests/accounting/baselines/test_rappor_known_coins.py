@@ -1,4 +1,4 @@
-"""Baselines of summation: the published numbers, and exact enumeration where that is possible."""
+"""RAPPOR with known coins: its bound on delta, against enumeration."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from shuffledp.accounting.baselines.fragmented_rappor import rappor_delta
 @pytest.mark.parametrize("p", [0.01, 0.1, 0.45])
 @pytest.mark.parametrize("n", [2, 5, 14])
 def test_sound_calibration_bounds_delta_of_every_data_set(n, p, eps):
-    """Any number of others on either of the two values, both directions, and a victim of whom one bit changes."""
+    """The test covers any number of others on either value, both directions, and a victim of whom one bit changes."""
 
     def count(holders):
         law = binom.pmf(np.arange(holders + 1), holders, 1 - p)

@@ -72,7 +72,7 @@ def test_subset_exponential_equals_enumeration(d, s, k, eps):
 
 @pytest.mark.parametrize(("d", "s"), [(1_000, 8), (10_000, 20)])
 def test_subsets_of_large_domains(d, s):
-    """Binomial coefficients beyond floats, and subsets that hardly tell anything: both once ended in an error."""
+    """Binomial coefficients beyond floats, and subsets that reveal almost nothing, once raised errors."""
     for k in (1, 7, d // 2, d - 2 * s + 1, d - s):
         mechanism = SubsetExponential(d, s, k, 1.5)
         every, missed = math.comb(d, k), math.comb(d - s, k)

@@ -1,4 +1,4 @@
-"""Baselines of summation: the published numbers, and exact enumeration where that is possible."""
+"""Split-and-mix: published numbers of shares, and exact enumeration for few users."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from shuffledp.accounting.random_population.secure_sum import security_bits
 
 
 def set_partitions_by_colour(n, q, shares):
-    """E[q^(C - 1)] by drawing all tuples of permutations."""
+    """Return E[q^(C - 1)] by enumeration of all tuples of permutations."""
     total, count = 0.0, 0
     for rest in itertools.product(itertools.permutations(range(n)), repeat=shares - 1):
         label = list(range(n))
@@ -35,7 +35,7 @@ def test_collision_bound_counts_components(n, q, shares):
 
 
 def shuffled_views(inputs, q, shares):
-    """Law of the sorted messages of all users, by enumeration of all shares."""
+    """Return the law of the sorted messages of all users, by enumeration of all shares."""
     views: dict[tuple[int, ...], float] = {}
     n = len(inputs)
     for free in itertools.product(range(q), repeat=n * (shares - 1)):

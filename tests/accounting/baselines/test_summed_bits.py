@@ -1,4 +1,4 @@
-"""Two sums of randomized bits: the bound is above every data set, and hardly above the worst one."""
+"""Two sums of randomized bits: the bound exceeds delta of every data set, and hardly exceeds the worst one."""
 
 import math
 from itertools import pairwise
@@ -15,7 +15,7 @@ OMITTED = 1e-25
 
 
 def pair(others, p, ones):
-    """Laws of a sum with and without the victim's bit, when so many of the others have a one."""
+    """Return the laws of a sum with and without the victim's bit if `ones` of the others have bit 1."""
     law = np.convolve(
         binom.pmf(np.arange(ones + 1), ones, 1 - p),
         binom.pmf(np.arange(others - ones + 1), others - ones, p),
@@ -28,7 +28,7 @@ def divergence(first, second, eps):
 
 
 def of_data_set(others, p, eps, first, second):
-    """Delta of the product: `first` and `second` are numbers of ones, the second sum turned round."""
+    """Return delta of two sums; `first` and `second` are their numbers of ones, and the second sum is reversed."""
     (p0, q0), (p1, q1) = pair(others, p, first), pair(others, p, second)
     return divergence(np.outer(p0, p1), np.outer(q0, q1), eps)
 
@@ -44,7 +44,7 @@ def test_no_data_set_loses_more(others, p, eps):
 
 @pytest.mark.parametrize(("others", "p"), [(4, 0.2), (9, 0.05)])
 def test_the_square_of_numbers_of_ones_holds_all_data_sets_and_both_directions(others, p):
-    """Directly: a hold the first value, b the second; the victim moves from one to the other, or back."""
+    """The direct computation has a holders of the first value and b of the second; the victim changes between them."""
     square = {
         round(of_data_set(others, p, 0.3, a, c), 12) for a in range(others + 1) for c in range(others + 1)
     }
@@ -61,7 +61,7 @@ def test_the_square_of_numbers_of_ones_holds_all_data_sets_and_both_directions(o
     [(1_000, 1.0, 0.18, 1e-2), (100_000, 5.0, 0.2974, 5e-3), (100_000, 7.0, 0.95, 5e-3)],
 )
 def test_hardly_more_than_the_worst_data_set_known(users, eps_bit, eps, excess):
-    """All others hold one of the two values. Before, bits were told to the adversary: many times as much."""
+    """All others hold one of the two values. The previous bound revealed bits to the adversary and was much larger."""
     p = 1 / (1 + math.exp(eps_bit))
     bound = summed_bits_delta(users - 1, p, eps, OMITTED)
     known = rappor_delta(users, p, eps, calibration="worst_case")

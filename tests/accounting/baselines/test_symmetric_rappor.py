@@ -34,7 +34,7 @@ def table(k, eps_bit):
     [(5.0, 0.317, 0.28474, 0.29741), (6.5, 0.906, 0.64525, 0.70016)],
 )
 def test_the_table_of_histograms_under_secure_aggregation(eps_bit, printed, third, all_on_it):
-    """n = 100,000, delta = 1e-9: the printed eps holds for every data set, and the worst one is known."""
+    """For n = 100,000 and delta = 1e-9, the printed eps holds for every data set, and the worst one is known."""
     low = blanket_epsilon(SymmetricRAPPOR(eps_bit, 10), 100_000, 1e-9, "lower")
     assert f"{low:.5f}" == f"{all_on_it:.5f}"
     assert third < low < printed
@@ -90,7 +90,7 @@ def test_one_user_has_the_local_guarantee():
 
 
 def test_a_random_number_of_users_is_cut_into_groups():
-    """eps lies between that of as many users and 1.2 times that: delta passes its target in between."""
+    """For a random number of users, eps lies between the eps of 1,001 users and 1.2 times that eps."""
     randomizer, law, delta = SymmetricRAPPOR(2.0, 10), Poisson(1_000.0), 1e-6
     fixed = blanket_epsilon(randomizer, 1_001, delta)
     excess = [population_excess(randomizer, law, factor * fixed, delta, 1e-2) for factor in (1.0, 1.2)]

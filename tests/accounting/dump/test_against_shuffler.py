@@ -1,4 +1,4 @@
-"""Local privacy by one's own dummies: three forms of Theorem 5.7, and Corollary 5.3."""
+"""Local privacy from a user's own dummies: three forms of Theorem 5.7, and Corollary 5.3."""
 
 import math
 

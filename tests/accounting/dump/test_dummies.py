@@ -30,7 +30,7 @@ from shuffledp.numerics import Window, binomial_window
 
 
 def uniform_counts(messages: int, values: int) -> dict[tuple[int, ...], float]:
-    """The law of the counts of uniform messages, by listing every sequence."""
+    """Return the law of the counts of uniform messages by enumeration of every sequence."""
     law: dict[tuple[int, ...], float] = {}
     for sequence in itertools.product(range(values), repeat=messages):
         counts = tuple(sequence.count(v) for v in range(values))
@@ -39,7 +39,7 @@ def uniform_counts(messages: int, values: int) -> dict[tuple[int, ...], float]:
 
 
 def enumerated_pair(messages: int, values: int, eps_local: float) -> CountPair:
-    """The views for the inputs 0 and 1, over the counts of all values."""
+    """Return the laws of the counts of all values for the inputs 0 and 1."""
     others = uniform_counts(messages, values)
     views: list[dict[tuple[int, ...], float]] = []
     for value in (0, 1):

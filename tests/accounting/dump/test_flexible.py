@@ -1,4 +1,4 @@
-"""Dummies from some of the users: Tables 3 and 4, sums by hand, and the errors as printed."""
+"""Dummies from some users: Tables 3 and 4, sums with known numbers of senders, and the printed errors."""
 
 import math
 
@@ -24,7 +24,7 @@ N, DELTA = 500_000, 1e-6
 
 
 def by_hand(eps, n, values, dummies, rate, eps_local=math.inf):
-    """The average over senders and uniform reports, from the delta of a given number of messages."""
+    """Return delta averaged over senders and uniform reports, from delta for fixed numbers of messages."""
     senders = binom.pmf(np.arange(n + 1), n, rate)
     uniform = binom.pmf(np.arange(n), n - 1, blanket_rate(values, eps_local))
     total = 0.0
@@ -158,7 +158,7 @@ def test_the_exact_number_is_the_smallest_that_suffices(n, values, eps, delta, r
 def test_the_profile_of_a_calibration_keeps_its_delta(
     monkeypatch, n, values, eps, delta, rate, eps_local, most_cells
 ):
-    """Also where both only know a bound; in the first setting that used to be so for the profile alone."""
+    """The profile at the claimed eps keeps delta, even if calibration and profile use a bound instead of the sum."""
     forget_all()
     full = flexible_dummies(n, values, eps, delta, rate, accounting="exact", eps_local=eps_local)
     if most_cells is None:

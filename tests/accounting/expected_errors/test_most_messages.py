@@ -1,4 +1,4 @@
-"""The most messages that any of many users sends, against laws that scipy knows."""
+"""The largest number of messages of many users, against laws in scipy."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def most_of(noise, users, share=1.0):
 
 
 def smallest(tail, allowed):
-    """The least number whose tail is at most `allowed`, by bisection."""
+    """Return the least number whose tail is at most `allowed`, by bisection."""
     low, high = -1, 1
     while tail(high) > allowed:
         high *= 2
@@ -72,7 +72,7 @@ def test_moments_are_those_of_the_rates(noise):
 
 
 def test_noise_of_thousands_of_parts_is_not_enumerated_part_by_part():
-    """Kept in memory at once, the rates of these parts would take 24 GB."""
+    """If all parts were in memory at once, their rates would need 24 GB."""
     parts = [NegativeBinomialShare(1.0, 1e-4)] + [NegativeBinomialShare(1.0, 0.5)] * 3_000
     tracemalloc.start()
     most = most_sent(parts, 1e-4, 100)

@@ -1,4 +1,4 @@
-"""Baselines of summation: the published numbers, and exact enumeration where that is possible."""
+"""Errors of sums: discrete Laplace noise, and the levels of real summation."""
 
 from __future__ import annotations
 

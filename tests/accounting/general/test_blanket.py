@@ -1,4 +1,4 @@
-"""The blanket accountant: enumeration of small cases, published numbers, and lower below upper everywhere."""
+"""The blanket accountant: enumeration of small cases, published numbers, and lower bounds below upper bounds."""
 
 import itertools
 import math
@@ -53,7 +53,7 @@ def test_bounds_enclose_all_data_sets_of_random_tables():
 
 
 def test_outputs_that_only_some_inputs_give_count_as_shown():
-    """The third output shows the first input; so delta is at least its probability."""
+    """The third output reveals the first input, so that delta is at least its probability."""
     table = np.array([[0.5, 0.4, 0.1], [0.4, 0.6, 0.0]])
     for eps in (0.0, 0.7, 3.0):
         truth = worst_delta(table, data_sets(table, 2), eps)
@@ -78,7 +78,7 @@ def test_without_a_common_output_there_is_no_blanket():
     ("eps_local", "users", "coarse"), [(1.0, 1000, 0.13037), (2.0, 1000, 0.32568), (2.0, 5000, 0.13721)]
 )
 def test_laplace_is_between_the_two_roundings_and_below_a_coarser_one(eps_local, users, coarse):
-    """The coarse numbers come from a grid of (E - 1) / 200, an upper bound too."""
+    """The coarse numbers are from a grid of (E - 1) / 200, which is also an upper bound."""
     eps = blanket_epsilon(LaplaceRandomizer(eps_local), users, 1e-6)
     (cells,) = LaplaceRandomizer(eps_local).comparisons("upper", 1e-9)
     values, masses = cells.law(eps, "lower")  # collapsed to means: below the blanket's value
@@ -109,7 +109,7 @@ def test_binary_randomized_response_is_the_clones_pair_at_its_rate():
     ],
 )
 def test_randomized_response_agrees_with_its_exact_sum(users, k, eps_local, eps):
-    """Two evaluations of one divergence: conditioned on the number of uniform reports, and by the contour."""
+    """Two computations give one divergence: conditional on the number of uniform reports, and by the contour."""
     exact = grr_blanket_delta(eps, users, k, eps_local)
     assert blanket_randomizer_delta(GRR(eps_local, k), users, eps) == pytest.approx(exact, rel=1e-5)
     assert blanket_randomizer_delta(GRR(eps_local, k), users, eps) >= exact * (1 - 1e-9)
@@ -140,7 +140,7 @@ def test_subset_selection_is_its_table(k, d):
 
 
 def test_gaussian_noise_counts_its_tails_once():
-    """One user: the Gaussian mechanism itself, within what is cut off and rounded."""
+    """With one user the result is the Gaussian mechanism, up to truncation and rounding."""
     from scipy.special import ndtr
 
     sigma, eps = 2.0, 0.6
@@ -200,7 +200,7 @@ def test_lower_is_below_upper_and_both_below_the_local_budget(eps_local, users):
 
 @pytest.mark.parametrize("eps_local", [20.0, 40.0, 80.0, 150.0, 300.0])
 def test_budgets_that_nothing_hides_are_told_from_rounding(eps_local):
-    """A blanket of mass e^-eps_local: that all reports are outside of it has a probability that floats round to 1."""
+    """The blanket has mass e^-eps_local, so that the probability of no report in it rounds to 1."""
     for randomizer in (GRR(eps_local, 100), LaplaceRandomizer(eps_local)):
         low, high = (blanket_randomizer_delta(randomizer, 1_000, 1.0, side) for side in ("lower", "upper"))
         assert 0.9 < low <= high <= 1
@@ -209,6 +209,6 @@ def test_budgets_that_nothing_hides_are_told_from_rounding(eps_local):
 
 
 def test_the_best_data_set_is_not_lost_to_an_overflow():
-    """Ten reports over three values: of one of the data sets the root is where a transform is the least float."""
+    """There are ten reports over three values. For one data set the root is where a transform is the least float."""
     low, high = (blanket_epsilon(GRR(4.0, 3), 10, 1e-2, side) for side in ("lower", "upper"))
     assert low == pytest.approx(high, rel=1e-6)

@@ -1,4 +1,4 @@
-"""Clones by contour integrals: the sums over their number, and never below a randomizer's own blanket."""
+"""Clones by contour integrals: equal to sums over their number, and at least a randomizer's own blanket."""
 
 import itertools
 

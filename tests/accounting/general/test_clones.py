@@ -22,7 +22,7 @@ from shuffledp.populations import Binomial, Empirical, Fixed, Poisson
 
 
 def enumerated_pair(clones: dict[int, float], eps_local: float) -> CountPair:
-    """The joint laws of P and Q, outcome by outcome, from their definition."""
+    """Return the joint laws P and Q, outcome by outcome, by their definition."""
     truth = 1 / (1 + math.exp(-eps_local))
     p: dict[tuple[int, int], float] = {}
     q: dict[tuple[int, int], float] = {}
@@ -115,7 +115,7 @@ def test_recurrence_agrees_with_incomplete_beta_functions(start, stop, eps_local
 
 
 def test_delta_does_not_depend_on_the_law_used_to_state_it():
-    """Three routes to one number: closed thinning, mixture by Horner's rule, convolution with dummies."""
+    """Three computations give one number: closed thinning, a mixture by Horner's rule, and convolution with dummies."""
     closed = clone_delta(Binomial(3000, 0.3), 1.0, 0.1)
     window = Binomial(3000, 0.3).window(1e-40)
     assert clone_delta(Empirical(tuple(window.pmf), window.start), 1.0, 0.1) == pytest.approx(
@@ -186,7 +186,7 @@ def test_large_local_budgets_do_not_overflow():
 
 
 def test_randomized_response_rate_gives_less_than_clones_and_more_than_the_truth():
-    """Compare with the shuffled output of randomized response itself, all others holding the same bit."""
+    """The comparison is with the shuffled output of randomized response when all others hold the same bit."""
     n, eps_local = 40, 1.0
     keep = 1 / (1 + math.exp(-eps_local))
 

@@ -1,4 +1,4 @@
-"""Composition of shuffled batches and central queries: what dp_accounting and brute force say about the same."""
+"""Composition of shuffled batches and central queries, against dp_accounting and brute force."""
 
 import itertools
 import math
@@ -41,7 +41,7 @@ def test_gaussian_queries_compose_to_one():
 
 
 def test_rounds_and_a_query_of_the_other_library():
-    """As whoever knows dp_accounting does it by hand, on a finer grid."""
+    """The reference composes with dp_accounting directly, on a finer grid."""
     batch, sigma, delta = clones(10**4, 1.0), 10.0, 1e-6
     step = 2e-4
     query = privacy_loss_distribution.from_gaussian_mechanism(sigma, value_discretization_interval=step)
@@ -55,14 +55,14 @@ def test_rounds_and_a_query_of_the_other_library():
 
 
 def exact_composition(pairs, eps):
-    """Delta of the product of pairs, by all tuples of outcomes, the worse direction."""
+    """Return delta of the product of pairs, over all tuples of outcomes, in the worse direction."""
     log_p = [sum(t) for t in itertools.product(*(pair.log_p for pair in pairs))]
     log_q = [sum(t) for t in itertools.product(*(pair.log_q for pair in pairs))]
     return max(float(hockey_stick(log_p, log_q, eps)), float(hockey_stick(log_q, log_p, eps)))
 
 
 def test_pairs_whose_directions_differ_are_bounded_in_both():
-    """Different rounds, each with another worse direction: never below brute force, and near it."""
+    """Rounds differ in their worse direction; the bound is at least brute force and close to it."""
     one = CountPair(np.log([0.70, 0.20, 0.10]), np.log([0.60, 0.15, 0.25]))
     two = CountPair(np.log([0.05, 0.55, 0.40]), np.log([0.20, 0.45, 0.35]))
     delta = 0.02

@@ -1,4 +1,4 @@
-"""Two counts that the victim moves between: against exact fractions, and the smallest noise that suffices."""
+"""Two counts that the victim moves between: comparison with exact fractions, and the smallest sufficient noise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fabricated messages in every cell: enumeration of all counts, reference values, composition and ends of ranges."""
+"""Fabricated messages in every cell: enumeration of all counts, reference values, composition and extremes."""
 
 import itertools
 import math
@@ -17,7 +17,7 @@ SENT, MEAN, DELTA = 18, 1245.12, 1e-10
 
 
 def enumerated(groups, eps):
-    """Delta in one direction, over all counts of all cells, for the laws of the counts themselves."""
+    """Return delta in one direction, over all counts of all cells, from the laws of the counts."""
     laws = []
     for mean, losing, gaining in groups:
         y = np.arange(stats.poisson.ppf(1 - 1e-15, mean) + 3)
@@ -48,7 +48,7 @@ def test_enumeration_of_cells_with_different_means():
 
 
 def test_a_single_cell_has_full_relative_accuracy():
-    """Delta is a difference of two tails, in 40 digits; in the other direction it is smaller."""
+    """Delta is a difference of two tails, computed with 40 digits; in the other direction it is smaller."""
     with mpmath.workdps(40):
         mean, eps = mpmath.mpf(1000), mpmath.mpf("0.5")
 
@@ -64,7 +64,7 @@ def test_a_single_cell_has_full_relative_accuracy():
 
 
 def test_delta_of_the_reference():
-    """Certified from both sides by another program, and 2.71e-19 and 3.92e-18 for one half of the change."""
+    """Another program certified delta from both sides; for one half of the change it has 2.71e-19 and 3.92e-18."""
     assert 9.346e-11 <= dummy_cells_delta(1.0, MEAN, SENT, SENT) <= 9.3585e-11
     assert dummy_cells_delta(1.0, MEAN, 0, SENT) == pytest.approx(3.92e-18, rel=2e-3)
     assert dummy_cells_delta(1.0, MEAN, SENT, 0) == dummy_cells_delta(1.0, MEAN, 0, SENT)

@@ -1,4 +1,4 @@
-"""Profiles in other terms: what the libraries and closed forms say about the same mechanisms."""
+"""Profiles in other forms: comparison with libraries and closed forms for the same mechanisms."""
 
 import math
 
@@ -29,7 +29,7 @@ from shuffledp.populations import Fixed
 
 
 class Gaussian:
-    """The Gaussian mechanism."""
+    """Gaussian mechanism with a known profile."""
 
     kind, neighbours, view, source = "exact", "add_remove", "analyzer", "Balle and Wang 2018"
 
@@ -71,7 +71,7 @@ def test_composition_of_the_library_agrees_with_the_gaussian_mechanism():
 
 
 def test_a_pair_is_its_losses():
-    """Binary randomized response: two losses, each direction; and composition is that of binomials."""
+    """Binary randomized response has two losses in each direction; its composition has binomial losses."""
     eps_local, rounds, eps = 0.5, 5, 0.7
     loss = binary(eps_local).to_pld(step=0.05).self_compose(rounds)
     p = 1 / (1 + math.exp(-eps_local))
@@ -84,7 +84,7 @@ def test_a_pair_is_its_losses():
 
 
 def test_a_pair_whose_directions_differ_is_bounded_in_both():
-    """Neither direction alone; each of three rounds counts as the worse of the two."""
+    """Neither direction suffices alone; each of three rounds counts with the worse direction."""
     p, q = np.array([0.7, 0.2, 0.1]), np.array([0.6, 0.15, 0.25])
     loss = CountPair(np.log(p), np.log(q)).to_pld(step=1e-2).self_compose(3)
     many = [np.log(np.einsum("i,j,k->ijk", law, law, law).ravel()) for law in (p, q)]
@@ -133,7 +133,7 @@ def test_renyi_divergence_of_known_mechanisms():
 
 @pytest.mark.parametrize("mu", [0.01, 0.5, 3.0])
 def test_renyi_divergence_of_large_orders_is_never_below_that_of_the_mechanism(mu):
-    """In plain numbers the integrand overflows; what was lost of it made the divergence too small."""
+    """In floating point the integrand overflows; without the lost terms the divergence was too small."""
     orders = 1 + np.geomspace(0.01, 100.0, 60) / mu
     found, truth = renyi_from_profile(Gaussian(mu), orders), orders * mu**2 / 2
     assert np.all(found >= truth)
@@ -170,7 +170,7 @@ def test_trade_off_of_the_gaussian_mechanism():
 
 
 def test_trade_off_of_a_pure_mechanism():
-    """Of binary randomized response: two lines."""
+    """Binary randomized response has a trade-off curve of two lines."""
     rates = np.array([0.05, 0.2, 0.6])
     p = 1 / (1 + math.e)
     truth = np.where(rates < p, 1 - math.e * rates, (1 - rates) / math.e)

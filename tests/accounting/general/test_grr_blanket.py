@@ -1,4 +1,4 @@
-"""The local budget that the privacy blanket allows: sums by hand, full enumeration, and the printed theorem."""
+"""The local budget under the privacy blanket: direct sums, full enumeration, and the printed theorem."""
 
 import math
 
@@ -147,7 +147,7 @@ def test_what_the_theorem_does_not_cover_is_refused_with_a_reason(ask):
     ],
 )
 def test_few_uniform_reports_among_many_and_large_eps(n, values, eps_local, eps):
-    """Rounding must not put thresholds beyond the counts, nor numbers where nothing is lost pay for others."""
+    """Rounding must not move thresholds beyond the counts, or charge for numbers without any loss."""
     with mpmath.workdps(50):
         exact = reports(n, values, mpmath.mpf(eps), mpmath.mpf(eps_local))
     assert grr_blanket_delta(eps, n, values, eps_local) == pytest.approx(float(exact), rel=1e-11)

@@ -21,14 +21,14 @@ EPS = (0.0, 0.1, 0.29, 0.7, math.log(2), 1.5, 3.9, 20.0)
 
 
 def pair_of(views):
-    """The two laws of the unordered messages as a pair."""
+    """Return the two laws of the unordered messages as a pair."""
     outcomes = sorted(set(views[0]) | set(views[1]))
     with np.errstate(divide="ignore"):
         return CountPair(*(np.log([view.get(o, 0.0) for o in outcomes]) for view in views))
 
 
 def shuffled(laws):
-    """Law of the unordered messages of senders, each with a law over messages."""
+    """Return the law of the unordered messages of senders, each with a law of messages."""
     view = Counter()
     for sent in itertools.product(*(law.items() for law in laws)):
         view[tuple(sorted(m for m, _ in sent))] += math.prod(p for _, p in sent)
@@ -36,7 +36,7 @@ def shuffled(laws):
 
 
 def hashed_law(value, cells, eps_local):
-    """Messages (H(0), H(1), y) of a user: all hash functions of two values, all reports."""
+    """Return the law of a user's messages (H(0), H(1), y) over all hash functions of two values and all reports."""
     total = math.exp(eps_local) + cells - 1
     return {
         (*h, y): (math.exp(eps_local) if h[value] == y else 1.0) / total / cells**2
@@ -82,7 +82,7 @@ def test_the_averaged_delta_is_the_mean_over_the_number_of_uniform_reports():
 
 
 def precise_delta(messages, rate, eps, eps_local):
-    """The multinomial sum over matches of the first value only, of the second only, and of both, in 40 digits."""
+    """Return the multinomial sum over matches of the first value, the second and both, with 40 digits."""
     mp.mp.dps = 40
     total, r, growth = messages + 1, mp.mpf(rate), mp.exp(mp.mpf(eps))
     lam = mp.mpf(0) if math.isinf(eps_local) else 1 / (1 + r * (mp.exp(eps_local) - 1))
@@ -151,7 +151,7 @@ def test_too_many_messages_are_refused():
 
 
 def matching_law(value, rate, both, eps_local):
-    """A report's matches of x and x': uniform messages, those that match the own value e^eps_local times as likely."""
+    """Return the law of a report's matches with x and x'; a match with the own value is e^eps_local times as likely."""
     base = {(1, 0): rate - both, (0, 1): rate - both, (1, 1): both, (0, 0): 1 - 2 * rate + both}
     if value is None:
         return base

@@ -1,4 +1,4 @@
-"""Contours in place of tables over matches: above the tables, by as little as is stated."""
+"""Contours instead of tables over matches: above the tables, by no more than the documented margin."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Randomizers with densities: the proof about Laplace noise holds, and what is outside of the edges counts."""
+"""Randomizers with densities: the proof for Laplace noise holds, and mass outside of the edges counts."""
 
 import math
 
@@ -16,7 +16,7 @@ from shuffledp.accounting.general.comparisons import Cells
 
 
 def test_the_upper_law_is_above_the_lower_one_in_the_convex_order():
-    """E (G - t)^+ for all t: that is what makes the two sides sides."""
+    """The convex order requires E (G - t)^+ to be ordered for all t."""
     for randomizer in (LaplaceRandomizer(2.0), LaplaceRandomizer(0.01), GaussianRandomizer(1.0)):
         (cells,) = randomizer.comparisons("upper", 1e-9)
         (up, up_mass), (low, low_mass) = (cells.law(0.005, side) for side in ("upper", "lower"))
@@ -51,7 +51,7 @@ def laplace_density(eps_local):
 
 
 def test_densities_of_ones_own_agree_with_laplace_noise():
-    """Edges that leave out 1/2, where the least density changes its input: found by itself."""
+    """The edges omit 1/2, where the input with the least density changes; the function finds this point."""
     edges = (-20.0, *np.linspace(0, 1, 400), 21.0)
     own = DensityRandomizer(*laplace_density(2.0), inputs=(0.0, 1.0), edges=edges, eps_local=2.0)
     for side in ("upper", "lower"):
@@ -70,7 +70,7 @@ def test_what_lies_outside_of_the_edges_is_lost():
 
 
 def test_outside_of_the_edges_is_part_of_a_lower_bound():
-    """Edges that leave out where the other input is likelier: counted as nothing that would be no lower bound."""
+    """The edges omit a region where the other input is likelier; without its mass there would be no lower bound."""
     wide, narrow = (
         DensityRandomizer(
             *laplace_density(2.0), inputs=(0.0, 1.0), edges=tuple(np.linspace(-9, last, 800)), eps_local=2.0

@@ -1,4 +1,4 @@
-"""The measurement that OpenDP gets says what the profile says."""
+"""The measurement for OpenDP has the same delta as the profile."""
 
 import math
 
@@ -69,7 +69,7 @@ def test_a_delta_that_never_vanishes_has_no_epsilon():
 
 
 def test_groups_are_bounded_by_brute_force():
-    """k users of n answer differently: binary randomized response, the number of ones."""
+    """k of n users change their answer; the analyzer sees the number of ones of binary randomized response."""
     users, eps_local = 6, 0.8
     keep = 1 / (1 + math.exp(-eps_local))
 

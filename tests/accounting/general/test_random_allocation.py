@@ -1,4 +1,4 @@
-"""Random allocation: enumeration, recorded numbers, and other bounds that must not be smaller."""
+"""Random allocation: enumeration, recorded numbers, and other bounds, which must not be smaller."""
 
 import itertools
 import math
@@ -47,7 +47,7 @@ def test_bounds_enclose_the_enumeration_of_pure_steps(steps, eps_local, eps, dir
     ("steps", "eps_local", "delta"), [(10, 12.0, 1e-4), (60, 12.0, 1e-15), (400, 2.0, 1e-9)]
 )
 def test_pure_steps_beside_a_kink_of_delta(steps, eps_local, delta):
-    """Where hardly one number of steps counts, delta falls within 1e-4 of eps to nothing."""
+    """If hardly any number of steps counts, delta falls to zero within 1e-4 of eps."""
     low, high = (
         allocation_epsilon(delta, steps, eps_local=eps_local, direction="remove", bound=b)
         for b in ("lower", "upper")
@@ -73,7 +73,7 @@ def test_sums_and_contours_of_pure_steps_agree():
 
 
 def test_gaussian_steps_agree_with_a_simulation():
-    """sigma 0.4, so that few outputs decide: a mean over 400,000 repeats within four standard errors."""
+    """At sigma 0.4 few outputs matter; the mean over 400,000 repeats must agree within four standard errors."""
     rng = np.random.default_rng(11)
     sigma, steps, eps = 0.4, 50, 0.8
     y = rng.normal(0, sigma, (100_000, steps))
@@ -95,7 +95,7 @@ def test_gaussian_steps_agree_with_a_simulation():
 
 @pytest.mark.parametrize("sigma", [0.3, 0.8, 2.0])
 def test_moments_give_a_larger_delta(sigma):
-    """The Renyi divergence of shuffled Gaussian reports is that of the direction "remove", with n for t."""
+    """The Renyi divergence of shuffled Gaussian reports belongs to the direction "remove", with n for t."""
     steps, orders = 200, np.arange(2, 200)
     rdp = shuffle_gaussian_rdp(orders, steps, sigma)
     for eps in (0.2, 0.3, 0.4, 4.0):
@@ -150,7 +150,7 @@ def test_bad_arguments_are_named(options, message):
     [(1.0, 100, 0.8744979, 0.8436712), (2.0, 1000, 0.06054779, 0.05823163)],
 )
 def test_eps_is_within_the_range_of_another_library(sigma, steps, above, below):
-    """pld-accounting 2.0, `gaussian_allocation_epsilon_range(delta=1e-6, ...)` at its own settings."""
+    """The reference is pld-accounting 2.0, `gaussian_allocation_epsilon_range(delta=1e-6, ...)` at its settings."""
     assert below < allocation_epsilon(1e-6, steps, sigma=sigma, bound="lower")
     assert allocation_epsilon(1e-6, steps, sigma=sigma) < above
 

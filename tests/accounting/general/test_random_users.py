@@ -1,4 +1,4 @@
-"""Guarantees for a random number of users: stochastically smallest laws, certified means, and tail bounds."""
+"""Guarantees for a random number of users: stochastically smallest laws, certified means and tail bounds."""
 
 import itertools
 import math
@@ -119,7 +119,7 @@ def test_a_split_adds_up_to_delta_and_is_the_best(population, delta, noise_share
 
 
 def _view(inputs, keep):
-    """Law of the number of ones among shuffled bits that are each turned over with probability 1 - keep."""
+    """Return the law of the number of ones among shuffled bits, each flipped with probability 1 - keep."""
     law = np.ones(1)
     for bit in inputs:
         one = keep if bit else 1 - keep

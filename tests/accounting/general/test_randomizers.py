@@ -1,4 +1,4 @@
-"""Local randomizers: their comparisons have the masses that they should."""
+"""Local randomizers: the masses of their comparisons are correct."""
 
 import math
 
@@ -34,7 +34,7 @@ ALL = [
 @pytest.mark.parametrize("randomizer", ALL)
 @pytest.mark.parametrize("side", ["upper", "lower"])
 def test_both_inputs_are_laws_and_the_mean_is_what_it_must_be(randomizer, side):
-    """E[G] = 1 - e^eps, but for what is cut off; and rounding keeps it."""
+    """E[G] = 1 - e^eps holds up to the truncation error, and rounding preserves it."""
     assert isinstance(randomizer, Randomizer)
     for comparison in randomizer.comparisons(side, 1e-12):
         for eps in (0.0, 0.3, 2.0):

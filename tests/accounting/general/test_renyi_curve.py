@@ -1,4 +1,4 @@
-"""Renyi curves add up, and are those of dp_accounting."""
+"""Renyi curves are additive, and equal the curves of dp_accounting."""
 
 import dp_accounting
 import numpy as np
@@ -42,7 +42,7 @@ def test_its_epsilon_is_above_that_of_loss_distributions_and_near_it():
     ids=["clones", "small", "large"],
 )
 def test_the_orders_reach_far_enough(profile):
-    """No warning that the last order is the best one; and the bound is one."""
+    """No warning reports that the last order is the best, and the bound is valid."""
     exact = composed_epsilon([profile], 1e-8)
     assert exact < to_renyi(profile).epsilon(1e-8) < 1.15 * exact
 

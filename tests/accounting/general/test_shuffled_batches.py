@@ -1,4 +1,4 @@
-"""Shuffled batches: the reference table, quadrature for a few batches, and monotony."""
+"""Shuffled batches: the reference table, quadrature for a few batches, and monotonicity."""
 
 import itertools
 import math
@@ -31,7 +31,7 @@ def known(sigma, eps):
 
 @pytest.mark.parametrize("setting", TABLE, ids=str)
 def test_reference_table(setting):
-    """The reference rounds losses of the largest release down by up to 5e-4 an epoch, and has chords of ratio 1.02."""
+    """The reference rounds losses of the largest release down by up to 5e-4 per epoch, and has chords of ratio 1.02."""
     sigma, epochs = setting
     lower, upper, permutation = TABLE[setting]
     found = shuffled_batches_epsilon(STEPS, sigma, DELTA, epochs, "lower")
@@ -45,7 +45,7 @@ def test_reference_table(setting):
 
 
 def pair(sigma, steps, eps, points):
-    """Both deltas of the mean of N(2 e_j) and that of N(e_j), by the midpoint rule in all dimensions."""
+    """Return both deltas of the mean of N(2 e_j) against the mean of N(e_j), by the midpoint rule in all dimensions."""
     low, length = -5 * sigma, 2 + 10 * sigma
 
     def grid(count):
@@ -69,7 +69,7 @@ def pair(sigma, steps, eps, points):
 
 @pytest.mark.parametrize("setting", FEW, ids=str)
 def test_a_few_batches_by_quadrature(setting):
-    """Pair <= null clones <= Gaussian; adaptive queries exceed the pair, so that it is no upper bound."""
+    """Pair <= null clones <= Gaussian; adaptive queries exceed the pair, which is therefore no upper bound."""
     sigma, steps, eps = setting
     forward, backward, clones, clones_back, gaussian = FEW[setting]
     assert pair(sigma, steps, eps, 300 if steps == 2 else 60) == pytest.approx((forward, backward), rel=2e-3)
@@ -83,7 +83,7 @@ def test_a_few_batches_by_quadrature(setting):
 
 
 def test_bounds_of_a_few_batches_over_two_epochs():
-    """The pair of two steps composed by quadrature lies between the bounds."""
+    """The pair of two steps, composed by quadrature, lies between the bounds."""
     sigma, eps = 1.0, 1.0
     y = np.arange(-5, 7, 0.25) + 0.125
     weight = 0.25 * norm.pdf(y)

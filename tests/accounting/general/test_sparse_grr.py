@@ -1,4 +1,4 @@
-"""Sums over few matching reports, against an enumeration of histograms and against contours."""
+"""Sums over few matching reports, against enumeration of histograms and contours."""
 
 from itertools import product
 

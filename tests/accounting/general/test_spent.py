@@ -1,4 +1,4 @@
-"""The eps that a profile really needs at the delta of a budget."""
+"""The smallest eps at which a profile meets the delta of a budget."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_the_spent_eps_of_what_has_none():
 
 
 class Counting:
-    """A normal loss with a quick bound half a percent above it, as profiles of reports among dummies have one."""
+    """Normal loss with a quick bound half a percent above it, like the profiles of reports among dummies."""
 
     def __init__(self, mu):
         self.exact, self.asked = GaussianProfile(mu), []

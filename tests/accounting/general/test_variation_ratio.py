@@ -32,7 +32,7 @@ def labels_of(p: float, beta: float) -> tuple[float, float]:
 
 
 def enumerated(eps: float, p: float, beta: float, q: float, candidates: int, *, swap: bool = False) -> float:
-    """The theorem's pair over all cells (a, b)."""
+    """Return delta of the theorem's pair, over all cells (a, b)."""
     own, other = labels_of(p, beta)
     rate = own / q
     size = candidates + 2
@@ -102,7 +102,7 @@ def test_infinite_p_is_the_limit_of_large_ones():
 
 
 def response(values: int, eps_local: float) -> tuple[float, float, float]:
-    """p, beta and q of randomized response."""
+    """Return p, beta and q of randomized response."""
     p = math.exp(eps_local)
     return p, (p - 1) / (p + values - 1), p
 

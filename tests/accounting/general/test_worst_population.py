@@ -9,7 +9,7 @@ from shuffledp.populations import Binomial, Empirical, Fixed, MomentBounded
 
 
 def brute_force(mean, variance, eps_local, eps, most, **how):
-    """The linear programme over every number of users up to `most`, in plain coordinates."""
+    """Return the value of the linear program over all numbers of users up to `most`, in plain coordinates."""
     n = np.arange(most + 1)
     values = np.array([clone_delta(Fixed(int(x)), eps_local, eps, **how) for x in n])
     result = linprog(
@@ -56,7 +56,7 @@ def test_worst_case_covers_laws_with_these_moments(law):
 
 
 def test_worst_case_is_at_least_the_absent_population():
-    """Mass variance / (variance + mean^2) on nobody else."""
+    """With mass variance / (variance + mean^2), no other user takes part."""
     p = 1e5 / (1e5 + 5000**2)
     lower = p * clone_delta(Fixed(0), 0.5, 0.3)
     assert lower <= clone_delta(MomentBounded(5000, 1e5), 0.5, 0.3) == pytest.approx(lower, rel=1e-3)
@@ -88,7 +88,7 @@ def test_the_least_variance_leaves_one_law():
     [(20437.757, 2.0773562e7, 0.0653, 0.0196), (24990.772, 3.3133e8, 2.10727, 1.47509), (1e6, 1e6, 3.0, 0.1)],
 )
 def test_large_populations_are_solved_too(mean, variance, eps_local, eps):
-    """A general solver for linear programmes gives up on the first two."""
+    """A general solver of linear programs fails for the first two settings."""
     worst = clone_delta(MomentBounded(mean, variance), eps_local, eps)
     absent = variance / (variance + mean**2) * clone_delta(Fixed(0), eps_local, eps)
     assert absent * (1 - 1e-6) <= worst < 3 * absent + 2 * clone_delta(Fixed(int(mean)), eps_local, eps)

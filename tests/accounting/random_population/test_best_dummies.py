@@ -1,4 +1,4 @@
-"""Optimal numbers of dummies, and the errors that the published figures follow from."""
+"""Optimal numbers of dummies, and the errors behind the published figures."""
 
 from bisect import bisect_left
 
@@ -71,7 +71,7 @@ SCANNED = [
 
 
 def full_scan(law, eps, accounting, adaptive=False, grid=None, objective="randomized_response", **how):
-    """Evaluate every candidate; the smallest of those within 1e-9 of the best."""
+    """Return the smallest candidate whose error is within 1e-9 of the least error, and all plans."""
     stray = how.pop("stray_factor", False)
     plans = []
     for k in sorted({0, *(dummy_grid(law) if grid is None else grid)}):
@@ -107,7 +107,7 @@ def test_the_search_gives_what_a_full_scan_gives(law, eps, accounting, how, monk
 @pytest.mark.parametrize("adaptive", [False, True])
 @pytest.mark.parametrize("accounting", ["printed", "simplified", "corrected", "exact"])
 def test_budgets_do_not_fall_with_the_number_of_dummies(accounting, adaptive):
-    """Not even for the smallest populations, where the printed bounds on the clones are negative."""
+    """This holds even for the smallest populations, where the printed bounds on the clones are negative."""
     for law in (Fixed(0), Poisson(0.5), Poisson(40), Binomial(90, 0.5), Empirical((0.3, 0, 0.7), 2)):
         if accounting == "simplified" and isinstance(law, Empirical):
             continue

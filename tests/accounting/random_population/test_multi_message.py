@@ -34,7 +34,7 @@ def test_scale_meets_delta_barely(law, accounting):
 
 
 def discrete_delta(n, tau, eps, precision):
-    """Hockey stick of the sum of n discrete Gaussian variables and its shift, by enumeration."""
+    """Return the hockey-stick divergence of the sum of n discrete Gaussian variables and its shift, by enumeration."""
     reach = math.ceil(12 * tau) + 2
     single = np.exp(-(np.arange(-reach, reach + 1) ** 2) / (2 * tau**2))
     total = single = single / single.sum()

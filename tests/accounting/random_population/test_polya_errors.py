@@ -1,4 +1,4 @@
-"""E|X - Y| of negative binomial noise against summation."""
+"""E|X - Y| of negative binomial noise against direct summation."""
 
 import numpy as np
 import pytest
@@ -31,7 +31,7 @@ def test_many_shapes_at_once_agree_with_one_by_one():
 @pytest.mark.parametrize("eps", [1e-6, 0.5, 5.0])
 @pytest.mark.parametrize("shape", [1e9, 1e15, 1e100])
 def test_large_shapes_tend_to_the_normal_law(shape, eps):
-    """Of the normal law it differs by less than one over shape or variance."""
+    """The relative difference from the normal law is at most 1 / shape or 1 / variance, whichever is larger."""
     variance = 2 * shape * np.exp(-eps) / np.expm1(-eps) ** 2
     assert float(polya_mean_absolute(shape, eps)) == pytest.approx(
         np.sqrt(2 * variance / np.pi), rel=max(1e-12, 1 / variance, 1 / shape)

@@ -1,4 +1,4 @@
-"""Optimal numbers of dummies, and the errors that the published figures follow from."""
+"""Errors of randomized reports and dummies."""
 
 import numpy as np
 import pytest

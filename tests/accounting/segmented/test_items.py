@@ -28,7 +28,7 @@ from shuffledp.accounting.segmented.users import (
 
 
 def all_counts_by_enumeration(eps: float, rate: float, messages: int, used: float, items: int) -> float:
-    """The divergence of the counts of all items, over all ways to fill the slots; the victim holds item 0 or 1."""
+    """Return the divergence of all items' counts over all contents of the slots; the victim holds item 0 or 1."""
     blanket = {
         counts: float(
             multinomial.pmf((*counts, messages - sum(counts)), messages, [*[used / items] * items, 1 - used])

@@ -189,7 +189,7 @@ def test_announcements_of_different_numbers_of_users_are_refused(sizes_):
 @pytest.mark.parametrize("accounting", ["printed", "corrected", "exact"])
 @pytest.mark.parametrize("spread", [None, 2.985])
 def test_estimates_decide_searches_as_the_objective_does(accounting, spread):
-    """Estimates are closer to the objective than the differences at which they decide."""
+    """Estimates are closer to the objective than the differences that decide the search."""
     search = plan_search._Search((1250, 2500, 1250), EPS, 0.01 / 5000, 17, 4, accounting, spread)
     kinks = search.kinks()
     points = plan_search._points(kinks, accounting)

@@ -19,7 +19,7 @@ from shuffledp.accounting.segmented.users import (
 
 
 def users_by_enumeration(eps: float, rate: float, mean: float, pairs: int, most: int) -> float:
-    """All counts of the exchanged items, up to `most`."""
+    """Return the divergence over all counts of the exchanged items, up to `most`."""
     quiet = poisson.pmf(np.arange(most), mean)
     held = (1 - rate) * quiet
     held[1:] += rate * quiet[:-1]

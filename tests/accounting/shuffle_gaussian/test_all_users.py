@@ -23,7 +23,7 @@ N = 60_000
 
 
 def moments(orders, n, sigma):
-    """Moments of the likelihood ratio."""
+    """Return moments of the likelihood ratio."""
     orders = np.asarray(orders)
     return np.exp((orders - 1) * shuffle_gaussian_rdp(orders, n, sigma))
 
@@ -101,7 +101,7 @@ def test_the_pair_of_theorem_1_is_a_common_place(n):
 
 
 def test_the_triangle_agrees_with_simulation():
-    """False alarms: 1e-6 (4.9 standard errors of the mean of 4 million draws)."""
+    """The false-alarm rate is 1e-6 (4.9 standard errors of the mean of 4 million draws)."""
     rng, sigma, size = np.random.default_rng(8), 1.0, 1_000_000
     u, v = np.array([1.0, 0.0]), np.array([0.5, math.sqrt(0.75)])  # the third corner is the origin
     values = []

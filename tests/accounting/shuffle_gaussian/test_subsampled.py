@@ -78,7 +78,7 @@ def test_drawing_everybody_is_theorem_1():
 
 @functools.cache
 def each_number_of_participants(n, sigma, last):
-    """Divergences of 1 .. n shuffled reports at the orders 2 .. `last`, and of subsets of that size by form."""
+    """Return divergences of 1..n shuffled reports at orders 2..`last`, and of subsets of that size, by form."""
     orders = np.arange(2, last + 1)
     alone = [shuffle_gaussian_rdp(orders, m, sigma) for m in range(1, n + 1)]
     subsets = {

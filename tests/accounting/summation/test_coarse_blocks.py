@@ -1,4 +1,4 @@
-"""Blocks of cells: their hockey sticks are never below those of the cells, and hardly above where blocks are small."""
+"""Blocks of cells: divergences are at least the cells' divergences, and close to these for small blocks."""
 
 from dataclasses import replace
 
@@ -24,7 +24,7 @@ PAIRS = all_pairs(3)
 
 
 def sticks(joint, eps):
-    """Hockey sticks of all moves at some eps, from losses on the grid."""
+    """Return hockey-stick divergences of all moves at some eps, from losses on the grid."""
     grid = joint.grid
     points = np.arange(grid.size)
     points = grid.step * np.where(points > grid.last, points - grid.size, points)
@@ -33,7 +33,7 @@ def sticks(joint, eps):
 
 
 def exact_sticks(design, precision, shifts, eps):
-    """The same from the table of all cells at once: no grid, no bounds of losses, nothing left out of the table."""
+    """Return the same divergences from one table of all cells, without a grid, loss bounds or omitted mass."""
     law = law_of(design, precision)
     whole = np.pad(
         np.stack([law.table(k) for k in range(law.slices)]), [(design.max_value + 1,) * 2, (2, 2), (2, 2)]
@@ -48,7 +48,7 @@ def exact_sticks(design, precision, shifts, eps):
 
 @pytest.mark.parametrize(("change", "most"), [(0.5, 0.02), (1e6, None)])
 def test_blocks_are_never_below_their_cells(change, most):
-    """However large blocks are; and the smaller they are, the closer."""
+    """The bound holds for blocks of any size, and smaller blocks are closer."""
     grid = loss_grid(DESIGN, DESIGN.eps, PRECISION, largest=6.0)
     shifts = shifts_of(PAIRS, 3)
     joint = joint_losses(DESIGN, PAIRS, replace(PRECISION, blocks=change), grid)

@@ -1,4 +1,4 @@
-"""The exact accountant of coarse noise against the law of all message counts, and what its certificates count."""
+"""The exact accountant of coarse noise against the law of all message counts, and its certificates."""
 
 import itertools
 import math
@@ -42,10 +42,10 @@ BOX = {1: (128, 128), 2: (80, 80, 80), 3: (64, 24, 40, 48), 4: (60, 11, 11, 15, 
 
 
 def law_of_counts(design, box):
-    """Law of the numbers of all messages, from nothing but the rates of all events and their messages.
+    """Return the law of the numbers of all messages, from the rates of all events and their messages.
 
-    A compound Poisson law in as many dimensions as there are messages: its characteristic function is the exponential
-    of that of its jump measure.
+    The law is compound Poisson, with one dimension per message. Its characteristic function is the exponential of the
+    transform of the jump measure.
     """
     size, a = design.max_value, design.central_ratio
     letters = [*range(1, size + 1), -size]
@@ -69,7 +69,7 @@ def law_of_counts(design, box):
 
 
 def brute_force(design, eps, box):
-    """Hockey sticks of all ordered pairs, from the law of all counts."""
+    """Return the divergences of all ordered pairs, from the law of all counts."""
     size = design.max_value
     law = law_of_counts(design, box)
     axis = {**{m: m - 1 for m in range(1, size)}, size: size - 1}
@@ -93,7 +93,7 @@ def test_all_pairs_agree_with_the_law_of_all_counts(size):
 
 
 def test_hubs_agree_with_the_law_of_all_counts():
-    """In seven dimensions, so that counts are cut at few: the law agrees to what wraps around."""
+    """There are seven dimensions, so that counts are cut at small numbers; the laws agree up to the wrapped mass."""
     design = CoarseDesign(6, 9.0, (0.12, 0.1, 0.15, 0.1, 0.1, 0.3), (0.6,) * 6, 9.5, 1e-1, (2,))
     want = brute_force(design, design.eps, (28, 6, 6, 6, 6, 7, 10))
     precision = Precision(1000, 1e-11, 1e-14)
@@ -120,7 +120,7 @@ HUBS += [(6, (2,)), (10, (2, 4)), (15, (2, 5)), (32, (3, 9)), (33, (16,)), (100,
 
 @pytest.mark.parametrize(("size", "hubs"), HUBS)
 def test_moves_of_inputs_undo_the_messages(size, hubs):
-    """The numbers of messages follow from what is seen of the parts: the map has an integer inverse."""
+    """The view of the parts determines the numbers of messages, because the map has an integer inverse."""
     letters = [*range(1, size + 1), -size]
     contents = {j: atom_content(j, size, hubs) for j in range(1, size + 1)}
     for x, ((total, ups, downs), draws) in enumerate(input_moves(size, hubs)):
@@ -190,7 +190,7 @@ def test_the_joint_law_has_the_moments_of_its_parts():
 
 
 def test_what_is_left_out_is_counted():
-    """Coarse precision leaves out more, and the bound is never below the fine one."""
+    """Coarse precision omits more mass, but its bound is never below the bound of fine precision."""
     design = SMALL[2]
     fine = certify(design, design.eps, precision=FINEST)
     for precision in (

@@ -1,4 +1,4 @@
-"""Coarse designs: the search for them, what is shipped, and what is made when nothing is."""
+"""Coarse designs: their search, the shipped designs, and designs that a call makes."""
 
 import json
 from dataclasses import replace
@@ -94,7 +94,7 @@ def test_what_takes_long_is_refused():
 
 
 def test_polishing_changes_only_independent_parts_and_is_certified():
-    """With the joint law fixed, fewer messages and a bound that a certificate of the whole design confirms."""
+    """The joint law stays fixed; messages decrease, and a certificate of the whole design confirms the bound."""
     start = coarse_start(5, 6.0, 1e-2, 5.4)
     ends = start.with_noise([6.0, 6.0, 6.0, 6.0, 7.0], [5.0, 2.0, 2.5, 3.0, 7.0])
     joint = joint_losses(ends, all_pairs(5), COARSE, loss_grid(ends, 6.0, COARSE))
@@ -112,7 +112,7 @@ def test_polishing_changes_only_independent_parts_and_is_certified():
 
 
 def test_slopes_are_those_of_differences():
-    """Exact derivatives of the independent parts, hubs among them, against moving one number at a time."""
+    """Exact derivatives of the independent parts, hubs included, are compared with differences by one number."""
     base = coarse_start(6, 6.0, 1e-2, 5.4)
     design = replace(base, hubs=(2,)).with_noise([3.0] * 6, [2.5, 2.1, 1.5, 1.3, 1.7, 3.0])
     pairs = [(0, 3), (2, 4), (5, 3), (0, 4), (0, 6)]

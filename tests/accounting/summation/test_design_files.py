@@ -1,4 +1,4 @@
-"""Shipped noise designs: totals, certificates, the order of the file, and what is made when none is shipped."""
+"""Shipped noise designs: totals, certificates, the order of the file, and designs for other settings."""
 
 import json
 

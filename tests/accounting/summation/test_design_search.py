@@ -1,4 +1,4 @@
-"""The exact accountant of correlated noise against enumeration and a plain second way; designs and their search."""
+"""Designs of correlated noise and their search, with certificates from the exact accountant."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The exact accountant of correlated noise against enumeration and a plain second way; designs and their search."""
+"""The exact accountant of correlated noise, against enumeration and a second implementation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two counters with jumps, against the sum over all their messages; and what they save."""
+"""Two counters with jumps: the sum over all messages, and the saving over negative binomial noise."""
 
 import math
 
@@ -16,7 +16,7 @@ from shuffledp.accounting.summation.jump_noise import jump_law
 
 
 def law_of_a_counter(noise, most):
-    """Pr[messages +1, messages -1] of the noise of one counter."""
+    """Return Pr[messages +1, messages -1] of one counter's noise."""
     alone = -math.expm1(-noise.eps_star) * np.exp(-noise.eps_star * np.arange(most))
     pairs, _ = jump_law(noise.rate, noise.center, most)
     law = np.zeros((most, most))

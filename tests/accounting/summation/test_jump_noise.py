@@ -1,4 +1,4 @@
-"""Noise with jumps: its law, its tails, and what it saves."""
+"""Noise with jumps: its law, its tails and its saving."""
 
 import math
 
@@ -28,7 +28,7 @@ def with_jumps(size, atoms, centers, rates, eps_star=0.9):
 
 @pytest.mark.parametrize(("rate", "center"), [(0.3, 0.5), (4.0, 1.0), (17.0, 14.4), (20.0, 81.4)])
 def test_the_law_is_that_of_a_random_number_of_jumps(rate, center):
-    """By its characteristic function; absolutely, as the transform has no relative precision."""
+    """The laws agree up to an absolute error, because the transform has no relative precision."""
     length = last_noise(rate, center, 1e-15) + 1
     law, error = jump_law(rate, center, length)
     wide = 1 << (2 * length).bit_length()
@@ -43,7 +43,7 @@ def test_the_law_is_that_of_a_random_number_of_jumps(rate, center):
 
 
 def test_the_law_has_relative_precision_in_its_tail():
-    """Against the sum over the number of jumps, in exact powers."""
+    """The reference is the sum over the number of jumps, in exact powers."""
     rate, center = 6.0, 2.0
     sizes = jump_sizes(center)
     law, error = jump_law(rate, center, 120)
@@ -81,7 +81,7 @@ def test_designs_with_jumps_state_their_law():
 
 @pytest.mark.parametrize(("eps", "delta"), [(0.1, 1e-3), (0.5, 0.01), (1.0, 0.2)])
 def test_no_noise_has_a_smaller_mean_than_the_bound(eps, delta):
-    """The linear program over all laws on 0..last with one hockey stick."""
+    """The reference is the linear program over all laws on 0..last with one hockey-stick divergence."""
     last = 90
     mean = np.arange(last + 1.0)
     # Variables: the law, and the excess at every place.

@@ -64,7 +64,7 @@ def test_bound_holds_for_random_noises_whatever_pair_is_the_worst():
 
 
 def test_every_pair_counts():
-    """Less noise on a single number of many, for which no pair is among the first ones that are compared."""
+    """One number of many has less noise, and no pair with this number is among the pairs compared first."""
     design = wide_design(70, 1.0, 1e-6, 0.9)
     weak = design.indices.index(45)
     ratios = [p if i != weak else p / 2 for i, p in enumerate(design.ratios)]

@@ -1,4 +1,4 @@
-"""Noise atoms: the inverse is one, it has its closed form, and the dominating vector dominates."""
+"""Noise atoms: the inverse is correct, it has its closed form, and the dominating vector dominates."""
 
 from __future__ import annotations
 

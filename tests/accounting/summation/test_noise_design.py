@@ -1,4 +1,4 @@
-"""The exact accountant of correlated noise against enumeration and a plain second way; designs and their search."""
+"""Designs of correlated noise: deltas of shifts, splits of delta, closed forms and counts of messages."""
 
 from __future__ import annotations
 

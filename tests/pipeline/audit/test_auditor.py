@@ -1,4 +1,4 @@
-"""Random calibrations of every protocol against enumeration, and what the audit must catch."""
+"""Random calibrations of every protocol against enumeration, and planted faults that the audit must find."""
 
 import ast
 from dataclasses import replace
@@ -43,7 +43,7 @@ def fits(found):
 
 
 def checked(setting, rng, runs):
-    """Runs of a setting's messages compared with its view, for one number of users and one choice of inputs."""
+    """Return the test of a setting's messages against its view, for one number of users and one choice of inputs."""
     try:
         protocol = setting.calibrated()
         view = view_of(protocol, setting.budget)
@@ -67,7 +67,7 @@ def checked(setting, rng, runs):
 
 
 def drawn(protocol, number):
-    """The setting of this number for a protocol; numbers of different protocols are independent."""
+    """Return the setting with this number for a protocol; numbers of different protocols are independent."""
     place = IDS.index(f"{protocol.task_kind}-{protocol.name}")
     number += FIRST.get(protocol.name, 0)
     return random_setting(protocol, np.random.default_rng([20, place, number]))
@@ -75,7 +75,7 @@ def drawn(protocol, number):
 
 @cache
 def sample(protocol):
-    """Outcomes of the first settings of a protocol."""
+    """Return the outcomes of a protocol's first settings."""
     return [audited(drawn(protocol, number)) for number in range(SAMPLE)]
 
 
@@ -92,7 +92,7 @@ def test_no_sound_claim_is_exceeded(protocol):
 
 @pytest.mark.parametrize("protocol", PROTOCOLS, ids=IDS)
 def test_messages_follow_the_law_that_is_audited(protocol):
-    """Wrong in two of 10,000 runs of one protocol by chance; the seed is fixed."""
+    """Two of 10,000 runs of one protocol fail by chance; the seed is fixed."""
     place = IDS.index(f"{protocol.task_kind}-{protocol.name}")
     if any("not written down" in row.note for row in sample(protocol)):
         pytest.fail(
@@ -110,9 +110,9 @@ def test_messages_follow_the_law_that_is_audited(protocol):
 
 @pytest.mark.parametrize("protocol", PROTOCOLS, ids=IDS)
 def test_no_profile_is_below_the_truth(protocol):
-    """The privacy profile, where there is one, bounds the delta at other eps than the claimed one too.
+    """The privacy profile, if any, bounds delta also at other eps than the claimed eps.
 
-    In one setting: the sample above is of the delta at the claimed eps, which the same enumeration gives.
+    One setting suffices: the sample above covers delta at the claimed eps, which the same enumeration gives.
     """
     for row in sample(protocol):
         setting = row.setting
@@ -166,7 +166,7 @@ def test_the_audit_uses_parameters_of_the_accounting_and_none_of_its_bounds():
     ],
 )
 def test_the_truth_is_found_where_the_claim_is_tight(setting, least):
-    """An audit that found too little would pass everything."""
+    """An audit that found too little would accept everything."""
     kind, name, accounting, task, population, options = setting
     row = audited(
         Setting(get(kind, name), accounting, task, population, Budget(1.0, 0.03), tuple(options.items()))
@@ -181,7 +181,7 @@ BITS, CROWD, BUDGET = Frequency(2), Fixed(9), Budget(0.8, 0.02)
 
 
 class HalfTheDummies(PureDump):
-    """Calibrated to half of the dummies that are needed."""
+    """Calibration to half of the necessary dummies."""
 
     @classmethod
     def calibrate(cls, *args, **options):
@@ -190,7 +190,7 @@ class HalfTheDummies(PureDump):
 
 
 class OneDummyLess(PureDump):
-    """Calibrated to one dummy less than are needed."""
+    """Calibration to one dummy fewer than necessary."""
 
     @classmethod
     def calibrate(cls, *args, **options):
@@ -199,14 +199,14 @@ class OneDummyLess(PureDump):
 
 
 class SendsHalf(PureDump):
-    """Calibrated well, but the clients send half of the dummies."""
+    """Correct calibration, but the clients send half of the dummies."""
 
     def dummies_sent(self, users, rng):
         return super().dummies_sent(users, rng) // 2
 
 
 class TooTruthful(Amplified):
-    """Half as much local budget again as the accounting allows."""
+    """Local budget of 1.5 times the permitted one."""
 
     @classmethod
     def calibrate(cls, *args, **options):
@@ -215,7 +215,7 @@ class TooTruthful(Amplified):
 
 
 class AnswersTooTruthfully(Amplified):
-    """Calibrated well, but the clients use half as much budget again."""
+    """Correct calibration, but the clients use 1.5 times the budget."""
 
     def encode(self, users, rng):
         return Amplified.encode(
@@ -224,14 +224,14 @@ class AnswersTooTruthfully(Amplified):
 
 
 class DoesNotShuffle(Amplified):
-    """Messages arrive in the order of the users."""
+    """Messages in the order of the users."""
 
     def shuffle(self, messages, public, rng):
         return messages
 
 
 class DummiesAtTheEnd(NonAdaptive):
-    """Only the users' messages are shuffled."""
+    """Shuffler that permutes only the users' messages."""
 
     def shuffle(self, messages, public, rng):
         mixed = Messages(rng.permutation(messages.payload))
@@ -239,14 +239,14 @@ class DummiesAtTheEnd(NonAdaptive):
 
 
 class ForgetsOneDummy(NonAdaptive):
-    """The server adds one dummy less than calibrated."""
+    """Server that adds one dummy fewer than calibrated."""
 
     def dummies_added(self, n_users):
         return super().dummies_added(n_users) - 1
 
 
 class Breaks(Amplified):
-    """An error that is no refusal."""
+    """Protocol with an error that is not Infeasible."""
 
     @classmethod
     def calibrate(cls, *args, **options):

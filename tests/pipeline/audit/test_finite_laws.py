@@ -1,4 +1,4 @@
-"""The finite laws of the audit against plain sums, and its divergences against brute force."""
+"""Finite laws of the audit against direct sums, and their divergences against brute force."""
 
 import math
 from itertools import product
@@ -35,7 +35,7 @@ from shuffledp.populations import Binomial, Empirical, Poisson
 
 
 def brute_force(pairs, eps):
-    """In 40 digits."""
+    """Return the hockey-stick divergence with 40 digits."""
     with mpmath.workdps(40):
         total, grow = mpmath.mpf(0), mpmath.exp(eps)
         for cells in product(*(range(pair.p.size) for pair in pairs)):

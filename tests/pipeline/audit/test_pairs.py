@@ -1,4 +1,4 @@
-"""Two counts that user 1 moves, against sums over all outcomes."""
+"""Two counts that user 1 changes, against sums over all outcomes."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""The table of the audit: every registered protocol is in it, no built-in is flagged, and planted bugs are."""
+"""The table of the audit: it has every registered protocol, flags planted faults, and flags no built-in protocol."""
 
 import csv
 import io
@@ -69,7 +69,7 @@ def test_every_protocol_is_looked_at_and_none_is_flagged(protocol):
 
 @pytest.mark.parametrize("protocol", PROTOCOLS, ids=IDS)
 def test_what_is_found_at_any_scale_is_not_above_the_law_of_all_that_is_seen(protocol):
-    """Both are written from the messages; where both are exact they agree. Views that lump outcomes are no measure."""
+    """Both follow from the messages, and agree if both are exact. Views that merge outcomes are omitted."""
     for number in range(2):
         setting = random_setting(protocol, np.random.default_rng([SEED, number]))
         if setting.population.mean > 60:
@@ -90,7 +90,7 @@ def test_what_is_found_at_any_scale_is_not_above_the_law_of_all_that_is_seen(pro
 
 
 def two_counts_in_digits(trials, rate, eps):
-    """Delta of two binomial counts of which either has one more, over all likely outcomes in 40 digits."""
+    """Return delta of two binomial counts, one of which has one more, over all likely outcomes with 40 digits."""
     with mpmath.workdps(40):
         p, mean = mpmath.mpf(rate), trials * rate
         reach = int(12 * math.sqrt(mean)) + 60
@@ -116,7 +116,7 @@ def two_counts_in_digits(trials, rate, eps):
     ("n", "eps", "delta"), [(10_000, 2.0, 1e-12), (10_000, 0.5, 1e-12), (20_000, 0.2, 1e-10)]
 )
 def test_rounding_is_no_excess(n, eps, delta):
-    """The first found 1.0006e-12, 6e-4 above the claim, and was said to hold and to be exact."""
+    """The audit once found 1.0006e-12, which is 6e-4 above the claim, and reported that the claim holds exactly."""
     population, task = Fixed(n - 1), Frequency(50)
     balls = get("frequency", "balls_into_bins")
     setting = Setting(balls, "exact", task, population, Budget(eps, delta))
@@ -163,14 +163,14 @@ def at(protocol, where, accounting="exact"):
 
 
 def looked_at(setting, runs=600):
-    """Lines of a setting with a handful of users."""
+    """Return the lines of a setting with few users."""
     row = audited(setting)
     assert row.status != NOT_ENUMERATED, row.note
     return [table.enumerated_line(row), *table.sampled_lines(row, np.random.default_rng(5), runs)]
 
 
 def flagged(setting, runs=600):
-    """In which parts a setting is flagged: at scale, enumerated, and run."""
+    """Return the parts that flag a setting: at scale, enumerated, simulated."""
     return {line.part for line in looked_at(setting, runs) if line.status == VIOLATION}
 
 
@@ -190,7 +190,7 @@ class SmallNoise(CentralGaussian):
 
 
 class ForgetsTheSplit(Truncation):
-    """Two parts that may each use half of delta use all of it."""
+    """Both of two parts use all of delta instead of half."""
 
     @classmethod
     def calibrate(cls, budget, *args, **options):
@@ -205,7 +205,7 @@ class OneDummyLess(PureDump):
 
 
 class Swapped(OneSidedCounts):
-    """Shape and decay of the negative binomial noise in each other's place."""
+    """Negative binomial noise with shape and decay exchanged."""
 
     @classmethod
     def calibrate(cls, *args, **options):
@@ -214,7 +214,7 @@ class Swapped(OneSidedCounts):
 
 
 class HonestLooking(PureDump):
-    """Calibrated to one and a half times the budget; its profile is that of the right one."""
+    """Calibration to 1.5 times the budget, with the profile of the correct calibration."""
 
     @classmethod
     def calibrate(cls, budget, *args, **options):
@@ -237,7 +237,7 @@ def test_wrong_calibrations_are_flagged_at_any_scale(wrong):
 
 
 class QuietNoise(OneSidedCounts):
-    """Calibrated well, but the users draw noise with the parameters in each other's place."""
+    """Correct calibration, but users exchange both parameters of the noise."""
 
     def draw_noise(self, users, rng):
         swapped = OneSidedCounts(
@@ -257,7 +257,7 @@ class SendsOneDummyLess(PureDump):
 
 
 class BiasedByN(CentralLaplace):
-    """Shares of all but one user."""
+    """Shares of all users except one."""
 
     def estimate(self, aggregate, public):
         n = public.n_users[:, None]
@@ -283,7 +283,7 @@ def test_wrong_runs_are_flagged_at_the_stated_confidence(wrong, where, parts):
 
 
 def test_a_calibrated_protocol_that_cannot_be_run_is_flagged(monkeypatch):
-    """It was listed as not audited, which nobody would look into."""
+    """The table once listed such a protocol as not audited, so that its failure was easy to overlook."""
 
     def broken(*args, **options):
         raise ArithmeticError("no messages")
@@ -295,7 +295,7 @@ def test_a_calibrated_protocol_that_cannot_be_run_is_flagged(monkeypatch):
 
 
 def test_a_mean_that_rests_on_events_that_did_not_happen_is_not_judged():
-    """A share of answers so truthful that none of the runs has another one: each estimate is off, by as little."""
+    """Wrong answers are too rare to occur in a run, so each estimate has a small bias."""
     silent = at(get("frequency", "silent_users"), (Fixed(4), Frequency(4), Budget(3.82, 0.3)))
     setting = replace(silent, options=(("report_rate", 0.25),))
     found = [line for line in looked_at(setting, runs=200) if line.part == "estimate"]
@@ -362,7 +362,7 @@ def test_every_protocol_is_audited_by_one_job(effort):
 
 
 def test_the_audit_of_a_protocol_depends_on_the_code_of_its_family_alone():
-    """The script reaches no protocol, and a job reaches its protocols and those that their files import."""
+    """The script reaches no protocol; a job reaches its protocols and the modules that their files import."""
     root = Path(__file__).resolve().parents[3]
     code, script = Code(root), root / "workflow/scripts/audit.py"
     modules = {(p.task_kind, p.name): p.__module__ for p in PROTOCOLS}
@@ -392,7 +392,7 @@ def test_families_are_named_as_they_are_called(known):
     ("effort", "looked_at"), [("quick", {"pure_dump"}), ("full", {"pure_dump", "amplified"})]
 )
 def test_a_quick_run_looks_at_the_protocols_of_its_experiments(effort, looked_at):
-    """What it leaves out is a row each, with the reason."""
+    """An omitted protocol has a row with the reason."""
     job = next(iter(audit_jobs([job_of(protocol="pure_dump")], effort).values())) | {
         "protocols": [["frequency", "amplified"], ["frequency", "pure_dump"]],
         "methods": [plan(job_of(protocol="pure_dump"))],

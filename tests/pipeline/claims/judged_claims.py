@@ -1,4 +1,4 @@
-"""Claims of the catalogue judged on results that a test made up, in files or in memory."""
+"""Claims of the catalogue, judged on results that a test creates in files or in memory."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ Planted = Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]]
 
 @dataclass(frozen=True)
 class InMemory(Evidence):
-    """Results that need no files. A cell is an error, or a dict with the columns of a cell and ``closed_form``."""
+    """Results in memory; a cell is an error, or a dict with the columns of a cell and ``closed_form``."""
 
     planted: Planted = field(default_factory=dict)
     accountings: tuple[str, ...] = made_up_results.ACCOUNTINGS
 
     def cells(self, experiment: str, method: str, accounting: str) -> pd.DataFrame:
-        """As for files."""
+        """Return the cells as `Evidence.cells` does."""
         grid, methods = self.planted.get(experiment, ({}, {}))
         if method not in methods or accounting not in self.accountings:
             raise Untestable(f"nothing was planted for {experiment}.{method} with {accounting} accounting")
@@ -45,14 +45,14 @@ class InMemory(Evidence):
 
 
 def claim(key: str) -> stated_claims.Claim:
-    """A claim by its id."""
+    """Return a claim by its id."""
     return next(one for paper in READS for one in stated_claims.claims(paper) if one.id == key)
 
 
 def judged(
     results: Path | Planted, key: str, effort: str = "quick", scale: str = "paper", accountings: Any = None
 ) -> Verdicts:
-    """The rows of a claim by accounting and target, on the results in a folder, or planted in memory."""
+    """Return the rows of a claim by accounting and target, from the results in a folder or in memory."""
     one = claim(key)
     if isinstance(results, Path):
         evidence = Evidence(results, one.paper, READS[one.paper])
@@ -64,7 +64,7 @@ def judged(
 
 
 def outcomes(results: Path | Planted, key: str, **how: Any) -> dict[str, str]:
-    """Verdicts of a claim by accounting, for the first of its targets."""
+    """Return a claim's verdicts by accounting, for its first target."""
     found: dict[str, str] = {}
     for (accounting, _), row in judged(results, key, **how).items():
         found.setdefault(accounting, row["verdict"])

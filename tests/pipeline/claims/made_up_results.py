@@ -1,4 +1,4 @@
-"""Results made up for claims: closed forms and messages of methods by grid point and accounting."""
+"""Results for tests of claims: closed forms and messages of methods by grid point and accounting."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def write(
 ) -> None:
     """Write a method's results; ``closed_form`` and ``messages`` are functions of accounting and point.
 
-    Where the closed form is None the cell is infeasible; the simulated value is one that no verdict must depend on.
+    If the closed form is None the cell is infeasible. No verdict may depend on the simulated value.
     """
     paper, experiment, method = name.split(".")
     repeats = [simulated] * 2 if isinstance(simulated, int | float) else list(simulated)

@@ -1,8 +1,7 @@
-"""Whether what an erratum quotes stands in the paper, word for word.
+"""Search for the quotations of errata in the paper, word for word.
 
-The text of a paper is what a program extracted from its pages, formulas as LaTeX where they survived. White space, also
-around the dollar signs of a formula, and a word that is hyphenated at the end of a line depend on the extraction and
-are evened out; nothing else is.
+A program extracted the text of a paper from its pages, with most formulas as LaTeX. White space, also around the dollar
+signs of a formula, and hyphens at line ends depend on the extraction and are normalized; nothing else is.
 """
 
 from __future__ import annotations
@@ -19,14 +18,14 @@ _AROUND_FORMULA = re.compile(r"\s*\$\s*")
 def normalized(text: str) -> str:
     """Return a text on one line, for comparison.
 
-    Words broken by a hyphen at a line's end are joined (a compound that happens to break there loses its hyphen), white
-    space beside a dollar sign is dropped, and any other white space is one blank.
+    Words with a hyphen at the end of a line are joined (a compound word there loses its hyphen). White space beside a
+    dollar sign is removed, and any other white space becomes one blank.
     """
     return " ".join(_AROUND_FORMULA.sub("$", _BROKEN_WORD.sub("", text)).split())
 
 
 def missing_quotes(errata: Iterable[Erratum], text: str) -> list[tuple[str, str]]:
-    """Return the passages that errata quote and the text does not have."""
+    """Return the passages that errata quote but the text lacks."""
     paper = normalized(text)
     return [
         (e.id, passage)

@@ -1,4 +1,4 @@
-"""Errata and reading notes: the data are valid, every witness shows its entry, and the values are the known ones."""
+"""Errata and reading notes: the data are valid, and invalid data are rejected."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def test_an_unknown_paper_is_named_with_the_known_ones():
 
 
 def _changed(part: str = "errata", **change: object) -> str:
-    """The file with RP-E4 or RP-N6 changed; None takes a key away."""
+    """Return the file with a change in RP-E4 or RP-N6; None removes a key."""
     content = yaml.safe_load(TEXT)
     entry = next(e for e in content[part] if e["id"] in ("RP-E4", "RP-N6"))
     for key, value in change.items():

@@ -1,4 +1,4 @@
-"""Errata and reading notes: the data are valid, every witness shows its entry, and the values are the known ones."""
+"""Tables of errata and reading notes: their rows and columns, and the check of every witness."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What claims read: closed forms of feasible cells, by grid point; never a simulated value."""
+"""Results for claims: closed forms of feasible cells by grid point, never simulated values."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ ROWS = np.array([[0.7, 0.2, 0.1], [0.1, 0.6, 0.3], [0.25, 0.25, 0.5]])
 
 
 def listed(inputs: tuple[int, ...]) -> Counter[tuple[int, ...]]:
-    """The law of the multiset, a term per sequence of messages."""
+    """Return the law of the multiset, from one term per sequence of messages."""
     law: Counter[tuple[int, ...]] = Counter()
     for messages in itertools.product(range(3), repeat=len(inputs)):
         mass = math.prod(ROWS[x, m] for x, m in zip(inputs, messages, strict=True))

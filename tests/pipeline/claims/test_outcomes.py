@@ -1,4 +1,4 @@
-"""The rules of thumb, and one outcome of several."""
+"""Rules of verdicts, and one outcome for several accountings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an erratum quotes stands in the paper."""
+"""Quotations of errata are in the paper."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_eighty_entries_have_one_verdict_each():
 
 @pytest.mark.parametrize("paper", errata_data.papers())
 def test_every_id_that_the_repository_names_exists(paper):
-    """Ids of withdrawn errata and of those that became notes are named in the review only."""
+    """Only the review may name ids of withdrawn errata, and of errata that became notes."""
     found = errata_data.findings(paper)
     known = {entry.id for entry in (*found.errata, *found.notes)}
     prefix = found.errata[0].id.partition("-")[0]

@@ -1,4 +1,4 @@
-"""The catalogue of claims: complete, of the agreed form, and about things that there are."""
+"""The catalogue of claims: complete, of the required form, and about existing experiments and methods."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_every_claim_is_of_the_agreed_form_and_its_options_are_parameters_of_its
 
 
 def test_a_claim_depends_on_no_accounting_unless_it_states_some_and_claims_come_before_orderings():
-    """Options may have the name of what every claim has."""
+    """An option may have the same name as an attribute of claims, here ``stated``."""
     made = stated_claims.Catalogue("dump")
     made.under("printed", "exact")("O-14", "1", "It works.", "always", "open")(len)
     made("DU-01", "1", "It works.", "always", stated=0.5)(len)

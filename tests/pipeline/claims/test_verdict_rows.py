@@ -1,4 +1,4 @@
-"""From claims to their table: rows, what differs from what was expected, all papers together, and the headlines."""
+"""Tables of claims: rows, differences from the expected outcome, all papers together, and headlines."""
 
 from __future__ import annotations
 

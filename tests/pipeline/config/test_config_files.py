@@ -1,4 +1,4 @@
-"""Which files of experiments run: those that are listed, and the user's own."""
+"""Files of experiments that run: the listed files and the user's files."""
 
 from __future__ import annotations
 

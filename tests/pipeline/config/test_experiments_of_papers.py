@@ -1,4 +1,4 @@
-"""What the files of config/experiments select, where more than their grammar can be wrong."""
+"""Selections in config/experiments, beyond the checks of the grammar."""
 
 import re
 from functools import cache
@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 @cache
 def papers(scale="config"):
-    """All papers as `config.yaml` runs them, or as `quick.yaml` does."""
+    """Return all papers as `config.yaml` or `quick.yaml` runs them."""
     config = read_yaml(ROOT / "config/config.yaml")
     return load_settings(merged(config, read_yaml(ROOT / f"config/{scale}.yaml")), ROOT).papers
 
@@ -48,7 +48,7 @@ def test_the_panels_of_the_random_population_reach_from_the_least_to_the_largest
 def test_a_curve_over_blanket_messages_has_a_point_at_its_minimum(
     experiment, items, held, n, shares, accounting
 ):
-    """The error at the best point of the grid is within 1 % of the least of all."""
+    """The error at the best grid point is within 1 % of the least error."""
     sizes, spread = [n * share // 100 for share in shares], held * (1 - held / items)
     setting = (sizes, (0.5, 1, 2), 0.01 / n, items, held)
     grid = papers()["segmented"].experiments[experiment].grid["m"]
@@ -71,7 +71,7 @@ def test_the_page_of_the_random_population_names_the_accountings_of_every_figure
 
 @pytest.mark.parametrize("figure", [f"fig{number}" for number in range(5, 13)])
 def test_public_coin_is_feasible_within_its_proof_in_the_figures_that_the_page_says(figure):
-    """By the published condition at the most favorable point; the page excepts Figures 7 to 12."""
+    """The published condition is tested at the most favorable point; the page excludes Figures 7 to 12."""
     paper = papers()["dump"]
     entry = paper.figures[figure]
     experiment = paper.experiments[entry["experiment"]]

@@ -335,7 +335,7 @@ def test_a_second_configfile_is_merged_as_snakemake_does():
 
 
 def branches(union: Any) -> dict[str, type]:
-    """Branches of a union of the grammar by tag."""
+    """Return the branches of a union in the grammar, by tag."""
     return {get_args(branch)[1].tag: get_args(branch)[0] for branch in get_args(get_args(union)[0])}
 
 
@@ -347,7 +347,7 @@ def test_the_grammar_knows_every_data_set():
 
 
 def test_a_population_has_the_arguments_of_its_class():
-    """The grammar, the classes that are built, and the branch that messages name agree on laws and their keys."""
+    """Grammar, classes and the branch in messages agree on laws and their keys."""
     assert {**model.LAWS, model.USERS: model.Users} == branches(model.Population)
     assert set(model.LAWS) == set(job_parts._LAWS)
     for law, grammar in model.LAWS.items():
@@ -375,14 +375,14 @@ def test_a_key_without_a_value_is_a_mistake(project, key):
 
 
 def test_a_run_of_a_method_does_not_read_the_configuration():
-    """Its process starts a hundred times in a run."""
+    """A run starts this process a hundred times."""
     script = "import sys, shuffledp.pipeline.experiments.runner; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert not {"pydantic", "yaml", "shuffledp.pipeline.config"} & set(done.stdout.split())
 
 
 def test_a_workflow_is_read_without_what_only_its_jobs_need():
-    """Every start of it, a dry run too, begins with these imports."""
+    """Every start of the workflow, even a dry run, begins with these imports."""
     lines = (ROOT / "workflow/rules/common.smk").read_text(encoding="utf-8").splitlines()
     imports = [line for line in lines if line.startswith(("import ", "from "))]
     assert "from shuffledp.pipeline.figures.selection import load_settings" in imports

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass
 class Server:
-    """Answers the n-th request with the n-th of its scripted behaviours, further ones with the last."""
+    """Server whose n-th response is the n-th of its script; later responses repeat the last."""
 
     body: bytes = b"0123456789" * 30_000
     behaviours: list[str] = field(default_factory=lambda: ["good"])
@@ -159,13 +159,13 @@ def _full_disk() -> Iterator[None]:
 
 @pytest.fixture
 def full_disk() -> Callable[[], AbstractContextManager[None]]:
-    """With it, writing a file beyond 200,000 bytes fails as on a full disk, by the operating system."""
+    """Make every write beyond 200,000 bytes of a file fail in the operating system, as on a full disk."""
     return _full_disk
 
 
 @pytest.fixture
 def offline(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No host can be resolved."""
+    """Make every resolution of a host fail."""
 
     def refuse(*args: object, **kwargs: object) -> None:
         raise OSError("the test has no network")

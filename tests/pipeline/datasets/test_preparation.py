@@ -479,7 +479,7 @@ def test_what_a_killed_process_left_behind_is_swept_away_later(server, tmp_path)
 
 
 def test_files_of_a_user_are_set_aside_and_never_lost(server, tmp_path):
-    """A file under the name of a raw file, one under that of the archive, and others that look unfinished."""
+    """There are files with the names of a raw file and of the archive, and others that look unfinished."""
     folder = tmp_path / "adult"
     folder.mkdir()
     own = {"adult.zip": b"my own", "thesis-20240101.part": b"half", ".draft.tmp": b"text", "a.data": b"first"}

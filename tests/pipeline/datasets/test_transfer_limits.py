@@ -7,7 +7,7 @@ from shuffledp.pipeline.datasets.transfer_limits import Pace, blocks_of_file, bo
 
 
 def slow_after(*times: float, least: tuple[float, float] = (10.0, 2.0)) -> list[bool]:
-    """Whether a transfer counts as too slow when 10 bytes come at each of these times."""
+    """Return whether a transfer is too slow if 10 bytes arrive at each of these times."""
     clock = iter((0.0, *times))
     pace = Pace(least, lambda: next(clock))
     return [pace.too_slow(10 * (i + 1)) for i in range(len(times))]

@@ -55,7 +55,7 @@ def run(tmp_path, **changes):
 
 
 def values(tmp_path, accounting="printed", **changes):
-    """Simulated values by point: {point: (R,)}."""
+    """Return simulated values by point: {point: (R,)}."""
     done = run(tmp_path, **changes)
     cells = done.cells.to_pandas().query("accounting == @accounting")
     table = done.values.to_pandas().query("kind == 'simulated'")
@@ -64,7 +64,7 @@ def values(tmp_path, accounting="printed", **changes):
 
 @pytest.fixture
 def adult(tmp_path):
-    """A prepared Adult of 400 records, as `datasets.prepare` leaves it."""
+    """Prepare an Adult of 400 records, as `datasets.prepare` does."""
     about = {"name": "adult", "title": "Adult", "source": "stand_in", "origin": "made up", "sha256": {}}
     about |= {"n_records": 400, "note": "Not the real Adult.", "licence": "", "citation": ""}
     rows = {"sex": ["Female", "Male"], "hours_per_week": [40, 40], "count": [100, 300]}
@@ -80,7 +80,7 @@ def adult(tmp_path):
 
 @pytest.fixture
 def drawn(monkeypatch):
-    """The participants of every grid point, in the order in which they are drawn."""
+    """Return the participants of every grid point, in the order of the draws."""
     seen = []
     original = simulated.participants
 
@@ -153,14 +153,14 @@ def test_the_mechanism_has_a_stream_of_its_own_per_experiment_and_point(tmp_path
 def test_cells_with_the_same_calibrated_protocol_have_the_same_simulated_numbers(
     tmp_path, accounting, changes
 ):
-    """LOCAL does not depend on the accounting, nor on what a method is called."""
+    """LOCAL depends neither on the accounting nor on the method's name."""
     first, other = values(tmp_path, **LOCAL), values(tmp_path, accounting, **(LOCAL | changes))
     assert len(first) == 2
     assert all(np.array_equal(first[point], other[point]) for point in first)
 
 
 def test_what_differs_in_the_estimator_alone_is_compared_on_the_same_messages(tmp_path):
-    """Repeats in which expected dummies leave a large error leave one with observed dummies, too."""
+    """Repeats with a large error for expected dummies also have a large error for observed dummies."""
     flexible = {"protocol": "flexible_pure_dump", "repeats": 400, "grid": {"eps": [1.0]}}
     flexible |= {"population": {"users": 50_000}}
     shown = [
@@ -248,7 +248,7 @@ def test_delta_at_shares_of_eps_is_computed_where_the_experiment_asks_for_it(tmp
     ("levels", "at_worst", "even"), [(20, 0.4 * 0.6, 0.16 * 100 / 101), (10, 0.5 * 0.5, 0.165 * 100 / 101)]
 )
 def test_the_worst_number_of_a_sum_is_that_of_the_method(tmp_path, levels, at_worst, even):
-    """Noise has the same error for all numbers; what is a part p above a level adds p (1 - p), for hundredths here."""
+    """Noise has the same error for all numbers; a number that is a part p above a level adds p (1 - p)."""
     done = run(
         tmp_path,
         protocol="real_sum",
@@ -523,7 +523,7 @@ def test_cells_state_the_guarantee_of_the_calibrated_protocol(tmp_path):
 
 
 def test_the_squared_error_of_an_option_that_biases_is_that_of_what_is_decoded(tmp_path):
-    """All users hold 0: in the group of the figure about half of all sums wrap around."""
+    """All users hold 0, so that in the figure's group about half of all sums wrap around."""
     data = {"name": "categorical", "weights": [1.0, 0.0, 0.0, 0.0]}
     figure = {**SUMS, "method": "figure", "protocol": "split_and_mix", "options": {"group": "figure"}}
     done = run(tmp_path, **figure | {"accounting": ["printed"], "data": data, "repeats": 2000})

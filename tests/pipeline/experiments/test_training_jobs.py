@@ -1,5 +1,5 @@
 # ruff: noqa: E501  (one case per line)
-"""Training runs of a paper: configuration, files, and what happens without JAX."""
+"""Training runs of a paper: configuration, files, and the behavior without JAX."""
 
 import json
 import signal
@@ -61,7 +61,7 @@ def without_jax(monkeypatch):
 
 
 def publish(folder, run, monkeypatch, note=""):
-    """A finished run, as if it had been trained."""
+    """Publish a finished run without training."""
     monkeypatch.setattr(training_jobs, "version", lambda package: "0")
     files = training_jobs.TrainingFiles.of(folder, run.paper, run.id)
     about = of_job(run.job(7), "0", {"source": "mirror", "note": note}, ROOT)

@@ -1,4 +1,4 @@
-"""Files of one's own: looked at before anything runs, counted once, and what experiments make of them."""
+"""Files of users: checked before anything runs, counted once, and used by experiments."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ figures:
 
 @pytest.fixture
 def mine(project, monkeypatch):
-    """A project with an experiment of one's own beside the paper; the working directory, as a run has it."""
+    """Return a project with a user's experiment beside the paper, and change the working directory as a run does."""
     project.write("mine/visits.csv", CSV)
     project.write("config/own/visits.yaml", OWN)
     monkeypatch.chdir(project.root)
@@ -222,7 +222,7 @@ LISTS = [[0, 1], [2], [0, 1, 2, 3], [], [3, 2]]
 
 
 def sets_of(project, data, set_size=2, **task):
-    """The source of five users."""
+    """Return the source of five users."""
     from shuffledp.pipeline.experiments.sources import source_from
     from shuffledp.tasks import Sets
 

@@ -16,7 +16,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Drawn:
 
 @pytest.fixture(scope="session")
 def drawn(project: Drawn) -> tuple[dict[str, bytes], dict[str, Figure]]:
-    """Every file, and the matplotlib figures by the drawing's id."""
+    """Return every file, and the Matplotlib figures by the drawing's id."""
     seen: dict[str, Figure] = {}
     rendered = paper._rendered
 

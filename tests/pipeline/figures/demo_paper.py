@@ -1,4 +1,4 @@
-"""A small paper with results, drawn by the real code."""
+"""A small paper with results, drawn by the pipeline's code."""
 
 from pathlib import Path
 from typing import Any
@@ -86,7 +86,7 @@ tables:
 
 
 class Drawn:
-    """The project of the tests, its settings and what was drawn."""
+    """Project of the tests, its settings, and its drawings."""
 
     def __init__(self, root: Path, note: str = "") -> None:
         self.root = root
@@ -101,7 +101,7 @@ class Drawn:
             self.compute(method, note)
 
     def load(self) -> Settings:
-        """The settings as the files have them now."""
+        """Return the settings in the present files."""
         return load_settings(CONFIG | {"results": str(self.root / "results")}, self.root)
 
     @property
@@ -117,11 +117,11 @@ class Drawn:
         results.write(bundle, done.cells, done.values, of_job(job, seeds.digest(job), data, self.root))
 
     def job(self) -> dict[str, Any]:
-        """What the drawing job of the paper is given."""
+        """Return the drawing job of the paper."""
         return paper_job(self.paper, self.settings, self.root)
 
     def draw(self, only: str | None = None, store: Store | None = None) -> dict[str, bytes]:
-        """Files of the paper, or of the drawings of one name, by name."""
+        """Return the files of the paper, or of one drawing, by name."""
         if only is not None:
             drawn = draw_all([one for one in self.job()["drawings"] if one["name"] == only], store)
             return {name: content for one in drawn for name, content in one.files.items()}

@@ -1,4 +1,4 @@
-"""Axes are those of all files, no single curve squashes the others, and every axis can be read."""
+"""Axes cover the curves of all files, no single curve compresses the others, and every axis is readable."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""No number of a caption is typed: templates ask the drawing's own table, and say what it says."""
+"""Captions contain no typed number: templates read the drawing's table and give its numbers."""
 
 import io
 import re
@@ -364,7 +364,7 @@ WORDS = r"\b(?:two|three|four|five|six|seven|eight|nine|ten|hundred|thousand|twi
 
 
 def typed(text: str) -> list[str]:
-    """Numbers of a template's prose that stand there without being asked for."""
+    """Return numbers in a template's prose that no expression computes."""
     prose = re.sub(r"\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}", " ", text, flags=re.DOTALL)
     prose = " ".join(prose.split())
     for pattern in ALLOWED:
@@ -391,7 +391,7 @@ def paper_settings() -> Settings:
 
 
 def fabricated(drawing: Drawing, seed: str, left_out: frozenset[str] = frozenset()) -> Numbers:
-    """Made-up numbers of every method at every point at which it is computed."""
+    """Return made-up numbers of every method at every point where it is computed."""
     experiment, by = drawing.experiment, drawing.entry.get("files")
     common = {name: value for name, value in drawing.where.items() if name != by}
     rows: list[dict[str, Any]] = []
@@ -422,7 +422,7 @@ PAPERS = ["random_population", "dump", "summation", "shuffle_gaussian", "segment
 
 
 def assert_has_a_finding(prose: str) -> None:
-    """One sentence in a paragraph of its own, of which `finding` makes what a reader of the caption reads."""
+    """Check for one sentence in a paragraph of its own, which `finding` returns as readers see it."""
     document = publish_doctree(
         prose, settings_overrides={"report_level": 1, "halt_level": 2}
     )  # valid, or it raises
@@ -453,7 +453,7 @@ def test_every_caption_can_be_made_of_any_numbers_and_follows_them(settings, key
 
 
 def test_captions_of_the_comparison_are_valid_and_have_a_finding(paper_settings):
-    """Of figures with curves: what the others ask is in the pictures themselves."""
+    """These are figures with curves; the captions of other kinds use the pictures' numbers."""
     for drawing in drawings_of(paper_settings.papers["comparison"]):
         if drawing.kind != "figure" or drawing.entry.get("kind", "curves") != "curves":
             continue
@@ -492,7 +492,7 @@ def test_public_coin_is_said_to_be_drawn_only_where_it_is(paper_settings):
 
 
 def as_read(frame: pd.DataFrame) -> pd.DataFrame:
-    """As the drawing reads it: texts only."""
+    """Return texts only, as the drawing reads them."""
     text = io.StringIO(frame.to_csv(index=False))
     return pd.read_csv(text, dtype=str, keep_default_na=False)
 
@@ -576,7 +576,7 @@ def sentence(
     trust: Mapping[str, str] | None = None,
     **names: Any,
 ) -> str:
-    """A caption about a few numbers, on one line; a method is called as its id with spaces."""
+    """Return a caption of a few numbers on one line; a method's name is its id with spaces."""
     methods = list(dict.fromkeys([*rows["method"], *names.pop("methods", [])]))
 
     def trusting(accounting: str, *who: str) -> list[str]:
@@ -630,7 +630,7 @@ def test_a_least_error_that_is_not_least_at_every_point_is_counted():
 
 
 def finding_of(text: str) -> str:
-    """The first sentence of a caption on one line."""
+    """Return the first sentence of a caption on one line."""
     return re.split(r"(?<=\.) (?=[A-Z])", text)[0]
 
 

@@ -1,4 +1,4 @@
-"""Which curves coincide, whose markers step aside, and which standard errors mean something."""
+"""Coinciding curves, shifted markers and reliable standard errors."""
 
 import numpy as np
 import pandas as pd

@@ -1,4 +1,4 @@
-"""Tables: readers see labels and headings, not names of the code; LaTeX breaks lines that do not fit."""
+"""Tables show labels and headings instead of names in the code, and LaTeX breaks long lines."""
 
 import csv
 import io

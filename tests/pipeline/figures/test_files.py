@@ -1,4 +1,4 @@
-"""What the manifest says of a drawing: its finding, and how its numbers are drawn."""
+"""Entries of a drawing in the manifest: its finding, and how its numbers are drawn."""
 
 import io
 import json

@@ -1,4 +1,4 @@
-"""Pictures of fronts and of regions: what beats what, what is left out, and what is drawn of it."""
+"""Pictures of fronts and regions: dominance, omitted methods, and the drawn picture."""
 
 import csv
 import io
@@ -30,7 +30,7 @@ METHODS: dict[str, tuple[str, str, str, dict[int, tuple[float, float] | None]]] 
 
 
 def results() -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Cells and their summary; errors are of frequencies."""
+    """Return cells and their summary; errors are of frequencies."""
     cells, numbers = [], []
     for method, (trust, guarantee, accounting, points) in METHODS.items():
         for values, offer in points.items():
@@ -68,7 +68,7 @@ def results() -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def job(kind: str, **entry: Any) -> dict[str, Any]:
-    """A job for these results."""
+    """Return a job for these results."""
     drawn = {
         "title": "Protocols",
         "kind": kind,

@@ -1,4 +1,4 @@
-"""One line per reason, with the methods that it stops and where."""
+"""Each reason for a gap gives one line, with its methods and points."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""What legends and captions say about the claims behind a drawing."""
+"""Text in legends and captions about the guarantees of a drawing."""
 
 import json
 
@@ -21,7 +21,7 @@ ORDER = ["printed", "exact"]
 
 
 def cells(*rows):
-    """Cells from (method, accounting, guarantee, trust), with a reason where there is doubt."""
+    """Return cells from (method, accounting, guarantee, trust), with a reason for a doubtful guarantee."""
     frame = pd.DataFrame(rows, columns=["method", "accounting", "guarantee", "trust"])
     note = frame["guarantee"].map({"violated": "broken", "unproven": "open"}).fillna("")
     return frame.assign(curve=frame["method"], guarantee_note=note)

@@ -1,4 +1,4 @@
-"""Leaderboards: each column has its own selection, the best comes first among those one trusts alike."""
+"""Leaderboards: each column selects its cells, and the best method is first under equal trust."""
 
 import pandas as pd
 import pytest

@@ -1,4 +1,4 @@
-"""Curves are told apart, and the methods that a paper names keep their look."""
+"""Curves differ in their looks, and a paper's methods keep the looks that the paper gives them."""
 
 import zlib
 from itertools import product
@@ -33,7 +33,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 @pytest.fixture
 def settings_with(tmp_path):
-    """The settings when the file of a paper has these looks."""
+    """Return the settings if a paper's file has these looks."""
 
     def load(section):
         (tmp_path / "config/experiments").mkdir(parents=True)
@@ -180,7 +180,7 @@ ROUND = set("o8hH")  # markers that look alike at their size in pictures
 
 
 def fabricated(drawing):
-    """The picture of a drawing with made-up numbers, closed and simulated, of every method at every point."""
+    """Return a picture with made-up closed and simulated numbers of every method at every point."""
     experiment, job = drawing.experiment, drawing.job("results", ["png"], ROOT, "paper") | {"points": None}
     rows = []
     for method in drawing.entry["methods"]:

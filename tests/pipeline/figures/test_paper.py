@@ -35,7 +35,7 @@ from shuffledp.storage import IntegrityError, publish
 
 @pytest.fixture
 def unrendered(monkeypatch):
-    """Where only names and texts matter, pictures need not be rendered."""
+    """Skip the rendering of pictures, for tests of names and texts only."""
     monkeypatch.setattr(paper_module, "rendered", lambda figure, file_format: b"")
 
 
@@ -59,7 +59,7 @@ def test_a_value_in_a_file_name(value, name):
 
 
 def drawn_as(ax, label):
-    """The one artist that shows something of a curve."""
+    """Return the only artist that shows part of a curve."""
     (found,) = [artist for artist in (*ax.lines, *ax.collections, *ax.artists) if artist.get_label() == label]
     return found
 
@@ -154,7 +154,7 @@ def test_both_shows_printed_dashed_and_gray_exact_solid_and_their_ratio(pictures
 
 
 def made(drawing, rows, labels, **more):
-    """A picture of some rows of numbers."""
+    """Return a picture of some rows of numbers."""
     frame = pd.DataFrame(rows, columns=["curve", "kind", "eps", "mean"]).assign(standard_error=np.nan)
     looks = {curve: palette.look(i) for i, curve in enumerate(labels)}
     every = frame.assign(curve=frame["curve"] + "|here")
@@ -420,7 +420,7 @@ def test_one_drawing_is_written_alone(project, unrendered):
 
 
 class Again:
-    """A demonstration that was drawn before; says what is drawn again."""
+    """Demonstration that was drawn before, with a record of repeated drawings."""
 
     def __init__(self, root: Path, log: pytest.LogCaptureFixture) -> None:
         self.project, self.store, self.log = Drawn(root), Store(root / "store", "code"), log

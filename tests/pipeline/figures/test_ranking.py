@@ -42,7 +42,7 @@ experiments:
 
 @pytest.fixture(scope="module")
 def drawn(tmp_path_factory):
-    """The settings, the job and its files."""
+    """Return the settings, the job and its files."""
     root = tmp_path_factory.mktemp("ranked")
     (root / "config/experiments").mkdir(parents=True)
     (root / "config/experiments/demo.yaml").write_text(PAPER)

@@ -1,4 +1,4 @@
-"""A classification problem for tests: small images, three classes that differ in where the bright patch is."""
+"""Classification problem for tests: small images of three classes, which differ in the place of a bright patch."""
 
 import numpy as np
 

@@ -15,7 +15,7 @@ ROWS, COUNT, CHUNK = 23, 17, 5  # the chunk divides neither
 
 
 def case(network, seed=0):
-    """Random parameters (larger than initial ones, so that gradients differ much), images and labels."""
+    """Return random parameters (larger than initial parameters, for different gradients), images and labels."""
     rng = np.random.default_rng(seed)
     parameters = 2 * initial_parameters(network, rng)
     images = rng.standard_normal((ROWS, *network.image)).astype(np.float32)

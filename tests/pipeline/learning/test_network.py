@@ -25,7 +25,7 @@ ROWS, COUNT, CHUNK = 23, 17, 5  # the chunk divides neither
 
 
 def case(network, seed=0):
-    """Random parameters (larger than initial ones, so that gradients differ much), images and labels."""
+    """Return random parameters (larger than initial parameters, for different gradients), images and labels."""
     rng = np.random.default_rng(seed)
     parameters = 2 * initial_parameters(network, rng)
     images = rng.standard_normal((ROWS, *network.image)).astype(np.float32)
@@ -86,7 +86,7 @@ def test_initial_parameters_are_uniform_within_the_root_of_the_fan_in():
 
 
 def windows(images, kernel, stride):
-    """(b, h', w', c, kernel, kernel) by numpy's own views."""
+    """Return windows (b, h', w', c, kernel, kernel) as numpy's views."""
     return sliding_window_view(images, (kernel, kernel), axis=(1, 2))[:, ::stride, ::stride]
 
 
@@ -100,7 +100,7 @@ def test_patches_and_pools_are_windows(kernel, stride):
 
 
 def plain_logits(network, parameters, images):
-    """The network once more, in float64 with numpy: activation before pooling, one einsum per convolution."""
+    """Return logits in float64 by numpy: activation before pooling, and one einsum per convolution."""
     activation = np.tanh if network.activation == "tanh" else lambda x: np.maximum(x, 0)
     layers = [
         (np.asarray(weights, float), np.asarray(bias, float))

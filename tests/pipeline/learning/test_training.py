@@ -23,7 +23,7 @@ UNLIKELY = 1e-6  # false-alarm rate of each statistical test, with fixed seeds
 
 
 def states(settings, path):
-    """The state after each round, as the checkpoints have it."""
+    """Return the state after each round from the checkpoints."""
     found = []
 
     def progress(done):

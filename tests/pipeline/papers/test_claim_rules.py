@@ -1,4 +1,4 @@
-"""Rules that any paper may use."""
+"""General rules, which any paper may use."""
 
 from __future__ import annotations
 

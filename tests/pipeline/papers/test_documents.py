@@ -1,4 +1,4 @@
-"""The documentation agrees with what is computed, and the comparisons with the known numbers."""
+"""Computed tables and numbers of the documentation are up to date."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PAGES = {page.name: page.read_text(encoding="utf-8") for page in sorted((ROOT / 
 
 
 def block_of(name: str) -> str:
-    """A table of a page with its marks."""
+    """Return a table of a page, with its marks."""
     begin, end = f"<!-- begin {name} -->\n", f"<!-- end {name} -->\n"
     text = next(page for page in PAGES.values() if begin in page)
     return text[text.index(begin) : text.index(end) + len(end)]
@@ -40,7 +40,7 @@ def test_tables_of_the_page_are_up_to_date(name):
 
 @pytest.mark.parametrize("paper", errata_data.papers())
 def test_reading_notes_accuse_nobody(paper):
-    """The table has all texts of the notes and of their witnesses, and is up to date by the test above."""
+    """The table has all texts of the notes and of their witnesses; another test checks that the table is up to date."""
     accusing = re.compile(
         r"\b(unsafe|misprint\w*|mistake\w*|wrong\w*|slips?|erroneous\w*|incorrect\w*|falsely|fails?)\b",
         re.IGNORECASE,

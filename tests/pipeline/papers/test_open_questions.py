@@ -36,7 +36,7 @@ def test_the_table_has_every_question_once_with_its_search(quick: list[dict[str,
 
 
 def test_what_is_searched_agrees_with_how_many_settings_there_are(quick: list[dict[str, str]]) -> None:
-    """A random search names its draws and steps."""
+    """A random search states its draws and steps."""
     for each in quick[:3]:
         draws, *_, steps = re.findall(r"^\d+|\d+(?= ascending steps)", each["searched"])
         assert int(each["settings"]) == int(draws) + int(steps)

@@ -1,4 +1,4 @@
-"""The reference: what is kept of a run, what a comparison finds, refuses and says, and what may become it."""
+"""The reference: stored parts of a run, results of comparisons, and runs that may become the reference."""
 
 from __future__ import annotations
 
@@ -143,7 +143,7 @@ def _write_job(bundle: results.Bundle, paper: str, experiment: str, method: str,
 
 @pytest.fixture
 def kept(tmp_path: Path) -> Path:
-    """The reference of a fabricated run."""
+    """Return the reference of a made-up run."""
     files.write(tmp_path / "reference", of_results(write(tmp_path / "results", a_run())))
     return tmp_path / "reference"
 
@@ -408,7 +408,7 @@ def test_training_is_compared_only_where_there_is_a_curve(kept):
 
 
 def test_accuracies_in_the_cells_of_methods_are_those_of_the_curve(kept, tmp_path):
-    """A run without training has none of them, and agrees."""
+    """A run without training has no accuracies, and agrees with the reference."""
     trained = a_run()
     folder = write(tmp_path / "fresh", trained)
     bundle = results.Bundle.of(folder, "two", "rounds", "ours")

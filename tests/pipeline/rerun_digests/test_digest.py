@@ -1,4 +1,4 @@
-"""The digest of a job's code covers what the job really loads, and nothing that it does not."""
+"""The digest of a job's code covers all code that the job loads, and no other code."""
 
 from __future__ import annotations
 
@@ -220,7 +220,7 @@ def settings():
 
 
 def method_jobs():
-    """Plain data of every method's job."""
+    """Return the plain data of every method's job."""
     return [
         experiment.job(method, 1)
         for paper in settings().papers.values()
@@ -234,7 +234,7 @@ CLAIMS = [(paper.key, name) for paper in settings().papers.values() for name in 
 
 
 def starts() -> dict[str, tuple]:
-    """Entries of every job by its name; jobs with the same entries count once."""
+    """Return the entries of every job by name; jobs with equal entries count once."""
     found: dict[tuple, str] = {}
     for job in JOBS:
         name = f"{job['paper']}.{job['experiment']}.{job['method']}"
@@ -288,7 +288,7 @@ def as_module(entry) -> str:
 
 @pytest.fixture(scope="module")
 def loaded():
-    """Modules of the package, and slow libraries, that each start really loads."""
+    """Return the modules of the package, and the slow libraries, that each start loads."""
     wanted = [[as_module(e) for e in start if not str(e).endswith(".yaml")] for start in STARTS.values()]
     done = subprocess.run(
         [sys.executable, "-c", DRIVER, str(SCRIPTS)],
@@ -343,7 +343,7 @@ def test_a_digest_covers_every_module_that_the_job_loads(loaded):
 
 
 def test_a_method_reaches_the_modules_that_it_loads_and_no_others(loaded):
-    """What a method imports while it runs is in no closure but its own, and what functions import is known."""
+    """Only a method's own closure has the modules that it imports at run time; imports inside functions are listed."""
     code = Code(ROOT)
     later = set()
     for name, start in METHODS.items():
@@ -354,7 +354,7 @@ def test_a_method_reaches_the_modules_that_it_loads_and_no_others(loaded):
 
 
 def test_an_edit_of_any_module_changes_the_digest_of_a_method_that_loads_it_and_of_no_other(loaded):
-    """Every module in turn, with one method of each kind: what all of them load is compared above."""
+    """Each module is edited once, with one method of each kind; another test compares what all methods load."""
     before = {name: Code(ROOT).digest(*start) for name, start in METHODS.items()}
     for changed in SOURCES:
         module = as_module(changed).removesuffix(".__init__")
@@ -380,7 +380,7 @@ def test_an_edit_of_the_accounting_of_solh_reruns_solh_only():
 
 
 def test_an_edit_of_what_a_claim_states_reruns_the_verdicts_of_its_paper_only():
-    """The text of a decorator counts, and no other job reaches a module that declares claims."""
+    """Arguments of a decorator count, and no other job reaches a module that declares claims."""
     code = Code(ROOT)
     for paper in claim_jobs.papers(settings().papers):
         for module in claim_jobs.modules(paper, "_claims"):
@@ -401,7 +401,7 @@ def test_no_method_job_loads_slow_libraries(loaded):
 
 
 def test_a_job_that_runs_loads_nothing_but_what_its_digest_covers(tmp_path):
-    """One small job of each kind, run to its end in a process of its own."""
+    """One small job of each kind runs to its end in a process of its own."""
     program = (
         "import json, sys\n"
         "sys.path.insert(0, sys.argv[1])\n"
@@ -444,7 +444,7 @@ def test_a_job_that_runs_loads_nothing_but_what_its_digest_covers(tmp_path):
 
 
 def test_every_data_file_of_the_package_belongs_to_a_job():
-    """Templates of captions are inputs of the jobs that draw."""
+    """Templates of captions are inputs of drawing jobs."""
     code = Code(ROOT)
     owned = set().union(*(code.reach(*start).files for start in STARTS.values()))
     files = {
@@ -459,7 +459,7 @@ def test_every_data_file_of_the_package_belongs_to_a_job():
 
 
 def test_no_module_imports_one_by_a_name_that_no_entry_gives():
-    """Imports by a computed name escape the reading of sources: these are known, and `entries` names what they load."""
+    """Imports by a computed name are invisible in sources; these are known, and `entries` lists their modules."""
     known = {
         "lazy_api.py",
         "numerics/argument_ranges.py",  # classes in annotations, which a module imports for type checkers

@@ -1,4 +1,4 @@
-"""What a source file was found to hold is kept, and used only where it is still true."""
+"""Summaries of source files are stored, and used only while they are valid."""
 
 from __future__ import annotations
 

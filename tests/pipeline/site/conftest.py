@@ -16,5 +16,5 @@ if TYPE_CHECKING:
 
 @pytest.fixture
 def papers(tmp_path: Path) -> dict[str, Folder]:
-    """Two papers in `tmp_path`, with errata and headlines."""
+    """Publish two papers with errata and headlines in `tmp_path`."""
     return fabricate(tmp_path)

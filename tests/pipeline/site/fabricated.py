@@ -1,4 +1,4 @@
-"""Two made-up papers with their headlines, as the pipeline would leave them."""
+"""Two made-up papers with their headlines, in the form of the pipeline's results."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def picture(panels: int) -> dict[str, bytes]:
 
 
 def numbers() -> list[dict[str, Any]]:
-    """A level, a curve in closed form with its simulation, and one that lacks a point."""
+    """Return a level, a curve in closed form with its simulation, and a curve without one point."""
     rows: list[dict[str, Any]] = []
     for rate in RATES:
         rows.append(
@@ -137,7 +137,7 @@ def as_csv(rows: Sequence[dict[str, Any]]) -> bytes:
 
 @dataclass
 class Folder:
-    """A paper's folder, as a drawing job would leave it; change `manifest` or `files`, then `publish` again."""
+    """Folder of a paper as a drawing job writes it; change `manifest` or `files`, then call `publish` again."""
 
     path: Path
     manifest: dict[str, Any]
@@ -238,7 +238,7 @@ RANKED = {
 
 
 def ranked_rows() -> list[dict[str, str]]:
-    """Rows of the ranking: two settings of a task and one of another, a doubtful method and an infeasible one."""
+    """Return rows of the ranking: two settings of one task, one of another, a doubtful and an infeasible method."""
     curator = {
         "trust": "curator",
         "label": "curator",
@@ -268,7 +268,7 @@ def ranked_rows() -> list[dict[str, str]]:
 
 
 def publish_headlines(results: Path, *rows: dict[str, Any]) -> None:
-    """The headline claims: of the first paper, or those given."""
+    """Publish headline claims, by default the first paper's."""
     headline = {
         "paper": PAPERS[0],
         "claim_id": "RP-01",
@@ -288,7 +288,7 @@ def publish_headlines(results: Path, *rows: dict[str, Any]) -> None:
 
 
 def claim_rows(*judgments: tuple[str, str, str], **changes: str) -> list[dict[str, str]]:
-    """Rows of one claim: accounting, what was measured, verdict."""
+    """Return the rows of one claim: accounting, measured value and verdict."""
     claim = {
         "id": "RP-01",
         "kind": "claim",
@@ -314,7 +314,7 @@ def claim_rows(*judgments: tuple[str, str, str], **changes: str) -> list[dict[st
 
 
 def publish_claims(results: Path, rows: Sequence[dict[str, str]] = ()) -> None:
-    """The table of claims: two of the first paper and an ordering, or those given."""
+    """Publish the table of claims, by default two claims of the first paper and an ordering."""
     usual = [
         *claim_rows(("printed", "48.1 %", "fails"), ("exact", "71.9 %", "holds")),
         *claim_rows(
@@ -346,7 +346,7 @@ def publish_claims(results: Path, rows: Sequence[dict[str, str]] = ()) -> None:
 
 
 def question_row(**changes: str) -> dict[str, str]:
-    """An open question as the pipeline would leave it."""
+    """Return an open question in the form of the pipeline."""
     return {
         "id": "OQ-1",
         "paper": PAPERS[0],
@@ -368,7 +368,7 @@ def question_row(**changes: str) -> dict[str, str]:
 
 
 def publish_questions(results: Path, *rows: dict[str, str]) -> None:
-    """Two open questions, the second of a study that this run leaves out, or those given."""
+    """Publish open questions, by default two, the second of them about a study that this run omits."""
     other = question_row(
         id="OQ-2", paper="elsewhere", seed="-", extreme="1.25", violations="3", verdict="violated", related=""
     )
@@ -397,7 +397,7 @@ AUDIT: dict[str, str] = {
 
 
 def publish_audit(results: Path, rows: Sequence[dict[str, str]] = ()) -> None:
-    """The audit: a protocol whose claims hold, one with an erratum, one that is not audited, or those given."""
+    """Publish the audit, by default of a protocol whose claims hold, one with an erratum and one without an audit."""
     listed = {"protocol": "flexible_pure_dump", "accounting": "printed", "label": "violated"}
     nothing = dict.fromkeys(
         ("claimed_delta", "found_delta", "error", "side", "method", "confidence", "slack"), ""
@@ -421,7 +421,7 @@ def publish_audit(results: Path, rows: Sequence[dict[str, str]] = ()) -> None:
 
 
 def fabricate(results: Path) -> dict[str, Folder]:
-    """Two papers in a results folder: seven figures in four drawings, two tables, an erratum and a note."""
+    """Publish two papers in a results folder: seven figures in four drawings, two tables, an erratum and a note."""
     first = folder(results, PAPERS[0], "Shuffle differential private data aggregation for random population")
     first.figure(
         "fig4_printed", 4, infeasible=["adaptive at rate 0.05, eps 0.001: too few users", "local: no"]

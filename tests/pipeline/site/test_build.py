@@ -37,7 +37,7 @@ VOID = {"meta", "img", "link", "br", "hr", "input"}
 
 
 class Page(HTMLParser):
-    """Tags and attributes in order; nesting and names of attributes are checked on the way."""
+    """Tags and attributes of a page in order; nesting and attribute names are checked meanwhile."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -69,7 +69,7 @@ Site = dict[str, bytes]
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder that `site` is made of, which no test changes."""
+    """Return the folder that `site` is built from, which no test changes."""
     folder = tmp_path_factory.mktemp("results")
     fabricate(folder)
     return folder
@@ -655,7 +655,7 @@ def _script() -> Any:
 def test_a_study_stands_below_the_papers_and_claims_nothing(
     papers: dict[str, Folder], tmp_path: Path
 ) -> None:
-    """The second paper, as a study: no row among the claims, a figure of its own, a page like the others."""
+    """The second paper is a study: it has no row among the claims, but a figure and a page like the others."""
     second = papers[PAPERS[1]]
     second.manifest["kind"] = "study"
     second.publish()

@@ -18,7 +18,7 @@ Row = dict[str, Any]
 
 
 def charts(results: Path, key: str = PAPERS[1]) -> dict[str, Any]:
-    """The charts of a paper, read out of their script."""
+    """Return the charts of a paper from their script."""
     script = pages.render(results, PAPERS, PROTOCOLS)[f"site/charts/{key}.js"].decode()
     before, _, content = script.partition(f'["{key}"] = ')
     assert before == "(window.shuffledpCharts ??= {})"
@@ -27,7 +27,7 @@ def charts(results: Path, key: str = PAPERS[1]) -> dict[str, Any]:
 
 
 def drawn(paper: Folder, results: Path, rows: list[Row], **changes: Any) -> Any:
-    """The chart of one figure with other numbers."""
+    """Return the chart of one figure with other numbers."""
     entry = paper.manifest["entries"][0]
     entry["chart"] = CHART | {"panels": None} | changes
     common = {"method": "m", "accounting": "exact", "standard_error": "", "count": 1, "data_source": "mirror"}

@@ -65,7 +65,7 @@ LIBRARY = "bokeh.min.js"
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Folder of the site, which no test changes."""
+    """Return the folder of the site, which no test changes."""
     folder = tmp_path_factory.mktemp("site")
     fabricate(folder)
     pages.publish(folder, PAPERS, PROTOCOLS)
@@ -78,7 +78,7 @@ def focused(page: Any, attribute: str) -> str | None:
 
 
 def shown_pictures(page: Any, card: str) -> list[str]:
-    """Pictures of a card that can be seen."""
+    """Return the visible pictures of a card."""
     found: list[str] = page.evaluate(
         "id => [...document.querySelectorAll(`#${id} img`)].filter(i => i.checkVisibility())"
         ".map(i => i.getAttribute('src').split('/').pop())",
@@ -236,7 +236,7 @@ hashes,shuffler permutes,infeasible,too few users
 
 
 def methods(page: Any) -> list[str]:
-    """The methods of a leaderboard that can be seen, in their order."""
+    """Return the visible methods of a leaderboard in their order."""
     found: list[str] = page.evaluate(
         "[...document.querySelectorAll('table.board tbody tr')].filter(r => r.checkVisibility())"
         ".map(r => r.cells[0].textContent)"
@@ -310,7 +310,7 @@ def test_cells_of_a_leaderboard_are_numbers_alone_and_none_is_cut_off_in_print(
 
 
 def chart(page: Any, card: str) -> Any:
-    """Opens the chart of a card, and waits until it is drawn."""
+    """Open the chart of a card, and wait until it is drawn."""
     page.locator(f"#{card} button.explore").focus()
     page.keyboard.press("Enter")
     page.locator(f"#{card} .stage[data-entry]").wait_for()
@@ -318,7 +318,7 @@ def chart(page: Any, card: str) -> Any:
 
 
 def colored(page: Any, plot: Any, color: str) -> int:
-    """How many pixels of a chart have (about) a color."""
+    """Return the number of pixels of a chart with about this color."""
     page.wait_for_function("Bokeh.documents.every(each => each.is_idle)")
     pixels = imread(io.BytesIO(plot.screenshot()))[:, :, :3]
     wanted = np.array([int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)])

@@ -1,4 +1,4 @@
-"""Written clients, shufflers and analyzers: the law of messages, estimates end to end, intervals, files."""
+"""Clients, shufflers and analyzers: the law of messages, estimates by the programs, intervals, and files."""
 
 from __future__ import annotations
 
@@ -52,14 +52,14 @@ FEWEST = 12
 
 @dataclass(frozen=True)
 class Case:
-    """A protocol with a client."""
+    """Protocol with a client."""
 
     kind: str
     name: str
 
     @property
     def batch(self) -> int:
-        """Users of one shuffle: the shufflers that add dummies add many to the messages of any users."""
+        """Number of users per shuffle, large for shufflers that add many dummies."""
         return 20 if self.name in ("sbin", "sageo", "s1geo") else 1
 
     def calibrated(self, users: int, eps: float, size: int = 3) -> ProtocolBase:
@@ -96,7 +96,7 @@ def loaded(folder: Path, name: str) -> ModuleType:
 
 @dataclass(frozen=True)
 class Written:
-    """A folder, its programs as modules and its parameters."""
+    """Folder of a client, with its programs as modules and its parameters."""
 
     folder: Path
     client: ModuleType
@@ -111,7 +111,7 @@ class Written:
         return cls(folder, *programs, programs[0].read_parameters(folder / "parameters.json"))
 
     def run(self, program: str, *words: str) -> str:
-        """Output of a program, without packages beside the standard library."""
+        """Return the output of a program that runs with the standard library only."""
         call = [sys.executable, "-I", "-S", str(self.folder / f"{program}.py"), *words]
         done = subprocess.run(call, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
@@ -130,7 +130,7 @@ def participants(case: Case, counts: list[int], repeats: int = 1) -> Participant
 
 
 def drawn_rows(case: Case, written: Written, value: int, users: int) -> Counter[tuple[int, ...]]:
-    """What the analyzer counts of the messages of a batch of users, by the written client and shuffler."""
+    """Return the analyzer's counts for a batch of users, by the written client and shuffler."""
     source, sets, rows = SeededBits(value), Counter[tuple[tuple[int, ...], ...]](), Counter[tuple[int, ...]]()
     content = written.parameters
     decoded = cache(partial(written.shuffler.decoded, content))
@@ -156,7 +156,7 @@ def counted(written: Written, messages: Sequence[tuple[int, ...]], analyzer: dic
 
 
 def law_rows(protocol: ProtocolBase, case: Case, value: int, users: int) -> Counter[tuple[int, ...]]:
-    """The same, by `encode` of one user after another, or where a user sends many messages by its fast law."""
+    """Return the same counts by `encode` for one user after another, or by the fast law for many messages."""
     rng, repeats = np.random.default_rng(value), users // case.batch
     if case.name in ("solh", "subset_selection", "grr_blanket", "single_message_sum", "bit_sum"):
         payload = protocol.encode(Users(np.full(repeats, value)), rng).payload
@@ -173,7 +173,7 @@ def law_rows(protocol: ProtocolBase, case: Case, value: int, users: int) -> Coun
 
 
 def same_law(first: Counter[Any], second: Counter[Any]) -> float:
-    """p-value of chi-square tests of two samples, of each number of a row and of whole rows; rare cells pooled."""
+    """Return the p-value of chi-square tests of two samples, for each number and whole rows; rare cells are merged."""
     width = len(next(iter(first)))
     shown = [lambda row, at=at: row[at] for at in range(width)] + [lambda row: row]
     found = [one_table(gathered(first, show), gathered(second, show)) for show in shown]
@@ -202,7 +202,7 @@ def one_table(first: Counter[Any], second: Counter[Any]) -> float:
 
 @each_case
 def test_messages_have_the_law_of_encode(case, tmp_path):
-    """10^5 reports, of two values; fixed seeds, a false alarm in a million by chance."""
+    """There are 10^5 reports of two values; seeds are fixed, and the false-alarm rate is one in a million."""
     users = 10**6 if MANY else 10**5
     protocol = case.calibrated(1_500, 1.0)
     written = Written.of(protocol, tmp_path / case.name)
@@ -241,7 +241,7 @@ END_TO_END = [
 
 @pytest.mark.parametrize("case", END_TO_END, ids=lambda case: case.name)
 def test_users_to_estimates_by_the_programs(case, tmp_path):
-    """10^5 users; the shuffler and the analyzer run as processes. Errors are below 5 standard errors."""
+    """There are 10^5 users; shuffler and analyzer run as processes, and errors must be below 5 standard errors."""
     users, counts = 10**5, [50_000, 30_000, 15_000, 5_000]
     protocol = case.calibrated(users, 1.0, 4 if case.kind == "frequency" else 3)
     written, source = Written.of(protocol, tmp_path / case.name), SeededBits(5)
@@ -266,9 +266,9 @@ def test_users_to_estimates_by_the_programs(case, tmp_path):
 
 @each_case
 def test_intervals_cover_as_often_as_they_state(case, tmp_path):
-    """2,000 runs of the fast law, for one value: within 3 standard errors, and what whole numbers allow.
+    """Coverage for one value in 2,000 runs of the fast law is right within 3 standard errors, up to discreteness.
 
-    Numbers are such that rounding them has its largest variance, which intervals assume.
+    The numbers have the largest variance of rounding, as intervals assume.
     """
     users, runs, top = 40_000, 2_000, 3 if case.name in ("real_sum", "coarse_correlated_sum") else 2
     eps = 1.0 if case.name == "coarse_correlated_sum" else 0.25  # designs are shipped for 1
@@ -300,7 +300,7 @@ def test_intervals_cover_as_often_as_they_state(case, tmp_path):
 
 @pytest.mark.parametrize("eps", [1e-3, 0.1, 0.5, 1.0, 5.0])
 def test_rates_of_clusters_are_rounded_up(eps):
-    """Those that the client draws: a cell's rate, times the probabilities that a size is proposed and kept."""
+    """The client's rate is a cell's rate times the probabilities to propose and to keep a size."""
     shape, stop, part = 0.3, -math.expm1(-eps), Fraction(1, 7)
     decay = decay_below(stop)
     noise = shares_part([({"decay": text(decay)}, decaying_clusters(shape, decay))], part)
@@ -321,7 +321,7 @@ def test_rates_of_clusters_are_rounded_up(eps):
 
 
 def test_shares_of_many_noises_take_few_bits():
-    """125 noises of 120 levels: a Poisson number of clusters, not a coin for each unit of a long geometric number."""
+    """For 125 noises of 120 levels a client draws a Poisson number of clusters, not one coin per unit."""
     protocol = get("summation", "correlated_sum").calibrate(Budget(0.7, 1e-6), Fixed(9_999), Summation(120))
     _, noise = protocol.client().parts
     source, users = SeededBits(1), 2_000
@@ -333,14 +333,14 @@ def test_shares_of_many_noises_take_few_bits():
 
 
 def clusters_of(protocol: ProtocolBase) -> float:
-    """Expected clusters of a user's share of the noise."""
+    """Return the expected clusters in a user's share of the noise."""
     size = 10**5
     return sum(float(noise.share.rates(size).sum()) for noise in protocol._noises) / protocol.n_users
 
 
 @pytest.mark.parametrize("eps", [0.2, 1.0, 3.0])
 def test_the_exact_noise_of_sageo_keeps_to_its_budget(eps):
-    """Delta of two counts that change, in 60 digits: kept or not, each with noise of the rational law."""
+    """Delta of the two counts that change is computed with 60 digits, for kept and dropped messages."""
     protocol = get("frequency", "sageo").calibrate(Budget(eps, 1e-6), Fixed(999), Frequency(3))
     sampled, noise = protocol.client().shuffler
     with mpmath.workdps(60):
@@ -362,7 +362,7 @@ def test_the_exact_noise_of_sageo_keeps_to_its_budget(eps):
 
 
 def test_quantiles_of_noise():
-    """Those of discrete Laplace noise against its law, and of a law that is listed."""
+    """The quantiles are tested for discrete Laplace noise, and for a law that is given as a list."""
     for eps in (0.05, 0.4, 2.0, 9.0):
         a, t = math.exp(-eps), laplace_reach(eps)
         outside = [2 * a ** (k + 1) / (1 + a) for k in (t - 1, t)]

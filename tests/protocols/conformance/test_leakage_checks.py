@@ -1,4 +1,4 @@
-"""Leaks that the conformance checks do not see are found, and what was looked at is said."""
+"""Leaks that the conformance checks miss are found, and the checks report what they compared."""
 
 from pathlib import Path
 
@@ -22,14 +22,14 @@ def planted(name):
 
 @pytest.fixture
 def sums(tmp_path):
-    """A class that is infeasible for several sums at once, the largest of the default tasks."""
+    """Return a class that is infeasible for several sums at once, the largest default task."""
     (tmp_path / "mine.py").write_text(scaffold.class_source("summation", "mine"))
     return plugin(f"{tmp_path / 'mine.py'}:Mine")
 
 
 @pytest.fixture(autouse=True)
 def fewer(monkeypatch):
-    """Enough draws for what is planted here."""
+    """Reduce the draws to a number that suffices for the planted faults."""
     monkeypatch.setattr(leakage_checks, "REPORTS", 100_000)
     monkeypatch.setattr(leakage_checks, "VIEWED", 400)
 

@@ -1,4 +1,4 @@
-"""What is wrong with a method of a user's class is one sentence that names the user's file."""
+"""A fault in a method of a user's class gives one sentence with the user's file."""
 
 import re
 

@@ -36,10 +36,10 @@ def parts(case):
 
 
 def enough(protocol, cases):
-    """Feasible cases that between them have every population, task, budget and accounting that can be.
+    """Return feasible cases that together have every possible population, task, budget and accounting.
 
-    `make conformance-seeds` has all cases, and the golden table has all accountings of a setting. The turn of the
-    accountings moves on with the population, so that a task or a budget is not always met by the same one.
+    `make conformance-seeds` has all cases, and the golden table has all accountings of a setting. The accounting
+    changes with the population, so that a task or a budget occurs with several accountings.
     """
     alike, populations, chosen, seen = {}, [], [], set()
     for case in cases:
@@ -198,7 +198,7 @@ def test_tasks_without_default_cases_say_so():
 
 
 def test_cases_can_bring_their_own_participants():
-    """For tasks that are not described by users per value."""
+    """These tasks are not described by users per value."""
     protocol, cases = _with_cases("amplified")
     own = replace(cases[0], participating=cases[0].participants, counts=())
     conformance.check_protocol(protocol, [own])

@@ -1,4 +1,4 @@
-"""Faults that the conformance checks do not see are found, a sound class is not, and what was looked at is said."""
+"""Faults that the conformance checks miss are found, and a sound class passes."""
 
 import re
 from pathlib import Path
@@ -24,7 +24,7 @@ def planted(name):
 
 @pytest.fixture(autouse=True)
 def fewer(monkeypatch):
-    """Enough draws for what is planted here."""
+    """Reduce the draws to a number that suffices for the planted faults."""
     monkeypatch.setattr(leakage_checks, "REPORTS", 100_000)
     monkeypatch.setattr(leakage_checks, "VIEWED", 400)
     monkeypatch.setattr(plugin_checks, "CALLS", 300)

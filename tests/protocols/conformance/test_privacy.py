@@ -1,4 +1,4 @@
-"""Planted errors are caught from outside, sound protocols are not, and what was not looked at is said."""
+"""Planted faults of privacy are found, sound protocols pass, and the checks report missing comparisons."""
 
 import math
 from pathlib import Path

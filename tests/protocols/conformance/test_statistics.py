@@ -1,4 +1,4 @@
-"""The false-alarm rates of the comparisons, where rare events make up the variance, and their power."""
+"""False-alarm rates of the comparisons, also for rare events, and their power."""
 
 import numpy as np
 import pytest
@@ -54,7 +54,7 @@ def test_wrong_variances_are_contradicted():
 
 
 def test_means_of_few_draws_are_within_their_error():
-    """With the plain error of 30 draws, one mean in forty thousand is off by five of it; now one in two million."""
+    """With the plain error of 30 draws, one mean in 40,000 fails; with Student's law, one in two million."""
     sample = np.random.default_rng(7).standard_normal((30, 400_000))
     mean, error = mean_and_error(sample)
     plain = sample.std(axis=0, ddof=1) / np.sqrt(30)
@@ -63,7 +63,7 @@ def test_means_of_few_draws_are_within_their_error():
 
 
 class MostlyThree(Local):
-    """Two messages per user, and mostly a third one."""
+    """Two messages per user, and mostly a third message."""
 
     rate = 0.997
     stated = 2.997
@@ -76,7 +76,7 @@ class MostlyThree(Local):
 
 
 def test_what_users_hardly_ever_leave_out_is_no_wrong_cost(monkeypatch):
-    """The first four were rejected: all users sent three messages, so that no error was known."""
+    """If all users of a sample send three messages the error is 0, but a mean slightly below 3 is not rejected."""
     case = conformance.Case(Budget(1.0, 1e-2), Fixed(59), Frequency(2), "exact", (30, 30))
     for seed in (28, 110, 204, 368, *range(40)):
         monkeypatch.setattr(statistics, "SEED", seed)
@@ -87,7 +87,7 @@ def test_what_users_hardly_ever_leave_out_is_no_wrong_cost(monkeypatch):
 
 
 def test_fair_coins_have_a_variance_within_its_error():
-    """Their fourth moment is the square of their variance: without the error of the mean, every other seed is off."""
+    """The fourth moment is the square of the variance; without the mean's error, every second seed would fail."""
     for seed in range(200):
         coins = np.random.default_rng([seed, 3]).integers(0, 2, (600, 1))
         variance, error = variance_and_error(coins.astype(float))

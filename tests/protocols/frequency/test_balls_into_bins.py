@@ -1,4 +1,4 @@
-"""Dummies by coins of all users: the table of the specification, and where the authors' search finds too few."""
+"""Dummies by coins of all users: the table of the specification, and settings where the authors' search fails."""
 
 import math
 

@@ -1,4 +1,4 @@
-"""Both counters of correlated noise together: the full table of messages, and the numbers of the specification."""
+"""Correlated noise on both counters: the full table of messages, and numbers of the specification."""
 
 import math
 
@@ -23,7 +23,7 @@ def pair_profile(noise):
 
 
 def by_messages(eps, noise, size):
-    """The hockey stick of the four message counts of two counters, from the laws of their noises."""
+    """Return the divergence of two counters' four message counts, from the laws of the noise."""
     q, z = math.exp(-noise.eps_geometric), np.arange(size)
     alone = (1 - q) * q**z
     pairs = nbinom.pmf(z, noise.shape, -math.expm1(-noise.decay)) if noise.shape else (z == 0).astype(float)

@@ -1,4 +1,4 @@
-"""Searches for the best share of messages that are kept."""
+"""Searches for the best share of kept messages."""
 
 import numpy as np
 import pytest

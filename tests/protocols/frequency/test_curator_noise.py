@@ -1,4 +1,4 @@
-"""Reference lines of a histogram: variances, both neighboring relations, messages of a secure sum."""
+"""Reference lines of a histogram: variances, both neighboring relations, and messages of a secure sum."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def calibrated(name, relation="replace_one", n=N, k=K, eps=1.0, delta=1e-8):
 
 @pytest.mark.parametrize("name", ["central_laplace", "central_gaussian", "skellam"])
 def test_of_two_values_one_count_is_released(name):
-    """The second count is n minus the first under replacement: the error is that of a sum of bits."""
+    """Under replacement the second count is n minus the first, so that the error equals the error of a sum of bits."""
     where = Budget(1.0, 1e-8), Fixed(N - 1)
     bits = get("summation", name).calibrate(*where, Summation(1))
     protocol = calibrated(name, k=2)
@@ -41,7 +41,7 @@ def test_of_two_values_one_count_is_released(name):
 
 
 def test_both_relations_are_drawn_by_one_mechanism():
-    """Under add or remove the same noise is worth more."""
+    """Under add-remove the same noise gives a smaller eps."""
     for name in ("central_laplace", "central_gaussian", "skellam"):
         more, less = (calibrated(name, relation) for relation in ("replace_one", "add_remove"))
         assert more.parameters()["noise_variance"] > 1.5 * less.parameters()["noise_variance"]

@@ -1,4 +1,4 @@
-"""Dummy points and the privacy blanket: the specified errors and messages, exact laws, and guarantees for few users."""
+"""Dummy points under the privacy blanket: specified errors and messages, exact laws, and guarantees for few users."""
 
 import itertools
 import math
@@ -59,7 +59,7 @@ def test_theorem_on_the_error_of_pure_dump_is_exact_and_that_of_mix_dump_lacks_a
 
 
 def message_law(protocol, inputs):
-    """Probabilities of the counts of all messages, by adding one message after another."""
+    """Return the probabilities of all messages' counts, by adding one message at a time."""
     k, n = protocol.domain_size, len(inputs)
     response = protocol.response
     laws = {(0,) * k: 1.0}
@@ -97,7 +97,7 @@ def small_protocols():
 
 
 def chi_square(rows, law):
-    """p-value of observed outcomes against their probabilities; the rare ones are pooled."""
+    """Return the p-value of observed outcomes for given probabilities; rare outcomes are merged."""
     outcomes = sorted(law, key=law.get)
     place = {outcome: i for i, outcome in enumerate(outcomes)}
     seen = np.bincount([place[tuple(row)] for row in rows.tolist()], minlength=len(place))
@@ -110,7 +110,7 @@ def chi_square(rows, law):
 
 @pytest.mark.parametrize("protocol", list(small_protocols()), ids=str)
 def test_both_levels_have_the_exact_law(protocol):
-    """False alarms: 1e-6 for each of the two tests of six protocols."""
+    """The false-alarm rate is 1e-6 for each of two tests of six protocols."""
     counts = np.array([2, 0, 2])
     law = message_law(protocol, [0, 0, 2, 2])
     assert sum(law.values()) == pytest.approx(1)
@@ -154,7 +154,7 @@ def test_chunks_of_users_send_what_all_of_them_do():
 
 
 def test_multinomial_dummies_of_large_domains():
-    """Mean squared error of simulated runs; false alarms about 1e-6 at five standard errors."""
+    """The mean squared error of simulations has a false-alarm rate of about 1e-6 at five standard errors."""
     n, k = 50_000, 200
     counts = np.tile(uniform_counts(n, k), (400, 1))
     for name in FIXED:
@@ -168,7 +168,7 @@ def test_multinomial_dummies_of_large_domains():
 
 
 def truth(protocol, n, eps):
-    """The exact delta against the analyzer, worst over all inputs of the others and both directions."""
+    """Return the exact delta against the analyzer, over all inputs of the others and both directions."""
     worst = 0.0
     for others in itertools.combinations_with_replacement(range(protocol.domain_size), n - 1):
         views = [message_law(protocol, (own, *others)) for own in (0, 1)]

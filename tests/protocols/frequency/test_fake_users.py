@@ -1,4 +1,4 @@
-"""Fake users: numbers of the specification, the divergence by enumeration, and what linked rows cost."""
+"""Fake users: numbers of the specification, the divergence by enumeration, and the cost of linked rows."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from shuffledp.protocols.frequency.fake_users import (
 
 
 def row_law(value: int | None, k: int, q: float) -> dict[tuple[int, ...], float]:
-    """Rows of k bits, that of the value set, each flipped with probability q."""
+    """Return the law of a row of k bits with the value's bit set, if each bit is flipped with probability q."""
     return {
         bits: math.prod(1 - q if bit == (v == value) else q for v, bit in enumerate(bits))
         for bits in itertools.product((0, 1), repeat=k)
@@ -27,7 +27,7 @@ def row_law(value: int | None, k: int, q: float) -> dict[tuple[int, ...], float]
 
 
 def shuffled(laws: list[dict[tuple[int, ...], float]]) -> Counter[tuple[tuple[int, ...], ...]]:
-    """Law of the unordered rows."""
+    """Return the law of the unordered rows."""
     view: Counter[tuple[tuple[int, ...], ...]] = Counter({(): 1.0})
     for law in laws:
         grown: Counter[tuple[tuple[int, ...], ...]] = Counter()
@@ -39,7 +39,7 @@ def shuffled(laws: list[dict[tuple[int, ...], float]]) -> Counter[tuple[tuple[in
 
 
 def true_delta(eps: float, k: int, q: float, fakes: int, others: tuple[int, ...]) -> float:
-    """Divergence of all rows when user 1 holds 0 or 1."""
+    """Return the divergence of all rows between user 1's values 0 and 1."""
     rest = [row_law(None, k, q)] * fakes + [row_law(v, k, q) for v in others]
     views = [shuffled([row_law(v, k, q), *rest]) for v in (0, 1)]
     rows = sorted(views[0])

@@ -1,4 +1,4 @@
-"""Hashed balls into bins: what messages count for, and the errors of the specification."""
+"""Hashed balls into bins: values that messages count for, and errors of the specification."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_a_message_counts_for_all_values_of_its_bin(bins):
 
 @pytest.mark.parametrize("seed", [3, 4])
 def test_counts_of_few_values_have_the_joint_law(monkeypatch, seed):
-    """Values of a bin shut each other out: counts that were drawn one by one were found out with every other seed."""
+    """Values in one bin exclude each other; independent draws of the counts fail for every second seed."""
     monkeypatch.setattr(statistics, "SEED", seed)
     protocol = get("frequency", "hashed_balls_into_bins")
     case = Case(Budget(1.0, 1e-3), Binomial(236, 0.25), Frequency(5), "exact", (30, 0, 1, 15, 14))

@@ -1,4 +1,4 @@
-"""The local budget of mixDUMP with the least error."""
+"""Local budget of mixDUMP with the least error."""
 
 from __future__ import annotations
 

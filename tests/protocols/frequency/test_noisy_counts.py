@@ -26,7 +26,7 @@ def test_only_one_of_them_does_without_delta():
 
 
 def test_of_two_values_each_is_one_of_the_two_that_change():
-    """Then the others' sampled messages are noise on both, and the exact delta of lone counts is a bound."""
+    """The others' sampled messages then randomize both counts, and the exact delta of single counts is a bound."""
     assert calibrated("s1geo", k=2).guarantee == "upper"
     assert calibrated("s1geo", k=2).privacy_profile().kind == "upper"
     assert calibrated("sbin", n=100, k=3, beta=0.5).guarantee == "exact"
@@ -34,7 +34,7 @@ def test_of_two_values_each_is_one_of_the_two_that_change():
 
 
 def test_the_sampler_is_that_of_the_law_and_not_of_a_table_that_ends():
-    """Wrong once in a million by chance; the seed is fixed."""
+    """The false-alarm rate is one in a million; the seed is fixed."""
     protocol = calibrated("sageo", n=50, k=40_000, eps=1.5, delta=1e-3, beta=0.8)
     noise, rng = protocol.law, np.random.default_rng(3)
     drawn = protocol.draw_noise(np.array([50, 50]), rng).ravel()

@@ -1,4 +1,4 @@
-"""One-sided negative binomial noise: sums over both counts and the table of the specification."""
+"""One-sided negative binomial noise: sums over both counts, and the table of the specification."""
 
 import math
 

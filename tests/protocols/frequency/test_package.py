@@ -1,4 +1,4 @@
-"""SOLH, truncation, private-coin, public-coin, correlated noise: estimators, exact fast laws and closed forms."""
+"""SOLH, truncation, private-coin, public-coin and correlated noise: estimators, exact fast laws and closed forms."""
 
 import itertools
 import math
@@ -66,13 +66,13 @@ def calibrated(name, n, k, eps, accounting="printed", delta=1e-6, **options):
 
 
 def simulated(protocol, counts, repeats, seed=0):
-    """Squared errors of all repeats by the fast law, (R, k)."""
+    """Return the squared errors of all repeats by the fast law, (R, k)."""
     who = Participants.from_counts(np.tile(counts, (repeats, 1)))
     return (protocol.simulate(who, rng(seed)) - who.truth) ** 2
 
 
 def by_messages(protocol, counts, repeats, seed=1):
-    """Aggregates of the message level, (R, A)."""
+    """Return aggregates of the message level, (R, A)."""
     users = Users(np.repeat(np.arange(len(counts)), counts))
     public, source = Public(np.array([sum(counts)])), rng(seed)
     rows = [protocol.simulate_messages(users, public, source).ravel() for _ in range(repeats)]
@@ -80,9 +80,10 @@ def by_messages(protocol, counts, repeats, seed=1):
 
 
 def assert_same_law(slow, fast):
-    """Means, and centred products of two and of three counts, within five standard errors (6e-7 each, if normal).
+    """Check means, and centered products of two and three counts, within five standard errors (6e-7 each, if normal).
 
-    Three, since two values of the private-coin protocol are independent in a uniform tuple, but not three.
+    Products of three are necessary: in a uniform tuple of the private-coin protocol, two values are independent, but
+    three are not.
     """
     for order in (1, 2, 3):
         a, b = (products(x - fast.mean(axis=0), order) for x in (slow, fast))

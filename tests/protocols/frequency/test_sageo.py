@@ -21,7 +21,7 @@ LAWS = [
 
 
 def pmf(noise, size=4000):
-    """The definition, over 0, 1, .., made to sum to 1."""
+    """Return the normalized law over 0, 1, .. by its definition."""
     z = np.arange(size)
     below = noise.left ** np.maximum(noise.turn - z, 0.0)
     law = np.where(z < noise.turn, below, noise.right ** np.maximum(z - noise.turn, 0.0))
@@ -68,7 +68,7 @@ def test_the_mode_is_the_least_that_suffices(delta, beta):
 
 
 def test_the_printed_mode_gives_one_count_half_of_the_budget():
-    """Of the two directions only one leaks, so that twice the delta of one count is given away."""
+    """Only one of the two directions leaks, so that twice the delta of one count is unused."""
     for eps, delta, beta in ((0.2, 1e-6, 1.0), (1.0, 1e-6, 0.8), (3.0, 1e-3, 1.0)):
         found = sageo_dummies(1_000, 10, eps, delta, accounting="printed", beta=beta)
 
@@ -113,7 +113,7 @@ def test_bad_input_is_refused(arguments, message):
 
 
 def delta_in_digits(right, left, below, noise, eps, size=60):
-    """Delta of the two counts for a law given by both ratios and the mass below nu, in 40 digits."""
+    """Return delta of the two counts for a law with both ratios and the mass below nu, with 40 digits."""
     with mpmath.workdps(40):
         downs = [left**j for j in range(noise.turn)][::-1]
         law = [below * x / mpmath.fsum(downs) for x in downs]
@@ -127,7 +127,7 @@ def delta_in_digits(right, left, below, noise, eps, size=60):
 
 @pytest.mark.parametrize(("n", "eps", "beta"), [(3, 20.0, None), (3, 12.0, 0.9999), (1000, 2.0, None)])
 def test_the_law_that_is_drawn_has_the_delta_of_the_profile(n, eps, beta):
-    """Probabilities of 1e-5 that were rounded to 2^-53 of 1 made delta ten times as large at eps = 20."""
+    """Rounding probabilities of 1e-5 to 2^-53 of 1 once made delta ten times as large at eps = 20."""
     noise = sageo_dummies(n, 3, eps, 1e-12, beta=beta)
     right, left, below = (mpmath.exp(-rate) for rate in noise.rates)
     assert delta_in_digits(right, left, below, noise, eps) == pytest.approx(noise.delta(eps), rel=1e-3)

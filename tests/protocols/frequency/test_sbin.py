@@ -12,7 +12,7 @@ from shuffledp.protocols.frequency.sbin import BinomialDummies, fair_coins, sbin
 
 
 def double_sum(coins, share, eps):
-    """The hockey stick over both counts."""
+    """Return the hockey-stick divergence over both counts."""
     law = np.append(binom.pmf(np.arange(coins + 1), coins, 0.5), 0.0)
     held = (1 - share) * law + share * np.append(0.0, law[:-1])
     return np.maximum(np.outer(held, law) - math.exp(eps) * np.outer(law, held), 0).sum()
@@ -49,7 +49,7 @@ def test_fair_coins_are_the_two_bins_at_one_half():
 
 @pytest.mark.parametrize(("eps", "delta", "beta"), [(4.0, 0.3, 0.1), (0.5, 0.1, 0.05), (2000.0, 1e-6, 1.0)])
 def test_the_closed_form_holds_at_its_corners(eps, delta, beta):
-    """As few as no coins, where keeping so few messages is enough."""
+    """The corners include no coins, if so few messages are kept that no noise is necessary."""
     printed = sbin_dummies(10, 2, eps, delta, accounting="printed", beta=beta)
     assert printed.delta(eps) <= delta
     assert sbin_dummies(10, 2, eps, delta, beta=beta).coins <= printed.coins

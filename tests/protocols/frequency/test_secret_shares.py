@@ -1,4 +1,4 @@
-"""The multi-message protocols: numbers of the paper's setting, both levels of simulation, decoding, refusals."""
+"""Multi-message protocols: numbers of the paper's setting, both levels of simulation, decoding and rejections."""
 
 import math
 
@@ -35,7 +35,7 @@ def calibrated(name, eps=1.0, delta=1e-3, population=TWENTY, **options):
 
 
 def polya_delta(shape, eps):
-    """Hockey stick of the noise and the noise shifted by 1, from the transform of its law."""
+    """Return the divergence of the noise and its shift by 1, from the transform of the law."""
     length = 2**12
     angle = 2 * np.pi * np.arange(length // 2 + 1) / length
     a = math.exp(-eps)
@@ -90,7 +90,7 @@ def test_shares_add_up_to_what_was_split(order, count):
 
 
 def test_every_share_is_uniform():
-    """Chi-square over 10 cells, each of 5 columns: false alarm 1e-6 each at this seed."""
+    """The chi-square test has 10 cells for each of 5 columns, with a false-alarm rate of 1e-6 each."""
     parts = shares.split(np.full(40_000, 3), 5, 10, rng(2))
     for column in parts.T:
         counts = np.bincount(column, minlength=10)
@@ -145,7 +145,7 @@ def test_foreign_messages_are_refused():
 
 @pytest.mark.parametrize("name", NAMES)
 def test_sum_of_the_users_noise_has_the_fast_law(name):
-    """Kolmogorov-Smirnov at small n (conservative for integers), false alarm 1e-6; variance within 5 errors."""
+    """Kolmogorov-Smirnov at small n is conservative for integers; the variance may differ by 5 standard errors."""
     from scipy.stats import ks_2samp
 
     for eps in (0.3, 5.0):
@@ -165,7 +165,7 @@ def test_sum_of_the_users_noise_has_the_fast_law(name):
 
 
 def test_printed_group_order_destroys_the_estimate():
-    """Errata E26: at small eps the printed order is the precision itself and the sum is uniform garbage."""
+    """Erratum RP-N26: at small eps the printed order is the precision, and the sum is uniform."""
     population = Binomial(48841, 0.01)
     counts = np.tile([[300, 190]], (2000, 1))
     printed = calibrated("multi_expected", 0.001, 1e-5, population, accounting="printed", order="printed")
@@ -223,7 +223,7 @@ def test_share_forms_in_order_of_cost(name):
 
 
 def brute_delta(pmf_of, shift, eps):
-    """Hockey stick of a law on the integers and its shift, given as pmf on -K..K."""
+    """Return the divergence of a law on the integers -K..K and its shift."""
     p = np.pad(pmf_of, (0, shift))
     q = np.pad(pmf_of, (shift, 0))
     return float(np.maximum(p - math.exp(eps) * q, 0).sum())
@@ -266,7 +266,7 @@ def test_total_delta_is_within_the_budget_and_not_far_below(name):
 
 
 def test_printed_bound_on_the_population_overspends_a_tiny_delta():
-    """Errata E16: harmless at the paper's delta of 1e-5, since privacy fails slowly, but not in general."""
+    """Erratum RP-E16: this is harmless at the paper's delta of 1e-5, as privacy degrades slowly, but not in general."""
     population = Binomial(48841, 0.01)
 
     def spent(eps, delta, accounting):
@@ -309,7 +309,7 @@ def test_balle_shares_need_nineteen_users():
 
 
 def summed_delta(n, tau, eps, shift):
-    """Hockey stick of the sum of n discrete Gaussian variables and its shift, by adding up their laws."""
+    """Return the divergence of the sum of n discrete Gaussian variables and its shift, by convolution."""
     reach = math.ceil(40 * tau) + 2
     one = np.exp(-(np.arange(-reach, reach + 1) ** 2) / (2 * tau**2))
     one /= one.sum()
@@ -322,7 +322,7 @@ def summed_delta(n, tau, eps, shift):
 
 @pytest.mark.parametrize("law", [Fixed(0), Fixed(1), Fixed(7), Binomial(9, 0.5)], ids=repr)
 def test_calibrated_integer_noise_meets_its_delta_where_its_normal_limit_does_not(law):
-    """MULTI-EXPECTED with tau from a normal law alone has up to 1.8 times its delta."""
+    """With tau from a normal law alone, MULTI-EXPECTED has up to 1.8 times its delta."""
     window, estimated = law.window(), []
     for eps, delta in ((0.2, 1e-6), (1.0, 1e-3), (1.0, 1e-6), (4.0, 0.1), (8.0, 1e-3)):
         protocol = get("frequency", "multi_expected").calibrate(Budget(eps, delta), law, Frequency(2))

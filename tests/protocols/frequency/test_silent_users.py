@@ -1,4 +1,4 @@
-"""Silent users: sums over both counts, the numbers of the specification, and the search for the best rate."""
+"""Silent users: sums over both counts, numbers of the specification, and the search for the best rate."""
 
 import math
 
@@ -32,7 +32,7 @@ def test_no_rate_on_a_grid_is_better_than_the_one_that_is_found(n, k, eps, delta
 
 
 def test_the_best_rate_is_found_on_either_side_of_a_hump():
-    """Where values are rare the error has several minima: about 9 at p = 0.15, and 1000 n / k at p = delta."""
+    """For rare values the error has several minima: about 9 at p = 0.15, and 1000 n / k at p = delta."""
     rates, best = np.geomspace(1e-3, 1, 30), []
     for k in (10**5, 10**6):
         errors = [silent_report(1_000, k, 1.0, 1e-3, rate=rate).variance(1_000 / k) for rate in rates]

@@ -1,4 +1,4 @@
-"""Subset selection: what is sent, and the law of the counts."""
+"""Subset selection: the messages, and the law of the counts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from shuffledp.tasks import Budget, Frequency, Users
 
 @pytest.mark.parametrize(("k", "size", "counts"), [(5, 2, (20, 0, 1, 9, 0)), (12, 7, (9, *[1] * 11))])
 def test_subsets_of_several_values_conform(k, size, counts):
-    """(12, 7) has too many subsets to be listed."""
+    """For (12, 7) there are too many subsets to list."""
     protocol = get("frequency", "subset_selection")
     options = (("size", size),)
     case = Case(Budget(2.0, 0.05), Fixed(sum(counts) - 1), Frequency(k), "exact", counts, options)
@@ -58,7 +58,7 @@ def test_rates_are_those_of_all_subsets(k: int, d: int) -> None:
 
 @pytest.mark.parametrize(("k", "d"), [(4, 2), (5, 3), (6, 1)])
 def test_the_blanket_is_that_of_the_accountant(k: int, d: int) -> None:
-    """Which adds up losses on a fine grid, for any randomizer."""
+    """The accountant adds losses on a fine grid, for any randomizer."""
     for n, eps in [(2, 0.4), (60, 0.5)]:
         got = subset_delta(eps, n, SubsetReport(k, d, 1.5))
         want = blanket_randomizer_delta(SubsetSelection(1.5, k, d), n, eps)

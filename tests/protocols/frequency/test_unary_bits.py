@@ -1,4 +1,4 @@
-"""Rows of bits: errors of the specification, and what is sent."""
+"""Rows of bits: errors of the specification, and the messages."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_clones_need_more_noise_than_the_blanket_of_rows():
 
 @pytest.mark.parametrize(("eps", "third", "worst"), [(0.2, 711.2, 753.6), (1.0, 42.60, 49.97)])
 def test_proven_flips_are_nearly_those_of_the_worst_data_set_known(eps, third, worst):
-    """The numbers of the specification, for a third value and for the worst data set known."""
+    """The numbers of the specification are for a third value and for the worst known data set."""
     n = 10**5
     made = {
         chosen: calibrated("fragmented_rappor", n, 50, eps, calibration=chosen)

@@ -1,4 +1,4 @@
-"""Rows of bits: the blanket by enumeration, the identity with local hashing, and the best rates."""
+"""Rows of bits: the blanket by enumeration, equality with local hashing, and the best rates."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def row_law(value: int, k: int, p: float, q: float) -> dict[tuple[int, ...], flo
 
 
 def shuffled(laws: list[dict[tuple[int, ...], float]]) -> Counter[tuple[tuple[int, ...], ...]]:
-    """Law of the unordered rows of three users."""
+    """Return the law of three users' unordered rows."""
     view: Counter[tuple[tuple[int, ...], ...]] = Counter()
     for sent in itertools.product(*(law.items() for law in laws)):
         view[tuple(sorted(row for row, _ in sent))] += float(np.prod([chance for _, chance in sent]))
@@ -91,7 +91,7 @@ def test_no_other_rate_is_much_better(n: int, k: int, eps: float, delta: float) 
     [(1, 3, 1.458, 0.0538), (1, 10, 1.458, 0.3), (3, 2, 1.0, 0.3), (3, 1000, 8.0, 1e-6)],
 )
 def test_a_handful_of_users_has_free_rates(n: int, k: int, eps: float, delta: float) -> None:
-    """The least estimate may stand at an end, with dips that are far worse; parabolas may point far away."""
+    """The least estimate may be at an end beside minima that are far worse, and parabolas may lead far away."""
     free = row_rates(n, k, eps, delta, form="best", bound="blanket")
     assert rows_profile(n, free).delta(eps) <= delta * (1 + 1e-9)
     for form in ("symmetric", "optimized"):

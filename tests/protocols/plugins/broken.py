@@ -1,4 +1,4 @@
-"""Baselines with one fault each; every one of them has to be caught by the check that its test names."""
+"""Baselines with one fault each; the check that a test names must find the fault."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from shuffledp.protocols.frequency.non_adaptive import NonAdaptive
 
 @dataclass(frozen=True)
 class Biased(Amplified):
-    """Forgets that randomized response also says 1 for some who hold 0."""
+    """Estimator that ignores wrong reports of users with 0."""
 
     def estimate(self, aggregate, public):
         return aggregate / public.n_users[:, None] / self.response.keep
@@ -24,7 +24,7 @@ class Biased(Amplified):
 
 @dataclass(frozen=True)
 class ForgetsDummies(NonAdaptive):
-    """Takes the dummies for users."""
+    """Estimator that counts dummies as users."""
 
     @classmethod
     def calibrate(cls, budget, population, task, *, accounting="printed"):
@@ -39,7 +39,7 @@ class ForgetsDummies(NonAdaptive):
 
 @dataclass(frozen=True)
 class WrongMean(Amplified):
-    """The fast law forgets the lies."""
+    """Fast law without the wrong reports."""
 
     def sample_aggregate(self, participants, rng):
         return rng.binomial(participants.counts, self.response.keep)
@@ -47,7 +47,7 @@ class WrongMean(Amplified):
 
 @dataclass(frozen=True)
 class WrongSpread(Amplified):
-    """The fast law rounds the mean instead of drawing."""
+    """Fast law that rounds the mean instead of drawing."""
 
     def sample_aggregate(self, participants, rng):
         drawn = super().sample_aggregate(participants, rng)
@@ -56,7 +56,7 @@ class WrongSpread(Amplified):
 
 @dataclass(frozen=True)
 class WrongCorrelation(Amplified):
-    """The fast law draws every count on its own: right coordinate by coordinate, wrong together."""
+    """Fast law with independent counts: right marginal laws, but a wrong joint law."""
 
     def sample_aggregate(self, participants, rng):
         k = self.domain_size
@@ -67,7 +67,7 @@ class WrongCorrelation(Amplified):
 
 @dataclass(frozen=True)
 class WrongShape(Amplified):
-    """The fast law has a right mean and variance but a normal's tails, cut to two points."""
+    """Fast law with the right mean and variance, but only two values."""
 
     def sample_aggregate(self, participants, rng):
         drawn = super().sample_aggregate(participants, rng).astype(float)
@@ -79,7 +79,7 @@ class WrongShape(Amplified):
 
 @dataclass(frozen=True)
 class WrongVariance(Amplified):
-    """The formula is short of a tenth."""
+    """Variance formula that is 10 % too small."""
 
     def expected_variance(self, participants):
         return 0.9 * super().expected_variance(participants)
@@ -87,7 +87,7 @@ class WrongVariance(Amplified):
 
 @dataclass(frozen=True)
 class WrongVarianceShape(Amplified):
-    """One number per repeat instead of one per value."""
+    """Variance with one number per repeat instead of one per value."""
 
     def expected_variance(self, participants):
         return super().expected_variance(participants).mean(axis=1)
@@ -95,7 +95,7 @@ class WrongVarianceShape(Amplified):
 
 @dataclass(frozen=True)
 class LyingCost(Amplified):
-    """Sends every report twice and says once."""
+    """Encoder that sends two copies of every report, with the stated cost of one."""
 
     def encode(self, users, rng):
         sent = super().encode(users, rng)
@@ -104,7 +104,7 @@ class LyingCost(Amplified):
 
 @dataclass(frozen=True)
 class LyingBits(Amplified):
-    """Says that five values fit into one bit."""
+    """Messages with five values, with the stated cost of one bit."""
 
     def cost(self):
         return Cost(1.0, 1.0)
@@ -112,7 +112,7 @@ class LyingBits(Amplified):
 
 @dataclass(frozen=True)
 class LyingMost(BallsIntoBins):
-    """Says that no user sends more than two messages."""
+    """Wrong declaration that no user sends more than two messages."""
 
     def cost(self):
         return replace(super().cost(), most_messages=2.0)
@@ -120,7 +120,7 @@ class LyingMost(BallsIntoBins):
 
 @dataclass(frozen=True)
 class LyingDummies(NonAdaptive):
-    """Adds twenty dummies and says none."""
+    """Shuffler that adds twenty dummies, with the stated cost of none."""
 
     @classmethod
     def calibrate(cls, budget, population, task, *, accounting="printed"):
@@ -132,7 +132,7 @@ class LyingDummies(NonAdaptive):
 
 @dataclass(frozen=True)
 class OverClaimed(Amplified):
-    """Spends a tenth more than the accounting allows."""
+    """Protocol whose actual eps exceeds the claim by a tenth."""
 
     @classmethod
     def calibrate(cls, budget, population, task, *, accounting="printed"):
@@ -142,7 +142,7 @@ class OverClaimed(Amplified):
 
 @dataclass(frozen=True)
 class WritesCounts(Amplified):
-    """Adds something to the participants' counts in place."""
+    """Method that changes the participants' counts in place."""
 
     def sample_aggregate(self, participants, rng):
         participants.counts[:, 0] += 1
@@ -151,7 +151,7 @@ class WritesCounts(Amplified):
 
 @dataclass(frozen=True)
 class WritesAggregate(Amplified):
-    """Corrects the aggregate in place."""
+    """Method that changes the aggregate in place."""
 
     def estimate(self, aggregate, public):
         estimate = super().estimate(aggregate, public)
@@ -161,7 +161,7 @@ class WritesAggregate(Amplified):
 
 @dataclass(frozen=True)
 class OwnGenerator(Amplified):
-    """Ignores the generator that it is given."""
+    """Method that ignores the given generator."""
 
     def encode(self, users, rng):
         return super().encode(users, np.random.default_rng())
@@ -169,7 +169,7 @@ class OwnGenerator(Amplified):
 
 @dataclass(frozen=True)
 class GlobalGenerator(Amplified):
-    """Draws from numpy's global state, and does not even use what it drew."""
+    """Method that draws from numpy's global state without using the draw."""
 
     def encode(self, users, rng):
         np.random.random()  # noqa: NPY002
@@ -178,7 +178,7 @@ class GlobalGenerator(Amplified):
 
 @dataclass(frozen=True)
 class OrderDependent(Amplified):
-    """Looks at the first message."""
+    """Aggregate that depends on the first message."""
 
     def aggregate(self, messages):
         return super().aggregate(messages) + int(messages.payload[0])
@@ -186,7 +186,7 @@ class OrderDependent(Amplified):
 
 @dataclass(frozen=True)
 class NotAdditive(Amplified):
-    """Normalises within each chunk."""
+    """Aggregate that is normalized within each chunk."""
 
     def aggregate(self, messages):
         return super().aggregate(messages) / len(messages)
@@ -194,7 +194,7 @@ class NotAdditive(Amplified):
 
 @dataclass(frozen=True)
 class SharedRepeats(Amplified):
-    """Draws once and shows it for all repeats."""
+    """Fast law whose draw all repeats share."""
 
     def sample_aggregate(self, participants, rng):
         drawn = super().sample_aggregate(participants, rng)
@@ -203,7 +203,7 @@ class SharedRepeats(Amplified):
 
 @dataclass(frozen=True)
 class MixesRepeats(Amplified):
-    """Uses the mean number of users of all repeats."""
+    """Estimate from the mean number of users over all repeats."""
 
     def estimate(self, aggregate, public):
         mean = np.full_like(public.n_users, public.n_users.mean())
@@ -212,7 +212,7 @@ class MixesRepeats(Amplified):
 
 @dataclass(frozen=True)
 class AcceptsAnything(Amplified):
-    """Does not look at the accounting."""
+    """Calibration that does not check the accounting."""
 
     @classmethod
     def calibrate(cls, budget, population, task, *, accounting="printed"):
@@ -221,7 +221,7 @@ class AcceptsAnything(Amplified):
 
 @dataclass(frozen=True)
 class WeakestLevel(Amplified):
-    """Meets only the largest of several eps."""
+    """Calibration that meets only the largest of several eps."""
 
     @classmethod
     def calibrate(cls, budget, population, task, *, accounting="printed"):
@@ -232,7 +232,7 @@ class WeakestLevel(Amplified):
 
 @dataclass(frozen=True)
 class NotHashable(Amplified):
-    """Keeps an array."""
+    """Protocol with an array as a field."""
 
     weights: list[float] = None
 
@@ -244,14 +244,14 @@ class NotHashable(Amplified):
 
 @dataclass(frozen=True)
 class BareText(Amplified):
-    """A missing comma: the accountings are a text, not a tuple."""
+    """Missing comma: the accountings are a text instead of a tuple."""
 
     accountings = "printed"
 
 
 @dataclass(frozen=True)
 class NeverFeasible(Amplified):
-    """Has no parameters for any setting."""
+    """Protocol without parameters for any setting."""
 
     @classmethod
     def calibrate(cls, budget, population, task, *, accounting="printed"):
@@ -262,7 +262,7 @@ class NeverFeasible(Amplified):
 
 @dataclass(frozen=True)
 class BareCoin(ProtocolBase):
-    """A coin of its own for bits, with a declared local budget: the planted errors change what it spends."""
+    """Bits by randomized response with a declared local budget; subclasses change the actual budget."""
 
     eps_local: float
 
@@ -299,7 +299,7 @@ class BareCoin(ProtocolBase):
 
 @dataclass(frozen=True)
 class NoProfile(BareCoin):
-    """Spends 1.5 times the budget, declares what it spends, and has no profile."""
+    """Protocol without a profile that uses and declares 1.5 times the budget."""
 
     @classmethod
     def calibrate(cls, budget, population, task, *, accounting="exact"):
@@ -308,7 +308,7 @@ class NoProfile(BareCoin):
 
 @dataclass(frozen=True)
 class FaithlessEncoder(BareCoin):
-    """Its profile is of the calibrated local budget, its encoder spends 1.5 times that."""
+    """Profile for the calibrated local budget, with an encoder that uses 1.5 times this budget."""
 
     others: int = 0
 
@@ -325,7 +325,7 @@ class FaithlessEncoder(BareCoin):
 
 @dataclass(frozen=True)
 class TwiceTheBudget(BareCoin):
-    """Calibrated to twice the eps that is asked for, and labeled exact."""
+    """Calibration to twice the requested eps, with the label exact."""
 
     guarantee = "exact"
 

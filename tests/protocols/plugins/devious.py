@@ -1,4 +1,4 @@
-"""Baselines with a fault each that is hard to see; every one has to be caught by what its test names."""
+"""Baselines with one hidden fault each; the check that a test names must find the fault."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from shuffledp.protocols import Cost, Messages, ProtocolBase
 
 @dataclass(frozen=True)
 class Sound(ProtocolBase):
-    """Randomized response among shuffled others."""
+    """Randomized response amplified by the other users' shuffled reports."""
 
     domain_size: int
     eps_local: float
@@ -73,7 +73,7 @@ class Sound(ProtocolBase):
 
 
 class _MessagesAlone:
-    """No fast law and no formula that would give the fault away."""
+    """Protocol without a fast law or a formula that could reveal the fault."""
 
     sample_aggregate = ProtocolBase.sample_aggregate
     expected_variance = ProtocolBase.expected_variance
@@ -93,7 +93,7 @@ class ManyBits(Sound):
 
 @dataclass(frozen=True)
 class ClearValue(_MessagesAlone, Sound):
-    """Who holds 7 says so."""
+    """Encoder that reveals users with value 7."""
 
     def encode(self, users, rng):
         return Messages(np.where(users.values == 7, users.values, self.respond(users.values, rng)))
@@ -101,7 +101,7 @@ class ClearValue(_MessagesAlone, Sound):
 
 @dataclass(frozen=True)
 class ClearSometimes(_MessagesAlone, Sound):
-    """One report in five hundred is marked and true."""
+    """Encoder that marks one report in five hundred, which is then true."""
 
     @property
     def alphabet_size(self):
@@ -117,7 +117,7 @@ class ClearSometimes(_MessagesAlone, Sound):
 
 @dataclass(frozen=True)
 class ClearPair(_MessagesAlone, Sound):
-    """Who holds 3 or 4 says so, and no local budget is declared."""
+    """Encoder that reveals users with values 3 or 4, without a declared local budget."""
 
     def parameters(self):
         return {}
@@ -129,7 +129,7 @@ class ClearPair(_MessagesAlone, Sound):
 
 @dataclass(frozen=True)
 class TwiceForMany(Sound):
-    """With many users twice the budget is spent, and declared."""
+    """Protocol that uses and declares twice the budget for many users."""
 
     @classmethod
     def spent(cls, budget, population):
@@ -138,7 +138,7 @@ class TwiceForMany(Sound):
 
 @dataclass(frozen=True)
 class NoiseShares(_MessagesAlone, Sound):
-    """Everybody adds a share of the noise: the sum is private, and the messages behind a shuffler are not."""
+    """Shares of noise from all users: the sum is private, but the messages behind a shuffler are not."""
 
     sigma: float = field(default=2.0, kw_only=True)
     biased = False
@@ -159,7 +159,7 @@ class NoiseShares(_MessagesAlone, Sound):
 
 @dataclass(frozen=True)
 class TwoMessagesLocally(_MessagesAlone, Sound):
-    """Relies on others, but says that nobody has to be trusted; an empty message hides the report."""
+    """Protocol that relies on others but declares the local model; an empty message hides the report."""
 
     trust = "local"
 
@@ -183,7 +183,7 @@ class TwoMessagesLocally(_MessagesAlone, Sound):
 
 @dataclass(frozen=True)
 class FirstInTheClear(_MessagesAlone, Sound):
-    """Forgets to randomize the first user of an array."""
+    """Encoder that does not randomize the first user of an array."""
 
     def encode(self, users, rng):
         sent = self.respond(users.values, rng)
@@ -193,7 +193,7 @@ class FirstInTheClear(_MessagesAlone, Sound):
 
 @dataclass(frozen=True)
 class LooksAtOthers(_MessagesAlone, Sound):
-    """Lies are drawn from what the others hold."""
+    """Encoder that draws false values from the other users' values."""
 
     def encode(self, users, rng):
         lies = rng.random(len(users)) < self.domain_size * self.lie
@@ -202,7 +202,7 @@ class LooksAtOthers(_MessagesAlone, Sound):
 
 @dataclass(frozen=True)
 class Numbered(_MessagesAlone, Sound):
-    """A message has the place of its sender, which the analyzer ignores."""
+    """Messages with the place of their sender, which the analyzer ignores."""
 
     def encode(self, users, rng):
         return Messages(np.column_stack((self.respond(users.values, rng), np.arange(len(users)))))
@@ -213,7 +213,7 @@ class Numbered(_MessagesAlone, Sound):
 
 @dataclass(frozen=True)
 class OwnDummies(_MessagesAlone, Sound):
-    """The shuffler adds messages, which the declared one does not."""
+    """Shuffler that adds messages although the declared shuffler does not."""
 
     def dummies(self, public, rng):
         return Messages(rng.integers(0, self.domain_size, 5))
@@ -221,7 +221,7 @@ class OwnDummies(_MessagesAlone, Sound):
 
 @dataclass(frozen=True)
 class NoPermutation(Sound):
-    """A shuffler that does not."""
+    """Shuffler that does not permute."""
 
     def shuffle(self, messages, public, rng):
         return messages
@@ -232,7 +232,7 @@ _CALLS = [0]
 
 @dataclass(frozen=True)
 class Drifting(_MessagesAlone, Sound):
-    """The budget depends on how often it was used."""
+    """Encoder whose budget depends on the number of its calls."""
 
     def encode(self, users, rng):
         _CALLS[0] += 1
@@ -241,7 +241,7 @@ class Drifting(_MessagesAlone, Sound):
 
 @dataclass(frozen=True)
 class NoNoise(_MessagesAlone, Sound):
-    """The true value, always."""
+    """Encoder that always sends the true value."""
 
     trust = "central"
 
@@ -251,7 +251,7 @@ class NoNoise(_MessagesAlone, Sound):
 
 @dataclass(frozen=True)
 class SlightlyWrongVariance(Sound):
-    """Five percent too small."""
+    """Variance that is 5 % too small."""
 
     def expected_variance(self, participants):
         return 0.95 * super().expected_variance(participants)
@@ -259,7 +259,7 @@ class SlightlyWrongVariance(Sound):
 
 @dataclass(frozen=True)
 class Unable(_MessagesAlone, Sound):
-    """Cannot encode."""
+    """Protocol that cannot encode."""
 
     def encode(self, users, rng):
         raise KeyError("no such")

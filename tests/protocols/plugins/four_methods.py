@@ -1,4 +1,4 @@
-"""A baseline as a user would write it: the four abstract methods and nothing else."""
+"""A baseline as a user writes it, with the four abstract methods only."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from shuffledp.protocols import Cost, Messages, ProtocolBase
 
 @dataclass(frozen=True)
 class Coin(ProtocolBase):
-    """Send the bit, or with some probability the outcome of a fair coin."""
+    """Bit that is replaced, with some probability, by a fair coin."""
 
     coin: float
 

@@ -1,4 +1,4 @@
-"""The two rounds of the segmented protocol: the announcement of privacy levels, and what it costs."""
+"""The two rounds of the segmented protocol: the announcement of privacy levels, and its cost."""
 
 import math
 from pathlib import Path
@@ -72,7 +72,7 @@ def test_any_frequency_protocol_announces(name):
 
 
 def test_estimates_use_the_noisy_histogram():
-    """Levels announced wrongly scale all estimates by a common factor, repeat by repeat."""
+    """A wrong announcement scales all estimates of a repeat by a common factor."""
     protocol = segmented({**FIRST, "eps": 0.05}, blankets=0.05)
     who = WHO(400)
     rng = np.random.default_rng(3)
@@ -98,7 +98,7 @@ def test_what_the_server_makes_of_noisy_shares():
 
 
 def dealt(repeats, rng):
-    """The users of `WHO`, levels dealt out at random in every repeat."""
+    """Return the users of `WHO`, with levels assigned at random in every repeat."""
     sizes = np.array(WHO.times) * len(WHO.sets)
     of_each = np.full(len(WHO.sets), sum(WHO.times))
     first = rng.multivariate_hypergeometric(of_each, sizes[0], repeats)
@@ -155,7 +155,7 @@ def test_the_bias_of_a_private_announcement_is_small():
 
 
 def test_checks_of_a_protocol_with_a_private_announcement():
-    """All but that of the mean: the noisy number of reports stands in the denominator."""
+    """All checks except the check of the mean apply, because the noisy number of reports is in the denominator."""
     found = get("sets", "segmented")
     case = conformance.Case(
         Budget((2.0, 4.0), 1e-2), Fixed(59), Sets(5, 2, 2), "printed",
@@ -181,7 +181,7 @@ def test_what_leaves_nothing_for_the_data_is_refused():
 
 
 def test_the_runner_expects_what_the_announced_levels_say():
-    """Expected and simulated errors agree for a split that is not even; the search sees the split."""
+    """Expected and simulated errors agree for an uneven split, which the search uses."""
     settings = load_settings(read_yaml(ROOT / "config/config.yaml"), ROOT)
     experiment = settings.papers["segmented"].experiments["uniform"]
     job = experiment.job("segmented_best", 7)

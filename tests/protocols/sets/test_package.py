@@ -1,4 +1,4 @@
-"""Protocols for set-valued data: numbers of the paper's settings, exact laws on tiny cases, and what is refused."""
+"""Protocols for sets: numbers of the paper's settings, exact laws of small cases, and rejections."""
 
 import itertools
 import math
@@ -29,7 +29,7 @@ SETTINGS = [(d, s, n) for d, s in ((17, 4), (128, 4), (128, 8)) for n in (5_000,
 
 
 def expected_participants(d, s, n, split):
-    """Expected holders when levels are assigned at random."""
+    """Return expected holders if levels are assigned at random."""
     share = MSNBC if d == 17 else np.full(d, s / d)
     sizes = np.array([level_sizes(split, n)], float)
     return Participants(Public(np.array([n]), sizes), sizes[:, :, None] * share, share[None, :])
@@ -47,7 +47,7 @@ def sse(name, d, s, n, split=SPLITS[0], accounting="printed", eps=EPS, **options
 
 
 def rounds_to(value, digits):
-    """The relative tolerance of a number that was rounded to so many significant digits."""
+    """Return the relative tolerance of a number with this many significant digits."""
     return 0.5 * 10.0 ** (1 - digits) * 10 ** math.floor(math.log10(value)) / value * 1.02
 
 
@@ -103,7 +103,7 @@ def test_best_numbers_of_blanket_messages(setting, numbers):
 
 @pytest.mark.parametrize("setting", SETTINGS)
 def test_gains_in_the_documentation(setting):
-    """Over the best competitor of the paper, by the paper's accounting."""
+    """The gains are over the paper's best competitor, by the paper's accounting."""
     d, s, n = setting
     data = "MSNBC" if d == 17 else f"{s} of {d} items"
     row = next(line for line in PAGE.read_text().splitlines() if line.startswith(f"| {data} | {n:,} |"))
@@ -117,7 +117,7 @@ def test_gains_in_the_documentation(setting):
 
 
 def test_equal_weights_suffer_from_liberal_users():
-    """Of SepMM, from S2 to S3, MSNBC with 5,000 users; SegMM gains."""
+    """SepMM loses from S2 to S3 on MSNBC with 5,000 users; SegMM gains."""
     found = [sse("separate", 17, 4, 5_000, split) for split in SPLITS[1:]]
     assert_allclose(found, [1.49e-3, 3.05e-3], rtol=4e-3)
 
@@ -158,7 +158,7 @@ def test_published_calibrations_of_balls_into_bins():
 
 
 def assert_follows(samples, law):
-    """Chi-square test of samples, (R, ..), against probabilities of tuples; false alarm FALSE_ALARM."""
+    """Check samples, (R, ..), against probabilities of tuples by a chi-square test with rate FALSE_ALARM."""
     seen = dict.fromkeys(law, 0)
     for row in map(tuple, np.asarray(samples).tolist()):
         seen[row] += 1  # anything outside the law is a KeyError
@@ -172,7 +172,7 @@ def assert_follows(samples, law):
 
 
 def law_of_counts(parts, d):
-    """Law of the sum of independent parts, each a list of (counts, probability)."""
+    """Return the law of the sum of independent parts, each a list of (counts, probability)."""
     law = {(0,) * d: 1.0}
     for part in parts:
         after = {}
@@ -188,7 +188,7 @@ def unit(item, d):
 
 
 def test_both_levels_of_segmented_follow_the_enumerated_law():
-    """Two users of two levels, sets {0, 1} and {1, 2} of 3 items, one blanket slot each."""
+    """There are two users of two levels, sets {0, 1} and {1, 2} of 3 items, and one blanket slot each."""
     task, d = Sets(3, 2, 2), 3
     protocol = get("sets", "segmented").calibrate(
         Budget((1.0, 2.0), 0.05), Fixed(1), task, accounting="printed", blankets=0.7
@@ -228,7 +228,7 @@ def test_subsets_follow_their_definition(d, s, k):
 
 
 def test_the_fast_law_of_the_subset_mechanism_keeps_repeats_apart():
-    """Two repeats with other users: the counts of each follow from its own sets."""
+    """Two repeats have different users; the counts of each repeat follow from its users' sets."""
     mechanism = get("sets", "subset_local").calibrate(Budget(50.0, 0.0), Fixed(3), Sets(5, 1, 1))
     values = [np.full((4, 1), 2), np.full((7, 1), 4)]
     counts = np.stack([np.bincount(v.ravel(), minlength=5)[None] for v in values])
@@ -244,7 +244,7 @@ def test_the_fast_law_of_the_subset_mechanism_keeps_repeats_apart():
 
 
 def random_participants(d, s, n, split, repeats, rng):
-    """Random sets, the same for all repeats, with levels assigned anew in every repeat."""
+    """Return random sets, equal in all repeats, with levels assigned anew in every repeat."""
     held = np.argsort(rng.random((n, d)), axis=1)[:, :s]
     held[: n // 2, 0] = np.where(
         (held[: n // 2] == 0).any(axis=1), held[: n // 2, 0], 0
@@ -268,7 +268,7 @@ def random_participants(d, s, n, split, repeats, rng):
 @pytest.mark.parametrize("accounting", ["printed", "corrected", "exact"])
 @pytest.mark.parametrize("name", available("sets"))
 def test_simulated_errors_agree_with_their_expectation(name, accounting):
-    """Within five standard errors of 2,000 repeats; seven comparisons in ten million fail by chance."""
+    """Errors agree within five standard errors of 2,000 repeats; seven comparisons in ten million fail by chance."""
     found = get("sets", name)
     if accounting not in found.accountings:
         assert (name, accounting) == ("subset_shuffled", "exact")
@@ -289,7 +289,7 @@ def test_simulated_errors_agree_with_their_expectation(name, accounting):
 
 
 def test_levels_that_depend_on_the_data_bias_the_estimate():
-    """SEG-N6.4.6: an item that only the most private users hold, 5 % of all, looks rarer than it is."""
+    """SEG-N6.4.6: an item that only the most private users hold, 5 % of all, is underestimated."""
     n, d = 5_000, 17
     sizes = np.array([[1_250.0, 2_500.0, 1_250.0]])
     counts = np.full((1, 3, d), 100)

@@ -1,4 +1,4 @@
-"""Errors of rounded numbers and of randomized levels and bits, against enumeration of one user's messages."""
+"""Errors of rounded numbers and of randomized levels and bits, by enumeration of one user's messages."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from shuffledp.protocols.summation.unary_bits import bit_variances
 
 
 def levels_of(number, most, steps):
-    """Level and probability of a rounded number."""
+    """Return the levels of a rounded number with their probabilities."""
     exact = number * steps / most
     below = int(exact + 1e-9)
     part = max(exact - below, 0.0)

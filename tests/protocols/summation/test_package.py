@@ -1,4 +1,4 @@
-"""Sums: numbers of the specification, exact laws at n = 3, wrapping, rounding, budgets of several sums, speed."""
+"""Sums: numbers of the specification, exact laws at n = 3, wrapping, rounding, budgets of several sums, and speed."""
 
 import itertools
 import math
@@ -116,7 +116,7 @@ def test_rappor_says_what_its_calibration_guarantees():
 
 
 def test_rappor_refuses_a_lone_user_and_calibrations_of_another_accounting():
-    """One user of two values: delta was 0.19 at a budget of 0.05."""
+    """For one user with two values, delta was once 0.19 at a budget of 0.05."""
     for accounting in ("printed", "exact"):
         with pytest.raises(Infeasible, match="At least one other user"):
             calibrated("fragmented_rappor", 1, 1, delta=0.05, accounting=accounting)
@@ -131,7 +131,7 @@ def test_rappor_refuses_a_lone_user_and_calibrations_of_another_accounting():
 
 
 def count_law(protocol, data, value):
-    """Law of the ones of one value, user by user."""
+    """Return the law of one value's ones, user by user."""
     law = np.ones(1)
     for number in data:
         one = protocol.flip_probability if number != value else 1 - protocol.flip_probability
@@ -143,7 +143,7 @@ def count_law(protocol, data, value):
 @pytest.mark.parametrize(("n", "size"), [(2, 1), (2, 3), (3, 2), (4, 1), (4, 3), (5, 2)])
 @pytest.mark.parametrize("eps", [0.2, 1.0, 2.5])
 def test_exact_rappor_meets_its_budget_for_every_data_set(n, size, estimator, eps):
-    """All data sets of the others and all moves of the victim, by enumeration of the counts."""
+    """All data sets of the others and all changes of the victim are enumerated through the counts."""
     target = 0.05
     protocol = calibrated("fragmented_rappor", n, size, eps=eps, delta=target, estimator=estimator)
     values = range(protocol.first, size + 1)
@@ -161,7 +161,7 @@ def test_exact_rappor_meets_its_budget_for_every_data_set(n, size, estimator, ep
 
 
 def test_counts_of_rappor_have_the_law_of_its_coins():
-    """Three users, two bits each: all 64 outcomes of the flips, against the law that the last test relies on."""
+    """Three users with two bits each have 64 outcomes of the flips; the previous test relies on their law."""
     protocol = calibrated("fragmented_rappor", 3, 2, delta=0.05)
     data, p = (0, 1, 2), protocol.flip_probability
     found = np.zeros((4, 4))
@@ -273,7 +273,7 @@ def test_messages_error_and_certificate_of_coarse_noise(size, most):
 
 
 def test_coarse_noise_is_shared_by_users_as_its_fast_law_says():
-    """All counts at once, by the chi-square test of two samples; message by message and at once."""
+    """All counts are compared by a two-sample chi-square test, message by message against the fast law."""
     task, held = Summation(3), (1, 2, 0, 1)
     protocol = get("summation", "coarse_correlated_sum").calibrate(
         Budget(8.0, 0.05), Fixed(3), task, accounting="exact"
@@ -372,12 +372,12 @@ def negative_binomial(shape, ratio, most):
 
 
 def small_design():
-    """Delta = 2 with so little noise that all counts can be listed."""
+    """Return a design with Delta = 2 and so little noise that all counts can be enumerated."""
     return NoiseDesign(2, 9.0, "halving", (), (1, 2), (1.7, 0.6), (0.02, 0.03), 9.9, 0.1)
 
 
 def law_of_counts(design, held, shapes, most):
-    """Law of the counts of -2..2 given users per number, noises of the given part of the shapes; by listing draws."""
+    """Return the law of the counts of -2..2 for given users per number and shapes of the noise, by enumeration."""
     a = design.central_ratio
     noises = [(1.0, a, {1: 1}), (1.0, a, {-1: 1})]
     for index, shape, ratio in zip(design.indices, design.shapes, design.ratios, strict=True):
@@ -395,7 +395,7 @@ def law_of_counts(design, held, shapes, most):
 
 
 class Scripted(np.random.Generator):
-    """A generator whose negative binomial draws are given, and that multiplies their probabilities."""
+    """Generator with given negative binomial draws, which multiplies their probabilities."""
 
     def __init__(self, draws):
         super().__init__(np.random.PCG64(0))
@@ -409,7 +409,7 @@ class Scripted(np.random.Generator):
 
 
 def enumerated(run, number, most):
-    """Law of what `run` returns over all draws whose sum is at most `most`."""
+    """Return the law of the result of `run` over all draws whose sum is at most `most`."""
     law = {}
     for draws in itertools.product(range(most + 1), repeat=number):
         if sum(draws) <= most:
@@ -421,7 +421,7 @@ def enumerated(run, number, most):
 
 
 def test_three_users_send_what_the_fast_law_says():
-    """Exact enumeration of all draws with at most 2 noises in all: three users, four noises each, against four."""
+    """All draws with at most 2 noises are enumerated: three users with four noises each, against four noises."""
     design = small_design()
     protocol = get("summation", "correlated_sum")(3, Numbers(2, False, 1), design, "paper")
     users, who = Users(np.arange(3)), SameNumbers(Summation(2), (1, 1, 1))(1)
@@ -456,7 +456,7 @@ def test_both_levels_follow_the_enumerated_law(level):
 
 
 def test_moments_of_the_counts():
-    """Section 6.3: means and variances of the messages of each kind."""
+    """Section 6.3 has means and variances of the messages of each kind."""
     protocol = calibrated("correlated_sum", 500, 5, eps=2.0, delta=1e-3, accounting="exact", atoms="best")
     holders, repeats = (100, 0, 50, 50, 200, 100), 40_000
     counts = protocol.sample_aggregate(SameNumbers(Summation(5), holders)(repeats), np.random.default_rng(3))
@@ -511,7 +511,7 @@ def test_sums_wrap_around_only_in_the_group_of_the_figure(group):
 )
 @pytest.mark.parametrize("real", [False, True])
 def test_error_in_the_group_of_the_figure(eps, holders, real):
-    """The closed form against the law of the noise, and that against simulation."""
+    """The closed form is compared with the law of the noise, and this law with a simulation."""
     task = Summation(3, real=real)
     protocol = calibrated("split_and_mix", 100, task, eps=eps, group="figure")
     assert protocol.biased and not calibrated("split_and_mix", 100, task, eps=eps).biased
@@ -645,7 +645,7 @@ def test_protocols_conform_with_other_options(name, options):
 
 
 def laplace_chisquare(errors, ratio):
-    """p-value of integer errors under the discrete Laplace law, values with fewer than 20 expected pooled."""
+    """Return the p-value of integer errors under the discrete Laplace law; rare values are merged."""
     sizes = np.arange(0, 2000)
     law = (1 - ratio) / (1 + ratio) * ratio**sizes * np.where(sizes > 0, 2, 1)
     last = np.flatnonzero(len(errors) * law >= 20)[-1]
@@ -654,7 +654,7 @@ def laplace_chisquare(errors, ratio):
 
 
 def errors_at_10(rng, repeats, n=10**6):
-    """Errors of the certified design at Delta = 10, everybody holding 5; with the protocol and its participants."""
+    """Return errors of the certified design at Delta = 10 if all users hold 5, with protocol and participants."""
     protocol = calibrated("correlated_sum", n, 10, accounting="exact", atoms="best")
     held = np.zeros((repeats, 11), np.int64)
     held[:, 5] = n
@@ -663,7 +663,7 @@ def errors_at_10(rng, repeats, n=10**6):
 
 
 def test_the_fast_law_of_the_design_at_10_is_discrete_laplace_of_the_stated_variance():
-    """A simulated mean that lies far off the closed form is chance: far more repeats agree with it."""
+    """A simulated mean far from the closed form is due to chance; many more repeats agree with the closed form."""
     protocol, who, errors = errors_at_10(np.random.default_rng(31), 200_000)
     expected = protocol.expectation("squared_error", who)[0]
     ratio = protocol.design.central_ratio

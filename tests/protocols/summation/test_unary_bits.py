@@ -16,13 +16,13 @@ from shuffledp.protocols.summation.unary_bits import unary_bits_delta, unary_bit
 
 
 def ones(level, bits, rate):
-    """Law of the ones among the randomized bits of a level."""
+    """Return the law of the ones among the randomized bits of a level."""
     kept = binom.pmf(np.arange(level + 1), level, 1 - rate / 2)
     return np.convolve(kept, binom.pmf(np.arange(bits - level + 1), bits - level, rate / 2))
 
 
 def true_delta(n, bits, rate, eps):
-    """The worst over all data sets and pairs of levels."""
+    """Return the largest delta over all data sets and pairs of levels."""
     laws, worst = [ones(level, bits, rate) for level in range(bits + 1)], 0.0
     for others in combinations_with_replacement(range(bits + 1), n - 1):
         crowd = np.ones(1)

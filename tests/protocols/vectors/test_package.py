@@ -1,4 +1,4 @@
-"""Means of vectors with Laplace noise: closed forms against the formulas of Wang et al. 2023 and against messages."""
+"""Means of vectors with Laplace noise: closed forms against formulas of Wang et al. 2023 and against messages."""
 
 import math
 from dataclasses import replace
@@ -30,13 +30,13 @@ def calibrated(name, eps, rate=0.05, task=GRADIENT, accounting="printed", **opti
 
 
 def numbers_of(n, task):
-    """Participants of whom only the numbers are known."""
+    """Return participants with known numbers only."""
     unknown = np.full((len(n), task.dimension), np.nan)
     return Participants(Public(np.asarray(n, np.int64)), unknown, unknown)
 
 
 def expected_l1(protocol):
-    """Expected l1 error over the law of N; all coordinates are alike, so one of them is enough."""
+    """Return the expected l1 error over the law of N; all coordinates are equal, so that one suffices."""
     window = protocol.population.window(1e-15)
     one = replace(protocol, task=Vectors(1, protocol.task.clip))
     variance = one.expected_variance(numbers_of(1 + window.support, one.task))
@@ -44,7 +44,7 @@ def expected_l1(protocol):
 
 
 def vectors(n, task=SMALL, seed=1):
-    """Raw vectors, most of them longer than the clip, and participants who hold them."""
+    """Return raw vectors, most of them longer than the clip, and participants with these vectors."""
     raw = np.random.default_rng(seed).normal(2.0, 3.0, (n, task.dimension))
     held = conformance.SameVectors(task, tuple(map(tuple, raw.tolist())))
     return raw, held
@@ -65,7 +65,7 @@ def test_clipping_shortens_long_vectors_and_no_others(norm):
 
 
 def test_noise_has_twice_the_clip_over_eps_as_scale():
-    """Replacing one vector moves the sum by at most 2C in l1."""
+    """Replacing one vector changes the sum by at most 2C in l1."""
     response = LaplaceResponse(GRADIENT, 0.5)
     assert response.scale == 20
     noise = response.randomize(np.zeros((50, 7850)), np.random.default_rng(0))
@@ -174,7 +174,7 @@ def test_expected_error_of_random_checkin_counts_noise_and_sampling():
 
 @pytest.mark.parametrize("name", [*SINGLE, "random_checkin"])
 def test_simulated_error_is_the_expected_one(name):
-    """Within four standard errors, at the paper's dimension; who takes part hold nothing but zeros."""
+    """Errors agree within four standard errors at the paper's dimension; all participants hold zeros."""
     protocol = calibrated(name, 0.1, 0.01)
     n = np.full(30, 600)
     zeros = np.zeros((30, 7850))

@@ -30,9 +30,9 @@ def test_no_other_cap_has_less_error(n, eps, delta):
 
 
 def two_level_delta(eps, n, c, eps_local, overlap):
-    """Delta of two directions whose caps share a mass, the others told which of them are uniform.
+    """Return delta of two directions whose caps share a mass, if the uniform reports of others are known.
 
-    Every message falls into one of four regions: both caps, the first, the second, neither.
+    Every message is in one of four regions: both caps, the first cap, the second cap, or neither.
     """
     rate = blanket_rate(1 / c, eps_local)
     masses = (overlap, c - overlap, c - overlap, 1 - 2 * c + overlap)
@@ -69,7 +69,7 @@ def test_a_whole_number_of_values_is_randomized_response():
 
 
 def moments(d, c, p):
-    """Mean and mean square of the inner product, from its density ``(1 - t^2)^((d - 3) / 2)``."""
+    """Return mean and mean square of the inner product, from its density ``(1 - t^2)^((d - 3) / 2)``."""
     gamma = CapReport(d, c, p).height
 
     def integral(power, low, high):

@@ -329,8 +329,8 @@ def _exact_noise(eps: float, delta: float, share: float) -> CounterNoise:
 def _smallest_noise(
     eps: float, delta: float, eps_one: float, decay: float, guess: float
 ) -> CounterNoise | None:
-    """Return the noise with the smallest r that meets the budget, None if it is too wide. Delta falls with r, because
-    adding pairs is post-processing; for r = 0 it is ``1 - e^-eps_1``, here above `delta`.
+    """Return the noise with the smallest r that meets the budget, None if it is too wide. Delta falls as r grows,
+    because adding pairs is post-processing; for r = 0 it is ``1 - e^-eps_1``, here above `delta`.
     """
 
     def noise(minus_log_shape: float) -> CounterNoise:

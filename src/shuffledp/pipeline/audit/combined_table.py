@@ -15,7 +15,7 @@ VIOLATION = "violation"
 
 
 class Violated(RuntimeError):  # noqa: N818  (a finding of the audit)
-    """Error for sound claims that a found delta exceeds, with these rows."""
+    """Error that lists the rows of sound claims whose found delta exceeds the claimed delta."""
 
 
 def joined(tables: Sequence[Path]) -> str:

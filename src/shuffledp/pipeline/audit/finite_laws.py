@@ -174,7 +174,7 @@ def added(block: Block, other: Block) -> Block:
 
 
 def transformed(*factors: Floats) -> float:
-    """Bound the 2-norm of the error of a product of laws by Fourier transforms, after the inverse transform.
+    """Return a bound on the 2-norm of the rounding error when Fourier transforms convolve laws.
 
     A transform of N numbers has a relative error of at most ``7 u log2 N`` in the 2-norm (Higham, Accuracy and
     Stability of Numerical Algorithms, theorem 24.2), and a law's transform has no value above 1. Each transform adds at
@@ -255,7 +255,7 @@ def _reach(variance: float) -> float:
 
 
 def binomial_counts(trials: int, rate: float, tail: float = TAIL) -> Block:
-    """Return the law of a binomial count, without at most the mass `tail` on either side."""
+    """Return the law of a binomial count; it omits a mass of at most `tail` on either side."""
     if rate in (0.0, 1.0) or trials == 0:
         return moved(point(1), (int(rate) * trials,))
     mean, reach = trials * rate, _reach(trials * rate * (1 - rate))
@@ -270,7 +270,7 @@ def binomial_counts(trials: int, rate: float, tail: float = TAIL) -> Block:
 
 
 def poisson_counts(mean: float, tail: float = TAIL) -> Block:
-    """Return the law of a Poisson count, without at most the mass `tail` on either side."""
+    """Return the law of a Poisson count; it omits a mass of at most `tail` on either side."""
     if mean == 0:
         return point(1)
     low, high = max(0, math.floor(mean - _reach(mean))), math.ceil(mean + _reach(mean))
@@ -466,7 +466,7 @@ class PairNoise:
         return Block(table, (-self.band, start), smaller.error.rounded(8)._replace(norm=rows))
 
     def tallied(self, first: int, second: int) -> Place:
-        """Return the cell of two counts in the laws over smaller count and difference."""
+        """Return the cell of a pair of counts: the difference, limited to the band, and the smaller count."""
         return (max(-self.band, min(self.band, first - second)), min(first, second))
 
 
@@ -500,10 +500,10 @@ def hockey_stick(pairs: Sequence[Pair], eps: float, *, below: bool = False) -> B
 
     With `below`, only the lower bound holds; the upper end bounds the sum with losses rounded down. The sum is over the
     set A of outcomes with a computed ratio above ``e^eps`` less a few times its error. Hence no outcome outside of A
-    has a positive term, and no term in A is below ``-5 share e^eps Q``. Errors of cells count with ``P(A) + e^eps
-    Q(A)``, absolute errors by the inequality of Cauchy and Schwarz, and mass that P or Q omits in full. If there are
-    too many factors to multiply out, their losses are added on a grid, rounded down for the lower end and up for the
-    upper end.
+    has a positive term, and no term in A is below ``-5 share e^eps Q``. Relative errors of cells are weighted by ``P(A)
+    + e^eps Q(A)``, the inequality of Cauchy and Schwarz bounds absolute errors, and all mass that P or Q omits is
+    added. If there are too many factors to multiply out, their losses are added on a grid, rounded down for the lower
+    end and up for the upper end.
     """
     parts = [pair for pair in pairs if not np.array_equal(pair.p, pair.q)]
     if not parts:

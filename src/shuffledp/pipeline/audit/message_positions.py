@@ -32,5 +32,5 @@ def response(value: int, k: int, eps_local: float, axes: int) -> Own:
 
 
 def plain(payload: NDArray[Any]) -> NDArray[np.int64]:
-    """Return the kinds of messages that are numbers, which are the numbers."""
+    """Return the messages as integers: each number is a kind of its own."""
     return np.asarray(payload, np.int64)

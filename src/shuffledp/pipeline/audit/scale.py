@@ -31,7 +31,7 @@ def at_scale(
 ) -> list[Measured]:
     """Return delta of a calibrated protocol at each claimed eps (nats, one per privacy level), without its accounting.
 
-    The parameters of `protocol` are those after the announcement, if a first round changes them. The neighboring
+    If a first round changes the parameters, `protocol` has the parameters after the announcement. The neighboring
     relation `neighbours` is replacement of user 1's input, or add-remove of user 1. Raises `NoProfile` if no law of the
     protocol's messages is defined here, and `TooLarge` if a law has too many outcomes.
     """

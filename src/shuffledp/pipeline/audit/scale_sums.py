@@ -111,7 +111,7 @@ def _moved_sums(view: View, population: Law, eps: float) -> Measured:
 
 
 def correlated_sums(protocol: CorrelatedNoiseSum, population: Law, level: int, eps: float) -> Measured:
-    """Return delta if user 1 has one number or no number; the messages of each noise add up to 0.
+    """Return delta of the change between a number and none of user 1; messages of each noise add up to 0.
 
     Parts of the view are independent, so that omission of parts whose law is too large can only decrease delta. The
     same holds for the reduction to the difference of +1 and -1.
@@ -179,7 +179,7 @@ def unary_bits(protocol: UnaryBits, population: Law, level: int, eps: float) -> 
 
 
 def fragmented_rappor(protocol: FragmentedRappor, population: Law, level: int, eps: float) -> Measured:
-    """Return delta of the bits of two numbers, or of one if there is no second; other users have neither number."""
+    """Return delta of two numbers' bits, or of one bit for sums of bits; other users have neither number."""
     n, p, most = number_of(population), protocol.flip_probability, protocol.numbers.max_value
     noise = binomial_counts(n - 1, p)
     if most >= 2:

@@ -209,7 +209,7 @@ def _announced(protocol: S, n: int, levels: int) -> S:
 
 
 def subsets(protocol: SubsetReports, eps: float, levels: Sequence[float]) -> View:
-    """Return the view of one k-subset per user, more likely by ``e^eps_local`` if it meets the user's set."""
+    """Return the view of one k-subset per user; subsets that meet the user's set weigh ``e^eps_local``, others 1."""
     mechanism = protocol.mechanism
     d, s, k = mechanism.domain_size, mechanism.set_size, mechanism.subset_size
     messages = list(combinations(range(d), k))

@@ -143,9 +143,9 @@ def correlated_sum(protocol: CorrelatedNoiseSum, eps: float, number: int | None 
     """Return the view of numbers among noise; the messages of each noise add up to 0.
 
     In the order D, -D, .., 2, -2, every noise except {+1, -1} has one message whose number no later noise has. The
-    count of number D is therefore the number of draws of noise D. These draws are subtracted, and the same holds for
-    the next noise. The remaining +1 and -1 are the noise of the sum. The counts found in this way are independent, and
-    an input shifts them.
+    count of number D is therefore the number of draws of noise D. Once the messages of these draws are subtracted, the
+    same holds for the next noise. The remaining +1 and -1 are the noise of the sum. The counts found in this way are
+    independent, and an input shifts them.
     """
     design, numbers = protocol.design, protocol.numbers
     levels, copies = design.max_value, numbers.coordinates

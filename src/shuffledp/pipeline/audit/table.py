@@ -78,9 +78,9 @@ class Line:
 
     `found_delta` is rounded down and `error` up: delta exceeds `found_delta` by at most `error`. `side` is ``exact`` if
     the found delta is the true delta up to the error, and ``lower`` if it is a lower bound. `confidence` is 1 for a
-    result without randomness, otherwise a lower bound. `slack` is claimed over found delta. `status` is ``holds`` (not
-    above the claim, with its error), ``undecided`` (the claim lies within the error), ``violation``, ``listed
-    erratum``, ``exceeds as labeled``, ``infeasible`` or ``not audited``. `note` has a reason or a p-value.
+    result without randomness, otherwise a lower bound. `slack` is the claimed delta over the found delta. `status` is
+    ``holds`` (not above the claim, with its error), ``undecided`` (the claim lies within the error), ``violation``,
+    ``listed erratum``, ``exceeds as labeled``, ``infeasible`` or ``not audited``. `note` has a reason or a p-value.
     """
 
     protocol: str

@@ -27,7 +27,7 @@ Row = Mapping[str, str]
 def published(
     rows: Sequence[Row], columns: Sequence[str], output: Path, checksum: Path, folders: int
 ) -> None:
-    """Publish a table as CSV with its checksum. Raise if a row has other columns."""
+    """Publish a table as CSV with its checksum. Raise ValueError if a row has other columns."""
     sink = io.StringIO()
     writer = csv.DictWriter(sink, columns, lineterminator="\n")
     writer.writeheader()

@@ -119,7 +119,7 @@ class ReadingNote(Entry):
 
     @property
     def side(self) -> Side:
-        """``above`` if the form as read has a larger value than the form that is used, otherwise ``below``."""
+        """``above`` if the value by the text's form exceeds the value by the form that is used here, else ``below``."""
         return self.read_is
 
 
@@ -175,7 +175,7 @@ def reading_notes(paper: str) -> list[ReadingNote]:
 
 
 def parse(text: str, paper: str, witnesses: Mapping[str, WitnessFunction]) -> Findings:
-    """Return the entries of a YAML text, by number. Raise unless every witness function belongs to an entry."""
+    """Return the entries of a YAML text, by number. Raise `ErratumError` for invalid entries or unused witnesses."""
     where = f"{paper}/errata.yaml"
     try:
         content = yaml_files.parse(text, f"{where}: not valid YAML")

@@ -136,7 +136,7 @@ def _variable_at(raw: Any, where: Sequence[str | int]) -> str | None:
 
 
 def _built(place: str, build: Callable[[Any], Any], raw: Any, grid: Mapping[str, list[Any]]) -> None:
-    """Build an object from a part of the configuration at all points. Raise if a point's object cannot be built."""
+    """Build an object from a part of the configuration at all points. Raise `ConfigurationError` on failure."""
     for point in points(grid, variables(raw)):
         try:
             build(resolve(raw, point))

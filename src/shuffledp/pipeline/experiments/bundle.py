@@ -77,7 +77,7 @@ class Bundle:
 
 
 def table(rows: list[dict[str, Any]], schema: pa.Schema) -> pa.Table:
-    """Return an Arrow table with the columns of the schema. Raise for a missing or surplus key."""
+    """Return an Arrow table with the columns of the schema. Raise ValueError for a missing or surplus key."""
     for row in rows:
         if set(row) != set(schema.names):
             raise ValueError(

@@ -10,7 +10,7 @@ import numpy as np
 
 
 def canonical_json(value: Any) -> str:
-    """Return a unique text of a value: sorted keys, no spaces, floats by ``repr``. Raise for nan and infinity."""
+    """Return unique text of a value: sorted keys, no spaces, ``repr`` of floats. Raise ValueError for nan and inf."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
 
 

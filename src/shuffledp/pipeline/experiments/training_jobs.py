@@ -83,7 +83,7 @@ class TrainingRun:
 
 
 def left_out(wish: str) -> str:
-    """Return the reason for no training, empty if a model is trained. Raise if training is required without JAX."""
+    """Return the reason for no training, empty if a model is trained. Raise ValueError for "require" without JAX."""
     if wish == "skip":
         return "learning: skip"
     if available():

@@ -47,7 +47,7 @@ class Drawing:
 
     @property
     def by(self) -> str:
-        """Variable of which each value has a file of the drawing; empty without one."""
+        """Variable whose values have one file each; empty if the drawing is a single file."""
         return str(self.entry.get("files", ""))
 
     @property

@@ -365,7 +365,7 @@ def _numbers(job: DrawingJob, known: _Read) -> Numbers:
     """Return the numbers for the caption, from all files of the drawing.
 
     For curves along a variable the numbers are x, such as eps by round, as all curves have the y of one training run.
-    For a file with printed and exact numbers they are the exact ones.
+    For a file with printed and exact numbers, only the exact numbers are returned.
     """
     entry, common = job["entry"], across_files(job)
     if entry.get("kind", "curves") != "curves":

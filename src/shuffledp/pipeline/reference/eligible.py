@@ -43,7 +43,7 @@ def _judged(name: str, provenance: Path, checksum: Path, wanted: Mapping[str, An
 
 
 def _compared(job: Mapping[str, Any]) -> Any:
-    """Return a job as its provenance has it, without the training run, which only adds accuracies."""
+    """Return a job in the form of its provenance, without the training run, which only adds accuracies."""
     return json.loads(
         json.dumps({key: value for key, value in job.items() if key != "training" or "method" not in job})
     )

@@ -196,7 +196,7 @@ class Code:
         return frozenset(files), frozenset(edges)
 
     def _attribute(self, dotted: str) -> Found:
-        """Return the files of a dotted name: those of its longest module, and of the attribute that follows."""
+        """Return the files of a dotted name: of the longest module in the name, and of the attribute that follows."""
         parts = dotted.split(".")
         for length in range(len(parts), 0, -1):
             if self._module_file(".".join(parts[:length])):

@@ -188,7 +188,7 @@ class Kept:
         return self._asked[key]
 
     def save(self) -> None:
-        """Save the summaries if at least one of them is new."""
+        """Save the summaries if at least one summary is new."""
         if self._asked.keys() <= self._known.keys() or sys.dont_write_bytecode:
             return
         if len(self._known) >= _MOST_KEPT:

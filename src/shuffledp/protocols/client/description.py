@@ -48,7 +48,7 @@ AS_CALIBRATED = "Probabilities are the calibrated numbers, to the last bit."
 
 
 def odds_below(eps_local: float) -> dict[str, str]:
-    """Return integer weights of true and other reports; their odds are at most ``exp(eps_local)``."""
+    """Return integer weights of a true and of any other report; their ratio is at most ``exp(eps_local)``."""
     from shuffledp.sampling.clients import ValueResponse  # jobs write no clients
     from shuffledp.sampling.rationals import MOST_EXPONENT
 

@@ -38,7 +38,7 @@ def encoded(parameters: Parameters, message: tuple[int, ...]) -> bytes:
 
 
 def decoded(parameters: Parameters, content: bytes) -> tuple[int, ...]:
-    """Return the fields of a message, the inverse of `encoded`. Raise ValueError for bytes that are no message."""
+    """Return the fields of a message, the inverse of `encoded`. Raise ValueError for bytes that are not a message."""
     length = sum(field["bytes"] for field in parameters["message"])
     if len(content) != length:
         raise ValueError(f"a message has {length} bytes, got {len(content)}")

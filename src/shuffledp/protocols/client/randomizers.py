@@ -136,7 +136,7 @@ def shares(part: Part, value: int, place: int, source: Source) -> Sent:
     """Draw a user's share of noises: clusters of messages, each with a uniform counter.
 
     A cluster of size j has each message of `content` j times. With `jump` the cluster is the number ``j`` or ``-j``,
-    sent as messages of the largest absolute value and a rest of ones.
+    sent as messages of the largest absolute value, and messages 1 for the remainder.
     """
     sent: Sent = []
     for _ in range(poisson(exact(part["mean"]), source)):

@@ -99,7 +99,7 @@ def verdict(
     cases: tuple[Case, ...],
     file: str = "",
 ) -> Verdict:
-    """Run one check. The note is the check's return value, or the reason if it compared nothing."""
+    """Run one check. The note is the check's return value, or the reason for no comparison."""
     about = check.__name__.removeprefix("check_").replace("_", " ")
     try:
         note = check(protocol_class, cases)

@@ -49,7 +49,7 @@ def check_value_object(protocol_class: Protocol, cases: Iterable[Case]) -> None:
 
 
 def check_refusals(protocol_class: Protocol, cases: Iterable[Case]) -> None:
-    """Check that wrong accountings, wrong tasks and several levels raise ValueError; delta 0 may raise one."""
+    """Check that ValueErrors name a wrong accounting, task or relation, and delta if delta 0 is refused."""
     other_tasks: tuple[Task, ...] = (Frequency(2), Summation(1), Sets(3, 1), Vectors(2, 1.0))
     name = protocol_class.__name__
     for case, _, where in feasible(protocol_class, cases):

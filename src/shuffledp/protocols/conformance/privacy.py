@@ -363,7 +363,7 @@ def _counted(
 
 
 def privacy_evidence(protocol_class: Protocol, cases: Iterable[Case]) -> Evidence:
-    """Check profile, encoder and claim, and return the comparisons and the missing ones."""
+    """Check profile, encoder and claim, and return the comparisons and the reasons for missing comparisons."""
     given = tuple(cases)
     check_privacy(protocol_class, given)
     protocols = [p for p in (calibrated(protocol_class, case) for case in given) if p is not None]

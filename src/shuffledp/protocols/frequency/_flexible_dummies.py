@@ -127,7 +127,7 @@ def flexible_plan(
     estimator: str,
     eps_local: float = math.inf,
 ) -> tuple[int, float, str]:
-    """Return dummies per sender, rate and estimator that meet a budget; without a `rate`, that of `default_rate`."""
+    """Return dummies per sender, rate and estimator that meet a budget; the default rate is from `default_rate`."""
     share = default_rate(n, delta) if rate is None else float(rate)
     per_sender = flexible_dummies(
         n, domain_size, eps, delta, share, accounting=accounting, eps_local=eps_local

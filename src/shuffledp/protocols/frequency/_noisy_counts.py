@@ -42,7 +42,7 @@ class CountNoise:
 
 
 def coin_noise(trials: Array | int, rate: float) -> CountNoise:
-    """Return binomial noise of (R,) numbers of coins, or of one number, whose heads have probability `rate`."""
+    """Return binomial noise: the heads of (R,) numbers of coins, or of one number, at probability `rate`."""
     mean = trials * rate
     return CountNoise(
         mean,
@@ -197,7 +197,7 @@ class ShufflerNoise(NoisyCounts):
     poisoning = "one value"
 
     def gain_per_fake(self, most: float) -> float:
-        """Return one; the shuffler admits one message per user and keeps it like any other."""
+        """Return one; the shuffler admits one message per user, and keeps a fake user's like any other."""
         return 1.0
 
     @property

@@ -49,7 +49,7 @@ class SecureSum(TypedDict):
 def secure_sum(law: Law, eps: float, delta: float, group_order: int, *, form: str) -> SecureSum:
     """Return the fields of the secure sum for half of delta, with a form of `shuffledp.accounting.share_count`.
 
-    For ``balle``, too few users, of probability delta / 2000, use a part of this half. Raises `Infeasible` if the group
+    For ``balle``, this half includes delta / 2000 for the event of too few users. Raises `Infeasible` if the group
     is too large, or if fewer than 19 users are reached for ``balle``.
     """
     if group_order >= LARGEST_GROUP:

@@ -53,7 +53,7 @@ _STEP, _GAIN, _SHAPES = 0.5, 1e-3, (-5.0, 9.0)
 
 
 def counter_pair(noise: CounterNoise, tail: float) -> MovingCount:
-    """Return the two laws of a counter's outcomes, with and without the user's value, up to an omitted mass `tail`."""
+    """Return the laws of a counter with and without the user's value; each omits a mass of at most `tail`."""
     ratio = math.exp(-noise.eps_geometric)
     stop = -math.expm1(-noise.eps_geometric)
     square = ratio * ratio

@@ -12,7 +12,7 @@ from shuffledp.protocols.frequency._randomized_response import RandomizedRespons
 
 @dataclass(frozen=True)
 class Local(LocalSchedule, RandomizedResponse):
-    """Randomized response without amplification: the local budget is the central one."""
+    """Randomized response without amplification: the local budget equals the central budget."""
 
     name = "local"
     task_kind = "frequency"

@@ -3,7 +3,7 @@
 With a small local budget many reports are uniform, so that few or no dummies are needed, and every report is less
 accurate. With a large local budget it is nearly pureDUMP. The paper (arXiv 2009.13738) fixes 8 nats. ``best`` is the
 budget of nearly the least error for uniform data, which is the mean error over all values for any data. The search
-tries a few budgets, then steps of down to 0.05 nats from the best one. For few values the result is nearly pureDUMP,
+tries a few budgets, then steps of down to 0.05 nats from the best budget. For few values the result is nearly pureDUMP,
 with a remaining randomness of reports that does not increase the error. Derived for this project.
 """
 

@@ -48,6 +48,6 @@ class MultiUnion(PolyaShares):
 
     @property
     def standing(self) -> Standing:
-        """Label of the guarantee; the printed table is a tail bound for other laws, but not for binomial ones."""
+        """Label of the guarantee; the printed table is a tail bound for all laws except binomial laws."""
         known = super().standing
         return UPPER if known == TABLE_II_BINOMIAL and not isinstance(self.population, Binomial) else known

@@ -63,11 +63,11 @@ class OneSidedNoise:
         return self.mean / -math.expm1(-self.decay)
 
     def count_at(self, tail: float) -> MovingCount:
-        """Return the laws of a count with and without user 1, each without a mass of at most `tail` on either side."""
+        """Return the laws of a count with and without user 1; each omits a mass of at most `tail` on either side."""
         return added_message(self.window(tail))
 
     def window(self, tail: float) -> Window:
-        """Return the law of the noise without a mass `tail` on either side. Raise `Infeasible` above 2^21 values."""
+        """Return the noise's law, which omits at most `tail` on either side. Raises `Infeasible` above 2^21 values."""
         window = negative_binomial_window(self.shape, self.decay, tail, _MOST_TERMS)
         if window is None:
             raise Infeasible(f"The noise is too wide: it has more than {_MOST_TERMS} values.")

@@ -316,7 +316,7 @@ class GeometricShuffle(ShufflerNoise):
         return np.where(rng.standard_exponential(size) < below, above, self.turn - 1 - steps)
 
     def _window(self, tail: float) -> Window:
-        """Return the probabilities of 0, 1, .. without an omitted mass `tail`."""
+        """Return the probabilities of 0, 1, ..; they omit a mass of at most `tail`."""
         law = self.law
         upper, decay = law.right_mass, -math.log(law.right)
         above = np.arange(1 + max(math.ceil(-math.log(tail) / decay), 0))

@@ -100,7 +100,7 @@ class BinomialDummies:
         return self.coins / 4
 
     def count_at(self, tail: OpenUnit) -> MovingCount:
-        """Return the laws of a count with and without user 1, each without a mass of at most `tail` on either side."""
+        """Return the laws of a count with and without user 1; each omits a mass of at most `tail` on either side."""
         return added_message(binomial_window(self.coins, 0.5, tail), self.share)
 
     def delta(self, eps: float) -> float:
@@ -200,7 +200,7 @@ def _exact_sbin(held: float, eps: float, delta: float, share: float | None) -> B
 
 
 def fair_coins(eps: Eps, delta: Delta) -> int:
-    """Return the fewest fair coins on two counts that hide which of them has a user's message.
+    """Return the least number of fair coins on two counts that hides which count has a user's message.
 
     Parameters
     ----------

@@ -57,7 +57,7 @@ class SilentReport:
     dummies: float
 
     def count_at(self, tail: float) -> MovingCount:
-        """Return the laws of a count with and without user 1, each without a mass of at most `tail` on either side."""
+        """Return the laws of a count with and without user 1; each omits a mass of at most `tail` on either side."""
         return added_message(poisson_window(self.dummies, tail), self.rate)
 
     def variance(self, held: float) -> float:
@@ -98,7 +98,7 @@ def silent_report(
 
 
 def poisson_dummies(eps: Eps, delta: Delta) -> float:
-    """Return the least mean of Poisson noise on two counts that hides which of them has a user's message.
+    """Return the least mean of Poisson noise on two counts that hides which count has a user's message.
 
     Parameters
     ----------
@@ -186,7 +186,7 @@ class SilentUsers(NoisyCounts, PlannedUsers):
     @classmethod
     @from_request
     def calibrate(cls, n: int, k: int, eps: float, delta: float, *, report_rate: Unit | None = None) -> Self:
-        """Find the dummies and the reporting probability p, by default the best one, see :func:`silent_report`."""
+        """Find the dummies and the reporting probability p, by default the best p, see :func:`silent_report`."""
         found = silent_report(n, k, eps, delta, rate=report_rate)
         return cls(k, n, found.rate, found.dummies)
 

@@ -256,7 +256,7 @@ class SubsetSelection(PureReports):
         return {"subset_size": float(self.report.size), "eps_local": self.report.eps_local}
 
     def client(self) -> Client:
-        """Return the client, which draws a subset; the odds of the user's value are by the local budget."""
+        """Return the client, which draws a subset; the odds of the user's value follow from the local budget."""
         k, size = self.domain_size, self.report.size
         part = {"part": "subset", "values": k, "size": size, **odds_below(self.report.eps_local)}
         own, other, _ = self.two_rates

@@ -140,7 +140,7 @@ def _within(rates: RowRates, budget: float) -> RowRates:
 
 
 class _Search:
-    """Search for the largest local budget of rates that depend on it; it starts from the previous result."""
+    """Search for the largest local budget, on which the rates depend; it starts from the previous result."""
 
     def __init__(self, n: int, eps: float, delta: float) -> None:
         self.n, self.eps, self.delta = n, eps, delta

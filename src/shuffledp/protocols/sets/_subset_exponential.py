@@ -93,7 +93,7 @@ class SubsetExponential:
     def expected_sse(
         self, n: FromOne, spread: float | None = None, *, truth: Annotated[str, one_of(TRUTHS)] = "empirical"
     ) -> float:
-        """Return the exact expected error for n users; the parameters are those in :meth:`SegmentedPlan.expected_sse`.
+        """Return the exact expected error for n users; parameters are as in :meth:`SegmentedPlan.expected_sse`.
 
         The error against the frequencies of the n users does not depend on `spread`.
         """
@@ -132,7 +132,7 @@ def checked_sets(domain_size: int, set_size: int) -> tuple[int, int]:
 
 
 def reduced_pair(mechanism: SubsetExponential, sound: bool) -> tuple[Labels, float, float]:
-    """Return the labels of the variation-ratio pair, the rate at which a message hides each, and a factor on delta.
+    """Return the variation-ratio pair: its labels, the rate of other messages with each label, and a factor on delta.
 
     ``p = q = e^eps_local``. The delta of the pair times the factor is an upper bound if `sound`, otherwise an estimate
     (factor 1). The sound pair is for reports of user 1 without residual component. Wang et al. 2024, arXiv 2407.19639,

@@ -49,7 +49,7 @@ class Numbers:
         return held @ np.arange(self.max_value + 1)
 
     def rounding(self, levels: int) -> tuple[Ints, Floats]:
-        """Return, for each number of 0..max_value, the level below it and the probability of the next level."""
+        """Return the level below each number of 0..max_value, and the probability of the next level."""
         below, part = np.divmod(np.arange(self.max_value + 1) * levels, self.max_value)
         return below, part / self.max_value
 

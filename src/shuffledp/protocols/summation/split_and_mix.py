@@ -157,7 +157,7 @@ class SplitAndMix(SumReports):
         return np.asarray(np.mod(total + noise, self.group_order)[:, None])
 
     def estimate(self, aggregate: Array, public: Public) -> Floats:
-        """Return the possible value of the noisy sum that is nearest to the middle of its range, (R,)."""
+        """Return the representative of the noisy sum modulo q that is closest to the middle of the range, (R,)."""
         q = self.group_order
         total = np.mod(np.asarray(aggregate)[:, 0], q)
         # The lowest of q integers around n D / 2; of two equally near ones the upper is taken.

@@ -181,7 +181,7 @@ class UnaryBits(SumReports):
         return self.numbers.held(participants) @ each * self.numbers.unit**2
 
     def profile_for(self, users: int) -> PrivacyProfile:
-        """Return the bound for every data set of the other users."""
+        """Return the profile, an upper bound for every data set of the other users."""
         return Profile(
             lambda eps: unary_bits_delta(eps, users, self.bits, self.uniform_rate),
             "one count among fair coins, the others' being told from their bits",

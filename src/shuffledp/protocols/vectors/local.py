@@ -11,7 +11,7 @@ from shuffledp.protocols.vectors._laplace import LaplaceNoise
 
 @dataclass(frozen=True)
 class Local(LocalSchedule, LaplaceNoise):
-    """Laplace noise without amplification: the local budget is the central one."""
+    """Laplace noise without amplification: the local budget equals the central budget."""
 
     name = "local"
     task_kind = "vectors"

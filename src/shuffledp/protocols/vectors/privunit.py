@@ -162,7 +162,7 @@ class PrivUnit(PlannedUsers):
 
     @property
     def in_cap(self) -> float:
-        """Probability p of a report in the cap of its direction."""
+        """Probability p of a report in the cap around the user's direction."""
         return cap_probability(self.cap_mass, self.eps_local)
 
     @property

@@ -1,4 +1,4 @@
-"""Unit vectors along the axes: their sums and squares, and the closed form of PrivUnit that rests on them."""
+"""Unit vectors along the axes: their sums and squares, and PrivUnit's closed form, which uses them."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Sets of items with privacy levels: sizes, marginals, padding, and what the configuration may ask for."""
+"""Sets of items with privacy levels: sizes, probabilities of items, padding and configuration."""
 
 import os
 from pathlib import Path

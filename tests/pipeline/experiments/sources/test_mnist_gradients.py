@@ -1,4 +1,4 @@
-"""Gradients of images as what participants hold, and stand-ins of another dimension."""
+"""Gradients of images as participants' data, and stand-ins of another dimension."""
 
 import json
 
@@ -42,7 +42,7 @@ experiments:
 
 
 def naive(image, label, clip=5.0):
-    """The gradient of one image, by its definition."""
+    """Return the gradient of one image by its definition."""
     features = np.append(image.reshape(-1) / 255, 1.0)
     logits = np.zeros((10, features.size)) @ features
     probability = np.exp(logits) / np.exp(logits).sum()
@@ -51,7 +51,7 @@ def naive(image, label, clip=5.0):
 
 
 def sorted_images():
-    """In the order in which they are numbered: by label."""
+    """Return images in the order of their labels."""
     order = np.argsort(LABELS, kind="stable")
     return IMAGES[order], LABELS[order]
 

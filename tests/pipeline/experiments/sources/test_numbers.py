@@ -1,4 +1,4 @@
-"""Numbers to be summed: values, coordinates, truth and what the configuration may ask for."""
+"""Numbers for sums: values, coordinates, truth and configuration."""
 
 from pathlib import Path
 from types import SimpleNamespace

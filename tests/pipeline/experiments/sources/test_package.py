@@ -1,4 +1,4 @@
-"""The stream that participants are drawn from: every setting on which a draw depends is in its key."""
+"""The stream of the participants: its key has every setting that a draw depends on."""
 
 from pathlib import Path
 from types import SimpleNamespace
@@ -142,7 +142,7 @@ NEVER_VARIED = {
 
 @pytest.fixture
 def stream(monkeypatch):
-    """The key of the stream of a configuration's first repeat, and what it draws."""
+    """Return the key of the stream for a configuration's first repeat, and the draw."""
     keys = []
 
     def generator(*key):
@@ -198,7 +198,7 @@ def test_what_only_changes_the_meaning_of_a_draw_keeps_stream_and_draw(stream, s
 
 def test_every_setting_is_varied():
     def named(schema):
-        """Names of settings anywhere in a part of the schema."""
+        """Return the names of settings anywhere in a part of the schema."""
         if isinstance(schema, list):
             return set().union(*map(named, schema))
         if not isinstance(schema, dict):

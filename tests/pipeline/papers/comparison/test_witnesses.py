@@ -1,4 +1,4 @@
-"""Findings about released code: every witness shows its entry, with the values that were found before."""
+"""Findings about released code: every witness shows its entry, with the known values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def test_every_entry_is_shown(entry):
 
 
 def test_the_search_finds_what_it_finds_where_nothing_overflows():
-    """Found and exact mu of the reference table; where the code ends at 1,000 the exact sums ask for more."""
+    """The reference table has found and exact mu; if the code ends at 1,000, the exact sums need more."""
     assert _searched(10**5, 1.0, 1e-6, 1000.0) == pytest.approx(55.499, abs=0.1)
     assert _searched(10**5, 0.2, 1e-10, 4000.0) == pytest.approx(2007.4, abs=0.2)
     assert _searched(5000, 0.2, 1e-8, 2500.0) == pytest.approx(1213, abs=1)

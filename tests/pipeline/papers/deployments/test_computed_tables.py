@@ -1,4 +1,4 @@
-"""Systems in use: a verdict on every printed eps, and a source for every row."""
+"""Deployed systems: a verdict on every printed eps, and a source for every row."""
 
 import math
 
@@ -47,7 +47,7 @@ def test_every_system_has_a_source():
 
 
 def test_bounds_on_eps_are_rounded_to_the_side_that_they_state():
-    """Rounded to the nearest, 0.29741 and 0.95046 were above what a data set loses."""
+    """Rounded to the nearest, 0.29741 and 0.95046 once exceeded the loss of a data set."""
     for row in table("deployments", "systems").to_dict("records"):
         if math.isnan(row["eps0"]):
             assert dummy_cells_delta(row["exact eps to"], 1245.12, 18, 18) < row["delta"]

@@ -1,4 +1,4 @@
-"""Claims on DUMP, on both sides of every threshold."""
+"""Claims of DUMP, on both sides of every threshold."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def plant(
     k: int = 50,
     users: int = 1,
 ) -> None:
-    """Every protocol on all data without any file; error and messages are functions of method and point."""
+    """Replace results by functions of method and point for error and messages, for every protocol on all data."""
 
     def cells(self: Evidence, experiment: str, method: str, accounting: str) -> pd.DataFrame:
         numbers = [1000, 10_000] if experiment == "users" else [1000]
@@ -91,7 +91,7 @@ def test_infeasible_rivals_are_no_rivals():
 
 
 def test_rivals_at_the_largest_domain_are_computed(tmp_path, monkeypatch):
-    """GRR is not amplified with so many values: its error there is larger than 0.001 and not the one of the tables."""
+    """GRR is not amplified for so many values; its computed error exceeds 0.001 and differs from the table's error."""
     plant(monkeypatch, lambda m, p: {"pure_dump": 0.001}.get(m, 0.002), k=5000, users=500_000)
     (row, _) = judged(tmp_path, "DU-02").values()
     assert row["measured"] == "lowest at 8 of 8 points"
@@ -181,7 +181,7 @@ def test_other_tables_are_not_those_of_the_theorem(tmp_path, monkeypatch):
 
 
 def test_delta_by_enumeration_depends_on_the_total_only():
-    """One user with two dummies over two values, by hand; then dealt out."""
+    """One user with two dummies over two values is enumerated by hand, and then the dummies are divided."""
     by_hand = max(0.0, 0.25) + max(0.0, 0.5 - 0.25 * np.e) + max(0.0, 0.25 - 0.5 * np.e)
     assert theory.enumerated_delta(1, 2, 2, 1.0) == pytest.approx(by_hand, rel=1e-14)
     for users in (1, 2, 3, 6):
@@ -348,7 +348,7 @@ def test_what_rises_and_falls_with_eps(tmp_path, monkeypatch, up, outcome):
     ("correlated", "sent", "outcome"), [(1.0, 100.0, "holds"), (1.0, 10.0, "fails"), (3.0, 100.0, "fails")]
 )
 def test_near_the_optimum_at_far_more_messages(tmp_path, monkeypatch, correlated, sent, outcome):
-    """Errors in units of the central one."""
+    """Errors are relative to the central error."""
     monkeypatch.setattr(
         "shuffledp.pipeline.papers.dump.figure_claims.discrete_laplace_variance", lambda rate: 1.0
     )
@@ -411,7 +411,7 @@ def test_the_maximum_of_public_coin(tmp_path, monkeypatch, curve, outcome):
 
 
 def planted(z: float, dummies: int = 1, rate: float = 1.0, mean: float = 1.0) -> pd.DataFrame:
-    """A cell whose simulated error is so many standard errors from the expected one."""
+    """Return a cell whose simulated error is z standard errors from the expected error."""
     parameters = json.dumps({"dummies": dummies, "dummies_per_sender": dummies})
     row = {"closed_form": mean, "mean": mean * (1 + 0.01 * z), "error": 0.01 * mean, "z": z, "rate": rate}
     return pd.DataFrame([row | {"users_expected": 1000, "domain_size": 50, "parameters": parameters}] * 4)
@@ -430,7 +430,7 @@ def test_simulated_errors_within_four_standard_errors(tmp_path, monkeypatch, z, 
 
 
 def test_deviations_come_from_the_repeats(tmp_path, monkeypatch):
-    """Repeats of 2 and 4 by turns, where 2 is expected: 1 above it, with the standard error of 36."""
+    """Of 36 repeats half are 2 and half are 4, while 2 is expected: the mean is 1 too large."""
     write(tmp_path, "domains.pure_dump", {"eps": EPS}, lambda a, p: 2.0)
     case = Case(claim("DU-24"), Evidence(tmp_path, "dump", READS["dump"]), "printed", "-", "quick")
     with pytest.raises(Untestable, match=r"domains\.pure_dump has fewer than 30 repeats"):
@@ -451,7 +451,7 @@ def test_deviations_come_from_the_repeats(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(("true", "agree"), [(1.0, 8), (1.5, 0)])
 def test_the_formula_of_the_flexible_variants(tmp_path, monkeypatch, true, agree):
-    """The paper's formula is lost: that the rebuilt one is off says nothing of it."""
+    """The paper's formula is not known; an error of the rebuilt formula is no evidence against the paper."""
     error = printed_flexible_mse(1000, 50, 5, 0.5)
 
     def cells(case: Any, experiment: str, method: str) -> pd.DataFrame:
@@ -470,7 +470,7 @@ def test_the_formula_of_the_flexible_variants(tmp_path, monkeypatch, true, agree
     [(1, 0.9, "holds"), (1, 1.0, "in part"), (1, 1.2, "fails"), (2, 0.9, "in part"), (3, 0.9, "holds")],
 )
 def test_what_flexible_variants_save(tmp_path, monkeypatch, dummies, factor, outcome):
-    """At rate 1/2 beside a whole number of dummies of every user, 1, 1 and 2."""
+    """At rate 1/2 users send 0.5, 1 or 1.5 dummies in the mean; pureDUMP needs the whole numbers 1, 1 and 2."""
     every = dump_mse(1000, 50, 1000 * math.ceil(dummies / 2))
     monkeypatch.setattr(Evidence, "cells", lambda *a: planted(0.0, dummies, 0.5, factor * every))
     assert outcomes(tmp_path, "DU-41") == {"printed": outcome}

@@ -1,4 +1,4 @@
-"""Errata and tables of the DUMP paper: known numbers, verdicts, and conditions that can fail."""
+"""Tables of the DUMP paper: known numbers, verdicts, and conditions that can fail."""
 
 import dataclasses
 import math

@@ -31,7 +31,7 @@ ALL = {
 
 
 def planted(**changes: Any) -> Planted:
-    """Errors of all methods, constants or functions of accounting, panel and eps."""
+    """Set the errors of all methods, constants or functions of accounting, panel and eps."""
     found = {}
     for experiment, (panel, values) in PANELS.items():
         cells = {
@@ -45,7 +45,7 @@ def planted(**changes: Any) -> Planted:
 
 
 def points(experiment: str, grid: dict[str, Any], **errors: Any) -> Planted:
-    """Errors in one experiment, constants or functions of the point."""
+    """Return errors in one experiment, constants or functions of the point."""
     return {
         experiment: (
             grid,
@@ -159,7 +159,7 @@ def test_the_simplified_error_is_the_printed_one_times_the_ratio_of_noise():
 
 
 def falling(step: float) -> Any:
-    """Falls with eps, and with the panel unless the step is negative."""
+    """Return errors that decrease with eps, and with the panel unless the step is negative."""
     return lambda a, panel, eps: 4.0 - eps - step * (panel in (0.5, 5000))
 
 
@@ -209,7 +209,7 @@ def test_every_error_falls_or_the_ordering_says_which_does_not():
 
 
 def budgets(of: Any) -> Planted:
-    """Local budgets as a function of method, panel and eps."""
+    """Return local budgets as a function of method, panel and eps."""
     return planted(
         **{
             method: lambda a, panel, eps, m=method: {"closed_form": 1.0, "eps_local": of(m, panel, eps)}

@@ -1,4 +1,4 @@
-"""The documentation agrees with what is computed, and the comparisons with the known numbers."""
+"""Comparisons of multi-message protocols, against known numbers."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_table_two():
 
 
 def test_savings_of_the_multi_message_protocols_on_adult():
-    """Against AMPLIFIED: 76 to 90 % and 9 to 62 % with the printed theorem, 66 to 77 % with its simplified form."""
+    """MULTI-UNION saves 76 to 90 % of the error of AMPLIFIED as printed, and MULTI-EXPECTED saves 9 to 62 %."""
     union, expected, simplified = [], [], []
     for rate in (0.01, 0.05, 0.1, 0.2, 0.5):
         law = Binomial(48841, rate)
@@ -81,7 +81,7 @@ def test_savings_of_the_multi_message_protocols_on_adult():
 
 @pytest.mark.parametrize("name", multi_message_gaps.MULTI_POPULATIONS)
 def test_the_expected_bound_beats_a_gaussian_union_bound_by_one_to_ten_percent(name):
-    """The union baseline: Gaussian noise for the printed n1 users of Table II, at the same delta."""
+    """The union baseline is Gaussian noise for Table II's printed n1 users, at the same delta."""
     law = multi_message_gaps.MULTI_POPULATIONS[name]
     precision = math.ceil(math.sqrt(law.mean + 1))
     users = int(population_lower_bound(law, multi_message_gaps.DELTA / 2, form="printed"))

@@ -1,4 +1,4 @@
-"""The documentation agrees with what is computed, and the comparisons with the known numbers."""
+"""Comparisons with the published gaps, against known numbers."""
 
 from __future__ import annotations
 

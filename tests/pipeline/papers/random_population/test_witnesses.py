@@ -1,4 +1,4 @@
-"""Errata and reading notes: the data are valid, every witness shows its entry, and the values are the known ones."""
+"""Errata and reading notes on random populations: every witness shows its entry, with the known values."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ def least(p, error=0.5, ratio=30):
 
 
 def world(*, users=(5000, 50_000), blankets=None, rates=None, **changed: Any) -> Planted:
-    """Results of all methods; an error is that of 5,000 users, or a function of the point."""
+    """Set the results of all methods; an error is a number for 5,000 users, or a function of the point."""
     chosen = ERRORS | changed
 
     def cell(method, p):
@@ -72,7 +72,7 @@ def world(*, users=(5000, 50_000), blankets=None, rates=None, **changed: Any) ->
 
 
 class Curves(InMemory):
-    """The protocol has a curve over m, all other methods a value; accountings differ in nothing."""
+    """Results in which the protocol has a curve over m and every other method a value, under equal accountings."""
 
     def cells(self, experiment: str, method: str, accounting: str) -> pd.DataFrame:
         if (experiment, method) not in self._kept:
@@ -90,7 +90,7 @@ def curves(monkeypatch):
 
 
 def only(data=None, n=None, split=None, s=None, yes=1.0, no=1.0):
-    """An error at some points, and another elsewhere, of 5,000 users."""
+    """Return one error at some points and another elsewhere, for 5,000 users."""
 
     def value(p):
         here = all(w is None or p[k] == w for k, w in (("data", data), ("n", n), ("split", split), ("s", s)))
@@ -287,7 +287,7 @@ def test_published_counts_decide_how_many_categories_users_visit(monkeypatch, si
 
 
 def test_what_the_number_of_messages_shows_is_exact():
-    """Two slots on three items, and another user's report of the third: all outcomes listed."""
+    """All outcomes are enumerated for two slots on three items and another user's report of the third item."""
     eps, rate, other = 0.3, 0.4, 0.7
     laws = []
     for held in (0, 1):

@@ -1,4 +1,4 @@
-"""The errata of the segmented paper: every witness shows its erratum, and the values are the known ones."""
+"""Errata of the segmented paper: every witness shows its erratum, with the known values."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ALL = [*ERRATA, *errata_data.reading_notes("segmented")]
 
 @cache
 def witness_of(key):
-    """Computed once, and not by every process that collects the tests."""
+    """Return a witness, which is computed once per process, at the first use by a test."""
     return next(erratum for erratum in ALL if erratum.id == key).compute()
 
 

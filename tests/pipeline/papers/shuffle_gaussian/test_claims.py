@@ -23,7 +23,7 @@ from shuffledp.pipeline.papers.shuffle_gaussian.training_claims import TERMS
     ],
 )
 def test_composition_is_judged_from_two_rounds_on(tmp_path, clones, outcome, measured):
-    """Smaller values do not make a bound of a lower one: that needs the assumption of Theorem 1."""
+    """A smaller value proves no lower bound; a proof needs the assumption of Theorem 1."""
     for experiment, pairs, _ in TERMS.values():
         every = {m: lambda a, p: 0.99 for m in pairs} | {
             m: lambda a, p: clones(p["rounds"]) for m in pairs.values()
@@ -90,7 +90,7 @@ def test_claims_that_the_accounting_decides(tmp_path, key, outcome):
 
 
 def test_the_sum_over_partitions_is_that_of_the_moment():
-    """Two reports and order 2 by hand: the mean of the squares of (X + Y) / 2."""
+    """For two reports and order 2, the sum is the mean of the squares of (X + Y) / 2."""
     square, other = math.exp(1 / 0.25), 1.0
     assert enumerated_rdp(2, 2, 0.5) == pytest.approx(math.log((square + other) / 2), rel=1e-14)
     assert enumerated_rdp(3, 1, 0.5) == pytest.approx(3 / (2 * 0.25), rel=1e-14)
@@ -110,7 +110,7 @@ def test_a_wrong_formula_and_a_larger_reverse_are_seen(tmp_path, monkeypatch):
 
 
 def plant(folder, **eps):
-    """Results of Figures 1a and 1b: eps of methods as functions of the round."""
+    """Write results of Figures 1a and 1b: eps of methods as functions of the round."""
     for method, value in eps.items():
         checkin = method in ("gauss", "generic", "baseline", "shuffling_only", "convex", "pair")
         grid = {"sigma": [5.0], "round": [1, 100, 5540]} if checkin else {"round": [1000, 10_000]}

@@ -1,4 +1,4 @@
-"""Table 1 of the shuffle Gaussian paper: every entry, verdicts that can fail, the page, and the captions."""
+"""Table 1 of the shuffle Gaussian paper: every entry, verdicts that can fail, the page and the captions."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def test_a_common_place_agrees_with_the_integral_over_laplace_transforms() -> No
 
 
 def test_three_corners_of_a_triangle_are_reported_as_a_violation() -> None:
-    """They have the diameter and lie in no ball of it: erratum SG-4."""
+    """The corners have the ball's diameter as distance, but lie in no such ball: erratum SG-4."""
     corners = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, math.sqrt(0.75)]])
     worse = unit_ball_search.ratio(2, corners[[0, 2]], corners[[1, 2]], 1.0)
     assert worse > 1.02

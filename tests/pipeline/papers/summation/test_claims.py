@@ -91,7 +91,7 @@ SIZES, USERS = (2, 3, 5, 10, 15), (10**4, 10**5, 10**6, 10**7)
 
 
 def plant(folder, experiment, grid, *, accountings, **methods):
-    """Methods with a squared error and bits, both functions of the point."""
+    """Write methods whose squared error and bits are functions of the point."""
     for method, (error, bits) in methods.items():
         made_up_results.write(
             folder,

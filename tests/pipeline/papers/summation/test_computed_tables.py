@@ -1,4 +1,4 @@
-"""Summation: errata, Figure 1 point by point, designs and the page: known numbers, verdicts, text that can go stale."""
+"""Summation: errata, Figure 1 point by point, designs and the page, against known numbers."""
 
 import dataclasses
 import math
@@ -70,7 +70,7 @@ def test_verdicts():
 
 
 def test_figure_1b_follows_from_one_number_of_noise_messages():
-    """4 (1 + N / n) with N = 2.197e5 within the reading errors."""
+    """The points fit 4 (1 + N / n) with N = 2.197e5, up to errors of reading."""
     points = computed_tables.readings()
     chosen = points[(points["panel"] == "b") & (points["curve"] == "correlated noise")]
     assert (abs(chosen["reading"] - 4 * (1 + 2.197e5 / chosen["n"])) <= chosen["reading_error"]).all()
@@ -93,7 +93,7 @@ def test_noise_messages_by_accounting():
 
 
 def test_designs_are_certified(monkeypatch):
-    """All but the largest, which take longest; `make designs-check` and every run of the pipeline certify those too."""
+    """The slow largest designs are omitted; `make designs-check` and every run of the pipeline certify them."""
     few = tuple(one for one in computed_tables.shipped_designs() if one.design.max_value <= 10)
     coarse = tuple(one for one in computed_tables.shipped_coarse_designs() if one.design.max_value in (1, 10))
     monkeypatch.setattr(computed_tables, "shipped_designs", lambda: few)

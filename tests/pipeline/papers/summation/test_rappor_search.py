@@ -17,7 +17,7 @@ from shuffledp.pipeline.papers.summation import rappor_search
 
 
 def listed(inputs: tuple[int, ...], p: float) -> Counter[tuple[int, int]]:
-    """The law of the sums of the first two bits, a term per sequence of bits; input 2 is a third value."""
+    """Return the law of the first two bits' sums, a term per sequence of bits; input 2 is a third value."""
     law: Counter[tuple[int, int]] = Counter()
     for sent in itertools.product(itertools.product((0, 1), repeat=2), repeat=len(inputs)):
         mass = math.prod(
@@ -85,7 +85,7 @@ def test_a_proven_bound_that_is_too_small_is_a_violation(monkeypatch: pytest.Mon
 
 
 def test_a_delta_of_zero_is_no_violation() -> None:
-    """Close to twice the budget of a bit: the search ended where nothing is lost and reported 0 over 1e-300."""
+    """Near twice the budget of a bit delta is 0, and the search once reported 0 over 1e-300."""
     for n, budget, target in ((100, 5.0, 1e-9), (100, 7.0, 1e-6), (100, 7.0, 1e-9), (1000, 7.0, 1e-6)):
         ((ratio, words),) = rappor_search.many((n,), (budget,), (target,))
         assert ratio == pytest.approx(1, rel=1e-6), words
@@ -93,7 +93,7 @@ def test_a_delta_of_zero_is_no_violation() -> None:
 
 
 def independent_delta(others: int, first: int, second: int, p: float, eps: float) -> float:
-    """Delta of both sums as a double sum, from binomial laws."""
+    """Return delta of both sums as a double sum over binomial laws."""
 
     def law(ones: int) -> np.ndarray:
         kept, flipped = (binom.pmf(np.arange(m + 1), m, q) for m, q in ((ones, 1 - p), (others - ones, p)))
@@ -112,7 +112,7 @@ def independent_delta(others: int, first: int, second: int, p: float, eps: float
 
 
 def test_many_users_have_worse_data_sets_than_the_three() -> None:
-    """One of two corners of the square of data sets with a single user elsewhere, by an independent law."""
+    """The data set is one user away from one of two corners of the square of data sets; the law is independent."""
     found = largest(rappor_search.beside((1000,), (1.0,), (1e-9,)), LIMIT)
     assert found.beyond == 1 and "998 of the others hold one of the two values and 0 the other" in found.where
     ((_, p, eps, known, _),) = rappor_search._many_users((1000,), (1.0,), (1e-9,))
@@ -142,7 +142,7 @@ def test_many_users_have_worse_data_sets_than_the_three() -> None:
 def test_others_on_one_of_two_values_are_not_the_worst(
     n: int, eps: float, delta: float, held: tuple[int, int], true: float
 ) -> None:
-    """The flips suit all others on one of the two values; another data set has a larger delta by an independent law."""
+    """Flips are calibrated for others on one of the two values; another data set has a larger delta."""
     p = rappor_flip_probability(n, eps, delta, calibration="worst_case")
     assert independent_delta(n - 1, n - 1, 0, p, eps) == pytest.approx(delta, rel=1e-7)
     assert independent_delta(n - 1, *held, p, eps) == pytest.approx(true, rel=1e-4)

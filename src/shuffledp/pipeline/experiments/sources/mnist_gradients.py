@@ -96,7 +96,7 @@ def source(config: Mapping[str, Any], task: Vectors, dataset: Dataset) -> Source
 def _of_another_dimension(
     config: Mapping[str, Any], task: Vectors, about: Provenance, dimension: int
 ) -> UnlikeStandIn:
-    """Return a source without participants for a substitute of another dimension. Raise for real data."""
+    """Return a source without participants for a substitute of another dimension. Raise ValueError for real data."""
     if about.source != "stand_in":
         raise ValueError(
             f"{config['name']}: vectors have dimension {dimension}, but the task's is {task.dimension}."

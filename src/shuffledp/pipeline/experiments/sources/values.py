@@ -21,7 +21,7 @@ from shuffledp.tasks import USERS_AT_ONCE, Floats, Frequency, Ints, Participants
 
 @dataclass(frozen=True)
 class Values(Cells):
-    """One of k values per user."""
+    """Data with one of k values per user."""
 
     def gathered(self, n: Ints, held: Sequence[Held], truth: str) -> Participants:
         """Return the participants, whose counts are users per value."""

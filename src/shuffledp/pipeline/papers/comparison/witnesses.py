@@ -96,7 +96,7 @@ def _collision(cells: int, prime: int) -> float:
 
 
 def cells_beyond_the_prime() -> Witness:
-    """Return the witness of CMP-E3: the fast analyzer counts ``floor(q / b) + 1`` residues, even w + j b >= q."""
+    """Return the witness of CMP-E3: the fast analyzer counts ``floor(q / b) + 1`` residues, also those >= q."""
     n, values, mu = 10**5, 5000, 42.664
     cells, prime = _hash_sizes(n, values, 1)
     collision = _collision(cells, prime)
@@ -124,7 +124,7 @@ def cells_beyond_the_prime() -> Witness:
 
 
 def dropped_fraction() -> Witness:
-    """Return the witness of CMP-E4: the vector-sum variant has no dummies if each user needs less than one."""
+    """Return the witness of CMP-E4: the vector-sum variant has no dummies if each user needs less than one dummy."""
     n, eps, delta = 10**7, 1.0, 1e-14
     mu = _searched(n, eps / 2, delta / 2, 32 * math.log(4 / delta) / (eps / 2) ** 2)
     cells, _ = _hash_sizes(n, 2, 3)

@@ -122,7 +122,7 @@ def unbiased(case: Case) -> Verdict:
     "reports the time that the matching of its own program takes.",
 )
 def simulated_all_the_same(case: Case) -> Verdict:
-    """Compare a protocol's simulated and expected errors; the claim, about a running time, is untestable."""
+    """Compare a protocol's simulated and expected errors; the claim is about run time and therefore untestable."""
     parts = {experiment: deviations(case, experiment, "private_coin") for experiment in PLOTTED}
     every, apart = _worst(parts)
     n, k = int(every["users_expected"].max()), int(every["domain_size"].max())

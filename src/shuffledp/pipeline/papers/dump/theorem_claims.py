@@ -209,7 +209,7 @@ def cheaper_with_users(case: Case) -> Verdict:
 
 @claim("DU-25", "6.2", "Both protocols cover every eps in (0, 1].", "all", errata="DUMP-N11")
 def every_eps(case: Case) -> Verdict:
-    """Check both theorems for every eps up to 1 and every delta up to the largest."""
+    """Check both theorems for eps up to 1 and delta up to the largest value."""
     eps_values = (1.0, 0.5, 0.1, 0.01)[:: case.at_most(1, 2)]
     pure, mix = [], []
     for eps, delta in product(eps_values, (*DELTAS, 1e-3, 0.29)):

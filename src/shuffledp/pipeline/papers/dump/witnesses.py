@@ -1,7 +1,7 @@
 """Witnesses for the errata and reading notes of the DUMP paper (arXiv 2009.13738).
 
-Settings are taken from its experiments: 500,000 users with 50 or 500 values, IPUMS (70,187 users, 900 values), Ratings
-(494,352 users, 2,000 values), delta 1e-6, local budget 8 of mixDUMP.
+Settings are from the paper's experiments: 500,000 users with 50 or 500 values, IPUMS (70,187 users, 900 values),
+Ratings (494,352 users, 2,000 values), delta 1e-6, local budget 8 of mixDUMP.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def _theorem_dummies(k: int, eps: float, delta: float = DELTA) -> float:
 
 
 def independence_not_needed() -> Witness:
-    """Return the witness of DUMP-1: with two values the counts are fully dependent, and the theorem still holds."""
+    """Return the witness of DUMP-1: for two values the counts are fully dependent, and the theorem still holds."""
     dummies = math.ceil(_theorem_dummies(2, 1.0))
     worst = max(
         dummy_delta(k, math.ceil(_theorem_dummies(k, eps)), eps) for k in (2, 3, 10, 500) for eps in EPS
@@ -67,7 +67,7 @@ def one_dummy_less() -> Witness:
 
 
 def _true_flexible_mse(n: int, k: int, dummies: int, rate: float) -> float:
-    """Return the variance, over n^2, of a count of dummies: a binomial number of senders with s dummies each."""
+    """Return the variance, over n^2, of a count of dummies from a binomial number of senders with s dummies each."""
     mean, spread = dummies / k, dummies * (1 / k) * (1 - 1 / k)
     return (rate * spread + rate * (1 - rate) * mean**2) / n
 
@@ -95,7 +95,7 @@ _NOBODY_SENDS = (3000, 2, 1.0, 3e-81, 0.06)
 
 
 def _excess_of_printed_dummies() -> float:
-    """Return the exact delta over the delta of Theorem 5.11 as read, for delta near (1 - rate)^n."""
+    """Return the exact delta over the delta of Theorem 5.11, as read, for delta near (1 - rate)^n."""
     n, k, eps, delta, rate = _NOBODY_SENDS
     printed = flexible_dummies(n, k, eps, delta, rate, accounting="printed")
     return flexible_dummy_delta(eps, n, k, printed, rate) / delta
@@ -128,7 +128,7 @@ def random_senders() -> Witness:
 
 
 def _crossing(n: int, k: int) -> float:
-    """Return the eps above which mixDUMP's theorem needs fewer dummies than pureDUMP's."""
+    """Return the eps above which mixDUMP's theorem needs fewer dummies than pureDUMP's theorem."""
     uniform = (n - 1) * k / (math.exp(EPS_LOCAL) + k - 1)
     sure = uniform - math.sqrt(2 * uniform * math.log(2 / DELTA))
     return math.sqrt(14 * k * math.log(2) / sure)
@@ -193,7 +193,7 @@ def decade_of_users() -> Witness:
 
 
 def table_4_cell() -> Witness:
-    """Return the witness of DUMP-N7: the one entry that is not the theorem's value rounded up."""
+    """Return the witness of DUMP-N7: the one entry that is not the theorem's number rounded up."""
     needed = flexible_dummies_needed(USERS, 500, 1.0, DELTA, 0.001, eps_local=EPS_LOCAL)
     ours = [
         [

@@ -36,7 +36,7 @@ AMPLIFIES = 1.001
     "RP-03", "I", "Accounting with the smallest possible population gives no useful amplification.", "none"
 )
 def no_others(case: Case) -> Verdict:
-    """Check that without other users the largest local budget is the central budget, or what delta permits."""
+    """Check that without other users the largest local budget is the central budget, up to the gain from delta."""
     gains = {
         accounting: max(local_budget(Fixed(0), eps, DELTA, accounting=accounting) / eps for eps in EPS)
         for accounting in ("printed", "exact")

@@ -113,13 +113,13 @@ def dummy_gaps() -> pd.DataFrame:
 
 
 def filled_slots(users: int, rate: float) -> tuple[Law, int, float]:
-    """Return the law of the other participants, RandomCheckin's slots, and the mean number of filled slots."""
+    """Return the law of the other participants' number, RandomCheckin's slots, and the mean number of filled slots."""
     law, slots = Binomial(users, rate), math.floor(users * rate)
     return law, slots, -slots * math.expm1((law.mean + 1) * math.log1p(-1 / slots))
 
 
 def ends(name: str, values: Iterable[float], *parts: str) -> dict[str, float]:
-    """Return least, mean or greatest value, as the name of their column says."""
+    """Return the least, mean or greatest of some values, by the names of their columns."""
     found = np.array(list(values))
     known = {"least": found.min(), "mean": found.mean(), "most": found.max()}
     return {f"{name} {part}": float(known[part]) for part in parts}

@@ -105,7 +105,7 @@ def available_errors(case: Case, methods: Names) -> dict[str, ByPoint]:
 
 
 def at(values: ByPoint, *, split: str | None = None, data: str | None = None) -> ByPoint:
-    """Return the values at a split or of one experiment; the index keeps its levels."""
+    """Return the values at one split, of one experiment, or both; raise `Untestable` if there are none."""
     if split is not None:
         values = values[values.index.get_level_values("split") == split]
     if data is not None:

@@ -138,7 +138,7 @@ def one_direction(case: Case) -> Verdict:
     "strict",
 )
 def below_unshuffled(case: Case) -> Verdict:
-    """Check that the divergence is strictly below that of a single Gaussian report."""
+    """Check that the divergence is strictly below the divergence of a single Gaussian report."""
     orders = np.arange(2, case.at_most(1000, 100) + 1)
     above = points = 0
     shares: list[float] = []
@@ -157,7 +157,7 @@ def below_unshuffled(case: Case) -> Verdict:
 
 @claim("SG-05", "3", "Earlier bounds can exceed the local budget.", "can exceed")
 def exceeds_local(case: Case) -> Verdict:
-    """Check that the closed clones form can exceed the local budget, at the fewest users that it permits."""
+    """Check that the closed clones form can exceed the local budget, at the fewest users that the form permits."""
     delta = 1e-5
     found = {}
     for eps_local in (0.01, 0.1, 0.5, 1.0, 2.0):
@@ -405,7 +405,7 @@ def drawn_afresh(case: Case) -> Verdict:
     "never above",
 )
 def shuffled_never_above(case: Case) -> Verdict:
-    """Check O-09: the divergence is at most that of one report, and decreases in the number of reports."""
+    """Check O-09: the divergence decreases in the number of reports, and never exceeds the divergence of one report."""
     orders, numbers = np.arange(2, 65), (1, 2, 5, 10, 100, 1000, 10**4, 10**6)
     above = points = 0
     for sigma in NOISES:

@@ -41,7 +41,7 @@ _MOST_CELLS = 3_000_000
 
 
 def shuffled_gaussian_rdp(order: float, old: Floats, new: Floats, sigma: float) -> float:
-    """Return the Renyi divergence of the shuffled reports of the new records against the old ones.
+    """Return the Renyi divergence of the shuffled reports of the new records from the reports of the old records.
 
     The mean report is independent of the differences and has the divergence of one Gaussian. The law of the differences
     is a mixture over all orders of the users. The likelihood ratio of the differences is integrated by the trapezoidal
@@ -106,7 +106,7 @@ def few_users(
     ascents: int,
     seed: str,
 ) -> Values:
-    """Search data sets of a few users: random ones, then small random steps from the best."""
+    """Search random data sets of a few users, then take small random steps from the best data set."""
     rng = named_rng(seed)
     best, start = -math.inf, (2, 1.0, np.zeros((users + 1, dimension)))
     for _ in range(draws):

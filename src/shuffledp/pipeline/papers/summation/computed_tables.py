@@ -222,7 +222,7 @@ def cheaper() -> pd.DataFrame:
 
 
 def messages_floor() -> float:
-    """Return a lower bound on N, for sums of bits in the settings of Figure 1 and any noise besides the error.
+    """Return a lower bound on N over all canceling noise, for sums of bits in the settings of Figure 1.
 
     The bound counts two messages per pair of noise that is independent of the two-sided geometric error. The unary
     messages of this error may also hide users; see :func:`~shuffledp.accounting.summation.jump_noise.least_mean`.

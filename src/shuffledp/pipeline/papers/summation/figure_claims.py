@@ -368,7 +368,7 @@ def chain(
     pairs: Sequence[Sequence[str]],
     same: Sequence[str] = (),
 ) -> Verdict:
-    """Check that the first of each pair never exceeds the second in errors or bits; compare ``same``."""
+    """Check that the first of each pair never exceeds the second in errors or bits; ``same`` are two equal methods."""
     read = {"error": errors, "bits": bits}[what]
     outcomes: list[Outcome] = []
     said, wrong, points = [], 0, 0

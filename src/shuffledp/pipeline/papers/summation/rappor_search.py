@@ -80,7 +80,7 @@ def many(numbers: Iterable[int], bit_budgets: Iterable[float], targets: Iterable
 
 
 def beside(numbers: Iterable[int], bit_budgets: Iterable[float], targets: Iterable[float]) -> Values:
-    """Search data sets near the three for many users and sums of bits; the parameters are those of `many`."""
+    """Search data sets near the three for many users and sums of bits, with the same parameters as `many`."""
     for n, p, eps, known, words in _many_users(numbers, bit_budgets, targets):
         others = n - 1
         held = sorted({*range(APART + 1), *range(others - APART, others + 1)})

@@ -184,7 +184,7 @@ def _real_mse(n: int, size: int, zeta: float) -> float:
     figure="hours_error",
 )
 def real_sums(case: Case) -> Verdict:
-    """Check Theorem 1: the error is at most that of Laplace noise with a slightly smaller budget."""
+    """Check Theorem 1: the error is at most the error of Laplace noise with a slightly smaller budget."""
     ratios, words = [], []
     for n, zeta in ((10**6, 0.1), (10**6, 0.2), (10**4, 0.2)):
         size = _least_levels(n, zeta)
@@ -202,7 +202,7 @@ def real_sums(case: Case) -> Verdict:
     figure="hours_messages",
 )
 def real_messages(case: Case) -> Verdict:
-    """Judge a real sum's extra messages among a million users, which are negligible below 1."""
+    """Judge the number of extra messages of a real sum among a million users; a number below 1 is negligible."""
     extra = {}
     for zeta in (0.1, 0.2):
         size = _least_levels(USERS, zeta)
