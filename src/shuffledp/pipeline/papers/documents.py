@@ -105,9 +105,9 @@ def _summation_growth() -> str:
     few, many = (summation.best_design(size).design.messages / size for size in sizes)
     million = 1 + summation.best_design(100).design.messages / 1e6
     return (
-        f"The number of noise messages divided by Delta is {few:,.0f} at Delta = {sizes[0]} and {many:,.0f} at Delta =\n"
-        f"{sizes[1]}. The number of noise messages therefore grows slightly faster than Delta. With a million users and\n"
-        f"Delta = {sizes[1]}, a user sends {million:.2f} messages on average.\n"
+        f"The number of noise messages divided by Delta is {few:,.0f} at Delta = {sizes[0]} and {many:,.0f} at\n"
+        f"Delta = {sizes[1]}. The number of noise messages therefore grows slightly faster than Delta. With a million\n"
+        f"users and Delta = {sizes[1]}, a user sends {million:.2f} messages on average.\n"
     )
 
 
