@@ -316,7 +316,8 @@ def report(found: dict[str, list[str]]) -> str:
         f"For random allocation, {allocations} settings were checked: eps at a delta and delta at an eps, in each "
         f"direction, from above and below. Of these, {misses} are on the wrong side of the value in {DIGITS}-digit "
         f"arithmetic, or differ from it by more than the limit. The relative limits for eps and delta are "
-        f"{PURE_EPS:g} and {PURE_DELTA:g} for eps_local-DP steps, and {GAUSSIAN_EPS:g} and {GAUSSIAN_DELTA:g} for Gaussian steps."
+        f"{PURE_EPS:g} and {PURE_DELTA:g} for eps_local-DP steps, and {GAUSSIAN_EPS:g} and {GAUSSIAN_DELTA:g} for "
+        "Gaussian steps."
     )
 
 
