@@ -228,8 +228,8 @@ def section(rows: list[str], runs: int, seed: int) -> str:
     about = (
         f"The auditors used {runs:,} runs per data set, seed {seed} and {seconds} CPU seconds. "
         f"A certificate of a correct auditor exceeds the exact eps with probability at most {LEVEL:g}. Bold values "
-        f"exceed the claim. *StatDP at 0* is the largest rejected eps among {STEPS[0]}, {STEPS[1]}, .., or 0 if StatDP rejects "
-        "none."
+        f"exceed the claim. *StatDP at 0* is the largest rejected eps among {STEPS[0]}, {STEPS[1]}, .., or 0 if StatDP "
+        "rejects none."
     )
     return "\n".join(
         [f"| {head.replace('|', ' | ')} |", f"|{'---|' * (head.count('|') + 1)}", *rows, "", about]
