@@ -1,4 +1,4 @@
-# shuffledp: every target creates what it needs, in .venv/ and .tools/ only. `make help` lists them.
+# shuffledp: every target first installs its packages, in .venv/ and .tools/ only. `make help` lists the targets.
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
@@ -11,12 +11,12 @@ UV := PYTHONPATH=$(CURDIR)/.tools UV_PYTHON_DOWNLOADS=never $(PYTHON) -m uv
 BIN := .venv/bin
 # One thread per process: the pipeline runs one process per core, and results must not depend on threading.
 SINGLE := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
-# Snakemake ends in a traceback where it cannot make its cache, before it reads the workflow.
+# Snakemake fails with a traceback if it cannot create its cache, before it reads the workflow.
 CACHE := $${XDG_CACHE_HOME:-$$HOME/.cache}
 CACHE_THERE := mkdir -p "$(CACHE)" 2> /dev/null || { echo "Snakemake cannot keep its cache in $(CACHE):" \
 	"set HOME or XDG_CACHE_HOME to a folder that can be written." >&2; exit 1; };
 SNAKEMAKE := $(CACHE_THERE) $(SINGLE) $(BIN)/snakemake --cores $(CORES)
-# A run starts hundreds of short processes: each would compile the library anew where a machine forbids keeping byte code.
+# A run starts hundreds of short processes. Without stored byte code, each process would compile the library again.
 unexport PYTHONDONTWRITEBYTECODE
 LOCKS := run library test learning notebooks cluster storage spark benchmarks paper docs dev mutants auditors
 
@@ -37,7 +37,7 @@ help:  ## Show this list
 	@$(UV) venv --quiet --clear --python $(PYTHON) .venv
 	@touch $@
 
-# A stamp per set of packages; written last, so an interrupted installation is simply done again.
+# A stamp per set of packages, written last: an interrupted installation is repeated.
 .venv/.installed-%: locks/%.txt pyproject.toml .venv/.created
 	@echo "Installing the '$*' packages into .venv/ (locks/$*.txt)"
 	@$(UV) pip install --quiet --compile-bytecode --python .venv --require-hashes --requirement locks/$*.txt
@@ -45,29 +45,29 @@ help:  ## Show this list
 	@touch $@
 
 .PHONY: env
-env: .venv/.installed-run  ## Create .venv/ with what the pipeline needs
+env: .venv/.installed-run  ## Create .venv/ with the packages of the pipeline
 
 .PHONY: learning
-learning: .venv/.installed-run .venv/.installed-learning  ## Add JAX, which the training runs need
+learning: .venv/.installed-run .venv/.installed-learning  ## Install JAX for the training runs
 
 .PHONY: cluster
-cluster: .venv/.installed-run .venv/.installed-cluster  ## Add Snakemake's executor for Slurm (docs/guides/cluster.md)
+cluster: .venv/.installed-run .venv/.installed-cluster  ## Install Snakemake's executor for Slurm (docs/guides/cluster.md)
 
 .PHONY: storage
-storage: .venv/.installed-run .venv/.installed-storage  ## Add Snakemake's storage plug-ins for folders and S3 (docs/guides/cluster.md)
+storage: .venv/.installed-run .venv/.installed-storage  ## Install Snakemake's storage plug-ins for folders and S3 (docs/guides/cluster.md)
 
 .PHONY: lock
-lock: .tools/uv-$(UV_VERSION)  ## Resolve the pinned versions anew (maintainers)
+lock: .tools/uv-$(UV_VERSION)  ## Update the pinned versions (maintainers)
 	@$(PYTHON) tools/lock.py $(LOCKS)
 	@$(PYTHON) tools/environment_yml.py
 
 .PHONY: metadata
-metadata: .venv/.installed-run .venv/.installed-learning  ## Write the metadata for archives and catalogs anew, with the graph of the rules (needs Graphviz)
+metadata: .venv/.installed-run .venv/.installed-learning  ## Write the metadata for archives and catalogs, and the graph of the rules (needs Graphviz)
 	@$(BIN)/python tools/metadata.py --graph
 
 RESULTS ?= results
 .PHONY: crate
-crate: .venv/.installed-run  ## Describe a finished run as a Workflow Run RO-Crate in its folder: RESULTS=results/quick
+crate: .venv/.installed-run  ## Write a Workflow Run RO-Crate of a finished run into its folder: RESULTS=results/quick
 	@$(BIN)/python tools/metadata.py --run $(RESULTS) --configuration config/config.yaml $(if $(findstring quick,$(RESULTS)),config/quick.yaml)
 
 # ---- pipeline ----------------------------------------------------------------------------------------------
@@ -82,17 +82,17 @@ all: .venv/.installed-run .venv/.installed-learning  ## Run the papers' own sett
 	@echo; echo "Done. Open results/index.html"
 
 .PHONY: report
-report: all  ## Do the same as make all, and write all figures and tables into results/report.html
+report: all  ## Run make all, and write all figures and tables into results/report.html
 	@$(SNAKEMAKE) --report results/report.html
 
-# Training takes longer than all else, so it is compared where there is a curve already; leaving it out would take accuracies away there.
+# Training takes longer than all other jobs, so only existing curves are compared.
 .PHONY: verify
-verify: .venv/.installed-run  ## Run what is missing at the papers' scale, without training; compare with reference/
+verify: .venv/.installed-run  ## Compute missing results at the papers' scale, without training, and compare with reference/
 	@$(SNAKEMAKE) runs --config learning=$(if $(wildcard results/training/*/*.sha256),auto,skip)
 	@$(BIN)/shuffledp verify
 
 .PHONY: reference
-reference: .venv/.installed-run .venv/.installed-learning  ## Make the results of `make all` the reference (maintainers)
+reference: .venv/.installed-run .venv/.installed-learning  ## Write the results of `make all` as the new reference (maintainers)
 	@$(BIN)/shuffledp reference
 
 .PHONY: repair
@@ -104,7 +104,7 @@ WORKERS = $(if $(filter all,$(CORES)),$$(getconf _NPROCESSORS_ONLN),$(CORES))
 PYTEST = $(SINGLE) $(BIN)/python -m pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder -rs
 
 .PHONY: test
-test: .venv/.installed-test .venv/.installed-learning  ## Run linters, type checks, and all tests but those that run the pipeline, Slurm, storage and Spark
+test: .venv/.installed-test .venv/.installed-learning  ## Run linters, type checks, and all tests except pipeline, Slurm, storage and Spark tests
 	@$(MAKE) -j2 lint tests
 
 .PHONY: tests
@@ -112,42 +112,42 @@ tests: .venv/.installed-test .venv/.installed-learning
 	@$(PYTEST) -m "not whole_run and not slurm and not storage and not spark"
 
 .PHONY: test-times
-test-times: .venv/.installed-test .venv/.installed-learning  ## Run the tests, and measure the CPU seconds of each file for docs/benchmarks.md
+test-times: .venv/.installed-test .venv/.installed-learning  ## Run the tests, and measure the CPU seconds of each file, for docs/benchmarks.md
 	@$(BIN)/python tools/test_times.py
 
 .PHONY: test-protocol
-test-protocol: .venv/.installed-test  ## Run the tests that name one protocol: NAME=solh
+test-protocol: .venv/.installed-test  ## Run the tests of one protocol: NAME=solh
 	@$(SINGLE) $(BIN)/python -m pytest -rs -k "$(or $(NAME),$(error give NAME=the name of a protocol))" \
 	  tests/protocols tests/golden tests/accounting tests/pipeline/audit
 
 .PHONY: test-clients
-test-clients: .venv/.installed-test  ## Compare up to 10^6 reports of every written client with the law of its protocol, and run all of them end to end
+test-clients: .venv/.installed-test  ## Compare up to 10^6 reports of every written client with the law of its protocol, and run all clients end to end
 	@SHUFFLEDP_MANY_REPORTS=1 $(SINGLE) $(BIN)/python -m pytest -rs tests/protocols/client
 
 .PHONY: test-whole-run
-test-whole-run: .venv/.installed-test  ## Run a tiny paper in many ways and all papers at small scale, and look at what comes out
+test-whole-run: .venv/.installed-test  ## Run a tiny paper in many ways and all papers at small scale, and check the results
 	@# One process more than there are cores, because these tests wait for what they started.
 	@$(PYTEST) -n $$(($$(getconf _NPROCESSORS_ONLN) + 1)) -m whole_run tests/workflow tests/test_guides.py
 
 .PHONY: test-data
-test-data: .venv/.installed-test  ## Count all published data with both readers and compare (needs SHUFFLEDP_MIRROR)
+test-data: .venv/.installed-test  ## Count all published data with both readers, and compare the counts (needs SHUFFLEDP_MIRROR)
 	@SHUFFLEDP_WHOLE_DATA=1 $(SINGLE) $(BIN)/python -m pytest -rs -k published tests/userdata/test_engine.py
 
 .PHONY: test-slurm
-test-slurm: .venv/.installed-test .venv/.installed-cluster  ## Run jobs through a Slurm of its own on this machine (needs root, slurm-wlm and munge)
+test-slurm: .venv/.installed-test .venv/.installed-cluster  ## Run jobs by a separate Slurm on this machine (needs root, slurm-wlm and munge)
 	@$(SINGLE) $(BIN)/python -m pytest -m slurm tests/workflow/test_slurm.py
 
 .PHONY: test-storage
-test-storage: .venv/.installed-test .venv/.installed-storage .venv/.installed-cluster  ## Run the workflow with a folder and an S3 server as storage (needs rsync), also by Slurm if it is there; STORAGE_CONFIG=config/quick.yaml
+test-storage: .venv/.installed-test .venv/.installed-storage .venv/.installed-cluster  ## Run the workflow with a folder and an S3 server as storage, also by Slurm if installed (needs rsync; STORAGE_CONFIG=config/quick.yaml)
 	@$(SINGLE) $(BIN)/python -m pytest -rs -m storage tests/workflow/test_storage.py
 
 .PHONY: test-spark
-test-spark: .venv/.installed-test .venv/.installed-spark  ## Run the documented SQL in Spark on this machine and compare its counts with those of `shuffledp count` (needs Java 17)
+test-spark: .venv/.installed-test .venv/.installed-spark  ## Run the documented SQL in Spark on this machine, and compare with `shuffledp count` (needs Java 17)
 	@command -v java > /dev/null || { echo "Spark needs Java: apt-get install openjdk-17-jre-headless" >&2; exit 1; }
 	@$(SINGLE) $(BIN)/python -m pytest -rs -m spark tests/userdata
 
 .PHONY: faults
-faults: .venv/.installed-test  ## Disturb a small run at 50 random moments (MOMENTS=5), start it again, compare every byte
+faults: .venv/.installed-test  ## Disturb a small run at 50 random moments (MOMENTS=5), restart it, and compare every byte
 	@$(SINGLE) $(BIN)/python tools/faults.py $(if $(MOMENTS),--moments $(MOMENTS)) $(if $(SEED),--seed $(SEED)) \
 	  $(if $(KINDS),--kinds $(KINDS)) $(if $(MINUTES),--minutes $(MINUTES)) $(if $(ANEW),--anew) $(if $(PAGE),--page)
 
@@ -169,11 +169,11 @@ format: .venv/.installed-test  ## Format the code
 	@$(BIN)/ruff check --fix . ; $(BIN)/ruff format . ; $(BIN)/snakefmt Snakefile workflow
 
 .PHONY: benchmarks
-benchmarks: .venv/.installed-benchmarks .venv/.installed-learning  ## Measure speed as ratios within one run
+benchmarks: .venv/.installed-benchmarks .venv/.installed-learning  ## Measure the speed of the library as ratios within one run
 	@$(SINGLE) $(BIN)/python benchmarks/run.py
 
 .PHONY: conformance-seeds
-conformance-seeds: .venv/.installed-test  ## Count how often the conformance checks reject a built-in, with 200 seeds each; may be interrupted
+conformance-seeds: .venv/.installed-test  ## Count rejections of built-in protocols by the conformance checks, with 200 seeds; may be interrupted
 	@$(SINGLE) $(BIN)/python tools/conformance_seeds.py --page $(if $(SEEDS),--seeds $(SEEDS)) $(if $(MINUTES),--minutes $(MINUTES))
 
 .PHONY: accountant-check
@@ -181,15 +181,15 @@ accountant-check: .venv/.installed-test  ## Compare the accountant's answers wit
 	@$(SINGLE) $(BIN)/python tools/accountant_check.py --page
 
 .PHONY: numerical-errors
-numerical-errors: .venv/.installed-test  ## Compare the accounting with references in 50-digit arithmetic, for docs/numerics.md; goes on where it ended
+numerical-errors: .venv/.installed-test  ## Compare the accounting with references in 50-digit arithmetic, for docs/numerics.md; may be interrupted
 	@$(SINGLE) $(BIN)/python tools/numerical_errors.py --page
 
 .PHONY: accountant-times
-accountant-times: .venv/.installed-test  ## Measure how long the accountant takes for an answer, for docs/benchmarks.md
+accountant-times: .venv/.installed-test  ## Measure the time of every answer of the accountant, for docs/benchmarks.md
 	@$(SINGLE) $(BIN)/python benchmarks/accountant_times.py --page
 
 .PHONY: scale
-scale: .venv/.installed-run  ## Measure every protocol's cost at 10^3 to 10^9 users and 2 to 10^6 values; may be interrupted
+scale: .venv/.installed-run  ## Measure the cost of every protocol at 10^3 to 10^9 users and 2 to 10^6 values; may be interrupted
 	@$(SINGLE) $(BIN)/python benchmarks/scale.py --page
 
 MESSAGE_USERS ?= 100000000
@@ -212,22 +212,22 @@ comparison-rule: .venv/.installed-test  ## Check a rule of thumb against `shuffl
 	@$(SINGLE) $(BIN)/python tools/comparison_rule.py --page
 
 .PHONY: property-tests
-property-tests: .venv/.installed-test  ## Try bad configurations and bad files of data by the hundred, for docs/benchmarks.md
+property-tests: .venv/.installed-test  ## Test hundreds of bad configurations and bad data files, for docs/benchmarks.md
 	@$(SINGLE) $(BIN)/python tools/property_tests.py --page
 
 .PHONY: bad-arguments
-bad-arguments: .venv/.installed-test  ## Call every function of the accounting with bad and extreme arguments; takes long
+bad-arguments: .venv/.installed-test  ## Call every function of the accounting with bad and extreme arguments; slow
 	@$(SINGLE) $(BIN)/python tools/bad_arguments.py --page
 
 SCALES ?= quick papers fresh
 .PHONY: time-table
-time-table: .venv/.installed-run  ## Measure where the pipeline's time goes (SCALES=quick: minutes), for docs/benchmarks.md
+time-table: .venv/.installed-run  ## Measure the time of every kind of job (SCALES=quick: minutes), for docs/benchmarks.md
 	@$(SINGLE) $(BIN)/python benchmarks/pipeline.py $(SCALES)
 
 # ---- the library alone -------------------------------------------------------------------------------------
-# uv has the build backend in it: nothing is downloaded.
+# uv includes the build backend, so nothing is downloaded.
 .PHONY: wheel
-wheel: .tools/uv-$(UV_VERSION)  ## Build the wheel and the source distribution into dist/
+wheel: .tools/uv-$(UV_VERSION)  ## Build the wheel and the source distribution in dist/
 	@rm -rf dist && $(UV) build --quiet --out-dir dist
 	@echo "Done:" dist/*
 
@@ -236,7 +236,7 @@ artifact:  ## Pack the last commit for an evaluation: sources, locks, wheels, su
 	@$(PYTHON) tools/artifact.py pack
 
 .PHONY: test-artifact
-test-artifact: artifact  ## Unpack the artifact into an empty folder without a network and run the first commands of its appendix
+test-artifact: artifact  ## Unpack the artifact into an empty folder, and run the first commands of its appendix without a network
 	@$(PYTHON) tools/artifact.py try
 
 BASE ?= debian:bookworm-slim
@@ -246,28 +246,28 @@ image:  ## Build the container image shuffledp with docker, podman or buildah (B
 	@$(or $(BUILDER),$(error install docker, podman or buildah)) build --build-arg BASE=$(BASE) --tag shuffledp .
 
 .PHONY: test-image
-test-image: artifact  ## Build the image without a network on a new Debian, and run .test/ in it (needs root, buildah and debootstrap)
+test-image: artifact  ## Build the image without a network on a new Debian system, and run .test/ in it (needs root, buildah and debootstrap)
 	@tools/test_image.sh dist/shuffledp-*-artifact.tar
 
 .PHONY: appendix
-appendix: quick  ## Write the claims of ARTIFACT-APPENDIX.md anew, with numbers and costs of make quick
+appendix: quick  ## Write the claims of ARTIFACT-APPENDIX.md, with the numbers and costs of make quick
 	@$(BIN)/python tools/artifact.py appendix
 
 # ---- documentation -----------------------------------------------------------------------------------------
 NOTEBOOKS := $(patsubst notebooks/%,results/notebooks/%,$(wildcard notebooks/*.ipynb))
 
-# With what they show, outside of the repository: a notebook is run again when it or the library has changed.
+# Notebooks with their outputs, outside the repository. A notebook is run again if it or the library has changed.
 results/notebooks/%.ipynb: notebooks/%.ipynb notebooks/execute.py $(shell find src -name '*.py') | .venv/.installed-notebooks
 	@$(SINGLE) $(BIN)/python notebooks/execute.py results/notebooks $<
 
 .PHONY: notebooks
-notebooks: .venv/.installed-notebooks $(NOTEBOOKS)  ## Run all notebooks; with their outputs in results/notebooks/
+notebooks: .venv/.installed-notebooks $(NOTEBOOKS)  ## Run all notebooks, and write them with their outputs into results/notebooks/
 .PHONY: structure
-structure: .venv/.installed-run  ## Count modules and lines, measure imports, for docs/benchmarks.md
+structure: .venv/.installed-run  ## Count modules and lines, and measure imports, for docs/benchmarks.md
 	@$(SINGLE) $(BIN)/python benchmarks/structure.py
 
 .PHONY: docs
-docs: .venv/.installed-docs $(NOTEBOOKS)  ## Build the documentation into results/docs/
+docs: .venv/.installed-docs $(NOTEBOOKS)  ## Build the documentation in results/docs/
 	@# Not --quiet: it hides warnings from --strict too.
 	@$(SINGLE) NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo "Done. Open results/docs/index.html"
@@ -281,11 +281,11 @@ site-check: .venv/.installed-test  ## Check the site in results/, or in RESULTS=
 	@RESULTS=$(RESULTS) $(SINGLE) $(BIN)/python -m pytest workflow/checks
 
 .PHONY: gallery
-gallery: .venv/.installed-run  ## Bring docs/gallery/ up to date with the papers' figures in results/ (after make all)
+gallery: .venv/.installed-run  ## Update docs/gallery/ with the papers' figures in results/ (after make all)
 	@$(BIN)/python tools/gallery.py make
 
 .PHONY: tex-check
-tex-check:  ## Set all tables of a finished run with LaTeX: RESULTS=results/quick (needs texlive-latex-extra and lmodern)
+tex-check:  ## Compile all tables of a finished run with LaTeX: RESULTS=results/quick (needs texlive-latex-extra and lmodern)
 	@find $(RESULTS)/figures -name '*.tex' | sort | sed 's|.*|\\input{$(CURDIR)/&}\\clearpage|' > $(RESULTS)/tables.list
 	@printf '%s\n' '\documentclass{article}' '\usepackage{lmodern,tabularray,pdflscape}' '\UseTblrLibrary{booktabs}' \
 	  '\begin{document}' "$$(cat $(RESULTS)/tables.list)" '\end{document}' > $(RESULTS)/tables.tex; rm $(RESULTS)/tables.list
@@ -294,26 +294,26 @@ tex-check:  ## Set all tables of a finished run with LaTeX: RESULTS=results/quic
 	@echo "$(RESULTS)/tables.pdf has $$(grep -c clearpage $(RESULTS)/tables.tex) tables."
 
 .PHONY: paper
-paper: .venv/.installed-run .venv/.installed-paper  ## Build paper/paper.pdf from the results of a complete run (RESULTS=folder), which has the studies too
+paper: .venv/.installed-run .venv/.installed-paper  ## Build paper/paper.pdf from the results of a complete run with the studies (RESULTS=folder)
 	@$(BIN)/python tools/paper.py $(RESULTS)
 
 .PHONY: gallery-check
 gallery-check: .venv/.installed-run  ## Check that docs/gallery/ is current
 	@$(BIN)/python tools/gallery.py check
 
-# What the repository keeps of a run at the papers' scale, and is compared with one before a release.
+# Stored results of a run at the papers' scale, which are compared with a new run before a release.
 RELEASE_CHECKS := verify docs-check gallery-check
 .PHONY: release-check
-release-check: all  ## Run what is out of date before a release, and check that all kept results are current
+release-check: all  ## Repeat outdated runs before a release, and check that all stored results are current
 	@failed=; for check in $(RELEASE_CHECKS); do $(MAKE) $$check || failed="$$failed $$check"; done; \
 	  if [ -n "$$failed" ]; then echo "Not ready for a release:$$failed"; exit 1; fi
 
 .PHONY: mutants
-mutants: .venv/.installed-test .venv/.installed-learning .venv/.installed-mutants  ## Run 300 mutants of accounting, protocols and audit against the tests that reach them
+mutants: .venv/.installed-test .venv/.installed-learning .venv/.installed-mutants  ## Run 300 mutants of accounting, protocols and audit, each against the tests that reach its line
 	@$(SINGLE) $(BIN)/python tools/mutants.py $(if $(NUMBER),--number $(NUMBER)) $(if $(SEED),--seed $(SEED)) --page
 
 .PHONY: golden
-golden: .venv/.installed-test  ## Write the golden table of answers anew and list what moved, for the changelog
+golden: .venv/.installed-test  ## Write the golden table of answers, and list the changes for the changelog
 	@$(SINGLE) $(BIN)/python tools/golden_table.py $(if $(ONLY),--only $(ONLY)) $(if $(filter-out all,$(CORES)),--workers $(CORES))
 
 .PHONY: golden-pictures
@@ -321,29 +321,29 @@ golden-pictures: .venv/.installed-run  ## Compare pictures and pages of two runs
 	@$(BIN)/python tools/golden_pictures.py $(or $(BEFORE),$(error give BEFORE=the folder of results before the change)) $(AFTER)
 
 .PHONY: audit-seeds
-audit-seeds: .venv/.installed-run  ## Audit every protocol under 100 seeds (results/audit/seeds/); can be interrupted
+audit-seeds: .venv/.installed-run  ## Audit every protocol with 100 seeds (results/audit/seeds/); may be interrupted
 	@$(SINGLE) $(BIN)/python tools/audit_seeds.py --page
 
 .PHONY: outside-auditors
-outside-auditors: .venv/.installed-auditors  ## Run two auditors by others on messages of few users, for docs/maintainers.md
+outside-auditors: .venv/.installed-auditors  ## Run two outside auditors on the messages of few users, for docs/maintainers.md
 	@$(SINGLE) $(BIN)/python tools/outside_auditors.py --page
 
 # ---- noise designs (summation) -----------------------------------------------------------------------------
 .PHONY: designs
-designs: .venv/.installed-run  ## Search for the noise designs of summation again; takes long, can be interrupted
+designs: .venv/.installed-run  ## Repeat the search for the noise designs of summation; slow, may be interrupted
 	@$(SINGLE) $(BIN)/python tools/designs.py search
 
 .PHONY: designs-certify
-designs-certify: .venv/.installed-run  ## Certify coarse designs of all sizes again; minutes to hours, can be interrupted
+designs-certify: .venv/.installed-run  ## Certify coarse designs of all sizes; minutes to hours, may be interrupted
 	@$(SINGLE) $(BIN)/python tools/designs.py certify
 
 .PHONY: designs-check
-designs-check: .venv/.installed-run  ## Certify shipped noise designs again, and check the certificates of large ones
+designs-check: .venv/.installed-run  ## Certify shipped noise designs, and check the certificates of large designs
 	@$(SINGLE) $(BIN)/python tools/designs.py check
 
 # ---- cleaning ----------------------------------------------------------------------------------------------
 .PHONY: clean
-clean:  ## Remove results and logs (keeps downloads and the environment)
+clean:  ## Remove results and logs, but keep downloads and the environment
 	@rm -rf .snakemake logs && find results -mindepth 1 -not -name README.md -delete
 
 .PHONY: clean-data

@@ -128,9 +128,9 @@ def roofline() -> str:
         total += forward + backward
     reached = count * total / seconds
     text = (
-        f"{total / 1e6:.2f} MFLOP per example. Products of matrices: {rate / 1e9:.0f} GFLOP per CPU second; "
-        f"clipped sums: {1e6 * seconds / count:.0f} us per example and {reached / 1e9:.0f} GFLOP per CPU second, "
-        f"{100 * reached / rate:.0f} % of that."
+        f"An example needs {total / 1e6:.2f} MFLOP. Matrix products reach {rate / 1e9:.0f} GFLOP per CPU second. "
+        f"Clipped sums take {1e6 * seconds / count:.0f} us per example and reach {reached / 1e9:.0f} GFLOP per CPU "
+        f"second, {100 * reached / rate:.0f} % of the rate of matrix products."
     )
     return "\n".join([*lines, "", text])
 

@@ -203,9 +203,12 @@ def table(
     for name, cells in rows.items():
         yield f"| {name} | {' | '.join(cells)} |"
     yield ""
-    yield f"Start of a method's job, median over kinds of methods: {start[0]:.2f} CPU s; the largest {start[1]:.2f} s."
+    yield (
+        f"The start of a method's job takes {start[0]:.2f} CPU s (median over kinds of methods), at "
+        f"most {start[1]:.2f} s."
+    )
     if clone is not None:
-        yield f"`make quick` in a fresh clone, with its set-up: {clone:.0f} s."
+        yield f"`make quick` takes {clone:.0f} s in a fresh clone, including the installation."
     used = f"Cores: {os.cpu_count()}; Python {platform.python_version()}"
     yield f"{used}; load of the machine before the run: {load:.1f}."
 

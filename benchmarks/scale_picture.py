@@ -138,8 +138,8 @@ def table(found: Found) -> Iterator[str]:
     yield ""
     yield (
         f"{flat} of {len(protocols(found))} protocols are flat in n. {len(every)} cases took "
-        f"{sum(map(seconds, every)):.0f} CPU s in all; the largest memory, {largest.memory >> 20} MiB, was that of "
-        f"{get(largest.case.kind, largest.case.protocol).label} ({largest.case.kind}) with "
+        f"{sum(map(seconds, every)):.0f} CPU s in all. {get(largest.case.kind, largest.case.protocol).label} "
+        f"({largest.case.kind}) needed the most memory, {largest.memory >> 20} MiB, with "
         f"{largest.case.users:,} users and {largest.case.values:,} values."
     )
     failed = [one for rows in found.values() for one in rows if one.outcome == "failed"]

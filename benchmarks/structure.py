@@ -35,17 +35,17 @@ MOST_ALONE = 250
 #: Modules that are longer, and why they are not cut.
 LONG = {
     "shuffledp/numerics/argument_ranges.py": "checks, annotations and guards, which explain one another",
-    "shuffledp/pipeline/config/grammar.py": "the grammar of the configuration: every key is looked up in one place",
+    "shuffledp/pipeline/config/grammar.py": "the grammar of the configuration, with all keys in one place",
     "shuffledp/pipeline/figures/captions.py": "all functions for captions",
-    "shuffledp/pipeline/audit/finite_laws.py": "every kind of law with its bound of rounding",
+    "shuffledp/pipeline/audit/finite_laws.py": "all kinds of laws with bounds on their rounding",
     "shuffledp/pipeline/audit/frequency.py": "the views of one task in one file",
     "shuffledp/pipeline/figures/paper.py": "all files of a paper, made by one job",
     "shuffledp/pipeline/audit/views.py": "the views of all tasks in one file, because they are compared",
     "shuffledp/accounting/__init__.py": "the list of public names",
     "shuffledp/accounting/general/blanket.py": "delta and its inverse, which share a cache",
-    "shuffledp/accounting/general/random_allocation.py": "two directions and two kinds of steps of one quantity",
-    "shuffledp/accounting/random_population/multi_message.py": "all forms of one noise, most of it descriptions",
-    "shuffledp/accounting/summation/coarse_search.py": "one search, most of it descriptions of parameters",
+    "shuffledp/accounting/general/random_allocation.py": "one quantity, for two directions and two kinds of steps",
+    "shuffledp/accounting/random_population/multi_message.py": "all forms of one noise, mostly descriptions",
+    "shuffledp/accounting/summation/coarse_search.py": "one search, mostly descriptions of parameters",
     "shuffledp/pipeline/papers/summation/theorem_claims.py": "a rule per claim of one paper",
     "shuffledp/userdata/reading.py": "the file formats, with one public function",
     "shuffledp/cli.py": "all commands, each a call of the library",
@@ -260,12 +260,13 @@ def protocol_table() -> Iterator[str]:
     alone, files = lines_alone(names), {name: loaded(name) for name in names}
     sizes = {name: sum(map(tokens, found)) for name, found in files.items()}
     yield (
-        f"Of {len(names)} protocols, the median has {median(alone.values()):.0f} lines that serve it alone, and loads "
+        f"The median of {len(names)} protocols has {median(alone.values()):.0f} lines of its own, and loads "
         f"{median(map(len, files.values())):.0f} modules with {median(sizes.values()):,.0f} tokens. "
-        f"{sum(lines > MOST_ALONE for lines in alone.values())} have more than {MOST_ALONE} lines of their own."
+        f"{sum(lines > MOST_ALONE for lines in alone.values())} protocols have more than {MOST_ALONE} "
+        f"lines of their own."
     )
     yield ""
-    yield "| protocol | lines for it alone | modules loaded | tokens of these |"
+    yield "| protocol | own lines | modules loaded | tokens of these modules |"
     yield "|---|---:|---:|---:|"
     for name in names:
         short = ".".join(name.split(".")[2:])
@@ -291,7 +292,7 @@ def table() -> Iterator[str]:
     for what, seconds in start_seconds().items():
         yield f"| {what} | {seconds:.2f} s |"
     yield ""
-    yield f"Longer than {MOST_LINES} lines:"
+    yield f"Modules longer than {MOST_LINES} lines, with the reason:"
     yield ""
     every = [module(path) for path in sorted(SOURCE.rglob("*.py"))]
     for one in sorted(every, key=lambda one: -one.lines):

@@ -713,7 +713,7 @@ def test_account_adds_curves():
 def test_account_composes_rounds_that_differ():
     words = "--round 1:10000:16 --round 2:100000 --delta 1e-6"
     text, found = account(words).output, json.loads(account(words, "--json").output)
-    assert text.startswith(f"eps = {found['eps']:.6g}: the rounds below together")
+    assert text.startswith(f"eps = {found['eps']:.6g}: the following rounds together")
     assert "10,000 users with a local budget of 1, 16 times" in text
     assert found["batches"][1] == {"eps_local": 2.0, "users": 100_000, "count": 1}
     same = json.loads(account("--eps-local 1 --users 10000 --rounds 16 --delta 1e-6 --json").output)

@@ -311,12 +311,13 @@ def report(found: dict[str, list[str]]) -> str:
     answers, failed = counted("answers")
     allocations, misses = counted("pure steps", "Gaussian steps")
     return (
-        f"{answers} answers, {failed} on the wrong side or further than {SLACK:g} relative from where the sums in "
-        f"{DIGITS}-digit arithmetic change sides.\n\n"
-        f"{allocations} settings of random allocation, each direction by itself, eps at a delta and delta at an "
-        f"eps, from above and below: {misses} on the wrong side, or further from the value in {DIGITS}-digit "
-        f"arithmetic than {PURE_EPS:g} relative in eps and {PURE_DELTA:g} in delta for eps_local-DP steps, "
-        f"{GAUSSIAN_EPS:g} and {GAUSSIAN_DELTA:g} for Gaussian ones."
+        f"Of {answers} answers, {failed} are on the wrong side of the value in {DIGITS}-digit arithmetic, "
+        f"or differ from it by more than {SLACK:g} relative.\n\n"
+        f"For random allocation, {allocations} settings were checked: eps at a delta and delta at an eps, in each "
+        f"direction, from above and below. Of these, {misses} are on the wrong side of the value in {DIGITS}-digit "
+        f"arithmetic, or differ from it by more than the limit. The relative limits for eps and delta are "
+        f"{PURE_EPS:g} and {PURE_DELTA:g} for eps_local-DP steps, and {GAUSSIAN_EPS:g} and {GAUSSIAN_DELTA:g} for "
+        "Gaussian steps."
     )
 
 

@@ -265,10 +265,9 @@ def outcomes(name: str, examples: int) -> Iterator[tuple[str, str]]:
 def report(counts: Mapping[str, int], functions: int) -> str:
     """Return the counts as text for the page."""
     return (
-        f"{functions} public functions, classes, methods and calibrations of protocols, {sum(counts.values()):,} calls "
-        "with one or two bad arguments: "
-        f"{counts['wrong']:,} gave a wrong answer or an unclear error, {counts['slow']:,} took longer than "
-        f"{SECONDS} s of processor time and were ended."
+        f"The run made {sum(counts.values()):,} calls of {functions} public functions, classes, methods and "
+        f"calibrations of protocols. Of these calls, {counts['wrong']:,} gave a wrong answer or an unclear error. "
+        f"{counts['slow']:,} exceeded the time limit of {SECONDS} CPU seconds."
     )
 
 

@@ -89,11 +89,14 @@ def summary(every: Sequence[Checked]) -> str:
     """Return the number of settings where the rule is right, and the other settings, as Markdown."""
     wrong = [one for one in every if one.ratio > 1]
     settings = (
-        f"users {_some(USERS)}; values {_some(DOMAINS)}; eps {_some(EPS)}; at most {_some(BUDGETS)} messages "
-        f"per user on average; delta {DELTA:g}"
+        f"{_some(USERS)} users, {_some(DOMAINS)} values, eps {_some(EPS)}, and at most {_some(BUDGETS)} "
+        f"messages per user on average, with delta {DELTA:g}"
     )
-    right = f"In {len(every) - len(wrong)} of {len(every)} cases ({settings}) no protocol has less error"
-    lines = [f"{right} than the one that the rule picks. The others:"]
+    right = (
+        f"In {len(every) - len(wrong)} of {len(every)} cases, no protocol has less error than the choice of "
+        "the rule."
+    )
+    lines = [f"{right} The cases have {settings}. The table has the other cases."]
     lines += ["", "| users | values | eps | messages | picked | better | error, times the least |"]
     lines += ["| --- " * 7 + "|"]
     lines += [

@@ -218,9 +218,9 @@ def page() -> str:
 PAGE = """\
 # Configuration
 
-This page is made from the grammar of the configuration by `tools/config_schema.py`. `snakemake --cores all` reads
-`config.yaml`; `--configfile FILE` merges a second file over it, as `quick.yaml`. `shuffledp check` reports mistakes
-before a run. The files need no sample sheet: the pipeline gets its own data.
+`tools/config_schema.py` writes this page from the grammar of the configuration. `snakemake --cores all` reads
+`config.yaml`. With `--configfile FILE`, a second file, such as `quick.yaml`, overrides some of its keys.
+`shuffledp check` reports mistakes before a run. The pipeline needs no sample sheet, because it downloads its data.
 
 ## config.yaml
 
@@ -239,7 +239,7 @@ own](../docs/guides/experiment.md), [a baseline of your own](../docs/baselines.m
 
 ## As a module of another workflow
 
-The other workflow reads this configuration, overrides keys, and names files of `results` as inputs of its rules:
+The other workflow reads this configuration and overrides some keys. Its rules have files of `results` as inputs:
 
 ```python
 configfile: "<folder of shuffledp>/config/config.yaml"

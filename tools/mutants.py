@@ -285,7 +285,7 @@ def as_page(rows: list[Judged], seed: int, folder: Path) -> str:
         )
     lines += [
         "",
-        f"Seed {seed}. Mutants that no test kills, with the tests that ran and those left out for time:",
+        f"Seed {seed}. The table lists mutants that no test kills, with numbers of tests that ran or were left out:",
         "",
     ]
     lines += ["| place | before | after | tests | left out |", "|---|---|---|---|---|"]

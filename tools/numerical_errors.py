@@ -149,11 +149,11 @@ def table(found: dict[str, Found]) -> str:
     total = sum(one.settings for one in found.values())
     wrong = sum(len(one.wrong) for one in found.values())
     first = (
-        f"{len(covered())} public names in {total:,} settings: {wrong} with an error that is larger than stated or on "
-        "the wrong side."
+        f"The run covered {len(covered())} public names in {total:,} settings. Of these settings, {wrong} "
+        f"have an error that exceeds the stated limit or is on the wrong side."
     )
     reasons = [
-        "| name | why it has no reference of its own |",
+        "| name | reason |",
         "|---|---|",
         *(f"| `{name}` | {why} |" for name, why in sorted(REASONS.items(), key=lambda r: r[0].lower())),
     ]

@@ -226,12 +226,11 @@ def section(rows: list[str], runs: int, seed: int) -> str:
     head = "protocol|users|claimed eps|exact|classifier|exact at 0|classifier at 0|StatDP at 0|CPU s, classifier|StatDP"
     seconds = sum(int(cell) for line in rows for cell in line.split("|")[-3:-1])
     about = (
-        f"{runs:,} runs per data set, seed {seed}, {seconds} CPU seconds of the auditors. A certificate of a"
+        f"The auditors used {runs:,} runs per data set, seed {seed} and {seconds} CPU seconds. "
+        f"A certificate of a correct auditor exceeds the exact eps with probability at most {LEVEL:g}. Bold values "
+        f"exceed the claim. *StatDP at 0* is the largest rejected eps among {STEPS[0]}, {STEPS[1]}, .., or 0 if StatDP "
+        "rejects none."
     )
-    about += (
-        f" correct auditor exceeds the exact eps with probability {LEVEL:g} at most. Bold: above the claim."
-    )
-    about += f" StatDP at 0: the last rejected eps of {STEPS[0]}, {STEPS[1]} and further ones; 0 if it rejects none."
     return "\n".join(
         [f"| {head.replace('|', ' | ')} |", f"|{'---|' * (head.count('|') + 1)}", *rows, "", about]
     )

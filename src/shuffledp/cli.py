@@ -92,7 +92,7 @@ def _settings(configfile: str | None) -> Settings:
 configured = click.option(
     "--configfile",
     type=click.Path(exists=True, dir_okay=False),
-    help="Configuration that is merged over config/config.yaml, such as config/quick.yaml.",
+    help="Second configuration, such as config/quick.yaml, which overrides config/config.yaml.",
 )
 
 
@@ -100,14 +100,14 @@ elsewhere = click.option(
     "--results",
     "folder",
     metavar="FOLDER",
-    help="Folder of the results of a run with `results=FOLDER` on its command line.",
+    help="Folder of results, if a run had `results=FOLDER` on its command line.",
 )
 
 
 @main.command()
 @configured
 def check(configfile: str | None) -> None:
-    """Check the configuration and print what a run would compute."""
+    """Check the configuration and list the jobs of a run."""
     from shuffledp.pipeline.config.config_files import left_aside
     from shuffledp.pipeline.experiments.grid import cells_of
     from shuffledp.pipeline.figures.drawings import drawings_of
@@ -169,10 +169,10 @@ def protocols() -> None:
 @click.option(
     "--official",
     is_flag=True,
-    help="Fail if published data cannot be obtained, instead of using a substitute.",
+    help="Fail if published data are not available, instead of using a substitute.",
 )
 def data(names: tuple[str, ...], official: bool) -> None:
-    """Get the data sets NAMES, by default all, and print the source of each."""
+    """Download and prepare the data sets NAMES (default: all), and print their sources."""
     from shuffledp.pipeline.datasets import preparation
     from shuffledp.pipeline.datasets.published_datasets import NAMES
     from shuffledp.pipeline.datasets.source_errors import LocalError, SourceError
@@ -207,7 +207,7 @@ _TWO_OF_THREE = "Give exactly two of --eps-local, --eps and --users (or --popula
 @click.option(
     "--eps-local",
     type=Number(float, "a number above 0, at most 100"),
-    help="Local eps of one report, for replacing its input, in nats; in (0, 100].",
+    help="Local eps of one report for replacement of its input, in nats; in (0, 100].",
 )
 @partial(
     with_batch,
@@ -230,7 +230,7 @@ _TWO_OF_THREE = "Give exactly two of --eps-local, --eps and --users (or --popula
 @click.option(
     "--subset-size",
     type=Number(int, "an integer of at least 1"),
-    help="Number of values in a report, at least 1 (subset); by default nearly the best.",
+    help="Number of values in a report, at least 1 (subset); the default is nearly optimal.",
 )
 @click.option(
     "--colluding",
@@ -251,13 +251,13 @@ _TWO_OF_THREE = "Give exactly two of --eps-local, --eps and --users (or --popula
     "different",
     multiple=True,
     metavar="EPS_LOCAL:USERS[:COUNT]",
-    help="COUNT equal rounds; repeat the option for rounds that differ. Replaces --eps-local, --users and --rounds.",
+    help="COUNT equal rounds. Repeat the option for different rounds. Replaces --eps-local, --users and --rounds.",
 )
 @click.option(
     "--batches",
     metavar="STEPS:SIGMA[:EPOCHS]",
-    help="Training on shuffled batches: STEPS batches an epoch, noise SIGMA per unit of sensitivity, EPOCHS epochs. "
-    "Replaces all options but --delta and --json.",
+    help="Training on shuffled batches: EPOCHS epochs of STEPS batches, with noise SIGMA per unit of sensitivity. "
+    "Replaces all options except --delta and --json.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the whole answer as JSON.")
 @click.option(
@@ -277,8 +277,8 @@ def account(
 ) -> None:
     """Print the central guarantee of a shuffled batch of reports, or of training on shuffled batches.
 
-    Give two of --eps-local, --eps and --users (or --population); the third is computed. With --round, which may be
-    repeated, and with --batches eps is computed. Eps and delta are those of all rounds together.
+    Give two of --eps-local, --eps and --users (or --population); the third is computed. With --round or --batches,
+    eps is computed. Eps and delta are for all rounds together.
     """
     with user_errors():
         if batches is not None:
@@ -471,9 +471,10 @@ reference_option = click.option(
 )
 @reference_option
 def verify(results: Path, kept: Path) -> None:
-    """Compare a run with the reference results; exit with 0 if it agrees, 1 if not, 2 if a result cannot be compared.
+    """Compare the results of a run with the reference results.
 
-    The exit code is also 2 if prepared or raw data have changed.
+    The exit code is 0 if all values agree, and 1 if a value differs or is missing. It is 2 if a result cannot be
+    compared, or if prepared or raw data have changed.
     """
     from shuffledp.pipeline.reference.comparison import REFUSED, compare
     from shuffledp.pipeline.reference.reference_files import read
@@ -517,7 +518,7 @@ def _changed_raw() -> Iterator[str]:
 @configured
 @reference_option
 def reference(configfile: str | None, kept: Path) -> None:
-    """Make the results of this configuration the reference (maintainers)."""
+    """Write the results of this configuration as the new reference (for maintainers)."""
     from shuffledp.pipeline.reference.eligible import objections
     from shuffledp.pipeline.reference.reference_files import write
     from shuffledp.pipeline.reference.snapshot import of_results
@@ -544,7 +545,7 @@ def reference(configfile: str | None, kept: Path) -> None:
 @configured
 @elsewhere
 def repair(configfile: str | None, folder: str | None) -> None:
-    """Remove results and prepared data that do not match their checksums, and leftovers of killed jobs.
+    """Remove results and prepared data that do not match their checksums, and temporary files of killed jobs.
 
     Changed raw data are listed and kept.
     """
@@ -635,7 +636,7 @@ def _folders_of_results(configfile: str | None, folder: str | None = None) -> li
     help="Model of the class: local, or amplified by shuffling (frequency).",
 )
 def new_baseline(name: str, task: str, template: str) -> None:
-    """Write a class, a YAML file and a test for a new baseline NAME; they pass unchanged."""
+    """Write a class, a YAML file and a test for a new baseline NAME, which pass the checks unchanged."""
     from shuffledp import storage
     from shuffledp.protocols import scaffold
 
@@ -656,14 +657,14 @@ def new_baseline(name: str, task: str, template: str) -> None:
     "--experiments/--no-experiments",
     default=True,
     show_default=True,
-    help="Run the smallest cell of every experiment of its task.",
+    help="Also run the smallest cell of every experiment of the task.",
 )
 @click.option(
     "--seconds",
     type=click.FloatRange(min=0, min_open=True),
     default=SECONDS,
     show_default=True,
-    help="Longest time of one call of a method, in seconds; above 0.",
+    help="Time limit for one call of a method, in seconds; above 0.",
 )
 @partial(with_setting, required=())
 @with_max_value
@@ -673,7 +674,7 @@ def check_baseline(
 ) -> None:
     """Check your own baseline: print a verdict per property, then run the smallest cell of every experiment.
 
-    With --users, --eps, --delta and a size the checks include this setting, beside small settings for all corner cases.
+    Small settings cover the corner cases. With --users, --eps, --delta and a size, the checks include this setting too.
     """
     file, lines, named = protocol.rpartition(":")[0], [], False
 

@@ -1,4 +1,4 @@
-# The audit: claims of every registered protocol against what is found without the accounting behind them.
+# The audit: comparison of the claims of every registered protocol with results that do not use the accounting.
 
 
 rule audit_share:
@@ -20,7 +20,7 @@ rule audit_share:
 
 
 rule audit:
-    """All rows in one table; fails if a sound claim is exceeded."""
+    """Join all rows into one table; fail if a claim labeled as proven is violated."""
     input:
         tables=[table for table, _ in audit_tables()],
         checksums=[checksum for _, checksum in audit_tables()],

@@ -48,7 +48,7 @@ except OSError as mistake:
     sys.exit(f"{mistake.filename}: {mistake.strerror}.")
 
 RESULTS = SETTINGS.results
-# Where a job finds its files: the folder of the run, or that of the local copies of what a storage provider keeps.
+# Folder of a job's files: the folder of the run, or the folder of local copies if a storage provider has the files.
 FILES = Path(workflow.modifier.path_modifier.apply_default_storage("files")).parent
 os.environ[jobs.FILES] = str(FILES)
 
@@ -57,18 +57,18 @@ RAW = "data/raw"
 LOGS = "logs"
 
 
-# A job's parameter ``code`` is the digest of all that its code reaches: Snakemake reruns a job when its script changes but
-# not when a module does. The modules as inputs would cost: every scheduling pass looks at every input of every waiting job.
+# The parameter ``code`` of a job is the digest of all code that it reaches, because Snakemake reruns a job only if its
+# script changes. Modules as inputs would be slow: every scheduling pass checks every input of every waiting job.
 CODE = Code(ROOT, kept=Kept(beside_byte_code()))
 
 
 def code_of(script, *entries):
-    """Digest of what a script reaches, and of what it chooses by name."""
+    """Return the digest of the code that a script reaches or chooses by name."""
     return CODE.digest(ROOT / "workflow/scripts" / script, *entries)
 
 
 def lock_this_folder():
-    """Keep a second run out of this folder: a kernel lock that the main process holds until it ends, however it ends."""
+    """Prevent a second run in this folder by a kernel lock, which is released when the main process ends."""
     global FOLDER_LOCK
     Path(".snakemake").mkdir(exist_ok=True)
     FOLDER_LOCK = FileLock(".snakemake/shuffledp.lock")
@@ -90,7 +90,7 @@ def schedule_when_jobs_end():
 
 
 def show_progress():
-    """One line per finished part, with the time left by what its jobs took before."""
+    """Print a line per finished part, with the remaining time estimated from earlier runs."""
     before = {
         workflow.dag.jobid(job): job.benchmark and seconds_before(Path(job.benchmark))
         for job in workflow.dag.needrun_jobs()
@@ -100,7 +100,7 @@ def show_progress():
 
 
 def say_what_data_were_used():
-    """One line per prepared data set, so that substitutes do not go unnoticed in a long log."""
+    """Print a line per prepared data set, so that substitutes are visible in a long log."""
     for name in datasets.NAMES:
         path = Path(PREPARED) / f"{name}.json"
         if path.is_file():
@@ -116,7 +116,7 @@ def say_what_data_were_used():
 
 
 def say_what_is_left_out():
-    """One line if files of experiments do not take part, and one if training runs do not."""
+    """Print a line if files of experiments are left out, and a line if training runs are left out."""
     if SETTINGS.idle:
         print(left_aside(SETTINGS.idle), file=sys.stderr)
     papers = [paper.key for paper in SETTINGS.papers.values() if paper.training]
@@ -170,7 +170,7 @@ def checkpoint_of(wildcards):
 
 
 def curve_of(experiment, method):
-    """Files of the training run that a method's accuracy comes from."""
+    """Return the files of the training run for a method's accuracy."""
     if (experiment.paper, method.training) not in TRAINING:
         return []
     files = TrainingFiles.of(Path(RESULTS), experiment.paper, method.training)
@@ -179,7 +179,7 @@ def curve_of(experiment, method):
 
 # -- experiments --
 
-# What is asked of files of the user's own: each is counted once for all methods that use it.
+# Requested counts of the user's files; each file is counted once for all methods that use it.
 OWN_DATA = {
     key: asked
     for paper in SETTINGS.papers.values()
@@ -190,7 +190,7 @@ OWN_DATA = {
 
 
 def own_files(experiment):
-    """What is counted of the user's own files for an experiment, with its checksums."""
+    """Return the counts of the user's files for an experiment, with their checksums."""
     return [
         str(path)
         for key in experiment.own_requests
@@ -205,12 +205,12 @@ def own_request(wildcards):
 
 
 def own_source(wildcards):
-    """The user's files themselves, which are never uploaded: the data are counted anew when they change."""
+    """Return the user's files, which are never uploaded; changed files are counted again."""
     return [local(str(path)) for path in own_paths(wildcards) if not is_remote(path)]
 
 
 def own_objects(wildcards):
-    """Times and sizes of the user's files on S3, which are no files of Snakemake: a change is a changed parameter."""
+    """Return times and sizes of the user's files on S3, as a parameter, because Snakemake does not watch these files."""
     return [str(state_of(path)) for path in own_paths(wildcards) if is_remote(path)]
 
 
@@ -219,7 +219,7 @@ def own_paths(wildcards):
 
 
 def setup_of(experiment, method):
-    """Data, code and parameters of one job: what it depends on, and nothing else."""
+    """Return data, code and parameters of one job, which are its only dependences."""
     name = experiment.dataset if method.protocol else None
     data = prepared_files(name) if name else []
     data += own_files(experiment) if method.protocol else []
@@ -231,7 +231,7 @@ def setup_of(experiment, method):
     }
 
 
-# Made while the workflow is read, so that a mistake shows before any job runs.
+# Computed while the workflow is read, so that mistakes are reported before any job runs.
 SETUPS = {
     (paper.key, experiment.id, method.id): setup_of(experiment, method)
     for paper in SETTINGS.papers.values()
@@ -252,12 +252,12 @@ def data_of(wildcards):
 
 
 def code_of_method(wildcards):
-    """Editing what a method reaches reruns its curves and no others."""
+    """Return the digest of a method's code; a change of this code reruns only the jobs of the method."""
     return setup_for(wildcards)["code"]
 
 
 def results_folder(wildcards):
-    """Where a method with training finds its curve, and the site its pictures."""
+    """Return the folder of the results, for curves of training runs and pictures of the site."""
     return RESULTS
 
 
@@ -267,12 +267,12 @@ def job_of(wildcards):
 
 # -- figures and tables --
 
-# Of all that draws, whichever script calls it: what one has drawn the other does not draw again.
+# Digest of all drawing code, for both scripts: neither repeats a drawing of the other.
 FIGURE_CODE = code_of("draw_paper.py")
 
 
 def bundles_for(files):
-    """Results that some drawings read."""
+    """Return the results that some drawings read."""
     wanted = dict.fromkeys(
         (file.experiment.paper, file.experiment.id, method)
         for file in files
@@ -291,10 +291,10 @@ def bundles_for(files):
 
 
 def report_entry(paper, name, shown, labels):
-    """A file in the report, by paper and figure; its caption is on the site.
+    """Return a file of the report, by paper and figure; its caption is on the site.
 
     A label with two values becomes a switch in the report, which needs a result for every combination of switches. The
-    report sorts by letters, not as people count.
+    report sorts labels alphabetically, not by number.
     """
     names = in_natural_order([*paper.figures, *paper.tables, *paper.claims])
     folder = drawings.figure_folder(Path(RESULTS), paper.key)
@@ -309,7 +309,7 @@ def report_entry(paper, name, shown, labels):
 
 
 def shown_in_report(paper, file):
-    """The picture, or the table."""
+    """Return the picture or the table."""
     formats = file.formats(SETTINGS.formats)
     ending = "svg" if "svg" in formats else formats[0]
     labels = {
@@ -332,7 +332,7 @@ def code_of_claim(wildcards):
     return code_of("claim_table.py", *claims.entries(wildcards.paper, wildcards.claim))
 
 
-# Verdicts on every claim of a paper, then those of all papers with the headlines; beside each table its checksum.
+# Verdicts on every claim of a paper, and verdicts of all papers with the headlines; each table has a checksum.
 def with_checksum(stem):
     return [f"{RESULTS}/claims/{stem}.csv", f"{RESULTS}/claims/{stem}.sha256"]
 
@@ -358,7 +358,7 @@ def verdict_job(wildcards):
 
 
 def bundles_of_verdicts(wildcards):
-    """Results that the claims of a paper read."""
+    """Return the results that the claims of a paper read."""
     bundles = (
         Bundle.of(Path(RESULTS), wildcards.paper, experiment, method)
         for experiment, methods in verdict_job(wildcards)["methods"].items()
@@ -394,7 +394,7 @@ def drawn_files(paper):
 
 
 def results_of(paper):
-    """Results of all methods that are in the configuration, drawn or not."""
+    """Return the results of all methods in the configuration."""
     bundles = (
         Bundle.of(Path(RESULTS), paper.key, experiment.id, method)
         for experiment in paper.experiments.values()
@@ -408,9 +408,9 @@ def results_of(paper):
 
 
 def computed_files(paper):
-    """All that a paper's drawings rest on, the prepared data included: what repair removes of it is rebuilt.
+    """Return all inputs of a paper's drawings, including prepared data, so that files removed by repair are rebuilt.
 
-    Snakemake does not ask for a missing file between a source and a figure that is there.
+    Snakemake does not rebuild a missing file between a source and an existing figure.
     """
     used = (
         e.dataset
@@ -474,7 +474,7 @@ PROTOCOLS = overall_jobs.protocols(OVERALL_JOB, SETTINGS)
 
 
 def overall_in_report():
-    """The files of the pictures over all papers; the report shows one format of each picture."""
+    """Return the files of the pictures over all papers; the report shows one format of each picture."""
     ending = "svg" if "svg" in SETTINGS.formats else SETTINGS.formats[0]
     names = {f"{name}.{ending}": name for name in overall_jobs.FIGURES}
 
@@ -501,10 +501,10 @@ def bundles_of_overall():
     ]
 
 
-# Every file of the site that shows all of this.
+# All files of the site.
 SITE = [f"{RESULTS}/{name}" for name in site_files(list(SETTINGS.papers), PROTOCOLS)]
 
 
 def captions_of(jobs):
-    """The captions' prose that some drawings read."""
+    """Return the captions that some drawings read."""
     return [local(path) for path in sorted({job["caption"] for job in jobs} - {""})]

@@ -1,4 +1,4 @@
-# Data sets: from the first source that has them to one prepared file each.
+# Data sets: each is prepared as one file, from the first available source.
 
 
 for name in datasets.NAMES:
@@ -28,7 +28,7 @@ for name in datasets.NAMES:
 
 
 rule own_data:
-    """Count a file of the user's own, once for all methods that use it."""
+    """Count a file of the user, once for all methods that use it."""
     input:
         own_source,
     output:

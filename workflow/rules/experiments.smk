@@ -1,4 +1,4 @@
-# Experiments: one job per (experiment, method), all of its cells in one process.
+# Experiments: one job per method of an experiment, which computes all cells in one process.
 
 
 rule method:

@@ -1,10 +1,10 @@
-# Figures and tables: one drawing job per paper; a single one is drawn by the same script. What a drawing depends on besides
-# its input files is in its params, and the script reads nothing else. A paper's job draws what has changed and takes the
-# rest from results/drawn/, which is no output, so that Snakemake leaves it in place.
+# Figures and tables: one drawing job per paper; the same script draws a single figure. A drawing depends only on its input
+# files and its params. The job of a paper draws the changed figures and takes the others from results/drawn/. This folder
+# is not an output, so Snakemake keeps it.
 
 
 rule claim_table:
-    """Compute a table of a paper's claims; fails if a witness does not show its erratum or note."""
+    """Compute a table of a paper's claims; fail if a witness does not show its erratum or note."""
     output:
         table=f"{RESULTS}/claims/{{paper}}/{{claim}}.csv",
         checksum=f"{RESULTS}/claims/{{paper}}/{{claim}}.sha256",
@@ -66,7 +66,7 @@ rule claims:
 
 
 rule open_questions:
-    """Search for what would decide the open questions; how far it got, in one table."""
+    """Search for answers to the open questions, and write the extent of the search into one table."""
     output:
         table=OPEN_QUESTIONS[0],
         checksum=OPEN_QUESTIONS[1],
@@ -84,7 +84,7 @@ rule open_questions:
 
 
 rule overall:
-    """Rank all protocols, and draw what needs the results of several papers."""
+    """Rank all protocols, and draw the pictures that need several papers."""
     input:
         bundles_of_overall(),
         CLAIMS,

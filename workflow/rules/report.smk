@@ -2,7 +2,7 @@
 
 
 rule pages:
-    """A small site that shows everything, readable offline: first page, a page per paper, errata."""
+    """Write the site, which is readable offline: first page, a page per paper, errata."""
     input:
         [drawn_files(paper) for paper in SETTINGS.papers.values()],
         OVERALL,

@@ -1,8 +1,8 @@
-# Training: one job per run, which goes on where an interrupted one stopped.
+# Training: one job per run, which continues an interrupted run.
 
 
 rule training:
-    """Train one run; its checkpoint is no output, so that an interruption leaves it in place."""
+    """Train one run; its checkpoint is not an output, so Snakemake keeps it after an interruption."""
     input:
         data=data_to_train_on,
     output:

@@ -82,8 +82,8 @@ def sentences(answer: Answer) -> list[str]:
     )
     first = {
         "amplification": f"eps = {answer.eps:.6g}: {users} with {local}",
-        "budget": f"eps_local = {answer.eps_local:.6g}: with it {users} reach eps = {answer.eps:.6g}",
-        "batch": f"users = {answer.users:,.6g}: with {local} they reach eps = {answer.eps:.6g}",
+        "budget": f"eps_local = {answer.eps_local:.6g}: {users} with this local budget have eps = {answer.eps:.6g}",
+        "batch": f"users = {answer.users:,.6g}: with {local}, eps = {answer.eps:.6g}",
     }[answer.question]
     lines = [f"{first}, delta = {answer.delta:g}."]
     if answer.eps_lower is not None:
@@ -104,7 +104,7 @@ def sentences(answer: Answer) -> list[str]:
 
 def rounds_sentences(answer: RoundsAnswer) -> list[str]:
     """Return the answer about several batches as lines of text."""
-    lines = [f"eps = {answer.eps:.6g}: the rounds below together, delta = {answer.delta:g}."]
+    lines = [f"eps = {answer.eps:.6g}: the following rounds together, delta = {answer.delta:g}."]
     for batch in answer.batches:
         times = f", {batch.count:,} times" if batch.count > 1 else ""
         lines.append(f"  {batch.users:,} users with a local budget of {batch.eps_local:.6g}{times}")

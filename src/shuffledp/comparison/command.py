@@ -45,34 +45,34 @@ _file = click.Path(dir_okay=False, path_type=Path)
 @click.option(
     "--task",
     type=click.Choice(["frequency", "summation", "sets", "vectors"]),
-    help="Task; by default the one of the given sizes.",
+    help="Task; by default the task that the given sizes determine.",
 )
 @click.option(
     "--max-value",
     type=NUMBER,
-    help="Largest number N of 0..N (summation); numbers of --csv are clipped to it.",
+    help="Largest number N of 0..N (summation); larger numbers of --data are clipped.",
 )
 @click.option(
     "--levels",
     type=INTEGER,
-    help="Number of steps up to --max-value to which numbers of --csv are rounded (summation).",
+    help="Number of steps up to --max-value; numbers of --data are rounded to steps (summation).",
 )
 @click.option(
     "--data",
     "--csv",
     "data",
     type=click.Path(path_type=Path),
-    help="File, folder, pattern or s3:// address, a row per user by default: CSV with a header, Parquet, JSON lines.",
+    help="File, folder, pattern or s3:// address: CSV with a header, Parquet or JSON lines; by default a row per user.",
 )
 @click.option(
     "--counts", type=_file, help="File of `shuffledp count` or `shuffledp merge`, instead of --data."
 )
-@click.option("--column", help="Column of --csv; for sets one with a list per user.")
+@click.option("--column", help="Column of --data; for sets, a column with a list per user.")
 @click.option(
     "--separator",
-    help="Text between two items in a cell of --column (sets); .parquet files hold lists instead.",
+    help="Text between two items in a cell of --column (sets); .parquet files have lists instead.",
 )
-@click.option("--user", help="Column of the user, if users have several rows; for sets with --item.")
+@click.option("--user", help="Column of the user, if users have several rows; for sets, also give --item.")
 @click.option("--item", help="Column of the item (sets); needs --user.")
 @PER_USER
 @DELIMITER
@@ -80,16 +80,16 @@ _file = click.Path(dir_okay=False, path_type=Path)
 @click.option(
     "--values",
     multiple=True,
-    help="Values of the public domain of --csv, separated by commas, if it is not 0..N-1.",
+    help="Values of the public domain, separated by commas, if the domain is not 0..N-1.",
 )
 @click.option(
     "--protocols",
     multiple=True,
-    help="Names or file.py:Class, separated by commas; 'all' (default) is all built-ins.",
+    help="Names or file.py:Class, separated by commas; 'all' (default) stands for all built-in protocols.",
 )
 @click.option(
     "--accounting",
-    help="Accounting: exact, corrected, simplified or printed; by default the first that a protocol has.",
+    help="Accounting: exact, corrected, simplified or printed; by default the first of these that a protocol has.",
 )
 @with_limits
 @click.option(
@@ -98,7 +98,7 @@ _file = click.Path(dir_okay=False, path_type=Path)
     default=0,
     metavar="R",
     show_default=True,
-    help="Number of simulated repeats; 0 simulates only protocols without a closed form.",
+    help="Number of simulated repeats; with 0, only protocols without a closed form are simulated.",
 )
 @click.option(
     "--poisoned",
@@ -106,7 +106,7 @@ _file = click.Path(dir_okay=False, path_type=Path)
     default=0,
     metavar="M",
     show_default=True,
-    help="Number of fake users who join, for columns of their largest gain.",
+    help="Number of additional fake users; adds columns with the largest gain of these users.",
 )
 @click.option(
     "--colluding",
@@ -114,7 +114,7 @@ _file = click.Path(dir_okay=False, path_type=Path)
     default=0,
     metavar="C",
     show_default=True,
-    help="Share of users, below 1, for columns of the eps that remains if they collude or drop out.",
+    help="Share of users, below 1; adds columns with the eps that remains if they collude or drop out.",
 )
 @click.option(
     "--seed", type=int, default=0, show_default=True, help="Seed of the simulation, an integer of at least 0."
@@ -124,11 +124,13 @@ _file = click.Path(dir_okay=False, path_type=Path)
     type=click.FloatRange(min=0, min_open=True),
     default=SECONDS,
     show_default=True,
-    help="Longest time of one protocol, in seconds; above 0.",
+    help="Time limit for one protocol, in seconds; above 0.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print recommendation and rows as a JSON object.")
+@click.option(
+    "--json", "as_json", is_flag=True, help="Print the recommendation and the rows as a JSON object."
+)
 @click.option("--rows-only", is_flag=True, help="Print the rows without the recommendation.")
-@click.option("--csv-out", type=_file, help="CSV file to which all columns are written.")
+@click.option("--csv-out", type=_file, help="CSV file for all columns.")
 @click.option(
     "--plot", type=_file, help="File for a picture of error against bits: .png, .svg, .pdf or .html."
 )

@@ -19,12 +19,12 @@ _OUT = click.option(
 PER_USER = click.option(
     "--per-user",
     type=click.Choice(["random", "first", "sum"]),
-    help="Value of a user with several rows: a random one by a keyed hash (default), the first, or the clipped sum.",
+    help="Value of a user with several rows: a random value by a keyed hash (default), the first, or the clipped sum.",
 )
 DELIMITER = click.option(
-    "--delimiter", help="Text between two cells of a CSV file, if the header does not show it."
+    "--delimiter", help="Text between two cells of a CSV file; by default it is read from the header."
 )
-MEMORY = click.option("--memory", help="Memory for reading, such as 4GB; by default 1GB.")
+MEMORY = click.option("--memory", help="Memory limit of the reader, such as 4GB; by default 1GB.")
 #: Seconds between two lines of progress.
 PATIENCE = 1.0
 RAW = "counts are raw data, not a private release: anyone who reads them learns about single users."
@@ -56,14 +56,16 @@ def said(data: Path) -> dict[str, Callable[[Any], None]]:
 @click.option("--key", default="0", show_default=True, help="Key of the hash that chooses a random value.")
 @click.option("--domain-size", type=INTEGER, help="Number of values 0..N-1 of the public domain.")
 @click.option("--values", multiple=True, help="Values of the public domain, separated by commas.")
-@click.option("--max-value", type=NUMBER, help="Largest number of a sum; larger ones are clipped to it.")
-@click.option("--low", type=NUMBER, default=0.0, help="Least number of a sum.")
+@click.option("--max-value", type=NUMBER, help="Largest number of a sum; larger numbers are clipped.")
+@click.option(
+    "--low", type=NUMBER, default=0.0, help="Smallest number of a sum; smaller numbers are clipped."
+)
 @click.option("--levels", type=INTEGER, help="Number of steps to which numbers are rounded.")
 @DELIMITER
 @MEMORY
 @_OUT
 def count(data: Path, column: str, values: tuple[str, ...], out: Path, **given: Any) -> None:
-    """Count a column of DATA (file, folder, pattern, s3:// address) into a file that merges with those of other parts.
+    """Count a column of DATA (file, folder, pattern, s3:// address), and write the counts into a file.
 
     For example: shuffledp count visits/ --column color --values red,green,blue -o part.json
     """

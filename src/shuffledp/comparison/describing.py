@@ -78,7 +78,7 @@ def calibrated(protocol: str, population: str | None, accounting: str | None, **
     "--registry",
     is_flag=True,
     help="Print a YAML record for the registry of deployments (opendp/deployments-registry-data). Entries that only "
-    "the deployer can fill in are marked.",
+    "the operator can fill in are marked.",
 )
 def describe(registry: bool, **given: Any) -> None:
     """Describe PROTOCOL, calibrated for a setting: parameters, messages, guarantee, trust. Or describe a deployed
@@ -118,7 +118,7 @@ def describe(registry: bool, **given: Any) -> None:
     help="New folder: parameters.json, client.py, shuffler.py, analyzer.py, test_vectors.json.",
 )
 def client(folder: Path, **given: Any) -> None:
-    """Write the client, shuffler and analyzer of PROTOCOL, calibrated for a setting, as programs of plain Python.
+    """Calibrate PROTOCOL for a setting, and write its client, shuffler and analyzer as Python programs.
 
     For example: shuffledp client grr_blanket --users 30000 --domain-size 20 --eps 1 --delta 1e-8 -o visits
     """

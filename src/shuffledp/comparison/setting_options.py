@@ -71,11 +71,11 @@ def with_batch(
         click.option(
             "--users",
             type=Number(int, f"an integer of at least {least_users}, such as 30k or 3e4"),
-            help=f"Number of all users, user 1 included; at least {least_users}.",
+            help=f"Number of all users, including user 1; at least {least_users}.",
         ),
         click.option(
             "--population",
-            help="Law of the number of other users, or a bound on it, in place of --users: fixed:N, "
+            help="Law or bound of the number of other users, instead of --users: fixed:N, "
             "binomial:TRIALS:RATE, poisson:MEAN, moments:MEAN:VARIANCE, subgaussian:MEAN:SCALE, "
             f"subexponential:MEAN:A:B.{more_laws}",
         ),
@@ -103,7 +103,7 @@ _TASK = (
         type=click.Choice(["replace_one", "add_remove"]),
         default="replace_one",
         show_default=True,
-        help="Neighboring relation: one input replaced, or one user more or less.",
+        help="Neighboring relation: replacement of one input, or one user more or less.",
     ),
     click.option(
         "--domain-size",
@@ -126,10 +126,10 @@ _LIMITS = (
         multiple=True,
         help="Trust models, separated by commas: shuffler, shuffler_adds, secure_sum, central, local; by default all.",
     ),
-    click.option("--max-bits", type=NUMBER, help="Limit on the bits that any user sends."),
-    click.option("--max-messages", type=NUMBER, help="Limit on the messages that any user sends."),
-    click.option("--mean-bits", type=NUMBER, help="Limit on the bits that a user sends on average."),
-    click.option("--mean-messages", type=NUMBER, help="Limit on the messages that a user sends on average."),
+    click.option("--max-bits", type=NUMBER, help="Limit on the largest number of bits per user."),
+    click.option("--max-messages", type=NUMBER, help="Limit on the largest number of messages per user."),
+    click.option("--mean-bits", type=NUMBER, help="Limit on the average number of bits per user."),
+    click.option("--mean-messages", type=NUMBER, help="Limit on the average number of messages per user."),
 )
 
 

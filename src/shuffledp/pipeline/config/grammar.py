@@ -554,7 +554,7 @@ class Drawn(Concept):
 
 
 class Points(Concept):
-    """Points read off the paper: columns x and y of a table of claims, in the rows selected by ``where``."""
+    """Points read from the paper: columns x and y of a table of claims, in the rows selected by ``where``."""
 
     claims: Id
     where: dict[str, Any] = absent()

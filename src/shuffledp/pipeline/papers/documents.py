@@ -96,7 +96,7 @@ def _summation_accountings() -> str:
         ]
         for row in table.to_numpy().tolist()
     ]
-    header = ["Delta", "printed", "corrected", "read off Figure 1c", "exact, halving", "exact, best"]
+    header = ["Delta", "printed", "corrected", "read from Figure 1c", "exact, halving", "exact, best"]
     return markdown(header, rows)
 
 
@@ -105,9 +105,9 @@ def _summation_growth() -> str:
     few, many = (summation.best_design(size).design.messages / size for size in sizes)
     million = 1 + summation.best_design(100).design.messages / 1e6
     return (
-        f"Noise messages per Delta rise from {few:,.0f} at Delta = {sizes[0]} to {many:,.0f} at Delta = {sizes[1]}: a\n"
-        "little faster than in proportion to Delta, which the paper conjectures might be below its near-linear bound.\n"
-        f"At a million users, Delta = {sizes[1]} takes {million:.2f} messages per user.\n"
+        f"The number of noise messages divided by Delta is {few:,.0f} at Delta = {sizes[0]} and {many:,.0f} at\n"
+        f"Delta = {sizes[1]}. The number of noise messages therefore grows slightly faster than Delta. With a million\n"
+        f"users and Delta = {sizes[1]}, a user sends {million:.2f} messages on average.\n"
     )
 
 
