@@ -77,7 +77,7 @@ def pytest_collection_finish() -> None:
     """Take what was collected out of the garbage collector's rounds: it stays, and is most of what there is."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(5_000, 10, 10)
+    gc.set_threshold(50_000, 20, 20)
     gc.enable()
 
 
