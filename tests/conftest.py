@@ -77,7 +77,7 @@ def pytest_collection_finish() -> None:
     """Exclude the collected tests from garbage collection, because they stay in memory and are most of all objects."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(5_000, 10, 10)
+    gc.set_threshold(50_000, 20, 20)
     gc.enable()
 
 

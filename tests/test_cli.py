@@ -10,6 +10,7 @@ from click.testing import CliRunner
 from filelock import FileLock
 
 from changed_data import data_files, flip_a_byte
+from one_process import in_this_process
 from shuffledp.cli import main
 from shuffledp.comparison.checked_setting import cases_of
 from shuffledp.pipeline.config import smallest_cells
@@ -300,12 +301,7 @@ def test_a_new_baseline_is_written_once_and_its_name_is_checked(project, task):
 
 
 def test_check_baseline_gives_a_verdict_per_property_and_tries_the_experiments(project, monkeypatch):
-    def in_this_process(function, *arguments, **_):  # which has the numbers below
-        lines = []
-        function(lines.append, *arguments)
-        return lines
-
-    monkeypatch.setattr("shuffledp.cli.results", in_this_process)
+    monkeypatch.setattr("shuffledp.cli.results", in_this_process)  # which has the numbers below
     monkeypatch.setattr(leakage_checks, "REPORTS", 50_000)
     monkeypatch.setattr(leakage_checks, "VIEWED", 100)
     monkeypatch.setattr(plugin_checks, "CALLS", 100)

@@ -38,7 +38,7 @@ def call(*arguments: str):
     return done
 
 
-def test_a_table_of_at_most_120_columns_grouped_by_trust(monkeypatch):
+def test_a_table_of_at_most_120_columns_grouped_by_trust(monkeypatch, in_a_child):
     monkeypatch.setattr(
         "shuffledp.comparison.command.PATIENCE", math.inf
     )  # a slow machine says how far it is
@@ -468,7 +468,9 @@ def plugin(folder, body: str) -> str:
         ("time.sleep(1000)", "calibrate does not return within 5 s"),
     ],
 )
-def test_a_protocol_that_ends_its_process_is_a_row_and_a_sentence(tmp_path, monkeypatch, body, says):
+def test_a_protocol_that_ends_its_process_is_a_row_and_a_sentence(
+    tmp_path, monkeypatch, in_a_child, body, says
+):
     monkeypatch.chdir(tmp_path)
     limit = ("--seconds", "5") if "5 s" in says else ()
     names = f"central_laplace,{plugin(tmp_path, body)},skellam"

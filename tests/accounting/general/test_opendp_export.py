@@ -3,7 +3,6 @@
 import math
 
 import numpy as np
-import opendp.prelude as dp
 import pytest
 
 from shuffledp.accounting import (
@@ -25,10 +24,13 @@ PROFILE = ClonesProfile(OtherReports(OTHERS), 1.0)
 
 
 @pytest.fixture(autouse=True)
-def enabled():
-    dp.enable_features("contrib", "honest-but-curious")
-    yield
-    dp.disable_features("contrib", "honest-but-curious")
+def dp():
+    """OpenDP with what the project uses of it, imported by its tests alone: it imports much itself."""
+    import opendp.prelude
+
+    opendp.prelude.enable_features("contrib", "honest-but-curious")
+    yield opendp.prelude
+    opendp.prelude.disable_features("contrib", "honest-but-curious")
 
 
 def test_a_measurement_has_the_deltas_of_the_profile():
@@ -40,13 +42,13 @@ def test_a_measurement_has_the_deltas_of_the_profile():
     assert curve.delta(1.5) == 0.0
 
 
-def test_its_metric_is_the_relation_of_the_profile():
+def test_its_metric_is_the_relation_of_the_profile(dp):
     assert to_opendp(PROFILE).input_metric == dp.change_one_distance()
     assert to_opendp(GaussianProfile(1.0, "add_remove")).input_metric == dp.symmetric_distance()
     assert to_opendp(PROFILE).output_measure == dp.smoothed_max_divergence()
 
 
-def test_it_releases_what_it_is_given_and_composes():
+def test_it_releases_what_it_is_given_and_composes(dp):
     measurement = PROFILE.to_opendp(sum, domain=dp.vector_domain(dp.atom_domain(T=int)))
     assert measurement([1, 2, 4]) == 7
     fixed = dp.c.make_fix_delta(measurement, 1e-6)

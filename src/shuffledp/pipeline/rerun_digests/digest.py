@@ -63,6 +63,7 @@ class Code:
         self._reached = cache(self._reach)
         self._module_file = cache(self._found_module)
         self._source = cache(self._read_source)
+        self._own_name = cache(self._module_name)
         self._named = cache(self._name_and_line)
         self._step = cache(self._looked_up)
         self._imported = cache(self._looked_for)
@@ -114,9 +115,9 @@ class Code:
         first, *rest = name.split(".")
         if first != self._package.name:
             return None
-        base = self._package.joinpath(*rest)
-        candidates = [base / "__init__.py", *([base.with_name(f"{base.name}.py")] if rest else [])]
-        return next((c for c in candidates if c.is_file()), None)
+        base = "/".join((str(self._package), *rest))
+        candidates = [f"{base}/__init__.py", *([f"{base}.py"] if rest else [])]
+        return next((path for path in map(Path, candidates) if path.is_file()), None)
 
     def _module_name(self, file: Path) -> str:
         if file.suffix != ".py" or not file.is_relative_to(self._package):
@@ -136,7 +137,7 @@ class Code:
     def _name_and_line(self, file: Path) -> tuple[str, str]:
         """Return a file's dotted module name (empty for other files), and its line, name and content, in the digest."""
         content = self._source(file).digest if file.suffix == ".py" else sha256(self._read(file)).hexdigest()
-        return self._module_name(file), f"{self._label(file)} {content}"
+        return self._own_name(file), f"{self._label(file)} {content}"
 
     # -- one step --
 
@@ -144,7 +145,7 @@ class Code:
         """Return the files that a file reaches in one step, and the names of lazy packages that it uses."""
         if file.suffix != ".py":
             return frozenset(), frozenset()
-        source, own = self._source(file), self._module_name(file)
+        source, own = self._source(file), self._own_name(file)
         files: set[Path] = {file.parent / name for name in source.data}
         edges: set[str] = set()
         for item in source.imports:
