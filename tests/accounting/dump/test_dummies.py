@@ -118,6 +118,14 @@ def test_the_exact_epsilon_is_the_smallest_that_holds(values, dummies, delta):
     assert dummy_count(values, eps * (1 + 1e-9), delta, accounting="exact") <= dummies
 
 
+@pytest.mark.parametrize(
+    "values, eps, delta", [(2, 0.3, 1e-5), (3, 1.0, 1e-3), (40, 2.0, 1e-8), (7, 9.0, 0.4)]
+)
+def test_the_exact_count_is_the_smallest_that_suffices(values, eps, delta):
+    count = dummy_count(values, eps, delta, accounting="exact")
+    assert dummy_delta(values, count, eps) <= delta < dummy_delta(values, count - 1, eps)
+
+
 def test_the_mixed_delta_averages_over_the_random_number_of_messages():
     eps, values, eps_local, dummies = 0.5, 6, 3.0, 40
     law = binomial_window(300, blanket_rate(values, eps_local), 1e-30)
