@@ -136,6 +136,7 @@ def test_if_all_send_the_total_is_fixed(eps_local):
     [
         (60, 2, 0.05, 1e-6, 0.3, math.inf),
         (60, 5, 1.0, 1e-3, 0.2, 8.0),
+        (10, 5, 0.5, 0.02, 0.3, 2.0),  # nobody sends more often, but then delta is 0.19
         (2000, 30, 0.5, 1e-5, 0.01, math.inf),
         (2000, 30, 0.3, 1e-6, 0.02, 7.0),
         (N, 500, 1.0, 1e-6, 0.001, math.inf),
