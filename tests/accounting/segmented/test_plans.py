@@ -151,6 +151,7 @@ def test_profiles_meet_the_budget_of_every_level(accounting):
     "ask",
     [
         lambda: segmented_plan([10, 10], [0.5], 1e-3, 10, 2, accounting="printed"),
+        lambda: segmented_plan([10], [0.5], 1e-3, 10, 11, accounting="printed"),
         lambda: segmented_plan([10], [0.5], 1e-3, 10, 2, spread=1.7, accounting="printed"),
         lambda: segmented_plan([10], [0.5], 1e-3, 10, 2, interval=(2.0, 1.0), accounting="printed"),
         lambda: sep_mm_plan([10], [0.5, 1.0], 1e-3, 10, 2, accounting="printed"),
