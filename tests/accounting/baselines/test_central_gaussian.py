@@ -164,6 +164,14 @@ def test_the_replacement_budget_of_many_rounds_is_above_that_of_the_pair():
 # -- adding or removing a record: sensitivity C ---------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(("method", "known"), [("rdp", 0.0143), ("rdp_to_63", 0.1036)])
+def test_the_largest_order_puts_a_floor_under_the_curve(method, known):
+    eps = central_gaussian_epsilon(
+        rate=0.001, noise_multiplier=60**0.5 * 0.86, rounds=1000, delta=DELTA, method=method
+    )
+    assert eps == pytest.approx(known, abs=5e-5)
+
+
 @pytest.mark.parametrize("method", ["pld", "rdp", "rdp_to_63"])
 @pytest.mark.parametrize("noise", [1.0, 2.0])
 @pytest.mark.parametrize("rate", [0.1])
