@@ -54,6 +54,9 @@ def test_shapes():
     assert Sets(7, 2, levels=3).counts_shape == (3, 7)
     assert Sets(7, 2).estimate_shape == (7,)
     assert Vectors(6, 1.0).counts_shape == Vectors(6, 1.0).estimate_shape == (6,)
+    assert type(Frequency(np.int32(5)).domain_size) is type(Frequency(5.0).domain_size) is int
+    with pytest.raises(ValueError, match=r"\(2,\).*\(2, 1\)"):
+        METRICS["mse"](np.array([1.0, 2.0]), np.array([[1.0], [2.0]]))
 
 
 @pytest.mark.parametrize("bad", [1, 0, -3, 2.5, math.nan, math.inf, "2", None, True])

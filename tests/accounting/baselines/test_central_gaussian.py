@@ -132,6 +132,8 @@ def test_replacement_of_a_record_in_the_sum_of_all_is_a_gaussian_shifted_by_twic
 @pytest.mark.parametrize(("m", "noise"), [(1, 0.5), (2, 2.0), (3, 0.5), (4, 2.0)])
 def test_no_pair_of_data_sets_exceeds_the_replacement_budget(m, noise):
     eps = central_replacement_epsilon(n=4, m=m, noise_multiplier=noise, rounds=1, delta=DELTA)
+    whole = central_replacement_epsilon(n=4, m=4, noise_multiplier=noise, rounds=1, delta=DELTA)
+    assert eps == whole if m == 4 else eps < whole
     for others in ((-1.0, -1.0, -1.0), (0.0, 0.0, 0.0), (-1.0, 0.5, 1.0)):
         kept, changed = subset_sums((-1.0, *others), m), subset_sums((1.0, *others), m)
         assert noisy_delta(kept, changed, noise, eps) <= DELTA
@@ -162,6 +164,14 @@ def test_the_replacement_budget_of_many_rounds_is_above_that_of_the_pair():
 
 
 # -- adding or removing a record: sensitivity C ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("method", "known"), [("rdp", 0.0143), ("rdp_to_63", 0.1036)])
+def test_the_largest_order_puts_a_floor_under_the_curve(method, known):
+    eps = central_gaussian_epsilon(
+        rate=0.001, noise_multiplier=60**0.5 * 0.86, rounds=1000, delta=DELTA, method=method
+    )
+    assert eps == pytest.approx(known, abs=5e-5)
 
 
 @pytest.mark.parametrize("method", ["pld", "rdp", "rdp_to_63"])

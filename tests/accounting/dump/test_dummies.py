@@ -17,6 +17,7 @@ from shuffledp.accounting import (
     hockey_stick,
     mix_dummy_count,
 )
+from shuffledp.accounting.dump.dummies import smallest_count
 from shuffledp.accounting.general import dummy_blanket
 from shuffledp.accounting.general.dummy_blanket import (
     binary_blanket_deltas,
@@ -116,6 +117,12 @@ def test_the_exact_epsilon_is_the_smallest_that_holds(values, dummies, delta):
     assert dummy_delta(values, dummies, eps) <= delta * (1 + 1e-9)
     assert dummy_delta(values, dummies, eps * (1 - 1e-8)) > delta
     assert dummy_count(values, eps * (1 + 1e-9), delta, accounting="exact") <= dummies
+
+
+@pytest.mark.parametrize("excess", [lambda x, least: least - 0.5 - x, lambda x, least: least / (x + 0.5) - 1])
+def test_the_search_finds_the_smallest_count(excess):
+    for least, factor, slope in itertools.product((1, 2, 7, 1000), (0.0, 0.7, 1.0, 9.0), (-1.0, -0.01, 0.0)):
+        assert smallest_count(lambda x, of=least: excess(x, of), factor * least, slope) == least
 
 
 def test_the_mixed_delta_averages_over_the_random_number_of_messages():

@@ -40,6 +40,8 @@ def test_a_measurement_has_the_deltas_of_the_profile():
     for delta in (1e-4, 1e-6, 1e-9):
         assert curve.epsilon(delta) == pytest.approx(amplified_epsilon(OTHERS, 1.0, delta), rel=1e-6)
     assert curve.delta(1.5) == 0.0
+    with pytest.raises(dp.OpenDPException, match="This measurement cannot be invoked"):
+        PROFILE.to_opendp()([1, 2])
 
 
 def test_its_metric_is_the_relation_of_the_profile(dp):

@@ -108,6 +108,10 @@ def test_one_step_is_the_mechanism_itself():
     for direction in ("remove", "add"):
         gaussian = math.exp(log_gaussian_delta(1 / 1.5, 0.3))
         assert allocation_delta(0.3, 1, sigma=1.5, direction=direction) == pytest.approx(gaussian, rel=1e-8)
+        low, high = (
+            allocation_delta(0.3, 1, sigma=1.5, direction=direction, bound=b) for b in ("lower", "upper")
+        )
+        assert low < gaussian < high
         pure = (math.e - math.exp(0.3)) / (math.e + 1)
         assert allocation_delta(0.3, 1, eps_local=1.0, direction=direction) == pytest.approx(pure, rel=1e-6)
 

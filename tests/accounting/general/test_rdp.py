@@ -9,6 +9,7 @@ from numpy.testing import assert_allclose
 from shuffledp.accounting.general.rdp import (
     LastOrderWarning,
     best_epsilon,
+    compose_rdp,
     conversion_term,
     gaussian_rdp,
     rdp_to_epsilon,
@@ -31,6 +32,14 @@ def test_epsilon_is_a_valid_guarantee_of_the_gaussian_mechanism():
         with mp.workdps(40):
             exact = mp.ncdf(0.5 / sigma - eps * sigma) - mp.exp(eps) * mp.ncdf(-0.5 / sigma - eps * sigma)
         assert 0 < exact <= delta
+
+
+def test_composition_adds_per_order():
+    rdps = np.array([[1.0, 2.0], [0.5, 3.0]])
+    assert compose_rdp(rdps, [3, 2]).tolist() == [4.0, 12.0]
+    for wrong, message in ((rdps[:1], r"\(m, k\)"), (-rdps, "rdps must be >= 0")):
+        with pytest.raises(ValueError, match=message):
+            compose_rdp(wrong, [3, 2])
 
 
 def test_epsilon_of_real_orders_and_of_missing_ones():

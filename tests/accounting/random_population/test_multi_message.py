@@ -73,6 +73,8 @@ def test_plans():
     assert exact.n1 >= union[2].n1 >= union[1].n1
     assert exact.ratio == math.exp(-0.1) and exact.shape == 1 / exact.n1
     assert exact.noise_variance(exact.n1) == pytest.approx(2 * exact.ratio / (1 - exact.ratio) ** 2)
+    with pytest.raises(ValueError, match="n must be at least 0, got -1"):
+        exact.noise_variance(-1)
     assert exact.share_count < union[0].share_count
     assert multi_union_plan(LAWS[1], 0.1, D, precision=10, accounting="printed").ratio == math.exp(-0.01)
     assert (1 + math.exp(0.1)) * 2**-exact.security_bits == pytest.approx(D / 2)

@@ -39,6 +39,14 @@ def test_large_shapes_tend_to_the_normal_law(shape, eps):
 
 
 def test_small_shapes_and_large_eps_tend_to_a_rare_one():
-    assert float(polya_mean_absolute(1e-12, 50.0)) == pytest.approx(2e-12 * np.exp(-50), rel=1e-9)
-    assert float(polya_mean_absolute(0.5, 720.0)) == pytest.approx(np.exp(-720), rel=1e-9)
+    for shape, eps in ((1e-12, 50.0), (0.5, 349.0), (0.5, 351.0)):
+        assert float(polya_mean_absolute(shape, eps)) == pytest.approx(
+            2 * shape * np.exp(-eps), rel=1e-9, abs=0
+        )
     assert float(polya_mean_absolute(1e100, 1500.0)) == 0.0
+
+
+@pytest.mark.parametrize(("shape", "eps", "name"), [(1e100, 1e-300, "eps"), (0.0, 1.0, "shape")])
+def test_what_has_no_finite_mean_is_refused(shape, eps, name):
+    with pytest.raises(ValueError, match=f"{name} must be"):
+        polya_mean_absolute(shape, eps)

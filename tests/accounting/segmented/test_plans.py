@@ -50,6 +50,14 @@ def test_no_number_of_blankets_is_better_than_the_one_found(accounting, levels):
             assert bound(end * further) > 1.049 * plan.error_bound()
 
 
+def test_levels_that_nobody_chose_do_not_matter_for_the_search():
+    with_three, of_two = (
+        segmented_plan(*levels, 1e-5, 12, 3, accounting="printed")
+        for levels in (([0, 50, 50], EPS), ([50, 50], EPS[1:]))
+    )
+    assert (with_three.blankets, with_three.flat) == (of_two.blankets, of_two.flat)
+
+
 def test_with_one_level_the_plan_is_balls_into_bins():
     plan = segmented_plan([700], [0.8], 1e-5, 12, 3, accounting="printed")
     same = mm_plan(700, 12, 3, 0.8, 1e-5, accounting="printed")
@@ -143,6 +151,7 @@ def test_profiles_meet_the_budget_of_every_level(accounting):
     "ask",
     [
         lambda: segmented_plan([10, 10], [0.5], 1e-3, 10, 2, accounting="printed"),
+        lambda: segmented_plan([10], [0.5], 1e-3, 10, 11, accounting="printed"),
         lambda: segmented_plan([10], [0.5], 1e-3, 10, 2, spread=1.7, accounting="printed"),
         lambda: segmented_plan([10], [0.5], 1e-3, 10, 2, interval=(2.0, 1.0), accounting="printed"),
         lambda: sep_mm_plan([10], [0.5, 1.0], 1e-3, 10, 2, accounting="printed"),

@@ -132,6 +132,7 @@ def test_enough_orders_are_enough(sigma, delta):
             orders, rounds * rdp, delta
         )
     assert enough_orders(10**9, 100.0, 1e-5) == 4096
+    assert enough_orders(1, sigma, delta) == 20 + math.ceil(1 + sigma * math.sqrt(2 * math.log(1 / delta)))
 
 
 def test_curves_over_rounds_are_those_of_each():

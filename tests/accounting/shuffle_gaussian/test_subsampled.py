@@ -20,7 +20,7 @@ from shuffledp.accounting.baselines.shuffled_checkin import (
 )
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.rdp import LastOrderWarning, best_epsilon, gaussian_rdp
-from shuffledp.accounting.shuffle_gaussian.all_users import shuffle_gaussian_rdp
+from shuffledp.accounting.shuffle_gaussian.all_users import enough_orders, shuffle_gaussian_rdp
 from shuffledp.accounting.shuffle_gaussian.checkin import (
     CHECKIN_FORMS,
     best_checkin_shuffle_gaussian_rdp_theorem3,
@@ -86,6 +86,11 @@ def each_number_of_participants(n, sigma, last):
         for form in ("printed", "pair")
     }
     return np.array(alone), np.array(subsets["printed"]), np.array(subsets["pair"])
+
+
+def test_nothing_sampled_or_nothing_lost_is_no_loss():
+    assert subsampled_rdp([1.0, 2.0], 0.0).tolist() == [0.0, 0.0]
+    assert subsampled_rdp([0.0], 0.5).tolist() == [0.0]
 
 
 @pytest.mark.parametrize("rate", [0.03, 0.5, 1.0])
@@ -264,5 +269,8 @@ def test_curves_take_the_best_order_and_say_when_it_is_the_last():
     rdp = checkin_generic_rdp(orders, N, RATE, 5.0)
     found = checkin_generic_epsilon(rate=RATE, sigma=5.0, most_order=64, **common)
     assert found == best_epsilon(orders, 100 * rdp, DELTA)[0]
+    small = {"n": N, "m": 60, "sigma": 5.0, "rounds": 1, "delta": DELTA}
+    found = subsampled_shuffle_gaussian_epsilon(**small)
+    assert found == subsampled_shuffle_gaussian_epsilon(most_order=enough_orders(60, 5.0, DELTA), **small)
     with pytest.warns(LastOrderWarning):
         subsampled_shuffle_gaussian_epsilon(n=10**9, m=10**8, sigma=9.0, rounds=1, delta=1e-9, form="pair")

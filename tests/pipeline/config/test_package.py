@@ -209,6 +209,12 @@ def test_a_paper_that_is_not_what_it_should_be_is_one_line(project, content, say
     assert "\n" not in str(caught.value)
 
 
+def test_long_names_are_cut(project):
+    with pytest.raises(ConfigurationError) as caught:
+        project.settings(papers=["x" * 3000])
+    assert len(str(caught.value)) < 400
+
+
 @pytest.mark.parametrize("content", [b"", b"- 1", b"experiments: [coins]", b"experiments: {coins: 3}"])
 def test_an_override_of_a_broken_paper_still_gives_one_line(project, content):
     project.write(PAPER, content)

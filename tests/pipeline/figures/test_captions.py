@@ -29,6 +29,7 @@ from shuffledp.pipeline.figures.captions import (
     finding,
     how_drawn,
     number,
+    percent,
     plain_caption,
     render,
     rounded_down,
@@ -73,6 +74,7 @@ def ask() -> Numbers:
 def test_a_ratio_is_taken_at_the_points_that_both_have(ask):
     assert span(ask.ratio("b", "a")) == "0.500 to 2"
     assert times(ask.ratio("b", "a", k=500)) == "1 times"
+    assert percent(ask.ratio("b", "a") - 1) == "-50 to 100 %"
     assert span(ask.ratio("sparse", "a")) == "10"  # at eps 1 only, although sparse has no other
     assert span(ask.ratio("a", "level")) == "0.500 to 1.50"
 
@@ -304,6 +306,7 @@ def test_a_template_that_asks_in_vain_is_named_with_the_line(tmp_path, text, mes
     [
         ("Errors of *all* methods.\n", "Errors of all methods."),
         ("``printed`` is **not** less\nthan *x*.\n\nMore.\n", "printed is not less than x."),
+        (":math:`x`, `there <https://x.org>`_ and n\\_1.\n", "x, there and n_1."),
         ("1/eps* for eps* = 0.9, 2 * 3 * 4.\n", "1/eps* for eps* = 0.9, 2 * 3 * 4."),
     ],
 )

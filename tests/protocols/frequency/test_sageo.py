@@ -16,6 +16,7 @@ LAWS = [
     GeometricDummies(0.5, 0.5, 0),
     GeometricDummies(0.5, least_share(1.0), 0),
     GeometricDummies(1.5, 0.9, 2),
+    GeometricDummies(0.7, 0.95, 1),
     GeometricDummies(5e-4, 1.0, 3),
 ]
 
