@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import pickle
 import re
 from collections import Counter
 from dataclasses import dataclass, replace
@@ -514,3 +515,9 @@ def test_several_privacy_levels_are_infeasible_without_multi_level():
     """A run then has a gap with this reason; any other error would end it."""
     with pytest.raises(Infeasible, match="one eps for all users"):
         get("frequency", "local").calibrate(Budget((0.5, 1.0), 1e-6), Fixed(99), Frequency(2))
+
+
+@pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind in TASK_KINDS for name in available(kind)])
+def test_a_calibrated_protocol_can_be_stored(kind, name):
+    protocol = calibrated(kind, name, get(kind, name).accountings[-1], **OPTIONS.get(name, {}))
+    assert pickle.dumps(pickle.loads(pickle.dumps(protocol))) == pickle.dumps(protocol)

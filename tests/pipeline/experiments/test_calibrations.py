@@ -1,0 +1,80 @@
+import os
+
+import pytest
+
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.pipeline.audit.auditor import Setting
+from shuffledp.pipeline.experiments import calibrations, runner
+from shuffledp.populations import Fixed
+from shuffledp.protocols import get
+from shuffledp.tasks import Budget, Frequency
+
+
+@pytest.fixture
+def shared(tmp_path, monkeypatch):
+    """Folder in which every calibration is stored, the fastest too."""
+    monkeypatch.setenv(calibrations.FOLDER, str(tmp_path))
+    monkeypatch.setattr(calibrations, "LEAST_SECONDS", 0.0)
+    return tmp_path
+
+
+def setting(**changes):
+    protocol = get("frequency", "pure_dump")
+    given = {"budget": Budget(0.5, 1e-6), "options": ()} | changes
+    return Setting(protocol, "exact", Frequency(10), Fixed(999), **given)
+
+
+def test_an_audit_reads_the_calibration_of_an_experiment(shared, tmp_path, monkeypatch):
+    job = {
+        "paper": "demo",
+        "experiment": "values",
+        "method": "dump",
+        "protocol": "pure_dump",
+        "function": None,
+        "accounting": ["exact"],
+        "repeats": 1,
+        "seed": 7,
+        "arguments": {},
+        "grid": {"eps": [0.5]},
+        "task": {"kind": "frequency", "domain_size": 10, "truth": "participants", "metrics": ["mse"]},
+        "data": {"name": "categorical", "weights": [0.1] * 10},
+        "population": {"users": 1000},
+        "budget": {"eps": "$eps", "delta": 1e-6},
+        "options": {},
+    }
+    runner.run(job, prepared=tmp_path, root=tmp_path)
+    expected = calibrations.calibrated(
+        *(get("frequency", "pure_dump"), Budget(0.5, 1e-6), Fixed(999), Frequency(10), "exact", {})
+    )
+    monkeypatch.setattr(get("frequency", "pure_dump"), "calibrate", None)
+    assert setting().calibrated() == expected
+    with pytest.raises(TypeError):
+        setting(budget=Budget(0.5, 1e-7)).calibrated()
+
+
+def test_the_reason_of_no_calibration_is_stored_as_well(shared, monkeypatch):
+    nothing = setting(budget=Budget(0.5, 0.0))
+    with pytest.raises(Infeasible) as first:
+        nothing.calibrated()
+    monkeypatch.setattr(get("frequency", "pure_dump"), "calibrate", None)
+    with pytest.raises(Infeasible) as second:
+        nothing.calibrated()
+    assert second.value.reason == first.value.reason
+
+
+def test_fast_calibrations_are_not_stored(shared, monkeypatch):
+    monkeypatch.setattr(calibrations, "LEAST_SECONDS", 60.0)
+    setting().calibrated()
+    assert not list(shared.iterdir())
+
+
+def test_a_run_begins_without_calibrations_of_a_killed_one(tmp_path, monkeypatch):
+    monkeypatch.setenv(calibrations.FOLDER, "")  # restored at the end
+    calibrations.share_calibrations(tmp_path)
+    (first,) = tmp_path.iterdir()
+    (first / "left").write_bytes(b"")
+    calibrations.share_calibrations(tmp_path)
+    (second,) = tmp_path.iterdir()
+    assert second != first
+    assert os.environ[calibrations.FOLDER] == str(second)
+    assert not list(second.iterdir())
