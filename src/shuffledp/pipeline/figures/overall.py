@@ -1,7 +1,8 @@
 """Pictures and tables over all papers and studies: the ranking, and what claims and accountings come to.
 
 To add a picture, add its title to `shuffledp.pipeline.figures.overall_jobs.TITLES`, its table to `publish_overall`, its
-drawing and the names of its caption to `_DRAWN`, and the caption to ``papers/overall/captions/``.
+drawing and the names of its caption to `_DRAWN`, and the caption to ``papers/overall/captions/``. A line above the
+picture has its title and the setting that its rows share.
 """
 
 from __future__ import annotations

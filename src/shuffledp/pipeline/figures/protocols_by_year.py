@@ -80,9 +80,10 @@ def draw_years(table: pd.DataFrame) -> Figure:
         ax.plot(x, table.loc[group, "error"], marker, color=color, ms=4.6, mfc="white", zorder=3)
         if trust != "shuffler" and group.any():
             best = int(np.argmin(table.loc[group, "error"]))
-            own = table[group].iloc[best]
-            point = (float(x[best]), float(own["error"]))
-            ax.annotate(str(own["label"]), point, (4, 3), fontsize=SIZE, color=color, **_OFFSET)
+            name, error = table.loc[group, ["label", "error"]].iloc[best]
+            ax.annotate(
+                str(name), (float(x[best]), float(error)), (4, 3), fontsize=SIZE, color=color, **_OFFSET
+            )
     _running(ax, table, places, across.high)
     keys = tuple((TRUST[trust], color) for trust, (color, _) in SHOWN.items())
     write_keys(figure, keys, "filled: the least error so far, shuffler permutes")
