@@ -50,7 +50,10 @@ ABSENT, FAKES = 0.1, 10
 """Share of the users who collude or drop out, and number of fake users, in the robustness of a protocol."""
 SPENT_METRICS = ("eps_spent", "slack", "eps_colluding", "eps_dropped", "poisoning_gain")
 """Spent and unspent eps of a calibrated protocol, eps with absent users, gain of fake users; present on request."""
-PROFILE_METRICS = {f"delta_at_{share / 20:g}": share / 20 for share in range(31)}
+_NEAR_BUDGET = (0.98, 0.99, 0.995, 0.999, 1.01, 1.02)  # where delta may fall abruptly
+PROFILE_METRICS = {
+    f"delta_at_{share:g}": share for share in sorted([*(i / 20 for i in range(31)), *_NEAR_BUDGET])
+}
 """Delta of a protocol under exact accounting, by the share of the budget's eps; present on request."""
 RESERVED = frozenset(
     {*CELLS.names, *VALUES.names, "mean", "count", "standard_error", "curve"} - set(CELL_NUMBERS)

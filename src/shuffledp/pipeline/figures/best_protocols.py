@@ -129,7 +129,8 @@ def draw_best(table: pd.DataFrame) -> Figure:
 
 def fill_of(color: str) -> str:
     """Return the color of the cells of a protocol."""
-    return to_hex([part + _WHITE * (1 - part) for part in to_rgb(color)])
+    red, green, blue = (part + _WHITE * (1 - part) for part in to_rgb(color))
+    return to_hex((red, green, blue))
 
 
 def _words(most: float) -> str:

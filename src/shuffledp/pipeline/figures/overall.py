@@ -1,7 +1,8 @@
 """Pictures and tables over all papers and studies: the ranking, the verdicts on claims, and the effect of accountings.
 
 To add a picture, add its title to `shuffledp.pipeline.figures.overall_jobs.TITLES`, its table to `publish_overall`, its
-drawing and the names of its caption to `_DRAWN`, and the caption to ``papers/overall/captions/``.
+drawing and the names of its caption to `_DRAWN`, and the caption to ``papers/overall/captions/``. A line above the
+picture has its title and the setting that its rows share.
 """
 
 from __future__ import annotations
@@ -215,13 +216,13 @@ def draw_gaps(table: pd.DataFrame) -> Figure:
         return said("No method of this run has printed and exact numbers.")
     groups = []
     for paper, rows in table.groupby("paper", sort=False):
-        groups.append([Line(shortened(str(paper), 44), strong=True)])
+        groups.append([Line(shortened(str(paper), 54), strong=True)])
         for row in records(rows):
             words = f"{row['method']}, {row['quantity']}"
-            groups[-1].append(Line(shortened(words, 44), row))
+            groups[-1].append(Line(shortened(words, 54), row))
     columns = in_columns(groups, 2)
     figure, axes = sheet_of(
-        columns, "printed over exact", limits_of(pd.concat([table["least"], table["greatest"]]))
+        columns, "printed over exact", limits_of(pd.concat([table["least"], table["greatest"]])), names=3.2
     )
     for ax, i, ratios in drawn_rows(axes, columns):
         ax.plot([ratios["least"], ratios["greatest"]], [i, i], color=COLORS[0], lw=1.6, zorder=2)

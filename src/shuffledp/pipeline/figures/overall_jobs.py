@@ -10,8 +10,9 @@ from shuffledp.pipeline.config import Experiment, Settings
 from shuffledp.pipeline.experiments.bundle import Bundle
 from shuffledp.pipeline.figures.drawing_jobs import RankedJob
 from shuffledp.pipeline.figures.drawings import PAPERS, figure_folder
-from shuffledp.pipeline.figures.years import YEARS
+from shuffledp.pipeline.figures.years import year_of
 from shuffledp.pipeline.manifest import CHECKSUMS, MANIFEST, name_of
+from shuffledp.protocols.registry import get
 from shuffledp.storage import sha256_of
 
 KEY = "overall"
@@ -94,9 +95,9 @@ def _years(experiments: Iterable[Experiment]) -> dict[str, dict[str, int | str]]
     found: dict[str, dict[str, int | str]] = {}
     for e in experiments:
         if e.ranked:
-            kind = (e.parts["task"] or {}).get("kind")
-            protocols = {str(method.protocol) for method in e.methods.values()}
-            known = {name: YEARS[f"{kind}.{name}"] for name in sorted(protocols) if f"{kind}.{name}" in YEARS}
+            kind = (e.parts["task"] or {})["kind"]
+            protocols = {method.protocol for method in e.methods.values() if method.protocol}
+            known = {name: year_of(get(kind, name).source) for name in sorted(protocols) if ":" not in name}
             found.setdefault(str(e.ranked["task"]), {}).update(known)
     return found
 

@@ -47,11 +47,11 @@ def in_columns(groups: Sequence[Sequence[Line]], most: int) -> list[list[Line]]:
 
 
 def sheet_of(
-    columns: Sequence[Sequence[Line]], label: str, limits: tuple[float, float]
+    columns: Sequence[Sequence[Line]], label: str, limits: tuple[float, float], names: float = 2.3
 ) -> tuple[Figure, list[Axes]]:
     """Return a picture with one line per row, and a logarithmic axis of ratios below each column."""
     tall = max(map(len, columns)) * ROW
-    names, plot, edge = 2.3, 2.5, 0.15
+    plot, edge = 2.5, 0.15
     width, height = len(columns) * (names + plot + edge), tall + 0.95
     figure, axes = Figure(figsize=(width, height)), []
     for number, column in enumerate(columns):
@@ -98,8 +98,17 @@ def limits_of(numbers: pd.Series) -> tuple[float, float]:
 def by_task(table: pd.DataFrame) -> list[list[Line]]:
     """Return the lines of each task: a line with its setting, and lines for the protocols of each trust."""
     groups = []
+    own_names = [name for name in SETTING[1:] if table[name].nunique() > 1]
     for task, own in table.groupby("task", sort=False):
-        groups.append([Line(str(task), strong=True, remark=setting_words(records(own)[0]))])
+        groups.append(
+            [
+                Line(
+                    str(task),
+                    strong=True,
+                    remark=setting_words({name: own[name].iloc[0] for name in own_names}),
+                )
+            ]
+        )
         for trust, rows in own.groupby("trust", sort=False):
             groups[-1].append(Line(str(trust)))
             groups[-1] += [Line(shortened(str(row["label"])), row) for row in records(rows)]
@@ -119,14 +128,10 @@ def write_keys(figure: Figure, keys: Sequence[tuple[str, str]], remark: str) -> 
 
 def setting_words(row: Fields) -> str:
     """Return the setting of a row, as far as the row has it."""
-    shown = {
-        "n": ("users", lambda n: f"{n:,.0f}"),
-        "k": ("values", lambda k: f"{k:,.0f}"),
-        "eps": ("eps", lambda eps: f"{eps:g} nats"),
-        "delta": ("delta", power),
-    }
-    known = {letter: (row[name], text) for letter, (name, text) in shown.items() if name in row}
-    return ", ".join(f"{letter} = {text(value)}" for letter, (value, text) in known.items() if value > 0)
+    found = [f"n = {row['users']:,.0f}"] if "users" in row else []
+    found += [f"k = {row['values']:,.0f}"] if row.get("values", 0) > 0 else []
+    found += [f"eps = {row['eps']:g} nats"] if "eps" in row else []
+    return ", ".join([*found, *([f"delta = {power(row['delta'])}"] if "delta" in row else [])])
 
 
 def common_setting(table: pd.DataFrame) -> str:

@@ -30,6 +30,8 @@ SAME = 0.2
 """Decades of delta within which curves coincide."""
 STEEP = 1e-4
 """Delta at `SHOULDER` of the budget's eps, above which a curve falls abruptly at the budget."""
+BESIDE = 1e-9
+"""Delta at the right edge, above which the name of a curve is there."""
 SHOULDER, HALF = 0.8, 0.5
 _COLUMNS = [*SETTING, "trust", "label", "front", "guarantee", "curve", "at_eps", "found_delta"]
 _WRAPPED = 44
@@ -116,7 +118,7 @@ def draw_profiles(table: pd.DataFrame) -> Figure:
     ax.set_yticks([10.0**e for e in exponents], [power(10.0**e) if e else "1" for e in exponents])
     ax.minorticks_off()
     named = dict(zip(_named(table), APART, strict=False))
-    curves = {int(number): own for number, own in table.groupby("curve", sort=False)}
+    curves = {int(number): table[table["curve"] == number] for number in table["curve"].unique()}
     others = {number: place for place, number in enumerate((n for n in curves if n not in named), start=1)}
     for number, own in curves.items():
         line = own.drop_duplicates("at_eps")
@@ -128,15 +130,18 @@ def draw_profiles(table: pd.DataFrame) -> Figure:
     smooth = 0
     for number, color in named.items():
         own = curves[number]
-        names = list(dict.fromkeys(own["label"]))
-        words = str(names[0]) + (f" and {len(names) - 1} more" if len(names) > 1 else "")
+        words = _words(own)
         smooth += _labeled(ax, own.drop_duplicates("at_eps"), words, color, smooth, eps)
     ax.plot([eps], [delta], "o", mfc="white", mec="black", ms=6, zorder=5)
-    ax.annotate(
-        f"the budget, delta = {power(delta)}", (eps, delta), (7, 5), textcoords="offset points", fontsize=SIZE
-    )
+    ax.annotate("the budget", (eps, delta), (7, 7), textcoords="offset points", fontsize=SIZE)
     _listed(figure, curves, named, others)
     return figure
+
+
+def _words(own: pd.DataFrame) -> str:
+    """Return the name of a curve: of the curator if it shares the curve, else of the best protocol."""
+    rows = own.drop_duplicates("label")
+    return str(pd.concat([rows[rows["trust"] == TRUST["central"]], rows])["label"].iloc[0])
 
 
 def _numbered(ax: Axes, x: NDArray[np.float64], y: NDArray[np.float64], number: int, count: int) -> None:
@@ -157,13 +162,15 @@ def _labeled(ax: Axes, line: pd.DataFrame, words: str, color: str, place: int, e
     """Write the name of a curve where nothing is drawn; return whether it took a place left of the curves."""
     x, y = line["at_eps"].to_numpy(float), np.maximum(line["found_delta"].to_numpy(float), LEAST / 100)
     text: dict[str, Any] = {"fontsize": SIZE, "color": color, "va": "center"}
-    if y[-1] > LEAST:  # it ends at the right edge
-        offset = {"textcoords": "offset points", "ha": "right"}
-        ax.annotate(words, (x[-1], y[-1]), (-14, 6), **offset, **text)
+    if y[-1] > LEAST:  # it ends well above the lower end
+        if y[-1] > BESIDE:
+            ax.annotate(words, (x[-1], y[-1]), (-2, 6), textcoords="offset points", ha="right", **text)
+        else:
+            _pointed(ax, (_crossing(x, y, 3 * y[-1]), 3 * y[-1]), 0.93 * eps, words, "right", text)
         return False
     shoulder = float(np.interp(SHOULDER * eps, x, y))
     if shoulder > STEEP:
-        _pointed(ax, (SHOULDER * eps, shoulder), 1.06 * eps, words, "left", text)
+        _pointed(ax, (SHOULDER * eps, shoulder), 1.03 * eps, words, "left", text)
         return False
     height = 10.0 ** (-5.6 - 0.8 * place)
     _pointed(ax, (_crossing(x, y, height), height), (0.58 + 0.045 * place) * eps, words, "right", text)

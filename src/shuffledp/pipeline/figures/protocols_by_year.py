@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -22,6 +23,8 @@ GAIN = 0.99
 """Factor that the running best error falls by at least."""
 _COLUMNS = [*SETTING, "year", "trust", "label", "error", "accounting", "guarantee", "running_best"]
 _CURATOR = "#6a6a6a"
+_OFFSET: dict[str, Any] = {"textcoords": "offset points", "va": "bottom"}
+_NEAR = 0.15  # decades of error between two points of less than a year, of which one name is lower
 
 
 def by_year(rows: pd.DataFrame, years: Mapping[str, Mapping[str, int | str]]) -> pd.DataFrame:
@@ -70,12 +73,17 @@ def draw_years(table: pd.DataFrame) -> Figure:
     if len(curator):
         least = curator["error"].min()
         ax.axhline(least, color=_CURATOR, lw=1.0, ls=(0, (4, 2)), zorder=1)
-        words = {"textcoords": "offset points", "fontsize": SIZE, "color": _CURATOR, "va": "bottom"}
-        ax.annotate("curator", (across.low, least), (4, 2), **words)
+        ax.annotate("curator", (across.low, least), (4, 2), fontsize=SIZE, color=_CURATOR, **_OFFSET)
     for trust, (color, marker) in SHOWN.items():
         group = table["trust"] == TRUST[trust]
         x = places[group] + _spread(places[group])
         ax.plot(x, table.loc[group, "error"], marker, color=color, ms=4.6, mfc="white", zorder=3)
+        if trust != "shuffler" and group.any():
+            best = int(np.argmin(table.loc[group, "error"]))
+            name, error = table.loc[group, ["label", "error"]].iloc[best]
+            ax.annotate(
+                str(name), (float(x[best]), float(error)), (4, 3), fontsize=SIZE, color=color, **_OFFSET
+            )
     _running(ax, table, places, across.high)
     keys = tuple((TRUST[trust], color) for trust, (color, _) in SHOWN.items())
     write_keys(figure, keys, "filled: the least error so far, shuffler permutes")
@@ -102,11 +110,12 @@ def _running(ax: Any, table: pd.DataFrame, places: np.ndarray[Any, Any], end: fl
     color, marker = SHOWN["shuffler"]
     ax.step([*at_x, end], [*error, error[-1]], where="post", color=color, lw=1.1, zorder=2)
     ax.plot(at_x, error, marker, color=color, ms=5.4, zorder=4)
-    for px, py, label in zip(at_x, error, steps["label"], strict=True):
+    for i, (px, py, label) in enumerate(zip(at_x, error, steps["label"], strict=True)):
+        near = i and math.log10(error[i - 1] / py) < _NEAR and px - at_x[i - 1] < 1
         box = {"boxstyle": "square,pad=0.1", "fc": "white", "ec": "none", "alpha": 0.8}
         ax.annotate(
-            str(label), (px, py), (-4, -2), textcoords="offset points", fontsize=SIZE, color=color, ha="right",
-            va="top", bbox=box, zorder=5,
+            str(label), (px, py), (-4, -13 if near else -2), textcoords="offset points", fontsize=SIZE, color=color,
+            ha="right", va="top", bbox=box, zorder=5,
         )  # fmt: skip
 
 

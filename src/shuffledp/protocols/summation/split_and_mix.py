@@ -61,7 +61,7 @@ class SplitAndMix(SumReports):
 
     name = "split_and_mix"
     label = "split-and-mix"
-    source = "Ishai et al. 2006; Balle, Bell, Gascon and Nissim 2020; baseline in Ghazi et al. 2021 (ICML), Section 5"
+    source = "Balle, Bell, Gascon and Nissim 2020; Ishai et al. 2006; baseline in Ghazi et al. 2021 (ICML), Section 5"
     relies_on = "shares of the noise"
     poisoning = "range of shares"
 
