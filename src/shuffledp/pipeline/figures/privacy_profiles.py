@@ -118,7 +118,7 @@ def draw_profiles(table: pd.DataFrame) -> Figure:
     ax.set_yticks([10.0**e for e in exponents], [power(10.0**e) if e else "1" for e in exponents])
     ax.minorticks_off()
     named = dict(zip(_named(table), APART, strict=False))
-    curves = {int(number): table[table["curve"] == number] for number in table["curve"].unique()}
+    curves = {int(number): table[table["curve"] == number] for number in table["curve"].unique().tolist()}
     others = {number: place for place, number in enumerate((n for n in curves if n not in named), start=1)}
     for number, own in curves.items():
         line = own.drop_duplicates("at_eps")
