@@ -121,7 +121,7 @@ test-protocol: .venv/.installed-test  ## Run the tests of one protocol: NAME=sol
 	  tests/protocols tests/golden tests/accounting tests/pipeline/audit
 
 .PHONY: test-clients
-test-clients: .venv/.installed-test  ## Compare up to 10^6 reports of every written client with the law of its protocol, and run all clients end to end
+test-clients: .venv/.installed-test  ## Compare up to 10^6 reports of every exported client with the law of its protocol, and run all clients end to end
 	@SHUFFLEDP_MANY_REPORTS=1 $(SINGLE) $(BIN)/python -m pytest -rs tests/protocols/client
 
 .PHONY: test-whole-run

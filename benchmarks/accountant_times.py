@@ -263,7 +263,7 @@ def main() -> None:
         print(f"{one.seconds:8.3f} s  {one.question}, {one.kind}: {one.setting}")
     if not given.page:
         return
-    text += f"\n\n{above(found)}\n\nPython {platform.python_version()}, one thread."
+    text += f"\n\n{above(found)}\n\nThe run used Python {platform.python_version()} and one thread."
     write_block(PAGE, "times of the accountant", text)
     means = {", ".join(key): fmean(one.seconds for one in rows) for key, rows in grouped(found).items()}
     times_by_version.keep(means, times_by_version.of_code())

@@ -202,8 +202,9 @@ def main() -> None:
     rows = sum(one.total() for one in counts)
     reached = "" if len(counts) == given.shards else f" (of {given.rows:,}: the disk was full)"
     text = (
-        f"{rows:,} rows{reached} in {len(counts)} Parquet files of {size / len(counts) / 1e6:.1f} MB, written in "
-        f"{cpu:.0f} CPU s; {os.cpu_count()} processors, load {load:.1f} before and {os.getloadavg()[1]:.1f} after."
+        f"The run wrote {rows:,} rows{reached} into {len(counts)} Parquet files of {size / len(counts) / 1e6:.1f} MB "
+        f"in {cpu:.0f} CPU s. The machine had {os.cpu_count()} processors, and a load of {load:.1f} before and "
+        f"{os.getloadavg()[1]:.1f} after the run."
     )
     text = "\n".join([text, "", *lines])
     print(text)

@@ -209,8 +209,8 @@ def table(
     )
     if clone is not None:
         yield f"`make quick` takes {clone:.0f} s in a fresh clone, including the installation."
-    used = f"Cores: {os.cpu_count()}; Python {platform.python_version()}"
-    yield f"{used}; load of the machine before the run: {load:.1f}."
+    used = f"The run used {os.cpu_count()} cores and Python {platform.python_version()}."
+    yield f"{used} The load of the machine before the run was {load:.1f}."
 
 
 def _jobs(run: Run, kind: str) -> str:

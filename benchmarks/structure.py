@@ -299,7 +299,7 @@ def table() -> Iterator[str]:
         if one.lines > MOST_LINES:
             yield f"- `{one.file}`, {one.lines} lines, {one.code} of code: {LONG.get(one.file, 'no reason given')}."
     yield ""
-    yield f"Python {platform.python_version()}; load of the machine before the run: {load:.1f}."
+    yield f"The run used Python {platform.python_version()}. The load of the machine before the run was {load:.1f}."
 
 
 def main() -> int:

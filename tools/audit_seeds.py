@@ -30,10 +30,10 @@ PAGE = ROOT / "docs/maintainers.md"
 FIRST = 1000
 #: What a row of the audit compares.
 PARTS = {
-    "enumerated": "claimed delta, with the enumerated law of what is seen",
-    "sampled": "claimed delta, with events of runs",
-    "messages": "messages of runs, with their law",
-    "estimate": "mean estimate of runs, with the truth",
+    "enumerated": "claimed delta and the enumerated law of the view",
+    "sampled": "claimed delta and events of runs",
+    "messages": "messages of runs and their law",
+    "estimate": "mean estimate of runs and the truth",
 }
 Statuses = Mapping[tuple[str, str], int]
 
@@ -52,7 +52,7 @@ def table_of(seed: int, settings: int, runs: int, code: str) -> Path:
 def summary(seeds: int, protocols: int, statuses: Statuses) -> str:
     """Return the counts as a Markdown table."""
     lines = [
-        f"{protocols} protocols under {seeds} seeds:",
+        f"The audit ran {protocols} protocols with {seeds} seeds:",
         "",
         "| compared | rows | not audited | flagged |",
         "| --- | --- | --- | --- |",

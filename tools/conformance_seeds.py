@@ -102,7 +102,8 @@ def page_table(found: Mapping[str, Mapping[int, list[str]]]) -> str:
         total = [a + b for a, b in zip(total, (len(own), sum(seeds), bad), strict=True)]
         lines.append(f"| {task} | {len(own)} | {_range(seeds)} | {settings:,} | {bad:,} |")
     told = "rejection" if total[2] == 1 else "rejections"
-    lines += ["", f"{total[0]} protocols, {total[1]:,} pairs of a protocol and a seed, {total[2]:,} {told}."]
+    covered = f"{total[0]} protocols and {total[1]:,} pairs of a protocol and a seed"
+    lines += ["", f"The run covered {covered}, with {total[2]:,} {told}."]
     rejections = [
         f"- `{name}`, seed {seed}: `{'; '.join(what)}`"
         for name, seeds in found.items()

@@ -76,7 +76,8 @@ def table(wall: float, cpu: float, load: float) -> str:
     lines = ["| file | tests | CPU |", "|---|---:|---:|"]
     lines += [f"| {name} | {number:,} | {taken:.0f} s |" for name, number, taken in rows]
     footer = (
-        f"{wall / 60:.1f} minutes on {os.cpu_count()} cores; load of the machine before the run: {load:.1f}."
+        f"The tests took {wall / 60:.1f} minutes on {os.cpu_count()} cores. "
+        f"The load of the machine before the run was {load:.1f}."
     )
     return "\n".join([*lines, "", footer])
 

@@ -1,4 +1,4 @@
-# Count every file of a folder in a job of its own, and add the counts:
+# Count every file of a folder in a separate job, and add the counts:
 #
 #   snakemake --snakefile docs/guides/count_parts.smk --cores all --directory counts \
 #     --config data=/path/to/visits options="--column color --values red,green,blue"
