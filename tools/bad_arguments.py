@@ -1,11 +1,11 @@
 """Bad and extreme arguments for every public function and class: a number in range, or one clear error.
 
-In a valid call of each function and class of the accounting (tests/accounting/valid_calls.py), of each method of these
-classes (valid_methods.py) and of every protocol's calibration (tests/protocols/valid_calibrations.py), one or two
-arguments are replaced by values that hypothesis draws: nan, infinities, negative, huge and tiny numbers, other types,
-other shapes. A call must return numbers without nan, with delta in [0, 1], or raise Infeasible or a ValueError of one
-line that names an argument. Every other outcome is reported in one line. Calls that exceed a time limit are counted
-separately.
+The valid calls are of each function and class of the accounting (tests/accounting/valid_calls.py), of each method of
+these classes (valid_methods.py) and of every protocol's calibration (tests/protocols/valid_calibrations.py). In each
+call one or two arguments are replaced by values that hypothesis draws: nan, infinities, negative, huge and tiny
+numbers, other types, other shapes. A call must return numbers without nan, with delta in [0, 1], or raise Infeasible or
+a ValueError of one line that names an argument. Every other outcome is reported in one line. Calls that exceed a time
+limit are counted separately.
 
     python tools/bad_arguments.py                    # all; exits with 1 if an outcome is wrong
     python tools/bad_arguments.py --only clone_rate --examples 500

@@ -1,8 +1,8 @@
 """Frequency with which the statistical checks reject built-in protocols, for many seeds.
 
 The checks reject about one correct comparison in a million. A seed draws every setting of a protocol once, with the
-accountings in turn from seed to seed. All seeds of all protocols take hours, so that a run may end at any time: every
-finished pair of a protocol and a seed is a line of a file, and the next run computes the missing ones, seed by seed. A
+accountings in turn from seed to seed. All seeds of all protocols take hours, so that a run may end at any time. Every
+finished pair of a protocol and a seed is a line of a file, and the next run computes the missing pairs, seed by seed. A
 line has a digest of the code that the protocol and the checks reach; after a change the pair is computed again. With
 --page the counts are written into docs/maintainers.md.
 """

@@ -3,14 +3,15 @@
 ``python tools/designs.py search [--only D] [--kind atoms | coarse]``
 
 Runs the search for every goal below in turn. The state of each search is stored in results/designs/ after every step,
-so that an interrupted run is continued and ends with the same files, except for the measured seconds; remove them to
-start anew. A design with clearly fewer messages than the shipped one replaces it in the package.
+so that an interrupted run is continued and ends with the same files, except for the measured seconds. Remove these
+files to start anew. A design with clearly fewer messages than the shipped design replaces the shipped design in the
+package.
 
 ``python tools/designs.py check``
 
-Certifies all shipped designs again, coarse ones up to D = 3. For larger coarse designs it checks the certificates: they
-are for these numbers and this code (by digests; after a change of the code the worst pair is computed again), cover all
-pairs, meet delta and have a small margin. Fails if a certificate is not valid.
+Certifies all shipped designs again, coarse ones up to D = 3. For larger coarse designs, checks the certificates. A
+valid certificate is for these numbers and this code (by digests), covers all pairs, meets delta and has a small margin;
+after a change of the code the worst pair is computed again. Fails if a certificate is not valid.
 
 ``python tools/designs.py certify [--only D]``
 

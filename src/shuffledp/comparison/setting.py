@@ -118,8 +118,8 @@ class Setting:
     """Setting for which every protocol of a comparison is calibrated; `assumed` is True without data.
 
     `task` is frequencies, one sum, sets of one privacy level, or vectors. `shares`, (V,), are the shares of the users
-    that hold each value, each item, or the unit vector along each axis; they sum to 1, shares of items to the size of a
-    set.
+    that hold each value, each item, or the unit vector along each axis. Shares of items sum to the size of a set, all
+    other shares to 1.
     """
 
     population: Population

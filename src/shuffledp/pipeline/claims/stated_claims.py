@@ -32,10 +32,10 @@ class Claim:
 
     ``where`` is the place in the paper, ``says`` the claim in the project's words, ``stated`` the value in the paper.
     ``expected`` is the outcome expected before any run, from reference calculations, or ``open``. ``rule`` decides the
-    claim with the parameters ``options``, under each of ``accountings`` and for each of ``targets`` of the error;
-    either is ``-`` alone if the claim does not depend on it. ``figure`` is the drawing of the claim, or empty.
-    ``errata`` has the errata and reading notes about the claim. ``headline`` is True for the paper's main claim.
-    ``wrong`` explains an unexpected outcome: the error is in the catalogue, in the measurement, or in neither.
+    claim with the parameters ``options``, under each of ``accountings`` and for each of ``targets`` of the error.
+    Accountings or targets are only ``-`` if the claim does not depend on them. ``figure`` is the drawing of the claim,
+    or empty. ``errata`` has the errata and reading notes about the claim. ``headline`` is True for the paper's main
+    claim. ``wrong`` explains an unexpected outcome: the error is in the catalogue, in the measurement, or in neither.
     """
 
     id: str

@@ -65,9 +65,9 @@ class Axis:
 def vertical(every: Iterable[Strand], scale: Scale, others: Sequence[float] = ()) -> Axis:
     """Return the vertical axis for some curves.
 
-    The axis omits one of n >= 4 curves if that curve lies wholly beyond the others in a panel and would take more than
-    a third, and more than 1.5 / (n - 1), of the axis. At most one end is shortened in this way. Logarithmic axes of at
-    most `DECADES_SHOWN` decades are not shortened.
+    The axis omits one of n >= 4 curves if that curve lies wholly beyond the others in a panel and would take too much
+    of the axis: more than a third, and more than 1.5 / (n - 1). At most one end is shortened in this way. Logarithmic
+    axes of at most `DECADES_SHOWN` decades are not shortened.
     """
     every, unit = list(every), Axis(scale, 1.0, 10.0)
     ends = _ends(every, unit)

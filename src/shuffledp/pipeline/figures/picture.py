@@ -35,8 +35,8 @@ class Picture:
     the values of variables in order. ``points`` were read off the paper, ``mark`` is the note on the data in the
     picture itself, and ``title`` the line above the panels.
 
-    A curve is ``name``, or ``name|part`` if ``parts`` distinguish curves of one name. In ``frame`` it is the name and
-    the value that distinguishes the file.
+    A curve is ``name``, or ``name|part`` if ``parts`` distinguish curves of one name. In ``frame`` the column ``curve``
+    also has the value that distinguishes the file.
     """
 
     drawing: Mapping[str, Any]

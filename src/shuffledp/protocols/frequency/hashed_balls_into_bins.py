@@ -7,13 +7,14 @@ triples (u, v, w). A message counts for all x with ``h(x) = w``. Two different v
 .. math:: p_c = \lfloor q/b \rfloor \, (q \bmod b + q - b) \, / \, (q (q - 1)).
 
 The user's message is uniform among the messages that count for the user's value. A uniform message counts for one value
-with probability 1/b and for two values with ``p_c / b``, so that :mod:`shuffledp.accounting.general.matched_blanket`
-with ``eps_local = inf`` has its exact privacy among M dummies. The adversary knows the messages of all other users.
-Derived for this project: the smallest M, rounded up by at most 1e-5 relative if it is too large for a table. The
-authors' code searches for a number that does not always suffice.
+with probability 1/b, and for two values with probability ``p_c / b``. So
+:mod:`shuffledp.accounting.general.matched_blanket` with ``eps_local = inf`` has the exact privacy of the user's message
+among M dummies. The adversary knows the messages of all other users. Derived for this project: the smallest M, rounded
+up by at most 1e-5 relative if it is too large for a table. The authors' code searches for a number that does not always
+suffice.
 
-Rules for the number of bins are ``logarithmic``, ``n / ln n``, and ``cubed``, ``n / ln^3 n``, rounded down as in the
-original, for O(1) and for 1 + o(1) messages per user. For ``economical``, with c* dummies per bin, the error is
+Two rules for the number of bins are rounded down as in the original: ``logarithmic``, ``n / ln n``, for O(1) messages
+per user, and ``cubed``, ``n / ln^3 n``, for 1 + o(1). For ``economical``, with c* dummies per bin, the error is
 proportional to ``c* + n / b`` and the number of messages is ``1 + c* b / n``. Their product is least at ``b = n / c*``,
 with about two messages per user. There are at most k bins.
 

@@ -5,9 +5,9 @@ A user sends a value with probability p, and ``Poisson(mu / n)`` dummies of ever
 ``mu / p^2 + n_j (1 - p) / p``. Dropping values often saves dummies: at p = 1/4 a 25th of the dummies suffices. The
 protocol is one level of the segmented protocol for sets of one item.
 
-Delta is the divergence of the two counts that change, each Poisson with or without a message that is sent with
-probability p (`shuffledp.accounting.general.count_pairs`), if no other user has either value; other users' values are
-additional noise.
+Delta is the divergence of the two counts that change (`shuffledp.accounting.general.count_pairs`). Each count is
+Poisson, with or without a message that is sent with probability p, if no other user has either value. Other users'
+values are additional noise.
 
 Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, who knows the inputs of all others.
 Derived for this project.

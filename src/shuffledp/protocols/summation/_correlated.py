@@ -70,11 +70,11 @@ def chosen_design(
     """Return the noise design of one sum with largest number D, for a budget in nats.
 
     ``printed`` has the paper's parameters in closed form, ``corrected`` the smallest noise that its modular theorem
-    allows. ``exact`` has the shipped design if there is one, otherwise a design of a one-parameter family: certified by
-    the exact accountant up to D = 20, and by exponential moments
-    (:func:`~shuffledp.accounting.summation.wide_designs.wide_design`) for larger D or if the accountant takes long. The
-    error is discrete Laplace noise with `eps_star`, by default ``(1 - gamma) eps``; gamma is in (0, 1), and below 1/2
-    for ``printed``.
+    allows. ``exact`` has the shipped design if there is one, otherwise a design of a one-parameter family. The exact
+    accountant certifies this design up to D = 20. Exponential moments
+    (:func:`~shuffledp.accounting.summation.wide_designs.wide_design`) certify the design for larger D or if the
+    accountant takes long. The error is discrete Laplace noise with `eps_star`, by default ``(1 - gamma) eps``; gamma is
+    in (0, 1), and below 1/2 for ``printed``.
 
     Atoms other than the paper's ``halving``, and the law ``jumps`` of the numbers of atoms (derived for this project,
     with fewer messages), are for ``exact`` only. Raises ValueError if the accounting lacks the atoms or the law, and

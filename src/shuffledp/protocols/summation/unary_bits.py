@@ -1,10 +1,10 @@
 r"""Unary bits: a number as r bits, as many ones as its level; fair coins replace bits with probability lambda.
 
 The protocol is by Cheu, Smith, Ullman, Zeber and Zhilyaev (2019), for real numbers; the accounting is derived for this
-project. Let the adversary know which bits of the *other* users became coins: these coins add M fair coins to the number
-of ones, ``M ~ Bin(r (n - 1), lambda)``, for all inputs of the others. With more ones in user 1's input the likelihood
-ratio to any smaller level grows with the count, so that the best event is "the count is at least t" (or at most t). Its
-gain is largest between the levels 0 and r. So delta is at most the delta of the count
+project. Let the adversary know which bits of the *other* users became coins. For all inputs of the others, M fair coins
+then add to the number of ones, ``M ~ Bin(r (n - 1), lambda)``. The likelihood ratio of a larger to a smaller level of
+user 1 grows with the count, so that the best event is "the count is at least t" (or at most t). The gain of this event
+is largest between the levels 0 and r. So delta is at most the delta of the count
 
 .. math:: Bin(M, 1/2) + Bin(r, 1 - \lambda/2) \quad\text{against}\quad Bin(M, 1/2) + Bin(r, \lambda/2),
 

@@ -90,11 +90,11 @@ def with_found_domain(
 def source_from(config: Mapping[str, Any], task: Task, prepared: Path) -> Source:
     """Return the data source of a configuration. Raise ``ValueError`` if the data do not fit the task.
 
-    ``config`` has the ``name`` of a data set with ``column`` and ``draw``; or ``file`` with a ``path``, prepared by
-    `shuffledp.pipeline.experiments.user_files`; or ``categorical`` with ``weights``; or ``uniform``, ``zipf`` with an
-    ``exponent``, or ``heavy`` with the ``share`` of one value, each with optional ``records`` for a fixed set of
-    records instead of draws; or ``axes`` for unit vectors along the axes. Sets have a ``split`` of the users over the
-    privacy levels, and MSNBC's sets a ``padding``.
+    The ``name`` in ``config`` is a data set, with ``column`` and ``draw``, or ``file``, with a ``path`` (prepared by
+    `shuffledp.pipeline.experiments.user_files`), or names synthetic data. Synthetic values are ``categorical`` with
+    ``weights``, ``uniform``, ``zipf`` with an ``exponent``, or ``heavy`` with the ``share`` of one value. The last
+    three may have ``records``, for a fixed set of records instead of draws. Synthetic vectors are ``axes``, unit
+    vectors along the axes. Sets have a ``split`` of the users over the privacy levels, and MSNBC's sets a ``padding``.
     """
     check_data(config, task)
     if config["name"] == OWN:
