@@ -254,7 +254,7 @@ def size_on_disk(folder: Path) -> int:
 class Undisturbed:
     """State at the beginning of a moment, and the required final state.
 
-    ``begin`` and ``total`` are processor seconds before the first job and in all.
+    ``begin`` and ``total`` are processor seconds: before the first job, and of the whole run.
     """
 
     base: Path
@@ -329,7 +329,7 @@ def undisturbed(base: Path) -> Undisturbed:
     Raises
     ------
     RuntimeError
-        With the last lines of a run that failed.
+        If a run fails; the message has the run's last lines.
     """
     mirror = mirror_of_this_machine()
     first = base / "start"

@@ -102,13 +102,13 @@ class Difference:
     Parameters
     ----------
     part, case, quantity : str
-        Its place in the table.
+        Place of the quantity in the table.
     kind : str
         ``moved`` (a float), ``changed`` (anything else), ``missing`` or ``added``.
     before, after : value or None
-        None where there is none.
+        Values before and after; None for a missing value.
     relative : float
-        Of floats: the largest relative difference.
+        Largest relative difference of floats.
     """
 
     part: str
