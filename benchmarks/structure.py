@@ -158,7 +158,7 @@ def _started(command: Sequence[str]) -> float:
 # -- protocols -------------------------------------------------------------------------------------------------
 
 Object = tuple[str, str]
-"""A module, and a name that it defines on its outermost level."""
+"""Module, and a name that the module defines at its top level."""
 LAYOUT = (
     tokenize.COMMENT,
     tokenize.NL,

@@ -569,7 +569,7 @@ ACTIONS: dict[str, Callable[[Scene], None]] = {
     "moved_clock": _jump,
     "two_runs": _second_run,
 }
-"""What is done when the time has come; of other kinds all is prepared before the run."""
+"""Actions at the moment of the fault; other kinds of faults are prepared before the run."""
 
 
 def _small_disk(scene: Scene, part: str) -> None:

@@ -73,7 +73,7 @@ KINDS = (
     Kind("moved_clock", "the clock jumps", says="clock skew problem"),
     Kind("two_runs", "a second run is started", says="Another run is at work", completes=True),
 )
-"""Frozen: the table has their names."""
+"""Kinds of faults; unchangeable, because the stored table has their names."""
 BY_NAME = {kind.name: kind for kind in KINDS}
 
 

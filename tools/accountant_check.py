@@ -46,7 +46,7 @@ USERS = (1, 2, 7, 30)
 DELTA = (1e-2, 1e-4, 1e-6, 1e-12, 1e-15)
 Number = mpmath.mpf
 Rows = list[tuple[Number, Number, Number]]
-"""Outputs: their probability under one input, under the other, and in a report of another user."""
+"""Outputs, each with its probability under one input, under the other input, and in a report of another user."""
 
 
 @dataclass(frozen=True)

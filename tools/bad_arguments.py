@@ -77,7 +77,7 @@ NUMBERS: tuple[Any, ...] = (
 NO_NUMBERS: tuple[Any, ...] = ("no", None, True, False, [], [1, "a"], [[1.0, 2.0], [3.0]], {}, 1j, object)
 ARRAYS: tuple[Any, ...] = ([math.nan], [-1.0, 2.0], [math.inf, 2.0], [0.0, 1e308], [10**15, 2.0], ["no"])
 LONG = "longer than"
-"""Begins what is said of a call that takes too long."""
+"""Beginning of the line about a call that takes too long."""
 #: What stands for a number of several values, or for nothing, in the annotations.
 _SEVERAL = ("ArrayLike", "NDArray", "Sequence", "tuple", "Slots", "Mapping")
 

@@ -59,7 +59,7 @@ TASK_KINDS: tuple[TaskKind, ...] = get_args(TaskKind)
 Neighbours = Literal["replace_one", "add_remove"]
 
 USERS_AT_ONCE = 1 << 20
-"""Number of users whose raw inputs are made at a time, where an input is a number."""
+"""Number of users whose raw inputs are created together, for inputs that are numbers."""
 
 
 @dataclass(frozen=True)
@@ -165,11 +165,8 @@ METRICS: Mapping[str, Metric] = {
 ABSOLUTE_METRICS = ("tve", "l1")
 """Metrics that sum absolute errors."""
 WORST_METRIC = "worst_mse"
-"""Expected squared error of a sum if all users hold the number at which the error is largest.
-
-A metric of a method and not of data: which number it is depends on the levels that the method rounds to. There is the
-closed form alone, no estimate has it.
-"""
+"""Expected squared error of a sum if all users hold the number with the largest error. This metric is of a method and
+not of data, because the number depends on the method's levels. Only closed forms have this metric, not estimates."""
 
 
 def expected_metric(name: str, variance: Floats, truth: Floats | None = None) -> Floats:

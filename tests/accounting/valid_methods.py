@@ -53,7 +53,7 @@ SKIPPED_METHODS = {
     "to_frame": "no arguments",
     "to_opendp": "needs a library that is no dependency",
 }
-"""Names of public methods without a valid call, and why."""
+"""Names of public methods without a valid call, with the reasons."""
 
 
 def objects() -> dict[str, Any]:

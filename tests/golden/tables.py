@@ -15,7 +15,7 @@ from golden.values import Rows, Value, digest
 
 FOLDER = Path(__file__).resolve().parent / "table"
 TOLERANCE = 1e-12
-"""Relative difference up to which two floats are the same."""
+"""Relative difference up to which two floats are equal."""
 SEARCHED = "noise that a search finds: its optimum is flat"
 SENSITIVE = {
     "accounting/functions": "certified deltas are small differences of sums",
@@ -30,11 +30,11 @@ SENSITIVE = {
     "protocols/summation.real_sum": SEARCHED,
     "protocols/summation.sparse_sum": SEARCHED,
 }
-"""Parts whose numbers move with the last bits of NumPy and SciPy on another processor, and why."""
+"""Parts whose numbers depend on the last bits of NumPy and SciPy on another processor, with the reasons."""
 SENSITIVE_TOLERANCE = 1e-8
-"""Relative difference up to which two floats of these parts are the same."""
+"""Relative difference up to which two floats of these parts are equal."""
 LONG = 60
-"""Texts with more characters stand under ``texts``."""
+"""Number of characters beyond which a text is under ``texts``."""
 REFERENCE = "text:"
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 LONGEST = 1_000_000
-"""Characters of a file at most."""
+"""Largest number of characters of a file."""
 
 
 class YamlError(ValueError):

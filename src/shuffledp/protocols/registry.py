@@ -27,7 +27,7 @@ from shuffledp.tasks import TASK_KINDS
 
 HERE = Path(__file__).resolve().parent
 IMPORT_SECONDS = SECONDS
-"""Time that importing a file of the user's own may take while a configuration is read."""
+"""Seconds that an import of a user's file may take while a configuration is read."""
 
 
 class UnknownProtocol(ValueError):  # noqa: N818  (names what is wrong, as Infeasible does)

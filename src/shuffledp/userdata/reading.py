@@ -43,7 +43,7 @@ _BREAK = re.compile("\r\n|\r|\n")
 Cells: TypeAlias = list[str] | NDArray[Any]
 """Cells of some rows: stripped texts, or an array of integers or floats."""
 Place: TypeAlias = tuple[str, str, int | None]
-"""File, "line" or "row", and its number; an empty file for records in memory, None where there is no number."""
+"""File, "line" or "row", and its number; an empty file name for records in memory, None without a number."""
 Progress = Callable[[int], None]
 """Function called after each block with the number of rows read."""
 

@@ -47,7 +47,7 @@ from shuffledp.tasks import TASK_KINDS, Budget, Frequency, Participants, Public,
 
 FALSE_ALARM = 1e-6
 FEWEST = 12
-"""Expected messages in a cell of a chi-square test."""
+"""Least expected number of messages in a cell of a chi-square test."""
 
 
 @dataclass(frozen=True)

@@ -19,11 +19,11 @@ from shuffledp.protocols.base import ProtocolBase
 from shuffledp.tasks import Budget, Task
 
 SOUND = ("exact", "upper")
-"""Labels that promise that the claim is not exceeded."""
+"""Labels that promise that delta does not exceed the claim."""
 
 HOLDS = "holds"
 UNDECIDED = "undecided"
-"""The claim lies within the rounding error of what was found."""
+"""Outcome if the claim lies within the rounding error of the found delta."""
 AS_LABELED = "exceeds as labeled"
 EXCEEDS = "EXCEEDS"
 INFEASIBLE = "infeasible"

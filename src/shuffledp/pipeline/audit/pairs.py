@@ -36,7 +36,7 @@ from shuffledp.populations import Binomial, Fixed, Law, Poisson
 from shuffledp.tasks import Floats
 
 Gains = Mapping[tuple[int, int], float]
-"""Law of what user 1 adds to the first and to the second count; with its other input the two change places."""
+"""Law of user 1's contribution to the first and to the second count; the other input exchanges the counts."""
 
 #: Totals that are added up at most.
 _MOST_TOTALS = 300_000

@@ -57,13 +57,13 @@ HOLDS, ERRATUM, LABELED = "holds", "listed erratum", "exceeds as labeled"
 NOT_AUDITED, REFUSED = "not audited", "infeasible"
 
 LEAST_DELTA = 1e-3
-"""Random settings have at least this delta, where a handful of users show an excess."""
+"""Least delta of random settings, at which a few users can show an excess."""
 RATE = 1e-6
-"""Probability with which a bound from runs is above the truth, or a right law or estimate is rejected."""
+"""Probability that a bound from runs is above the truth, or that a right law or estimate is rejected."""
 LEVEL = 1e-7
 """p-value below which a law is rejected: p-values of large samples are not exact in the tails."""
 MEAN_LEVEL = 1e-9
-"""The same of a mean estimate, whose errors may be skewed."""
+"""p-value below which a mean estimate is rejected, whose errors may be skewed."""
 #: Random settings that are drawn of a protocol, feasible ones of an accounting per setting that is wanted, other users.
 _DRAWS, _TRIES, _MOST_OTHERS = 200, 3, 400
 #: Rounding of bounds to the digits of the table.

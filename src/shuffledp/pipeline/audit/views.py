@@ -40,7 +40,7 @@ from shuffledp.tasks import Users
 Kinds = Callable[[NDArray[Any]], NDArray[np.int64]]
 """Function from messages to their kinds."""
 Held = tuple[int, ...]
-"""Inputs of all users as places in `View.inputs`, user 1 first."""
+"""Inputs of all users as indices in `View.inputs`, user 1 first."""
 
 #: Probability below which a number of users is left out.
 _NEGLIGIBLE = 1e-14

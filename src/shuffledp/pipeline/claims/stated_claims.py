@@ -21,7 +21,7 @@ Accounting = Literal["printed", "simplified", "corrected", "exact", "-"]
 Target = Literal["participants", "population", "-"]
 """Reference of an error: the frequencies of the participants, or of the population from which they are drawn."""
 Rule = Callable[..., Verdict]
-"""Called with a case, and with the options of the claim by name."""
+"""Function of a case and of the claim's options by name."""
 AnyRule = TypeVar("AnyRule", bound=Rule)
 TARGETS: Final[tuple[Target, ...]] = ("participants", "population")
 

@@ -28,15 +28,14 @@ from shuffledp.pipeline.experiments.job_parts import Job, budget_from, parts_at,
 from shuffledp.protocols.registry import get
 
 CALLS = 150
-"""Calls of the library's functions after which a trial ends."""
+"""Number of calls of the library's functions after which a trial ends."""
 ACCOUNTANT = "dp_accounting"
-"""The package with other accountants; a function that calls it has checked its arguments."""
+"""Package with other accountants; a function that calls this package has already checked its arguments."""
 _SEARCHES, _STEP = "shuffledp.numerics.roots", 10
-"""Modules of searches for a root, and the number of calls that one step counts as: it repeats the previous step's
-checks.
-"""
+"""Module that searches for roots, and the number of calls that one of its steps counts as, because each step repeats
+the same checks."""
 _UNCOUNTED = frozenset(("shuffledp.numerics.argument_guards", "shuffledp.numerics.argument_types"))
-"""Looks at the kinds of arguments in many small calls, before a function sees them."""
+"""Modules that check the types of arguments in many small calls, before a function receives them."""
 
 
 def try_methods(settings: Settings, root: Path) -> None:

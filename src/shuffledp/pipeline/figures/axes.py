@@ -15,13 +15,14 @@ from shuffledp.pipeline.figures.drawn_curves import Numbers, Strand
 from shuffledp.pipeline.manifest import Scale
 
 FEWEST_TO_CLIP = 4
-"""Curves that a picture has at least where one of them may be cut off."""
+"""Least number of curves of a picture in which one curve may be cut off."""
 MOST_FOR_ONE = 1 / 3
-"""Share of an axis that one curve may have for itself at an end; of more the axis stops where the others stop."""
+"""Largest share of an axis, at an end, that one curve may have alone; beyond it, the axis ends with the other
+curves."""
 DECADES_SHOWN = 8.0
-"""Length of a logarithmic axis up to which no curve is cut off."""
+"""Decades of a logarithmic axis up to which no curve is cut off."""
 UNEVEN = 1.5
-"""The same in units of what each would have if the ends of all curves were spread evenly."""
+"""Largest share for one curve alone, in units of the share if the ends of all curves were evenly spaced."""
 _MARGIN = 0.05
 _ROOM_FOR_MARKS = 0.11  # at an end where arrows stand
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")

@@ -59,7 +59,7 @@ from shuffledp.storage import listed, publish, verified, write_atomically
 
 log = logging.getLogger(__name__)
 MARKS = {"stand_in": "stand-in data", "summary": "data rebuilt from summaries"}
-"""Marks of pictures with other than the real data, by the source of the data."""
+"""Marks of pictures whose data are not the real data, by the source of the data."""
 
 
 def draw_all(jobs: Sequence[DrawingJob | ClaimTableJob], store: Store | None = None) -> list[Drawn]:

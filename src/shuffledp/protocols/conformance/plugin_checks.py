@@ -25,9 +25,9 @@ from shuffledp.protocols.conformance.statistics import (
 from shuffledp.tasks import Array, Public, Sets, Task, Users
 
 CALLS = 1_500
-"""Runs in which users are encoded together, and one after another."""
+"""Runs in which users are encoded together, and as many in which users are encoded one by one."""
 ERRORS = {True: 200_000, False: 10_000}
-"""Repeats behind the variance, with a fast law and message by message."""
+"""Repeats for the variance, with a fast law and message by message."""
 
 # -- trust, order, other users ---------------------------------------------------------------------------------
 

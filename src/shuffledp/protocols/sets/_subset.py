@@ -20,7 +20,7 @@ _ITEMS = 1 << 26
 #: Numbers to rank, or items to count, per pass; their 64 bits need little memory.
 _AT_ONCE = 1 << 20
 TOGETHER = 1 << 18
-"""About how many users' messages are drawn at once."""
+"""Approximate number of users whose messages are drawn together."""
 
 
 def selectable(task: Sets) -> tuple[int, int]:

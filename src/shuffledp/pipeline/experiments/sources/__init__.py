@@ -26,17 +26,17 @@ MODULES = {
     "sets": "shuffledp.pipeline.experiments.sources.item_sets",
     "vectors": "shuffledp.pipeline.experiments.sources.mnist_gradients",
 }
-"""By kind of task, what holds its data; a job imports its own only."""
+"""Module with the data of each kind of task; a job imports only the module of its task."""
 OF_THEIR_OWN = {("vectors", DIRECTIONS): "shuffledp.pipeline.experiments.sources.directions"}
 """Data sets outside the module of their task, by kind of task and name."""
 OWN, OWN_MODULE = "file", "shuffledp.pipeline.experiments.sources.user_file"
-"""Data of a file of the user's own: its name in a configuration, and what holds them."""
+"""Name of a user's file in a configuration, and the module that reads the file."""
 COLUMNS: Mapping[str, tuple[str, ...]] = {
     **{name: columns_of(name) for name in NAMES},
     "msnbc": (*columns_of("msnbc"), *SET_COLUMNS, *SPARSE_COLUMNS),
     "mnist": (*columns_of("mnist"), *VECTOR_COLUMNS),
 }
-"""Columns of every data set that an experiment can be about."""
+"""Columns of every data set that an experiment may use."""
 
 
 def module_of(kind: str, name: str) -> str:
