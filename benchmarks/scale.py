@@ -61,7 +61,7 @@ from shuffledp.tasks import (
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/benchmarks.md"
 PICTURE = ROOT / "docs/images/scale.png"
-#: Where the lines are.
+#: File with the measured cases.
 LINES = ROOT / "logs/scale.jsonl"
 BUDGET = Budget(1.0, 1e-10)
 """Budget of every case: delta is below 1 / n for every measured n."""

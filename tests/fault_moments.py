@@ -17,7 +17,7 @@ import numpy as np
 
 from shuffledp.storage import is_temporary, sha256_of
 
-#: Drawings that are kept for later runs, which are no results.
+#: Drawings that are stored for later runs and are no results.
 KEPT = re.compile(r"results/drawn/[^/]+/[^/]+\.(?:zip|sha256)$")
 
 

@@ -50,7 +50,7 @@ from shuffledp.pipeline.doc_blocks import write_block
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/benchmarks.md"
-#: CPU seconds that a call may take, memory that it may reserve, and what a process is given beyond before it is ended.
+#: CPU seconds and memory of a call, and the additional seconds after which its process is ended.
 SECONDS, BYTES, GRACE = 2, 4 * 2**30, 20
 
 NUMBERS: tuple[Any, ...] = (
@@ -78,7 +78,7 @@ NO_NUMBERS: tuple[Any, ...] = ("no", None, True, False, [], [1, "a"], [[1.0, 2.0
 ARRAYS: tuple[Any, ...] = ([math.nan], [-1.0, 2.0], [math.inf, 2.0], [0.0, 1e308], [10**15, 2.0], ["no"])
 LONG = "longer than"
 """Beginning of the line about a call that takes too long."""
-#: What stands for a number of several values, or for nothing, in the annotations.
+#: Words in annotations for several numbers, or for None.
 _SEVERAL = ("ArrayLike", "NDArray", "Sequence", "tuple", "Slots", "Mapping")
 
 

@@ -26,7 +26,7 @@ from shuffledp.protocols.conformance.cases import Case, Protocol
 from shuffledp.tasks import TASK_KINDS
 
 ROOT = Path(__file__).resolve().parents[1]
-#: Where the lines are.
+#: File with the finished pairs.
 LINES = ROOT / "logs" / "conformance_seeds.jsonl"
 PAGE = ROOT / "docs/maintainers.md"
 CHECKS: tuple[Check, ...] = (
@@ -37,14 +37,14 @@ CHECKS: tuple[Check, ...] = (
     conformance.check_encoder,
     conformance.check_claim,
 )
-#: Checks that simulate, and the settings that they can.
+#: Checks that simulate, and the settings for which they can.
 OF_LAWS: dict[Check, running.Running] = {
     conformance.check_cost: running.sending,
     conformance.check_one_law: running.sending,
     conformance.check_unbiased: running.simulated,
     conformance.check_variance: running.simulated,
 }
-#: Modules that make the checks.
+#: Modules that determine the checks.
 MACHINERY = tuple(f"shuffledp.protocols.conformance.{name}" for name in ("checks", "cases", "running"))
 
 

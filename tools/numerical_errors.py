@@ -42,7 +42,7 @@ from numerical.elsewhere import REASONS  # noqa: E402
 
 DIGITS = 80  # 50 of them are wanted; the others may cancel
 PAGE = ROOT / "docs" / "numerics.md"
-#: Where the lines are.
+#: File with the finished settings.
 LINES = ROOT / "logs" / "numerical_errors.jsonl"
 #: Modules of references, in the order of the table.
 FAMILIES = ("blankets", "clones", "counts", "curves", "elementary")

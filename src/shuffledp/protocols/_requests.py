@@ -151,7 +151,7 @@ def from_request(fit: Callable[..., T]) -> Callable[..., T]:
     return checked_request(calibrate)
 
 
-#: Numbers of users up to the planned one that a coarse profile tells apart.
+#: Number of different numbers of users that a coarse profile distinguishes, up to the planned number.
 _PARTS = 16
 _SOURCE = "mean over the number of users"
 

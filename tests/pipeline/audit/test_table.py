@@ -49,7 +49,7 @@ IDS = [f"{p.task_kind}-{p.name}" for p in PROTOCOLS]
 SEED, RUNS = 3, 60
 
 
-#: Whose first setting has 700 pairs of data sets with thousands of outcomes each.
+#: Other seeds for protocols whose first setting has 700 pairs of data sets with thousands of outcomes each.
 OTHER_SEED = {"sparse_sum": 9}
 
 

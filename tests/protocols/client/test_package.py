@@ -78,10 +78,10 @@ NAMES = {
     "summation": ("single_message_sum", "bit_sum", "correlated_sum", "coarse_correlated_sum", "real_sum"),
 }
 CASES = [Case(kind, name) for kind, names in NAMES.items() for name in names]
-#: Protocols that have clients of one sum, and raise for the several sums that they are for.
+#: Protocols that have clients for one sum, and raise for several sums, which are their purpose.
 SEVERAL = {("summation", "sparse_sum")}
 each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.kind}.{case.name}")
-#: More reports in ``make test-clients``.
+#: True for ``make test-clients``, which draws more reports.
 MANY = "SHUFFLEDP_MANY_REPORTS" in os.environ
 
 

@@ -33,7 +33,7 @@ FINDINGS = (EXCEEDS, FAILED)
 """Outcomes that are defects: a sound label with too small a claim, or an error."""
 
 
-#: Probability of numbers of users that are left out without a note.
+#: Total probability of numbers of users that may be omitted without a note.
 _NEGLIGIBLE = 1e-9
 
 

@@ -40,15 +40,16 @@ LONG_UNIT = float(np.finfo(np.longdouble).eps) / 2
 _TINY = 1e-290
 #: Roundings of a term and of the sum over outcomes: numpy adds up pairwise, in blocks of 128 with 8 partial sums.
 _SUMMED = 48
-#: Cells of two laws up to which their sum is added up directly, without a Fourier transform.
+#: Number of cells of two laws up to which their sum is computed directly, without a Fourier transform.
 _DIRECT = 4 * 10**9
 MOST_CELLS = 4_000_000
 """Largest number of outcomes of one law in memory."""
-#: Outcomes of several factors up to which they are multiplied out; beyond it losses are added on a grid of this step.
+#: Number of outcomes of several factors up to which the factors are multiplied out, and the step of the grid on which
+#: losses are added beyond this number.
 _MULTIPLIED = 250_000
 _GRID = 2e-4
 _MOST_GRID = 2**20
-#: Part of a step that is added to losses before they are rounded down, more than their own rounding error.
+#: Part of a step that is added to losses before they are rounded down, larger than the losses' own rounding error.
 _NUDGE = 1e-9
 
 

@@ -65,7 +65,8 @@ if TYPE_CHECKING:
 Noise = Callable[[Any, int], Block]
 """Law of the noise of a calibrated protocol if n users take part."""
 
-#: Cells of a law with all kinds of messages; beyond it the law distinguishes two values and lumps the others together.
+#: Number of cells of a law with all kinds of messages; beyond it the law distinguishes two values and merges all
+#: others.
 _ALL_KINDS = 30_000
 
 

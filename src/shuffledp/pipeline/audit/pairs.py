@@ -38,7 +38,7 @@ from shuffledp.tasks import Floats
 Gains = Mapping[tuple[int, int], float]
 """Law of user 1's contribution to the first and to the second count; the other input exchanges the counts."""
 
-#: Totals that are added up at most.
+#: Largest number of totals in a sum.
 _MOST_TOTALS = 300_000
 
 

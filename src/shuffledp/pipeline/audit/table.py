@@ -64,7 +64,7 @@ LEVEL = 1e-7
 """p-value below which a law is rejected: p-values of large samples are not exact in the tails."""
 MEAN_LEVEL = 1e-9
 """p-value below which a mean estimate is rejected, whose errors may be skewed."""
-#: Random settings that are drawn of a protocol, feasible ones of an accounting per setting that is wanted, other users.
+#: Largest number of drawn settings of a protocol, of tries per feasible setting of an accounting, and of other users.
 _DRAWS, _TRIES, _MOST_OTHERS = 200, 3, 400
 #: Rounding of bounds to the digits of the table.
 _SIDES = {"found_delta": ROUND_FLOOR, "error": ROUND_CEILING}

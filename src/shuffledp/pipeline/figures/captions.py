@@ -38,7 +38,7 @@ from shuffledp.pipeline.figures.plotter import long_form
 
 #: Significant digits of a number in a sentence.
 DIGITS = 3
-#: The longest finding, in characters: it is a heading.
+#: Largest number of characters of a finding, which is a heading.
 LONGEST_FINDING = 160
 #: Computed parts of a caption.
 PLAIN_FACTS = (

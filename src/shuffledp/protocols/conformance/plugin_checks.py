@@ -228,5 +228,5 @@ def closer_verdicts(
     return [*found, verdict(check_privacy, protocol_class, given, file) if privacy.passed else privacy]
 
 
-#: Checks of a class of the user's own alone, by the one that runs all checks.
+#: Checks of user-defined classes only, in their order.
 CLOSER = (check_trust, check_users_apart, check_seeded_crowds, check_bits, check_close_variance)

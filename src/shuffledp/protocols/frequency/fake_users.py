@@ -51,7 +51,7 @@ OTHER_ROWS = ("dropped", "blanket")
 """Treatment of the other users' rows: dropped, or counted as a blanket."""
 
 _XTOL = 1e-10
-#: Log odds of a bit that is hardly ever flipped.
+#: Log odds of a bit that is almost never flipped.
 _MOST_LOGIT = 600.0
 
 

@@ -48,13 +48,13 @@ from shuffledp.tasks import Array, Floats, Ints, Participants, Public, Users
 
 BIN_RULES = ("logarithmic", "cubed", "economical")
 
-#: Values and bins up to which products of residues fit into 64 bits.
+#: Largest number of values and of bins at which products of residues fit into 64 bits.
 MOST_BINS = 2**31
 
-#: Largest number of cells in the table over matches of both values and of one; cells over the product of both standard
-#: deviations.
+#: Largest number of cells in the table of matches (of both values, and of one value), and the number of cells per
+#: product of the two standard deviations.
 _MOST_CELLS, _WINDOWS = 3e5, 550
-#: Largest relative excess of delta with a contour in place of the table; the number of dummies has less.
+#: Largest relative excess of delta by a contour instead of the table; the excess of the number of dummies is smaller.
 _GAP = 1e-5
 
 
@@ -152,8 +152,8 @@ def hashed_balls_delta(eps: float, family: HashFamily, dummies: int) -> float:
 
 #: Pairs of a message and a value of its bin per pass.
 _PAIRS = 2**20
-#: Pairs of values under all hash functions, and different sets of values that a message counts for, up to which the
-#: counts of these sets are drawn.
+#: Number of pairs of values under all hash functions, and of different sets of values that a message counts for, up to
+#: which the counts of these sets are drawn.
 _FEW_PAIRS, _FEW_GROUPS = 2**20, 200
 
 

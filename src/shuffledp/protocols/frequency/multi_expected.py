@@ -33,10 +33,11 @@ from shuffledp.protocols.frequency._secret_shares import (
 )
 from shuffledp.tasks import Budget, Floats, Ints, Task
 
-#: From this tau on, the probabilities of a sum of n discrete Gaussians and of one with the total variance differ
-#: by a factor below ``1 + 10 n exp(-pi^2 tau^2)``, 1 + 2e-26 n. Below it exact laws add up the users' own laws.
+#: Least tau at which the probabilities of a sum of n discrete Gaussians, and of one discrete Gaussian with the total
+#: variance, differ by a factor below ``1 + 10 n exp(-pi^2 tau^2)``, 1 + 2e-26 n. For smaller tau the exact laws of the
+#: users are summed.
 SMOOTH = 2.5
-#: From this standard deviation on, sums over integers are integrals with two correction terms.
+#: Standard deviation from which sums over integers are integrals with two correction terms.
 _CONTINUOUS = 25.0
 #: Multiples of the budget's eps at which a profile for fewer users is evaluated.
 _FACTORS = np.geomspace(1.0, 16.0, 60)

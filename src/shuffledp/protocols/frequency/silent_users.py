@@ -43,9 +43,9 @@ from shuffledp.tasks import Array
 
 #: Relative tolerance of mu, in the result and in the search for p.
 _XTOL, _ROUGH = 1e-11, 1e-5
-#: Steps of the log of p on the first grid, and where the search for a minimum ends.
+#: Step of the log of p on the first grid, and the tolerance at which the search for a minimum ends.
 _STEP, _END = 0.15, 2e-3
-#: Fewer dummies, as a negative log of their mean, are none.
+#: Negative log of a mean number of dummies that counts as zero.
 _MOST = 200.0
 
 

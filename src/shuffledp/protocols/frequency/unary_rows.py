@@ -57,22 +57,22 @@ from shuffledp.tasks import Floats
 ROW_FORMS = ("best", "symmetric", "optimized")
 ROW_BOUNDS = ("blanket", "clones")
 
-#: Nats; a larger budget is as good as none.
+#: Local budget in nats from which reports hide nothing.
 _MOST_BUDGET = 600.0
-#: Tolerances of the log of a local budget: the answer's, and while searching for p.
+#: Tolerances of the log of a local budget: of the result, and during the search for p.
 _XTOL, _SEARCHED = 1e-8, 3e-6
-#: Of a budget that is computed from rates, per nat and one more.
+#: Rounding error of a budget that is computed from rates, per nat of the budget plus 1.
 _ROUNDING = 2e-15
 #: Blocks of numbers of rows per standard deviation.
 _BLOCKS = 32
-#: Number of users from which on the search for p uses the typical number of rows only.
+#: Number of users from which the search for p uses only the typical number of rows.
 _MANY = 4096
-#: Log odds of p between which the best one is looked for, and half the widths of the parabolas through its errors.
+#: Log odds of p among which the best p is searched for, and half the widths of the parabolas through its errors.
 _LOG_ODDS = np.linspace(-5.0, 14.0, 191)
 _WIDTHS = (0.7, 0.2, 0.05, 0.02)
 #: Ratio of estimated errors up to which a second local minimum is refined.
 _CLOSE = 1.3
-#: Steps downhill, at most, from where an estimate has its minimum, and halvings of the logarithm of a rate.
+#: Largest number of steps downhill from the minimum of an estimate, and of halvings of the logarithm of a rate.
 _STEPS, _HALVINGS = 12, 60
 
 

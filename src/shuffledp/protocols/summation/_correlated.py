@@ -31,11 +31,11 @@ from shuffledp.tasks import Floats
 ALPHABETS = ("paper", "used")
 
 
-#: Number of pairs of inputs over ``eps - eps_star`` up to which a design is certified by all losses: a few seconds.
+#: Number of pairs of inputs over ``eps - eps_star`` up to which all losses certify a design, in a few seconds.
 _MOST_WORK = 6_000
-#: Least delta that the allowance for rounding of the losses of all pairs leaves room for.
+#: Least delta that exceeds the allowance for rounding of the losses of all pairs.
 _LEAST_DELTA = 1e-10
-#: Largest D of a shipped design whose profile is computed from the losses of all pairs; beyond it takes seconds.
+#: Largest D of a shipped design whose profile is computed from the losses of all pairs; larger D take seconds.
 _MOST_PROFILED = 32
 
 Origin = Literal["shipped", "family", "moments", "closed form"]

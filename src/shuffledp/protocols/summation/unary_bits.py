@@ -32,13 +32,13 @@ from shuffledp.protocols.base import Cost, Messages
 from shuffledp.protocols.summation._sums import Numbers, SumReports, numbers_of
 from shuffledp.tasks import Array, Floats, Participants, Public, Task, Users
 
-#: Default limit on the bits of a user: twice as many hardly lower the error of the noise.
+#: Default limit on the bits of a user: twice as many would hardly reduce the error of the noise.
 _MOST_BITS = 64
-#: Numbers of coins are put into blocks of this part of their mean, which adds less than 1 % to delta.
+#: Numbers of coins are grouped into blocks of this part of their mean, which adds less than 1 % to delta.
 _BLOCKS = 1200
-#: Mass that windows may leave out on either side in the search, relative to delta, as which it counts.
+#: Mass, relative to delta, that windows may omit on either side in the search; the mass is added to delta.
 _OMITTED = 1e-7
-#: Beyond this e^eps overflows; the divergence no longer changes.
+#: Largest eps whose exponential does not overflow; the divergence no longer changes beyond it.
 _MOST_EPS = 700.0
 _XTOL = 1e-7
 
