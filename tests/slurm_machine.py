@@ -114,7 +114,7 @@ class Slurm:
         return dict(line.split() for line in lines)
 
     def idle(self) -> bool:
-        """Return whether no job waits or runs, and the node can take one."""
+        """Return whether no job waits or runs, and the node can start a job."""
         return (
             not ACTIVE & set(self.jobs().values()) and self.ask("sinfo", "-h", "-o", "%T").strip() == "idle"
         )

@@ -143,7 +143,7 @@ def dummies_in_bins(family: HashFamily, eps: float, delta: float) -> int:
 
 @remember(1024)
 def hashed_balls_delta(eps: float, family: HashFamily, dummies: int) -> float:
-    """Return an upper bound on delta of one hashed message among `dummies` uniform ones, derived for this project."""
+    """Return an upper bound on delta of one hashed message among uniform messages, derived for this project."""
     rate, both = 1 / family.bins, family.collision_rate / family.bins
     if _is_long(family, dummies):
         return contour_delta(eps, dummies, rate, math.inf, both)
@@ -198,7 +198,7 @@ class HashedBallsIntoBins(DealtDummies):
         return self.family.domain_size
 
     def cost(self) -> Cost:
-        """Return the cost of the user's message and of the mean number of uniform ones."""
+        """Return the cost of the user's message and of the mean number of uniform messages."""
         bits = 2 * message_bits(self.family.prime) + message_bits(self.family.bins)
         return Cost(1 + self.usual_dummies / self.usual_users, bits, most_messages=1 + self.most_dummies)
 

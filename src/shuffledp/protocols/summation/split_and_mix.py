@@ -244,7 +244,7 @@ class SplitAndMix(SumReports):
         return float(2 ** (-((self.shares - 2) * per_share - math.log2(self.group_order)) / 2))
 
     def profile_among(self, users: int, honest: int, *, colluding: bool) -> PrivacyProfile | None:
-        """Return the profile of the honest users' noise and shares; their noise is treated as pure eps."""
+        """Return the profile of the honest users' noise and shares; their noise counts as pure differential privacy."""
         size, distance = self.numbers.max_value, self._distance(honest)
         if honest >= self.n_users or distance is None:
             return self.profile_for(honest)
