@@ -51,7 +51,8 @@ class Picture:
     mark: str = ""
     ratios: bool = False
     title: str = ""
-    """Whether a strip below each panel has the ratio of printed to exact numbers."""
+    """Title above the panels; ``ratios`` is True for strips below the panels with the ratios of printed to exact
+    numbers."""
 
     @cached_property
     def places(self) -> dict[Any, float] | None:
