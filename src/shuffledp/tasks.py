@@ -140,7 +140,7 @@ def l1_error(estimate: Floats, truth: Floats) -> Floats:
 
 
 def top_squared_error(estimate: Floats, truth: Floats) -> Floats:
-    """Return the squared error of the coordinate with the largest true value, (R,), the first one in case of ties.
+    """Return the squared error of the coordinate with the largest true value, (R,); in case of ties, the first.
 
     Local noise increases with the count of a value, but the error of a frequent value hardly changes the average over
     all values.

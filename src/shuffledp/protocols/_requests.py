@@ -162,7 +162,7 @@ ANNOUNCED = "parameters are chosen for the number of users that take part, and d
 
 @dataclass(frozen=True)
 class PlannedUsers(ProtocolBase):
-    """Protocol for a random number of users too, calibrated for a planned number ``n_users`` or the announced number.
+    """Protocol for any law of the number of users, calibrated for a planned number ``n_users`` or the announced number.
 
     Both numbers include user 1. ``calibrate`` is written for a :class:`Fixed` population unless parameters follow the
     announcement. ``population`` is the law of the number of *other* users if it is random, and ``treatment`` describes

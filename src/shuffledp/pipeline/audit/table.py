@@ -5,7 +5,7 @@ A row compares one claim with a result that does not use its accounting. The col
 ``grid``
     A point of an experiment, against two counts of messages (`shuffledp.pipeline.audit.scale`).
 ``enumerated``
-    A random setting with a handful of users, against the law of the view (`shuffledp.pipeline.audit.auditor`).
+    A random setting with a few users, against the law of the view (`shuffledp.pipeline.audit.auditor`).
 ``sampled``, ``messages``, ``estimate``
     Simulation of such a setting (`shuffledp.pipeline.audit.sampling`): a lower bound on delta, the messages against
     the enumerated law, and the mean estimate against the truth.
