@@ -281,7 +281,7 @@ def account(
     """Print the central guarantee of a shuffled batch of reports, or of training on shuffled batches.
 
     Give two of --eps-local, --eps and --users (or --population); the third is computed. With --round, which may be
-    repeated, and with --batches eps is computed. Eps and delta are those of all rounds together.
+    repeated, and with --batches eps is computed. The printed eps and delta are for all rounds together.
     """
     with user_errors():
         if batches is not None:

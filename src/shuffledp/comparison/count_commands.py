@@ -63,7 +63,7 @@ def said(data: Path) -> dict[str, Callable[[Any], None]]:
 @MEMORY
 @_OUT
 def count(data: Path, column: str, values: tuple[str, ...], out: Path, **given: Any) -> None:
-    """Count a column of DATA (file, folder, pattern, s3:// address) into a file that merges with those of other parts.
+    """Count a column of DATA (file, folder, pattern, s3:// address) into a file that merges with files of other parts.
 
     For example: shuffledp count visits/ --column color --values red,green,blue -o part.json
     """

@@ -122,7 +122,7 @@ class Compared:
     poisoning_errors : float
         ``poisoning_gain`` in standard errors of the count or of the sum.
     enforced : str
-        What must be enforced to bound the gain of fake users.
+        Rule that the shuffler must enforce to bound the gain of fake users.
     colluding : float
         Share of the users for the following fields, in (0, 1).
     eps_colluding, eps_dropped : float

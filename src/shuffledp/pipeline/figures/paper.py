@@ -381,7 +381,7 @@ def _numbers(job: DrawingJob, known: _Read) -> Numbers:
 
 
 def _trusting(cells: pd.DataFrame, methods: Sequence[str], accounting: str, *trust: str) -> list[str]:
-    """Return the methods with one of these trusted parties that have numbers and no doubt under an accounting."""
+    """Return the methods with one of these trusted parties, with numbers and no doubtful claim under an accounting."""
     own = cells[(cells["status"] == "ok") & (cells["accounting"] == accounting) & cells["trust"].isin(trust)]
     known, doubted = set(own["method"]), set(own.loc[own["guarantee"].isin(IN_DOUBT), "method"])
     return [m for m in methods if m in known - doubted]
