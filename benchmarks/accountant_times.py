@@ -47,9 +47,9 @@ from shuffledp.protocols.frequency.subset_selection import subset_report
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/benchmarks.md"
-#: Where the lines are.
+#: File with the measured times.
 LINES = ROOT / "logs/accountant_times.jsonl"
-#: CPU seconds that an answer is to take at most.
+#: Largest CPU seconds of a result.
 LIMIT = 0.1
 
 EPS_LOCAL = (1e-3, 0.1, 1.0, 4.0, 8.0, 12.0)

@@ -35,11 +35,12 @@ sys.path.insert(0, str(ROOT / "tests"))
 
 PAGE = ROOT / "docs/benchmarks.md"
 ROWS, SHARDS = 1_000_000_000, 100
-#: Files that S3 and pandas count.
+#: Number of files that S3 and pandas count.
 FEW = 10
-#: Bytes of the disk that stay free.
+#: Bytes of the disk that remain free.
 RESERVE = 2 << 30
-#: A uniform 16-bit number chooses a color with a share proportional to 1/rank, and an exponential number of minutes.
+#: Number of uniform numbers: each determines a color with a share proportional to 1/rank, and an exponential number of
+#: minutes.
 DRAWS = 1 << 16
 NAMES = tuple(f"color{i:02d}" for i in range(100))
 _WEIGHTS = 1 / np.arange(1, len(NAMES) + 1)
@@ -50,7 +51,8 @@ MINUTES = np.rint(-20 * np.log((np.arange(DRAWS) + 0.5) / DRAWS)).astype(np.int1
 MOST = 120
 COLORS = ("--column", "color", "--values", ",".join(NAMES))
 SUM = ("--column", "minutes", "--max-value", str(MOST))
-#: The memory of a process counts that of the process which starts it, so that one without modules starts the command.
+#: Program without modules that starts the command, because the measured memory of a process includes its parent's
+#: memory.
 LAUNCHER = """
 import json, resource, subprocess, sys
 subprocess.run(sys.argv[1:], stdout=sys.stderr, check=True)

@@ -24,10 +24,10 @@ from shuffledp.pipeline.doc_blocks import write_block
 
 PAGE = Path(__file__).resolve().parents[1] / "docs/benchmarks.md"
 ROWS = 100_000_000
-#: Rows that are written together, over and over: what the reader does depends on their cells, not on their order.
+#: Number of rows in a block that is written repeatedly: the reader's work depends on cells, not on their order.
 TOGETHER = 1 << 16
 COLORS, SHARES = ("red", "green", "blue"), (0.6, 0.3, 0.1)
-#: The columns, and how each is counted.
+#: Columns, and the arguments for counting each column.
 ASKED: dict[str, dict[str, Any]] = {
     "minutes": {"max_value": 60, "levels": 120},
     "color": {"values": COLORS},

@@ -42,9 +42,9 @@ KINDS = {
     "pages.py": "the site",
     "prepare_dataset.py": "data sets",
 }
-"""What the jobs of a run without training are, by their scripts."""
+"""Names of the jobs of a run without training, by script."""
 LEFT_OUT = ("train.py", "draw_figure.py", "prepare_own.py", "make_summaries.py")
-"""Scripts that no such run starts: training, one figure alone, files of the user's own, summaries to be kept."""
+"""Scripts that such a run never starts: training, a single figure, a user's files, stored summaries."""
 # Every Python process of the run says what it used when it ends, by the name of its script; jobs are forks.
 SPY = """
 import atexit, json, os, resource, sys

@@ -61,16 +61,16 @@ from shuffledp.tasks import (
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/benchmarks.md"
 PICTURE = ROOT / "docs/images/scale.png"
-#: Where the lines are.
+#: File with the measured cases.
 LINES = ROOT / "logs/scale.jsonl"
 BUDGET = Budget(1.0, 1e-10)
-"""Of every case: delta is below 1 / n for every n that is measured."""
+"""Budget of every case: delta is below 1 / n for every measured n."""
 USERS = tuple(10**e for e in range(3, 10))
 VALUES = (2, 10, 100, 1_000, 10_000, 100_000, 1_000_000)
-"""Of k: values of a domain, steps of a number, items, or coordinates of a vector."""
+"""Values of k: numbers of values of a domain, steps of a number, items, or coordinates of a vector."""
 USUAL_USERS, USUAL_VALUES = 10**6, 10
 MOST_CPU, MOST_MEMORY = 10, 4 << 30
-"""CPU seconds and bytes of a case; what needs more is written down as such and nothing larger is tried."""
+"""CPU seconds and bytes of a case; a case that needs more is recorded, and no larger case is tried."""
 
 Outcome = Literal["done", "infeasible", "too long", "too much memory", "failed"]
 
@@ -268,7 +268,7 @@ USUAL: Mapping[tuple[TaskKind, str], int] = {
     **dict.fromkeys(BITS, 2),
     ("summation", "coarse_correlated_sum"): 3,
 }
-"""The k along the axis of users, where it is not the usual one."""
+"""The k along the axis of users, if it is not the usual k."""
 
 
 def digest(case: Case) -> str:
@@ -321,9 +321,9 @@ MESSAGES: tuple[tuple[TaskKind, str, int], ...] = (
     ("frequency", "skellam", 10),
     ("frequency", "multi_union", 2),
 )
-"""What is run at message level, and with how many values."""
+"""Protocols simulated message by message, with their number of values."""
 MANY_MESSAGES = {"multi_union": 10}
-"""Of which a tenth of the users is run, as each of them sends more than fifty messages."""
+"""Protocols with a tenth of the users, because each user sends more than fifty messages."""
 MOST_CPU_OF_MESSAGES = 3600
 
 

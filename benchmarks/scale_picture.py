@@ -19,11 +19,12 @@ from shuffledp.tasks import TaskKind
 Found = Mapping[tuple[TaskKind, str, Axis], Sequence[Measured]]
 
 LEAST_SECONDS, LEAST_MEMORY = 0.02, 8 << 20
-"""What is below is the clock, the first call of a function or the memory of a few windows, and counts as this much."""
+"""Smaller costs count as this much: they are due to the clock, the first call of a function or the memory of a few
+windows."""
 FLAT = 0.15
-"""Slopes below are flat: less than a factor of 1.5 per ten times as many."""
+"""Largest slope that counts as constant: less than a factor of 1.5 for a factor of ten."""
 TAIL = 3
-"""Cases, a factor of ten apart, whose slope is fitted: the largest."""
+"""Number of the largest cases, a factor of ten apart, whose slope is fitted."""
 
 K_NUMBERS = "k counts are drawn"
 ROOT_N = "the law of the reports that hide is as wide as the root of n"
@@ -47,7 +48,7 @@ REASONS: Mapping[tuple[TaskKind, str, Axis], str] = {
     ("summation", "correlated_sum", "values"): "the exact accounting of noise for so many levels",
     ("frequency", "multi_expected", "users"): "a sum of so many terms, up to four million",
 }
-"""Why a cost is not flat, where it is neither of the two usual reasons."""
+"""Reasons why a cost increases, other than the two usual reasons."""
 
 
 def slope_of(sizes: Sequence[float], costs: Sequence[float], least: float) -> float:

@@ -30,9 +30,9 @@ SOURCE = ROOT / "src"
 PAGE = ROOT / "docs/benchmarks.md"
 STARTS = 5
 MOST_LINES = 450
-#: Lines that a simple protocol needs at most.
+#: Largest number of lines of a simple protocol.
 MOST_ALONE = 250
-#: Modules that are longer, and why they are not cut.
+#: Longer modules, with the reasons why they are not divided.
 LONG = {
     "shuffledp/numerics/argument_ranges.py": "checks, annotations and guards, which explain one another",
     "shuffledp/pipeline/config/grammar.py": "the grammar of the configuration, with all keys in one place",
@@ -50,7 +50,7 @@ LONG = {
     "shuffledp/userdata/reading.py": "the file formats, with one public function",
     "shuffledp/cli.py": "all commands, each a call of the library",
 }
-#: From the bottom up, as docs/architecture.md has them.
+#: Layers from the bottom to the top, as in docs/architecture.md.
 LAYERS = (
     *("numerics", "sampling", "userdata", "populations", "tasks", "guarantees"),
     *(
@@ -72,11 +72,12 @@ LAYERS = (
     *("pipeline.site", "pipeline", "cli"),
 )
 IMPORT = "import importlib, sys\nfor name in sys.argv[1:]: importlib.import_module(name)"
-#: The third start below is to take at most so long on a quiet machine: what is slow is imported where it is needed.
+#: Largest CPU seconds of the third start below on a quiet machine: slow modules are imported only where they are
+#: needed.
 MOST_START = 0.35
-#: numpy loads it where it is installed; the library alone does without.
+#: Beginning of a program without a package that numpy imports if it is installed.
 ALONE = "import sys\nsys.modules['charset_normalizer'] = None\n"
-#: What somebody waits for who uses the library alone: names that are loaded when they are first used.
+#: Starts of users who need only the library; names are loaded at their first use.
 STARTS_OF_THE_LIBRARY = {
     "`import numpy, scipy.special`": "import numpy, scipy.special",
     "`import shuffledp.accounting, shuffledp.protocols`": "import shuffledp.accounting, shuffledp.protocols",
@@ -159,7 +160,7 @@ def _started(command: Sequence[str]) -> float:
 # -- protocols -------------------------------------------------------------------------------------------------
 
 Object = tuple[str, str]
-"""A module, and a name that it defines on its outermost level."""
+"""Module, and a name that the module defines at its top level."""
 LAYOUT = (
     tokenize.COMMENT,
     tokenize.NL,

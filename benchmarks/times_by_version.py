@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 KEPT = Path(__file__).with_suffix(".csv")
 PAGE = ROOT / "docs/benchmarks.md"
 SHOWN = 5
-"""Versions that the page shows."""
+"""Number of versions on the page."""
 
 
 def of_code() -> str:

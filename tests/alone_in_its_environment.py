@@ -22,7 +22,7 @@ import shuffledp.protocols
 import shuffledp.tasks
 
 HERE = Path(shuffledp.__file__).parent
-#: Every public door of the library, and the packages behind them.
+#: Public packages of the library, and the packages that they use.
 DOORS = ("accounting", "populations", "protocols", "protocols.conformance", "sampling", "tasks")
 BEHIND = ("accountant", "accounting", "numerics", "populations", "protocols", "sampling", "tasks", "userdata")
 

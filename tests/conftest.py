@@ -19,11 +19,11 @@ os.environ.setdefault(
 )
 # What is collected stays: the garbage collector would look through it again and again while it grows.
 gc.disable()
-#: Files whose tests share nothing: one process per protocol, so that no process is left with all of them.
+#: Files whose tests share nothing: one process per protocol, so that no process gets all protocols.
 BY_PROTOCOL = {"protocols/conformance/test_package.py"}
 #: Files whose tests share nothing and take seconds: one process per test.
 BY_TEST = {"golden/test_golden.py"}
-#: What begins first, because it takes longest; the small files fill up what is left.
+#: Slowest files, which begin first; small files then fill the remaining time.
 FIRST = (
     "pipeline/",
     "accounting/baselines/test_central_gaussian.py",

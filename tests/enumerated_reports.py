@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 Row = NDArray[np.float64]
 """Law of a report for one input."""
 Table = NDArray[np.float64]
-"""A row for every input."""
+"""Table with a row for every input."""
 Histogram = Counter[tuple[int, ...]]
 """Probabilities by the sorted outputs of all users."""
 

@@ -29,13 +29,13 @@ from fault_moments import BY_NAME, Moment, Row, differences, half_written, line_
 from pipeline_project import SNAKEMAKE, copy_of_project
 from waiting import wait_until
 
-#: Where results are, and what is compared with the undisturbed run.
+#: Folders with results, which are compared with the undisturbed run.
 PARTS = ("results", "data")
-#: In the environment of every process of a moment.
+#: Variable in the environment of every process of a moment.
 MARK = "SHUFFLEDP_FAULTS"
-#: Set where the tool runs with mounts and process numbers of its own.
+#: Variable that is set if the tool runs with its own mounts and process numbers.
 INSIDE = "SHUFFLEDP_FAULTS_INSIDE"
-#: Seconds after which a run hangs, and in which jobs may end themselves once their run is gone.
+#: Seconds after which a run counts as hanging, and seconds in which jobs may end after the end of their run.
 HANGING, GRACE = 400.0, 30.0
 PAGE = 4096
 JOBS = frozenset(
@@ -46,7 +46,7 @@ effort: quick
 formats: [png]
 data: {{source: {source}}}
 """
-#: Data, methods, a figure and a table; drawn in one format under one accounting.
+#: Experiments with data, methods, a figure and a table, drawn in one format under one accounting.
 PAPER = """
 paper: {title: "A disturbed run", citation: "nobody"}
 experiments:
@@ -71,9 +71,9 @@ tables:
     value: eps_local
     caption: any.rst
 """
-#: What takes long and is a job like others: done before the moments begin.
+#: Outputs of slow but ordinary jobs, which are finished before the moments begin.
 BEFOREHAND = ("claims/audit.csv", "claims/open_questions.csv", "claims/claims.csv", "claims/headlines.csv")
-#: Seconds by which a clock jumps.
+#: Seconds by which the clock jumps.
 JUMPS = (-400 * 86400, -3600, 3600, 400 * 86400)
 
 
@@ -254,7 +254,7 @@ def size_on_disk(folder: Path) -> int:
 class Undisturbed:
     """State at the beginning of a moment, and the required final state.
 
-    ``begin`` and ``total`` are processor seconds before the first job and in all.
+    ``begin`` and ``total`` are processor seconds: before the first job, and of the whole run.
     """
 
     base: Path
@@ -329,7 +329,7 @@ def undisturbed(base: Path) -> Undisturbed:
     Raises
     ------
     RuntimeError
-        With the last lines of a run that failed.
+        If a run fails; the message has the run's last lines.
     """
     mirror = mirror_of_this_machine()
     first = base / "start"
@@ -569,7 +569,7 @@ ACTIONS: dict[str, Callable[[Scene], None]] = {
     "moved_clock": _jump,
     "two_runs": _second_run,
 }
-"""What is done when the time has come; of other kinds all is prepared before the run."""
+"""Actions at the moment of the fault; other kinds of faults are prepared before the run."""
 
 
 def _small_disk(scene: Scene, part: str) -> None:

@@ -17,7 +17,7 @@ import numpy as np
 
 from shuffledp.storage import is_temporary, sha256_of
 
-#: Drawings that are kept for later runs, which are no results.
+#: Drawings that are stored for later runs and are no results.
 KEPT = re.compile(r"results/drawn/[^/]+/[^/]+\.(?:zip|sha256)$")
 
 
@@ -29,15 +29,15 @@ class Kind:
     ----------
     name : str
     what : str
-        In words, for the documentation.
+        Description for the documentation.
     latest : float
-        Moments are fractions of the undisturbed run's processor time, drawn from 0 to this; from 1 on the run is over.
+        Largest moment. A moment is a fraction of the undisturbed run's processor time; from 1 on the run is over.
     says : str
-        Pattern of the line that the disturbed run has to print; empty where none is due.
+        Pattern of the line that the disturbed run must print; empty if no line is required.
     damages : bool
-        Whether published files are damaged, so that `shuffledp repair` comes before the next run.
+        True if published files are damaged, so that `shuffledp repair` precedes the next run.
     completes : bool
-        Whether the disturbed run must succeed all the same.
+        True if the disturbed run must nevertheless succeed.
     """
 
     name: str
@@ -73,7 +73,7 @@ KINDS = (
     Kind("moved_clock", "the clock jumps", says="clock skew problem"),
     Kind("two_runs", "a second run is started", says="Another run is at work", completes=True),
 )
-"""Frozen: the table has their names."""
+"""Kinds of faults; unchangeable, because the stored table has their names."""
 BY_NAME = {kind.name: kind for kind in KINDS}
 
 
@@ -84,11 +84,12 @@ class Moment:
     Parameters
     ----------
     seed, number : int
-        Of the plan, and its place there.
+        Seed of the plan, and place of the moment in the plan.
     kind : str
         Name of a kind.
     fraction : float
-        When: see `Kind.latest`. Of a full disk, its square of what the run writes there finds room: the site is most.
+        Time of the fault, see `Kind.latest`. A full disk has space for the square of this share of the run's files,
+        because most of them are files of the site.
     """
 
     seed: int
@@ -116,7 +117,7 @@ def plan(seed: int, moments: int, kinds: Sequence[str] = tuple(BY_NAME)) -> list
     Raises
     ------
     ValueError
-        Naming a kind that there is not, or if there is none.
+        If a kind is unknown, no kind is given, or a number is negative.
     """
     if unknown := sorted(set(kinds) - set(BY_NAME)):
         raise ValueError(f"no kind {', '.join(unknown)}; known: {', '.join(BY_NAME)}")
@@ -196,37 +197,37 @@ class Row:
     seed, number, kind, fraction
         The moment.
     code : str
-        Digest of the code that it was found with.
+        Digest of the tested code.
     impossible : str
-        Why this machine cannot do it; empty as a rule, and then the following count.
+        Reason why this machine cannot produce the fault; if not empty, the following fields have no meaning.
     hit : int
-        Whether the run was in progress.
+        1 if the run was in progress, else 0.
     during : str
-        Jobs that were running, and how many were done.
+        Names of the running jobs, and the number of finished jobs.
     ended : int
-        Exit code of the disturbed run; minus the signal that ended it.
+        Exit code of the disturbed run, or minus the number of the signal that ended the run.
     hung : int
-        Runs, of the two, that had to be ended because they did not.
+        Number of the two runs that did not end by themselves.
     said : str
-        The line that says what was wrong, if one is due.
+        The printed line about the fault, if a line is required.
     silent : int
-        Whether a line was due and did not come.
+        1 if a required line was not printed, else 0.
     half_written : int
-        Files that were seen under their final name with something else in them.
+        Number of files with a final name but without their final content.
     left : int
-        Processes that stayed when the run had ended.
+        Number of processes that remained after the end of the run.
     locked : int
-        Whether nobody could have started another run then.
+        1 if the ended run left a lock that prevents another run, else 0.
     repaired : int
-        Files that `shuffledp repair` removed.
+        Number of files that `shuffledp repair` removed.
     restarted : int
         Exit code of the second run.
     seconds : float
-        Of the processor, for the second run.
+        Processor seconds of the second run.
     different : int
-        Files that are not those of the undisturbed run at the end.
+        Number of files that finally differ from the undisturbed run's files.
     note : str
-        What there is to know besides; which files differ, for one.
+        Further remarks, such as the names of different files.
     """
 
     seed: int

@@ -14,9 +14,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 PARTS = ("Snakefile", "workflow", "config", "profiles", "data/summaries")
 SNAKEMAKE = Path(sys.executable).with_name("snakemake")
-#: Seconds after which a run is taken to hang, on a machine with much else to do as well.
+#: Seconds after which a run counts as hanging, also on a busy machine.
 HANGING = 3600
-#: Not bound to the start of a line: Snakemake writes the end of a line by itself, and a job may write before it.
+#: Pattern without a start of line: Snakemake writes line ends separately, and a job may write before one.
 METHOD_DONE = re.compile(r"[a-z0-9_]+\.[a-z0-9_]+\.([a-z0-9_]+): \d+ cells in")
 
 

@@ -21,9 +21,9 @@ from waiting import wait_until
 
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "squeue", "scontrol", "unshare", "setpriv")
 PLUGIN = "snakemake_executor_plugin_slurm"
-#: MB: room for two jobs of the profile's default; Slurm is told not to look whether the machine has it.
+#: MB of memory for two jobs with the profile's defaults; Slurm does not check whether the machine has as much.
 NODE_MEMORY = 8000
-#: What a job can be while it is not over.
+#: States of a job that has not ended.
 ACTIVE = {"PENDING", "RUNNING", "COMPLETING", "CONFIGURING"}
 
 CONFIGURATION = """
@@ -114,7 +114,7 @@ class Slurm:
         return dict(line.split() for line in lines)
 
     def idle(self) -> bool:
-        """Return whether no job waits or runs, and the node can take one."""
+        """Return whether no job waits or runs, and the node can start a job."""
         return (
             not ACTIVE & set(self.jobs().values()) and self.ask("sinfo", "-h", "-o", "%T").strip() == "idle"
         )

@@ -55,7 +55,7 @@ def test_environment_yml_pins_what_the_run_lock_pins():
         assert version in locked[name]
 
 
-#: Locks that are not named as the one extra that they hold.
+#: Locks of extras that have no lock of the same name.
 LOCK_OF = {"pipeline": "run", "central": "run", "data": "run", "s3": "run", "opendp": "test"}
 
 
@@ -189,7 +189,7 @@ def test_what_the_pipeline_imports_is_declared_and_nothing_else():
     assert declared("central") | declared("data") <= declared("pipeline")
 
 
-#: What stands in the wheel and works without an extra; all else is the pipeline's.
+#: Packages in the wheel that work without an extra; all other packages belong to the pipeline.
 LIBRARY = ("accountant", "accounting", "numerics", "populations", "protocols", "sampling")
 LIBRARY_FILES = (
     "cli.py",

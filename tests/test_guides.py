@@ -26,7 +26,7 @@ from shuffledp.protocols import conformance, get
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
 WITH_CODE = [page for page in PAGES if RUN.search(page.read_text(encoding="utf-8"))]
-#: Pages with code that does not run by itself, and why; tests below run it.
+#: Pages with code that does not run by itself, with the reasons; tests below run the code.
 ELSEWHERE = {"baselines.md": "methods of a class", "data.md": "needs prepared data"}
 
 

@@ -12,7 +12,7 @@ TESTS = Path(__file__).resolve().parent
 SOURCE = TESTS.parent / "src/shuffledp"
 
 PAPERS = ("dump", "random_population", "segmented", "shuffle_gaussian", "summation")
-#: What is about no module: by file or folder, and what it is about.
+#: Files or folders of tests about no single module, with their topics.
 ELSEWHERE = {
     "golden": "answers as they were",
     "notebooks": "notebooks/",

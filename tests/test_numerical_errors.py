@@ -8,7 +8,7 @@ from shuffledp.pipeline.doc_blocks import read_block
 
 TOOL = script("tools/numerical_errors.py")
 CLAIMS = {claim.name: claim for _, _, claims in TOOL.families() for claim in claims}
-#: What takes longest, by the measured table; the target goes through all settings.
+#: Slowest functions by the measured table; the make target evaluates all functions.
 SLOW = {
     *("one_sided_noise", "flexible_dummy_delta", "budget", "smallest_batch", "blanket_epsilon"),
     *("SubsetSelection", "mix_dummy_count", "flexible_dummies", "polya_mean_absolute"),

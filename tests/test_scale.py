@@ -14,7 +14,8 @@ from shuffledp.tasks import TASK_KINDS, Summation
 
 scale = script("benchmarks/scale.py")
 
-#: So many where users are drawn one by one, or numbers of dummies tried; docs/benchmarks.md has the slopes.
+#: Smaller numbers of users if users are drawn one by one, or if several numbers of dummies are tried;
+#: docs/benchmarks.md has the slopes.
 FEWER_USERS = {
     ("frequency", "adaptive"): 10**5,
     ("frequency", "non_adaptive"): 10**5,
@@ -26,11 +27,12 @@ FEWER_USERS = {
     ("vectors", "privunit"): 10**5,
     ("vectors", "random_checkin"): 10**7,
 }
-#: No design of noise has so many levels.
+#: Protocols without a noise design for as many levels.
 INFEASIBLE: set[tuple[str, str]] = set()
-#: Whose exact calibration takes about a second.
+#: Protocols whose exact calibration takes about a second.
 PRINTED = {("frequency", "solh"), ("frequency", "flexible_pure_dump"), ("frequency", "flexible_mix_dump")}
-#: Reads cases and runs each in a copy of itself, which has nothing but the library: a copy must have no threads.
+#: Program that reads cases and runs each in a copy of its process with only the library, because a copy must have no
+#: threads.
 RUNNER = """
 import json, sys
 from scripts_by_file import script

@@ -25,7 +25,7 @@ def paths() -> dict[str, Path]:
 
 
 PATHS = paths()
-#: Packages that offer names and import them when they are used.
+#: Packages that offer names and import them at their first use.
 PUBLIC = {
     ".".join(path.parent.relative_to(PACKAGE).parts)
     for path in (*PACKAGE.glob("*/__init__.py"), *PACKAGE.glob("pipeline/*/__init__.py"))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-#: Pages whose digits are facts of something else, with what keeps them right.
+#: Pages whose digits are facts about something else, with the test or tool that checks them.
 OTHERS = {
     "data.md": "sizes and dates of published data sets; tests count what ships and what is prepared",
     "accountant.md": "commands with their settings, formulas and citations; what a command answers is not repeated",
@@ -21,7 +21,7 @@ OTHERS = {
 }
 PAGES = [ROOT / "README.md", *sorted(p for p in (ROOT / "docs").glob("*.md") if p.name not in OTHERS)]
 
-#: What is generated, code and addresses: none of it is prose.
+#: Patterns of generated text, code and addresses, which are no prose.
 NO_PROSE = [
     r"^ *[0-9]+\. (?=\S)",  # of a list
     r"<!-- begin (?P<block>[a-z0-9_ ]+) -->.*?<!-- end (?P=block) -->",
@@ -32,7 +32,7 @@ NO_PROSE = [
     r"\]\([^)]*\)",
     r"https?://\S+",
 ]
-#: Tables of settings: the sections, and the columns of their rows that may hold digits. The others are read.
+#: Tables of settings: the sections, and the columns that may have digits. All other columns are checked.
 SETTINGS = {
     "## Regenerated results": (0, 1, 2, 3),
     "## Open settings": (0, 1),
@@ -41,7 +41,7 @@ SETTINGS = {
 _N = r"(?:10\^[0-9]|[0-9][0-9,.e/^-]*[0-9]|[0-9])"
 _PLACE = "[0-9][0-9a-z.]*"
 _SAID = rf"{_N}(?: %| \(| and| of| on|(?=\. |\.$))"
-#: Digits that no run gives.
+#: Digits that no run computes.
 ALLOWED = [
     # references
     rf"\b(?:[Ff]igure|[Tt]able|[Tt]heorem|Lemma|[Pp]roposition|[Ss]ection)s? {_PLACE}(?:(?:,| and| to) {_PLACE})*",
@@ -58,7 +58,7 @@ ALLOWED = [
     r"\b[Uu]ser 1\b|\bN [-−] 1\b|\b2C\b|\b0\.\.Delta\b|\(0, 1\]|\bBinomial\([0-9]+, \w+\)|\bdelta/2",
     r"\b1/\(1 − 1/e\)|\b1 − 1/d\b|\b1/e(?:ps\*|\b)|\b1/mean",
 ]
-#: A factor in words is as much of a result as one in digits.
+#: Factors in words, which are results like factors in digits.
 WORDS = (
     r"\b(?:two|three|four|five|six|seven|eight|nine|ten|twenty|hundred|thousand|twice)\b(?: to \w+)? times\b"
     r"|\b\w{3,}fold\b"

@@ -15,10 +15,10 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 BASE = {"click", "numpy", "scipy"}
-#: Public functions that hand numbers to dp-accounting: their examples need the extra.
+#: Public functions that use dp-accounting, so that their examples need the extra.
 CENTRAL = {f"accounting.{name}" for name in ("central_replacement_epsilon", "composed_epsilon", "to_pld")}
 ACCOUNT = ("account", "--eps-local", "4", "--users", "1000000", "--delta", "1e-6")
-#: Of the variables of this process, what programs and packages need; no path of the checkout's packages.
+#: Variables of this process that programs and packages need, without paths of the checkout's packages.
 ENVIRONMENT = {
     name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "VIRTUAL_ENV"))
 }

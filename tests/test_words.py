@@ -11,7 +11,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 NO_PEOPLE = "page|file|command|caption|label|note|column|guide|table|line|message|issue|test|function|it"
-#: A hit is a place to rewrite, and not always a fault.
+#: Patterns of unclear words. A hit should be rewritten, but is not always a fault.
 PATTERNS = [
     re.compile(pattern, re.MULTILINE)
     for pattern in (

@@ -34,11 +34,11 @@ from shuffledp.pipeline.rerun_digests.digest import Code
 from shuffledp.pipeline.resumable import Lines
 
 DIGITS = 50
-#: How far an answer may be from the root, relative; the documentation states it.
+#: Largest relative distance of a result from the root, as documented.
 SLACK = 5e-5
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "accountant.md"
-#: Where the lines are.
+#: File with the finished settings.
 LINES = ROOT / "logs" / "accountant_check.jsonl"
 
 EPS_LOCAL = (0.01, 0.5, 2.0, 5.0, 12.0)
@@ -46,7 +46,7 @@ USERS = (1, 2, 7, 30)
 DELTA = (1e-2, 1e-4, 1e-6, 1e-12, 1e-15)
 Number = mpmath.mpf
 Rows = list[tuple[Number, Number, Number]]
-"""Outputs: their probability under one input, under the other, and in a report of another user."""
+"""Outputs, each with its probability under one input, under the other input, and in a report of another user."""
 
 
 @dataclass(frozen=True)
@@ -228,11 +228,11 @@ ALLOCATIONS = (
     *(Steps(t, eps_local=e) for t in (1, 2, 10, 60, 400) for e in (0.01, 0.5, 2.0, 5.0, 12.0)),
     *(Steps(t, sigma=s) for t in (1, 2) for s in (0.3, 1.0, 4.0)),
 )
-#: How far an answer may be away, relative, as the documentation of `allocation_delta` and `allocation_epsilon` states:
-#: eps of eps_local-DP steps and of Gaussian ones, and delta of them.
+#: Largest relative errors of `allocation_epsilon` and `allocation_delta`, as documented: of eps for eps_local-DP steps,
+#: of eps for Gaussian steps, and of delta.
 PURE_EPS, GAUSSIAN_EPS = 1e-5, 1e-3
 PURE_DELTA, GAUSSIAN_DELTA = 1e-8, 0.1
-#: So close to a kink, relative, the former is not stated.
+#: Relative distance from a kink within which the first error is not stated.
 BESIDE = 1e-6
 
 

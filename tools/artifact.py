@@ -19,10 +19,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "ARTIFACT-APPENDIX.md"
-#: Main claims are decided by closed forms, the column `expected` of docs/reference.md.
+#: Tolerance of main claims, which closed forms decide: the column `expected` of docs/reference.md.
 TOLERANCE = "relative 1e-07"
 RESULTS, OPTIONS = "results/quick", "--cores 1 --configfile config/quick.yaml"
-#: What builds the one package of the lock that has no wheel.
+#: Packages that build the one locked package without a wheel.
 BUILD = ("setuptools==84.2.1", "wheel==0.48.0")
 
 

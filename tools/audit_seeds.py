@@ -28,7 +28,7 @@ FOLDER = ROOT / "results/audit/seeds"
 PAGE = ROOT / "docs/maintainers.md"
 #: First seed.
 FIRST = 1000
-#: What a row of the audit compares.
+#: Name of the comparison in a row of the audit, by part.
 PARTS = {
     "enumerated": "claimed delta and the enumerated law of the view",
     "sampled": "claimed delta and events of runs",

@@ -1,11 +1,11 @@
 """Bad and extreme arguments for every public function and class: a number in range, or one clear error.
 
-In a valid call of each function and class of the accounting (tests/accounting/valid_calls.py), of each method of these
-classes (valid_methods.py) and of every protocol's calibration (tests/protocols/valid_calibrations.py), one or two
-arguments are replaced by values that hypothesis draws: nan, infinities, negative, huge and tiny numbers, other types,
-other shapes. A call must return numbers without nan, with delta in [0, 1], or raise Infeasible or a ValueError of one
-line that names an argument. Every other outcome is reported in one line. Calls that exceed a time limit are counted
-separately.
+The valid calls are of each function and class of the accounting (tests/accounting/valid_calls.py), of each method of
+these classes (valid_methods.py) and of every protocol's calibration (tests/protocols/valid_calibrations.py). In each
+call one or two arguments are replaced by values that hypothesis draws: nan, infinities, negative, huge and tiny
+numbers, other types, other shapes. A call must return numbers without nan, with delta in [0, 1], or raise Infeasible or
+a ValueError of one line that names an argument. Every other outcome is reported in one line. Calls that exceed a time
+limit are counted separately.
 
     python tools/bad_arguments.py                    # all; exits with 1 if an outcome is wrong
     python tools/bad_arguments.py --only clone_rate --examples 500
@@ -50,7 +50,7 @@ from shuffledp.pipeline.doc_blocks import write_block
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/benchmarks.md"
-#: CPU seconds that a call may take, memory that it may reserve, and what a process is given beyond before it is ended.
+#: CPU seconds and memory of a call, and the additional seconds after which its process is ended.
 SECONDS, BYTES, GRACE = 2, 4 * 2**30, 20
 
 NUMBERS: tuple[Any, ...] = (
@@ -77,8 +77,8 @@ NUMBERS: tuple[Any, ...] = (
 NO_NUMBERS: tuple[Any, ...] = ("no", None, True, False, [], [1, "a"], [[1.0, 2.0], [3.0]], {}, 1j, object)
 ARRAYS: tuple[Any, ...] = ([math.nan], [-1.0, 2.0], [math.inf, 2.0], [0.0, 1e308], [10**15, 2.0], ["no"])
 LONG = "longer than"
-"""Begins what is said of a call that takes too long."""
-#: What stands for a number of several values, or for nothing, in the annotations.
+"""Beginning of the line about a call that takes too long."""
+#: Words in annotations for several numbers, or for None.
 _SEVERAL = ("ArrayLike", "NDArray", "Sequence", "tuple", "Slots", "Mapping")
 
 

@@ -30,15 +30,15 @@ PAGE = Path(__file__).resolve().parents[1] / "docs/compare.md"
 
 USERS, DOMAINS, EPS, DELTA = (10_000, 100_000, 1_000_000), (2, 50, 500, 5_000), (0.2, 1.0, 2.0), 1e-6
 BUDGETS = (1.0, 2.0, 10.0, math.inf)
-#: Protocols that the rule was found among.
+#: Protocols that were compared when the rule was found.
 KNOWN = (
     *("grr_blanket", "correlated_noise", "designated_coins", "pure_dump", "mix_dump", "balls_into_bins"),
     *("hashed_balls_into_bins", "fake_users", "flexible_pure_dump", "flexible_mix_dump", "private_coin"),
     *("solh", "unary_rows", "fragmented_rappor", "one_sided_noise", "amplified"),
 )
-#: The error of the rule over the least one, at most: nine per cent, rounded.
+#: Largest ratio of the rule's error to the least error: nine percent more, rounded.
 MOST = 1.095
-#: Messages that are sums of expectations, and a user's own.
+#: Relative rounding error of messages, which are sums of expectations and a user's own messages.
 ROUNDING = 1e-9
 
 

@@ -20,7 +20,7 @@ from shuffledp.pipeline.config import grammar as model
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "config/schema"
-#: What the schemas are of: by name, the class and a description for editors.
+#: Schemas by name: the class, and a description for editors.
 FILES = {
     "experiments": (
         model.PaperFile,
@@ -30,10 +30,10 @@ FILES = {
     "config": (model.RunFile, "config/config.yaml: what a run computes"),
     "configfile": (model.RunFile, "A file for --configfile, merged over config/config.yaml"),
 }
-#: Unions of concepts, and the key that says which of them a mapping is.
+#: Unions of concepts, and the key that determines the concept of a mapping.
 UNIONS = {"law": model.Population, "name": model.Data}
 VARIABLE = {"$ref": "#/$defs/GridVariable"}
-#: Parts of a file that are not resolved: what a grid lists are its values.
+#: Parts of a file that are not resolved: lists in a grid are its values.
 _UNRESOLVED = ("grid",)
 
 

@@ -1,8 +1,8 @@
 """Frequency with which the statistical checks reject built-in protocols, for many seeds.
 
 The checks reject about one correct comparison in a million. A seed draws every setting of a protocol once, with the
-accountings in turn from seed to seed. All seeds of all protocols take hours, so that a run may end at any time: every
-finished pair of a protocol and a seed is a line of a file, and the next run computes the missing ones, seed by seed. A
+accountings in turn from seed to seed. All seeds of all protocols take hours, so that a run may end at any time. Every
+finished pair of a protocol and a seed is a line of a file, and the next run computes the missing pairs, seed by seed. A
 line has a digest of the code that the protocol and the checks reach; after a change the pair is computed again. With
 --page the counts are written into docs/maintainers.md.
 """
@@ -26,7 +26,7 @@ from shuffledp.protocols.conformance.cases import Case, Protocol
 from shuffledp.tasks import TASK_KINDS
 
 ROOT = Path(__file__).resolve().parents[1]
-#: Where the lines are.
+#: File with the finished pairs.
 LINES = ROOT / "logs" / "conformance_seeds.jsonl"
 PAGE = ROOT / "docs/maintainers.md"
 CHECKS: tuple[Check, ...] = (
@@ -37,14 +37,14 @@ CHECKS: tuple[Check, ...] = (
     conformance.check_encoder,
     conformance.check_claim,
 )
-#: Checks that simulate, and the settings that they can.
+#: Checks that simulate, and the settings for which they can.
 OF_LAWS: dict[Check, running.Running] = {
     conformance.check_cost: running.sending,
     conformance.check_one_law: running.sending,
     conformance.check_unbiased: running.simulated,
     conformance.check_variance: running.simulated,
 }
-#: Modules that make the checks.
+#: Modules that determine the checks.
 MACHINERY = tuple(f"shuffledp.protocols.conformance.{name}" for name in ("checks", "cases", "running"))
 
 

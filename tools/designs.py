@@ -3,14 +3,15 @@
 ``python tools/designs.py search [--only D] [--kind atoms | coarse]``
 
 Runs the search for every goal below in turn. The state of each search is stored in results/designs/ after every step,
-so that an interrupted run is continued and ends with the same files, except for the measured seconds; remove them to
-start anew. A design with clearly fewer messages than the shipped one replaces it in the package.
+so that an interrupted run is continued and ends with the same files, except for the measured seconds. Remove these
+files to start anew. A design with clearly fewer messages than the shipped design replaces the shipped design in the
+package.
 
 ``python tools/designs.py check``
 
-Certifies all shipped designs again, coarse ones up to D = 3. For larger coarse designs it checks the certificates: they
-are for these numbers and this code (by digests; after a change of the code the worst pair is computed again), cover all
-pairs, meet delta and have a small margin. Fails if a certificate is not valid.
+Certifies all shipped designs again, coarse ones up to D = 3. For larger coarse designs, checks the certificates. A
+valid certificate is for these numbers and this code (by digests), covers all pairs, meets delta and has a small margin;
+after a change of the code the worst pair is computed again. Fails if a certificate is not valid.
 
 ``python tools/designs.py certify [--only D]``
 
@@ -66,37 +67,39 @@ SHIPPED = ROOT / "src/shuffledp/accounting/summation/designs.json"
 SHIPPED_COARSE = ROOT / "src/shuffledp/accounting/summation/coarse_designs.json"
 STATES = ROOT / "results/designs"
 EPS, DELTA, EPS_STAR = 1.0, 1e-6, 0.9
-#: A design replaces another one if it saves this part of the messages.
+#: Share of the messages that a design must save to replace another design.
 WORTH = 1e-4
-#: Coarse designs are searched for these D, and certified again in every check up to `MOST_CHECKED`.
+#: Values of D of the shipped coarse designs; every check certifies them again up to `MOST_CHECKED`.
 COARSE_SIZES = (1, 2, 3, 5, 10, 15, 20, 32, 64, 100)
 COARSE_HUBS = {10: (4,), 15: (4,), 20: (5,), 32: (4, 10), 64: (5, 20), 100: (5, 25)}
 MOST_CHECKED = 3
-#: Up to here searches change all numbers. Beyond, a look at the joint law takes minutes: rates and centers of the atoms
-#: 1 and D are these, where searches for smaller D ended, and all others are adapted to them.
+#: Largest D for which searches change all numbers. For larger D an evaluation of the joint law takes minutes: rates and
+#: centers of the atoms 1 and D are fixed to the final values of smaller D, and all other numbers are adapted.
 MOST_FREE, LARGE_RATES, LARGE_CENTERS = 20, (14.5, 17.6), (11.5, 18.0)
-#: Up to here searches look at all cells of the joint law, beyond at every so manieth.
+#: Largest D for which searches evaluate all cells of the joint law, and the distance of the evaluated cells for larger
+#: D.
 MOST_WHOLE, SAMPLED = 3, 7
-#: Up to here designs are scaled by fine certificates; beyond, by estimates and with this much room in the centers, and
-#: certified less finely.
+#: Largest D whose designs are scaled by fine certificates. Larger designs are scaled by estimates, with this margin in
+#: the centers, and are certified less finely.
 MOST_FINISHED, ROOM = 10, 0.01
 MEDIUM = Precision(60, 1e-4, 1e-10)
-#: Up to here the joint law is gone through cell by cell, beyond by blocks of cells.
+#: Largest D for which the joint law is evaluated cell by cell, and the precision of blocks of cells for larger D.
 MOST_BY_CELL, BY_BLOCK = 32, Precision(60, 1e-4, 1e-10, 1.0)
-#: Largest part of a certified delta that is counted for rounding and for what is left out.
+#: Largest share of a certified delta for rounding and omitted mass.
 MOST_MARGIN = 0.03
-#: Two calculations of a bound differ by at most this part of it.
+#: Relative difference of two computations of a bound.
 SAME = 1e-6
-#: The modules that make a certificate what it is.
+#: Modules that determine a certificate.
 SUMMATION = ROOT / "src/shuffledp/accounting/summation"
 ACCOUNTANT = (
     *("coarse_blocks", "coarse_design", "coarse_law", "coarse_losses", "coarse_noise"),
     *("jump_noise", "loss_cells", "loss_sums"),
 )
-#: Slices of the joint law between two savings of a certification, over D: each part makes D of those before it again.
+#: Number of slices of the joint law between two stored states of a certification, over D; each part repeats D slices of
+#: the previous part.
 SLICES_PER_VALUE = 8
 NEGATIVE_BINOMIAL, JUMPS = LAWS
-#: Delta, atoms, hubs and law: seconds each up to 5, a quarter of a minute at 20, and much longer beyond.
+#: Delta, atoms, hubs and law: seconds each up to D = 5, a quarter of a minute at D = 20, and much longer beyond.
 GOALS: tuple[tuple[int, str, tuple[int, ...], str], ...] = (
     (1, "star", (), NEGATIVE_BINOMIAL),
     *((size, atoms, (), NEGATIVE_BINOMIAL) for size in (2, 3, 5, 10) for atoms in ("halving", "star")),

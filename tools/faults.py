@@ -37,12 +37,12 @@ from shuffledp.pipeline.doc_blocks import write_block  # noqa: E402
 
 TABLE = ROOT / "logs" / "faults.csv"
 PAGE = ROOT / "docs" / "maintainers.md"
-#: What a moment depends on.
+#: Code that determines the outcome of a moment.
 CODE = ("Snakefile", "workflow", "profiles", "src", "tools/faults.py")
 CODE += tuple(
     f"tests/{name}.py" for name in ("fault_machine", "fault_moments", "pipeline_project", "waiting")
 )
-#: Mounts and process numbers of one's own: all of them end with this program.
+#: Command for separate mounts and process numbers, which end with this program.
 UNSHARE = (
     "unshare",
     "--mount",

@@ -39,10 +39,10 @@ from shuffledp.pipeline.resumable import Lines
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src/shuffledp"
 PAGE = ROOT / "docs/benchmarks.md"
-#: Where the records of a run are.
+#: Folder with the records of a run.
 FOLDER = ROOT / "logs/mutants"
 PACKAGES = ("accounting", "protocols", "pipeline/audit")
-#: Mutations that change what is computed; replacements that no number survives, such as `*` by `&`, are left out.
+#: Mutations that change results; replacements that always fail, such as `*` by `&`, are omitted.
 OPERATORS = (
     *(f"ReplaceBinaryOperator_{pair}" for pair in ("Add_Sub", "Sub_Add", "Mul_Div", "Div_Mul", "Pow_Mul")),
     *(f"ReplaceBinaryOperator_{pair}" for pair in ("FloorDiv_Div", "Mod_FloorDiv", "LShift_RShift")),
@@ -55,9 +55,9 @@ OPERATORS = (
     *("ReplaceUnaryOperator_Delete_Not", "ReplaceUnaryOperator_Delete_USub", "NumberReplacer"),
     *("ReplaceBreakWithContinue", "ReplaceContinueWithBreak", "ZeroIterationForLoop"),
 )
-#: CPU seconds of tests that a mutant is run against, the quickest first; and bytes that they may take.
+#: CPU seconds of tests per mutant, the fastest tests first, and bytes that these tests may use.
 MOST_SECONDS, MOST_BYTES = 60.0, 8 << 30
-#: Seconds that starting the tests takes.
+#: Seconds for the start of the tests.
 START = 60.0
 
 

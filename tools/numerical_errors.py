@@ -1,17 +1,17 @@
 """Relative errors of the public functions of the accounting, against references in more than 50 digits.
 
 For every public name that returns a number, a curve or parameters, the tool computes the largest relative error on
-either side over settings of its range (corners, then random ones with a fixed seed). References are implemented from
-the formulas of the sources in `numerical/`, a module per family, without the accounting. Inverse functions are checked
-by the reference of the forward function. A name without a reference is in `numerical/elsewhere.py`, with the reason; a
-new name fails a test until it is in one of the two.
+either side. The settings are the corners of the range, then random settings with a fixed seed. References are
+implemented from the formulas of the sources in `numerical/`, a module per family, without the accounting. Inverse
+functions are checked by the reference of the forward function. A name without a reference is in
+`numerical/elsewhere.py`, with the reason; a new name fails a test until the name has one or the other.
 
     python tools/numerical_errors.py                 # all; exits with 1 if an error is larger than stated
     python tools/numerical_errors.py --only clone    # functions with this in their name
     python tools/numerical_errors.py --page          # also writes the table into docs/numerics.md
 
-Every finished setting is a line of a file with a digest of the code, so that an interrupted run is continued and a
-change of the code repeats only its settings.
+Every finished setting is a line of a file with a digest of the code. So an interrupted run is continued, and a change
+of the code repeats only the settings that reach this code.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from numerical.elsewhere import REASONS  # noqa: E402
 
 DIGITS = 80  # 50 of them are wanted; the others may cancel
 PAGE = ROOT / "docs" / "numerics.md"
-#: Where the lines are.
+#: File with the finished settings.
 LINES = ROOT / "logs" / "numerical_errors.jsonl"
 #: Modules of references, in the order of the table.
 FAMILIES = ("blankets", "clones", "counts", "curves", "elementary")

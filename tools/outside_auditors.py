@@ -35,11 +35,12 @@ from shuffledp.tasks import Budget, Frequency, Public, Sets, Summation
 
 Counts = NDArray[np.int64]
 PAGE = Path(__file__).resolve().parents[1] / "docs/maintainers.md"
-#: Probability with which a certificate may exceed the exact eps.
+#: Probability that a certificate exceeds the exact eps.
 LEVEL = 0.001
-#: Runs from which StatDP chooses its event, kinds of messages that it counts, and eps that it tests in turn.
+#: Number of runs from which StatDP chooses its event, number of kinds of messages that it counts, and values of eps
+#: that it tests in turn.
 EVENT_RUNS, EVENT_KINDS, STEPS = 10_000, 3, [step / 10 for step in range(5, 51)]
-#: Largest eps that differs from infinity here, and the delta below which the enumeration rounds.
+#: Largest finite eps in the table, and the delta below which the enumeration rounds.
 MOST_EPS, LEAST_DELTA = 20.0, 1e-12
 TASKS = {"frequency": Frequency(3), "summation": Summation(2), "sets": Sets(3, 1, levels=1)}
 CLAIM, LOOSE, STRICT = Budget(1.0, 0.05), Budget(1.0, 1e-4), Budget(1.0, 1e-6)

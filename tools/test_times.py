@@ -22,9 +22,9 @@ from shuffledp.pipeline.doc_blocks import write_block
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/benchmarks.md"
-#: Where the plugin writes a line per test, a file per process.
+#: Folder of the plugin's records: a line per test, a file per process.
 RECORDS = ROOT / "logs/test-times"
-#: Files with a row of their own.
+#: Number of files with a row each.
 ROWS = 25
 
 

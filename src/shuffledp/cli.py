@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 # Commands import what they need themselves: --help and a mistyped word answer at once.
 
 
-#: Seconds from which on `check-baseline` names the running method.
+#: Seconds after which `check-baseline` names the running method.
 LONG = 10.0
 
 

@@ -28,7 +28,7 @@ Guarantee = Literal["exact", "upper", "approximate", "unproven", "violated"]
     A setting is known in which the true delta exceeds the claim; the note names the witness.
 """
 GUARANTEES: tuple[Guarantee, ...] = get_args(Guarantee)
-"""From the strongest label to the weakest."""
+"""Labels from the strongest to the weakest."""
 NEED_A_NOTE: frozenset[str] = frozenset({"unproven", "violated"})
 """Labels that need a reason."""
 

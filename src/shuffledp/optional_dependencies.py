@@ -16,7 +16,7 @@ _PIPELINE = (
     *("pyarrow", "pydantic", "pydantic_core", "requests", "seaborn", "sklearn", "snakemake", "tabulate"),
     *("tenacity", "tqdm", "ucimlrepo", "urllib3", "yaml"),
 )
-#: The extra of pyproject.toml by the name under which a package is imported; a test compares.
+#: Extra of pyproject.toml by the name of an imported package; a test compares them.
 EXTRA_OF: Mapping[str, str] = MappingProxyType(
     {
         "dp_accounting": "central",

@@ -64,7 +64,7 @@ TASK_KINDS: tuple[TaskKind, ...] = get_args(TaskKind)
 Neighbours = Literal["replace_one", "add_remove"]
 
 USERS_AT_ONCE = 1 << 20
-"""Number of users whose raw inputs are made at a time, where an input is a number."""
+"""Number of users whose raw inputs are created together, for inputs that are numbers."""
 
 
 @dataclass(frozen=True)
@@ -145,7 +145,7 @@ def l1_error(estimate: Floats, truth: Floats) -> Floats:
 
 
 def top_squared_error(estimate: Floats, truth: Floats) -> Floats:
-    """Return the squared error of the coordinate with the largest true value, (R,), the first one in case of ties.
+    """Return the squared error of the coordinate with the largest true value, (R,); in case of ties, the first.
 
     Local noise increases with the count of a value, but the error of a frequent value hardly changes the average over
     all values.
@@ -170,11 +170,8 @@ METRICS: Mapping[str, Metric] = {
 ABSOLUTE_METRICS = ("tve", "l1")
 """Metrics that sum absolute errors."""
 WORST_METRIC = "worst_mse"
-"""Expected squared error of a sum if all users hold the number at which the error is largest.
-
-A metric of a method and not of data: which number it is depends on the levels that the method rounds to. There is the
-closed form alone, no estimate has it.
-"""
+"""Expected squared error of a sum if all users hold the number with the largest error. This metric is of a method and
+not of data, because the number depends on the method's levels. Only closed forms have this metric, not estimates."""
 
 
 def expected_metric(name: str, variance: Floats, truth: Floats | None = None) -> Floats:

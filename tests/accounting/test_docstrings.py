@@ -28,7 +28,7 @@ SIDE = re.compile(
     re.I,
 )
 
-#: Called first by who is new here; they show how, and the tests run what they show.
+#: Functions that new users call first; their docstrings have examples, which the tests run.
 SHOWN = (
     "allocation_delta",
     "allocation_epsilon",

@@ -16,7 +16,7 @@ FUNCTIONS = {
     for name in accounting.__all__
     if inspect.isfunction(getattr(accounting, name))
 }
-#: Forms of a bound that are proven in general, of which the default is one.
+#: Generally proven forms of a bound; the default is one of them.
 PROVEN_FORMS = {
     "population_lower_bound": "exact",
     "share_count": "any_n",

@@ -42,7 +42,7 @@ SKIPPED = {
     "shipped_designs": "no arguments",
     "to_opendp": "needs a library that is no dependency",
 }
-"""Public names without a valid call, and why."""
+"""Public names without a valid call, with the reasons."""
 
 
 def _laplace(y: Any) -> Any:

@@ -15,7 +15,7 @@ from valid_calls import Calls, valid_calls
 
 from shuffledp import accounting as a
 
-#: Of methods of a name.
+#: Valid arguments by the name of the method.
 KEYWORDS: dict[str, dict[str, Any]] = {
     "after": {"others": np.array([3, 4])},
     "clones": {"rate": 0.5, "tail": 1e-12},
@@ -35,7 +35,7 @@ KEYWORDS: dict[str, dict[str, Any]] = {
     "to_renyi": {"orders": [2.0, 3.0]},
     "window": {"tail": 1e-12},
 }
-#: Where that of the name is not for a class.
+#: Valid arguments for classes whose method needs other arguments.
 OF_CLASS: dict[str, dict[str, Any]] = {
     "CoarseDesign.moved": {"rate": 0.1, "center": 0.1},
     "CoarseDesign.with_noise": {"rates": (2.0, 4.0), "centers": (1.0, 1.6)},
@@ -53,7 +53,7 @@ SKIPPED_METHODS = {
     "to_frame": "no arguments",
     "to_opendp": "needs a library that is no dependency",
 }
-"""Names of public methods without a valid call, and why."""
+"""Names of public methods without a valid call, with the reasons."""
 
 
 def objects() -> dict[str, Any]:

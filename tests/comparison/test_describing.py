@@ -30,7 +30,7 @@ def texts(names: str) -> dict:
     return dict.fromkeys(names.split(), TEXT)
 
 
-#: What the schema of the registry asks for at its commit 057e5d81cf60: fields, choices, what is required.
+#: Requirements of the registry's schema at its commit 057e5d81cf60: fields, choices, required fields.
 CURATOR = fields(
     "data_curator_name data_curator_type",
     data_curator_name=TEXT,
@@ -170,7 +170,7 @@ def test_a_remark_on_the_calibration_is_told():
     assert "Calibration: a noise design of one parameter, certified at the call by exponential" in done.output
 
 
-#: The same at the commit 3e9c812, for a deployed system.
+#: Requirements at the commit 3e9c812, for a deployed system.
 LATER = fields(
     "url_slug status tier deployment",
     url_slug=TEXT,

@@ -45,7 +45,7 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
     "view": ("analyzer", "sums", "shuffler"),
     "weights": ("equal", "optimal"),
 }
-"""Texts that an argument is given in turn; a function refuses those that it does not know."""
+"""Texts that replace an argument in turn; a function rejects unknown texts."""
 SLOW = {
     "all_counts_delta",
     "allocation_noise",
@@ -78,9 +78,9 @@ SLOW = {
     "ClonesProfile.to_renyi",
     "ClonesProfile.to_pld",
 }
-"""Called once: each further call would take more than some hundredths of a second."""
+"""Functions called only once: each further call would take more than some hundredths of a second."""
 SLOW_ARGUMENTS = {("amplification", "rounds"), ("budget", "rounds"), ("smallest_batch", "rounds")}
-"""Arguments that stay as they are: several rounds take seconds."""
+"""Arguments that are not changed: several rounds take seconds."""
 PROFILE_EPS = (0.1, 0.5, 2.0)
 
 

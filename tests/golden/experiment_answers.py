@@ -20,7 +20,7 @@ NOT_RUN = {
     "shuffle_gaussian.checkin.gauss": "takes a second; the table of the accountant has its function",
     "shuffle_gaussian.checkin.pair": "takes a second; the table of the accountant has its function",
 }
-"""Methods of which the table has the list of cells alone, and why."""
+"""Methods whose cells are only listed in the table, with the reasons."""
 LAST_POINT = {
     "dump.ipums.private_coin",
     "dump.ipums.solh",
@@ -35,15 +35,15 @@ LAST_POINT = {
     "summation.hours.real_sum_20",
     "summation.pages.sparse_sum_17",
 }
-"""Methods of which the first point takes a second or so; studies run at the last point alone too."""
+"""Methods whose first point takes about a second; studies are computed only at the last point, too."""
 STUDY = "comparison"
 NUMBERS = (
     *("users_expected", "domain_size", "eps", "delta", "eps_local", "messages_per_user", "extra_messages"),
     *("bits_per_message", "bits_per_user", "shuffler_messages"),
 )
-"""Columns of a cell; nan where it has none."""
+"""Columns of a cell, with nan for missing values."""
 METHOD = ("label", "protocol", "task", "reduction", "trust", "dataset", "data_source")
-"""Columns that are the same in all cells of a method."""
+"""Columns that are equal in all cells of a method."""
 
 
 def answers(paper: str, folder: Path) -> Rows:

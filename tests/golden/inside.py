@@ -26,7 +26,7 @@ from shuffledp.pipeline.experiments.grid import cells_of, resolve
 
 ROOT = Path(__file__).resolve().parents[2]
 OBTAIN = "shuffledp.pipeline.datasets.preparation.obtain"
-"""Name under which `prepare` calls the search for the published data."""
+"""Name by which `prepare` calls the search for the published data."""
 PARTS = ("task", "data", "population", "budget", "options", "arguments")
 """Parts of a job that a grid point resolves."""
 Job = Mapping[str, Any]

@@ -27,9 +27,9 @@ from shuffledp.tasks import (
 
 REPEATS = 2
 USERS = 40
-"""Participants of simulations, also of large populations."""
+"""Number of participants of simulations, also for large populations."""
 MOST_MESSAGES = 20_000
-"""Protocols that send more are not run message by message."""
+"""Largest number of messages in simulations message by message."""
 CLASS = ("label", "source", "trust", "accountings", "reduction", "streamable", "neighbours", "multi_level")
 COST = ("messages_per_user", "bits_per_message", "own_messages", "shuffler_messages")
 FLAGS = ("biased", "joint_law", "in_parts")

@@ -103,9 +103,9 @@ OWN: Mapping[tuple[str, str], tuple[Setting, ...]] = {
         Setting("shipped numbers", Fixed(99_999), Summation(10), Budget(1.0, 1e-6)),
     ),
 }
-"""Further settings of protocols that need many users, or noise that is shipped."""
+"""Further settings for protocols that need many users, or shipped noise designs."""
 BITS = ("multi_exact", "multi_expected", "multi_union")
-"""Protocols of two values; one setting keeps its domain, to be refused."""
+"""Protocols of two values; one setting keeps its larger domain, which must be rejected."""
 OPTIONS: Mapping[str, tuple[Any, ...]] = {
     "dummies": (0, 7, -1),
     "stray_factor": (True,),
@@ -153,7 +153,7 @@ OPTIONS: Mapping[str, tuple[Any, ...]] = {
     "failure": (1e-3, 0.0),
     "size": (1, 3, 9),
 }
-"""Values that an option is given in turn, some of them refused; the setting is otherwise the usual one."""
+"""Values that replace an option in turn, of which some are rejected; the setting is otherwise the usual setting."""
 TOGETHER: Mapping[tuple[str, str], tuple[Mapping[str, Any], ...]] = {
     ("summation", "correlated_sum"): (
         {"atoms": "hub", "hubs": (2,)},
@@ -165,7 +165,7 @@ TOGETHER: Mapping[tuple[str, str], tuple[Mapping[str, Any], ...]] = {
     ("frequency", "flexible_mix_dump"): ({"rate": 0.1, "estimator": "observed"},),
     ("frequency", "multi_expected"): ({"order": "printed", "share_form": "printed"},),
 }
-"""Options that matter together."""
+"""Options that interact."""
 LEFT_OUT: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("frequency", "flexible_mix_dump"): ("binomial; exact",),
     ("frequency", "flexible_pure_dump"): (
@@ -218,7 +218,7 @@ LEFT_OUT: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("frequency", "private_coin"): ("binomial; printed",),
     ("frequency", "fragmented_rappor"): ("strict; exact",),
 }
-"""Cases in which a calibration searches for most of a second or longer."""
+"""Cases in which a calibration takes nearly a second or longer."""
 PROFILES: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("frequency", "flexible_mix_dump"): ("usual; printed", "usual; exact"),
     ("frequency", "flexible_pure_dump"): ("usual; exact", "two values; corrected"),
@@ -234,9 +234,10 @@ PROFILES: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("summation", "real_sum"): (),
     ("summation", "sparse_sum"): (),
 }
-"""Cases in which a profile is evaluated, of protocols where that takes long; of others: all without options."""
+"""Cases in which a profile is evaluated, for protocols with slow profiles; for all others, the cases without
+options."""
 BOUNDED = SubGaussian(mean=5_000.0, scale=30.0, convention="variance_proxy")
-"""A population of which moments are known alone."""
+"""Population of which only moments are known."""
 
 
 def _fitted(protocol: type[ProtocolBase], setting: Setting) -> Setting:

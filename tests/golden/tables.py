@@ -15,7 +15,7 @@ from golden.values import Rows, Value, digest
 
 FOLDER = Path(__file__).resolve().parent / "table"
 TOLERANCE = 1e-11
-"""Relative difference up to which two floats are the same."""
+"""Relative difference up to which two floats are equal."""
 SEARCHED = "noise that a search finds: its optimum is flat"
 SENSITIVE = {
     "accounting/functions": "certified deltas are small differences of sums",
@@ -30,13 +30,13 @@ SENSITIVE = {
     "protocols/summation.real_sum": SEARCHED,
     "protocols/summation.sparse_sum": SEARCHED,
 }
-"""Parts whose numbers move with the last bits of NumPy and SciPy on another processor, and why."""
+"""Parts whose numbers move with the last bits of NumPy and SciPy on another processor, with the reasons."""
 SENSITIVE_TOLERANCE, SEARCHED_TOLERANCE = 1e-8, 1e-6
-"""Relative differences up to which two floats of these parts are the same."""
+"""Relative differences up to which two floats of these parts are equal."""
 ROUNDED = {"parameters.certified_margin": 1e-3}
-"""Quantities that bound rounding errors, and the relative difference up to which two of them are the same."""
+"""Quantities that bound rounding errors, and the relative difference up to which two of them are equal."""
 LONG = 60
-"""Texts with more characters stand under ``texts``."""
+"""Number of characters beyond which a text is under ``texts``."""
 REFERENCE = "text:"
 
 
@@ -104,13 +104,13 @@ class Difference:
     Parameters
     ----------
     part, case, quantity : str
-        Its place in the table.
+        Place of the quantity in the table.
     kind : str
         ``moved`` (a float), ``changed`` (anything else), ``missing`` or ``added``.
     before, after : value or None
-        None where there is none.
+        Values before and after; None for a missing value.
     relative : float
-        Of floats: the largest relative difference.
+        Largest relative difference of floats.
     """
 
     part: str

@@ -20,9 +20,9 @@ Rows = dict[str, Row]
 """Cases by name."""
 
 SHORT = 5
-"""Length up to which arrays are kept whole."""
+"""Length up to which arrays are stored completely."""
 DIGITS = 16
-"""Of a digest."""
+"""Length of a digest."""
 
 
 def digest(content: bytes | str) -> str:

@@ -46,7 +46,7 @@ EXPERIMENTS = tuple(
 )
 FILES = (*EXPERIMENTS, OWN, OWN, BASELINE, BASELINE, RUN, RUN, QUICK)
 
-#: What replaces a value.
+#: Replacements of a value.
 VALUES: tuple[Any, ...] = (
     *(None, True, False, 0, 1, -1, 2, 3, 2.5, -0.5, 1e-300, 1e308, 10**9, 10**15, 10**30, 10**400),
     *(
@@ -91,7 +91,7 @@ VALUES: tuple[Any, ...] = (
         [0.5, "0.5"],
     ),
 )
-#: What is put into a text.
+#: Texts that are inserted into a text.
 SCRAPS = (
     *(
         "\t",

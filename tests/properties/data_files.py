@@ -45,7 +45,7 @@ OWN: Mapping[str, bytes] = {
         for u, i in [(1, b"a"), (1, b"b"), (2, b"a"), (3, b"c"), (3, b"a"), (2, b"b"), (1, b"a")]
     ),
 }
-"""Small files of one's own; the Parquet files are made of tables."""
+"""Small text files; the Parquet files are created from tables."""
 
 COLUMNS: Mapping[str, Callable[[], pa.Array]] = {
     "texts": lambda: pa.array(["red", "green", None, "red", " blue ", ""]),

@@ -10,7 +10,7 @@ from typing import Literal
 
 #: CPU seconds that one input may take.
 SECONDS = 5.0
-#: Letters of a message that still fits a line of a terminal or three.
+#: Largest number of letters of a message.
 LONGEST = 1500
 
 

@@ -21,7 +21,7 @@ from shuffledp.tasks import Budget, Frequency
 
 BUDGET = Budget(1.0, 1e-6)
 SCALE = Budget(1.0, 1e-8)
-#: Built-in protocols with noise in shares, and no bound for less of it.
+#: Built-in protocols with noise in shares, but without a bound for missing shares.
 UNKNOWN = {"coarse_correlated_sum", "correlated_sum", "real_sum", "sparse_sum"}
 NAMED = {"designated_coins", "hashed_balls_into_bins", "mix_dump", "pure_dump"}
 SLOW = {"flexible_mix_dump", "coarse_correlated_sum"}

@@ -24,7 +24,7 @@ from shuffledp.protocols.frequency.random_checkin import RandomCheckin
 from shuffledp.protocols.registry import interface_faults
 from shuffledp.tasks import TASK_KINDS, Budget, Frequency, Sets, Summation, Vectors
 
-#: What every built-in states, which the golden table has as it was; empty for a label of the class's own.
+#: Stated labels of all built-ins, unchanged since the golden table; empty for a label that a class computes.
 LABELS = {
     (kind, name): {how: standing.guarantee for how, standing in get(kind, name).guarantees.items()}
     for kind in TASK_KINDS
@@ -32,13 +32,14 @@ LABELS = {
 }
 TASKS = {"frequency": Frequency(2), "summation": Summation(3), "sets": Sets(7, 2), "vectors": Vectors(3, 5.0)}
 OWN_TASKS = {"real_sum": Summation(4, real=True), "sparse_sum": Summation(2, coordinates=2)}
-#: With two values, all others are on the two counts that change, and their sampling hides the victim a little.
+#: With two values, all other users would be in the two changing counts, and their sampling would hide the victim
+#: slightly.
 OWN_TASKS |= {"s1geo": Frequency(3), "silent_users": Frequency(3)}
-#: Designs for larger numbers are searched for long.
+#: The search for designs for larger numbers takes long.
 OWN_TASKS |= {"coarse_correlated_sum": Summation(1)}
-#: So that not all items are sent, and that designs are found at once.
+#: With these options some items are not sent, and designs are found immediately.
 OPTIONS = {"segmented": {"blankets": 1.0}, "real_sum": {"levels": 2}}
-#: Many users, so that the theorems hold.
+#: Number of users for which the theorems hold.
 USERS = 20_000
 
 
@@ -456,7 +457,7 @@ def test_an_exact_claim_is_not_idle(name):
 # -- the profile that a calibrated protocol states, at random budgets: at most the delta that was asked for --
 
 PROTOCOLS = [(kind, name) for kind in TASK_KINDS for name in available(kind)]
-#: Calibrations that are tried, and profiles that are checked: fewer where each takes about a second.
+#: Number of tried calibrations and of checked profiles, fewer if each takes about a second.
 TRIES = 60
 ENOUGH = dict.fromkeys(TASK_KINDS, 2)
 ENOUGH |= dict.fromkeys(("flexible_mix_dump", "flexible_pure_dump", "public_coin", "sparse_sum"), 1)

@@ -18,7 +18,7 @@ from shuffledp.protocols._noise_shares import AtomNoise, CoarseCentralNoise, Jum
 from shuffledp.tasks import TASK_KINDS, Budget, Frequency, Sets, Summation, Vectors
 
 N = 3_000
-#: Protocols for other tasks, or another population, than the first of their kind.
+#: Tasks or populations of protocols that do not solve the first task of their kind.
 TASKS = {
     "frequency": Frequency(20),
     "summation": Summation(3),
@@ -40,8 +40,8 @@ REPORTS, DUMMIES, SHARES, NONE = (
 )
 BOTH, NAMED = "others' reports and dummies", "named users' dummies"
 INF, FIELD, CURATOR, OWN = "unbounded", "its local budget", "a curator", "a number of its own"
-#: Who must be honest, the local eps, and the most messages of a user (None: without a bound); a protocol that is not
-#: here has a test of its own.
+#: Users who must be honest, the local eps, and the most messages of a user (None: without a bound); all other protocols
+#: have a test of their own.
 KNOWN = {
     "frequency": {
         "adaptive": (REPORTS, FIELD, 1),

@@ -39,7 +39,7 @@ PROTOCOLS = [
     if issubclass(get(kind, name), PlannedUsers)
 ]
 LEFT_OUT = ("public_coin", "split_and_mix", "real_sum")
-#: Frequencies for which a handful of users is too few.
+#: Protocols for frequencies that need more than a few users.
 CROWDS = ("truncation", "balls_into_bins", "designated_coins")
 BUDGET = Budget(1.0, 1e-4)
 LAWS = [Binomial(3999, 0.5), Poisson(2000.0)]

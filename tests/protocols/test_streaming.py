@@ -16,7 +16,7 @@ from shuffledp.tasks import TASK_KINDS, Budget, Frequency, Participants, Public,
 
 EVERY = [(kind, name) for kind in TASK_KINDS for name in available(kind)]
 STREAMED = [found for found in EVERY if get(*found).streamable]
-#: Probability that one of some thousand comparisons goes wrong by chance: below one in a million.
+#: False-alarm rate of one comparison: one of some thousand comparisons fails with a probability below one in a million.
 RARE = 1e-10
 
 

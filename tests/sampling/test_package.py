@@ -231,7 +231,7 @@ def nbinom_of(scale, shape):
 
 GAUSSIAN = discrete_gaussian_pmf(2.0)
 DRAWS = 2500
-#: Sampler, probability of a value, range of values that are counted, and the stated bound on the expected bits.
+#: Sampler, probability of a value, range of counted values, and the stated bound on the expected bits.
 DRAWN = {
     "uniform": (lambda s: uniform_below(11, s), lambda j: 1 / 11, (0, 10), 8),
     "coin": (lambda s: int(bernoulli(F(3, 11), s)), lambda j: (8 / 11, 3 / 11)[j], (0, 1), 2),

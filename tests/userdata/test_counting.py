@@ -137,7 +137,7 @@ def test_mistakes_are_named(tmp_path, text, options, says):
     assert len(str(caught.value)) < 500
 
 
-#: Cells of which Python, numpy and people think differently.
+#: Cells that Python, numpy and people interpret differently.
 AWKWARD = (
     *(
         "1e3",

@@ -381,7 +381,7 @@ ALONE = {
     r"^(figures|tables)\.\w+\.controls\.\d+ =": "only methods of the drawing are its controls",
     r"^experiments\.\w+\.data\.split = '100'": "one level has one split",
 }
-#: Of roles: those that can be replaced have many leaves, of which 80 % had to be replaced when each was counted.
+#: Largest share of roles without a replaced leaf; replaceable roles have many leaves.
 MOST_ALONE = 1 / 4
 MOST_ATTEMPTS = 10
 
@@ -395,7 +395,7 @@ def compared(place: str, did: set[str], could: set[str]) -> list[str]:
     return [f"{place}: runs for nothing: {sorted(did - could)}; does not run: {sorted(could - did)}"]
 
 
-#: Of a paper's file, whose keys are names.
+#: Keys of a paper's file whose entries have names as keys.
 ENTRIES = ("experiments", "training", "figures", "tables", "looks", "claims")
 
 

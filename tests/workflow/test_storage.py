@@ -35,7 +35,7 @@ BY_RULE = {
     "claims": "results/quick/claims/claims.sha256",
     "pages": "results/quick/site.sha256",
 }
-"""One output of each kind of job of the tiny paper; the search of open questions reads nothing."""
+"""One output of each kind of job of the tiny paper; the search for open questions reads no file."""
 
 
 @dataclass(frozen=True)

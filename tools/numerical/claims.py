@@ -14,9 +14,9 @@ Number = mpmath.mpf
 Setting = dict[str, float | int | str]
 #: Relative error of a closed form in floats.
 ROUNDING = 1e-13
-#: Where the slope at a root is taken, relative.
+#: Relative step at a root for the slope.
 BESIDE = mpmath.mpf(10) ** -15
-#: What is smaller is not compared: references are sums of terms that cancel, in windows.
+#: Value below which numbers are not compared: references are sums of terms that cancel, in windows.
 TOLD = mpmath.mpf(10) ** -50
 
 

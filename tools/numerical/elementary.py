@@ -119,7 +119,7 @@ LAWS = {
         {m: mpf(0.25), m + 1: mpf(0.5), m + 2: mpf(0.25)},
     ),
 }
-"""A population and its law, by the size of it."""
+"""Population and its law, by its size."""
 
 
 def _inverse_moments(law: str, others: int) -> Number:

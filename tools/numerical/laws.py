@@ -11,7 +11,7 @@ import mpmath
 from numerical.claims import Number
 
 Law = dict[int, Number]
-#: Digits of the largest probability below which windows end.
+#: Digits below the largest probability at which windows end.
 NEGLIGIBLE = 70
 
 

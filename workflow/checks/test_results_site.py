@@ -21,7 +21,7 @@ RESULTS = Path(os.environ["RESULTS"])
 PAGES = [RESULTS / "index.html", *sorted((RESULTS / "pages").rglob("*.html"))]
 WIDTHS = (1400, 800, 420)
 SHEET = (1031, 702)
-"""A4 lying, in CSS pixels, within the margins of a print."""
+"""Printable size of A4 in landscape format, in CSS pixels."""
 
 
 class Read(HTMLParser):

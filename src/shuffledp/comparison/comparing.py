@@ -23,12 +23,12 @@ from shuffledp.protocols.base import Cost, ProtocolBase, Trust
 from shuffledp.protocols.registry import available, get
 from shuffledp.tasks import Floats, Vectors
 
-#: From the sharpest to the one that a paper printed.
+#: Accountings, from the sharpest bound to the bound that a paper printed.
 ACCOUNTINGS = ("exact", "corrected", "simplified", "printed")
-#: Two-sided quantile of 95 % of a normal variable.
+#: Normal quantile of two-sided 95 % intervals.
 TWO_SIDED = 1.959963984540054
-#: Repeats that take the place of a missing closed form; messages of all repeats that may be simulated one by one, and
-#: numbers in them, where messages are vectors.
+#: Number of repeats in place of a missing closed form, and the largest number of messages of all repeats, and of
+#: numbers in vectors, that are simulated one by one.
 REPEATS, MOST_MESSAGES, MOST_NUMBERS = 20, 2_000_000, 20_000_000
 
 #: Options that limit the messages of a user.

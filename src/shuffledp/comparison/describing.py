@@ -24,7 +24,7 @@ from shuffledp.outputs import printable
 if TYPE_CHECKING:
     from shuffledp.comparison.registry_record import Described
 
-#: Options of the budget, which a deployed system brings along.
+#: Options of the budget, which a deployed system already has.
 _BUDGET = {"eps": "'--eps' / '--epsilon'", "delta": "'--delta'"}
 
 

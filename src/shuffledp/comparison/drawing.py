@@ -27,7 +27,7 @@ LOOKS: dict[Trust, tuple[str, str, str]] = {
 }
 SUFFIXES = (".html", ".pdf", ".png", ".svg")
 TITLE = "Expected error against communication"
-#: Letters of a line of the title: longer ones are cut off.
+#: Largest number of letters of a line of the title; longer lines are cut off.
 WIDEST = 100
 
 

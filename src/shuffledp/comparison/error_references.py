@@ -12,9 +12,9 @@ from shuffledp.protocols.base import ProtocolBase
 from shuffledp.protocols.registry import get
 from shuffledp.tasks import Floats, Frequency, Participants, Sets, Summation, Vectors
 
-#: From this part of the error of an answer without data on, an error is no better.
+#: Share of the error of an answer without data from which an error counts as no better.
 NO_BETTER = 0.99
-#: Part of the squared shares that equal shares may be off by rounding.
+#: Relative difference of squared shares that rounding may cause for equal shares.
 _ROUNDING = 1e-12
 
 

@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
 #: Meaning of the labels of a guarantee that a recommended row may have.
 GUARANTEES = {"exact": "exact (delta of the worst case)", "upper": "upper (a proven bound on delta)"}
-#: Multiples of eps that are tried where no protocol fits, and the number of protocols that are tried.
+#: Multiples of eps that are tried if no protocol fits, and the number of tried protocols.
 _FACTORS, _TRIED = (1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0), 4
-#: Trust models in the order in which a recommendation takes them: a curator is the last resort.
+#: Trust models in the order of preference; a curator is the last.
 ORDER: tuple[Trust, ...] = ("shuffler", "shuffler_adds", "secure_sum", "local", "central")
 
 
-#: Numbers of a row that its recommendation has under the same name.
+#: Fields of a row that its recommendation has under the same name.
 _COPIED = (
     "protocol",
     "trust",

@@ -20,7 +20,7 @@ from shuffledp.comparison.setting import Setting
 from shuffledp.populations import Fixed
 from shuffledp.protocols.base import Cost, ProtocolBase, Trust
 
-#: The registry's name of the model, by whom users trust.
+#: Name of each trust model in the registry.
 MODELS: Mapping[Trust, str] = {
     "shuffler": "Shuffle",
     "shuffler_adds": "Shuffle",
@@ -53,7 +53,7 @@ class Open:
     value: str
 
 
-#: Description of a deployment as far as it is known of all.
+#: Fields of a deployment that are the same for all deployments.
 BASIC: Mapping[str, Any] = {
     "name": Open(""),
     "data_curators": [{"data_curator_name": Open(""), "data_curator_type": Open("Industry")}],

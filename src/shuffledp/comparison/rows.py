@@ -17,7 +17,7 @@ from shuffledp.protocols.base import Trust
 
 Status = Literal["ok", "infeasible", "failed"]
 
-#: Whom users trust, in the order in which a comparison shows it.
+#: Description of each trust model, in the order of a comparison.
 TRUST: dict[Trust, str] = {
     "shuffler": "a shuffler that permutes",
     "shuffler_adds": "a shuffler that adds or samples",
@@ -27,7 +27,7 @@ TRUST: dict[Trust, str] = {
 }
 #: Reason of a row whose error is hardly below the error of an answer without data.
 IDLE = "No better than an answer without data."
-#: Characters of a line, and of the longest name.
+#: Number of characters of a line, and of the longest name.
 WIDTH, LONGEST = 120, 30
 
 
@@ -38,7 +38,7 @@ ERROR_OF = {
     "sets": ("the share of an item's holders, averaged over the items", "one share"),
     "vectors": ("one coordinate of the mean, averaged over the coordinates", "one coordinate"),
 }
-#: Noise of a trusted curator that errors are compared with.
+#: Noise of a trusted curator with which errors are compared.
 FLOOR = {
     "frequency": "Laplace noise",
     "summation": "Laplace noise",
@@ -47,7 +47,7 @@ FLOOR = {
 }
 
 
-#: Power of a step of the sum that the numbers of a row are multiplied by, if they are errors in levels.
+#: Power of the step of a sum that converts the numbers of a row from levels into the units of the data.
 _POWERS = {
     "mse": 2,
     "half_width": 1,
@@ -122,7 +122,7 @@ class Compared:
     poisoning_errors : float
         ``poisoning_gain`` in standard errors of the count or of the sum.
     enforced : str
-        What must be enforced to bound the gain of fake users.
+        Rule that the shuffler must enforce to bound the gain of fake users.
     colluding : float
         Share of the users for the following fields, in (0, 1).
     eps_colluding, eps_dropped : float

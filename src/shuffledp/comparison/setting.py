@@ -39,7 +39,7 @@ from shuffledp.tasks import (
 )
 from shuffledp.userdata.counting import MOST_COUNTERS
 
-#: Numbers of raw inputs that are made at once.
+#: Number of raw inputs that are created together.
 _TOGETHER = 1 << 21
 
 
@@ -107,9 +107,9 @@ def _along_axes(task: Vectors, n: Ints, counts: Ints) -> VectorParticipants:
 
 #: Share of the users that hold the frequent value.
 HEAVY_SHARE = 0.1
-#: Numbers of participants at which an expectation over a random number of them is evaluated.
+#: Number of nodes of an expectation over a random number of participants.
 NODES = 16
-#: Memory that a comparison takes per value, or item, and number of participants.
+#: Bytes of memory of a comparison per value or item, and per number of participants.
 BYTES = 100
 
 
@@ -118,8 +118,8 @@ class Setting:
     """Setting for which every protocol of a comparison is calibrated; `assumed` is True without data.
 
     `task` is frequencies, one sum, sets of one privacy level, or vectors. `shares`, (V,), are the shares of the users
-    that hold each value, each item, or the unit vector along each axis; they sum to 1, shares of items to the size of a
-    set.
+    that hold each value, each item, or the unit vector along each axis. Shares of items sum to the size of a set, all
+    other shares to 1.
     """
 
     population: Population

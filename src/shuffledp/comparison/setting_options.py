@@ -138,7 +138,7 @@ def with_setting(command: Command, *, required: tuple[str, ...] = ("eps", "delta
     return with_batch(_with(_TASK, command), required=required)
 
 
-#: Option of the largest number of a sum of integers.
+#: Option for the largest number of a sum of integers.
 with_max_value = click.option("--max-value", type=INTEGER, help="Largest number N of 0..N (summation).")
 
 

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame
 
-#: Simulated batches that take the place of a missing closed form of the error.
+#: Number of simulated batches in place of a missing closed form of the error.
 _REPEATS = 200
-#: Estimates that a printed table has.
+#: Largest number of estimates in a printed table.
 _SHOWN = 20
 
 

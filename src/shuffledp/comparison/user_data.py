@@ -17,7 +17,7 @@ from shuffledp.userdata.reading import Progress, is_file
 from shuffledp.userdata.sets import collect_sets, group_sets
 
 Asked = TypeVar("Asked", bound=SettingOptions)
-#: Numbers found in a column up to which they are taken as categories.
+#: Number of different numbers in a column up to which they are treated as categories.
 _MOST_NUMBERS = 1_000
 
 

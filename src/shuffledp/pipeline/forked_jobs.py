@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
-#: Keeps `multiprocessing` from looking for the end of a process in two threads at once: one of them would not find it.
+#: Lock that prevents two threads of `multiprocessing` from waiting for the same process: only one would see its end.
 _LOCK = threading.Lock()
 
 

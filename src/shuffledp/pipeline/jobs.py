@@ -32,11 +32,11 @@ MAIN = "SHUFFLEDP_MAIN_PROCESS"
 FILES = "SHUFFLEDP_FILES"
 """Environment variable with the folder of the files of jobs, relative to the folder of the run."""
 BEAT_SECONDS = 2.0
-"""Seconds between two signs of life of the main process for jobs of other machines."""
+"""Seconds between two signs of life of the main process for jobs on other machines."""
 FRESH_SECONDS = 2 * BEAT_SECONDS
-"""A job of another machine publishes only if it has seen such a sign this recently; otherwise it waits for one."""
+"""Largest age of the last sign of life at which a job on another machine publishes; otherwise the job waits."""
 SILENT_SECONDS = 120.0
-"""Without a sign for so long it ends itself: a file server may be away for a while."""
+"""Seconds without a sign of life after which a job ends itself: a file server may be unavailable for a while."""
 _POLL_SECONDS = 0.5
 _run_folder = Path()
 

@@ -16,7 +16,7 @@ _UNPRINTED = (
     *("Removing local copy of storage file:", "Finished upload.", "Finished download."),
 )
 _STORED = " (send to storage)"
-#: Time left up to which it is printed in seconds.
+#: Remaining seconds up to which the remaining time is printed in seconds.
 _SHORT = 90
 
 

@@ -1,7 +1,8 @@
 """Removal of damaged files, only in places where the pipeline publishes files.
 
 A checksum list belongs to the pipeline if it is in a place where the pipeline publishes one. A listed file belongs to
-the pipeline if it is part of that bundle. Other files are never removed, whatever a list contains or a link refers to.
+the pipeline if it is part of that bundle. Other files are never removed, for any content of a list and any target of a
+link.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 LONGEST = 1_000_000
-"""Characters of a file at most."""
+"""Largest number of characters of a file."""
 
 
 class YamlError(ValueError):
@@ -50,7 +50,7 @@ for _each in (_Loader, _QuickLoader):
     _each.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _named_mapping)
 
 
-#: Errors of the loaders: of the 31st of February, of a text without the form of its tag, of a text that is no YAML.
+#: Errors of the loaders: for a date such as February 31, a text without the form of its tag, or a text that is no YAML.
 _FAILURES = (ValueError, LookupError, AttributeError, yaml.YAMLError)
 
 

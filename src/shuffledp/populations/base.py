@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from shuffledp.numerics.windows import Window
 
-#: Default mass outside a probability window, on either side.
+#: Default mass outside of a probability window, on either side.
 DEFAULT_TAIL = 1e-30
 
 TailConvention = Literal["variance_proxy", "printed"]

@@ -7,7 +7,7 @@ from scipy.special import hyp2f1, logsumexp
 
 from shuffledp.tasks import Ints
 
-#: Differences and sums of two group elements fit into an int64 below this.
+#: Group order up to which differences and sums of two group elements fit into an int64.
 LARGEST_GROUP = 2**62
 
 

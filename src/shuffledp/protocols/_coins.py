@@ -6,7 +6,7 @@ import numpy as np
 
 from shuffledp.tasks import Floats
 
-#: Coins that are flipped at once.
+#: Number of coins that are flipped together.
 _COINS = 2**22
 
 

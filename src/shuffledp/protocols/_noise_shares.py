@@ -18,9 +18,9 @@ from shuffledp.tasks import Floats, Ints
 #: Law of the clusters of a noise, and their rates.
 ClientNoise = tuple[dict[str, Any], list[ClusterRate]]
 
-#: Largest exponent that is taken; no tilt that matters comes near.
+#: Largest exponent; relevant tilts are far below.
 _LARGE = 700.0
-#: Most numbers whose probabilities are computed one by one.
+#: Largest number of probabilities that are computed one by one.
 _MOST_NUMBERS = 20_000
 
 

@@ -7,11 +7,11 @@ import numpy as np
 from shuffledp.tasks import Floats, Ints
 
 ENUMERATED = 512
-"""With no more slots, or no more users, than this the law of the number of filled slots is enumerated."""
+"""Number of slots or users up to which the law of the number of filled slots is enumerated."""
 
 
 _AT_ONCE = 1 << 22
-"""Users, or slots, of which a draw of the number of filled slots holds no more in memory."""
+"""Largest number of users or slots in memory in a draw of the number of filled slots."""
 
 
 def filled(users: int, slots: int, rng: np.random.Generator) -> int:

@@ -11,11 +11,12 @@ from shuffledp.populations import Law, Population
 from shuffledp.protocols._requests import MIXED, MIXED_BOUND, PlannedUsers
 from shuffledp.tasks import Budget
 
-#: Relative tolerance of the planned number; below this number delta is adjusted as well, as a user more matters.
+#: Relative tolerance of the planned number; below the second number delta is also adjusted, because each user matters
+#: more.
 _TOLERANCE, _FEW = 5e-4, 30
-#: A number of users is far below another one from this factor on.
+#: Factor from which a number of users is far below another number.
 _FAR = 4
-#: A mean so little below its target, in logs, is good enough.
+#: Distance of a mean below its target, in logs, that is small enough.
 _CLOSE = 0.01
 #: Tolerance of the log of the adjusted delta, and the limits of the adjustment.
 _XTOL, _LEAST_PART, _MOST_DELTA = 0.1, 1e-6, 0.999

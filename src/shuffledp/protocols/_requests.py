@@ -151,7 +151,7 @@ def from_request(fit: Callable[..., T]) -> Callable[..., T]:
     return checked_request(calibrate)
 
 
-#: Numbers of users up to the planned one that a coarse profile tells apart.
+#: Number of different numbers of users that a coarse profile distinguishes, up to the planned number.
 _PARTS = 16
 _SOURCE = "mean over the number of users"
 
@@ -162,7 +162,7 @@ ANNOUNCED = "parameters are chosen for the number of users that take part, and d
 
 @dataclass(frozen=True)
 class PlannedUsers(ProtocolBase):
-    """Protocol for a random number of users too, calibrated for a planned number ``n_users`` or the announced number.
+    """Protocol for any law of the number of users, calibrated for a planned number ``n_users`` or the announced number.
 
     Both numbers include user 1. ``calibrate`` is written for a :class:`Fixed` population unless parameters follow the
     announcement. ``population`` is the law of the number of *other* users if it is random, and ``treatment`` describes
@@ -173,15 +173,14 @@ class PlannedUsers(ProtocolBase):
     treatment: str = field(default="", kw_only=True)
 
     follows_announcement: ClassVar[bool] = False
-    """True if the number of users is announced and `refine` uses it, so that no number is planned for."""
+    """True if the number of users is announced and `refine` uses it, so that no number is planned."""
     noise_shares: ClassVar[bool] = False
     """True if users send shares of one noise, so that no guarantee holds for fewer users than planned."""
     mixed_under: ClassVar[tuple[str, ...]] = ("exact",)
-    """Accountings under which delta is averaged; under the others there is a formula for one number at a time."""
+    """Accountings under which delta is averaged; other accountings have a formula for one number of users."""
     few_numbers: ClassVar[bool] = False
-    """Whether delta takes too long to average over every number of users. Then delta includes the probability of fewer
-    users than planned, and a profile rounds the number of users down to one of a few.
-    """
+    """True if an average of delta over every number of users takes too long. Then delta includes the probability of
+    fewer users than planned, and a profile rounds the number of users down to one of a few numbers."""
 
     @property
     def guarantee(self) -> Guarantee:

@@ -216,9 +216,9 @@ class NonAdaptiveSchedule(OneReport):
     ) -> Self:
         """Find the number of dummies with the smallest expected error for two values, and the largest local budget.
 
-        ``dummies`` fixes the number instead. The search tries ``k = 0, h, 2h, ..`` up to the number of potential users,
-        where ``h`` is its square root, or a ten-thousandth of the number above 1e8 users; ``k = 0`` is Theorems 1 and 2
-        (reading note RP-N9).
+        ``dummies`` fixes the number instead. The search tries ``k = 0, h, 2h, ..`` up to the number of potential users.
+        The step ``h`` is the square root of this number, or a ten-thousandth of the number above 1e8 users. ``k = 0``
+        is Theorems 1 and 2 (reading note RP-N9).
         """
         return cls._amplified(task, law, eps, delta, accounting, dummies)
 

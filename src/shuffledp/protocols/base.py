@@ -166,7 +166,7 @@ class ProtocolBase(metaclass=ABCMeta):
             cls.accountings = tuple(cls.guarantees)
 
     name: ClassVar[str]
-    """Unique within its task; equal to the file's name for built-ins."""
+    """Name, unique within its task; equal to the file's name for built-ins."""
     task_kind: ClassVar[TaskKind]
     label: ClassVar[str]
     """Name in legends."""
@@ -176,26 +176,25 @@ class ProtocolBase(metaclass=ABCMeta):
     relies_on: ClassVar[Reliance] = "not stated"
     """Other users who must be honest, besides the trusted party, see `shuffledp.guarantees`."""
     poisoning: ClassVar[Enforced] = "unknown"
-    """What bounds the gain of fake users, see `shuffledp.guarantees`; other than ``unknown`` with
-    ``gain_per_fake``."""
+    """Bound on the gain of fake users, see `shuffledp.guarantees`; not ``unknown`` with ``gain_per_fake``."""
     accountings: ClassVar[tuple[str, ...]] = ("printed",)
     """Accountings that ``calibrate`` accepts, by default the keys of ``guarantees``; others are neither run nor drawn.
     """
     reduction: ClassVar[str] = "own"
     guarantees: ClassVar[Mapping[str, Standing]] = {}
-    """Guarantee of the claim under each accounting; for all of ``accountings``, or for none."""
+    """Guarantee of the claim under each accounting, for all ``accountings`` or for none."""
     streamable: ClassVar[bool] = True
     """True if the aggregate is additive over chunks of users."""
     neighbours: ClassVar[tuple[Neighbours, ...]] = ("replace_one",)
-    """Neighbouring relations of the guarantee; a budget for another one cannot be met."""
+    """Neighboring relations of the guarantee; a budget for another relation is infeasible."""
     multi_level: ClassVar[bool] = False
-    """True if a budget may hold several privacy levels."""
+    """True if a budget may have several privacy levels."""
 
     reported: ClassVar[tuple[str, ...]] = ()
-    """Attributes that ``parameters`` returns, such as ``"plan.blankets"``; if empty, every numeric field."""
+    """Attributes that ``parameters`` returns, such as ``"plan.blankets"``; if empty, all numeric fields."""
 
     no_client: ClassVar[str] = "None is written for it."
-    """Reason why `client` raises, a sentence."""
+    """Sentence with the reason why `client` raises an error."""
 
     @property
     def biased(self) -> bool:

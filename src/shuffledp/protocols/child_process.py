@@ -22,7 +22,7 @@ from types import FunctionType
 from typing import Any
 
 SECONDS = 60.0
-"""Time that a call of a method, an import, or a protocol of a comparison may take."""
+"""Seconds that a call of a method, an import, or a protocol of a comparison may take."""
 _TICK = 0.1
 _LENGTH = 256
 #: File in which a child notes its running method; None in every other process.

@@ -27,7 +27,7 @@ from shuffledp.tasks import TASK_KINDS
 
 HERE = Path(__file__).resolve().parent
 IMPORT_SECONDS = SECONDS
-"""Time that importing a file of the user's own may take while a configuration is read."""
+"""Seconds that an import of a user's file may take while a configuration is read."""
 
 
 class UnknownProtocol(ValueError):  # noqa: N818  (names what is wrong, as Infeasible does)
@@ -52,7 +52,7 @@ def _built_in(task_kind: str) -> tuple[str, ...]:
     return tuple(sorted(p.stem for p in (HERE / task_kind).glob("[a-z]*.py")))
 
 
-#: Usual names of protocols that are called otherwise here.
+#: Usual names of protocols that have other names here.
 SYNONYMS = {
     **dict.fromkeys(("krr", "k_rr", "rr", "randomized_response"), "grr_blanket"),
     **dict.fromkeys(("olh", "lh", "local_hashing"), "solh"),
@@ -217,7 +217,7 @@ def _only_protocol(module: ModuleType, name: str) -> Any:
     return matching[0]
 
 
-#: Checked classes: a configuration may name the same class a thousand times.
+#: Classes that are already checked: a configuration may name the same class a thousand times.
 _FOLLOWING: WeakSet[type] = WeakSet()
 
 

@@ -330,7 +330,7 @@ TEMPLATES: Mapping[str, str] = {
     "vectors": _HEAD + _VECTORS,
     "amplified": _AMPLIFIED,
 }
-"""A local class per task and an amplified one for frequencies; ``$id``, ``$name`` and ``$title`` are replaced."""
+"""A local class per task and an amplified class for frequencies; ``$id``, ``$name`` and ``$title`` are replaced."""
 
 _YAML = """# yaml-language-server: $schema=../schema/baselines.json
 task: $task                    # joins every experiment of this task

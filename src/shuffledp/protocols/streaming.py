@@ -14,7 +14,7 @@ from shuffledp.tasks import Array, Public, Users
 if TYPE_CHECKING:
     from shuffledp.protocols.base import Cost, ProtocolBase
 
-#: Numbers that the messages of a part may be: 32 MiB, and some times that while they are drawn.
+#: Largest number of numbers in the messages of a part: 32 MiB, and several times this memory during the draw.
 _NUMBERS = 1 << 22
 #: Bits per number for messages of more than 64 bits, as rows of bits are stored in bytes.
 _BITS = 16

@@ -29,11 +29,11 @@ from shuffledp.userdata.reading import (
     text_of,
 )
 
-#: Different values that are kept where the domain is not given; one that is larger needs a hash or a coarser column.
+#: Largest number of different values without a given domain; for more, users need a hash or a coarser column.
 MOST_VALUES = 1_000_000
-#: Values or levels of a domain that is given: a counter of each is held.
+#: Largest number of values or levels of a given domain: each has a counter in memory.
 MOST_COUNTERS = 10_000_000
-#: Distance from a level, in levels, up to which a number is that level: decimals are no floating point numbers.
+#: Distance from a level, in levels, up to which a number equals the level: decimals are no floating point numbers.
 _SAME = 1e-6
 
 #: Value of a user with several rows.

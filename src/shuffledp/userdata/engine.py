@@ -23,18 +23,18 @@ from shuffledp.userdata.reading import NAMED, Faults, place_of, text_of
 
 #: Memory of DuckDB if none is given.
 MEMORY = "1GB"
-#: Values that are fetched at once.
+#: Number of values that are fetched together.
 _FETCHED = 16_384
-#: Different bad values whose rows are looked up.
+#: Largest number of different bad values whose rows are looked up.
 _LOOKED_UP = 1_000
 #: Seconds between two calls with the finished share of a query.
 _PATIENCE = 1.0
-#: What `str.strip` removes.
+#: Characters that `str.strip` removes.
 BLANKS = "".join(chr(i) for i in range(0x3001) if chr(i).isspace())
 _WIDTHS = re.compile(r"Expected Number of Columns: (\d+) Found: (\d+)")
 _KEY = re.compile(r"([^/=]+)=([^/]*)")
 _MARKS = ",;\t|"
-#: Place of the options about damaged lines within the expression of CSV files.
+#: Placeholder of the options about damaged lines in the expression for CSV files.
 _REJECTS = "/*rejects*/"
 Percent = Callable[[float], None]
 """Function called about once per second with the finished percentage of a query."""

@@ -21,9 +21,9 @@ _FORMATS = {
     **dict.fromkeys((".jsonl", ".ndjson"), "json"),
 }
 _NAMES = {"csv": "CSV file", "parquet": "Parquet file", "json": "file of JSON lines"}
-#: Suffixes of packed files that are read.
+#: Suffixes of the accepted packed files.
 PACKINGS = (".gz", ".zst")
-#: Bytes of one plain CSV file up to which the reader of the standard library names the line of every bad row.
+#: Bytes of one plain CSV file up to which the standard library's reader names the line of every bad row.
 SMALL = 16 << 20
 
 

@@ -10,9 +10,9 @@ from shuffledp.userdata.engine import Table, missing, quoted, trimmed
 from shuffledp.userdata.files import address
 from shuffledp.userdata.reading import Faults, text_of
 
-#: Hexadecimal digits of a hash that are compared: they fit into 63 bits.
+#: Number of compared hexadecimal digits of a hash: they fit into 63 bits.
 _DIGITS = 15
-#: Numbers of one row are clipped to it before a sum per user.
+#: Largest absolute number of a row before a sum per user; larger numbers are clipped.
 _LARGEST = "1e15"
 
 

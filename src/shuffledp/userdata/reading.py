@@ -26,13 +26,13 @@ from shuffledp.userdata.files import address, is_small
 
 #: Rows of a block of a data frame.
 BLOCK = 16_384
-#: Rows of a block of a CSV file: few enough that its lists are freed before Python's collector moves them to its older
-#: generations, and that a wide file takes little memory.
+#: Rows of a block of a CSV file. The number is small, so that the block's lists are freed before Python's collector
+#: moves them to its older generations, and a wide file takes little memory.
 LINES = 512
-#: Bad rows that are named; the others are counted.
+#: Number of bad rows that are named; further bad rows are only counted.
 NAMED = 5
 
-#: Columns that a message lists, and letters that it shows of a name.
+#: Largest number of columns in a message, and of letters of a name.
 MOST_NAMES, MOST_LETTERS = 20, 60
 
 #: First bytes of packed files.
@@ -43,7 +43,7 @@ _BREAK = re.compile("\r\n|\r|\n")
 Cells: TypeAlias = list[str] | NDArray[Any]
 """Cells of some rows: stripped texts, or an array of integers or floats."""
 Place: TypeAlias = tuple[str, str, int | None]
-"""File, "line" or "row", and its number; an empty file for records in memory, None where there is no number."""
+"""File, "line" or "row", and its number; an empty file name for records in memory, None without a number."""
 Progress = Callable[[int], None]
 """Function called after each block with the number of rows read."""
 

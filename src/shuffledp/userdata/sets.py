@@ -27,7 +27,7 @@ from shuffledp.userdata.files import address
 from shuffledp.userdata.per_user import kept_rows
 from shuffledp.userdata.reading import Faults, Progress, blocks, faults_of, is_file, lists, text_of
 
-#: Entries of all sets that are held.
+#: Largest number of entries of all sets in memory.
 MOST_ENTRIES = 100_000_000
 
 

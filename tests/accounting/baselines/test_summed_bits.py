@@ -1,4 +1,4 @@
-"""Two sums of randomized bits: the bound exceeds delta of every data set, and hardly exceeds the worst one."""
+"""Two sums of randomized bits: the bound is above delta of every data set, but hardly above the largest delta."""
 
 import math
 from itertools import pairwise

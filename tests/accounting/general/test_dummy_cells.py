@@ -12,7 +12,7 @@ from shuffledp.accounting import dummy_cells_delta, dummy_cells_epsilon, dummy_c
 from shuffledp.accounting.general import dummy_cells
 from shuffledp.accounting.general.dummy_cells import groups_delta, groups_epsilon
 
-#: What one device sends in a day, and the dummies of a million devices in a cell.
+#: Messages of one device per day, and dummies of a million devices per cell.
 SENT, MEAN, DELTA = 18, 1245.12, 1e-10
 
 

@@ -13,12 +13,12 @@ from shuffledp.accounting.general.gaussian import log_gaussian_delta
 from shuffledp.accounting.general.shuffled_batches import _OMITTED, WAYS, _Clones, _epochs
 
 DELTA, STEPS = 1e-8, 1000
-#: sigma, epochs: lower bound, upper bound, known permutation.
+#: By sigma and epochs: lower bound, upper bound, known permutation.
 TABLE = {
     (1.0, 1): (5.1064, 5.6395, 5.7761),
     (2.0, 5): (0.3390, 0.7040, 6.5427),
 }
-#: sigma, steps, eps: pair both ways, clones both ways, Gaussian.
+#: By sigma, steps and eps: pair in both directions, clones in both directions, Gaussian.
 FEW = {
     (1.0, 2, 0.5): (0.221269, 0.205111, 0.232241, 0.231598, 0.238422),
     (2.0, 4, 0.5): (0.017451, 0.007710, 0.032440, 0.031910, 0.052440),

@@ -17,7 +17,7 @@ from shuffledp.accounting.summation.coarse_losses import (
 )
 from shuffledp.accounting.summation.coarse_noise import all_pairs, certify
 
-#: Wide enough that blocks have several cells.
+#: Design wide enough for blocks of several cells.
 DESIGN = CoarseDesign(3, 3.6, (6.0, 9.0, 6.0), (4.0, 3.0, 5.0), 4.0, 1e-3)
 PRECISION = Precision(100, 1e-6, 1e-9)
 PAIRS = all_pairs(3)

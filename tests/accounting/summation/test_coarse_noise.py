@@ -29,7 +29,7 @@ from shuffledp.accounting.summation.coarse_losses import (
 )
 from shuffledp.accounting.summation.coarse_noise import all_pairs, bounds, certify, pair_draws
 
-#: So fine that what rounding of losses adds is below 1e-9.
+#: Precision at which rounding of losses adds less than 1e-9.
 FINEST = Precision(4000, 1e-11, 1e-14)
 SMALL = {
     1: CoarseDesign(1, 1.5, (4.0,), (2.0,), 2.0, 1e-2),
@@ -37,7 +37,7 @@ SMALL = {
     3: CoarseDesign(3, 3.0, (1.0, 0.7, 2.5), (1.0, 1.0, 1.0), 4.0, 1e-1),
     4: CoarseDesign(4, 5.0, (0.3, 0.3, 0.3, 0.6), (0.6, 0.6, 0.6, 0.6), 5.5, 1e-1),
 }
-#: Counts of each message that are told apart, in the order 1..D, -D; wrapping adds less than 1e-10.
+#: Numbers of distinguished counts of each message, in the order 1..D, -D; wrapping adds less than 1e-10.
 BOX = {1: (128, 128), 2: (80, 80, 80), 3: (64, 24, 40, 48), 4: (60, 11, 11, 15, 21)}
 
 

@@ -28,7 +28,7 @@ from shuffledp.accounting.summation.coarse_search import (
 from shuffledp.accounting.summation.coarse_shipped import ShippedCoarse
 
 SETTING = (1.0, 1e-6, 0.9)
-#: Messages that certified designs must not exceed, by D.
+#: Largest number of messages of certified designs, by D.
 MOST = {1: 450, 2: 790, 3: 1230, 5: 2120, 10: 5000, 15: 8100, 20: 11800, 32: 20900, 64: 48200, 100: 89800}
 
 

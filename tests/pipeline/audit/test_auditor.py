@@ -25,16 +25,16 @@ from shuffledp.tasks import TASK_KINDS, Budget, Frequency, Public, Sets, Summati
 PLUGINS = Path(__file__).resolve().parents[2] / "protocols/plugins"
 PROTOCOLS = protocols()
 IDS = [f"{p.task_kind}-{p.name}" for p in PROTOCOLS]
-#: Per protocol: calibrations of the sample, draws until one is enumerated, and runs of its messages.
+#: Per protocol: calibrations of the sample, draws until a setting is enumerated, and runs of its messages.
 SAMPLE, DRAWS, RUNS = 4, 60, 600
 VIEWS_OF = {kind: "set_views.py" if kind == "sets" else f"{kind}.py" for kind in TASK_KINDS}
-#: Where they begin, of protocols with settings before that have hundreds of pairs of data sets.
+#: First sampled setting of protocols whose earlier settings have hundreds of pairs of data sets.
 FIRST = {"real_sum": 3, "sparse_sum": 14, "separate": 2}
 
 
-#: A test at this level rejects a right law once in ten thousand times.
+#: Level of a test that rejects a right law once in ten thousand times.
 LEVEL = 5e-5
-#: Users and messages of one run up to which a setting is compared.
+#: Largest number of users, and of messages of one run, for which a setting is compared.
 MOST_USERS, MOST_MESSAGES = 100, 5000
 
 

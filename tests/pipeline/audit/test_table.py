@@ -49,7 +49,7 @@ IDS = [f"{p.task_kind}-{p.name}" for p in PROTOCOLS]
 SEED, RUNS = 3, 60
 
 
-#: Whose first setting has 700 pairs of data sets with thousands of outcomes each.
+#: Other seeds for protocols whose first setting has 700 pairs of data sets with thousands of outcomes each.
 OTHER_SEED = {"sparse_sum": 9}
 
 
@@ -69,7 +69,7 @@ def test_every_protocol_is_looked_at_and_none_is_flagged(protocol):
 
 @pytest.mark.parametrize("protocol", PROTOCOLS, ids=IDS)
 def test_what_is_found_at_any_scale_is_not_above_the_law_of_all_that_is_seen(protocol):
-    """Both follow from the messages, and agree if both are exact. Views that merge outcomes are omitted."""
+    """Both deltas follow from the messages, and are equal if both are exact. Views that merge outcomes are omitted."""
     for number in range(2):
         setting = random_setting(protocol, np.random.default_rng([SEED, number]))
         if setting.population.mean > 60:

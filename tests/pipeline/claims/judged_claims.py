@@ -18,7 +18,7 @@ from shuffledp.pipeline.claims.verdict_rows import rows
 
 Verdicts = dict[tuple[str, str], dict[str, str]]
 Planted = Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]]
-"""By experiment: the grid, and by method a constant or a function of accounting and point."""
+"""By experiment, the grid, and by method a constant or a function of accounting and point."""
 
 
 @dataclass(frozen=True)

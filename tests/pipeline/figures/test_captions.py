@@ -353,7 +353,7 @@ def test_a_template_without_a_finding_is_named_with_the_line(tmp_path, text, mes
 
 # -- the captions that ship ----------------------------------------------------------------------------------------
 
-#: Digits that are no result: references, settings (``name = number``), formulas, identifiers.
+#: Digits that are no results: references, settings (``name = number``), formulas, identifiers.
 ALLOWED = [
     r"(?:Figure|Table|Theorem|Section|Corollary)s? [0-9][0-9a-z.]*(?:(?:,| and| to) [0-9][0-9a-z.]*)*",
     r"[Ee]quation \([0-9]+\)",
@@ -362,7 +362,7 @@ ALLOWED = [
     r"\b[A-Za-z_]+[0-9]+\b",
     r"\bsqrt\([0-9]\)|\(k - 1\)/k|1 - 1/e|1/eps\*(?:\^2)?|delta/2|log\(1/delta\)|o\(1\)|\b2C\b|\+ 1 bits",
 ]
-#: A factor in words is as much of a result as one in digits.
+#: Factors in words, which are results like factors in digits.
 WORDS = r"\b(?:two|three|four|five|six|seven|eight|nine|ten|hundred|thousand|twice)\b(?: to \w+)? (?:times|per ?cent)\b"
 
 
@@ -507,7 +507,7 @@ def claim_text(paper: str, caption: str, rows: pd.DataFrame) -> str:
 
 #: Papers and studies with errata.
 FINDINGS = [*PAPERS, "comparison"]
-#: A column of every table of claims on which its caption depends. Table 4 has the columns of Table 3.
+#: Column of each table of claims on which its caption depends. Table 4 has the columns of Table 3.
 ASKING = {
     ("random_population", "table2"): ("verdict", lambda v: "unsafe"),
     ("dump", "table2"): ("mse", lambda v: 2 * float(v)),
@@ -522,7 +522,7 @@ ASKING = {
     ("deployments", "sources"): ("status", lambda v: "incomplete"),
     **{(paper, "errata"): ("effect", lambda v: "unsafe") for paper in FINDINGS},
 }
-#: In place of what takes long to compute.
+#: Made-up results in place of slow computations.
 MADE_UP = {
     "designs": pd.DataFrame(
         {

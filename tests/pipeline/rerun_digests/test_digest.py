@@ -313,7 +313,7 @@ def test_every_kind_of_job_is_looked_at():
 METHODS = {name: start for name, start in STARTS.items() if start[0].name == "run_method.py"}
 
 
-#: Modules that functions import for rare questions: a digest has them, as a job may ask.
+#: Modules that functions import only in rare cases; a digest includes them, as a job may need them.
 IN_FUNCTIONS = {
     "shuffledp.accounting.general.clones",
     "shuffledp.accounting.general.exports",

@@ -47,7 +47,7 @@ from shuffledp.tasks import TASK_KINDS, Budget, Frequency, Participants, Public,
 
 FALSE_ALARM = 1e-6
 FEWEST = 12
-"""Expected messages in a cell of a chi-square test."""
+"""Least expected number of messages in a cell of a chi-square test."""
 
 
 @dataclass(frozen=True)
@@ -78,10 +78,10 @@ NAMES = {
     "summation": ("single_message_sum", "bit_sum", "correlated_sum", "coarse_correlated_sum", "real_sum"),
 }
 CASES = [Case(kind, name) for kind, names in NAMES.items() for name in names]
-#: Protocols that have clients of one sum, and raise for the several sums that they are for.
+#: Protocols that have clients for one sum, and raise for several sums, which are their purpose.
 SEVERAL = {("summation", "sparse_sum")}
 each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.kind}.{case.name}")
-#: More reports in ``make test-clients``.
+#: True for ``make test-clients``, which draws more reports.
 MANY = "SHUFFLEDP_MANY_REPORTS" in os.environ
 
 

@@ -61,7 +61,7 @@ def enough(protocol, cases):
     return tuple(chosen)
 
 
-#: Checks that draw from encoders by the thousand: here from one case of every protocol.
+#: Checks that draw thousands of reports from encoders, here only for one case of every protocol.
 OF_ENCODERS = (conformance.check_encoder, conformance.check_claim)
 
 

@@ -206,7 +206,7 @@ class _KnownBudgets:
         return True if at > 0 and most[at - 1] >= eps_local else None
 
     def add(self, index: int, eps_local: float, affordable: bool) -> None:
-        """Record whether A(index) is at least `eps_local`. Call it only after :meth:`affords` returned None."""
+        """Record whether A(index) is at least `eps_local`. Call this method only if :meth:`affords` returns None."""
         indices, budgets = self.enough if affordable else self.too_much
         if affordable:  # later ones that afford no more say nothing new
             first = bisect_left(indices, index)

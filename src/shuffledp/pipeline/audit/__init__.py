@@ -1,4 +1,4 @@
-"""Independent audit: calibrated protocols against the exact law of the analyzer's view, for a handful of users.
+"""Independent audit: calibrated protocols against the exact law of the analyzer's view, for a few users.
 
 The laws follow from the definition of the messages. The audit uses the calibrated parameters but no accounting, so that
 it finds errors of the accounting.

@@ -20,11 +20,11 @@ from shuffledp.protocols.base import ProtocolBase
 from shuffledp.tasks import Budget, Task
 
 SOUND = ("exact", "upper")
-"""Labels that promise that the claim is not exceeded."""
+"""Labels that promise that delta does not exceed the claim."""
 
 HOLDS = "holds"
 UNDECIDED = "undecided"
-"""The claim lies within the rounding error of what was found."""
+"""Outcome if the claim lies within the rounding error of the found delta."""
 AS_LABELED = "exceeds as labeled"
 EXCEEDS = "EXCEEDS"
 INFEASIBLE = "infeasible"
@@ -34,7 +34,7 @@ FINDINGS = (EXCEEDS, FAILED)
 """Outcomes that are defects: a sound label with too small a claim, or an error."""
 
 
-#: Probability of numbers of users that are left out without a note.
+#: Total probability of numbers of users that may be omitted without a note.
 _NEGLIGIBLE = 1e-9
 
 

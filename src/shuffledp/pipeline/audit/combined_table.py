@@ -11,7 +11,7 @@ from shuffledp.storage import verified
 from shuffledp.tasks import TASK_KINDS
 
 VIOLATION = "violation"
-"""Status of a row whose claim is labeled as sound and does not hold."""
+"""Status of a row whose claim has a sound label but does not hold."""
 
 
 class Violated(RuntimeError):  # noqa: N818  (a finding of the audit)

@@ -24,31 +24,32 @@ from scipy.stats import binom, nbinom, norm, poisson
 from shuffledp.tasks import Floats
 
 Place = tuple[int, ...]
-"""Counts, one per axis of a block."""
+"""Numbers of messages, one per axis of a block."""
 Own = Mapping[Place, float]
-"""Law of what one user adds to the counts of a block."""
+"""Law of one user's contribution to the counts of a block."""
 
 TAIL = 1e-24
-"""Mass that a law may leave out on either side; small beside every delta in use, times its rounding error."""
+"""Mass that a law may omit on either side; small compared with every delta in use, times its rounding error."""
 WIDE_TAIL = 1e-16
-"""The same of laws of several counts, whose tables would have too many cells."""
+"""Mass that a law of several counts may omit on either side, because its table would have too many cells."""
 UNIT = 2.0**-53
 """Relative error of one rounding in float64."""
 LONG_UNIT = float(np.finfo(np.longdouble).eps) / 2
-"""The same of numpy's long double; equal to `UNIT` where there is no longer one."""
+"""Relative error of one rounding in numpy's long double; equal to `UNIT` if that type has no more digits."""
 #: Largest sum of cells that round to 0.
 _TINY = 1e-290
 #: Roundings of a term and of the sum over outcomes: numpy adds up pairwise, in blocks of 128 with 8 partial sums.
 _SUMMED = 48
-#: Cells of two laws up to which their sum is added up directly, without a Fourier transform.
+#: Number of cells of two laws up to which their sum is computed directly, without a Fourier transform.
 _DIRECT = 4 * 10**9
 MOST_CELLS = 4_000_000
-"""Outcomes of one law that are held at once."""
-#: Outcomes of several factors up to which they are multiplied out; beyond it losses are added on a grid of this step.
+"""Largest number of outcomes of one law in memory."""
+#: Number of outcomes of several factors up to which the factors are multiplied out, and the step of the grid on which
+#: losses are added beyond this number.
 _MULTIPLIED = 250_000
 _GRID = 2e-4
 _MOST_GRID = 2**20
-#: Part of a step that is added to losses before they are rounded down, more than their own rounding error.
+#: Part of a step that is added to losses before they are rounded down, larger than the losses' own rounding error.
 _NUDGE = 1e-9
 
 
@@ -76,7 +77,7 @@ def largest(found: Iterable[Bounds]) -> Bounds:
 
 
 WINDOW = 2.0**-36
-"""Relative error of the probabilities of a population's window: twice the largest found in tests, or more."""
+"""Relative error of the probabilities of a population's window, at least twice the largest found in tests."""
 
 
 def averaged(parts: Sequence[tuple[float, Bounds]]) -> Bounds:
@@ -303,7 +304,7 @@ class Jumps(NamedTuple):
 
 
 Summand = tuple[float, float] | Jumps
-"""Shape and probability of stopping of a negative binomial count, or jumps."""
+"""Shape and stopping probability of a negative binomial count, or jumps."""
 
 
 def jump_chances(center: float) -> Floats:

@@ -63,9 +63,10 @@ if TYPE_CHECKING:
     from shuffledp.protocols.frequency.truncation import Truncation
 
 Noise = Callable[[Any, int], Block]
-"""Law of the noise of a calibrated protocol when n users take part."""
+"""Law of the noise of a calibrated protocol if n users take part."""
 
-#: Cells of a law with all kinds of messages; beyond it the law distinguishes two values and lumps the others together.
+#: Number of cells of a law with all kinds of messages; beyond it the law distinguishes two values and merges all
+#: others.
 _ALL_KINDS = 30_000
 
 
@@ -324,7 +325,7 @@ _SHARES: Mapping[str, Noise] = {
     ),
     "frequency.multi_expected.MultiExpected": lambda p, n: gaussian_modulo(p.group_order, p.tau, n),
 }
-"""The sum modulo q of all shares of n users, by the family of the protocol."""
+"""Sum modulo q of all shares of n users, by the family of the protocol."""
 
 
 # -- noise of a curator or of a secure sum ---------------------------------------------------------------------------

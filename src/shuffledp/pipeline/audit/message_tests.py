@@ -16,7 +16,7 @@ from shuffledp.pipeline.audit.views import Held, View
 from shuffledp.protocols.base import ProtocolBase
 from shuffledp.tasks import Public, Sets, even_sizes
 
-#: Cells of the table that is tested, about; and the least number of runs that are expected in each.
+#: Approximate number of cells of the tested table, and the least expected number of runs in each cell.
 _CELLS = 60
 _LEAST = 5.0
 

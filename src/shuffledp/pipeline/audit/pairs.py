@@ -36,9 +36,9 @@ from shuffledp.populations import Binomial, Fixed, Law, Poisson
 from shuffledp.tasks import Floats
 
 Gains = Mapping[tuple[int, int], float]
-"""Law of what user 1 adds to the first and to the second count; with its other input the two change places."""
+"""Law of user 1's contribution to the first and to the second count; the other input exchanges the counts."""
 
-#: Totals that are added up at most.
+#: Largest number of totals in a sum.
 _MOST_TOTALS = 300_000
 
 

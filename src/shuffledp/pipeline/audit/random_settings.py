@@ -129,7 +129,7 @@ _SHIFTS = (
     *("coarse_correlated_sum", "correlated_sum", "real_sum", "sparse_sum", "balls_into_bins"),
 )
 
-#: Other users up to which laws are drawn that have some probability for many different numbers.
+#: Number of other users up to which wide laws are drawn, which give many different numbers some probability.
 _MOST_WIDE = 60
 
 

@@ -27,14 +27,14 @@ from shuffledp.protocols.conformance.cases import inputs, users_of
 from shuffledp.protocols.conformance.privacy import delta_bound
 from shuffledp.tasks import Frequency, Public, Sets, Summation, Task, Users, Vectors, even_sizes
 
-#: Kinds of messages up to which each is counted by itself.
+#: Number of kinds of messages up to which each kind is counted separately.
 _KINDS = 24
-#: Messages of all runs of one setting together, about; a run without a message takes time, too.
+#: Approximate number of messages of all runs of one setting, and the cost of a run in messages.
 _MESSAGES, _RUN = 400_000, 25
 
-#: Runs that a variance has to rest on, (sum d^2)^2 / sum d^4, for a mean to be judged by it.
+#: Effective number of runs behind a variance, (sum d^2)^2 / sum d^4, from which a mean is judged.
 _RESTING = 20.0
-#: Fewer runs show nothing.
+#: Least number of runs; fewer runs can show no fault.
 _LEAST_RUNS = 60
 
 

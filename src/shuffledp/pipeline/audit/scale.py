@@ -52,4 +52,4 @@ PRESENCES: Mapping[str, Callable[..., Measured]] = {
     "frequency._curator_noise.NoisyHistogram": presence,
     "frequency.skellam.Skellam": presence,
 }
-"""The same where users are added or removed."""
+"""Description of the messages if users are added or removed, by the family of the protocol."""

@@ -50,12 +50,13 @@ if TYPE_CHECKING:
     from shuffledp.protocols.vectors.central_gaussian import CentralGaussian
 
 _SUMS = "the noise of sums, moved by user 1"
-#: Standard deviations and scales of a geometric law beyond which noise is as good as absent.
+#: Standard deviations, and scales of a geometric law, beyond which noise is negligible.
 _FAR, _FADED = 24, 80
-#: Largest number of numbers of user 1 that are compared with 0, and the difference of +1 and -1 up to which both are
+#: Largest number of inputs of user 1 that are compared with 0, and the difference of +1 and -1 up to which both are
 #: counted.
 _NUMBERS, _BAND = 3, 12
-#: Likely numbers of one noise message up to which its law is used: others hide user 1's far better than these.
+#: Likely numbers of one noise message up to which its law is used; beyond it, other users hide user 1's messages far
+#: better.
 _MOST_DRAWS = 100_000
 
 _drawn = lru_cache(32)(negative_binomials)  # the same for all numbers

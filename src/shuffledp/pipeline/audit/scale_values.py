@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from shuffledp.protocols.frequency.subset_selection import SubsetSelection
     from shuffledp.protocols.frequency.truncation import Truncation
 
-#: Standard deviations of a Gaussian that a group has to hold, for wrapping around to be as good as absent.
+#: Least size of a group, in standard deviations of a Gaussian, at which wrapping around is negligible.
 _FAR = 12
 
 

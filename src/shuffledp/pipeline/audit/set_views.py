@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from shuffledp.protocols.sets.balls_into_bins import BallsIntoBins
     from shuffledp.protocols.sets.segmented import Segmented
 
-#: Number of possible inputs of the others up to which all are enumerated; beyond it an even selection.
+#: Number of possible inputs of the others up to which all are enumerated; beyond it, evenly spaced inputs are selected.
 _MOST_OTHERS = 60
-#: Users up to which every number is enumerated, if more than planned take part.
+#: Number of users up to which every number is enumerated, if more users than planned take part.
 _MOST_USERS = 6
-#: Work for the laws of blanket messages of all items, in cells; beyond it only two items are counted.
+#: Number of cells of the laws of blanket messages of all items; beyond it only two items are counted.
 _CELLS = 150_000
 
 

@@ -53,11 +53,11 @@ if TYPE_CHECKING:
     from shuffledp.protocols.summation.split_and_mix import SplitAndMix
     from shuffledp.protocols.summation.unary_bits import UnaryBits
 
-#: Cells of the law of all shares up to which the shares themselves are enumerated, not only their sum.
+#: Number of cells of the law of all shares up to which the shares are enumerated, and not only their sum.
 _SHARES = 300_000
 #: Largest omitted mass of the law of a sum of three dimensions, and the largest mass that wraps around.
 _CENTRAL_TAIL = 1e-12
-#: Relative error of the numbers of ways to split up shares, and of the noise of one user's sum.
+#: Relative error of the number of ways to split a sum into shares, and of the noise of one user's sum.
 _LOG_GAMMA = 2.0**-44
 
 

@@ -5,7 +5,7 @@ A row compares one claim with a result that does not use its accounting. The col
 ``grid``
     A point of an experiment, against two counts of messages (`shuffledp.pipeline.audit.scale`).
 ``enumerated``
-    A random setting with a handful of users, against the law of the view (`shuffledp.pipeline.audit.auditor`).
+    A random setting with a few users, against the law of the view (`shuffledp.pipeline.audit.auditor`).
 ``sampled``, ``messages``, ``estimate``
     Simulation of such a setting (`shuffledp.pipeline.audit.sampling`): a lower bound on delta, the messages against
     the enumerated law, and the mean estimate against the truth.
@@ -57,14 +57,14 @@ HOLDS, ERRATUM, LABELED = "holds", "listed erratum", "exceeds as labeled"
 NOT_AUDITED, REFUSED = "not audited", "infeasible"
 
 LEAST_DELTA = 1e-3
-"""Random settings have at least this delta, where a handful of users show an excess."""
+"""Least delta of random settings, at which a few users can show an excess."""
 RATE = 1e-6
-"""Probability with which a bound from runs is above the truth, or a right law or estimate is rejected."""
+"""Probability that a bound from runs is above the truth, or that a right law or estimate is rejected."""
 LEVEL = 1e-7
 """p-value below which a law is rejected: p-values of large samples are not exact in the tails."""
 MEAN_LEVEL = 1e-9
-"""The same of a mean estimate, whose errors may be skewed."""
-#: Random settings that are drawn of a protocol, feasible ones of an accounting per setting that is wanted, other users.
+"""p-value below which a mean estimate is rejected, whose errors may be skewed."""
+#: Largest number of drawn settings of a protocol, of tries per feasible setting of an accounting, and of other users.
 _DRAWS, _TRIES, _MOST_OTHERS = 200, 3, 400
 #: Rounding of bounds to the digits of the table.
 _SIDES = {"found_delta": ROUND_FLOOR, "error": ROUND_CEILING}

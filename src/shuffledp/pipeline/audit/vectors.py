@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from shuffledp.protocols.vectors.random_checkin import RandomCheckin
 
 _NOTE = "reports grouped into ranges"
-#: Numbers of reports up to which four and two ranges within the clipping norm are distinguished; beyond it, one.
+#: Numbers of reports up to which four ranges, and two ranges, within the clipping norm are distinguished; beyond them,
+#: one range.
 _FEW, _SOME = 6, 10
 
 

@@ -40,13 +40,13 @@ from shuffledp.tasks import Users
 Kinds = Callable[[NDArray[Any]], NDArray[np.int64]]
 """Function from messages to their kinds."""
 Held = tuple[int, ...]
-"""Inputs of all users as places in `View.inputs`, user 1 first."""
+"""Inputs of all users as indices in `View.inputs`, user 1 first."""
 
-#: Probability below which a number of users is left out.
+#: Probability below which a number of users is omitted.
 _NEGLIGIBLE = 1e-14
-#: Laws of the counts of all users together that are worked out for one number of users, in cells.
+#: Largest number of cells of the laws of all users' counts for one number of users.
 _WORK = 40_000_000
-#: Cells of laws that are kept.
+#: Largest number of cells of cached laws.
 _KEPT = 40_000_000
 
 

@@ -12,7 +12,7 @@ from shuffledp.pipeline.claims.claim_jobs import modules
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Checked tables of the papers, computed on demand: the module of the paper's folder and its function.
+#: Checked tables of the papers, computed on demand: the module in the paper's folder and its function.
 TABLES: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "random_population": {"table2": ("multi_message_gaps", "table_two")},
     "dump": {

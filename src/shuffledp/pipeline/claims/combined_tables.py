@@ -15,7 +15,7 @@ COLUMNS: Final = (
     *("measured", "uncertainty", "verdict", "why", "overall", "expected", "difference"),
     *("figure", "errata", "headline", "scale"),
 )
-"""Of the table of claims; see results/README.md."""
+"""Columns of the table of claims; see results/README.md."""
 HEADLINE_COLUMNS: Final = (
     *("paper", "claim_id", "where", "claim", "figure", "paper_value"),
     *("printed", "exact", "verdict", "why", "scale"),

@@ -39,7 +39,7 @@ Line = Annotated[str, _ON_ONE_LINE]
 _NUMBER = r"[1-9][0-9]*(\.[1-9][0-9]*)*"
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1), _ON_ONE_LINE]
 Quote = Annotated[str, StringConstraints(strip_whitespace=True, min_length=20), _ON_ONE_LINE]
-"""A passage; a shorter one would be found in almost any text."""
+"""Quoted passage; a shorter passage would occur in almost any text."""
 ErratumId = Annotated[str, Field(pattern=rf"^[A-Z]{{2,4}}-E?{_NUMBER}$")]
 NoteId = Annotated[str, Field(pattern=rf"^[A-Z]{{2,4}}-N{_NUMBER}$")]
 Side = Literal["above", "below"]

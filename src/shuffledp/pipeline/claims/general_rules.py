@@ -70,7 +70,7 @@ def by_entry(
 
 
 def available(methods: Names, read: Callable[[str], ByPoint], what: str) -> dict[str, ByPoint]:
-    """Return the numbers of the methods with results. Raise `Untestable` if no method has one."""
+    """Return the numbers of the methods with results. Raise `Untestable` if no method has results."""
     found = {}
     for method in methods:
         with suppress(Untestable):

@@ -14,7 +14,7 @@ from shuffledp.pipeline.claims.search_results import SHARES
 
 Floats = NDArray[np.float64]
 Law = Mapping[tuple[int, ...], float]
-"""Probabilities by how often each output occurs."""
+"""Probabilities by the number of occurrences of each output."""
 
 
 def with_message(law: Law, message: Sequence[float]) -> Law:

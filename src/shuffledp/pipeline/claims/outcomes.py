@@ -16,13 +16,13 @@ Names = Sequence[str]
 ByPoint: TypeAlias = "pd.Series[float]"
 """Numbers of a method by grid point."""
 POINTS = 0.05
-"""Within how much of a stated fraction a measured one agrees: five percentage points."""
+"""Largest difference at which a measured fraction agrees with a stated fraction: five percentage points."""
 TIE = 0.005
-"""Relative difference up to which neither of two numbers is the lower one."""
+"""Relative difference up to which neither of two numbers is lower."""
 SLOPE = 0.1
-"""Within how much of a stated exponent a slope in logarithms agrees."""
+"""Largest difference at which a slope in logarithms agrees with a stated exponent."""
 CLOSED_FORM = "0"
-"""Uncertainty of what has none: closed forms and numerical values that are exact to the digits shown."""
+"""Uncertainty of closed forms, and of numerical values that are exact to the shown digits."""
 
 
 class Untestable(Exception):  # noqa: N818  (a result, no mistake)

@@ -58,4 +58,4 @@ READS: Final[Mapping[str, Mapping[str, tuple[str, ...]]]] = {
     },
     "segmented": dict.fromkeys(("msnbc", "uniform"), _SEGMENTED),
 }
-"""By paper, in the order of the table of claims."""
+"""Results by paper, in the order of the table of claims."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 LIMIT = 1 + 1e-6
-"""Ratio above which a setting violates a statement; numbers are good for a tenth of the excess."""
+"""Ratio above which a setting violates a statement; numbers are accurate to a tenth of the excess."""
 LEAST_DELTA = 1e-12
 """Smallest delta of a setting in a search."""
 SHARES = (0.1, 0.25, 0.5, 0.75, 0.9)

@@ -21,7 +21,7 @@ Accounting = Literal["printed", "simplified", "corrected", "exact", "-"]
 Target = Literal["participants", "population", "-"]
 """Reference of an error: the frequencies of the participants, or of the population from which they are drawn."""
 Rule = Callable[..., Verdict]
-"""Called with a case, and with the options of the claim by name."""
+"""Function of a case and of the claim's options by name."""
 AnyRule = TypeVar("AnyRule", bound=Rule)
 TARGETS: Final[tuple[Target, ...]] = ("participants", "population")
 
@@ -32,10 +32,10 @@ class Claim:
 
     ``where`` is the place in the paper, ``says`` the claim in the project's words, ``stated`` the value in the paper.
     ``expected`` is the outcome expected before any run, from reference calculations, or ``open``. ``rule`` decides the
-    claim with the parameters ``options``, under each of ``accountings`` and for each of ``targets`` of the error;
-    either is ``-`` alone if the claim does not depend on it. ``figure`` is the drawing of the claim, or empty.
-    ``errata`` has the errata and reading notes about the claim. ``headline`` is True for the paper's main claim.
-    ``wrong`` explains an unexpected outcome: the error is in the catalogue, in the measurement, or in neither.
+    claim with the parameters ``options``, under each of ``accountings`` and for each of ``targets`` of the error.
+    Accountings or targets are only ``-`` if the claim does not depend on them. ``figure`` is the drawing of the claim,
+    or empty. ``errata`` has the errata and reading notes about the claim. ``headline`` is True for the paper's main
+    claim. ``wrong`` explains an unexpected outcome: the error is in the catalogue, in the measurement, or in neither.
     """
 
     id: str

@@ -13,7 +13,7 @@ from shuffledp.pipeline.claims.outcomes import Untestable, Verdict, combined
 from shuffledp.pipeline.claims.stated_claims import Claim
 
 ABRIDGED = ("simplified",)
-"""Accountings whose verdicts are shown and do not count: an abridged form, which its theorem implies for many users."""
+"""Accountings whose verdicts are shown but not counted: a simplified form, which its theorem implies for many users."""
 ANOTHER_SCALE = "neither: this run is at another scale than the papers', which the expected outcome is about"
 LEFT_OPEN = "neither: which outcome to expect was left open, and it is decided here"
 _OF_CLAIM = ("id", "kind", "paper", "where", "stated", "expected", "figure", "errata")

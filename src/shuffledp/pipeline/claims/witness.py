@@ -17,5 +17,5 @@ class Witness:
     note: str
 
 
-#: Computes a witness anew at every call.
+#: Function that computes a witness at every call.
 WitnessFunction = Callable[[], Witness]

@@ -14,7 +14,7 @@ DRAWABLE = ("figures", "tables")
 EXPERIMENTS = "config/experiments"
 """Folder of the papers and studies."""
 OWN_FOLDER, NONE = "config/own", "none"
-"""Folder of the user's own experiments, and the value that leaves them out."""
+"""Folder of the user's own experiments, and the value that omits these experiments."""
 TAKEN = frozenset(
     (
         *("all", "runs", "method", "own_data", "training", "claim_table", "verdicts", "claims", "headlines"),

@@ -133,7 +133,7 @@ Eps = Annotated[
     Annotated[list[Nats], Field(min_length=1), Tag("list")] | Annotated[Nats, Tag("number")],
     Discriminator(_number_or_list),
 ]
-"""One budget, or a list with one per privacy level."""
+"""One budget, or a list of budgets, one per privacy level."""
 
 
 # -- participants --------------------------------------------------------------------------------------------------

@@ -194,7 +194,7 @@ def _transfer(
 
 
 def _blocks(url: str, response: requests.Response, timeout: tuple[float, float]) -> Iterator[bytes]:
-    """Yield the body without decoding, so that a ``.gz`` file stays compressed whatever the headers are."""
+    """Yield the body without decoding, so that a ``.gz`` file stays compressed with any headers."""
     try:
         while block := response.raw.read1(
             BLOCK, decode_content=False

@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-#: Images that are scaled at once, so that they stay in the processor's cache.
+#: Number of images that are scaled together, so that they stay in the processor's cache.
 _ROWS = 64
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 KEEP_PART = 1 << 20
-"""Bytes; a smaller beginning of a file is not worth keeping after giving up."""
+"""Least number of bytes of a partial file that is kept after a failed transfer."""
 
 
 @dataclass

@@ -15,9 +15,9 @@ from shuffledp.pipeline.datasets.source_errors import DownloadError
 
 BLOCK = 1 << 16
 SLACK = 1 << 20
-"""Bytes that a file may have beyond its content: headers of gzip, for example."""
+"""Bytes that a file may have beyond its content, for example headers of gzip."""
 ARCHIVE_SLACK = 1 << 24
-"""Bytes that an archive may have beyond the files that are wanted of it."""
+"""Bytes that an archive may have beyond the required files in it."""
 LEAST = (1024.0, 30.0)
 """Smallest rate of a transfer, in bytes per second, and the seconds over which it is averaged."""
 

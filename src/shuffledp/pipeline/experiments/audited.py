@@ -19,10 +19,10 @@ EFFORT: Final[Mapping[str, Mapping[str, int]]] = {
     "full": {"every": 1, "points": 0, "settings": 4, "runs": 1000},
     "quick": {"every": 0, "points": 1, "settings": 1, "runs": 60},
 }
-"""Whether protocols are audited that no experiment of the run has, claims of experiments per protocol and accounting
-(0: all of them), random settings per protocol, runs of each."""
+"""Audit of protocols without experiment (1 or 0), claims per protocol and accounting (0: all), random settings per
+protocol, and runs of each setting."""
 SEARCHED: Final = ("correlated",)
-"""Families of which every protocol has a job of its own: each searches for designs of its noise."""
+"""Families whose protocols have a job each, because each searches for designs of its noise."""
 _SEED = 1
 
 

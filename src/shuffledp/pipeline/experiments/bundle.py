@@ -41,13 +41,13 @@ CELL_TEXTS = ("label", "protocol", "accounting", "trust", "reduction", "guarante
 PARAMETER_PREFIX = "parameters."
 """Prefix of an entry of the column ``parameters``, as in ``parameters.dummies``."""
 GUARANTEE_LABELS: tuple[str, ...] = GUARANTEES
-"""Values of the column ``guarantee``, from the strongest to the weakest; none for infeasible cells."""
+"""Values of the column ``guarantee``, from the strongest to the weakest; infeasible cells have none."""
 IN_DOUBT = NEED_A_NOTE
 """Guarantees whose reason is in ``guarantee_note``."""
 TRAINED_METRICS = ("accuracy",)
 """Columns that a training run adds to the cells of a method; absent without training."""
 ABSENT, FAKES = 0.1, 10
-"""Share of the users who collude or drop out, and number of fake users, in the robustness of a protocol."""
+"""Share of the users who collude or drop out, and number of fake users, for the robustness of a protocol."""
 SPENT_METRICS = ("eps_spent", "slack", "eps_colluding", "eps_dropped", "poisoning_gain")
 """Spent and unspent eps of a calibrated protocol, eps with absent users, gain of fake users; present on request."""
 _NEAR_BUDGET = (0.98, 0.99, 0.995, 0.999, 1.01, 1.02)  # where delta may fall abruptly

@@ -2,8 +2,9 @@
 
 The stream of a repeat is named by data set, population, task and repeat, not by method, accounting or eps, so that
 curves of one figure have the same participants. The name has every setting of the data set and the task that a draw
-depends on. It omits settings that only interpret a draw: the split of users over privacy levels, the sign and the scale
-of numbers, the clipping norm of vectors, and the choice of truth, of participants or of the population.
+depends on. The name omits settings that only interpret a draw: the split of users over privacy levels, the sign and the
+scale of numbers, the clipping norm of vectors, and the choice between the truth of the participants and of the
+population.
 """
 
 from __future__ import annotations

@@ -26,9 +26,9 @@ from shuffledp.storage import publish
 log = logging.getLogger(__name__)
 
 IMAGES = {"mnist": (28, 28, 1), "cifar10": (32, 32, 3)}
-"""Data sets to train on, with the shape of their images."""
+"""Data sets for training, with the shape of their images."""
 OWN_FILES = {"cifar10": "cifar10/cifar10.npz"}
-"""Data sets that users supply themselves: file below the folder of raw data."""
+"""Data sets that users supply themselves: the file below the folder of raw data."""
 _ARRAYS = ("train_images", "train_labels", "test_images", "test_labels")
 _CURVE = pa.schema(
     [

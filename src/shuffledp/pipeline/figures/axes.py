@@ -15,13 +15,14 @@ from shuffledp.pipeline.figures.drawn_curves import Numbers, Strand
 from shuffledp.pipeline.manifest import Scale
 
 FEWEST_TO_CLIP = 4
-"""Curves that a picture has at least where one of them may be cut off."""
+"""Least number of curves of a picture in which one curve may be cut off."""
 MOST_FOR_ONE = 1 / 3
-"""Share of an axis that one curve may have for itself at an end; of more the axis stops where the others stop."""
+"""Largest share of an axis, at an end, that one curve may have alone; beyond it, the axis ends with the other
+curves."""
 DECADES_SHOWN = 8.0
-"""Length of a logarithmic axis up to which no curve is cut off."""
+"""Decades of a logarithmic axis up to which no curve is cut off."""
 UNEVEN = 1.5
-"""The same in units of what each would have if the ends of all curves were spread evenly."""
+"""Largest share for one curve alone, in units of the share if the ends of all curves were evenly spaced."""
 _MARGIN = 0.05
 _ROOM_FOR_MARKS = 0.11  # at an end where arrows stand
 _SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -65,9 +66,9 @@ class Axis:
 def vertical(every: Iterable[Strand], scale: Scale, others: Sequence[float] = ()) -> Axis:
     """Return the vertical axis for some curves.
 
-    The axis omits one of n >= 4 curves if that curve lies wholly beyond the others in a panel and would take more than
-    a third, and more than 1.5 / (n - 1), of the axis. At most one end is shortened in this way. Logarithmic axes of at
-    most `DECADES_SHOWN` decades are not shortened.
+    The axis omits one of n >= 4 curves if that curve lies wholly beyond the others in a panel and would take too much
+    of the axis: more than a third, and more than 1.5 / (n - 1). At most one end is shortened in this way. Logarithmic
+    axes of at most `DECADES_SHOWN` decades are not shortened.
     """
     every, unit = list(every), Axis(scale, 1.0, 10.0)
     ends = _ends(every, unit)

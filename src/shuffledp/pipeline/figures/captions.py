@@ -1,12 +1,13 @@
 """Captions: templates whose numbers come from the table of the drawing, so that no number is typed.
 
-A template is reStructuredText with Jinja expressions. The names in the expressions are `where` (values common to all
-rows of the file), `facts` (statements of the configuration and the results), `scale` ("paper" or "shortened"), `called`
-(names of methods by id), `controls` (methods that are drawn for comparison only), `trusting` (methods by the party that
-users trust), `how_drawn` (of curves), and the functions of `Numbers.questions`; tables of claims have the functions of
-`ClaimRows.questions`. A function returns a `Values`, one number per point, which the filters `span`, `times`,
-`rounded_down`, `rounded_up`, `percent`, `number` and `integer` format, or a `Share`, the number of points at which a
-condition holds. A call without a result raises a `CaptionError` that names the template and the call.
+A template is reStructuredText with Jinja expressions. Some names in the expressions are values: `where` (values common
+to all rows of the file), `facts` (statements of the configuration and the results) and `scale` ("paper" or
+"shortened"). Others are about methods: `called` (names by id), `controls` (methods drawn for comparison only),
+`trusting` (methods by the party that users trust) and `how_drawn` (of curves). All other names are functions: of
+`Numbers.questions` or, in tables of claims, of `ClaimRows.questions`. A function returns a `Values`, one number per
+point, or a `Share`, the number of points at which a condition holds. The filters `span`, `times`, `rounded_down`,
+`rounded_up`, `percent`, `number` and `integer` format the numbers of a `Values`. A call without a result raises a
+`CaptionError` that names the template and the call.
 
 A figure with one file per value of a variable uses the numbers of this file. A call may name another value of the
 variable: ``value('grr', accounting='printed')`` in the file of exact accounting. A picture with both accountings
@@ -37,7 +38,7 @@ from shuffledp.pipeline.figures.plotter import long_form
 
 #: Significant digits of a number in a sentence.
 DIGITS = 3
-#: The longest finding, in characters: it is a heading.
+#: Largest number of characters of a finding, which is a heading.
 LONGEST_FINDING = 160
 #: Computed parts of a caption.
 PLAIN_FACTS = (

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypedDict
 
 BOTH = "both"
-"""File with printed and exact numbers; the questions of its caption are about the exact ones by default."""
+"""Name of a file with printed and exact numbers; questions of its caption are about the exact numbers by default."""
 PAIR = ("printed", "exact")
-"""The accountings of that file."""
+"""The two accountings of such a file."""
 Grid = Mapping[str, Sequence[Any]]
 """Values of each variable in their order."""
 Fields = Mapping[str, Any]

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 FEWEST_BEHIND_A_BAR = 3.0
 """Fewest repeats behind the variance of a drawn standard error; an eighth of the repeats if they are below 24."""
 BEHIND_BAR = "repeats_behind_bar"
-"""Column of a summary: on how many repeats a standard error rests."""
+"""Column of a summary: the number of repeats behind a standard error."""
 TOUCHING = 0.01
-"""Share of an axis within which two numbers look like one: about the width of a line."""
+"""Share of an axis within which two numbers look equal: about the width of a line."""
 SAME = 5e-3
-"""Relative difference up to which curves are said to be equal."""
+"""Relative difference up to which curves are called equal."""
 MOST_BACK = (
     2.6  # points by which the outermost of several markers in one place is moved: a hundredth of a panel
 )

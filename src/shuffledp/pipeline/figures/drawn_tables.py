@@ -13,9 +13,10 @@ from tabulate import LATEX_ESCAPE_RULES, tabulate
 from shuffledp.pipeline.figures.drawing_jobs import Fields, Grid
 from shuffledp.pipeline.figures.plotter import long_form
 
-#: Letters of the longest text up to which a column does not break lines, and of a row up to which a page is upright.
+#: Letters of the longest text up to which a column does not break lines, and letters of a row up to which a page is
+#: upright.
 _SHORT, _UPRIGHT = 14, 84
-#: Letters that fit into the space between two columns.
+#: Width of the space between two columns, in letters.
 _GAP = 1.5
 _WORDS = {"eps": r"$\varepsilon$", "delta": r"$\delta$", "-": "--"}
 _NO_NUMBERS = {"", "–", "infeasible"}

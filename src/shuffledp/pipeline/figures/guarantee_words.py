@@ -13,9 +13,9 @@ from shuffledp.pipeline.experiments.results import GUARANTEE_LABELS, IN_DOUBT
 _Part = tuple[str, str]
 """A method and an accounting."""
 _IN_WORDS = {"violated": "violated in a known setting, shown here or not"}
-"""Labels that a caption does not use by themselves."""
+"""Texts in captions for labels that need an explanation."""
 NO_GUARANTEE = "lower bound, no guarantee"
-"""Word for `FROM_BELOW`, which states nothing that could be violated."""
+"""Word for `FROM_BELOW`, a lower bound, which cannot be violated."""
 _LABELS = (*GUARANTEE_LABELS, NO_GUARANTEE)
 _DOUBTED = (*(label for label in reversed(GUARANTEE_LABELS) if label in IN_DOUBT), NO_GUARANTEE)
 TRUST = {
@@ -25,7 +25,7 @@ TRUST = {
     "local": "nobody",
     "central": "a curator",
 }
-"""Whom users trust, by the word in the results."""
+"""Trusted party, by the word in the results."""
 
 
 def doubts(cells: pd.DataFrame, order: Sequence[str]) -> dict[str, str]:

@@ -12,7 +12,7 @@ from matplotlib.font_manager import FontProperties, findfont, get_font
 from shuffledp.pipeline.figures.style import SETTINGS
 
 WIDTHS = {1: 4.3, 2: 2.8, 3: 2.45, 4: 2.25, 5: 1.95}
-"""Width of a panel by the number of panels side by side."""
+"""Width of a panel by the number of panels in a row."""
 HEIGHTS = {1: 2.6}  # of the only panel
 HEIGHT = 2.0
 STRIP, STRIP_GAP = 0.62, 0.07

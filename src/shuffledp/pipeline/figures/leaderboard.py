@@ -17,7 +17,7 @@ from shuffledp.pipeline.figures.selected_rows import by_cell, chosen
 INFEASIBLE, ABSENT = "infeasible", "–"
 WHY = "why not"
 CONTROL = "control"
-#: Rank of a text in the order of the models of trust: the last.
+#: Rank of a text among the trust models: the last rank.
 _LAST = len(TRUST)
 
 

@@ -12,7 +12,7 @@ TRUST = {
     "central": "curator",
     "local": "nobody",
 }
-"""Whom users trust, in the order of a leaderboard."""
+"""Trusted party by trust model, in the order of a leaderboard."""
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

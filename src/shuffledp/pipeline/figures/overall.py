@@ -58,13 +58,13 @@ from shuffledp.storage import publish
 VERDICTS = {"holds": "#009E73", "in part": "#E69F00", "fails": "#B2182B", "untestable": "#b8b8b8"}
 """Verdicts on claims with their colors."""
 MOST_ROWS = 6
-"""Protocols of a task under one trust that the dumbbells show, the best ones."""
+"""Number of protocols of a task under one trust model in the dumbbells, best first."""
 QUANTITIES = {
     **dict.fromkeys(("mse", "sse", "worst_mse"), "squared error"),
     **dict.fromkeys(("tve", "l1"), "absolute error"),
     **dict.fromkeys(("eps_central", "eps_shuffler"), "eps"),
 }
-"""Words for the compared quantities; the others are named as they are."""
+"""Words for the compared quantities; a quantity without an entry keeps its name."""
 _SHOWN_TRUST = [TRUST[trust] for trust in ("shuffler", "shuffler_adds", "secure_sum")]
 _ABSENT = f"{100 * ABSENT:g} %"
 
@@ -281,7 +281,7 @@ _DRAWN: Mapping[str, tuple[Callable[[pd.DataFrame], Figure] | None, _Table]] = {
     "gaps": (draw_gaps, _of_gaps),
     RANKING: (None, _of_ranking),
 }
-"""How each table is drawn, if it is, and the names in its caption."""
+"""Drawing function of each table, or None, and the names in its caption."""
 
 
 def publish_overall(job: OverallJob) -> None:

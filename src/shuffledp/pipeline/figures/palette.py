@@ -59,7 +59,7 @@ _ACCOUNTINGS = {
 
 
 OWN = 1_000_000
-"""Number from which on looks belong to the user's own methods, which are highlighted."""
+"""Number from which looks belong to the user's own methods, which are highlighted."""
 _OWN_COLORS = ("#E6007E", "#00A000", "#5A00FF")
 _OWN_WIDTH = 2.4
 

@@ -59,7 +59,7 @@ from shuffledp.storage import listed, publish, verified, write_atomically
 
 log = logging.getLogger(__name__)
 MARKS = {"stand_in": "stand-in data", "summary": "data rebuilt from summaries"}
-"""Marks of pictures with other than the real data, by the source of the data."""
+"""Marks of pictures whose data are not the real data, by the source of the data."""
 
 
 def draw_all(jobs: Sequence[DrawingJob | ClaimTableJob], store: Store | None = None) -> list[Drawn]:
@@ -381,7 +381,7 @@ def _numbers(job: DrawingJob, known: _Read) -> Numbers:
 
 
 def _trusting(cells: pd.DataFrame, methods: Sequence[str], accounting: str, *trust: str) -> list[str]:
-    """Return the methods with one of these trusted parties that have numbers and no doubt under an accounting."""
+    """Return the methods with one of these trusted parties, with numbers and no doubtful claim under an accounting."""
     own = cells[(cells["status"] == "ok") & (cells["accounting"] == accounting) & cells["trust"].isin(trust)]
     known, doubted = set(own["method"]), set(own.loc[own["guarantee"].isin(IN_DOUBT), "method"])
     return [m for m in methods if m in known - doubted]

@@ -34,7 +34,7 @@ from shuffledp.pipeline.manifest import Chart
 
 FRONT = "front"
 TOLERANCE = 0.01
-"""A method that is better than another one by less than that is not on the front for it."""
+"""Relative advantage in error or cost up to which a method is not on the front for this advantage."""
 _RING = 11.0  # points
 _ON_FRONT, _OFF_FRONT = 6.0, 5.0
 _STEPS = Look(DARK, "", "-")

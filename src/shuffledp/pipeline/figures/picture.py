@@ -35,8 +35,8 @@ class Picture:
     the values of variables in order. ``points`` were read off the paper, ``mark`` is the note on the data in the
     picture itself, and ``title`` the line above the panels.
 
-    A curve is ``name``, or ``name|part`` if ``parts`` distinguish curves of one name. In ``frame`` it is the name and
-    the value that distinguishes the file.
+    A curve is ``name``, or ``name|part`` if ``parts`` distinguish curves of one name. In ``frame`` the column ``curve``
+    also has the value that distinguishes the file.
     """
 
     drawing: Mapping[str, Any]
@@ -51,7 +51,8 @@ class Picture:
     mark: str = ""
     ratios: bool = False
     title: str = ""
-    """Whether a strip below each panel has the ratio of printed to exact numbers."""
+    """Title above the panels; ``ratios`` is True for strips below the panels with the ratios of printed to exact
+    numbers."""
 
     @cached_property
     def places(self) -> dict[Any, float] | None:

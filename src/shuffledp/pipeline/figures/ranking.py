@@ -17,7 +17,7 @@ from shuffledp.pipeline.figures.selected_rows import by_cell, chosen, matching
 SETTING = ("task", "users", "values", "eps", "delta")
 """Columns that name a setting of the ranking."""
 ROBUST = ("eps_dropped", "eps_colluding", "poisoning_gain")
-"""Columns of eps with absent users and of the gain of fake users, empty where an experiment computes none."""
+"""Columns of eps with absent users and of the gain of fake users; empty if an experiment computes none."""
 COLUMNS = (
     *SETTING,
     *("trust", "rank", "front", "label", "protocol"),
@@ -27,9 +27,9 @@ COLUMNS = (
 )
 """Columns of the ranking."""
 ACCOUNTINGS = ["exact", "corrected", "printed"]
-"""A method is ranked under the first of these that it has."""
+"""Accountings of the ranking: a method is ranked under its first accounting in this list."""
 USUAL = {"eps": 1.0, "users": 1e5}
-"""Among the settings with the most protocols the first one is nearest to these, by ratios."""
+"""Reference values: among the settings with the most protocols, the nearest by ratios is shown first."""
 _COMPUTED = ("rank", "front", "over_curator", "printed_over_curator")
 _STATED = tuple(name for name in COLUMNS if name not in _COMPUTED)
 _POINT = ["users_expected", "domain_size", "eps", "delta"]

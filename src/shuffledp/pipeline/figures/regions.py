@@ -31,7 +31,7 @@ from shuffledp.pipeline.figures.sheet import Made
 _ROOM = 3.0
 """Ratio of the highest bound to the largest cost of a winner."""
 _BELOW = 1.25
-"""The lowest bound is the cost of the cheapest method over this."""
+"""Ratio of the cost of the cheapest method to the lowest bound."""
 _MARKED_FROM = 0.035
 """Share of a panel's height from which a region has the marker of its method."""
 _HATCHES = ("", "////", "....", "xxxx")

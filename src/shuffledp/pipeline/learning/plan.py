@@ -134,12 +134,13 @@ class TrainingPlan:
     has round 0, every `evaluate_every` rounds and the last round. `seed` is at least 0, of any length; initial
     parameters, participants and noise of each round have separate streams.
 
-    With `decay` "linear" the step in round t of T is `learning_rate` (T - t + 1) / T. With `averaging` in (0, 1) the
-    curve has the accuracy of an exponential average of all iterates: (1 - averaging) times the newest plus averaging
-    times the older average, with weights scaled to sum to 1. With 0 it is the accuracy of the iterate. The average is
-    post-processing of released iterates, so that training and privacy do not depend on it. `sampled` is a shortcut of
-    the simulation, not a protocol: the sum of clipped gradients is estimated from this number of participants, drawn
-    anew, times participants over `sampled`, with unchanged noise and participants. None computes every gradient.
+    With `decay` "linear" the step in round t of T is `learning_rate` (T - t + 1) / T. With `averaging` 0 the curve has
+    the accuracy of each iterate. With `averaging` in (0, 1) the curve has the accuracy of an exponential average: (1 -
+    averaging) times the newest iterate plus averaging times the older average, with weights scaled to sum to 1. The
+    average is post-processing of released iterates, so that training and privacy do not depend on it. `sampled` is a
+    shortcut of the simulation, not a protocol. The sum of clipped gradients is estimated from the gradients of
+    `sampled` random participants, scaled to all participants; noise and participants are unchanged. None computes every
+    gradient.
 
     Raises ``ValueError`` if a setting is out of range, or missing or superfluous for its kind.
     """

@@ -29,7 +29,7 @@ from shuffledp.populations import Binomial, Law, Poisson
 
 #: Users of Adult (Theorem 1 of the summation paper on hours worked), and of the other settings of its Figure 1.
 _ADULT, _MILLION = 48_842, 1_000_000
-#: Levels for which a design made at the call is compared with the shipped one.
+#: Number of levels for which a design that a call computes is compared with the shipped design.
 _MANY = 100
 
 
@@ -271,7 +271,7 @@ def random_population_values() -> Mapping[str, str]:
     }
 
 
-#: The numbers of a page, by the page's name.
+#: Numbers of a page, by the page's name.
 VALUES = {
     "summation": cache(summation_values),
     "shuffle gaussian": cache(shuffle_gaussian_values),

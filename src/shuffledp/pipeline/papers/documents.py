@@ -39,7 +39,7 @@ from shuffledp.pipeline.papers.random_population.published_gaps import (
 from shuffledp.pipeline.papers.shuffle_gaussian import computed_tables as shuffle_gaussian
 from shuffledp.pipeline.papers.summation import computed_tables as summation
 
-#: Where the tables of a run at the papers' own scale are committed.
+#: Folder of the committed tables of a run at the papers' scale.
 REFERENCE = Path("reference")
 
 _BLOCK = re.compile(
@@ -155,7 +155,7 @@ TABLES: dict[str, Callable[[], str]] = {
 
 #: Splits of the privacy levels, in the paper's order.
 SPLITS = ("25-50-25", "50-25-25", "25-25-50")
-#: The competitors of the segmented paper; those weighted by inverse variances are ours.
+#: Competitors of the segmented paper; the weights by inverse variances are an addition of this project.
 _RIVALS = ("balls_into_bins", "subset_shuffled", "subset_local", "separate", "separate_weighted")
 _OWN_RIVAL = "separate_inverse_variance"
 

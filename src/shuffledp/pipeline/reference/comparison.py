@@ -9,9 +9,9 @@ from shuffledp.pipeline.reference.snapshot import DIGEST, Key, Part, Row, Snapsh
 from shuffledp.pipeline.reference.tolerances import OF_CELLS, OF_CURVES, Tolerance
 
 SAME, DIFFERENT, REFUSED = 0, 1, 2
-"""Exit codes."""
+"""Exit codes of the command."""
 _REAL = ("official", "mirror")
-"""Both are the published files, whose checksums the project knows."""
+"""Sources of published files, whose checksums the project knows."""
 
 
 @dataclass(frozen=True)

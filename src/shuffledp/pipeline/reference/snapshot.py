@@ -25,19 +25,19 @@ from shuffledp.pipeline.experiments.trained import TrainingFiles
 from shuffledp.storage import read_verified, sha256_of
 
 KEY = ("method", "point", "accounting", "metric")
-"""Key of a row of a table; ``point`` holds the grid variables, such as ``eps=0.1 k=50``."""
+"""Key of a row of a table; ``point`` has the grid variables, such as ``eps=0.1 k=50``."""
 TEXTS = ("status", "reason", "guarantee", "reduction")
 CLAIMED = ("eps", "delta", "eps_local")
 COST = ("messages_per_user", "extra_messages", "bits_per_user", "shuffler_messages")
 MEASURED = ("expected", "mean", "standard_error", "count")
 PARAMETERS = "parameters"
-"""Calibrated parameters, for readers; the digest covers them, and flat optima have no tolerance."""
+"""Column of calibrated parameters, for readers; the digest covers them, and flat optima have no tolerance."""
 DIGEST = "digest"
 """Digest of all numbers of a row at full precision, which distinguishes equal bytes from equal digits."""
 COLUMNS = (*KEY, *TEXTS, *CLAIMED, *COST, *MEASURED, PARAMETERS, DIGEST)
 CURVE = ("round", "accuracy", "loss", "participants")
 UNKNOWN = ""
-"""A machine that the provenance does not name."""
+"""Text for a machine that the provenance does not name."""
 _NUMERIC_PACKAGES = ("python", "numpy", "scipy", "pandas", "pyarrow", "jax", "jaxlib")
 
 Row = dict[str, str]

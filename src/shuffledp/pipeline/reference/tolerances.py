@@ -14,21 +14,22 @@ from dataclasses import dataclass
 from shuffledp.pipeline.reference.snapshot import CLAIMED, COST, TEXTS, Row
 
 CLOSED_FORM = 1e-7
-"""Relative: root finders stop at 1e-9 or closer, ten digits are kept, and errors are smooth in what is found. A loss
-convolved with itself 100,000 times moves eps most, by 1e-8 where vector instructions are turned off."""
+"""Relative tolerance: root finders stop at 1e-9 or closer, ten digits are stored, and errors depend smoothly on the
+roots. A loss convolved with itself 100,000 times changes eps most, by 1e-8 without vector instructions."""
 OPTIMUM = 1e-6
-"""Relative: what is sent depends on where a flat minimum is found, which is less sharp than its value."""
+"""Relative tolerance: messages depend on the position of a flat minimum, which is less precise than its value."""
 STANDARD_ERRORS = 6.0
-"""Of the difference of two independent means. Normal means exceed them with probability 2e-9, so that ten thousand
-that were all drawn anew raise a false alarm with probability 2e-5."""
+"""Tolerance in standard errors of the difference of two independent means. Normal means exceed it with probability
+2e-9, so that ten thousand new draws raise a false alarm with probability 2e-5."""
 HEAVIEST = 7.0
-"""Variance of the difference of the logarithms of two standard errors, times the number of repeats less 1: half of
-the kurtosis less 1, which is 15 for the squared error of one normal estimate, the heaviest of the metrics."""
+"""Variance of the difference of the logarithms of two standard errors, times the number of repeats less 1. The variance
+is half of the kurtosis less 1. The kurtosis is 15 for the squared error of one normal estimate, the heaviest of the
+metrics."""
 ACCURACY = 0.005
-"""Absolute, 50 of 10,000 test images: training in single precision drifts apart. Without vector instructions no
-accuracy differs within 3,000 rounds; the rest is room for 100,000."""
+"""Absolute tolerance, 50 of 10,000 test images: training runs in single precision drift apart. Without vector
+instructions no accuracy differs within 3,000 rounds; the rest is a margin for 100,000 rounds."""
 LOSS = 0.01
-"""Relative, for the same reason; without vector instructions it moves by 1e-7 within 3,000 rounds."""
+"""Relative tolerance, for the same reason; without vector instructions the loss changes by 1e-7 within 3,000 rounds."""
 
 Within = Callable[[Row, Row], bool]
 
@@ -90,10 +91,10 @@ OF_CELLS: Mapping[str, Tolerance] = {
     ),
     "count": _EXACT,
 }
-"""By column of the tables of experiments."""
+"""Tolerance by column of the tables of experiments."""
 OF_CURVES: Mapping[str, Tolerance] = {
     "accuracy": Tolerance(f"absolute {ACCURACY:g}", _close("accuracy", absolute=ACCURACY)),
     **_relative(LOSS, "loss"),
     "participants": _EXACT,
 }
-"""By column of the curves of training runs."""
+"""Tolerance by column of the curves of training runs."""

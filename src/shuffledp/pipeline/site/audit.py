@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 TABLE = "claims/audit.csv"
 OUTCOMES: Final = ("exceeds as labeled", "listed erratum", "undecided", "holds", "not audited")
-"""Of a protocol under an accounting: the first of these that a claim of it has; a violation ends the run."""
+"""Statuses in order of importance: a protocol under an accounting has the first status of its claims; a violation ends
+the run."""
 PARTS: Final[Mapping[str, tuple[str, str]]] = {
     "grid": ("point of experiments", "points of experiments"),
     "enumerated": ("setting enumerated", "settings enumerated"),
@@ -22,7 +23,7 @@ PARTS: Final[Mapping[str, tuple[str, str]]] = {
     "messages": ("law of messages", "laws of messages"),
     "estimate": ("mean estimate", "mean estimates"),
 }
-"""Parts of the audit in words, for one claim and for several."""
+"""Names of the parts of the audit, for one claim and for several."""
 
 
 def read(results: Path) -> Rows:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 HEADLINES = "claims/headlines.csv"
 QUESTIONS = "claims/open_questions.csv"
 OUTCOMES = ("holds", "in part", "fails", "untestable")
-"""In the order in which the pages count and sort them."""
+"""Verdicts in the order in which the pages count and sort them."""
 SEARCHED = ("violated", "bracketed", "no violation found")
 """Verdicts on open questions, in the order in which the page sorts them."""
 

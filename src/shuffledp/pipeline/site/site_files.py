@@ -18,7 +18,7 @@ ERRATA = "pages/errata.html"
 OPEN_QUESTIONS = "pages/open_questions.html"
 CHECKSUM = "site.sha256"
 FOLDERS = ("pages", "site")
-"""Folders that hold nothing but the site: what is in them and not listed is from an earlier site."""
+"""Folders with only files of the site: an unlisted file in them is from an earlier site."""
 
 STYLE = "site/style.css"
 SCRIPT = "site/site.js"
@@ -26,7 +26,7 @@ RANKING_DATA = "site/ranking_data.js"
 RANKING = "site/ranking.js"
 EXPLORE = "site/explore.js"
 LIBRARY = ("site/bokeh.min.js", "site/bokeh-api.min.js")
-"""The library for interactive charts; a page loads it when a reader opens such a chart."""
+"""Library for interactive charts; a page loads it when a reader opens such a chart."""
 
 
 def paper_page(paper: str) -> str:

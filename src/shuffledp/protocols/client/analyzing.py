@@ -101,7 +101,7 @@ def noisy_sum(analyzer: Analyzer, counts: Sequence[int], planned: int, users: in
     return [total * analyzer["unit"]], [half_width * analyzer["unit"]]
 
 
-#: How messages are counted, and how counts become estimates, by the names that parameters give.
+#: Counting of messages, and estimation from counts, by the names in the parameters.
 COUNTING: dict[str, Callable[[Analyzer, Tally], list[int]]] = {
     "of_values": of_values,
     "of_signs": of_signs,

@@ -14,7 +14,7 @@ from shuffledp.protocols.client.files import CONFIDENCE
 #: Rate of clusters of some sizes, the first size, and the number of sizes.
 ClusterRate = tuple[float, int, int]
 
-#: Noise is increased by this part, so that no rounding of floating point numbers makes it smaller.
+#: Relative increase of the noise, so that rounding of floating point numbers never reduces the noise.
 MORE = Fraction(1, 2**32)
 
 
@@ -43,7 +43,7 @@ class Client:
         return not self.shuffler and len(self.parts) == 1 and self.parts[0]["part"] in one
 
 
-#: What clients state whose probabilities are those of the calibration.
+#: Statement of clients that use the probabilities of the calibration.
 AS_CALIBRATED = "Probabilities are the calibrated numbers, to the last bit."
 
 
@@ -56,12 +56,12 @@ def odds_below(eps_local: float) -> dict[str, str]:
     return {"true_weight": str(response.true_weight), "other_weight": str(response.other_weight)}
 
 
-#: What clients with `odds_below` state.
+#: Statement of clients that use `odds_below`.
 ODDS = (
     "The odds of a true report are an integer over 2^64, the largest that is at most exp(eps_local): a report is that "
     "of the calibrated randomizer, replaced by a uniform one with a probability below 2^-63 / eps_local."
 )
-#: What clients with shares of rounded noise state.
+#: Statement of clients that send shares of rounded noise.
 ROUNDED_UP = (
     "Rates of the noise are rounded up: users send the calibrated noise, and independent noise on top, which is "
     "post-processing."

@@ -15,11 +15,11 @@ from shuffledp.protocols.client import analyzing, files, randomizers, shuffling
 from shuffledp.protocols.client.description import Client
 from shuffledp.sampling import bits, clients, coins, laws, rationals
 
-#: Modules whose definitions are copied, those that others use first.
+#: Modules whose definitions are copied; a module precedes all modules that use it.
 COPIED = (rationals, bits, coins, laws, clients, files, randomizers, shuffling, analyzing)
 #: Dictionaries whose entries are copied if the parameters name them.
 CHOICES = ("RANDOMIZERS", "SHUFFLING", "COUNTING", "ESTIMATING")
-#: Users of the test vectors.
+#: Number of users of the test vectors.
 _VECTORS = 8
 
 

@@ -154,7 +154,7 @@ def shares(part: Part, value: int, place: int, source: Source) -> Sent:
     return sent
 
 
-#: By the name that parameters give.
+#: Randomizer by the name in the parameters.
 RANDOMIZERS: dict[str, Randomizer] = {
     "kept": kept,
     "response": response,

@@ -48,7 +48,7 @@ def with_geometric(part: Part, messages: Sent, source: Source) -> Sent:
     return messages + [(value,) for value in range(part["values"]) for _ in range(two_sided(part, source))]
 
 
-#: By the name that parameters give.
+#: Shuffling by the name in the parameters.
 SHUFFLING: dict[str, Shuffling] = {
     "sampled": sampled,
     "with_binomial": with_binomial,

@@ -34,7 +34,7 @@ from shuffledp.protocols.conformance.statistics import (
 from shuffledp.tasks import Array, Floats, Public, Summation, Users
 
 FIRST_ALONE = 30
-"""Users from the first one on, and over the whole list, whose messages are counted alone."""
+"""Number of users at the start of the list, and as many over the whole list, whose messages are counted separately."""
 
 
 def check_permutation_invariant(protocol_class: Protocol, cases: Iterable[Case]) -> None:

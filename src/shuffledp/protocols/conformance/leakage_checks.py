@@ -42,17 +42,17 @@ from shuffledp.protocols.conformance.statistics import generator
 from shuffledp.tasks import Array, Budget, Frequency, Public, Sets, Summation, Task, Users, Vectors
 
 MOST_INPUTS = 12
-"""Inputs that are compared with each other."""
+"""Largest number of compared inputs."""
 REPORTS = 1_000_000
-"""Reports drawn per input where there are two, fewer where there are more."""
+"""Reports drawn per input for two inputs, fewer for more inputs."""
 RARE = 10_000
-"""Inverse of the largest probability of a message for which an excess may be missed, with `REPORTS` messages."""
+"""Inverse of the largest probability of a message whose excess may be missed, with `REPORTS` messages."""
 VIEWED = 2_000
-"""Runs of the shuffler per input where its messages are drawn one run after another."""
+"""Runs of the shuffler per input if runs are drawn one by one."""
 BINS = 16
-"""Ranges in which real messages of a run are counted."""
+"""Number of ranges in which real-valued messages of a run are counted."""
 MANY = 200
-"""Users of the largest setting that is seen end to end."""
+"""Number of users of the largest setting whose final messages are compared."""
 GROUPS: tuple[tuple[Fixed, Budget], ...] = (
     (Fixed(1), Budget(1.0, 0.05)),
     (Fixed(9), Budget(1.0, 0.02)),

@@ -16,9 +16,9 @@ from shuffledp.protocols.conformance.statistics import generator
 from shuffledp.protocols.plugin_errors import raised_in, said
 
 MOST_MESSAGES = 100_000
-"""Messages up to which a case is tried."""
+"""Largest number of messages of a tried case."""
 DRAWN = 30_000_000
-"""About how many users the checks of a class encode in all."""
+"""Approximate number of users that the checks of a class encode in all."""
 PATIENCE = 600.0
 """Expected seconds above which `check-baseline` prints a warning first."""
 

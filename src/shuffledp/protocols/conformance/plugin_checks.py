@@ -25,9 +25,9 @@ from shuffledp.protocols.conformance.statistics import (
 from shuffledp.tasks import Array, Public, Sets, Task, Users
 
 CALLS = 1_500
-"""Runs in which users are encoded together, and one after another."""
+"""Runs in which users are encoded together, and as many in which users are encoded one by one."""
 ERRORS = {True: 200_000, False: 10_000}
-"""Repeats behind the variance, with a fast law and message by message."""
+"""Repeats for the variance, with a fast law and message by message."""
 
 # -- trust, order, other users ---------------------------------------------------------------------------------
 
@@ -228,5 +228,5 @@ def closer_verdicts(
     return [*found, verdict(check_privacy, protocol_class, given, file) if privacy.passed else privacy]
 
 
-#: Checks of a class of the user's own alone, by the one that runs all checks.
+#: Checks of user-defined classes only, in their order.
 CLOSER = (check_trust, check_users_apart, check_seeded_crowds, check_bits, check_close_variance)

@@ -25,13 +25,13 @@ from shuffledp.tasks import Array, Budget, Floats, Ints, Sets, Task
 REPORTS = 40_000
 """Reports drawn per input."""
 VIEWS = 20_000
-"""Views drawn per input where a view is cheap."""
+"""Views drawn per input if a view is cheap."""
 SLOW_MESSAGES = 400_000
-"""Messages of all views together where they are sent one run after another."""
+"""Messages of all views together if runs are drawn one by one."""
 MOST_KINDS = 256
-"""Different outcomes up to which each is an event of its own; more are put into ranges."""
+"""Largest number of different outcomes that are separate events; more outcomes are grouped into ranges."""
 SOUND = ("exact", "upper")
-"""Labels that promise that the claim is not exceeded."""
+"""Labels that promise that delta does not exceed the claim."""
 TRIALS: tuple[tuple[Law, Budget], ...] = (
     (Fixed(0), Budget(1.0, 0.01)),
     (Fixed(1), Budget(1.0, 0.05)),
@@ -39,15 +39,13 @@ TRIALS: tuple[tuple[Law, Budget], ...] = (
     (Binomial(24, 0.5), Budget(1.0, 0.02)),
     (Fixed(59), Budget(3.0, 0.05)),
 )
-"""Few users and loose budgets, where a loss beyond the claim is seen in few draws.
-
-From the fourth on, a setting is only tried where none before it is feasible.
-"""
+"""Settings with few users and large budgets, in which few draws show a loss beyond the claim. A setting from the fourth
+on is tried only if no earlier setting is feasible."""
 ALWAYS = 3
 
 
 MOST_LETTERS = 16
-"""Kinds of messages up to which their counts are the view."""
+"""Largest number of kinds of messages whose counts are the view."""
 Note = tuple[bool, str]
 """True if a property was checked, and its description."""
 

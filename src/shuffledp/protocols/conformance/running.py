@@ -14,15 +14,16 @@ from shuffledp.protocols.conformance.statistics import generator
 from shuffledp.tasks import Array, Floats, Public, Users
 
 MESSAGE_REPEATS = 600
-"""Repeats of the message level."""
+"""Repeats message by message."""
 MOST_MESSAGES = 20_000
-"""Messages of one repeat up to which the message level is run; with more, only the case with the fewest is."""
+"""Largest number of messages of one repeat in simulations message by message; if all cases exceed it, only the smallest
+case is simulated."""
 MOST_DRAWN = 3_000_000
-"""Messages of all repeats together, beyond which the message level is run less often."""
+"""Number of messages of all repeats together, beyond which there are fewer repeats message by message."""
 LEAST_REPEATS = 100
-"""Repeats of the message level, however many messages one of them sends."""
+"""Least number of repeats message by message, for any number of messages."""
 FAST_REPEATS = 10_000
-"""Repeats of `sample_aggregate` where a protocol has a fast law."""
+"""Repeats of `sample_aggregate` for a protocol with a fast law."""
 
 
 @lru_cache(maxsize=4096)  # searching for the best number of dummies takes longer than most checks

@@ -11,13 +11,13 @@ from shuffledp.tasks import Array, Floats, Ints
 
 SEED = 20230215
 SIGMAS = 5.0
-"""Standard errors that a mean or a variance may be off: 6e-7 for a normal deviate."""
+"""Permitted standard errors of a mean or a variance: probability 6e-7 for a normal deviate."""
 P_VALUE = 1e-6
-"""Of a test of two samples, below which their laws differ."""
+"""p-value of a test of two samples, below which their laws differ."""
 STAKES = tuple(2.0 ** -np.arange(0.5, 9.0))
 """Shares of the wealth that `contradicted` bets."""
 RARE = 7 / 3 * math.log(2 / P_VALUE)
-"""In the empirical Bernstein bound, what the range of a summand over the number of draws is multiplied by."""
+"""Factor of the range of a summand over the number of draws in the empirical Bernstein bound."""
 
 
 def generator(offset: int = 0) -> np.random.Generator:

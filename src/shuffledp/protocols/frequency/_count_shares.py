@@ -13,11 +13,11 @@ from shuffledp.tasks import Floats
 
 Errors = Callable[[Floats], Floats]
 
-#: Grids: the number of the first one, and the step of the second.
+#: Grids of the search: the number of points of the first grid, and the step of the second.
 _SHARES, _FINE = 1001, 1e-6
-#: Minima of the first grid that are refined.
+#: Number of minima of the first grid that are refined.
 MINIMA = 3
-#: Errors that differ by less, relative, are the same: then no messages are dropped.
+#: Relative difference up to which two errors are equal; in this case no messages are dropped.
 _SAME = 1e-4
 
 

@@ -29,7 +29,7 @@ from shuffledp.tasks import Array, Floats, Ints, Participants, Public, Users
 
 #: Mass that the law of a noise may omit.
 _TAIL = 1e-17
-#: Noises that are drawn at once.
+#: Number of noises that are drawn together.
 _DRAWS = 2**20
 
 

@@ -1,8 +1,8 @@
 """Histograms with integer noise of a curator or of a secure sum: reference lines outside of the shuffle model.
 
 A user moves two counts under replacement, and one count if added or removed. Noise of different counts is independent.
-For two values under replacement one count is released and the other is n minus this count: the number n of users is
-public, and independent noise on both counts would use the budget twice for one number.
+For two values under replacement one count is released, and the other is n minus this count, as the number n of users is
+public. Independent noise on both counts would use the budget twice for one number.
 """
 
 from dataclasses import dataclass

@@ -25,8 +25,8 @@ from shuffledp.protocols.client.description import AS_CALIBRATED, ODDS, Client, 
 from shuffledp.protocols.frequency._value_counts import GeneralizedResponse, held_counts, held_integers
 from shuffledp.tasks import Array, Floats, Ints, Participants, Public, Users
 
-#: Description of a profile among dummies. With GRR it is an upper bound: the adversary knows which other reports are
-#: uniform.
+#: Description of a profile among dummies. With GRR the profile is an upper bound: the adversary knows which other
+#: reports are uniform.
 BLANKET = "hockey stick of the counts of two values, averaged over the uniform messages"
 
 

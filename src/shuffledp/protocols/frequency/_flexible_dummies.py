@@ -18,7 +18,7 @@ from shuffledp.protocols.base import Cost
 from shuffledp.protocols.frequency._dummy_points import BLANKET, DummyPoints
 from shuffledp.tasks import Array, Floats, Participants, Public, Users
 
-#: Number of dummies that the flexible variants subtract: the expected or the observed one.
+#: Number of dummies that the flexible variants subtract: the expected or the observed number.
 ESTIMATORS = ("expected", "observed")
 
 

@@ -22,9 +22,9 @@ from shuffledp.protocols.frequency._count_shares import sampled_count_variance
 from shuffledp.protocols.frequency._value_counts import held_counts, held_integers
 from shuffledp.tasks import Array, Floats, Ints, Participants, Public, Users
 
-#: Mass of a law of noise that intervals leave out on either side.
+#: Mass of a law of noise that intervals omit on either side.
 RARE = 1e-12
-#: More users than any list of designated ones has.
+#: Number of users that no list of designated users reaches.
 _MANY = 2**40
 
 

@@ -64,7 +64,7 @@ class WholeRows(UnaryBits):
         return np.asarray(np.count_nonzero(messages.payload, axis=0))
 
 
-#: Profiles for many numbers of users ask for the same few again.
+#: Cache, because profiles for many numbers of users need the same few values again.
 _remembered = remember(1024)(proven_bits_delta)
 
 

@@ -46,7 +46,7 @@ from shuffledp.protocols.frequency._noisy_counts import CountNoise, NoisyCounts,
 from shuffledp.tasks import Array
 
 _XTOL = 1e-10
-#: Largest power of e that is formed.
+#: Largest exponent of e.
 _MOST_EPS = 700.0
 
 

@@ -44,11 +44,11 @@ from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.frequency._counters import NoisyCounters
 
 _XTOL = 1e-10
-#: Outcomes of one counter that a calibration has the time for.
+#: Largest number of outcomes of one counter in a calibration.
 _MOST_TERMS = 2**20
-#: Beyond this powers of e overflow; a smaller eps is on the safe side.
+#: Largest eps at which powers of e do not overflow; a smaller eps is on the safe side.
 _MOST_EPS = 300.0
-#: Steps of the search for the log of the shape, the least gain that is worth one more, and its range.
+#: Steps of the search for the log of the shape, the least gain for a further step, and the range.
 _STEP, _GAIN, _SHAPES = 0.5, 1e-3, (-5.0, 9.0)
 
 

@@ -8,17 +8,17 @@ flipped with probability q, and a row is one message. Two accountings:
     which exists for ``kappa >= 132 A ln(4/delta) / (5 n)``. Only fake users count as noise.
 ``exact``
     The divergence itself. The likelihood ratio of a row against a flipped row of zeros depends on the bit of the user's
-    value alone, ``(1 - q) / q`` if it is set and ``q / (1 - q)`` if not: the row is a report with match rate q,
-    ``E = ((1 - q) / q)^2``, among ``kappa n`` uniform messages whose matches are independent, see
-    :mod:`shuffledp.accounting.general.matched_blanket`; it is uniform with probability ``q / (1 - q)``. The rows of the
-    other users are dropped, or, as a sharper bound, count as flipped rows of zeros with that probability.
+    value alone: ``(1 - q) / q`` if this bit is set and ``q / (1 - q)`` if not. So the row is a report with match rate
+    q, ``E = ((1 - q) / q)^2``, among ``kappa n`` uniform messages with independent matches, see
+    :mod:`shuffledp.accounting.general.matched_blanket`. The report is uniform with probability ``q / (1 - q)``. The
+    rows of the other users are dropped, or, as a sharper bound, count as flipped rows of zeros with that probability.
 
-Whole rows as messages double the error at ``kappa = 1``: the rows of other users have the bit of their value, so that
-they hide user 1 only with probability ``q / (1 - q)``.
+Whole rows as messages double the error at ``kappa = 1``. The row of another user has the bit of that user's value, and
+therefore hides user 1 only with probability ``q / (1 - q)``.
 
 Cheu and Zhilyaev 2021, arXiv 2104.02739, whose theorem is quoted from code of third parties, not from the paper. The
 divergence is derived for this project: an upper bound for every data set, exact for one user's row among the fake
-users, and q the smallest that suffices, rounded up by at most 1e-9 relative.
+users. The smallest sufficient q is rounded up by at most 1e-9 relative.
 
 Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, who knows the inputs of all others.
 """
@@ -51,7 +51,7 @@ OTHER_ROWS = ("dropped", "blanket")
 """Treatment of the other users' rows: dropped, or counted as a blanket."""
 
 _XTOL = 1e-10
-#: Log odds of a bit that is hardly ever flipped.
+#: Log odds of a bit that is almost never flipped.
 _MOST_LOGIT = 600.0
 
 

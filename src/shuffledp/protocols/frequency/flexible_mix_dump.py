@@ -36,7 +36,7 @@ class FlexibleMixDump(FlexibleDummies):
     ) -> Self:
         """Find the smallest number of dummies per sender, with uniform reports of budget ``eps_local`` besides.
 
-        ``printed`` is Theorem 5.12, which is not proven, ``corrected`` its closest proven form, both for eps <= 1;
+        ``printed`` is Theorem 5.12, which is not proven, and ``corrected`` the closest proven form, both for eps <= 1.
         ``exact`` is the hockey stick, averaged over the numbers of senders and of uniform reports. The default ``rate``
         is `default_rate`; ``estimator`` is the number of dummies to subtract. Raises `Infeasible` if too few users send
         dummies.

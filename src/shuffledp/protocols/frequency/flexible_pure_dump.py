@@ -37,7 +37,7 @@ class FlexiblePureDump(FlexibleDummies):
     ) -> Self:
         """Find the smallest number of dummies per sender.
 
-        ``printed`` is Theorem 5.11, which is not proven, ``corrected`` its closest proven form, both for eps <= 1;
+        ``printed`` is Theorem 5.11, which is not proven, and ``corrected`` the closest proven form, both for eps <= 1.
         ``exact`` is the hockey stick, averaged over the number of senders. The default ``rate`` is `default_rate`;
         ``estimator`` is the number of dummies to subtract. Raises `Infeasible` if too few users send dummies.
         """

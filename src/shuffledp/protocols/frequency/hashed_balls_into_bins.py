@@ -7,13 +7,14 @@ triples (u, v, w). A message counts for all x with ``h(x) = w``. Two different v
 .. math:: p_c = \lfloor q/b \rfloor \, (q \bmod b + q - b) \, / \, (q (q - 1)).
 
 The user's message is uniform among the messages that count for the user's value. A uniform message counts for one value
-with probability 1/b and for two values with ``p_c / b``, so that :mod:`shuffledp.accounting.general.matched_blanket`
-with ``eps_local = inf`` has its exact privacy among M dummies. The adversary knows the messages of all other users.
-Derived for this project: the smallest M, rounded up by at most 1e-5 relative if it is too large for a table. The
-authors' code searches for a number that does not always suffice.
+with probability 1/b, and for two values with probability ``p_c / b``. So
+:mod:`shuffledp.accounting.general.matched_blanket` with ``eps_local = inf`` has the exact privacy of the user's message
+among M dummies. The adversary knows the messages of all other users. Derived for this project: the smallest M, rounded
+up by at most 1e-5 relative if it is too large for a table. The authors' code searches for a number that does not always
+suffice.
 
-Rules for the number of bins are ``logarithmic``, ``n / ln n``, and ``cubed``, ``n / ln^3 n``, rounded down as in the
-original, for O(1) and for 1 + o(1) messages per user. For ``economical``, with c* dummies per bin, the error is
+Two rules for the number of bins are rounded down as in the original: ``logarithmic``, ``n / ln n``, for O(1) messages
+per user, and ``cubed``, ``n / ln^3 n``, for 1 + o(1). For ``economical``, with c* dummies per bin, the error is
 proportional to ``c* + n / b`` and the number of messages is ``1 + c* b / n``. Their product is least at ``b = n / c*``,
 with about two messages per user. There are at most k bins.
 
@@ -47,13 +48,13 @@ from shuffledp.tasks import Array, Floats, Ints, Participants, Public, Users
 
 BIN_RULES = ("logarithmic", "cubed", "economical")
 
-#: Values and bins up to which products of residues fit into 64 bits.
+#: Largest number of values and of bins at which products of residues fit into 64 bits.
 MOST_BINS = 2**31
 
-#: Largest number of cells in the table over matches of both values and of one; cells over the product of both standard
-#: deviations.
+#: Largest number of cells in the table of matches (of both values, and of one value), and the number of cells per
+#: product of the two standard deviations.
 _MOST_CELLS, _WINDOWS = 3e5, 550
-#: Largest relative excess of delta with a contour in place of the table; the number of dummies has less.
+#: Largest relative excess of delta by a contour instead of the table; the excess of the number of dummies is smaller.
 _GAP = 1e-5
 
 
@@ -142,7 +143,7 @@ def dummies_in_bins(family: HashFamily, eps: float, delta: float) -> int:
 
 @remember(1024)
 def hashed_balls_delta(eps: float, family: HashFamily, dummies: int) -> float:
-    """Return an upper bound on delta of one hashed message among `dummies` uniform ones, derived for this project."""
+    """Return an upper bound on delta of one hashed message among uniform messages, derived for this project."""
     rate, both = 1 / family.bins, family.collision_rate / family.bins
     if _is_long(family, dummies):
         return contour_delta(eps, dummies, rate, math.inf, both)
@@ -151,8 +152,8 @@ def hashed_balls_delta(eps: float, family: HashFamily, dummies: int) -> float:
 
 #: Pairs of a message and a value of its bin per pass.
 _PAIRS = 2**20
-#: Pairs of values under all hash functions, and different sets of values that a message counts for, up to which the
-#: counts of these sets are drawn.
+#: Number of pairs of values under all hash functions, and of different sets of values that a message counts for, up to
+#: which the counts of these sets are drawn.
 _FEW_PAIRS, _FEW_GROUPS = 2**20, 200
 
 
@@ -197,7 +198,7 @@ class HashedBallsIntoBins(DealtDummies):
         return self.family.domain_size
 
     def cost(self) -> Cost:
-        """Return the cost of the user's message and of the mean number of uniform ones."""
+        """Return the cost of the user's message and of the mean number of uniform messages."""
         bits = 2 * message_bits(self.family.prime) + message_bits(self.family.bins)
         return Cost(1 + self.usual_dummies / self.usual_users, bits, most_messages=1 + self.most_dummies)
 

@@ -24,11 +24,11 @@ from shuffledp.protocols._requests import from_request, positive_delta
 from shuffledp.protocols.frequency._dummy_points import FixedDummies
 from shuffledp.tasks import Budget
 
-#: Nats above the largest budget with which reports suffice: the first values of the search.
+#: First values of the search, in nats above the largest budget with which reports alone suffice.
 _FIRST = (0.0, 0.15, 0.3, 0.5, 0.8, 1.2, 2.0, 3.0, 5.0, 8.0)
-#: Steps of the search from the best first value on, in nats, and the largest number of each.
+#: Step sizes of the search from the best first value, in nats, and the largest number of steps of each size.
 _STEPS, _MOST = (0.15, 0.05), 4
-#: Budgets between eps and the largest under the printed theorem, whose formula is cheap.
+#: Number of budgets between eps and the largest budget under the printed theorem, whose formula is cheap.
 _POINTS = 200
 
 

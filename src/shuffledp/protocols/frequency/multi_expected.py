@@ -34,10 +34,11 @@ from shuffledp.protocols.frequency._secret_shares import (
 )
 from shuffledp.tasks import Budget, Floats, Ints, Task
 
-#: From this tau on, the probabilities of a sum of n discrete Gaussians and of one with the total variance differ
-#: by a factor below ``1 + 10 n exp(-pi^2 tau^2)``, 1 + 2e-26 n. Below it exact laws add up the users' own laws.
+#: Least tau at which the probabilities of a sum of n discrete Gaussians, and of one discrete Gaussian with the total
+#: variance, differ by a factor below ``1 + 10 n exp(-pi^2 tau^2)``, 1 + 2e-26 n. For smaller tau the exact laws of the
+#: users are summed.
 SMOOTH = 2.5
-#: From this standard deviation on, sums over integers are integrals with two correction terms.
+#: Standard deviation from which sums over integers are integrals with two correction terms.
 _CONTINUOUS = 25.0
 #: Laws of sums with at most so many probabilities are kept for the next eps, 64 MB of them.
 _SHORT, _KEPT_LAWS = 2048, 4096

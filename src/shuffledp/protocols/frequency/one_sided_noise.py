@@ -39,9 +39,9 @@ from shuffledp.protocols.frequency.silent_users import poisson_dummies
 from shuffledp.tasks import Array
 
 _XTOL = 1e-11
-#: Values of the noise that are summed over, at most.
+#: Largest number of values of the noise in a sum.
 _MOST_TERMS = 2**21
-#: Steps of the search for the log of the shape, the least gain that is worth one more, and its ends.
+#: Steps of the search for the log of the shape, the least gain for a further step, and the ends of the range.
 _STEP, _GAIN, _SHAPES = 0.5, 1e-4, (0.0, 20.0)
 
 

@@ -30,7 +30,7 @@ from shuffledp.protocols.frequency._binary_subspaces import (
 from shuffledp.protocols.frequency._value_counts import held_counts, held_integers
 from shuffledp.tasks import Array, Floats, Ints, Participants, Public, Users
 
-#: Elements of subspaces, or of matrices, per pass.
+#: Number of elements of subspaces, or of matrices, per pass.
 _CELLS = 2**20
 #: Number of subspaces of one dimension up to which all are listed.
 _FEW_SUBSPACES = 200

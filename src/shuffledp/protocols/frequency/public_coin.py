@@ -26,7 +26,8 @@ from shuffledp.protocols.frequency._hashing import MOST_CELLS, hash_values
 from shuffledp.protocols.frequency._value_counts import held_integers
 from shuffledp.tasks import Array, Floats, Ints, Participants, Public, Users
 
-#: Mass outside of the law of the noise in closed forms, and cells of values in all rows that these hold at once.
+#: Mass that the law of the noise omits in closed forms, and the largest number of cells of values in all rows in
+#: memory.
 _TAIL, _MOST_AT_ONCE = 1e-25, 1 << 26
 
 

@@ -14,7 +14,8 @@ from shuffledp.protocols.frequency._randomized_response import ValueReports
 from shuffledp.protocols.frequency._value_counts import held_counts, held_integers
 from shuffledp.tasks import Array, Floats, Ints, Participants, Public
 
-#: Users from which numpy draws no hypergeometric numbers, and values from which drawing them one by one takes long.
+#: Number of users from which numpy draws no hypergeometric numbers, and number of values from which separate draws take
+#: long.
 _MANY_USERS, _MANY_VALUES = 10**9, 2000
 
 

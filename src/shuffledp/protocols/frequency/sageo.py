@@ -48,7 +48,7 @@ from shuffledp.tasks import Array, Floats, Ints
 
 Shares = Floats | np.float64
 
-#: Beyond this e^(3 h) overflows; a smaller eps is on the safe side.
+#: Largest h at which e^(3 h) does not overflow; a smaller eps is on the safe side.
 MOST_HALF = 200.0
 #: Deviation of the shuffler's noise from the calibrated noise.
 RATIONAL = (

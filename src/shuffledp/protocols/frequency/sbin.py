@@ -61,12 +61,12 @@ Shares = Floats | np.float64
 
 AUGMENTED_ACCOUNTINGS = ("printed", "exact")
 
-#: Beyond this squares of e^h overflow; a smaller eps is on the safe side.
+#: Largest h at which squares of e^h do not overflow; a smaller eps is on the safe side.
 _MOST_HALF = 200.0
-#: Numbers of coins of the first grid, and relative accuracy of beta for each.
+#: Number of numbers of coins in the first grid, and relative accuracy of beta for each.
 _NUMBERS, _SHARE_TOL = 32, 1e-6
-#: Hundredths on either side of the rounded best beta that are compared: a share of 0.99995 with one coin less is no
-#: better in practice, and many values are within a percent of the least error.
+#: Number of compared hundredths on either side of the rounded best beta: a share of 0.99995 with one coin less is no
+#: better in practice, and the error of many shares is within a percent of the least error.
 _NEAR = 5
 
 

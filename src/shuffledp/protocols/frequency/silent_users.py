@@ -5,9 +5,9 @@ A user sends a value with probability p, and ``Poisson(mu / n)`` dummies of ever
 ``mu / p^2 + n_j (1 - p) / p``. Dropping values often saves dummies: at p = 1/4 a 25th of the dummies suffices. The
 protocol is one level of the segmented protocol for sets of one item.
 
-Delta is the divergence of the two counts that change, each Poisson with or without a message that is sent with
-probability p (`shuffledp.accounting.general.count_pairs`), if no other user has either value; other users' values are
-additional noise.
+Delta is the divergence of the two counts that change (`shuffledp.accounting.general.count_pairs`). Each count is
+Poisson, with or without a message that is sent with probability p, if no other user has either value. Other users'
+values are additional noise.
 
 Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, who knows the inputs of all others.
 Derived for this project.
@@ -43,9 +43,9 @@ from shuffledp.tasks import Array
 
 #: Relative tolerance of mu, in the result and in the search for p.
 _XTOL, _ROUGH = 1e-11, 1e-5
-#: Steps of the log of p on the first grid, and where the search for a minimum ends.
+#: Step of the log of p on the first grid, and the tolerance at which the search for a minimum ends.
 _STEP, _END = 0.15, 2e-3
-#: Fewer dummies, as a negative log of their mean, are none.
+#: Negative log of a mean number of dummies that counts as zero.
 _MOST = 200.0
 
 

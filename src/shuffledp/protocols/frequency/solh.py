@@ -18,7 +18,7 @@ from shuffledp.protocols.frequency._pure_reports import PureReports
 from shuffledp.protocols.frequency._value_counts import GeneralizedResponse, checked_values
 from shuffledp.tasks import Array, Users
 
-#: Pairs of a report and a value that are compared at once: they fit into the cache.
+#: Number of pairs of a report and a value that are compared together: they fit into the cache.
 _PAIRS = 2**16
 
 

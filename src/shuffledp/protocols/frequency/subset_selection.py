@@ -39,13 +39,13 @@ from shuffledp.protocols.frequency._pure_reports import PureReports, pure_mse
 from shuffledp.protocols.frequency._value_counts import GeneralizedResponse, checked_values, held_integers
 from shuffledp.tasks import Array, Participants, Users
 
-#: Nats; a larger budget is as good as none.
+#: Local budget in nats from which reports hide nothing.
 _MOST_BUDGET = 600.0
-#: Tolerances of the log of a local budget: the answer's, and while searching for d.
+#: Tolerances of the log of a local budget: of the result, and during the search for d.
 _XTOL, _SEARCHED = 1e-8, 1e-4
 #: Blocks of numbers of uniform reports per standard deviation.
 _BLOCKS = 3
-#: Reports from which on a contour is faster than a table, and numbers in blocks would make tables loose.
+#: Number of reports from which a contour is faster than a table, and a table of blocks would be too loose.
 _MANY = 64
 #: Number of subsets up to which all are listed.
 _FEW_SUBSETS = 200

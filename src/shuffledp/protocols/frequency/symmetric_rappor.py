@@ -38,7 +38,7 @@ class SymmetricRappor(FlippedBits):
     @classmethod
     @from_request
     def calibrate(cls, n: int, k: int, eps: float, delta: float) -> Self:
-        """Find the largest budget of a bit for which the sums are private, whatever the other users' data.
+        """Find the largest budget of a bit for which the sums are private for all data of the other users.
 
         This is the calibration ``proven`` of :func:`shuffledp.accounting.rappor_flip_probability`. Raises `Infeasible`
         for one user.

@@ -16,7 +16,7 @@ from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.frequency._value_counts import held_counts, held_integers
 from shuffledp.tasks import Array, Floats, Ints, Participants, Public, Users
 
-#: Mass outside of the law of the noise in closed forms.
+#: Mass that the law of the noise omits in closed forms.
 _TAIL = 1e-25
 
 

@@ -1,6 +1,6 @@
 """Unary encoding with whole rows as messages: the rates of the bits.
 
-Every user sends a row of k bits: the bit of its value is set with probability p, every other one with probability q,
+Every user sends a row of k bits: the bit of its value is set with probability p, every other bit with probability q,
 and the row is one message. With the local budget ``eps_local = ln(p (1 - q) / (q (1 - p)))`` three forms are in use:
 
 ``best``
@@ -11,15 +11,15 @@ and the row is one message. With the local budget ``eps_local = ln(p (1 - q) / (
     p = 1/2: OUE, with the least error for a given local budget and many values, which is not optimal under shuffling.
 
 Any row is at least ``(1 - p) / (1 - q)`` times as likely under every input as a row of zeros whose bits are flipped
-with probability q. So a row is a row of zeros with flipped bits with probability ``lambda = (1 - p) / (1 - q)``, and
-its blanket is the one in :mod:`shuffledp.accounting.general.matched_blanket` with match rate q and independent matches:
-**the same as for a local hash with d' = 1/q cells** and the same local budget, and so is the error. Rows need neither a
+with probability q. So with probability ``lambda = (1 - p) / (1 - q)`` a row is a row of zeros with flipped bits. The
+blanket is in :mod:`shuffledp.accounting.general.matched_blanket`, with match rate q and independent matches. A local
+hash with **d' = 1/q cells** and the same local budget has the same blanket and the same error. Rows need neither a
 rounded d' nor a seed.
 
-The local budget is the largest that the bound allows, rounded down by at most 1e-8 relative: of the blanket of the
-rows, derived for this project and inverted up to 2e-3 relative above delta, or of the clones of any local randomizer
-(Feldman, McMillan and Talwar 2023). The error of the best p is within about 1e-3 relative of the least error for
-uniform data, which is the mean error over all values for any data.
+The local budget is the largest that a bound allows, rounded down by at most 1e-8 relative. One bound is by the blanket
+of the rows, derived for this project and inverted up to 2e-3 relative above delta. The other bound is by the clones of
+any local randomizer (Feldman, McMillan and Talwar 2023). The error of the best p is within about 1e-3 relative of the
+least error for uniform data, which is the mean error over all values for any data.
 
 Conventions: eps in nats; replacement neighbors; the adversary is the analyzer, who knows the inputs of all others.
 Unary encoding: Wang, Blocki, Li and Jha 2017.
@@ -57,22 +57,22 @@ from shuffledp.tasks import Floats
 ROW_FORMS = ("best", "symmetric", "optimized")
 ROW_BOUNDS = ("blanket", "clones")
 
-#: Nats; a larger budget is as good as none.
+#: Local budget in nats from which reports hide nothing.
 _MOST_BUDGET = 600.0
-#: Tolerances of the log of a local budget: the answer's, and while searching for p.
+#: Tolerances of the log of a local budget: of the result, and during the search for p.
 _XTOL, _SEARCHED = 1e-8, 3e-6
-#: Of a budget that is computed from rates, per nat and one more.
+#: Rounding error of a budget that is computed from rates, per nat of the budget plus 1.
 _ROUNDING = 2e-15
 #: Blocks of numbers of rows per standard deviation.
 _BLOCKS = 32
-#: Number of users from which on the search for p uses the typical number of rows only.
+#: Number of users from which the search for p uses only the typical number of rows.
 _MANY = 4096
-#: Log odds of p between which the best one is looked for, and half the widths of the parabolas through its errors.
+#: Log odds of p among which the best p is searched for, and half the widths of the parabolas through its errors.
 _LOG_ODDS = np.linspace(-5.0, 14.0, 191)
 _WIDTHS = (0.7, 0.2, 0.05, 0.02)
 #: Ratio of estimated errors up to which a second local minimum is refined.
 _CLOSE = 1.3
-#: Steps downhill, at most, from where an estimate has its minimum, and halvings of the logarithm of a rate.
+#: Largest number of steps downhill from the minimum of an estimate, and of halvings of the logarithm of a rate.
 _STEPS, _HALVINGS = 12, 60
 
 

@@ -15,7 +15,7 @@ from shuffledp.protocols.base import ProtocolBase
 from shuffledp.protocols.registry import get
 from shuffledp.tasks import Budget, Floats, Frequency, Participants, Public
 
-#: Nats; e^eps is still a number.
+#: Largest eps, in nats, whose exponential does not overflow.
 _MOST_EPS = 700.0
 
 

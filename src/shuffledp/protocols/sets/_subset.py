@@ -15,12 +15,12 @@ from shuffledp.protocols.sets._subset_exponential import SubsetExponential
 from shuffledp.protocols.streaming import regrouped
 from shuffledp.tasks import USERS_AT_ONCE, Array, Floats, Ints, Participants, Public, Sets, Users
 
-#: Items of messages that are held in memory together: 256 MiB.
+#: Number of items of messages in memory together: 256 MiB.
 _ITEMS = 1 << 26
-#: Numbers to rank, or items to count, per pass; their 64 bits need little memory.
+#: Number of numbers to rank, or of items to count, per pass; their 64 bits need little memory.
 _AT_ONCE = 1 << 20
 TOGETHER = 1 << 18
-"""About how many users' messages are drawn at once."""
+"""Approximate number of users whose messages are drawn together."""
 
 
 def selectable(task: Sets) -> tuple[int, int]:

@@ -35,7 +35,7 @@ from shuffledp.protocols.sets._set_protocol import (
 from shuffledp.tasks import Array, Budget, Floats, Participants, Public, Task, Users, even_sizes
 
 OBJECTIVES = ("bound", "error")
-#: Announcements over which expectations are averaged, and the stream that they are drawn from, always the same.
+#: Number of announcements over which expectations are averaged, and the fixed stream for their draws.
 _ANNOUNCEMENTS = 2**15
 _STREAM = 20240719
 

@@ -23,9 +23,9 @@ from shuffledp.protocols.sets._subset_exponential import (
 from shuffledp.tasks import Task
 
 _XTOL = 1e-10
-#: Largest local budget that is searched.
+#: Largest local budget in the search.
 _MOST_LOCAL = 50.0
-#: Relative rounding error of an expected error, far from below.
+#: Relative rounding error of an expected error, with a large margin.
 _ROUNDING = 1e-6
 
 

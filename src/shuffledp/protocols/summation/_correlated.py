@@ -34,11 +34,11 @@ Atoms = Annotated[str, one_of(ATOM_CHOICES)]
 NoiseLaw = Annotated[str, one_of(LAWS)]
 
 
-#: Number of pairs of inputs over ``eps - eps_star`` up to which a design is certified by all losses: a few seconds.
+#: Number of pairs of inputs over ``eps - eps_star`` up to which all losses certify a design, in a few seconds.
 _MOST_WORK = 6_000
-#: Least delta that the allowance for rounding of the losses of all pairs leaves room for.
+#: Least delta that exceeds the allowance for rounding of the losses of all pairs.
 _LEAST_DELTA = 1e-10
-#: Largest D of a shipped design whose profile is computed from the losses of all pairs; beyond it takes seconds.
+#: Largest D of a shipped design whose profile is computed from the losses of all pairs; larger D take seconds.
 _MOST_PROFILED = 32
 
 Origin = Literal["shipped", "family", "moments", "closed form"]
@@ -73,11 +73,11 @@ def chosen_design(
     """Return the noise design of one sum with largest number D, for a budget in nats.
 
     ``printed`` has the paper's parameters in closed form, ``corrected`` the smallest noise that its modular theorem
-    allows. ``exact`` has the shipped design if there is one, otherwise a design of a one-parameter family: certified by
-    the exact accountant up to D = 20, and by exponential moments
-    (:func:`~shuffledp.accounting.summation.wide_designs.wide_design`) for larger D or if the accountant takes long. The
-    error is discrete Laplace noise with `eps_star`, by default ``(1 - gamma) eps``; gamma is in (0, 1), and below 1/2
-    for ``printed``.
+    allows. ``exact`` has the shipped design if there is one, otherwise a design of a one-parameter family. The exact
+    accountant certifies this design up to D = 20. Exponential moments
+    (:func:`~shuffledp.accounting.summation.wide_designs.wide_design`) certify the design for larger D or if the
+    accountant takes long. The error is discrete Laplace noise with `eps_star`, by default ``(1 - gamma) eps``; gamma is
+    in (0, 1), and below 1/2 for ``printed``.
 
     Atoms other than the paper's ``halving``, and the law ``jumps`` of the numbers of atoms (derived for this project,
     with fewer messages), are for ``exact`` only. Raises ValueError if the accounting lacks the atoms or the law, and

@@ -19,7 +19,7 @@ from shuffledp.protocols.client.description import ROUNDED_UP, Client, laplace_r
 from shuffledp.protocols.summation._sums import Numbers, over_users
 from shuffledp.tasks import Array, Floats, Ints, Participants, Public, Users
 
-#: Noise shares that are drawn at once.
+#: Number of noise shares that are drawn together.
 _DRAWS = 2**20
 
 

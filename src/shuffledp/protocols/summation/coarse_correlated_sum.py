@@ -22,7 +22,7 @@ from shuffledp.protocols.summation._noisy_sum import NoisySum
 from shuffledp.protocols.summation._sums import numbers_of
 from shuffledp.tasks import Floats, Task
 
-#: Largest D for which a profile is computed at other eps than the certified one.
+#: Largest D for which a profile is computed at other eps than the certified eps.
 _MOST_PROFILED = 3
 
 

@@ -30,7 +30,7 @@ class RealSum(CorrelatedNoiseSum):
     label = "correlated noise, rounded"
     source = "Ghazi, Kumar, Manurangsi, Pagh and Sinha 2021 (ICML), Theorem 1"
     touched: ClassVar[int] = 1
-    """Sums that a change of one input touches, which share the budget."""
+    """Number of sums that a change of one input affects, which share the budget."""
 
     @classmethod
     @from_request

@@ -21,7 +21,7 @@ from shuffledp.protocols.summation._levels import LevelReports
 from shuffledp.protocols.summation._sums import Numbers, numbers_of
 from shuffledp.tasks import Task
 
-#: Numbers of levels whose exact error is worked out.
+#: Number of candidate levels whose exact error is computed.
 _TRIED = 3
 
 

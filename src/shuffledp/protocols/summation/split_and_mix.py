@@ -35,9 +35,9 @@ from shuffledp.protocols.summation._sums import SumReports, numbers_of, over_use
 from shuffledp.tasks import Array, Budget, Floats, Ints, Participants, Public, Task, Users
 
 GROUPS = ("wide", "figure")
-#: Users from which on the published bounds hold.
+#: Least number of users for which the published bounds hold.
 _LEAST_USERS = 19
-#: The estimate is called biased if the sum may wrap around with a larger probability than this.
+#: Probability that the sum wraps around above which the estimate is called biased.
 _NEGLIGIBLE = 1e-6
 #: Shape of the noise of nearly all users; a shape nearer to 1 takes too long.
 _MOST_SHAPE = 1 - 1e-4
@@ -241,7 +241,7 @@ class SplitAndMix(SumReports):
         return float(2 ** (-((self.shares - 2) * per_share - math.log2(self.group_order)) / 2))
 
     def profile_among(self, users: int, honest: int, *, colluding: bool) -> PrivacyProfile | None:
-        """Return the profile of the honest users' noise and shares; their noise is treated as pure eps."""
+        """Return the profile of the honest users' noise and shares; their noise counts as pure differential privacy."""
         size, distance = self.numbers.max_value, self._distance(honest)
         if honest >= self.n_users or distance is None:
             return self.profile_for(honest)

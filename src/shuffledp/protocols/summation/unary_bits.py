@@ -1,10 +1,10 @@
 r"""Unary bits: a number as r bits, as many ones as its level; fair coins replace bits with probability lambda.
 
 The protocol is by Cheu, Smith, Ullman, Zeber and Zhilyaev (2019), for real numbers; the accounting is derived for this
-project. Let the adversary know which bits of the *other* users became coins: these coins add M fair coins to the number
-of ones, ``M ~ Bin(r (n - 1), lambda)``, for all inputs of the others. With more ones in user 1's input the likelihood
-ratio to any smaller level grows with the count, so that the best event is "the count is at least t" (or at most t). Its
-gain is largest between the levels 0 and r. So delta is at most the delta of the count
+project. Let the adversary know which bits of the *other* users became coins. For all inputs of the others, M fair coins
+then add to the number of ones, ``M ~ Bin(r (n - 1), lambda)``. The likelihood ratio of a larger to a smaller level of
+user 1 grows with the count, so that the best event is "the count is at least t" (or at most t). The gain of this event
+is largest between the levels 0 and r. So delta is at most the delta of the count
 
 .. math:: Bin(M, 1/2) + Bin(r, 1 - \lambda/2) \quad\text{against}\quad Bin(M, 1/2) + Bin(r, \lambda/2),
 
@@ -32,13 +32,13 @@ from shuffledp.protocols.base import Cost, Messages
 from shuffledp.protocols.summation._sums import Numbers, SumReports, numbers_of
 from shuffledp.tasks import Array, Floats, Participants, Public, Task, Users
 
-#: Default limit on the bits of a user: twice as many hardly lower the error of the noise.
+#: Default limit on the bits of a user: twice as many would hardly reduce the error of the noise.
 _MOST_BITS = 64
-#: Numbers of coins are put into blocks of this part of their mean, which adds less than 1 % to delta.
+#: Numbers of coins are grouped into blocks of this part of their mean, which adds less than 1 % to delta.
 _BLOCKS = 1200
-#: Mass that windows may leave out on either side in the search, relative to delta, as which it counts.
+#: Mass, relative to delta, that windows may omit on either side in the search; the mass is added to delta.
 _OMITTED = 1e-7
-#: Beyond this e^eps overflows; the divergence no longer changes.
+#: Largest eps whose exponential does not overflow; the divergence no longer changes beyond it.
 _MOST_EPS = 700.0
 _XTOL = 1e-7
 

@@ -40,9 +40,9 @@ from shuffledp.protocols.vectors._laplace import BITS_PER_COORDINATE, clipped
 from shuffledp.protocols.vectors._participants import squares_of
 from shuffledp.tasks import Array, Floats, Participants, Public, Task, Users, Vectors
 
-#: Masses of caps that are scanned for the best one.
+#: Masses of caps among which the best cap is searched for.
 CAP_MASSES = (0.5, 0.2, 0.05, 0.02, 0.01, 0.004, 0.002, 0.001)
-#: Numbers that are drawn at once.
+#: Number of numbers that are drawn together.
 _DRAWS = 2**21
 
 

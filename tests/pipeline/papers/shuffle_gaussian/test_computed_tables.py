@@ -20,7 +20,7 @@ from shuffledp.pipeline.figures.selection import load_settings
 from shuffledp.pipeline.papers.shuffle_gaussian import computed_tables
 
 ROOT = Path(__file__).parents[4]
-#: Of Figure 1a, over the clipping norm: the noise of 60 reports with 0.8633 each.
+#: Noise in Figure 1a over the clipping norm, of 60 reports with 0.8633 each.
 CENTRAL = {"noise_multiplier": math.sqrt(60) * 0.8633, "delta": 1e-5}
 
 

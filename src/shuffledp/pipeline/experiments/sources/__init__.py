@@ -26,17 +26,17 @@ MODULES = {
     "sets": "shuffledp.pipeline.experiments.sources.item_sets",
     "vectors": "shuffledp.pipeline.experiments.sources.mnist_gradients",
 }
-"""By kind of task, what holds its data; a job imports its own only."""
+"""Module with the data of each kind of task; a job imports only the module of its task."""
 OF_THEIR_OWN = {("vectors", DIRECTIONS): "shuffledp.pipeline.experiments.sources.directions"}
 """Data sets outside the module of their task, by kind of task and name."""
 OWN, OWN_MODULE = "file", "shuffledp.pipeline.experiments.sources.user_file"
-"""Data of a file of the user's own: its name in a configuration, and what holds them."""
+"""Name of a user's file in a configuration, and the module that reads the file."""
 COLUMNS: Mapping[str, tuple[str, ...]] = {
     **{name: columns_of(name) for name in NAMES},
     "msnbc": (*columns_of("msnbc"), *SET_COLUMNS, *SPARSE_COLUMNS),
     "mnist": (*columns_of("mnist"), *VECTOR_COLUMNS),
 }
-"""Columns of every data set that an experiment can be about."""
+"""Columns of every data set that an experiment may use."""
 
 
 def module_of(kind: str, name: str) -> str:
@@ -90,11 +90,11 @@ def with_found_domain(
 def source_from(config: Mapping[str, Any], task: Task, prepared: Path) -> Source:
     """Return the data source of a configuration. Raise ``ValueError`` if the data do not fit the task.
 
-    ``config`` has the ``name`` of a data set with ``column`` and ``draw``; or ``file`` with a ``path``, prepared by
-    `shuffledp.pipeline.experiments.user_files`; or ``categorical`` with ``weights``; or ``uniform``, ``zipf`` with an
-    ``exponent``, or ``heavy`` with the ``share`` of one value, each with optional ``records`` for a fixed set of
-    records instead of draws; or ``axes`` for unit vectors along the axes. Sets have a ``split`` of the users over the
-    privacy levels, and MSNBC's sets a ``padding``.
+    The ``name`` in ``config`` is a data set, with ``column`` and ``draw``, or ``file``, with a ``path`` (prepared by
+    `shuffledp.pipeline.experiments.user_files`), or names synthetic data. Synthetic values are ``categorical`` with
+    ``weights``, ``uniform``, ``zipf`` with an ``exponent``, or ``heavy`` with the ``share`` of one value. The last
+    three may have ``records``, for a fixed set of records instead of draws. Synthetic vectors are ``axes``, unit
+    vectors along the axes. Sets have a ``split`` of the users over the privacy levels, and MSNBC's sets a ``padding``.
     """
     check_data(config, task)
     if config["name"] == OWN:

@@ -15,7 +15,7 @@ from shuffledp.protocols.vectors._participants import VectorParticipants
 from shuffledp.tasks import Floats, Ints, Participants, Public, Users, Vectors
 
 USERS_AT_ONCE = 500
-"""Vectors that the message level holds in memory at a time."""
+"""Vectors in memory at a time, for the message level."""
 
 
 @dataclass(frozen=True)

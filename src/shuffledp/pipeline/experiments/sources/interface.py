@@ -15,20 +15,20 @@ from shuffledp.tasks import Floats, Ints, Participants, Public, Task
 Held = NDArray[Any]
 """Data of the participants of one repeat."""
 DIRECTIONS = "axes"
-"""Vectors along the axes, either way."""
+"""Name of the data of vectors along the axes, in both directions."""
 SYNTHETIC = ("uniform", "categorical", "zipf", "heavy", DIRECTIONS)
-"""Data that are made up, not a data set."""
+"""Names of synthetic data."""
 SET_COLUMNS = ("sets",)
-"""Columns that hold a set per user."""
+"""Columns with a set per user."""
 NUMBER_COLUMNS = ("hours_per_week",)
-"""Columns that hold a number per user."""
+"""Columns with a number per user."""
 SPARSE_COLUMNS = ("first_and_size",)
-"""Columns that hold a coordinate and a number per user: first page, and how many distinct categories were visited."""
+"""Columns with a coordinate and a number per user: the first page, and the number of different visited categories."""
 VECTOR_COLUMNS: Mapping[str, tuple[str, str]] = {
     "train_gradients": ("train_images", "train_labels"),
     "test_gradients": ("test_images", "test_labels"),
 }
-"""Columns that hold a vector per user, and the arrays of images and labels that they are made from."""
+"""Columns with a vector per user, and the arrays of images and labels from which the vectors are computed."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Source(ABC):
     details: Mapping[str, Any] = field(default_factory=dict, kw_only=True)
 
     drawable: ClassVar[bool] = True
-    """Whether participants can be drawn; a substitute of another shape than the task's has closed forms only."""
+    """True if participants can be drawn; a substitute of another shape than the task's has only closed forms."""
 
     @abstractmethod
     def draw(self, n: int, rng: np.random.Generator) -> Held:

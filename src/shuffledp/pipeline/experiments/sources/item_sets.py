@@ -22,7 +22,7 @@ from shuffledp.pipeline.experiments.sources.interface import (
 from shuffledp.tasks import Floats, Ints, Participants, Public, Sets, Users
 
 LAST = 10.0
-"""Added to the uniform key of what is to be taken last."""
+"""Number added to the uniform keys of items that are taken last."""
 
 
 def level_sizes(split: str, n: int) -> list[int]:

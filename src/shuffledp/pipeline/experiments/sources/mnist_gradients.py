@@ -23,9 +23,9 @@ from shuffledp.protocols.vectors._participants import VectorParticipants
 from shuffledp.tasks import Floats, Ints, Participants, Public, Users, Vectors
 
 USERS_AT_ONCE = 500
-"""Vectors that the message level holds in memory at a time."""
+"""Vectors in memory at a time, for the message level."""
 REPEATS_AT_ONCE = 50
-"""Repeats whose sums of vectors are worked out at a time."""
+"""Repeats whose sums of vectors are computed together."""
 
 
 @dataclass(frozen=True)

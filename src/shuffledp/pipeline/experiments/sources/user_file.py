@@ -33,7 +33,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
 """Keys that describe a file besides its path, by kind of task."""
 _WHERE = ("column", "separator", "user", "item", "per_user", "delimiter")
 AT_ONCE = 10_000_000
-"""Users times items of the sets that are brought to one size at a time."""
+"""Largest number of users times items whose sets are brought to one size together."""
 
 
 # -- checks of a file -----------------------------------------------------------------------------------------

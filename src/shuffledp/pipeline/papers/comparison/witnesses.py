@@ -27,7 +27,7 @@ from shuffledp.accounting.general.variation_ratio import variation_ratio_epsilon
 from shuffledp.numerics.windows import binomial_window
 from shuffledp.pipeline.claims.witness import Witness
 
-#: The largest mu that the search of the frequency code tries, and the mass at which the table of dummies ends.
+#: Largest mu in the search of the code for frequencies, and the mass at which the table of dummies ends.
 _MOST_MU, _TABLE = 1000.0, 0.9999999
 
 

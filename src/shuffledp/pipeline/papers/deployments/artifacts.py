@@ -42,7 +42,7 @@ _VERIFIABLE = (("real values", 5000, 101, 0.1), ("histogram", 1000, 100, 0.2))
 _BENCHMARK_GAMMA = 0.5
 #: Users and stored eps, for delta = 1e-5; the number of parts of the range of the others' budgets.
 _STORED, _PARTS, _STORED_DELTA = ((1000, 0.08566), (11_288, 0.02053), (100_000, 0.005825)), 37, 1e-5
-#: Mass that laws omit, relative to delta, and the tolerance of eps.
+#: Mass that laws may omit, relative to delta, and the tolerance of eps.
 _OMITTED, _XTOL = 1e-9, 1e-9
 #: Level, users, delta and eps of a report of the range query.
 _LEVELS, _RANGE_USERS, _RANGE_DELTA, _RANGE_EPS = 6, 10_000, 1e-6, (1.0, 3.0)

@@ -22,7 +22,7 @@ _MECHANISMS = {
     "symmetric_rappor": "symmetric RAPPOR, sums",
     "poisson_dummies": "fabricated messages in every cell, histogram",
 }
-#: Numbers of days, and of the systems whose reports are daily: one report, and all reports.
+#: Numbers of days, and the systems with daily reports: with one report, and with all reports.
 DAYS, DAILY, ALL_DAILY = (1, 7, 30), "Cobalt, 1m report", "Cobalt, both reports"
 
 

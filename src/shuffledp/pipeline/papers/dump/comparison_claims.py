@@ -33,11 +33,11 @@ claim, printed_claim, claim_in_both = decorators("dump")
 
 DUMP = ("pure_dump", "mix_dump")
 RIVALS = ("grr_blanket", "solh", "truncation", "truncation_plain", "private_coin", "public_coin")
-"""Every other protocol except correlated noise."""
+"""All other protocols except correlated noise."""
 PLOTTED = ("synthetic", "ipums", "ratings")
-"""The experiments with every protocol."""
+"""Experiments with all protocols."""
 LARGE_DOMAIN = 5000
-"""The third domain size of Figure 3, at which rivals are computed here: no figure has them."""
+"""Third domain size of Figure 3; rivals are computed here, because no figure has them at this size."""
 Reader = Callable[[Case, str, str], ByPoint]
 
 
@@ -122,7 +122,7 @@ _BY_FUNCTION = {
     "private_coin": "private-coin",
     "truncation_plain": "truncation-based",
 }
-"""Rivals whose errors are computed at settings that no experiment has."""
+"""Rivals whose errors are computed at settings of no experiment."""
 
 
 def error_by_function(method: str, n: int, k: int, eps: float, accounting: str) -> float:

@@ -28,7 +28,7 @@ EPS_LOCAL = 8.0
 EPS = (0.4, 0.6, 0.8, 1.0)
 #: Columns of Tables 3 and 4: number of values, probability of sending dummies.
 COLUMNS = ((50, 0.01), (50, 0.001), (500, 0.01), (500, 0.001))
-#: The entries as printed, a row per eps.
+#: Printed entries, a row per eps.
 PRINTED_PURE = ((13, 127, 127, 1270), (6, 57, 57, 565), (4, 32, 32, 318), (3, 21, 21, 204))
 PRINTED_MIX = ((12, 118, 119, 1190), (5, 44, 46, 451), (2, 18, 20, 192), (1, 6, 8, 72))
 

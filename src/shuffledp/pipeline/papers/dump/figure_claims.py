@@ -39,7 +39,7 @@ from shuffledp.pipeline.papers.dump.computed_tables import EPS_LOCAL
 claim, printed_claim, claim_in_both = decorators("dump")
 
 JUMP = 10.0
-"""The error jumps where it falls by more than this from one eps to the next."""
+"""Factor from which a decrease of the error between consecutive eps counts as a jump."""
 
 
 @printed_claim(

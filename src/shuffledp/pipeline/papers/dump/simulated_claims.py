@@ -22,7 +22,8 @@ FLEXIBLE = ("flexible_pure_dump", "flexible_mix_dump")
 DEVIATIONS = 4.0
 """Standard errors up to which a simulated and an expected error agree."""
 FEWEST_REPEATS = 30
-"""With fewer, the standard error is known so badly that four of them are exceeded by chance too often."""
+"""Least number of repeats: with fewer, the standard error is so uncertain that chance exceeds four of them too
+often."""
 
 
 def deviations(case: Case, experiment: str, method: str) -> pd.DataFrame:

@@ -42,7 +42,7 @@ claim_in_both = claim.under("printed", "exact")
 
 Floats = NDArray[np.float64]
 EQUAL = 1e-9
-"""Relative difference up to which two numbers are the same."""
+"""Relative difference up to which two numbers are equal."""
 DELTAS = (1e-6, 1e-9)
 DOMAINS = (2, 10, 50, 500, 5000)
 GRID = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
@@ -155,7 +155,7 @@ def enumerated_delta(users: int, dummies: int, values: int, eps: float) -> float
 
 
 TOTAL: Final = 12
-"""Dummies that are dealt out to 1, 2, 3, 4, 6 or 12 users."""
+"""Number of dummies, which 1, 2, 3, 4, 6 or 12 users can divide."""
 
 
 @claim_in_both(

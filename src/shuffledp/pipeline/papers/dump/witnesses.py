@@ -90,7 +90,7 @@ def flexible_error() -> Witness:
     )
 
 
-#: Users, values, eps, delta and rate where far fewer users than expected send dummies with a probability near delta.
+#: Users, values, eps, delta and rate at which far fewer users than expected send dummies with a probability near delta.
 _NOBODY_SENDS = (3000, 2, 1.0, 3e-81, 0.06)
 
 

@@ -27,9 +27,9 @@ FIG2_LOCAL, FIG2_MEAN = 0.5, 5000.0
 """Local budget (nats) and mean of Figure 2."""
 VARIANCES = (8700.0, 250_000.0)
 MEANS = (1, 3, 10, 30, 100, 300, 1000, 3000, 10_000)
-"""Poisson means at which amplification is looked for."""
+"""Poisson means at which amplification is searched for."""
 AMPLIFIES = 1.001
-"""A local budget this many times the central one is amplified."""
+"""Ratio of the local to the central budget from which a report counts as amplified."""
 
 
 @claim(

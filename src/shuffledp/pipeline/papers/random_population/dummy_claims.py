@@ -34,9 +34,9 @@ claim_in_all = claim.under("printed", "exact", "simplified")
 SMALL_MEANS = (12, 30, 100, 300, 1000, 5000, 25_000)
 """Poisson means at which dummies are tried."""
 NO_GAIN = 0.001
-"""A relative gain up to which there is none."""
+"""Relative gain up to which there is no gain."""
 POINT = 0.01
-"""A percentage point: what a gain must change by to count as a step."""
+"""Change of a gain that counts as a step: one percentage point."""
 FIG3 = Binomial(5000, 0.2)
 FIG3_EPS = 0.05
 """Other users and central budget (nats) of Figure 3."""

@@ -40,7 +40,7 @@ claim, printed_claim, claim_in_both = decorators("random_population")
 claim_in_all = claim.under("printed", "exact", "simplified")
 
 PANEL = {"adult": "rate", "gradient": "rate", "poisson_even": "others", "poisson_skewed": "others"}
-"""The grid variable that tells the panels of an experiment apart."""
+"""Grid variable that distinguishes the panels of an experiment."""
 WORDS = {
     **dict.fromkeys(("adult", "gradient"), "participation rate"),
     **dict.fromkeys(("poisson_even", "poisson_skewed"), "mean number of others"),
@@ -48,14 +48,14 @@ WORDS = {
 COUNTED = ("adult", "poisson_even", "poisson_skewed")
 """Experiments on the binary task."""
 RATE_APART = 0.01
-"""In the captions, but not in the list of the text, to which the claims belong; the figures show it."""
+"""Rate in the captions and figures, but not in the list of the text, to which the claims belong."""
 ADULT_USERS, IMAGES = 48_842, 60_000
 VARIANCE = {
     "adult": ADULT_FEMALE * (1 - ADULT_FEMALE),
     "poisson_even": 0.55 * 0.45,
     "poisson_skewed": 0.1 * 0.9,
 }
-"""Of one user's bit."""
+"""Variance of one user's bit, by experiment."""
 SINGLE = ("local", "amplified", "non_adaptive", "adaptive")
 RATES = (0.05, 0.1, 0.2, 0.5)
 """Participation rates that the text lists."""

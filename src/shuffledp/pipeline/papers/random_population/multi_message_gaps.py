@@ -36,7 +36,7 @@ from shuffledp.populations import (
     SubGaussian,
 )
 
-#: The populations of Figure 7, then those of Figure 8.
+#: Populations of Figure 7, then of Figure 8.
 MULTI_POPULATIONS: dict[str, Law] = {
     **{f"Adult, rate {rate}": Binomial(48841, rate) for rate in (0.01, 0.05, 0.1, 0.2, 0.5)},
     **{f"Poisson, mean {mean}": Poisson(float(mean)) for mean in (1000, 5000, 25000, 125000)},
@@ -119,7 +119,7 @@ def _allowed_shortfall(population: Population, bound: float) -> float:
     return population_shortfall(population, bound)
 
 
-#: The laws of the experiments, and one example of each further row of Table II.
+#: Laws of the experiments, and one example of each further row of Table II.
 TABLE_TWO_POPULATIONS: dict[str, Population] = {
     **{f"Binomial(48841, {rate})": Binomial(48841, rate) for rate in (0.01, 0.05, 0.1, 0.2, 0.4, 0.5)},
     **{f"Poisson({mean})": Poisson(float(mean)) for mean in (1000, 5000, 25000, 125000)},

@@ -21,15 +21,15 @@ from shuffledp.populations import Binomial, Law, MomentBounded, Poisson
 
 #: Delta of the paper's experiments.
 DELTA = 1e-5
-#: Points of eps_central (nats); the paper gives the ends 0.001 and 0.5 only.
+#: Values of eps_central (nats); the paper gives only the ends 0.001 and 0.5.
 EPS = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5)
 #: Share of females among the users of Adult (Section VII-A).
 ADULT_FEMALE = 16_192 / 48_842
 #: Participation rates of Figures 4 and 9.
 RATES = (0.01, 0.05, 0.1, 0.2, 0.5)
-#: Points of eps_central (nats) at which the printed bounds show a gain by dummies.
+#: Values of eps_central (nats) at which the printed bounds show a gain by dummies.
 EPS_SMALL = (0.001, 0.01, 0.05)
-#: The populations of Figure 4, then those of Figures 5 and 6.
+#: Populations of Figure 4, then of Figures 5 and 6.
 POPULATIONS: dict[str, Law] = {
     **{f"Adult, rate {rate}": Binomial(48841, rate) for rate in RATES},
     **{f"Poisson, mean {mean}": Poisson(float(mean)) for mean in (1000, 5000, 25000, 125000)},

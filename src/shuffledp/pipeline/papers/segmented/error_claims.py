@@ -49,7 +49,7 @@ from shuffledp.pipeline.papers.segmented.panel_errors import (
 claim, printed_claim, claim_in_both = decorators("segmented")
 
 FLAT = 0.05
-"""Excess over the least error up to which a number of messages is as good as the best one."""
+"""Excess over the least error up to which a number of messages is as good as the best number."""
 EDGE = 0.1
 """Excess over the least error from which a number of messages hurts."""
 

@@ -24,7 +24,7 @@ RIVALS = {
     "separate": "SepMM",
     "separate_weighted": "weighted SepMM",
 }
-"""Competitors in the paper, in words."""
+"""Names of the competitors in the paper."""
 NAMES = {
     **RIVALS,
     OURS: "the segmented protocol",
@@ -33,9 +33,9 @@ NAMES = {
 SPLITS = {"25-50-25": "S1", "50-25-25": "S2", "25-25-50": "S3"}
 """Names of the shares of users per level."""
 PANEL = ["data", "s", "n", "split"]
-"""Levels of everything here; curves have the level ``m`` besides."""
+"""Index levels of all results here; curves also have the level ``m``."""
 MSNBC_ITEMS = 4
-"""Items per user, once they are padded."""
+"""Items per user after padding."""
 EXPERIMENTS = ("msnbc", "uniform")
 Panel = tuple[str, int, int, str]
 

@@ -7,10 +7,10 @@ of the others. The exact delta is computed from the messages themselves.
 **Proposition**: the theorem fails for every number N of others and every k >= 3. Let these N hold the victim's value,
 and let ``E = e^eps_local``. Only one outcome has the largest likelihood ratio E: all N + 1 responses are that value,
 with probability ``(E / (E + k - 1))^(N + 1)``. In the pair of counts only the outcome ``(N + 1, 0)`` has this ratio,
-with probability ``E / (E + k - 1)^(N + 1)``; any other outcome either has a ratio below E from the mixture of the two
-labels, or may come from the residual, which has the ratio 1. For eps between the second largest ratios and eps_local,
-delta is this probability times ``1 - e^(eps - eps_local)``: the exact delta is ``e^(N eps_local)`` times the stated
-one.
+with probability ``E / (E + k - 1)^(N + 1)``. Any other outcome has a ratio below E: either from the mixture of the two
+labels, or because the outcome may come from the residual, which has the ratio 1. For eps between the second largest
+ratios and eps_local, delta is this probability times ``1 - e^(eps - eps_local)``. So the exact delta is ``e^(N
+eps_local)`` times the stated delta.
 
 eps is in nats, and neighboring data sets differ by replacement of one user's input.
 """

@@ -34,17 +34,18 @@ claim, printed_claim, claim_in_both = decorators("segmented")
 BUDGETS = (0.5, 1.0, 2.0)
 """Budgets of the levels, nats."""
 DATA = {"msnbc": (17, 4), "uniform, 4 items": (128, 4), "uniform, 8 items": (128, 8)}
-"""Items, and items per user."""
+"""Number of items, and of items per user."""
 USERS = (5000, 50_000)
 EXACT = 1e-3
-"""Relative difference within which two divergences are the same: the bound on that of all items has 1e-4."""
+"""Relative difference within which two divergences are equal; the bound on the divergence of all items has error
+1e-4."""
 ROUNDING = 1e-6
 LEAST = 1e-200
-"""Divergences below this have lost digits."""
+"""Divergence below which digits are lost."""
 HALVINGS = 34
-"""Of [0, 1], until the probability of reporting is known to 1e-10."""
+"""Halvings of [0, 1] until the reporting probability is known to 1e-10."""
 CHEAP = 1e9
-"""Terms that one core adds up in seconds."""
+"""Number of terms that one core sums in seconds."""
 
 
 def _delta(n: int) -> float:

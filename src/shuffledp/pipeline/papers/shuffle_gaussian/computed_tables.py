@@ -36,22 +36,22 @@ USERS = 60_000
 DELTA = 1 / USERS
 ROUNDS = (1, 2, 3, 4, 5, 6, 7)
 SIGMA = 9.48
-#: Of the row of the clones: 2 sqrt(2 ln(1.25 n)), cut after three digits.
+#: Noise in the row of the clones: 2 sqrt(2 ln(1.25 n)), cut after three digits.
 CLONES_SIGMA = 9.476
 MOST_ORDER = 30
-#: The entries as printed, one per number of rounds.
+#: Printed entries, one per number of rounds.
 PRINTED_OURS = ("0.22820", "0.22820", "0.22821", "0.22821", "0.22821", "0.22822", "0.22822")
 PRINTED_CLONES = ("0.18623", "0.38461", "0.59516", "0.79355", "1.02241", "1.22689", "1.43138")
 
-#: Figure 1a after 10 epochs. The noise of a report is relative to the clipping norm C; the noise of a batch is the sum
-#: over its reports.
+#: Setting of Figure 1a after 10 epochs. The noise of a report is relative to the clipping norm C; the noise of a batch
+#: is the sum over its reports.
 BATCH = 60
 FIGURE_DELTA = 1e-5
 FIGURE_ROUNDS = 10_000
 REPORT_NOISE = 0.8633
 SUM_NOISE = math.sqrt(BATCH) * REPORT_NOISE
 
-#: Figure 1b: every user joins a round with this probability; noise per unit of distance.
+#: Setting of Figure 1b: every user joins a round with this probability; noise per unit of distance.
 CHECKIN_RATE = 0.1
 CHECKIN_ROUNDS = 5_540
 CHECKIN_SIGMA = 5.0

@@ -42,11 +42,11 @@ claim = catalogue("shuffle_gaussian")
 
 _DIGITS = 60
 EQUAL = 1e-12
-"""Relative difference up to which two numbers are the same."""
+"""Relative difference up to which two numbers are equal."""
 NUMBERS = (1, 2, 3, 5, 10)
 NOISES = (0.5, 1.0, 3.0)
 AFFORDABLE = 1e9
-"""So many terms are added up in seconds."""
+"""Number of terms that are summed in seconds."""
 MOST_PARTS = 12
 """Order up to which the partitions of Theorem 1 are enumerated."""
 

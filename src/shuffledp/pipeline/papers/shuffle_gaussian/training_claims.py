@@ -28,11 +28,11 @@ from shuffledp.pipeline.papers.shuffle_gaussian.computed_tables import CHECKIN_S
 claim, printed_claim, claim_in_both = decorators("shuffle_gaussian")
 
 TESTED = 10_000
-"""Pictures in MNIST's test set, which an accuracy is the share of."""
+"""Number of images in MNIST's test set; an accuracy is a share of them."""
 SGD = {"printed": ("shuffle_2c", "central_to_order_63"), "exact": ("shuffle_2c_pair", "central_pld")}
-"""Shuffled and central training of Figure 1a, each under one accounting: as printed, and as exact as is known."""
+"""Shuffled and central training of Figure 1a, each under one accounting: as printed, and as exact as possible."""
 ROUNDS = range(2, 8)
-"""The columns of Table 1 with composition."""
+"""Columns of Table 1 with composition."""
 TERMS = {
     "printed": ("table1", {"shuffle_to_order_30": "clones_as_printed"}, "the terms of Table 1"),
     "exact": (
@@ -41,10 +41,10 @@ TERMS = {
         "equal sensitivity (2, then 1) and all orders",
     ),
 }
-"""Experiment, the method with its rival, and the terms of comparison. Each has no accounting of its own."""
+"""Experiment, method with its rival, and conditions of the comparison; these methods have no accounting."""
 LOST = "the paper's numbers are lost in the available text"
 GROWTH = 0.01
-"""A budget that grows by less than this over the rounds hardly grows."""
+"""Growth of a budget over the rounds below which the budget hardly grows."""
 
 
 def assumed(verdict: Verdict) -> Verdict:

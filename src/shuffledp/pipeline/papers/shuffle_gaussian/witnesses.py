@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _N = 60_000
 _TABLE_SIGMA = 9.48
 _COLUMNS = range(1, 8)
-#: Figure 1b.
+#: Setting of Figure 1b.
 _RATE, _SIGMA, _ROUNDS, _DELTA = 0.1, 5.0, 5540, 1e-5
 
 

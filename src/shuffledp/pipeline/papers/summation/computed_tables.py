@@ -31,7 +31,7 @@ from shuffledp.numerics.memoize import remember
 EPS, DELTA, EPS_STAR, GAMMA = 1.0, 1e-6, 0.9, 0.1
 PACKAGE_DATA = ("figure_readings.csv",)
 """Files that this module reads; see `shuffledp.pipeline.rerun_digests.digest`."""
-#: A known difference explains a point within this.
+#: Relative difference within which a known deviation explains a point.
 _EXPLAINED = 0.006
 
 

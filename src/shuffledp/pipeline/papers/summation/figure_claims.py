@@ -35,9 +35,9 @@ claim, printed_claim, claim_in_both = decorators("summation")
 AGREES = 4
 """Standard errors within which a simulated value agrees with a closed form."""
 SINGLE = {"central_laplace": "exact", "split_and_mix": "printed", "split_and_mix_figure": "printed"}
-"""Methods with a single accounting, which no claim can be judged under another one of."""
+"""Methods with a single accounting, under which all claims are judged."""
 EQUAL = 0.01
-"""Relative difference up to which two errors are the same."""
+"""Relative difference up to which two errors are equal."""
 
 
 def _under(case: Case, method: str) -> Case:

@@ -23,11 +23,11 @@ from shuffledp.numerics.windows import binomial_window
 from shuffledp.pipeline.claims.message_multisets import Floats, deltas_of_data_sets
 from shuffledp.pipeline.claims.search_results import LEAST_DELTA, SHARES, Values
 
-#: Largest distance of the log of the largest delta of the three data sets below the log of its target.
+#: Largest distance of the log of the three data sets' largest delta below the log of its target.
 _YTOL = 1e-6
-#: Mass that windows of many bits leave out, relative to delta.
+#: Mass that windows of many bits omit, relative to delta.
 _OMITTED = 1e-9
-#: Largest number of users with another value than most others.
+#: Largest number of users whose value differs from the most frequent value.
 APART = 4
 
 

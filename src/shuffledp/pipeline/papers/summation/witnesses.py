@@ -20,7 +20,7 @@ from shuffledp.pipeline.claims.witness import Witness
 
 _EPS, _DELTA, _EPS_STAR = 1.0, 1e-6, 0.9
 _USERS = (10**4, 10**5, 10**6, 10**7)
-#: Figure 1, read off: bits per user of IKOS, panel (b); error of RAPPOR, panel (a); noise messages, panel (c).
+#: Points read off Figure 1: bits per user of IKOS, panel (b); error of RAPPOR, panel (a); noise messages, panel (c).
 _IKOS_BITS = (96, 95, 92, 104)
 _RAPPOR_ERRORS = {2: 13.1, 3: 20.6, 5: 38.8, 10: 96.9, 15: 169.8}
 _NOISE_MESSAGES = {5: 2.20e5, 10: 2.00e6, 15: 9.78e6}
