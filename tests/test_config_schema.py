@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-import yaml
 from jsonschema import Draft202012Validator
 
 from scripts_by_file import script
 from shuffledp.pipeline.config.config_errors import ConfigurationError, first_error
+from shuffledp.pipeline.config.config_files import read_yaml
 from shuffledp.pipeline.config.experiments import check_paper
 from shuffledp.pipeline.config.grammar import BaselineFile, RunFile
 
@@ -35,10 +35,6 @@ def validator(name: str) -> Draft202012Validator:
     return Draft202012Validator(schema)
 
 
-def read(path: Path) -> Any:
-    return yaml.safe_load(path.read_text())
-
-
 def problems(name: str, content: Any) -> list[str]:
     return [f"{list(e.absolute_path)}: {e.message}" for e in validator(name).iter_errors(content)]
 
@@ -55,10 +51,10 @@ def test_the_page_of_the_configuration_is_what_its_tool_writes():
 
 def test_the_files_of_the_project_are_accepted():
     for path in PAPERS:
-        assert problems("experiments", read(path)) == [], path.name
-    assert problems("config", read(ROOT / "config/config.yaml")) == []
-    assert problems("configfile", read(ROOT / "config/quick.yaml")) == []
-    assert problems("configfile", read(ROOT / ".test/config/config.yaml")) == []
+        assert problems("experiments", read_yaml(path)) == [], path.name
+    assert problems("config", read_yaml(ROOT / "config/config.yaml")) == []
+    assert problems("configfile", read_yaml(ROOT / "config/quick.yaml")) == []
+    assert problems("configfile", read_yaml(ROOT / ".test/config/config.yaml")) == []
     assert problems("baselines", BASELINE) == []
 
 
@@ -92,12 +88,12 @@ def test_every_paper_and_every_kind_of_file_has_a_schema_that_its_first_line_nam
     ],
 )
 def test_a_planted_mistake_is_refused_where_it_stands(place, value):
-    content = read(ROOT / "config/experiments/dump.yaml")
+    content = read_yaml(ROOT / "config/experiments/dump.yaml")
     assert problems("experiments", planted(content, place, value)) != []
 
 
 def test_mistakes_in_the_other_files_are_refused():
-    config = read(ROOT / "config/config.yaml")
+    config = read_yaml(ROOT / "config/config.yaml")
     for change in ({"seeds": 1}, {"formats": ["pdf"]}, {"overrides": {"dump.domains": {"repeat": 1}}}):
         assert problems("config", {**config, **change}) != []
         assert problems("configfile", change) != []
@@ -138,7 +134,7 @@ def test_nothing_is_refused_that_the_grammar_accepts():
     rng = np.random.default_rng(1)
     caught = 0
     for path in PAPERS:
-        content = read(path)
+        content = read_yaml(path)
         if "training" in content:  # grids take rounds from there before the grammar sees them
             continue
         check = validator("experiments")
@@ -150,7 +146,7 @@ def test_nothing_is_refused_that_the_grammar_accepts():
                 assert grammar_refuses(path.stem, changed), everywhere[at]
     assert caught > 25
     for name, grammar, content in (
-        ("config", RunFile, read(ROOT / "config/config.yaml")),
+        ("config", RunFile, read_yaml(ROOT / "config/config.yaml")),
         ("baselines", BaselineFile, BASELINE),
     ):
         for place in places(content):

@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
-import yaml
 
 from scripts_by_file import script
+from shuffledp.pipeline.config.config_files import read_yaml
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -33,7 +33,7 @@ def test_version_and_date_are_those_of_the_package_and_the_changelog(tool):
 
 def test_every_paper_is_cited_with_the_authors_of_its_configuration(tool):
     papers = [
-        yaml.safe_load(path.read_text())["paper"]
+        read_yaml(path)["paper"]
         for path in (ROOT / "config/experiments").glob("*.yaml")
         if "\npaper:" in "\n" + path.read_text()
     ]

@@ -142,7 +142,7 @@ Reliance = Literal[
 
 _HIDE = "Those of them who collude with the analyzer, send something else or drop out hide no value."
 
-#: Sentence for each reliance on what hides a value if a share of the users colludes or drops out.
+#: Sentence for each reliance: what protects a value if a share of the users colludes or drops out.
 ABSENCE: Mapping[Reliance, str] = {
     "not stated": "No bound is known beyond the local eps.",
     "no other user": "Other users hide nothing, so that eps stays.",
@@ -152,7 +152,7 @@ ABSENCE: Mapping[Reliance, str] = {
     "named users' dummies": "The dummies of the named users who remain hide a value.",
     "shares of the noise": "The shares of the remaining users are the noise that hides a value.",
 }
-#: Sentence on users whose place in a public list decides what they send.
+#: Sentence about users whose place in a public list determines their messages.
 NAMED = "A public list names the users who send most: they collude first. Users who drop out are random."
 
 #: Sentence for each reliance; `who` names the users.
@@ -178,7 +178,7 @@ Enforced = Literal[
     "unknown", "one report", "range of a row", "capped messages", "range of shares", "one value"
 ]
 
-#: Sentence for each rule.
+#: Sentence for each rule that the shuffler enforces.
 ENFORCED: Mapping[Enforced, str] = {
     "unknown": "No bound on the gain of fake users is stated.",
     "one report": "The gain of fake users is bounded if the shuffler admits one report of fixed size per user.",

@@ -4,9 +4,9 @@ import inspect
 from pathlib import Path
 
 import pytest
-import yaml
 
 from shuffledp import accounting
+from shuffledp.pipeline.config.config_files import read_yaml
 from shuffledp.protocols.registry import available, get
 from shuffledp.tasks import TASKS
 
@@ -56,7 +56,7 @@ def test_protocols_are_calibrated_exactly_by_default(kind, name):
 def test_experiments_name_the_form_of_a_bound():
     """If a default changes, no figure may change."""
     for path in (ROOT / "config/experiments").glob("*.yaml"):
-        for experiment, about in yaml.safe_load(path.read_text(encoding="utf-8"))["experiments"].items():
+        for experiment, about in read_yaml(path)["experiments"].items():
             for name, method in about["methods"].items():
                 if (method or {}).get("function") in PROVEN_FORMS:
                     assert "form" in method["arguments"], f"{path.name}: {experiment}.{name}"

@@ -7,12 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from shipped_settings import shipped_settings
 from shuffledp.pipeline.claims import errata_data, stated_claims
 from shuffledp.pipeline.claims.results_read import READS
 from shuffledp.pipeline.claims.stated_claims import claims
-from shuffledp.pipeline.config.config_files import read_yaml
 from shuffledp.pipeline.figures.drawings import drawings_of
-from shuffledp.pipeline.figures.selection import load_settings
 
 ROOT = Path(__file__).resolve().parents[3]
 #: Prefix and number of the claims of each paper, and the orderings about its results.
@@ -45,7 +44,7 @@ def test_no_id_is_given_twice_and_every_paper_has_one_headline():
 
 @pytest.fixture(scope="module")
 def papers():
-    return load_settings(read_yaml(ROOT / "config/config.yaml"), ROOT).papers
+    return shipped_settings("paper").papers
 
 
 @pytest.mark.parametrize("paper", READS)

@@ -1,31 +1,27 @@
 """Selections in config/experiments, beyond the checks of the grammar."""
 
 import re
-from functools import cache
 from pathlib import Path
 
 import pytest
 
+from shipped_settings import shipped_settings
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.segmented.plan_search import segmented_plan
-from shuffledp.pipeline.config.config_files import merged, read_yaml
 from shuffledp.pipeline.experiments.grid import resolve
 from shuffledp.pipeline.experiments.job_parts import budget_from, population_from, task_from
 from shuffledp.pipeline.figures.drawings import drawings_of
-from shuffledp.pipeline.figures.selection import load_settings
 from shuffledp.protocols.frequency.public_coin import PublicCoin
 
 ROOT = Path(__file__).resolve().parents[3]
 
 
-@cache
-def papers(scale="config"):
+def papers(scale="paper"):
     """Return all papers as `config.yaml` or `quick.yaml` runs them."""
-    config = read_yaml(ROOT / "config/config.yaml")
-    return load_settings(merged(config, read_yaml(ROOT / f"config/{scale}.yaml")), ROOT).papers
+    return shipped_settings(scale).papers
 
 
-@pytest.mark.parametrize("scale", ["config", "quick"])
+@pytest.mark.parametrize("scale", ["paper", "quick"])
 @pytest.mark.parametrize("figure", ["fig4", "fig7", "fig9"])
 def test_the_panels_of_the_random_population_reach_from_the_least_to_the_largest_rate_of_the_captions(
     figure, scale

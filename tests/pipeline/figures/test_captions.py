@@ -11,10 +11,10 @@ from typing import Any
 
 import pandas as pd
 import pytest
-import yaml
 from docutils import nodes
 from docutils.core import publish_doctree
 
+from shipped_settings import shipped_settings
 from shuffledp.pipeline.claims import claim_tables as claims
 from shuffledp.pipeline.config import Settings
 from shuffledp.pipeline.figures.captions import (
@@ -39,7 +39,6 @@ from shuffledp.pipeline.figures.captions import (
 )
 from shuffledp.pipeline.figures.drawing_jobs import BOTH
 from shuffledp.pipeline.figures.drawings import Drawing, drawings_of, paper_job
-from shuffledp.pipeline.figures.selection import load_settings
 
 ROOT = Path(__file__).resolve().parents[3]
 FOLDERS = ROOT / "src/shuffledp/pipeline/papers"
@@ -382,15 +381,12 @@ def test_no_number_is_typed(path):
 
 @pytest.fixture(scope="module", params=["paper", "quick"])
 def settings(request: pytest.FixtureRequest) -> Settings:
-    config = yaml.safe_load((ROOT / "config/config.yaml").read_text())
-    if request.param == "quick":
-        config |= yaml.safe_load((ROOT / "config/quick.yaml").read_text())
-    return load_settings(config, ROOT)
+    return shipped_settings(request.param)
 
 
 @pytest.fixture(scope="module")
 def paper_settings() -> Settings:
-    return load_settings(yaml.safe_load((ROOT / "config/config.yaml").read_text()), ROOT)
+    return shipped_settings("paper")
 
 
 def fabricated(drawing: Drawing, seed: str, left_out: frozenset[str] = frozenset()) -> Numbers:

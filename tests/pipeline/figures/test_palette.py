@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-import yaml
 from demo_paper import CONFIG, PAPER, PICKY
 
+from shipped_settings import shipped_settings
 from shuffledp.pipeline.config import ConfigurationError
 from shuffledp.pipeline.figures.drawings import drawings_of, looks_of
 from shuffledp.pipeline.figures.legend import POINTS
@@ -160,7 +160,7 @@ def test_values_of_a_variable_run_from_dark_to_light():
 
 @pytest.fixture(scope="module")
 def shipped():
-    return load_settings(yaml.safe_load((ROOT / "config/config.yaml").read_text()), ROOT)
+    return shipped_settings("paper")
 
 
 def test_a_method_looks_the_same_in_every_figure_that_ships_and_no_two_of_a_figure_share_a_look(shipped):

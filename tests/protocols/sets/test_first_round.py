@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from shipped_settings import shipped_settings
 from shuffledp.accounting import Infeasible
-from shuffledp.pipeline.config import read_yaml
 from shuffledp.pipeline.experiments.runner import run
-from shuffledp.pipeline.figures.selection import load_settings
 from shuffledp.populations import Fixed
 from shuffledp.protocols import conformance, get
 from shuffledp.protocols.conformance import SameSets
@@ -182,8 +181,7 @@ def test_what_leaves_nothing_for_the_data_is_refused():
 
 def test_the_runner_expects_what_the_announced_levels_say():
     """Expected and simulated errors agree for an uneven split, which the search uses."""
-    settings = load_settings(read_yaml(ROOT / "config/config.yaml"), ROOT)
-    experiment = settings.papers["segmented"].experiments["uniform"]
+    experiment = shipped_settings("paper").papers["segmented"].experiments["uniform"]
     job = experiment.job("segmented_best", 7)
     job |= {"repeats": 40, "accounting": ["printed"]}
     job["grid"] = {"s": [4], "n": [2000], "split": ["25-50-25", "25-25-50"]}

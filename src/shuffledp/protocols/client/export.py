@@ -7,6 +7,7 @@ import json
 import random
 import tempfile
 from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -42,6 +43,7 @@ def parameters(client: Client, about: Mapping[str, Any]) -> dict[str, Any]:
     return content | {"checksum": files.checksum(content)}
 
 
+@cache
 def _definitions(module: ModuleType) -> tuple[list[ast.Import | ast.ImportFrom], dict[str, str]]:
     """Return the imports of a module, and the source text of its top-level definitions by name."""
     source = Path(str(module.__file__)).read_text(encoding="utf-8")
@@ -61,6 +63,7 @@ def _definitions(module: ModuleType) -> tuple[list[ast.Import | ast.ImportFrom],
     return imports, found
 
 
+@cache
 def _names(source: str) -> set[str]:
     return {node.id for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name)}
 
@@ -75,10 +78,8 @@ def program(entry: ModuleType, named: Iterable[str]) -> str:
     known: dict[str, str] = {}
     for module in COPIED:
         more, found = _definitions(module)
-        if module is not entry:
-            found.pop("main", None)
         imports += more
-        known |= found
+        known |= {name: text for name, text in found.items() if name != "main" or module is entry}
     for name in CHOICES:
         chosen = [one for one in named if f'"{one}": {one},' in known[name]]
         head = known[name].partition(" = ")[0]
