@@ -75,6 +75,8 @@ def test_parts_that_differ_or_are_counted_twice_are_refused(folder):
     assert not Path("all.json").exists()
     assert "-o a.csv" in refused("count", "a.csv", "--column", "color", "-o", "a.csv")
     content = json.loads(Path("a.json").read_text())
+    Path("a.json").write_text(json.dumps(content | {"counts": [-1, 2]}))
+    assert "counts must be integers of at least 0" in refused("compare", "--counts", "a.json", *SETTING)
     Path("a.json").write_text(json.dumps(content | {"rows": 1}))
     assert "do not add up to rows" in refused("compare", "--counts", "a.json", *SETTING)
 

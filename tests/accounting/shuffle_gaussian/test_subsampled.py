@@ -29,7 +29,7 @@ from shuffledp.accounting.shuffle_gaussian.checkin import (
     checkin_shuffle_gaussian_rdp_theorem3,
     checkin_theorem3_epsilon,
 )
-from shuffledp.accounting.shuffle_gaussian.checkin_participants import log_mass
+from shuffledp.accounting.shuffle_gaussian.checkin_participants import first_blocks, log_mass, split_blocks
 from shuffledp.accounting.shuffle_gaussian.subsampled import (
     SUBSAMPLED_FORMS,
     subsampled_rdp,
@@ -86,6 +86,15 @@ def each_number_of_participants(n, sigma, last):
         for form in ("printed", "pair")
     }
     return np.array(alone), np.array(subsets["printed"]), np.array(subsets["pair"])
+
+
+@pytest.mark.parametrize(("n", "rate"), [(50, 0.5), (10**6, 0.3), (10**9, 1e-3)])
+def test_blocks_cover_every_number_of_participants_once(n, rate):
+    blocks = first_blocks(n, rate)
+    for first, last in (blocks, split_blocks(*blocks)):
+        order = np.argsort(first)
+        assert np.all(first <= last)
+        assert np.append(first[order], n + 1).tolist() == [1, *(last[order] + 1)]
 
 
 def test_nothing_sampled_or_nothing_lost_is_no_loss():

@@ -7,13 +7,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.stats import chi2_contingency
 
 from shuffledp.accounting import Infeasible
 from shuffledp.pipeline import audit
 from shuffledp.pipeline.audit import FINDINGS, Setting, audited, true_delta, view_of
 from shuffledp.pipeline.audit.auditor import AS_LABELED, EXCEEDS, FAILED, HOLDS, INFEASIBLE, NOT_ENUMERATED
 from shuffledp.pipeline.audit.finite_laws import TooLarge
-from shuffledp.pipeline.audit.message_tests import agreement_of, announced, levels_of
+from shuffledp.pipeline.audit.message_tests import _same, agreement_of, announced, levels_of
 from shuffledp.pipeline.audit.random_settings import option_names, protocols, random_setting
 from shuffledp.populations import Fixed
 from shuffledp.protocols import Messages, get
@@ -64,6 +65,12 @@ def checked(setting, rng, runs):
         return None
     payloads = (protocol.shuffle(protocol.encode(users, rng), public, rng).payload for _ in range(runs))
     return agreement_of(payloads, view, held, rng)
+
+
+def test_samples_of_letters_are_compared_by_a_chi_square_test():
+    counts = np.array([[30, 20, 50], [20, 40, 35]])
+    samples = (np.repeat(np.arange(3), row) for row in counts)
+    assert _same(*samples) == pytest.approx(chi2_contingency(counts).pvalue, rel=1e-9)
 
 
 def drawn(protocol, number):

@@ -58,6 +58,12 @@ def lines(protocol):
     return table.small_lines(protocol, OTHER_SEED.get(protocol.name, SEED), 1, RUNS)
 
 
+def test_points_are_spread_and_slack_is_how_much_less_was_found_than_claimed():
+    assert table._spread(10, 3) == [1, 5, 8]
+    assert table._spread(3, 10) == [0, 1, 2]
+    assert (table._slack(2e-6, 1e-6), table._slack(1e-6, 0.0)) == (2.0, math.inf)
+
+
 @pytest.mark.parametrize("protocol", PROTOCOLS, ids=IDS)
 def test_every_protocol_is_looked_at_and_none_is_flagged(protocol):
     found = lines(protocol)

@@ -452,8 +452,14 @@ def again(tmp_path, monkeypatch, caplog):
 EVERY = {"fig1_printed", "fig1_exact", "fig1_both", "fig2", "errors"}
 
 
-def test_nothing_changed_and_nothing_is_drawn(again):
+def test_nothing_changed_and_nothing_is_drawn_until_the_code_of_drawings_changes(again):
     assert again.drawn() == set()
+    text = again.file.read_text()
+    again.change(text[text.index("  fig2:") : text.index("tables:")], "")
+    assert again.drawn() == set()
+    assert {p.stem for p in again.store.folder.iterdir()} == EVERY - {"fig2"}  # which is forgotten
+    again.store = replace(again.store, code="changed")
+    assert again.drawn() == EVERY - {"fig2"}
 
 
 @pytest.mark.parametrize(
