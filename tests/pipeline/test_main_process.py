@@ -1,3 +1,4 @@
+import asyncio
 import contextlib
 import os
 import re
@@ -155,3 +156,24 @@ def test_interrupting_make_and_then_terminating_its_group_leaves_no_process(tmp_
         with contextlib.suppress(ProcessLookupError):
             os.killpg(make.pid, signal.SIGKILL)
         make.communicate()
+
+
+def test_a_checksum_is_computed_once_until_the_file_changes(tmp_path):
+    class Input(type(tmp_path)):
+        is_storage = False
+
+    computed = []
+
+    async def checksum(file, threshold):
+        computed.append(threshold)
+        return file.read_text() if file.exists() else None
+
+    remembered = main_process.once_per_state(checksum)
+    file = Input(tmp_path / "input")
+    assert asyncio.run(remembered(file, 1)) is None
+    for content in ("one", "other"):
+        file.write_text(content)
+        assert [asyncio.run(remembered(file, 1)) for _ in range(3)] == [content] * 3
+    assert len(computed) == 3
+    asyncio.run(remembered(file, 2))
+    assert computed[-1] == 2

@@ -5,6 +5,7 @@ import signal
 import sys
 
 from filelock import FileLock, Timeout
+from snakemake.io import _IOFile
 from snakemake.logging import logger
 from snakemake.script import PythonScript
 
@@ -33,6 +34,8 @@ if workflow.remote_exec:  # started on a cluster, for a single job
     jobs.end_with_main_process()
 elif not workflow.deployment_settings.deployment_method:
     PythonScript.execute_script = forked_jobs.execute_script
+if workflow.is_main_process:
+    _IOFile.checksum = main_process.once_per_state(_IOFile.checksum)
 
 try:
     # Snakemake's own reader overlooks a key given twice.

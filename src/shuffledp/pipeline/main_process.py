@@ -7,9 +7,11 @@ import errno
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
+from functools import wraps
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 from shuffledp.pipeline.jobs import BEAT_SECONDS, MAIN, identity
 from shuffledp.storage import write_atomically
@@ -38,6 +40,28 @@ def announce(beat: Path) -> None:
                 os.utime(beat)
 
     threading.Thread(target=live, daemon=True, name="show-life").start()
+
+
+def once_per_state(
+    checksum: Callable[..., Awaitable[str | None]],
+) -> Callable[..., Awaitable[str | None]]:
+    """Make Snakemake compute the checksum of a local input once, until the file changes.
+
+    Otherwise it is computed for every output of every job that reads it: a job that draws has hundreds of both.
+    """
+    known: dict[tuple[object, ...], str | None] = {}
+
+    @wraps(checksum)
+    async def remembered(file: Any, *args: Any, **options: Any) -> str | None:
+        if file.is_storage or not (local := Path(file)).exists():
+            return await checksum(file, *args, **options)
+        now = local.stat()
+        state = (str(file), now.st_ino, now.st_mtime_ns, now.st_size, args, *options.items())
+        if state not in known:
+            known[state] = await checksum(file, *args, **options)
+        return known[state]
+
+    return remembered
 
 
 def once(signum: signal.Signals) -> None:
