@@ -1,13 +1,22 @@
 """The ranking of protocols, and the pictures over all papers."""
 
 import json
+import shutil
 
 import numpy as np
 import pandas as pd
 import pytest
 
 from shuffledp.pipeline.experiments import results, runner, seeds
-from shuffledp.pipeline.figures import overall, overall_jobs, privacy_profiles, ranking
+from shuffledp.pipeline.figures import (
+    best_protocols,
+    captions,
+    overall,
+    overall_jobs,
+    overall_sheets,
+    privacy_profiles,
+    ranking,
+)
 from shuffledp.pipeline.figures.selection import load_settings
 from shuffledp.pipeline.provenance import of_job
 from shuffledp.populations import Fixed
@@ -164,6 +173,34 @@ def test_the_best_protocol_of_a_setting_has_the_least_error_and_its_margin(drawn
     assert "This run has no map" in (folder / "best_protocols.rst").read_text()  # of one number of users
 
 
+def test_the_map_covers_every_setting_under_every_bound_on_the_messages():
+    rows = pd.DataFrame(
+        [
+            {
+                "task": "t", "users": n, "values": k, "eps": eps, "delta": 1e-6, "trust": "shuffler permutes",
+                "rank": 1.0, "label": label, "error": error, "messages": messages,
+            }
+            for n in (100, 1000) for k in (2, 4) for eps in (0.5, 1.0)
+            for label, error, messages in (("near", 2.0, 5.0), ("second", 2.1 if k == 2 else 4.0, 1.5))
+        ]
+    )  # fmt: skip
+    hole = rows.iloc[:2].assign(values=8)  # of one setting only: no column of the map
+    table = best_protocols.best_protocols(pd.concat([rows, hole], ignore_index=True))
+    assert len(table) == 2 * 8 and set(table["values"]) == {2, 4}
+    several = table[table["most_messages"] == float("inf")]
+    assert set(several["best"]) == {"near"} and sorted(several["margin"].unique()) == [1.05, 2.0]
+    few = table[table["most_messages"] == 2]
+    assert set(few["best"]) == {"second"} and few["margin"].isna().all()
+    facts = best_protocols.facts_of_best(table)
+    assert [row["margins"] for row in facts["rows"]] == [(1.05, 2.0), None] and facts["close_cells"] == 4
+    assert "8 of 8 settings; the second" in captions.render(
+        overall_jobs.CAPTIONS / "best_protocols.rst", facts
+    )
+    drawn = best_protocols.draw_best(table)
+    hatched = [cell for ax in drawn.axes for cell in ax.patches if cell.get_hatch()]
+    assert len(drawn.axes) == 4 and len(hatched) == 4
+
+
 def test_the_running_best_of_the_shuffle_model_falls_with_the_years(drawn):
     table = pd.read_csv(drawn[2] / "by_year.csv")
     assert table[["label", "year"]].to_numpy().tolist() == [
@@ -174,7 +211,39 @@ def test_the_running_best_of_the_shuffle_model_falls_with_the_years(drawn):
     best = table[table["running_best"] == "yes"]
     assert best["label"].tolist() == ["privacy-amplification", "pureDUMP"]
     assert best["error"].is_monotonic_decreasing
-    assert (drawn[2] / "by_year.rst").read_text().startswith("From privacy-amplification (2019) to pureDUMP")
+    assert (
+        (drawn[2] / "by_year.rst")
+        .read_text()
+        .startswith("The least squared error in the shuffle model fell by")
+    )
+
+
+def test_a_run_without_ranked_experiments_has_all_files_and_says_why_nothing_is_drawn(drawn, tmp_path):
+    _, job, folder = drawn
+    shutil.copytree(folder.parents[1] / "claims", tmp_path / "claims")
+    overall.publish_overall(job | {"results": str(tmp_path), "ranked": []})
+    own = tmp_path / "figures/overall"
+    assert {path.name for path in own.iterdir()} == {path.name for path in folder.iterdir()}
+    assert (
+        "No protocol" in (own / "profiles.rst").read_text()
+        and "no map" in (own / "best_protocols.rst").read_text()
+    )
+
+
+def test_the_line_above_a_picture_has_the_setting_that_its_rows_share():
+    rows = pd.DataFrame(
+        {"task": "sums", "users": [100_000, 100_000], "values": [2, 50], "eps": 1.0, "delta": 1e-8}
+    )
+    assert overall_sheets.common_setting(rows) == "sums, n = 100,000, eps = 1 nats, delta = 10⁻⁸"
+    assert overall_sheets.common_setting(pd.DataFrame({"ratio": [1.0]})) == ""
+    figure = overall_sheets.with_title(overall.draw_verdicts(verdicts_of_one_paper()), "title")
+    assert figure.texts[-1].get_text() == "title" and figure.texts[-1].get_position()[1] > max(
+        text.get_position()[1] for text in figure.texts[:-1]
+    )
+
+
+def verdicts_of_one_paper():
+    return pd.DataFrame({"paper": "A", "verdict": list(overall.VERDICTS), "claims": 1})
 
 
 def test_colluding_users_cost_the_protocols_that_rely_on_dummies_of_named_users_their_guarantee(drawn):

@@ -95,20 +95,20 @@ def draw_best(table: pd.DataFrame) -> Figure:
     if shown[_POINT].nunique().min() < 2:
         return said("This run has no map: the ranking needs several users, values and eps.")
     users, values, eps = (sorted(shown[name].unique()) for name in _POINT)
-    winners = list(dict.fromkeys(shown["best"]))
+    winners, bounds = list(dict.fromkeys(shown["best"])), list(dict.fromkeys(shown["most_messages"]))
     colors = {label: APART[i % len(APART)] for i, label in enumerate(winners)}
     wide, tall, left, below, gap = 0.52 * len(values), 0.27 * len(eps), 1.55, 0.3, 0.14
     width = left + len(users) * (wide + gap) + 0.1
-    height = 0.55 + len(MESSAGES) * (tall + gap) + below
+    height = 0.55 + len(bounds) * (tall + gap) + below
     figure = Figure(figsize=(width, height))
-    for i, most in enumerate(MESSAGES):
+    for i, most in enumerate(bounds):
         for j, n in enumerate(users):
             place = (left + j * (wide + gap), height - 0.5 - (i + 1) * tall - i * gap)
             box = (place[0] / width, place[1] / height, wide / width, tall / height)
             ax = figure.add_axes(box)
             own = shown[(shown["most_messages"] == most) & (shown["users"] == n)]
             _panel(ax, own, values, eps, colors)
-            last = i == len(MESSAGES) - 1
+            last = i == len(bounds) - 1
             ax.set_xticks(range(len(values)), [f"{v:,.0f}" for v in values] if last else [""] * len(values))
             ax.set_yticks(range(len(eps)), [f"{e:g}" for e in eps] if j == 0 else [""] * len(eps))
             if i == 0:
@@ -176,16 +176,16 @@ def facts_of_best(table: pd.DataFrame) -> dict[str, Any]:
     if shown[_POINT].nunique().min() < 2:
         return {"settings": 0}
     rows = []
-    for most in MESSAGES:
+    for most in dict.fromkeys(shown["most_messages"]):
         own = shown[shown["most_messages"] == most]
-        counts = own["best"].value_counts()
+        margins, winner = own["margin"].dropna(), own["best"].mode()[0]
         rows.append(
             {
                 "most": _words(most),
-                "winner": str(counts.index[0]),
-                "wins": int(counts.iloc[0]),
+                "winner": winner,
+                "wins": int((own["best"] == winner).sum()),
                 "settings": len(own),
-                "margins": (float(own["margin"].min()), float(own["margin"].max())),
+                "margins": (float(margins.min()), float(margins.max())) if len(margins) else None,
             }
         )
     other = table[(table["trust"] == TRUST["shuffler_adds"]) & (table["most_messages"] == math.inf)]

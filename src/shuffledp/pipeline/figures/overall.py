@@ -39,6 +39,7 @@ from shuffledp.pipeline.figures.overall_sheets import (
     common_setting,
     drawn_rows,
     in_columns,
+    in_shortest,
     limits_of,
     sheet_of,
     shortened,
@@ -220,9 +221,9 @@ def draw_gaps(table: pd.DataFrame) -> Figure:
         for row in records(rows):
             words = f"{row['method']}, {row['quantity']}"
             groups[-1].append(Line(shortened(words, 54), row))
-    columns = in_columns(groups, 2)
+    columns = in_shortest(groups, 2)
     figure, axes = sheet_of(
-        columns, "printed over exact", limits_of(pd.concat([table["least"], table["greatest"]])), names=3.2
+        columns, "printed over exact", limits_of(pd.concat([table["least"], table["greatest"]])), names=2.95
     )
     for ax, i, ratios in drawn_rows(axes, columns):
         ax.plot([ratios["least"], ratios["greatest"]], [i, i], color=COLORS[0], lw=1.6, zorder=2)

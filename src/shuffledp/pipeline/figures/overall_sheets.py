@@ -46,6 +46,14 @@ def in_columns(groups: Sequence[Sequence[Line]], most: int) -> list[list[Line]]:
     return [column for column in columns if column]
 
 
+def in_shortest(groups: Sequence[Sequence[Line]], most: int) -> list[list[Line]]:
+    """Return the groups in columns, each in the column that is the shortest so far."""
+    columns: list[list[Line]] = [[] for _ in range(most)]
+    for group in groups:
+        min(columns, key=len).extend(group)
+    return [column for column in columns if column]
+
+
 def sheet_of(
     columns: Sequence[Sequence[Line]], label: str, limits: tuple[float, float], names: float = 2.3
 ) -> tuple[Figure, list[Axes]]:
@@ -136,8 +144,8 @@ def setting_words(row: Fields) -> str:
 
 def common_setting(table: pd.DataFrame) -> str:
     """Return the part of the setting that all rows share."""
-    common = [name for name in SETTING[1:] if name in table and table[name].nunique() == 1]
-    return setting_words({name: table[name].iloc[0] for name in common})
+    common = {name: table[name].iloc[0] for name in SETTING if name in table and table[name].nunique() == 1}
+    return ", ".join(filter(None, (common.pop("task", ""), setting_words(common))))
 
 
 def shortened(text: str, most: int = 38) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from shuffledp.pipeline.figures.axes import Axis, ticks
@@ -23,7 +24,6 @@ GAIN = 0.99
 """Factor that the running best error falls by at least."""
 _COLUMNS = [*SETTING, "year", "trust", "label", "error", "accounting", "guarantee", "running_best"]
 _CURATOR = "#6a6a6a"
-_OFFSET: dict[str, Any] = {"textcoords": "offset points", "va": "bottom"}
 _NEAR = 0.15  # decades of error between two points of less than a year, of which one name is lower
 
 
@@ -52,28 +52,31 @@ def _place(year: int | str, years: pd.Series) -> float:
 
 def draw_years(table: pd.DataFrame) -> Figure:
     """Draw the errors by year, the running best of the shuffle model as steps, and the curator's error as a line."""
-    if table.empty:
+    shown = table[table["trust"].isin([TRUST[trust] for trust in SHOWN])]
+    if shown.empty:
         return said("No ranked protocol of this run has a year.")
     places = np.array([_place(year, table["year"]) for year in table["year"]])
     curator = table[table["trust"] == TRUST["central"]]
     figure = Figure(figsize=(8.6, 4.0))
     ax = figure.add_axes((0.085, 0.12, 0.9, 0.8))
-    shown = table[table["trust"].isin([TRUST[trust] for trust in SHOWN])]
     low, high = shown["error"].min(), shown["error"].max()
-    across, up = Axis("linear", places.min() - 0.7, places.max() + 1.6), Axis("log", low / 1.8, high * 1.6)
+    first = places[shown.index].min()
+    across, up = Axis("linear", first - 0.7, places.max() + 1.6), Axis("log", low / 1.8, high * 1.6)
     framed(ax, across, up)
     found = ticks(up, 6)
     ax.set_yticks(found.major, found.labels)
-    years = sorted({int(year) for year in table["year"] if year != OURS})
+    years = sorted({int(year) for year in shown["year"] if year != OURS})
     numbers = list(range(years[0], years[-1] + 1)) if years else []
     own = [places.max()] if OURS in set(table["year"]) else []
     ax.set_xticks([*numbers, *own], [*map(str, numbers), *[OURS for _ in own]])
     ax.set_xlabel("year in which the source was published")
-    ax.set_ylabel("squared error of a count")
+    ax.set_ylabel("squared error")
     if len(curator):
         least = curator["error"].min()
         ax.axhline(least, color=_CURATOR, lw=1.0, ls=(0, (4, 2)), zorder=1)
-        ax.annotate("curator", (across.low, least), (4, 2), fontsize=SIZE, color=_CURATOR, **_OFFSET)
+        ax.annotate(
+            "curator", (across.low, least), (4, 2), textcoords="offset points", fontsize=SIZE, color=_CURATOR
+        )
     for trust, (color, marker) in SHOWN.items():
         group = table["trust"] == TRUST[trust]
         x = places[group] + _spread(places[group])
@@ -81,9 +84,7 @@ def draw_years(table: pd.DataFrame) -> Figure:
         if trust != "shuffler" and group.any():
             best = int(np.argmin(table.loc[group, "error"]))
             name, error = table.loc[group, ["label", "error"]].iloc[best]
-            ax.annotate(
-                str(name), (float(x[best]), float(error)), (4, 3), fontsize=SIZE, color=color, **_OFFSET
-            )
+            _name(ax, (float(x[best]), float(error)), str(name), color, (5, -2), "left")
     _running(ax, table, places, across.high)
     keys = tuple((TRUST[trust], color) for trust, (color, _) in SHOWN.items())
     write_keys(figure, keys, "filled: the least error so far, shuffler permutes")
@@ -99,7 +100,7 @@ def _spread(places: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
     return shifts
 
 
-def _running(ax: Any, table: pd.DataFrame, places: np.ndarray[Any, Any], end: float) -> None:
+def _running(ax: Axes, table: pd.DataFrame, places: np.ndarray[Any, Any], end: float) -> None:
     group = (table["trust"] == TRUST["shuffler"]).to_numpy()
     x = places.copy()
     x[group] += _spread(places[group])
@@ -112,11 +113,16 @@ def _running(ax: Any, table: pd.DataFrame, places: np.ndarray[Any, Any], end: fl
     ax.plot(at_x, error, marker, color=color, ms=5.4, zorder=4)
     for i, (px, py, label) in enumerate(zip(at_x, error, steps["label"], strict=True)):
         near = i and math.log10(error[i - 1] / py) < _NEAR and px - at_x[i - 1] < 1
-        box = {"boxstyle": "square,pad=0.1", "fc": "white", "ec": "none", "alpha": 0.8}
-        ax.annotate(
-            str(label), (px, py), (-4, -13 if near else -2), textcoords="offset points", fontsize=SIZE, color=color,
-            ha="right", va="top", bbox=box, zorder=5,
-        )  # fmt: skip
+        _name(ax, (px, py), str(label), color, (-4, -13 if near else -2), "right")
+
+
+def _name(
+    ax: Axes, point: tuple[float, float], label: str, color: str, away: tuple[int, int], side: str
+) -> None:
+    """Write the name of a protocol below its point."""
+    box = {"boxstyle": "square,pad=0.1", "fc": "white", "ec": "none", "alpha": 0.8}
+    text: dict[str, Any] = {"textcoords": "offset points", "ha": side, "va": "top", "bbox": box, "zorder": 5}
+    ax.annotate(label, point, away, fontsize=SIZE, color=color, **text)
 
 
 def facts_of_years(table: pd.DataFrame) -> dict[str, Any]:
