@@ -284,6 +284,10 @@ site-check: .venv/.installed-test  ## Check the site in results/, or in RESULTS=
 gallery: .venv/.installed-run  ## Update docs/gallery/ with the papers' figures in results/ (after make all)
 	@$(BIN)/python tools/gallery.py make
 
+.PHONY: column-figures
+column-figures: .venv/.installed-run  ## Redraw pictures of curves for a column of a two-column paper: RESULTS=results, ONLY=dump/fig5 (the first letters)
+	@$(BIN)/python tools/column_figures.py $(RESULTS) $(ONLY)
+
 .PHONY: tex-check
 tex-check:  ## Compile all tables of a finished run with LaTeX: RESULTS=results/quick (needs texlive-latex-extra and lmodern)
 	@find $(RESULTS)/figures -name '*.tex' | sort | sed 's|.*|\\input{$(CURDIR)/&}\\clearpage|' > $(RESULTS)/tables.list

@@ -1,4 +1,4 @@
-"""Checks of the built results site: links, three widths, print, keyboard, and no external request.
+"""Checks of the built site of the results: links, three widths, print and its sheets, keyboard, no request elsewhere.
 
 ``make site-check`` runs them; ``RESULTS=results/quick`` names another folder. They are not part of the tests, which
 have no results.
@@ -21,7 +21,8 @@ RESULTS = Path(os.environ["RESULTS"])
 PAGES = [RESULTS / "index.html", *sorted((RESULTS / "pages").rglob("*.html"))]
 WIDTHS = (1400, 800, 420)
 SHEET = (1031, 702)
-"""Printable size of A4 in landscape format, in CSS pixels."""
+"""A4 lying, in CSS pixels, within the margins of a print."""
+MOST_SHEETS = 6
 
 
 class Read(HTMLParser):
@@ -77,3 +78,18 @@ def test_a_page_fits_three_widths_and_paper_and_asks_for_nothing_elsewhere(page:
                 assert opened.broken_images() == []  # without scrolling
                 assert not opened.scrolls_sideways(), "print"
             assert opened.errors == [] and opened.foreign_requests == []
+
+
+PRINTED = [
+    page for page in READ if page.parent.name == "protocols" or 'class="columns"' in page.read_text("utf-8")
+]
+"""Pages of a paper, a study or a protocol."""
+
+
+@requires_browser
+@pytest.mark.parametrize("page", PRINTED, ids=lambda page: page.name)
+def test_a_page_of_a_paper_or_protocol_prints_on_six_sheets(page: Path) -> None:
+    """Print a page as PDF and count its sheets."""
+    with open_page(page) as opened:
+        pdf = opened.page.pdf(prefer_css_page_size=True)
+    assert 1 <= len(re.findall(rb"/Type\s*/Page\b", pdf)) <= MOST_SHEETS

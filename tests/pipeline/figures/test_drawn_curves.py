@@ -15,8 +15,7 @@ from shuffledp.pipeline.figures.drawn_curves import (
     sidesteps,
     strands,
 )
-from shuffledp.pipeline.figures.legend import items
-from shuffledp.pipeline.figures.palette import Look
+from shuffledp.pipeline.figures.legend import joined
 
 
 def behind(*values):
@@ -123,9 +122,8 @@ def test_names_of_curves_that_coincide_say_what_they_have_in_common_once():
         "b": "coarse noise (ours), n = 1000",
         "c": "other, n = 100",
     }
-    looks = dict.fromkeys(labels, Look("#000000", "o", "-"))
     groups = [Together(("a", "b"), False), Together(("a", "c"), True), Together(("c",), True)]
-    assert [item.text for item in items(groups, labels, looks, [])] == [
+    assert [joined(group, labels) for group in groups] == [
         "coarse noise (ours), n = 100 ≈ n = 1000",
         "coarse noise (ours), n = 100 = other, n = 100",
         "other, n = 100",

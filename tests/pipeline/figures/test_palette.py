@@ -1,9 +1,11 @@
 """Curves differ in their looks, and a paper's methods keep the looks that the paper gives them."""
 
 import zlib
-from itertools import product
+from dataclasses import replace
+from itertools import combinations, product
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from demo_paper import CONFIG, PAPER, PICKY
@@ -97,8 +99,8 @@ def test_methods_of_ones_own_stand_out(settings_with, tmp_path):
 
 
 def test_no_two_curves_of_a_figure_look_alike():
-    # Of many methods some share a marker, and what is printed is gray for all of them.
-    printed = {f"m{i}|printed": of_accounting("printed", look(i)) for i in range(33)}
+    # Of many methods in one color some share a marker.
+    printed = {f"m{i}": replace(look(i), color=GRAY, dash="-") for i in range(33)}
     assert len({written(one) for one in printed.values()}) < 33
     apart = told_apart(printed)
     assert len({written(one) for one in apart.values()}) == 33
@@ -147,7 +149,7 @@ def test_accountings_do_not_look_like_methods():
     assert {one.marker for one in beside.values()} == {own.marker}
     assert len(set(map(written, beside.values()))) == 4
     assert beside["exact"].color == own.color
-    assert beside["printed"].color == plain["printed"].color
+    assert beside["printed"].color == beside["corrected"].color != own.color
 
 
 def test_values_of_a_variable_run_from_dark_to_light():
@@ -201,29 +203,31 @@ def fabricated(drawing):
     return job, picture(job, cells, both, "")
 
 
-def test_every_drawn_curve_has_its_marker_in_the_legend_and_the_papers_points_have_none_of_them(shipped):
-    curves = [
+def curve_drawings(settings):
+    """Every picture of curves."""
+    return [
         drawing
-        for paper in shipped.papers.values()
+        for paper in settings.papers.values()
         for drawing in drawings_of(paper)
         if drawing.kind == "figure" and drawing.entry.get("kind", "curves") == "curves"
     ]
-    for drawing in curves:
+
+
+def test_every_drawn_curve_has_its_marker_in_the_legend_and_the_papers_points_have_none_of_them(shipped):
+    for drawing in curve_drawings(shipped):
         job, what = fabricated(drawing)
         drawn: dict[str, set[str]] = {}
         for strand in what.strands:
             name = strand.curve.rpartition("|")[0] if what.parts else strand.curve
             drawn.setdefault(name, set()).add(what.looks[strand.curve].marker)
         assert what.means == (not what.parts and "along" not in drawing.entry), drawing.id
-        bare = () if what.parts or "along" in drawing.entry else drawn
-        sloped = {strand.curve for strand in what.strands if not strand.level}
-        level = {name for name in bare if name not in sloped and what.looks[name].color != GRAY}
+        sloped = {what.name_of(strand.curve) for strand in what.strands if not strand.level}
+        bare = {name for name in drawn if name not in sloped} | set(what.numbered)
         named = {
-            name: {one.marker}
+            what.drawn_of(group): {item.looks[0].marker}
             for group, item in zip(what.together, _legend_items(what), strict=False)
-            for name, one in zip(group.curves, item.looks, strict=True)
         }
-        assert {name: {""} if name in level else own for name, own in drawn.items()} == named, drawing.id
+        assert {name: {""} if name in bare else drawn[name] for name in named} == named, drawing.id
         assert POINTS.marker not in set().union(*drawn.values()), drawing.id
         if what.parts:
             assert len(set().union(*drawn.values())) == len(drawn), drawing.id
@@ -270,3 +274,48 @@ def test_a_drawing_depends_on_the_looks_of_its_own_methods(settings_with, tmp_pa
 def test_looks_that_cannot_be_kept_are_refused(settings_with, section, said):
     with pytest.raises(ConfigurationError, match=said):
         settings_with(section)
+
+
+def test_no_picture_of_curves_has_more_than_six_names(shipped):
+    for drawing in curve_drawings(shipped):
+        methods = drawing.entry["methods"]
+        assert len(methods) <= 6 or len(drawing.entry.get("lead", methods)) <= 6, drawing.id
+
+
+# Machado, Oliveira and Fernandes (2009), severity 1; and CIE XYZ of linear sRGB.
+PROTANOPIA = [
+    [0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]
+]  # fmt: skip
+DEUTERANOPIA = [
+    [0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]
+]  # fmt: skip
+XYZ = [
+    [0.4124564, 0.3575761, 0.1804375],
+    [0.2126729, 0.7151522, 0.0721750],
+    [0.0193339, 0.1191920, 0.9503041],
+]
+
+
+def seen(color: str, eyes: list[list[float]]) -> np.ndarray:
+    """CIELAB of a color as these eyes see it."""
+    screen = np.array([int(color[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+    light = np.where(screen <= 0.04045, screen / 12.92, ((screen + 0.055) / 1.055) ** 2.4)
+    x, y, z = np.cbrt(np.array(XYZ) @ np.clip(np.array(eyes) @ light, 0, 1) / [0.95047, 1, 1.08883])
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+def test_colors_of_one_picture_stay_apart_for_color_blind_readers(shipped):
+    colors: dict[frozenset[str], list[str]] = {}
+    for drawing in curve_drawings(shipped):
+        _, what = fabricated(drawing)
+        named = {c: one for c, one in what.drawn_looks.items() if what.name_of(c) not in what.numbered}
+        for (a, first), (b, second) in combinations(named.items(), 2):
+            if first.dash == second.dash and what.name_of(a) != what.name_of(b):
+                colors.setdefault(frozenset({first.color, second.color}), []).append(
+                    f"{drawing.id}: {a}, {b}"
+                )
+    assert len(colors) > 20
+    for pair, where in colors.items():
+        one, other = (*pair, *pair)[:2]
+        for eyes in (np.eye(3).tolist(), PROTANOPIA, DEUTERANOPIA):
+            assert np.linalg.norm(seen(one, eyes) - seen(other, eyes)) >= 10, (pair, where)

@@ -2,6 +2,7 @@ import io
 import json
 import logging
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -25,10 +26,12 @@ from shuffledp.pipeline.figures.drawings import (
     points_files,
     slug,
 )
+from shuffledp.pipeline.figures.end_labels import spread
 from shuffledp.pipeline.figures.paper import _without_parameter, draw_all, publish_paper, write_drawings
 from shuffledp.pipeline.figures.picture import Picture
 from shuffledp.pipeline.figures.plotter import draw
 from shuffledp.pipeline.figures.store import Store
+from shuffledp.pipeline.figures.style import column_style, in_column
 from shuffledp.pipeline.site.cards import deck
 from shuffledp.storage import IntegrityError, publish
 
@@ -134,10 +137,11 @@ def test_all_files_of_a_drawing_have_the_same_axes(pictures, files):
     assert one[1][0] < min(e.min() for e in every) < max(e.max() for e in every) < one[1][1]
 
 
-def test_both_shows_printed_dashed_and_gray_exact_solid_and_their_ratio(pictures, files):
+def test_both_shows_printed_dashed_and_paler_exact_solid_and_their_ratio(pictures, files):
     numbers = pd.read_csv(io.BytesIO(files["fig1_both.csv"]))
     panel, strip = pictures["fig1_both"].axes[:2]
-    assert drawn_as(panel, "local|printed").get_color() == palette.GRAY
+    paler = palette.of_accounting("printed", palette.look(0)).color
+    assert drawn_as(panel, "local|printed").get_color() == paler != palette.look(0).color
     assert drawn_as(panel, "local|printed").is_dashed()
     assert drawn_as(panel, "local|exact").get_color() == palette.look(0).color
     assert not drawn_as(panel, "local|exact").is_dashed()
@@ -167,7 +171,7 @@ def test_a_method_without_a_number_is_not_in_the_legend():
     assert [t.get_text() for t in figure.legends[0].get_texts()] == ["A"]
 
 
-def test_curves_that_coincide_share_a_line_of_the_legend_and_their_markers_stand_apart():
+def test_curves_that_coincide_are_drawn_once():
     rows = [
         (c, "computed", x, y * (1 + s))
         for c, s in (("a", 0), ("b", 1e-4), ("c", 2))
@@ -176,9 +180,68 @@ def test_curves_that_coincide_share_a_line_of_the_legend_and_their_markers_stand
     figure = draw(made({"y_scale": "log"}, rows, {"a": "A", "b": "B", "c": "C"}))
     assert [t.get_text() for t in figure.legends[0].get_texts()] == ["A = B", "C"]
     ax = figure.axes[0]
-    x = [drawn_as(ax, f"{c} markers").get_transform().transform((1, 1))[0] for c in "abc"]
-    assert x[0] != x[1]
-    assert x[2] == pytest.approx((x[0] + x[1]) / 2)
+    assert {line.get_label() for line in ax.get_lines()} >= {"a", "c"}
+    assert "b" not in {line.get_label() for line in ax.get_lines()}
+
+
+def eight_curves(**drawing):
+    """A picture of eight curves m0 to m7, one above the other."""
+    names = [f"m{i}" for i in range(8)]
+    rows = [(c, "computed", x, x + 3.0 * i) for i, c in enumerate(names) for x in (1, 2)]
+    return made(drawing, rows, {c: c.upper() for c in names})
+
+
+def test_curves_without_a_place_in_the_lead_are_thin_and_gray_with_a_number():
+    figure = draw(eight_curves(lead=["m7", "m1", "m5"]))
+    (ax,) = figure.axes
+    assert [t.get_text() for t in figure.legends[0].get_texts()] == [
+        "1  M0",
+        "2  M2",
+        "3  M3",
+        "4  M4",
+        "5  M6",
+    ]
+    assert [t.get_text() for t in ax.texts] == ["1", "2", "3", "4", "5"]  # at the ends of their curves
+    assert sorted(t.get_text() for t in figure.texts)[:3] == ["M1", "M5", "M7"]
+    gray = {line.get_label() for line in ax.get_lines() if line.get_color() == palette.GRAY}
+    assert {"m0", "m2", "m3", "m4", "m6"} <= gray and not gray & {"m1", "m5", "m7"}
+
+
+def test_a_picture_for_a_column_has_its_width_serif_letters_and_all_names_below():
+    what = replace(eight_curves(lead=["m7", "m1", "m5"]), title="A title")
+    with column_style():
+        figure = draw(what)
+        written = {
+            (t.get_fontname(), t.get_fontsize()) for t in (*figure.texts, *figure.legends[0].get_texts())
+        }
+    assert figure.get_size_inches()[0] == pytest.approx(3.3)
+    assert written == {("DejaVu Serif", 8)}
+    assert len(figure.legends[0].get_texts()) == 8 and "A title" not in texts(figure)
+    assert not in_column() and draw(what).get_size_inches()[0] > 3.3
+
+
+def test_names_beside_a_panel_do_not_overlap_and_keep_their_order():
+    places = spread([0.5, 0.5, 0.52, 1.9, -1.0], [0.2, 0.2, 0.4, 0.2, 0.2], 0.0, 2.0)
+    boxes = sorted((y - h / 2, y + h / 2) for y, h in zip(places, [0.2, 0.2, 0.4, 0.2, 0.2], strict=True))
+    assert all(upper <= lower + 1e-12 for (_, upper), (lower, _) in pairwise(boxes))
+    assert boxes[0][0] >= 0 and boxes[-1][1] <= 2
+    assert places[4] < places[1] < places[2] < places[3] == 1.9
+
+
+def test_a_strip_has_the_ratio_to_a_method_of_the_curves_near_to_it():
+    rows = [(c, "computed", x, y * x) for c, y in (("a", 2.0), ("b", 3.0), ("far", 50.0)) for x in (1, 2)]
+    figure = draw(made({"over": "a"}, rows, {"a": "A", "b": "B", "far": "Far"}))
+    panel, strip = figure.axes
+    assert drawn_as(strip, "b").get_ydata().tolist() == [1.5, 1.5]
+    assert "far" in {line.get_label() for line in panel.get_lines()}
+    assert "far" not in {line.get_label() for line in strip.get_lines()}
+    assert "error /\nA" in texts(figure)
+
+
+def test_every_point_beyond_the_axis_has_an_arrow():
+    rows = [("a", "computed", x, y) for x, y in ((1, 1.0), (2, 0.1), (3, 0.0), (4, 0.0))]
+    (ax,) = draw(made({"y_scale": "log"}, rows, {"a": "A"})).axes
+    assert len(drawn_as(ax, "a beyond").get_xdata()) == 2
 
 
 def test_the_points_of_a_curve_beyond_the_axis_are_marked_with_their_numbers():

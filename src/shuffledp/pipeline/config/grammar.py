@@ -563,7 +563,7 @@ class Points(Concept):
 
 
 KEYS_BY_KIND: Mapping[str, frozenset[str]] = {
-    "curves": frozenset({"along", "curves", "files", "points", "panels"}),
+    "curves": frozenset({"along", "curves", "files", "lead", "over", "points", "panels"}),
     "pareto": frozenset({"controls"}),
     "regions": frozenset({"controls", "panels", "value", "x_unit"}),
 }
@@ -574,7 +574,8 @@ class Figure(Drawn):
     """Figure of one of three kinds; ``curves`` has the aesthetics x, panels, curves and files.
 
     A ``pareto`` figure has a point per method, its cost x and its error y, and a panel per trust model. A ``regions``
-    figure shows the method with the least ``value`` at every x and every bound y on its cost.
+    figure shows the method with the least ``value`` at every x and every bound y on its cost. Methods of ``lead`` have
+    their names beside the curves, and all others are gray with a number. A strip has the ratio to the method ``over``.
     """
 
     kind: Literal["curves", "pareto", "regions"] = "curves"
@@ -593,6 +594,8 @@ class Figure(Drawn):
     panel_label: StrictStr = absent()
     curves: Id = absent()
     files: Id = absent()
+    lead: Annotated[Distinct[Id], Field(max_length=6)] = absent()
+    over: Id = absent()
     points: Points = absent()
 
     @model_validator(mode="after")

@@ -184,7 +184,7 @@ def _multiples(axis: Axis, digits: Iterable[int]) -> list[float]:
 
 def _texts(values: Sequence[float]) -> list[str]:
     sizes = [abs(v) for v in values if v]
-    plain = all(_LEAST_PLAIN * (1 - _NUDGE) <= size < _MOST_PLAIN * (1 + _NUDGE) for size in sizes)
+    plain = all(_LEAST_PLAIN * (1 - _NUDGE) <= size < _MOST_PLAIN * (1 - _NUDGE) for size in sizes)
     return [_plain(v) if plain else power(v) for v in values]
 
 

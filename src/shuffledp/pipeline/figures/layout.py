@@ -9,12 +9,15 @@ from functools import cache
 
 from matplotlib.font_manager import FontProperties, findfont, get_font
 
-from shuffledp.pipeline.figures.style import SETTINGS
+from shuffledp.pipeline.figures.style import COLUMN_WIDTH, SETTINGS, in_column
 
 WIDTHS = {1: 4.3, 2: 2.8, 3: 2.45, 4: 2.25, 5: 1.95}
 """Width of a panel by the number of panels in a row."""
 HEIGHTS = {1: 2.6}  # of the only panel
 HEIGHT = 2.0
+COLUMN_HEIGHTS = {1: 1.9}
+COLUMN_HEIGHT, COLUMN_STRIP = 1.25, 0.45
+"""Heights in a column of a two-column paper, where at most two panels are side by side."""
 STRIP, STRIP_GAP = 0.62, 0.07
 GAP = 0.15
 MOST_COLUMNS = 4
@@ -24,15 +27,19 @@ _TITLE = 0.2
 _BESIDE_TICKS = 0.14  # ticks and the space around their labels
 _EDGE = 0.08
 _LEGEND_ROW = 0.153
-_EM = SETTINGS["legend.fontsize"] / 72
-_BESIDE = 0.5 * _EM  # of a legend: between line and text
-_BETWEEN = 1.2 * _EM + 0.04  # between two columns
+_BESIDE = 0.5  # letters of a legend between line and text
+_BETWEEN = 1.2  # letters between two columns
+_BETWEEN_INCHES = 0.04
+
+
+def text_inches(text: str, points: float) -> float:
+    """Return the width of a line of text in the style's font."""
+    return _inches(text, points, SETTINGS["font.family"])
 
 
 @cache
-def text_inches(text: str, points: float) -> float:
-    """Return the width of a line of text in the style's font."""
-    font = get_font(findfont(FontProperties(family=SETTINGS["font.family"])))
+def _inches(text: str, points: float, family: str) -> float:
+    font = get_font(findfont(FontProperties(family=family)))
     font.set_size(points, 72)
     font.set_text(text, 0.0)
     return float(font.get_width_height()[0]) / 64 / 72
@@ -51,7 +58,9 @@ def wrapped(text: str, points: float, inches: float) -> str:
 
 
 def rows_of(panels: int) -> list[int]:
-    """Return the number of panels in each row: one row for few panels, otherwise equal rows if possible."""
+    """Return the number of panels in each row: equal numbers if possible, at most five."""
+    if in_column():
+        return [2] * (panels // 2) + [1] * (panels % 2)
     if panels <= MOST_COLUMNS + 1:
         return [panels]
     for columns in (4, 3, 5):
@@ -103,6 +112,8 @@ class Layout:
     width: float
     height: float
     places: tuple[Place, ...]
+    beside: Place
+    """Panel beside which names are written."""
     label_x: float
     """Right end of the labels of the vertical axes."""
     middle: float
@@ -114,8 +125,8 @@ class Layout:
 def legend_of(texts: Sequence[str], most_looks: int, width: float) -> Legend:
     """Return the legend with the most columns, filled downwards, whose widest entries fit side by side."""
     handle = 2.8 * most_looks**0.7  # in units of the letters' size
-    own = handle * _EM + _BESIDE + _BETWEEN
     size = SETTINGS["legend.fontsize"]
+    own = (handle + _BESIDE + _BETWEEN) * size / 72 + _BETWEEN_INCHES
     widths = [text_inches(text, size) + own for text in texts]
     for columns in range(len(texts), 1, -1):
         if sum(max(part) for part in _filled_downwards(widths, columns)) <= width:
@@ -137,41 +148,58 @@ def _filled_downwards(widths: Sequence[float], columns: int) -> Iterator[Sequenc
 
 
 def plot_width(panels: int) -> float:
-    """Return the width of all panels of a row together."""
+    """Return the width of all panels of a row; in a column it is less by the labels."""
+    if in_column():
+        return COLUMN_WIDTH - 0.5
     widest = max(rows_of(panels))
     return widest * WIDTHS[widest] + (widest - 1) * GAP
 
 
 def panel_height(panels: int) -> float:
     """Return the height of a panel."""
-    return HEIGHTS.get(panels, HEIGHT)
+    return COLUMN_HEIGHTS.get(panels, COLUMN_HEIGHT) if in_column() else HEIGHTS.get(panels, HEIGHT)
 
 
 def laid_out(
-    panels: int, *, titles: bool, strips: bool, above: int, left: float, label_lines: int, legend_rows: int
+    panels: int,
+    *,
+    titles: bool,
+    strips: bool,
+    above: int,
+    left: float,
+    label_lines: int,
+    legend_rows: int,
+    right: float = 0.0,
 ) -> Layout:
-    """Return the sizes and positions of a picture."""
+    """Return the sizes and positions of a picture; ``right`` is the width of the names beside the panels."""
     rows = rows_of(panels)
     ragged = len(set(rows)) > 1
-    inner, tall = plot_width(panels), panel_height(panels)
-    strip = STRIP + STRIP_GAP if strips else 0.0
+    tall, high = panel_height(panels), COLUMN_STRIP if in_column() else STRIP
+    strip = high + STRIP_GAP if strips else 0.0
     title = _TITLE if titles else _EDGE
     between = title + (_TICK_LABELS if ragged else 0.0) + 0.02
     margin = _EDGE + label_lines * _LINE + left + _BESIDE_TICKS
     below = 0.05 + legend_rows * _LEGEND_ROW + 0.06 + _LINE + _TICK_LABELS
+    inner = COLUMN_WIDTH - margin - 0.14 if in_column() else plot_width(panels)
     height = below + len(rows) * (tall + strip) + (len(rows) - 1) * between + title + above * _LINE
     places: list[Place] = []
     top = height - title - above * _LINE
     for row, count in enumerate(rows):
-        wide = (inner - (count - 1) * GAP) / count
+        wide = (inner - (rows[0] - 1) * GAP) / rows[0] if in_column() else (inner - (count - 1) * GAP) / count
         lower = top - tall - strip
         for column in range(count):
             x = margin + column * (wide + GAP)
-            under = Box(x, lower, wide, STRIP) if strips else None
+            under = Box(x, lower, wide, high) if strips else None
             last = ragged or row == len(rows) - 1
             places.append(Place(Box(x, lower + strip, wide, tall), under, column == 0, last))
         top = lower - between
-    width = margin + inner + 0.14
+    width = margin + inner + 0.14 + right
     return Layout(
-        width, height, tuple(places), margin - left - _BESIDE_TICKS, margin + inner / 2, below - _TICK_LABELS
+        width,
+        height,
+        tuple(places),
+        places[rows[0] - 1],
+        margin - left - _BESIDE_TICKS,
+        margin + inner / 2,
+        below - _TICK_LABELS,
     )

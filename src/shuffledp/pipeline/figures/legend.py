@@ -13,7 +13,7 @@ from matplotlib.patches import Patch
 
 from shuffledp.pipeline.figures.drawn_curves import Together
 from shuffledp.pipeline.figures.layout import Legend
-from shuffledp.pipeline.figures.palette import BLACK, Look, Looks
+from shuffledp.pipeline.figures.palette import BLACK, Look
 
 PAPER = "paper"
 """Curve of the points read off the paper."""
@@ -32,18 +32,9 @@ class Item:
     filled: tuple[str, str] | None = None
 
 
-def items(
-    together: Sequence[Together], labels: Mapping[str, str], shown: Looks, parts: Sequence[Item]
-) -> list[Item]:
-    """Return the legend; coinciding curves share an entry, with "=" if equal within half a percent, otherwise "≈"."""
-    own = [
-        Item(
-            (" = " if one.equal else " ≈ ").join(_told_apart([labels[c] for c in one.curves])),
-            tuple(shown[c] for c in one.curves),
-        )
-        for one in together
-    ]
-    return [*own, *parts]
+def joined(one: Together, labels: Mapping[str, str]) -> str:
+    """Return the name of coinciding curves, with "=" if they are equal within half a percent, else "≈"."""
+    return (" = " if one.equal else " ≈ ").join(_told_apart([labels[c] for c in one.curves]))
 
 
 def _told_apart(names: Sequence[str]) -> list[str]:

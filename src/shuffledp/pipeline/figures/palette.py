@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-# Okabe and Ito's colors in an order that keeps neighbours apart; they stay distinct for color-blind readers.
+# Okabe and Ito's colors and three darker ones; a test simulates how color-blind readers see them.
 COLORS = (
     "#0072B2",
     "#D55E00",
@@ -15,9 +15,9 @@ COLORS = (
     "#E69F00",
     "#56B4E9",
     "#555555",
-    "#8C510A",
-    "#5E3C99",
-    "#B2182B",
+    "#6B3A00",
+    "#4B2A8A",
+    "#C40031",
 )
 # One of them is solid: of lines that lie upon each other the upper one then has gaps.
 DASHES: tuple[Any, ...] = (
@@ -35,6 +35,8 @@ DASHES: tuple[Any, ...] = (
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*", "p", "h", "8", "d", "H")
 GRAY, DARK, BLACK = "#8c8c8c", "#4d4d4d", "#000000"
 PRINTED_DASH = (0, (4, 2))
+THIN = 0.7
+"""Width of the gray curves that have a number instead of a name."""
 _LONGEST_SOLID = 9  # points of the strokes that looks beyond the listed ones are given
 
 
@@ -62,6 +64,7 @@ OWN = 1_000_000
 """Number from which looks belong to the user's own methods, which are highlighted."""
 _OWN_COLORS = ("#E6007E", "#00A000", "#5A00FF")
 _OWN_WIDTH = 2.4
+_PALER = 0.25  # share of white
 
 
 def look(number: int) -> Look:
@@ -119,12 +122,11 @@ def assigned(groups: Sequence[Sequence[str]], fixed: Mapping[str, int], first: i
 
 
 def of_accounting(accounting: str, own: Look | None = None) -> Look:
-    """Return an accounting's look; with a method's look ``own``, printed curves are gray and others have its color."""
+    """Return the look of an accounting; with a method's look ``own`` it has its color, paler unless exact."""
     plain = _ACCOUNTINGS[accounting]
     if own is None:
         return plain
-    color = own.color if accounting in ("corrected", "exact") else plain.color
-    shade = lighter(color) if accounting == "corrected" else color
+    shade = own.color if accounting == "exact" else lighter(own.color, _PALER)
     return Look(shade, own.marker, plain.dash, own.width)
 
 
@@ -134,9 +136,14 @@ def of_values(count: int) -> list[Look]:
     return [replace(look(i), color=_between(step)) for i, step in enumerate(steps)]
 
 
-def lighter(color: str) -> str:
-    """Return the color halfway between a color and white."""
-    return _hex((channel + 255) / 2 for channel in _channels(color))
+def behind(own: Look, dashed: bool) -> Look:
+    """Return the look of a curve with a number instead of a name; its dash is kept if it has a meaning."""
+    return Look(GRAY, "", own.dash if dashed else "-", THIN)
+
+
+def lighter(color: str, share: float = 0.5) -> str:
+    """Return the color between a color and white, by default halfway."""
+    return _hex(channel + share * (255 - channel) for channel in _channels(color))
 
 
 _RAMP = ("#16325c", "#1f7a8c", "#6a994e", "#e09f3e")

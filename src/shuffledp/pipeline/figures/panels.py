@@ -11,16 +11,18 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.transforms import ScaledTranslation, Transform
 
-from shuffledp.pipeline.figures import layout, legend, sheet
+from shuffledp.pipeline.figures import end_labels, layout, legend, sheet
 from shuffledp.pipeline.figures.axes import Axis, Ticks, short, ticks, vertical
 from shuffledp.pipeline.figures.drawn_curves import Numbers, Strand, leading, sidesteps
-from shuffledp.pipeline.figures.palette import GRAY, Look, Looks
+from shuffledp.pipeline.figures.palette import THIN, Look, Looks
 from shuffledp.pipeline.figures.picture import Picture
 from shuffledp.pipeline.figures.style import SETTINGS
 from shuffledp.pipeline.manifest import Scale
 
 MARKERS_PER_CURVE = 12  # upper limit, about: on dense curves markers hide each other
 _ROOM = 0.08  # of a strip's height, for half a marker
+_ROOM_FOR_NUMBERS = 0.4  # of the width
+_NEAR = 3.0  # median ratio up to which a curve is in the strips
 _SMALL = 6.5  # points: letters beside arrows
 
 
@@ -41,26 +43,30 @@ def _in(value: Any, every: Iterable[Strand]) -> list[Strand]:
 def _in_order(what: Picture, here: Sequence[Strand], axis: Axis) -> Iterator[tuple[Strand, Look, int, float]]:
     """Yield the curves of a panel in the legend's order, each with its look, its index and the shift of its markers."""
     steps = sidesteps(here, axis.units, axis.span)
-    for number, (curve, look) in enumerate(what.looks.items()):
+    for number, (curve, look) in enumerate(what.drawn_looks.items()):
         for strand in here:
             if strand.curve == curve:
                 yield strand, look, number, steps.get(curve, 0.0)
 
 
-def panel(ax: Axes, what: Picture, value: Any) -> None:
-    """Draw the panel for one value of the panels' variable."""
+def panel(ax: Axes, what: Picture, value: Any, box: layout.Box) -> None:
+    """Draw the panel of one value of the panels' variable."""
     sheet.framed(ax, what.x_axis, what.y_axis)
-    here = _in(value, what.strands)
+    here = _in(value, what.drawn)
     lines = {strand.curve for strand in here if strand.kind != "simulated"}
     for strand, look, number, step in _in_order(what, here, what.y_axis):
         if strand.level:
             if strand.kind != "simulated" or strand.curve not in lines:
-                _level(ax, strand, look, number)
-        elif strand.kind != "simulated" or "along" in what.drawing or what.parts:
+                _level(ax, strand, look)
+        elif look.width == THIN and strand.kind == "simulated" and strand.curve in lines:
+            continue
+        elif strand.kind != "simulated" or "along" in what.drawing or what.parts or look.width == THIN:
             _line(ax, what, strand, look, number, step)
         else:
             _means(ax, strand, look, step)
-    _marks(ax, leading(here), what.looks, what.y_axis)
+    _marks(ax, leading(here), what.drawn_looks, what.y_axis)
+    if what.numbered:
+        end_labels.number(ax, what, here, box)
     if what.points:
         x, y = zip(*what.points, strict=True)
         sheet.add(ax, x, y, legend.POINTS, ms=legend.POINT_SIZE, label=legend.PAPER, zorder=5)
@@ -69,17 +75,14 @@ def panel(ax: Axes, what: Picture, value: Any) -> None:
 def _above(look: Look) -> float:
     """Return the drawing order of a line: dashed lines over solid lines, wide lines over all others."""
     if look.width:
-        return 2.5
+        return 2.5 if look.width > THIN else 1.9
     return 2.0 if look.dash == "-" else 2.1
 
 
-def _level(ax: Axes, strand: Strand, look: Look, number: int) -> None:
-    """Draw a horizontal line; only gray lines have markers, because they share a color."""
-    if look.color != GRAY:
-        look = replace(look, marker="")
-    at, transform = [0.0, 0.15 + 0.13 * (number % 6), 1.0], ax.get_yaxis_transform()
-    own = {"label": strand.curve, "zorder": _above(look), "transform": transform}
-    sheet.add(ax, at, [float(strand.y[0])] * 3, look, markevery=[1], **own)
+def _level(ax: Axes, strand: Strand, look: Look) -> None:
+    """Draw a level line, which has no marker."""
+    own = {"label": strand.curve, "zorder": _above(look), "transform": ax.get_yaxis_transform()}
+    sheet.add(ax, [0.0, 1.0], [float(strand.y[0])] * 2, replace(look, marker=""), **own)
 
 
 def _aside(ax: Axes, step: float) -> Transform:
@@ -138,7 +141,7 @@ def _means(ax: Axes, strand: Strand, look: Look, step: float) -> None:
 
 
 def _marks(ax: Axes, here: Sequence[Strand], looks: Looks, axis: Axis) -> None:
-    """Draw arrows where curves leave the axis, with their markers and numbers."""
+    """Draw arrows at the edges where curves leave the axis, with their marker and numbers once."""
     for top in (True, False):
         slot = 0
         for strand in here:
@@ -150,15 +153,24 @@ def _marks(ax: Axes, here: Sequence[Strand], looks: Looks, axis: Axis) -> None:
 
 def _arrow(ax: Axes, strand: Strand, beyond: Any, look: Look, slot: int, top: bool) -> None:
     low, high = short(float(strand.y[beyond].min())), short(float(strand.y[beyond].max()))
-    x = 0.5
+    places = [0.5]
     if not strand.level:
-        middle = float(np.median(strand.x[beyond]))
-        x = float(ax.transAxes.inverted().transform(ax.transData.transform((middle, 1.0)))[0])
+        shares = ax.transAxes.inverted().transform(
+            ax.transData.transform([(x, 1.0) for x in strand.x[beyond]])
+        )
+        places = [float(x) for x, _ in shares]
     y = 0.965 - 0.065 * slot if top else 0.035 + 0.065 * slot
-    side = 1 if x < 0.6 else -1  # toward the middle
+    side = 1 if places[0] < 1 - places[-1] else -1  # where there is more room
+    x = places[-1] if side > 0 else places[0]
+    inward = 0.0
+    if max(places[0], 1 - places[-1]) < _ROOM_FOR_NUMBERS and len(places) > 1:
+        x, side, inward = places[0], 1, -0.065 if top else 0.065
     own: dict[str, Any] = {"transform": ax.transAxes, "zorder": 6}
     arrow = Look(look.color, "^" if top else "v", "")
-    sheet.add(ax, [x], [y], arrow, ms=4, mfc=look.color, label=f"{strand.curve} beyond", **own)
+    sheet.add(
+        ax, places, [y] * len(places), arrow, ms=4, mfc=look.color, label=f"{strand.curve} beyond", **own
+    )
+    y += inward
     sheet.add(ax, [x + side * 0.03], [y], replace(look, dash=""), ms=4, **own)
     text = ax.text(x + side * 0.055, y, low if low == high else f"{low} to {high}", **own)
     text.set(ha="left" if side > 0 else "right", va="center", fontsize=_SMALL, color=look.color)
@@ -168,8 +180,10 @@ def _arrow(ax: Axes, strand: Strand, beyond: Any, look: Look, slot: int, top: bo
 
 
 def ratios(what: Picture) -> list[Strand]:
-    """Return the ratios of printed to exact numbers as curves, for each name with both."""
-    every = {(s.curve, s.panel): s for s in what.strands}
+    """Return the curves of the strips: printed over exact numbers, or numbers over those of the method ``over``."""
+    if not what.ratios:
+        return _over(what)
+    every = {(s.curve, s.panel): s for s in what.drawn}
     found = []
     for (curve, panel), exact in every.items():
         name, _, part = curve.rpartition("|")
@@ -183,6 +197,26 @@ def ratios(what: Picture) -> list[Strand]:
             y = np.array([ratio for _, ratio in pairs])
             found.append(Strand(curve, "computed", panel, x, y, np.full(len(y), np.nan)))
     return found
+
+
+def _over(what: Picture) -> list[Strand]:
+    """Return the ratios of the curves near to the drawing's method ``over`` to it, in the same panel."""
+    every = leading(what.drawn)
+    below = {s.panel: s.at() for s in every if s.curve == what.drawing.get("over")}
+    found: list[Strand] = []
+    for one in every:
+        pairs = [(x, y / below[one.panel][x]) for x, y in one.at().items() if x in below.get(one.panel, {})]
+        if pairs:
+            x, y = np.array(pairs, float).T
+            found.append(Strand(one.curve, "computed", one.panel, x, y, np.full(len(y), np.nan)))
+    curves = {s.curve: np.concatenate([o.y for o in found if o.curve == s.curve]) for s in found}
+    near = {curve for curve, y in curves.items() if 1 / _NEAR < np.median(y) < _NEAR}
+    return [strand for strand in found if strand.curve in near]
+
+
+def ratio_label(what: Picture) -> str:
+    """Return the label of the strips' vertical axis."""
+    return "printed /\nexact" if what.ratios else f"error /\n{what.labels[what.drawing['over']]}"
 
 
 def ratio_scale(what: Picture) -> Scale:
@@ -206,7 +240,7 @@ def strip(ax: Axes, what: Picture, value: Any, axis: Axis) -> None:
     here = _in(value, ratios(what))
     for strand, look, number, step in _in_order(what, here, axis):
         if strand.level:
-            _level(ax, strand, look, number)
+            _level(ax, strand, look)
         else:
             _line(ax, what, strand, look, number, step)
-    _marks(ax, here, what.looks, axis)
+    _marks(ax, here, what.drawn_looks, axis)

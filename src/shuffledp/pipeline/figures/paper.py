@@ -52,7 +52,7 @@ from shuffledp.pipeline.figures.selected_rows import (
 )
 from shuffledp.pipeline.figures.sheet import Made
 from shuffledp.pipeline.figures.store import Drawn, Store, digest_of, folder_of, forget_others, keep, kept
-from shuffledp.pipeline.figures.style import figure_style, rendered
+from shuffledp.pipeline.figures.style import column_style, figure_style, rendered
 from shuffledp.pipeline.jobs import source
 from shuffledp.pipeline.manifest import CHECKSUMS, MANIFEST, Chart, DrawnPaper, Entry, run_of
 from shuffledp.storage import listed, publish, verified, write_atomically
@@ -245,6 +245,14 @@ def _rendered(job: DrawingJob, made: Made) -> dict[str, bytes]:
         figure = made.draw()
         files = {f"{job['id']}.{end}": rendered(figure, end) for end in job["formats"] if end != "csv"}
     return files | {f"{job['id']}.csv": made.numbers}
+
+
+def in_column(job: DrawingJob) -> bytes:
+    """Return a picture of curves as PDF in the width and fonts of a two-column paper."""
+    known = _read(_setup(job))
+    what = picture(job, known.results.cells, known.summary, _mark(job, known.results))
+    with column_style():
+        return rendered(draw(what), "pdf")
 
 
 def _claims(job: ClaimTableJob) -> Drawn:

@@ -13,7 +13,7 @@ import pandas as pd
 from shuffledp.pipeline.figures import legend
 from shuffledp.pipeline.figures.axes import Axis, horizontal, vertical
 from shuffledp.pipeline.figures.drawn_curves import Strand, Together, coinciding, leading, strands
-from shuffledp.pipeline.figures.palette import Look, Looks
+from shuffledp.pipeline.figures.palette import Look, Looks, behind
 from shuffledp.pipeline.manifest import Chart, Curve
 
 
@@ -68,6 +68,39 @@ class Picture:
         every = self._strands(self.selection)
         return leading(every) if self.parts else every
 
+    @cached_property
+    def drawn(self) -> list[Strand]:
+        """Curves of this file, one of each group of coinciding curves."""
+        hidden = {name for one in self.together for name in one.curves if name != self.drawn_of(one)}
+        return [strand for strand in self.strands if self.name_of(strand.curve) not in hidden]
+
+    def name_of(self, curve: str) -> str:
+        """Return the name of a curve."""
+        return curve.rpartition("|")[0] if self.parts else curve
+
+    def drawn_of(self, one: Together) -> str:
+        """Return the drawn name of coinciding curves: one that the figure names in the picture if there is one."""
+        lead = self.drawing.get("lead", ())
+        return next((name for name in one.curves if name in lead), one.curves[0])
+
+    @cached_property
+    def numbered(self) -> dict[str, int]:
+        """Numbers of the drawn names that are not in the figure's list ``lead``, nor the user's own."""
+        if "lead" not in self.drawing:
+            return {}
+        own = {self.name_of(curve) for curve, look in self.looks.items() if look.width}
+        named = {*self.drawing["lead"], *own}
+        others = (self.drawn_of(one) for one in self.together if not named.intersection(one.curves))
+        return {name: number for number, name in enumerate(others, 1)}
+
+    @cached_property
+    def drawn_looks(self) -> dict[str, Look]:
+        """Looks by curve, thin and gray for numbered names."""
+        return {
+            curve: behind(look, bool(self.parts)) if self.name_of(curve) in self.numbered else look
+            for curve, look in self.looks.items()
+        }
+
     @property
     def means(self) -> bool:
         """True if simulated means are drawn as points beside lines."""
@@ -96,7 +129,7 @@ class Picture:
         """Names with a number, in groups of curves that coincide."""
         numbers: dict[str, dict[Any, float]] = {}
         for strand in leading(self.strands):
-            name, _, part = strand.curve.rpartition("|") if self.parts else (strand.curve, "", "")
+            name, part = self.name_of(strand.curve), strand.curve.rpartition("|")[2] if self.parts else ""
             own = numbers.setdefault(name, {})
             own |= {(part, strand.panel, x): y for x, y in strand.at().items() if np.isfinite(y)}
         names = [name for name in self.labels if numbers.get(name)]

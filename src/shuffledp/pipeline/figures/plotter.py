@@ -17,13 +17,13 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from shuffledp.pipeline.experiments.bundle import CELL_NUMBERS, PARAMETER_PREFIX, TRAINED_METRICS
-from shuffledp.pipeline.figures import legend, panels, sheet
+from shuffledp.pipeline.figures import end_labels, legend, panels, sheet
 from shuffledp.pipeline.figures.axes import Ticks, ticks, typeset
-from shuffledp.pipeline.figures.palette import GRAY, Look
+from shuffledp.pipeline.figures.drawn_curves import Together
+from shuffledp.pipeline.figures.palette import THIN, Look
 from shuffledp.pipeline.figures.picture import Picture
 
 UNTRAINED = "Nothing was trained in this run: there is no accuracy to draw."
-RATIO = "printed /\nexact"
 MOST_TICKS = 6
 
 
@@ -50,22 +50,24 @@ def draw(what: Picture) -> Figure:
     if what.selection.empty:
         return sheet.said(UNTRAINED if what.drawing["y"] in TRAINED_METRICS else sheet.INFEASIBLE)
     up = ticks(what.y_axis, MOST_TICKS)
-    strip = panels.strip_axis(what) if what.ratios else None
+    strip = panels.strip_axis(what) if panels.ratios(what) else None
     up_strip = ticks(strip, 3) if strip is not None else Ticks((), ())
+    beside = end_labels.of(what)
     page = sheet.Sheet.of(
         what.drawing,
         len(what.panels),
-        _legend_items(what),
+        _legend_items(what, {label.name for label in beside}),
         ("0", *up.labels, *up_strip.labels),
         what.mark,
         what.title,
         titles="panels" in what.drawing,
         strips=strip is not None,
-        room=0.0 if what.ratios else 0.2,
+        room=0.0 if strip is not None else 0.2,
+        right=end_labels.width(beside),
     )
     for value, place in zip(what.panels, page.plan.places, strict=True):
         ax = page.panel(place.box)
-        panels.panel(ax, what, value)
+        panels.panel(ax, what, value, place.box)
         panels.ticked(ax, what, place, up, place.last and place.strip is None)
         if place.first:
             page.label_rows(place.box)
@@ -75,33 +77,47 @@ def draw(what: Picture) -> Figure:
             panels.strip(below, what, value, strip)
             panels.ticked(below, what, place, up_strip, place.last)
             if place.first:
-                page.label_rows(place.strip, RATIO, points=7)
+                page.label_rows(place.strip, panels.ratio_label(what), points=7)
+    end_labels.write(page, beside, what.y_axis)
     return page.finish()
 
 
 # -- the legend ----------------------------------------------------------------------------------------------------
 
 
-def _legend_items(what: Picture) -> list[legend.Item]:
-    """Return the legend entries of names that have a number."""
+def _legend_items(what: Picture, beside: Collection[str] = ()) -> list[legend.Item]:
+    """Return the legend entries of names with a number that are not ``beside`` the panels."""
     kinds: dict[str, set[str]] = {}
     for strand in what.strands:
         name = strand.curve.rpartition("|")[0] if what.parts else strand.curve
         kinds.setdefault(name, set()).add(strand.kind)
-    shown = {name: _in_the_legend(what, name, kinds[name]) for one in what.together for name in one.curves}
+    below = [one for one in what.together if what.drawn_of(one) not in beside]
+    shown = {name: in_the_legend(what, name, kinds[name]) for name in map(what.drawn_of, below)}
     parts = [legend.Item(part.text, (part.look,)) for part in what.parts.values()]
     if what.points:
         parts.append(legend.Item(legend.READ_OFF, (legend.POINTS,)))
-    labels = {curve: typeset(text) for curve, text in what.labels.items()}
-    return legend.items(what.together, labels, shown, parts)
+    own = [
+        legend.Item(text, (shown[name],))
+        for name, text in zip(shown, (_text(what, one) for one in below), strict=True)
+    ]
+    return [*own, *parts]
 
 
-def _in_the_legend(what: Picture, name: str, kinds: Collection[str]) -> Look:
-    """Return the look of a name in the legend: no line if only points are drawn, no marker if only levels are."""
+def _text(what: Picture, one: Together) -> str:
+    """Return the name of coinciding curves, after its number if it has one."""
+    text = typeset(legend.joined(one, what.labels))
+    number = what.numbered.get(what.drawn_of(one))
+    return text if number is None else f"{number}  {text}"
+
+
+def in_the_legend(what: Picture, name: str, kinds: Collection[str]) -> Look:
+    """Return the look of a name, without a dash if it is drawn as points and without a marker if as level lines."""
     own = _of_name(what, name)
-    if "along" in what.drawing or what.parts:
+    if all(strand.level for strand in what.strands if what.name_of(strand.curve) == name):
+        return replace(own, marker="")
+    if "along" in what.drawing or what.parts or own.width == THIN:
         return own
-    if all(strand.level for strand in what.strands if strand.curve == name) and own.color != GRAY:
+    if kinds == {"expected"}:
         return replace(own, marker="")
     return own if set(kinds) - {"simulated"} else replace(own, dash="")
 
@@ -109,8 +125,8 @@ def _in_the_legend(what: Picture, name: str, kinds: Collection[str]) -> Look:
 def _of_name(what: Picture, name: str) -> Look:
     """Return the look of a name: the look of its curve, or of its most exact part."""
     if not what.parts:
-        return what.looks[name]
+        return what.drawn_looks[name]
     drawn = {strand.curve for strand in what.strands}
     return next(
-        what.looks[f"{name}|{part}"] for part in reversed(list(what.parts)) if f"{name}|{part}" in drawn
+        what.drawn_looks[f"{name}|{part}"] for part in reversed(list(what.parts)) if f"{name}|{part}" in drawn
     )

@@ -95,7 +95,7 @@ def _entry_of(experiment: Experiment, paper: Paper, place: str, name: str, raw: 
 
 
 def _check_entry(entry: Fields, experiment: Experiment, place: str) -> None:
-    _check_controls(entry, place)
+    _check_named(entry, place)
     if entry.get("kind", "curves") != "curves":
         _check_fronts(entry, experiment, place)
     elif "entries" in entry:
@@ -109,9 +109,15 @@ def _check_entry(entry: Fields, experiment: Experiment, place: str) -> None:
         _check_quantity(entry, experiment, place)
 
 
-def _check_controls(entry: Fields, place: str) -> None:
+def _check_named(entry: Fields, place: str) -> None:
     for method in entry.get("controls", ()):
         _require(method, entry["methods"], f"{place}.controls: no method {method!r} is drawn")
+    for key, methods in (
+        ("lead", entry.get("lead", ())),
+        ("over", [entry["over"]] if "over" in entry else ()),
+    ):
+        for method in methods:
+            _require(method, entry["methods"], f"{place}.{key}: no method {method!r} is drawn")
     for index, column in enumerate(entry.get("entries", ())):
         if "over" in column and column["over"] not in entry["methods"]:
             raise ConfigurationError(f"{place}.entries.{index}.over: no method {column['over']!r} is shown.")

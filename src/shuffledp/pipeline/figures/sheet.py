@@ -16,7 +16,7 @@ from shuffledp.pipeline.figures import layout, legend
 from shuffledp.pipeline.figures.axes import Axis, Ticks, typeset
 from shuffledp.pipeline.figures.drawing_jobs import Fields
 from shuffledp.pipeline.figures.palette import Look
-from shuffledp.pipeline.figures.style import SETTINGS
+from shuffledp.pipeline.figures.style import SETTINGS, in_column
 from shuffledp.pipeline.manifest import Chart
 
 WARNING = "#8a1c00"  # a mark says that the data are not the real ones
@@ -103,20 +103,27 @@ class Sheet:
         titles: bool,
         strips: bool = False,
         room: float = 0.0,
+        right: float = 0.0,
     ) -> Sheet:
-        """Return an empty picture with space for all texts; ``room`` increases the height for the label of the axis."""
+        """Return an empty picture with space for all texts.
+
+        ``room`` is added to the height of the label, and ``right`` is the width of the names beside the panels.
+        """
         most_looks = max((len(item.looks) for item in items), default=1)
         form = layout.legend_of([item.text for item in items], most_looks, layout.plot_width(panels) + 0.5)
         height = layout.panel_height(panels) + room
-        label = layout.wrapped(drawing.get("y_label", drawing["y"]), SETTINGS["axes.labelsize"], height)
+        label = layout.wrapped(
+            typeset(drawing.get("y_label", drawing["y"])), SETTINGS["axes.labelsize"], height
+        )
         plan = layout.laid_out(
             panels,
             titles=titles,
             strips=strips,
-            above=bool(title) + bool(mark),
+            above=(bool(title) and not in_column()) + bool(mark),
             left=max(layout.text_inches(text, SETTINGS["ytick.labelsize"]) for text in ticks),
             label_lines=label.count("\n") + 1,
             legend_rows=form.rows,
+            right=right,
         )
         return cls(Figure(figsize=(plan.width, plan.height)), plan, drawing, title, mark, label, items, form)
 
@@ -130,21 +137,23 @@ class Sheet:
             text = self.drawing.get("panel_label", f"{self.drawing['panels']} = {{}}")
             ax.set_title(typeset(text.format(value)))
 
-    def label_rows(self, box: layout.Box, text: str = "", points: float = SETTINGS["axes.labelsize"]) -> None:
-        """Write the label of a vertical axis beside a row of panels."""
+    def label_rows(self, box: layout.Box, text: str = "", points: float = 0.0) -> None:
+        """Write the label of a vertical axis."""
         x, y = self.plan.label_x / self.plan.width, (box.bottom + box.height / 2) / self.plan.height
         own: dict[str, Any] = {"ha": "right", "va": "center", "ma": "center"}
-        self.figure.text(x, y, text or self.label, rotation=90, fontsize=points, **own)
+        size = points or SETTINGS["axes.labelsize"]
+        self.figure.text(x, y, text or self.label, rotation=90, fontsize=size, **own)
 
     def finish(self) -> Figure:
         """Write the label of the horizontal axis, the title, the note on the data, and the legend."""
-        plan, write, title = self.plan, self.figure.text, typeset(self.title)
+        plan, write = self.plan, self.figure.text
+        title = "" if in_column() else typeset(self.title)  # a paper's title is in its caption
         middle, top = plan.middle / plan.width, 0.03
         x_label = self.drawing.get("x_label", self.drawing["x"])
         write(
             middle,
             plan.below / plan.height,
-            x_label,
+            typeset(x_label),
             ha="center",
             va="top",
             fontsize=SETTINGS["axes.labelsize"],
@@ -158,5 +167,5 @@ class Sheet:
         if self.mark:
             own: dict[str, Any] = {"ha": "right", "va": "top", "fontsize": 7, "color": WARNING}
             write(0.995, 1 - top / plan.height, self.mark, **own)
-        legend.write(self.figure, self.items, self.form, middle)
+        legend.write(self.figure, self.items, self.form, 0.5 if in_column() else middle)
         return self.figure

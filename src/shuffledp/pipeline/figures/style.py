@@ -41,6 +41,21 @@ SETTINGS: dict[Any, Any] = {
 }
 
 
+COLUMN_WIDTH = 3.3
+"""Width in inches of a column of a two-column paper."""
+_COLUMN: dict[Any, Any] = {
+    "font.size": 8,
+    "axes.titlesize": 8,
+    "axes.labelsize": 8,
+    "xtick.labelsize": 8,
+    "ytick.labelsize": 8,
+    "legend.fontsize": 8,
+    "lines.linewidth": 1.0,
+    "lines.markersize": 3.5,
+    "font.family": "DejaVu Serif",
+}
+
+
 @contextmanager
 def figure_style() -> Iterator[None]:
     """Apply settings of Matplotlib and seaborn in a context."""
@@ -51,6 +66,23 @@ def figure_style() -> Iterator[None]:
         mpl.rcParams.update(seaborn.axes_style("ticks"))
         mpl.rcParams.update(SETTINGS)
         yield
+
+
+@contextmanager
+def column_style() -> Iterator[None]:
+    """Apply the settings for a column of a two-column paper inside of a context."""
+    page = dict(SETTINGS)
+    SETTINGS.update(_COLUMN)
+    try:
+        with figure_style():
+            yield
+    finally:
+        SETTINGS.update(page)
+
+
+def in_column() -> bool:
+    """Return whether pictures are drawn for a column of a two-column paper."""
+    return bool(SETTINGS["font.family"] == _COLUMN["font.family"])
 
 
 def rendered(figure: Figure, file_format: str) -> bytes:
