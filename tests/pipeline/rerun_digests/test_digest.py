@@ -462,7 +462,7 @@ def test_every_data_file_of_the_package_belongs_to_a_job():
 
 
 def test_no_module_imports_one_by_a_name_that_no_entry_gives():
-    """Imports by a computed name are invisible in sources; these are known, and `entries` lists their modules."""
+    """Imports by a computed name are invisible in sources; all of them are known, and `entries` lists their modules."""
     known = {
         "lazy_api.py",
         "numerics/argument_ranges.py",  # classes in annotations, which a module imports for type checkers

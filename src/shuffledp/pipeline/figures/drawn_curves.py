@@ -152,7 +152,7 @@ def coinciding(
 
 
 def grouped(items: Iterable[T], alike: Callable[[T, T], bool]) -> list[list[T]]:
-    """Return items in groups; each item joins the first group whose first item is like it."""
+    """Return items in groups; each item joins the first group with a similar first item."""
     groups: list[list[T]] = []
     for item in items:
         group = next((group for group in groups if alike(group[0], item)), None)
