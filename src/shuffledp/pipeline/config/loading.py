@@ -67,8 +67,9 @@ def load_experiments(config: Mapping[str, Any], root: Path) -> Settings:
     for target, change in overrides.items():
         _check_override(target, change)
     rounds = {key: _rounds_asked_for(value) for key, value in raw.items()}
+    contents = dict(raw)
     for target, change in overrides.items():
-        _apply_override(target, change, raw, every)
+        _apply_override(target, change, contents, every)
     training = {key: _training(key, places[key], value, rounds[key], overrides) for key, value in raw.items()}
     try:
         without = left_out(config.get("learning", "auto"))
@@ -102,15 +103,17 @@ def _check_override(target: str, change: Mapping[str, Any]) -> None:
 
 
 def _apply_override(
-    target: str, change: Mapping[str, Any], raw: dict[str, Any], every: Mapping[str, Path]
+    target: str, change: Mapping[str, Any], contents: dict[str, Any], every: Mapping[str, Path]
 ) -> None:
-    """Change the scale of an experiment or a training run; a grid may contain only the experiment's variables."""
+    """Change the scale of an experiment or a training run; the contents of a paper outside this run are added."""
     key, _, experiment_id = target.partition(".")
     if key not in every:
         raise ConfigurationError(
             f"config: overrides.{target}: no paper {shown(key)}.{suggestion(key, every)} Known: {', '.join(every)}."
         )
-    content = raw[key] if key in raw else read_yaml(every[key])  # also if the paper is not part of this run
+    if key not in contents:
+        contents[key] = read_yaml(every[key])
+    content = contents[key]
     part, _, run = experiment_id.partition(".")
     if part == "training":
         runs = mapping(content, "training")
