@@ -49,12 +49,12 @@ def test_headings_take_the_place_of_names():
     forms = made(rows=["method"], columns=["n_1", "accounting"], headings=headings)
     assert rows_of(forms["csv"])[0] == ["protocol", "1000 users, exact", "20 users, exact"]
     assert forms["md"].startswith("| protocol ") and "| 1000 users, exact " in forms["md"]
-    assert "protocol & 1000 users, exact & 20 users, exact" in forms["tex"]
+    assert r"protocol & {1000 \\ users, \\ exact} & {20 users, \\ exact}" in forms["tex"]
 
 
 def test_what_latex_would_take_for_a_command_is_escaped():
     tex = made()["tex"]
-    assert "n\\_1" in tex and "mixDUMP, 50 \\% \\& more" in tex
+    assert "n\\_1" in tex and "mixDUMP, \\\\ 50 \\% \\& \\\\ more" in tex
 
 
 def test_a_table_has_a_caption_a_label_and_numbers_on_the_right():
@@ -68,6 +68,20 @@ def test_a_table_has_a_caption_a_label_and_numbers_on_the_right():
     assert r"\toprule $\varepsilon$ of A\_1 & n & $\delta$ \\" in tex
     assert r"$12.7$ & $5{,}376$ & $10^{-6}$ \\" in tex
     assert r"– & $123{,}456.5$ & $2.86 \cdot 10^{-26}$ \\" in tex
+
+
+def test_a_heading_is_no_wider_than_its_numbers_or_its_longest_word():
+    tex = latex(["squared error of a count", "who is trusted"], [["9.71155", "a shuffler that permutes"]])
+    assert r"{squared \\ error of a \\ count} & who is trusted \\" in tex
+    assert tex.count("colspec={rX[") == 1
+
+
+def test_rows_of_many_letters_have_small_letters():
+    sizes = [
+        re.findall(r"font=.(\w+)", latex(["number of users"] * columns, [["0.0001234567"] * columns]))
+        for columns in (5, 10, 15)
+    ]
+    assert sizes == [["footnotesize"], ["scriptsize"], ["tiny"]]
 
 
 @pytest.mark.parametrize(("texts", "sideways"), [(2, False), (9, True)])

@@ -53,9 +53,7 @@ PLAIN_FACTS = (
     "guarantee",
 )
 #: Sentence in every caption of a picture with both accountings.
-DRAWN_TWICE = (
-    "Gray dashed lines are printed, colored solid lines exact; the strip has the ratio of printed to exact."
-)
+DRAWN_TWICE = "Dashed lines are printed, solid lines exact; the strip has the ratio of printed to exact."
 _NUMBER = "number"
 _OTHER = "other number"
 _COLUMNS = ("accounting",)  # besides the variables of the grid, what tells the numbers of one method apart

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -16,7 +17,11 @@ from shuffledp.pipeline.figures.plotter import long_form
 #: Letters of the longest text up to which a column does not break lines, and letters of a row up to which a page is
 #: upright.
 _SHORT, _UPRIGHT = 14, 84
-#: Width of the space between two columns, in letters.
+#: Letters of a heading of numbers up to which it does not break.
+_SHORTEST = 10
+#: Sizes of letters by the most letters of a row.
+_SIZES = ((118, r"\footnotesize"), (150, r"\scriptsize"), (math.inf, r"\tiny"))
+#: Letters that fit into the space between two columns.
 _GAP = 1.5
 _WORDS = {"eps": r"$\varepsilon$", "delta": r"$\delta$", "-": "--"}
 _NO_NUMBERS = {"", "–", "infeasible"}
@@ -83,11 +88,17 @@ def _texts(headers: Sequence[str], body: Sequence[Sequence[str]], *about: str) -
 def latex(headers: Sequence[str], body: Sequence[Sequence[str]], title: str = "", label: str = "") -> str:
     """Return a table for LaTeX with caption and label, in which long texts and pages break."""
     columns = [[str(entry) for entry in column] for column in zip(headers, *body, strict=True)]
-    plain = sum(min(max(map(len, c)), _SHORT) + _GAP for c in columns)
+    headings = [_lines(column) for column in columns]
+    plain = sum(
+        min(max(map(len, (*h, *c[1:]))), _SHORT) + _GAP for h, c in zip(headings, columns, strict=True)
+    )
     kinds = "".join(map(_kind, columns))
-    lines = [" & ".join(map(_heading_in_tex, headers)), *(" & ".join(map(_in_tex, row)) for row in body)]
+    cells = [r" \\ ".join(map(_heading_in_tex, heading)) for heading in headings]
+    first = " & ".join(f"{{{cell}}}" if r" \\ " in cell else cell for cell in cells)
+    lines = [first, *(" & ".join(map(_in_tex, row)) for row in body)]
     about = rf"caption={{{_in_tex(title)}}}, label={{tab:{label}}}"
-    look = rf"colspec={{{kinds}}}, width=\linewidth, rowhead=1, rows={{font=\footnotesize}}, colsep=3pt"
+    size = next(size for most, size in _SIZES if plain <= most)
+    look = rf"colspec={{{kinds}}}, width=\linewidth, rowhead=1, rows={{font={size}}}, colsep=3pt"
     table = [
         rf"\begin{{longtblr}}[{about}]{{{look}}}",
         rf"\toprule {lines[0]} \\ \midrule",
@@ -104,13 +115,26 @@ def latex(headers: Sequence[str], body: Sequence[Sequence[str]], title: str = ""
     return "\n".join([needs, *table, ""])
 
 
+def _numeric(column: Sequence[str]) -> bool:
+    return all(text in _NO_NUMBERS or _number(text) is not None for text in column[1:])
+
+
+def _lines(column: Sequence[str]) -> list[str]:
+    """Return the lines of a heading; headings of numbers break where they are wider than numbers and words."""
+    words = column[0].split(" ")
+    if not _numeric(column):
+        return [column[0]]
+    widest = max(_SHORTEST, *(len(text) for text in (*words, *column[1:])))
+    return textwrap.wrap(column[0], widest, break_long_words=False, break_on_hyphens=False) or [""]
+
+
 def _kind(column: Sequence[str]) -> str:
-    """Return the column specification: numbers are right-aligned; the width of long texts follows their length."""
-    numbers = all(text in _NO_NUMBERS or _number(text) is not None for text in column[1:])
-    side = "r" if numbers else "l"
+    """Return the column specification: numbers to the right, long texts in lines whose width follows their length."""
+    if _numeric(column):
+        return "r"
     if max(map(len, column)) <= _SHORT:
-        return side
-    return f"X[{math.sqrt(sum(map(len, column)) / len(column)):.1f},{side}]"
+        return "l"
+    return f"X[{math.sqrt(sum(map(len, column)) / len(column)):.1f},l]"
 
 
 def _number(text: str) -> float | None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 Row = Mapping[str, Any]
 """Cells of one row on a page, by name."""
 Rows = tuple[Row, ...]
-DIGITS = 6  # significant digits of a number on a page
+DIGITS = 4  # significant digits of a number on a page
 NO_NUMBER = ("infeasible", "–")
 """Text in place of a number in a column of numbers."""
 
