@@ -45,7 +45,7 @@ _file = click.Path(dir_okay=False, path_type=Path)
 @click.option(
     "--task",
     type=click.Choice(["frequency", "summation", "sets", "vectors"]),
-    help="Task; by default the one of the given sizes.",
+    help="Task; by default it follows from the given sizes.",
 )
 @click.option(
     "--max-value",
@@ -55,7 +55,7 @@ _file = click.Path(dir_okay=False, path_type=Path)
 @click.option(
     "--levels",
     type=INTEGER,
-    help="Number of steps up to --max-value to which numbers of --csv are rounded (summation).",
+    help="Number of equal steps up to --max-value; numbers of --csv are rounded to them (summation).",
 )
 @click.option(
     "--data",
@@ -106,7 +106,7 @@ _file = click.Path(dir_okay=False, path_type=Path)
     default=0,
     metavar="M",
     show_default=True,
-    help="Number of fake users who join, for columns of their largest gain.",
+    help="Number of fake users who join; adds columns of their largest gain.",
 )
 @click.option(
     "--colluding",
@@ -114,7 +114,7 @@ _file = click.Path(dir_okay=False, path_type=Path)
     default=0,
     metavar="C",
     show_default=True,
-    help="Share of users, below 1, for columns of the eps that remains if they collude or drop out.",
+    help="Share of users, below 1, who collude or drop out; adds columns of the remaining eps.",
 )
 @click.option(
     "--seed", type=int, default=0, show_default=True, help="Seed of the simulation, an integer of at least 0."
@@ -124,11 +124,11 @@ _file = click.Path(dir_okay=False, path_type=Path)
     type=click.FloatRange(min=0, min_open=True),
     default=SECONDS,
     show_default=True,
-    help="Longest time of one protocol, in seconds; above 0.",
+    help="Time limit of each protocol, in seconds; above 0.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print recommendation and rows as a JSON object.")
 @click.option("--rows-only", is_flag=True, help="Print the rows without the recommendation.")
-@click.option("--csv-out", type=_file, help="CSV file to which all columns are written.")
+@click.option("--csv-out", type=_file, help="CSV file for all columns.")
 @click.option(
     "--plot", type=_file, help="File for a picture of error against bits: .png, .svg, .pdf or .html."
 )

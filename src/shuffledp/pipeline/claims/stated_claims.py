@@ -35,7 +35,7 @@ class Claim:
     ``rule`` decides the claim with the parameters ``options``, under each of ``accountings`` and for each of
     ``targets`` of the error; ``-`` alone if the claim does not depend on them. ``figure`` is the drawing of the claim,
     empty without one, and ``errata`` the errata and reading notes about it. ``headline`` is True for the paper's main
-    claim. ``wrong`` explains an unexpected outcome: the error is in the catalogue, in the measurement, or in neither.
+    claim. ``wrong`` explains an unexpected outcome: the error is in our expectation, in the measurement, or in neither.
     """
 
     id: str

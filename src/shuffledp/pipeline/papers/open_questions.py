@@ -110,7 +110,7 @@ def _gaussian(full: bool) -> Iterator[Question]:
         method="two integrals of Laplace transforms, exact for any number of users",
         measure=_BALL_MEASURE,
         values=lambda: unit_ball_search.many_users(numbers, draws, seed),
-        proof="none beyond two users; with the others at the old place it is the theorem.",
+        proof="none beyond two users; if the others are at the old place, it is the theorem.",
         seed=seed,
         related=("SG-4", "SG-N5"),
     )
@@ -210,7 +210,7 @@ def _variation_ratio(full: bool) -> Iterator[Question]:
     yield Question(
         id="OQ-9",
         paper="segmented",
-        question="How far off is the variation-ratio theorem with a residual component and few users?",
+        question="How wrong is the variation-ratio theorem with a residual component and few users?",
         statement=_STATED,
         searched=searched,
         method=listing,
@@ -224,7 +224,7 @@ def _variation_ratio(full: bool) -> Iterator[Question]:
     yield Question(
         id="OQ-10",
         paper="segmented",
-        question="How far off is the variation-ratio theorem with a residual component and many users?",
+        question="How wrong is the variation-ratio theorem with a residual component and many users?",
         statement=_STATED,
         searched=f"all {listed(numbers)} others with the victim's value, {listed(more)} values, local budgets "
         f"{listed(budgets)}, eps at which the stated delta is {listed(targets)}",
@@ -253,18 +253,17 @@ def _bracket(full: bool) -> Iterator[Question]:
     yield Question(
         id="OQ-12",
         paper="summation",
-        question="How far above the worst of the three data sets can another data set be, for sums of RAPPOR with many "
-        "users?",
+        question="For sums of RAPPOR with many users, how far can a data set be above the worst of the three?",
         statement="The delta proven for every data set is close above the delta of the worst of three: all others with "
         "one of the victim's two values, all with the other, all with a third.",
         searched=_many_users(full),
         method="exact delta of the three data sets, and the bound proven for every data set",
-        measure="ratio of the proven delta to the delta of the worst of the three: no data set exceeds it by more",
+        measure="ratio of the proven delta to the delta of the worst of the three; no data set has a larger ratio",
         limit=math.inf,
         floor=1 / LIMIT,
         values=lambda: rappor_search.many(*_many(full)),
-        proof="The upper bound is proven (shuffledp.accounting.baselines.summed_bits): products keep domination, and "
-        "an adversary who learns some bits only gains. Data sets above the three: OQ-6.",
+        proof="The upper bound is proven (shuffledp.accounting.baselines.summed_bits): products preserve "
+        "domination, and an adversary who learns some bits only gains. OQ-6 has data sets above the three.",
         related=("SUM-N4",),
     )
 

@@ -92,7 +92,7 @@ def sampling_error(accuracy: float) -> str:
     figure="composition_figure",
     errata="SG-4",
     headline=True,
-    wrong="the catalogue: it took the eps of Theorem 1 for a bound. This eps is exact for one pair and below the eps "
+    wrong="our expectation: it took the eps of Theorem 1 for a bound. This eps is exact for one pair and below the eps "
     "of other pairs. So it cannot be called tighter than the clones bound, which holds for all pairs.",
 )
 def composition(case: Case) -> Verdict:
@@ -191,7 +191,7 @@ def same_accuracy(case: Case) -> Verdict:
     return Verdict(
         f"different in {different} of {len(ours)} rounds",
         not different,
-        "the sum of a batch has the same noise in both, so that one run serves both",
+        "the sum of a batch has the same noise in both models, so one run serves both",
     )
 
 
@@ -242,7 +242,7 @@ def more_noise(case: Case) -> Verdict:
     "lowest",
     figure="fig1b",
     errata="SG-4",
-    wrong="the catalogue: it took the eps of Theorem 1 for a bound; the other two are bounds for all data sets.",
+    wrong="our expectation: it took the eps of Theorem 1 for a bound; the other two are bounds for all data sets.",
     rounds=[5540],
 )
 @claim_in_both(
