@@ -49,8 +49,8 @@ def listed(values: Sequence[float]) -> str:
 
 
 _BALL = (
-    "For records in a ball of diameter 1, with the others at any place, the divergence of order l is at most the "
-    "divergence of Theorem 1, where all others are at the old place."
+    "All records are in a ball of diameter 1, the others at any place. Then the divergence of order l is "
+    "at most the divergence of Theorem 1, where all others are at the old place."
 )
 _BALL_MEASURE = "ratio of the divergence to Theorem 1 at distance 1; the pair of the theorem has ratio 1"
 _OBTUSE = (
@@ -118,8 +118,8 @@ def _gaussian(full: bool) -> Iterator[Question]:
 
 _FLIPS = (0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.45)
 _WORST = (
-    "No data set of the others has a larger delta than the worst of three: all with one of the victim's two values, "
-    "all with the other, all with a third."
+    "No data set of the others has a larger delta than the worst of three data sets. In these three, all "
+    "others hold one of the victim's two values, all hold the other, or all hold a third value."
 )
 _RAPPOR_MEASURE = "ratio of delta of the worst data set to the largest of the three"
 _COUNTEREXAMPLE = "The setting in the column `where` is a counterexample."
@@ -191,8 +191,8 @@ def _rappor(full: bool) -> Iterator[Question]:
 
 
 _FAILS = (
-    "It fails for every number N of others and k >= 3 values. Let all others hold the victim's value, and let eps be "
-    "so close to the local budget e0 that only the outcomes of the largest likelihood ratio e^e0 contribute. The "
+    "It fails for every number N of others and k >= 3 values. Let all others hold the victim's value. Let "
+    "eps be so close to the local budget e0 that only outcomes with the largest likelihood ratio e^e0 contribute. The "
     "responses have one such outcome, all N + 1 equal, with probability (E / (E + k - 1))^(N + 1) for E = e^e0. The "
     "pair of counts has one, (N + 1, 0), with probability E / (E + k - 1)^(N + 1). So the exact delta is e^(N e0) "
     "times the stated delta."
@@ -254,8 +254,9 @@ def _bracket(full: bool) -> Iterator[Question]:
         id="OQ-12",
         paper="summation",
         question="For sums of RAPPOR with many users, how far can a data set be above the worst of the three?",
-        statement="The delta proven for every data set is close above the delta of the worst of three: all others with "
-        "one of the victim's two values, all with the other, all with a third.",
+        statement="The delta proven for every data set is slightly above the delta of the worst of three "
+        "data sets. In these three, all others hold one of the victim's two values, all hold the other, or "
+        "all hold a third value.",
         searched=_many_users(full),
         method="exact delta of the three data sets, and the bound proven for every data set",
         measure="ratio of the proven delta to the delta of the worst of the three; no data set has a larger ratio",

@@ -174,7 +174,7 @@ def geometric_against_gaussian(case: Case) -> Verdict:
     smaller = tally(ratio < 1 - TIE for ratio in gaussian)
     falls = laplace[-1] < 1 - TIE and all(after < before for before, after in pairwise(laplace))
     return Verdict(
-        f"{span(gaussian)} times the standard deviation of Gaussian noise, {span(laplace)} times the one of "
+        f"{span(gaussian)} times the standard deviation of Gaussian noise, {span(laplace)} times the value of "
         f"Laplace noise",
         smaller if falls else "fails",
         f"two-sided geometric and Laplace noise at (eps, 0), Gaussian noise at (eps, {DELTA:g}), exact; "

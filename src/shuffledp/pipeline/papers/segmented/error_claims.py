@@ -543,8 +543,8 @@ def below(case: Case, pairs: Sequence[Names], splits: Names) -> Verdict:
 @claim.under("printed", "corrected")(
     "O-25",
     "Figs. 2 to 6",
-    "The error of MM is never above the error of the shuffled subset mechanism, which is never above the error of "
-    "the local subset mechanism.",
+    "The error of MM is never above the error of the shuffled subset mechanism, nor is this error above the "
+    "error of the local mechanism.",
     "never above",
     "in part",
     figure="errors_uniform",

@@ -264,8 +264,8 @@ def sampled_is_valid(case: Case) -> Verdict:
     return Verdict(
         f"{span(ratios)} times the exact value",
         "fails" if above else "in part",
-        f"below the exact value of the pair at {above} of {len(ratios)} points; for other data sets on the assumption "
-        "of Theorem 1 alone, whose pair is not the worst (SG-4)",
+        f"below the exact value of the pair at {above} of {len(ratios)} points; for other data sets only on "
+        f"the assumption of Theorem 1, whose pair is not the worst (SG-4)",
     )
 
 

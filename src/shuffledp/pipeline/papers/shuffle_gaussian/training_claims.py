@@ -49,7 +49,7 @@ GROWTH = 0.01
 
 def assumed(verdict: Verdict) -> Verdict:
     """Return a verdict as "in part", as Theorem 1 is exact for one pair of data sets and others exceed it (SG-4)."""
-    why = f"{verdict.verdict} on the assumption of Theorem 1 alone, whose pair is not the worst (SG-4): {verdict.why}"
+    why = f"{verdict.verdict} only on the assumption of Theorem 1, whose pair is not the worst (SG-4): {verdict.why}"
     return replace(verdict, found="in part", why=why)
 
 
@@ -238,7 +238,7 @@ def more_noise(case: Case) -> Verdict:
 @claim_in_both(
     "SG-28",
     "Fig. 1b",
-    "At 80 % accuracy the method has less eps than the baseline and the generic bound.",
+    "At 80 % accuracy the method has a smaller eps than the baseline and the generic bound.",
     "lowest",
     figure="fig1b",
     errata="SG-4",
@@ -300,7 +300,7 @@ def hardly_grows(case: Case) -> Verdict:
     return Verdict(
         f"{percent(growth)} (eps {first:.5f} to {last:.5f})",
         growth < GROWTH,
-        f"by {method}; less than {percent(GROWTH)} counts as hardly",
+        f"by {method}; growth below {percent(GROWTH)} is accepted",
     )
 
 
