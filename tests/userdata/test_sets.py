@@ -137,8 +137,8 @@ def test_sets_of_one_size_have_the_shares_that_are_expected():
     # of the first set two of three are kept, the second gets one of three others
     assert found.shares(2) == pytest.approx([5 / 6, 1 / 2, 1 / 2, 1 / 6])
     assert " ".join(found.size_remark(2)) == (
-        "Of 2 users 1 have more than 2 items, of which so many are kept at random, and 1 have fewer, which are filled "
-        "up with random other items."
+        "Of 2 users 1 have more than 2 items, of which 2 random ones are kept, and 1 have fewer, to which random other "
+        "items are added."
     )
     assert collect_sets(frame[:1], column="s", values="abcd").size_remark(3) == []
     with pytest.raises(

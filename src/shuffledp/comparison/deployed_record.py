@@ -38,9 +38,7 @@ def deployed_record(key: str) -> dict[str, Any]:
     """Return the record of a deployed system in the registry's schema: plain data, and `Open` for open fields."""
     known = _computable(key)
     if known.cells is None or known.eps is None:
-        raise ValueError(
-            f"{key} has no record: the registry is for deployed systems with a printed eps, and others are drafts."
-        )
+        raise ValueError(f"{key} has no record: the registry is for deployed systems with a printed eps.")
     basic = {
         **BASIC,
         "name": known.system,

@@ -60,8 +60,8 @@ class Collected:
         more, fewer = self._number(self.sizes > set_size), self._number(self.sizes < set_size)
         if not more + fewer:
             return []
-        kept = f"{more} have more than {set_size} items, of which so many are kept at random"
-        filled = f"{fewer} have fewer, which are filled up with random other items"
+        kept = f"{more} have more than {set_size} items, of which {set_size} random ones are kept"
+        filled = f"{fewer} have fewer, to which random other items are added"
         return [f"Of {self.users} users {kept}, and {filled}."]
 
     def shares(self, set_size: int) -> NDArray[np.float64]:

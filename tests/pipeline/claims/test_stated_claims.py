@@ -59,7 +59,7 @@ def test_claims_read_methods_and_name_drawings_and_errata_that_there_are(papers,
 
 # -- the form ----------------------------------------------------------------------------------------------------------
 
-WRONG = ("the catalogue: ", "the measurement: ", "neither: ")
+WRONG = ("our expectation: ", "the measurement: ", "neither: ")
 
 
 def test_every_claim_is_of_the_agreed_form_and_its_options_are_parameters_of_its_rule():

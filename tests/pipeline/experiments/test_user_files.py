@@ -100,7 +100,7 @@ def test_a_file_that_changes_while_it_is_read_is_not_published(mine, monkeypatch
         return found
 
     monkeypatch.setattr(user_files, "count_column", meanwhile)
-    with pytest.raises(ValueError, match="was changed while it was read"):
+    with pytest.raises(ValueError, match="changed while it was read"):
         user_files.prepare(asked, mine.root, mine.root / "prepared")
     assert not (mine.root / "prepared").exists()
 

@@ -52,14 +52,14 @@ def test_a_lower_bound_is_no_violated_guarantee():
     rows.loc[rows["method"] == "a", "guarantee_note"] = FROM_BELOW.note
     assert doubts(rows, ORDER) == {"a": "lower bound, no guarantee", "b": "violated"}
     assert guarantee_facts(rows, NAMES, ORDER)["guarantee"] == (
-        "violated in a known setting, shown here or not: B | lower bound, no guarantee: A, plain"
+        "violated in a known setting, perhaps not drawn here: B | lower bound, no guarantee: A, plain"
     )
 
 
 def test_captions_group_the_methods_by_label_and_by_trust():
     assert guarantee_facts(MIXED, NAMES, ORDER) == {
         "guarantee": "exact: C | upper: A, plain (exact); D (in part) | unproven: B | "
-        "violated in a known setting, shown here or not: A, plain (printed); D (in part)",
+        "violated in a known setting, perhaps not drawn here: A, plain (printed); D (in part)",
         "why in doubt": "A, plain (printed); D (in part): broken | B: open",
         "users trust": "a shuffler: A, plain; D | nobody: C",
     }

@@ -301,7 +301,7 @@ def claim_rows(*judgments: tuple[str, str, str], **changes: str) -> list[dict[st
         "why": "The mean over the grid decides, see RP-E16.",
         "overall": "in part",
         "expected": "holds",
-        "difference": "the catalogue: it looked at one accounting.",
+        "difference": "our expectation: it looked at one accounting.",
         "figure": "fig4",
         "errata": "RP-E16 RP-N2",
         "headline": "yes",

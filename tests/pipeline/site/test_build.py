@@ -270,7 +270,7 @@ def test_notes_gaps_run_and_scale_are_shown(site: Site) -> None:
     first, second, index = (html(site, name) for name in (*PAPERS, "index"))
     note = "This is a summary of Adult that ships with the project."
     assert first.count(note) == index.count(note) == 1
-    assert "Shortened run" in index and "a part of what follows" in index
+    assert "Shortened run" in index and "some results below" in index
     assert "Shortened run" in second and "Shortened run" not in first
     assert "at the paper’s scale" in first and "at the paper’s scale" not in second
     assert "Gaps: 2 reasons" in first
@@ -351,7 +351,7 @@ def test_claims_have_their_verdicts_and_what_decided_them(site: Site) -> None:
     assert '<span class="effect is-in-part">in part</span>' in first
     assert '<span class="terms">printed:</span> <span class="effect is-fails">fails</span>, 48.1 %' in first
     assert '<span class="terms">exact:</span> <span class="effect is-holds">holds</span>, 71.9 %' in first
-    assert "the catalogue: it looked at one accounting." in first
+    assert "our expectation: it looked at one accounting." in first
     assert 'data-as="otherwise"' in first
     assert "(uncertainty: 400 random settings)" in second
     assert 'data-as="as expected"' in second

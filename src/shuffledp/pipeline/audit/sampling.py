@@ -240,7 +240,7 @@ def _truth(task: Task, users: Users) -> NDArray[np.float64]:
         return np.asarray(sums / scale, float)
     if isinstance(task, Vectors):
         return np.asarray(values.mean(axis=0), float)
-    raise TypeError(f"no truth is known for {task}")
+    raise TypeError(f"the true value is unknown for {task}")
 
 
 def _bias(
@@ -260,7 +260,7 @@ def _bias(
     try:
         at = place(0, n)
     except Infeasible:
-        return None, "called off for the likely number of users"
+        return None, "infeasible for the likely number of users"
     if at.protocol.biased:
         return None, "declared as biased"
     aggregates = [
@@ -281,6 +281,6 @@ def _bias(
     resting = np.divide(np.sum(squares, axis=0) ** 2, fourth, out=np.zeros_like(fourth), where=fourth > 0)
     judged = (resting >= _RESTING) & (spread > 1e-9 * np.abs(errors).max(axis=0))
     if not np.any(judged):
-        return None, "too few runs differ to tell how far the mean may be off"
+        return None, "too few different runs to bound the error of the mean"
     ratio = np.abs(mean[judged]) / spread[judged]
     return min(1.0, float(2 * student.sf(ratio.max(), repeats - 1)) * errors.shape[1]), ""

@@ -37,7 +37,7 @@ def _items(plan: Any, rate: float, eps: float) -> Measured:
     d, s = plan.domain_size, plan.set_size
     apart = min(s, (d - s) // 2)
     if apart < 1:
-        raise NoProfile("too few items for a set that the others could hold")
+        raise NoProfile("too few items for a third set")
     found = []
     for items in sorted({1, apart}):
         if plan.blanket_law == "poisson":
@@ -69,7 +69,7 @@ def segmented(protocol: Segmented, population: Law, level: int, eps: float) -> M
     """Return delta of the counts of the items in one of two sets, which are sent at the level's rate."""
     number_of(population)
     if protocol.announcing is not None:
-        raise NoProfile("the data round depends on a private first round")
+        raise NoProfile("the data round depends on the private first round")
     return _items(protocol.plan, protocol.plan.rates[level], eps)
 
 

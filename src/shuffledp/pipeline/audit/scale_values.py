@@ -154,7 +154,7 @@ def private_coin(protocol: PrivateCoin, population: Law, level: int, eps: float)
     """
     n = number_of(population)
     if protocol.domain_size < 4:
-        raise NoProfile("too few values for a third one that is like noise")
+        raise NoProfile("too few values for a third value that looks like noise")
     miss = 2.0**-protocol.entries
     total = binomial_counts(protocol.tuples * n + n - 1, 2 * (miss - miss**2))
     return Measured(pairs.of_split(total, gains_of(1 - miss, 0.0), eps), "lower", SPLIT)
@@ -255,7 +255,7 @@ def hashed_balls(protocol: HashedBallsIntoBins, population: Law, level: int, eps
     assert isinstance(view, SumView)
     one, two = ([law.get(unit(i, 3), 0.0) for i in (0, 1)] for law in (view.own[0], view.own[2]))
     if abs(two[0] - two[1]) > 1e-12:
-        raise NoProfile("a third value that is not alike to both")
+        raise NoProfile("the third value hits the two bins with different probabilities")
     bins = protocol.family.bins
     chance = (one[0] + one[1]) / bins  # of a uniform bin: that of either value, where they differ
     total = added(

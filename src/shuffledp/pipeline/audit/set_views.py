@@ -153,7 +153,7 @@ def _set_view(
 
     whole = all(rates[level] == 1 for level, n in enumerate(sizes) if n > 0)
     many = math.prod(math.comb(n + len(sets) - 1, n) for n in sizes) > _MOST_OTHERS
-    left_out = ["two items counted"] * (len(items) < d) + ["some of what the others may hold"] * (
+    left_out = ["two items counted"] * (len(items) < d) + ["some data sets of the other users"] * (
         many and not whole
     )
     return ProductView(
@@ -182,7 +182,7 @@ def balls_into_bins(protocol: BallsIntoBins, eps: float, levels: Sequence[float]
 def segmented(protocol: Segmented, eps: float, levels: Sequence[float]) -> View | str:
     """Return the view of items sent at the level's rate; the numbers of users per level are known."""
     if protocol.announcing is not None:
-        return "the first round is a protocol of its own, and the data round depends on what it shows"
+        return "the first round is a separate protocol, and the data round depends on its result"
 
     def among(n: int) -> View:
         plan = _announced(protocol, n, len(levels)).plan

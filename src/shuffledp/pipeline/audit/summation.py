@@ -162,7 +162,7 @@ def correlated_sum(protocol: CorrelatedNoiseSum, eps: float, number: int | None 
     for index, messages in content.items():
         first = min(messages, key=order.__getitem__)
         if index != 1 and (first != index or messages[index] != 1):
-            raise TypeError(f"the noise {index} of {messages} cannot be told from its largest number")
+            raise TypeError(f"the noise {index} of {messages} cannot be inferred from its largest number")
 
     def peeled(counts: Mapping[int, int]) -> list[tuple[int, ...]]:
         left = dict(counts)

@@ -68,8 +68,8 @@ MEAN_LEVEL = 1e-9
 _DRAWS, _TRIES, _MOST_OTHERS = 200, 3, 400
 #: Rounding of bounds to the digits of the table.
 _SIDES = {"found_delta": ROUND_FLOOR, "error": ROUND_CEILING}
-_LEFT_OUT = "left out of a quick run: no experiment of it has this protocol"
-_TOO_LITTLE = "no setting with a handful of users could be looked at"
+_LEFT_OUT = "left out: no experiment of this quick run has the protocol"
+_TOO_LITTLE = "no setting with few users could be audited"
 
 
 @dataclass(frozen=True)
@@ -189,7 +189,7 @@ def grid_line(point: Point) -> Line:
     except NoProfile as reason:
         return replace(line, label=label, note=str(reason))
     except TooLarge as size:
-        return replace(line, label=label, note=f"too many to add up: {size}")
+        return replace(line, label=label, note=f"too many terms: {size}")
     except Exception as error:
         return replace(line, status=VIOLATION, note=f"{type(error).__name__}: {error}")
     eps, worst = max(zip(levels, found, strict=True), key=lambda pair: pair[1].found)
@@ -304,7 +304,7 @@ def enumerated_line(row: Row) -> Line:
         found_delta=row.found,
         error=row.error,
         side="lower" if row.note else "exact",
-        method="law of all that is seen of a handful of users",
+        method="law of all messages that the analyzer receives, few users",
         confidence=1.0,
         slack=_slack(row.delta, row.found),
         status=judged(row.label, Bounds(row.found, row.found + row.error), row.delta),
@@ -325,16 +325,20 @@ def sampled_lines(row: Row, rng: np.random.Generator, runs: int) -> list[Line]:
             found_delta=found.delta,
             error=0.0,
             side="lower",
-            method=f"event learned from {several}, Clopper-Pearson",
+            method=f"probability of an event learned from {several} (Clopper-Pearson)",
             confidence=1 - RATE,
             slack=_slack(delta, found.delta),
             status=judged(row.label, Bounds(found.delta, found.delta), delta),
         )
     ]
     if found.law is not None:
-        lines.append(_tested(row, "messages", found.law, "messages against the enumerated law, chi-square"))
+        lines.append(
+            _tested(row, "messages", found.law, "messages compared with the enumerated law (chi-square)")
+        )
     if found.bias is not None:
-        lines.append(_tested(row, "estimate", found.bias, "mean estimate against the truth, Student"))
+        lines.append(
+            _tested(row, "estimate", found.bias, "mean estimate compared with the true value (Student)")
+        )
     else:
         lines.append(_small(row, "estimate", status=NOT_AUDITED, note=found.bias_note))
     return lines

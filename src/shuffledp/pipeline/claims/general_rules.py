@@ -76,7 +76,7 @@ def available(methods: Names, read: Callable[[str], ByPoint], what: str) -> dict
         with suppress(Untestable):
             found[method] = read(method)
     if not found:
-        raise Untestable(f"nothing to compare with {what}")
+        raise Untestable(f"there is nothing to compare with {what}")
     return found
 
 

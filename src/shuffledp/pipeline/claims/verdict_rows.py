@@ -14,8 +14,8 @@ from shuffledp.pipeline.claims.stated_claims import Claim
 
 ABRIDGED = ("simplified",)
 """Accountings whose verdicts are shown but not counted: a simplified form, which its theorem implies for many users."""
-ANOTHER_SCALE = "neither: this run is at another scale than the papers', which the expected outcome is about"
-LEFT_OPEN = "neither: which outcome to expect was left open, and it is decided here"
+ANOTHER_SCALE = "neither: the expected outcome is for the papers' scale, and this run has another scale"
+LEFT_OPEN = "neither: the expected outcome was left open, and this run decides it"
 _OF_CLAIM = ("id", "kind", "paper", "where", "stated", "expected", "figure", "errata")
 Row = dict[str, str]
 

@@ -37,9 +37,7 @@ def results_problem(results: object, root: Path) -> str | None:
         below = below.relative_to(root.absolute())
     parts = below.parts
     if below.is_absolute() or ".." in parts or not parts:
-        return (
-            f"results: {results!r} is not below the project's folder, {allowed}. A link to elsewhere will do."
-        )
+        return f"results: {results!r} is not below the project's folder, {allowed}, or a link there."
     if _is_taken(parts[0]):
         return f"results: {results!r} is in the project's {parts[0]}/, {allowed}."
     try:
@@ -49,7 +47,7 @@ def results_problem(results: object, root: Path) -> str | None:
         return f"results: {results[:60]!r}..: {getattr(error, 'strerror', error)}, {allowed}."
     links = [link for link in map(root.joinpath, (below, *below.parents)) if link.is_symlink()]
     if lost := [link for link in links if not link.exists()]:
-        return f"results: {results!r}: {lost[0]} is a link to {lost[0].readlink()}, which is not there, {allowed}."
+        return f"results: {results!r}: {lost[0]} is a link to {lost[0].readlink()}, which does not exist, {allowed}."
     if home == target or home.is_relative_to(target):
         return f"results: {results!r} is a link to {target}, which holds the project, {allowed}."
     if target.is_relative_to(home) and _is_taken(target.relative_to(home).parts[0]):

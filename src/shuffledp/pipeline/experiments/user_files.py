@@ -61,7 +61,7 @@ def prepare(
     found = _read(asked, path, progress)
     sha256 = together(checksums(files))
     if before != [state_of(file) for file in files_named(path)]:
-        raise ValueError(f"{asked['path']} was changed while it was read. Run again.")
+        raise ValueError(f"{asked['path']} changed while it was read. Run again.")
     name = Path(asked["path"]).name
     remarks = [
         remark.replace(address(path), name) for remark in found.remarks(GIVE)

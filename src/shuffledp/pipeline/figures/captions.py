@@ -52,8 +52,8 @@ PLAIN_FACTS = (
     "accounting",
     "guarantee",
 )
-#: Sentence in every caption of a picture with both accountings.
-DRAWN_TWICE = "Dashed lines are printed, solid lines exact; the strip has the ratio of printed to exact."
+#: Sentences in every caption of a picture with both accountings.
+DRAWN_TWICE = "Dashed lines are printed, solid lines are exact. The strip has the ratio of printed to exact."
 _NUMBER = "number"
 _OTHER = "other number"
 _COLUMNS = ("accounting",)  # besides the variables of the grid, what tells the numbers of one method apart
@@ -157,7 +157,8 @@ class Values:
         """Number of the single point."""
         if len(self.rows) != 1:
             raise CaptionError(
-                f"{self.asked}: {len(self.rows)} numbers, by {', '.join(self.variables)}; only one can stand here."
+                f"{self.asked}: {len(self.rows)} numbers, by {', '.join(self.variables)}; this place "
+                "needs a single number."
             )
         return float(self.numbers.iloc[0])
 
@@ -239,7 +240,7 @@ class Values:
 
     def __str__(self) -> str:
         raise CaptionError(
-            f"{self.asked}: needs a filter that puts it into words: span, percent, number or integer."
+            f"{self.asked}: needs a filter that formats the values: span, percent, number or integer."
         )
 
     def less_than(self, other: Values) -> Share:
@@ -573,12 +574,14 @@ def times(value: Values | float, digits: int = DIGITS) -> str:
 def how_drawn(*, both: bool, means: bool, simulated: bool, closed: bool = True) -> str:
     """Describe how to read the lines and markers of curves."""
     if means:
-        return "Points are means over the repeats with one standard error, lines closed-form expectations."
+        return (
+            "Points are means over the repeats, with one standard error. Lines are closed-form expectations."
+        )
     said = [DRAWN_TWICE] if both else []
     if simulated:
-        others = "" if closed else ", of methods without a closed form simulated means"
+        others = "" if closed else ", or simulated means of methods without a closed form"
         elsewhere = "the pictures of one accounting" if both else "the CSV file only"
-        said.append(f"Markers are closed-form values{others}; simulated means are in {elsewhere}.")
+        said.append(f"Markers are closed-form values{others}. Simulated means are in {elsewhere}.")
     return " ".join(said)
 
 
@@ -587,7 +590,7 @@ def exact_cuts(printed_over_exact: Values, what: str) -> str:
     least, greatest = printed_over_exact.least, printed_over_exact.greatest
     change = max(abs(1 / least - 1), abs(1 / greatest - 1))
     if change < _HARDLY:
-        return f"leaves {what} as it is"
+        return f"does not change {what}"
     if change < _LITTLE:
         return f"changes {what} by at most {percent(change)}"
     if least > 1 - _HARDLY:
@@ -651,10 +654,10 @@ def finding(prose: str) -> str:
     first = " ".join(prose.strip().partition("\n\n")[0].split())
     plain = _plain(first)
     if not plain:
-        raise CaptionError("the caption is empty; its first paragraph is to say what there is to see.")
+        raise CaptionError("the caption is empty; its first paragraph must state the finding.")
     if len(plain) > LONGEST_FINDING:
         raise CaptionError(
-            f"the first paragraph has {len(plain)} characters; it is to say what there is to see "
+            f"the first paragraph has {len(plain)} characters; it must state the finding "
             f"in at most {LONGEST_FINDING}: {plain!r}."
         )
     return plain

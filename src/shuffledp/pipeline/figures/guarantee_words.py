@@ -12,7 +12,7 @@ from shuffledp.pipeline.experiments.results import GUARANTEE_LABELS, IN_DOUBT
 
 _Part = tuple[str, str]
 """A method and an accounting."""
-_IN_WORDS = {"violated": "violated in a known setting, shown here or not"}
+_IN_WORDS = {"violated": "violated in a known setting, perhaps not drawn here"}
 """Texts in captions for labels that need an explanation."""
 NO_GUARANTEE = "lower bound, no guarantee"
 """Word for `FROM_BELOW`, a lower bound, which cannot be violated."""

@@ -49,8 +49,8 @@ def listed(values: Sequence[float]) -> str:
 
 
 _BALL = (
-    "For records in a ball of diameter 1, with the others at any place, the divergence of order l is at most the "
-    "divergence of Theorem 1, where all others are at the old place."
+    "All records are in a ball of diameter 1, the others at any place. Then the divergence of order l is "
+    "at most the divergence of Theorem 1, where all others are at the old place."
 )
 _BALL_MEASURE = "ratio of the divergence to Theorem 1 at distance 1; the pair of the theorem has ratio 1"
 _OBTUSE = (
@@ -110,7 +110,7 @@ def _gaussian(full: bool) -> Iterator[Question]:
         method="two integrals of Laplace transforms, exact for any number of users",
         measure=_BALL_MEASURE,
         values=lambda: unit_ball_search.many_users(numbers, draws, seed),
-        proof="none beyond two users; with the others at the old place it is the theorem.",
+        proof="none beyond two users; if the others are at the old place, it is the theorem.",
         seed=seed,
         related=("SG-4", "SG-N5"),
     )
@@ -118,8 +118,8 @@ def _gaussian(full: bool) -> Iterator[Question]:
 
 _FLIPS = (0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.45)
 _WORST = (
-    "No data set of the others has a larger delta than the worst of three: all with one of the victim's two values, "
-    "all with the other, all with a third."
+    "No data set of the others has a larger delta than the worst of three data sets. In these three, all "
+    "others hold one of the victim's two values, all hold the other, or all hold a third value."
 )
 _RAPPOR_MEASURE = "ratio of delta of the worst data set to the largest of the three"
 _COUNTEREXAMPLE = "The setting in the column `where` is a counterexample."
@@ -191,8 +191,8 @@ def _rappor(full: bool) -> Iterator[Question]:
 
 
 _FAILS = (
-    "It fails for every number N of others and k >= 3 values. Let all others hold the victim's value, and let eps be "
-    "so close to the local budget e0 that only the outcomes of the largest likelihood ratio e^e0 contribute. The "
+    "It fails for every number N of others and k >= 3 values. Let all others hold the victim's value. Let "
+    "eps be so close to the local budget e0 that only outcomes with the largest likelihood ratio e^e0 contribute. The "
     "responses have one such outcome, all N + 1 equal, with probability (E / (E + k - 1))^(N + 1) for E = e^e0. The "
     "pair of counts has one, (N + 1, 0), with probability E / (E + k - 1)^(N + 1). So the exact delta is e^(N e0) "
     "times the stated delta."
@@ -210,7 +210,7 @@ def _variation_ratio(full: bool) -> Iterator[Question]:
     yield Question(
         id="OQ-9",
         paper="segmented",
-        question="How far off is the variation-ratio theorem with a residual component and few users?",
+        question="How wrong is the variation-ratio theorem with a residual component and few users?",
         statement=_STATED,
         searched=searched,
         method=listing,
@@ -224,7 +224,7 @@ def _variation_ratio(full: bool) -> Iterator[Question]:
     yield Question(
         id="OQ-10",
         paper="segmented",
-        question="How far off is the variation-ratio theorem with a residual component and many users?",
+        question="How wrong is the variation-ratio theorem with a residual component and many users?",
         statement=_STATED,
         searched=f"all {listed(numbers)} others with the victim's value, {listed(more)} values, local budgets "
         f"{listed(budgets)}, eps at which the stated delta is {listed(targets)}",
@@ -253,18 +253,18 @@ def _bracket(full: bool) -> Iterator[Question]:
     yield Question(
         id="OQ-12",
         paper="summation",
-        question="How far above the worst of the three data sets can another data set be, for sums of RAPPOR with many "
-        "users?",
-        statement="The delta proven for every data set is close above the delta of the worst of three: all others with "
-        "one of the victim's two values, all with the other, all with a third.",
+        question="For sums of RAPPOR with many users, how far can a data set be above the worst of the three?",
+        statement="The delta proven for every data set is slightly above the delta of the worst of three "
+        "data sets. In these three, all others hold one of the victim's two values, all hold the other, or "
+        "all hold a third value.",
         searched=_many_users(full),
         method="exact delta of the three data sets, and the bound proven for every data set",
-        measure="ratio of the proven delta to the delta of the worst of the three: no data set exceeds it by more",
+        measure="ratio of the proven delta to the delta of the worst of the three; no data set has a larger ratio",
         limit=math.inf,
         floor=1 / LIMIT,
         values=lambda: rappor_search.many(*_many(full)),
-        proof="The upper bound is proven (shuffledp.accounting.baselines.summed_bits): products keep domination, and "
-        "an adversary who learns some bits only gains. Data sets above the three: OQ-6.",
+        proof="The upper bound is proven (shuffledp.accounting.baselines.summed_bits): products preserve "
+        "domination, and an adversary who learns some bits only gains. OQ-6 has data sets above the three.",
         related=("SUM-N4",),
     )
 

@@ -244,9 +244,8 @@ def maximum_at_rate(case: Case) -> Verdict:
     return Verdict(
         "; ".join(f"largest at eps {eps:g}, rate {r:.3g} ({name})" for _, name, eps, r in found),
         right,
-        f"rises up to the crossing of rate {rate:g} on {right} curves; rates above it are outside of "
-        "the proof",
-        f"eps by steps of the grid, {len(found)} curves",
+        f"rises up to the crossing of rate {rate:g} on {right} curves; the proof does not cover larger rates",
+        f"eps as precise as the grid; {len(found)} curves",
     )
 
 
@@ -334,7 +333,7 @@ def lost_messages(case: Case) -> Verdict:
     return Verdict(
         f"{', '.join(ours)} extra messages",
         "untestable",
-        f"the paper's numbers, and its eps and delta, are lost in the available text; measured is at eps {eps:g} and "
+        f"the available text lacks the paper's numbers, eps and delta; measured at eps {eps:g} and "
         f"delta {delta:g}",
     )
 
@@ -345,8 +344,8 @@ def lost_messages(case: Case) -> Verdict:
     "Correlated noise has nearly optimal error and sends far more messages.",
     "far more",
     figure="fig6",
-    wrong="the catalogue: its single outcome is for printed accounting. For exact accounting it already noted that "
-    "the messages are no longer far more, which is the case at small eps",
+    wrong="our expectation: it is for printed accounting. For exact accounting the messages were not expected to be "
+    "far more, which is right at small eps",
 )
 def nearly_optimal_but_expensive(case: Case) -> Verdict:
     """Check that correlated noise has less error than pureDUMP, near the central error, but far more messages."""
@@ -375,7 +374,7 @@ def nearly_optimal_but_expensive(case: Case) -> Verdict:
 @claim_in_both(
     "DU-19",
     "Theorem 5.7, Fig. 2",
-    "A user's own dummies markedly reduce the local budget against the shuffler.",
+    "A user's own dummies reduce the local budget against the shuffler considerably.",
     "markedly",
     "in part",
     figure="fig2",

@@ -119,8 +119,8 @@ def unbiased(case: Case) -> Verdict:
     "1,450 h",
     "fails",
     figure="fig11",
-    wrong="the catalogue: it read the hours of one program as a claim that no simulation is possible. The paper "
-    "reports the time that the matching of its own program takes.",
+    wrong="our expectation: it took the hours of one program for a claim that no simulation is possible. The paper "
+    "reports the time of the matching in its own program.",
 )
 def simulated_all_the_same(case: Case) -> Verdict:
     """Compare a protocol's simulated and expected errors; the claim is about run time and therefore untestable."""
@@ -130,8 +130,9 @@ def simulated_all_the_same(case: Case) -> Verdict:
     return Verdict(
         f"simulated at {len(every)} points with up to {n} users and {k} values",
         "untestable",
-        "the hours are those of the paper's program, which matches every message with codewords; ours are drawn from "
-        f"the law of the counts, more than {DEVIATIONS:g} standard errors from the expected error at {apart} points",
+        "the paper's program needs these hours to match every message with codewords; our errors are drawn "
+        "from the law of the counts; they are "
+        f"more than {DEVIATIONS:g} standard errors from the expected error at {apart} points",
         f"{every['z'].abs().max():.2g} standard errors at most",
     )
 
@@ -144,7 +145,7 @@ def simulated_all_the_same(case: Case) -> Verdict:
     "fails",
     figure="flexible_error",
     errata="DUMP-N3",
-    wrong="the catalogue: it used the reconstructed formula as the paper's, which is missing in the available text.",
+    wrong="our expectation: it took the reconstructed formula for the paper's formula, which the available text lacks.",
 )
 def flexible_formula(case: Case) -> Verdict:
     """Compare the printed error of flexible variants with the simulated error when senders have several dummies."""
@@ -165,7 +166,7 @@ def flexible_formula(case: Case) -> Verdict:
     return Verdict(
         f"{span(ratios)} times the error of the formula as rebuilt",
         "untestable",
-        f"the formula is lost in the available text (DUMP-N3); rebuilt, simulations agree with it at {right} of "
+        f"the available text lacks the formula (DUMP-N3); simulations agree with the rebuilt formula at {right} of "
         f"{right + wrong} points with several dummies per sender",
         f"{DEVIATIONS:g} standard errors count",
     )
@@ -179,8 +180,8 @@ def flexible_formula(case: Case) -> Verdict:
     "fails",
     figure="flexible_error",
     errata="DUMP-N3",
-    wrong="the catalogue: it compared with pureDUMP at the same mean number of dummies. The paper states that with "
-    "many users not even one dummy per user is needed.",
+    wrong="our expectation: it compared with pureDUMP at the same mean number of dummies. The paper states that with "
+    "many users less than one dummy per user is enough.",
 )
 def flexible_saves(case: Case) -> Verdict:
     """Check that flexible dummies have fewer messages and less error than a whole number of dummies per user."""

@@ -94,7 +94,7 @@ def theorem_5_6(case: Case) -> Verdict:
 @claim(
     "DU-20",
     "Corollary 5.3",
-    "By the user's own dummies pureDUMP is private against the shuffler as well.",
+    "A user's own dummies make pureDUMP private against the shuffler as well.",
     "valid",
 )
 def corollary_5_3(case: Case) -> Verdict:
@@ -106,10 +106,10 @@ def corollary_5_3(case: Case) -> Verdict:
         shares.append(exact / printed)
     above = sum(share > 1 + EQUAL for share in shares)
     return Verdict(
-        f"eps {span(shares)} times that of the corollary",
+        f"{span(shares)} times the eps of the corollary",
         not above,
-        f"above it in {above} of {len(shares)} settings: {DOMAINS[0]} to {DOMAINS[-1]} values, as many own dummies as "
-        f"it needs for eps {GRID[0]} to {GRID[-1]}, two delta",
+        f"above it in {above} of {len(shares)} settings: {DOMAINS[0]} to {DOMAINS[-1]} values, own dummies by "
+        f"the corollary for eps {GRID[0]} to {GRID[-1]}, two delta",
     )
 
 
@@ -452,7 +452,7 @@ by_entry(
     "fails",
     "DUMP-N10",
     shown="holds",
-    wrong='the catalogue: it omitted "naively", and read the authors\' finding as a statement that no sampler '
+    wrong='our expectation: it omitted "naively" and took the authors\' finding for a statement that no sampler '
     "exists. Footnote 2 names the usual sampler itself.",
 )
 by_entry(

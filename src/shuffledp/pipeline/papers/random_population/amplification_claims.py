@@ -90,7 +90,9 @@ def needs_users(case: Case) -> Verdict:
     stays = amplified == [mean for mean in MEANS if amplified and mean >= amplified[0]]
     first = amplified[0] if amplified else None
     return Verdict(
-        "none" if first is None else f"from a mean of {first} others on, there {gains[first]:.3g} times",
+        "none"
+        if first is None
+        else f"from a mean of {first} others on, where A(eps_c) is {gains[first]:.3g} times eps_c",
         stays and bool(amplified),
         f"largest A(eps_c) / eps_c over the grid of eps, at {len(MEANS)} means from {MEANS[0]} to {MEANS[-1]:,}",
     )
@@ -225,8 +227,9 @@ def variance_costs(case: Case) -> Verdict:
     "fails",
     figure="fig2",
     errata="RP-E1",
-    wrong="the catalogue: it counted the sentence as false, although the printed theorem amplifies nothing beyond the "
-    "limit at this delta. The sentence fails because nothing is amplified below the limit either.",
+    wrong="our expectation: it was based on the limit alone. At this delta the printed theorem amplifies "
+    "nothing beyond "
+    "the limit, as stated, but nothing below it either. So the sentence fails.",
 )
 def variance_limit(case: Case) -> Verdict:
     """Judge the least variance without amplification at the stated delta; "in part" if nothing amplifies."""
@@ -291,7 +294,7 @@ by_entry(
     "fails",
     "RP-E7",
     shown="in part",
-    wrong='the catalogue: it omitted "generally" from the sentence. Omega falls for a while above the stated '
+    wrong='our expectation: it omitted "generally" from the sentence. Omega falls for a while above the stated '
     "threshold, and then grows.",
 )
 by_entry(
@@ -303,7 +306,8 @@ by_entry(
     "in part",
     "RP-N10",
     shown="untestable",
-    wrong="the catalogue: it took tau for a variance proxy. The definition is in a supplement that was not available, "
+    wrong="our expectation: it took tau for a variance proxy. The definition is in a supplement that was not "
+    "available, "
     "and for a tail of exp(-t^2/tau^2) the printed form is right.",
 )
 by_entry(
@@ -316,7 +320,7 @@ by_entry(
     "RP-N26",
     shown="holds",
     errata="RP-N26 RP-E26",
-    wrong="the catalogue: it required the sum itself. The theorem concerns the order of the mean squared error, for "
+    wrong="our expectation: it was about the sum itself. The theorem concerns the order of the mean squared error, for "
     "which the printed group is sufficient (RP-N26).",
 )
 by_entry(

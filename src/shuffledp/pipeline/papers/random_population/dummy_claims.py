@@ -74,8 +74,8 @@ def dummies_amplify(case: Case) -> Verdict:
     "fails",
     figure="fig3",
     errata="RP-N3",
-    wrong="the catalogue: by its own default rule a gain of the right sign and another size holds in part, which is "
-    "the outcome of the printed theorem. With exact accounting there is no gain, as the catalogue states.",
+    wrong="our expectation: by the default rule a gain of the right sign and another size holds in part. This is the "
+    "outcome of the printed theorem. With exact accounting there is no gain, as expected.",
 )
 def best_number_gains(case: Case) -> Verdict:
     """Judge the reduction of the squared error by the run's best number of dummies."""
@@ -184,7 +184,7 @@ def gain_shrinks(case: Case) -> Verdict:
         return Verdict(
             f"at most {percent(found.max())}",
             "fails",
-            "there is no gain at any point, so no gain that could shrink",
+            "no point has a gain, so none can shrink",
         )
     falls = rises = 0
     for level in ("panel", "eps"):
@@ -247,8 +247,8 @@ def gain_of_panel(case: Case) -> Verdict:
     "fails",
     figure="fig4",
     errata="RP-E15",
-    wrong="the catalogue: the two are tied at most points. ADAPTIVE is better at some Poisson points under the "
-    "printed theorems only, which are fewer than half of all points.",
+    wrong="our expectation: the two protocols are tied at most points. ADAPTIVE is better only under the printed "
+    "theorems, at less than half of all points, with Poisson populations.",
 )
 def dominated(case: Case) -> Verdict:
     """Check that one way of adding dummies is never better than another."""
@@ -271,8 +271,8 @@ def dominated(case: Case) -> Verdict:
     "almost equal",
     figure="fig4",
     errata="RP-E15",
-    wrong='the catalogue: it overlooked "slightly better", which neither exact accounting nor the simplified form '
-    "shows.",
+    wrong='our expectation: it overlooked "slightly better", which holds neither with exact accounting nor with the '
+    "simplified form.",
 )
 def almost_equal(case: Case) -> Verdict:
     """Check that the error is close to AMPLIFIED's at most points, and smaller at more points than larger."""

@@ -351,7 +351,7 @@ def checkin_amplifies(case: Case) -> Verdict:
 @claim_in_all(
     "RP-23",
     "VII-D",
-    "The error of RandomCheckin still differs from the proposals by 50 % on average.",
+    "The error of RandomCheckin still differs from the errors of the proposals by 50 % on average.",
     "50 %",
     targets=TARGETS,
     figure="fig4",
@@ -433,9 +433,9 @@ def in_proportion(case: Case) -> Verdict:
     "The reductions on gradients resemble the reductions on the binary task.",
     "similar",
     figure="fig9",
-    wrong="the catalogue: it compares the printed accounting only. With exact accounting the noise of both tasks has "
-    "the same ratio. The binary error against all participants includes the reports that RandomCheckin drops, "
-    "and the error of gradients hardly does.",
+    wrong="our expectation: it is for printed accounting only. With exact accounting the noise of both tasks has the "
+    "same ratio. The binary error also includes the reports that RandomCheckin drops; the error of gradients hardly "
+    "depends on them.",
 )
 def similar_gaps(case: Case) -> Verdict:
     """Compare the mean gap to RandomCheckin for gradients with the mean gap for the binary task."""

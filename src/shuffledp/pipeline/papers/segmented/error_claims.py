@@ -130,8 +130,8 @@ def gain_of_each(case: Case, rivals: Names) -> Verdict:
     "about 70 %",
     targets=TARGETS,
     figure="fig2",
-    wrong="the catalogue: its single outcome is for printed accounting against the frequencies of the participants; "
-    "the others agree in direction only",
+    wrong="our expectation: it is for printed accounting and the frequencies of the participants; the other verdicts "
+    "agree in direction only",
 )
 def mean_gain(case: Case) -> Verdict:
     """Judge the mean reduction of errors over all rivals and panels."""
@@ -324,12 +324,12 @@ def total_messages(case: Case) -> Verdict:
 @printed_claim(
     "SE-14",
     "6.2",
-    "On MSNBC the least error with 50,000 users is about 1/30 of the least error with 5,000.",
+    "On MSNBC the least error with 50,000 users is about 1/30 of the least error with 5,000 users.",
     "1/30",
     targets=TARGETS,
     figure="errors_msnbc",
-    wrong="the catalogue: its outcome is for the frequencies of the participants. Against the frequencies of the "
-    "population, the sampling of users adds to both errors",
+    wrong="our expectation: it is for the frequencies of the participants. Against the frequencies of the population, "
+    "the sampling of users adds to both errors",
     low=22,
     high=40,
     data="msnbc",
@@ -338,7 +338,7 @@ def total_messages(case: Case) -> Verdict:
 @printed_claim(
     "SE-15",
     "6.2",
-    "The least error with 50,000 users is between 1/10 and 1/100 of the least error with 5,000.",
+    "The least error with 50,000 users is between 1/10 and 1/100 of the least error with 5,000 users.",
     "1/10 to 1/100",
     targets=TARGETS,
     figure="errors_msnbc",
@@ -543,8 +543,8 @@ def below(case: Case, pairs: Sequence[Names], splits: Names) -> Verdict:
 @claim.under("printed", "corrected")(
     "O-25",
     "Figs. 2 to 6",
-    "The error of MM is never above the error of the shuffled subset mechanism, which is never above the error of "
-    "the local subset mechanism.",
+    "The error of MM is never above the error of the shuffled subset mechanism, nor is this error above the "
+    "error of the local mechanism.",
     "never above",
     "in part",
     figure="errors_uniform",

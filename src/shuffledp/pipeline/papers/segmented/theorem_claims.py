@@ -60,7 +60,7 @@ def _delta(n: int) -> float:
     "fails",
     figure="errata",
     errata="SEG-6.1 SEG-6.4.2",
-    wrong="the catalogue: its outcome is for the printed number of blanket messages. If this number is a Poisson "
+    wrong="our expectation: it is for the printed number of blanket messages. If this number is a Poisson "
     "variable, the pair of counts is exact",
 )
 def tight(case: Case) -> Verdict:
@@ -155,10 +155,10 @@ def guarantee(case: Case) -> Verdict:
     if max(*usual, *alone) > 1 + ROUNDING:
         verdict = "in part" if max(change) < EXACT else "fails"
     return Verdict(
-        f"{span(usual)} of delta' with the levels of the paper, {span(alone)} if all others report",
+        f"{span(usual)} times delta' with the levels of the paper, {span(alone)} times if all others report",
         verdict,
-        f"{where}; a Poisson number of blanket messages repairs it and changes the rates by at most "
-        f"{max(change):.1g}, relative",
+        f"{where}; a Poisson number of blanket messages repairs the bound, with a relative change of the "
+        f"rates of at most {max(change):.1g}",
     )
 
 
@@ -293,7 +293,7 @@ by_entry(
     claim,
     "SE-29",
     "5.1.3, 7",
-    "Group composition loses only little.",
+    "Group composition loses little.",
     "minor gap",
     "fails",
     "SEG-6.3",
@@ -323,12 +323,11 @@ by_entry(
     claim,
     "SE-34",
     "5",
-    "The estimator is unbiased for data that are drawn from one law.",
+    "The estimator is unbiased if all data are drawn from one law.",
     "unbiased",
     "in part",
     "SEG-N6.4.6",
     shown="holds",
     figure="reading_notes",
-    wrong="the catalogue: it required more than the paper, which assumes that data of all levels are drawn from one "
-    "law.",
+    wrong="our expectation: it required more than the paper, which assumes that the data of all levels follow one law.",
 )

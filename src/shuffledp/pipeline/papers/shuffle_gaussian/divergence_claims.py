@@ -193,7 +193,8 @@ def _number_of_partitions(last: int) -> tuple[int, ...]:
     "computationally intensive.",
     "can be",
     "fails",
-    wrong="the catalogue: it read a cheaper algorithm as a contradiction. The first sentence concerns the paper's own "
+    wrong="our expectation: it took a cheaper algorithm for a contradiction. The first sentence concerns the "
+    "paper's own "
     "algorithm. The second is an open question, which the cheaper algorithm answers.",
 )
 def expensive(case: Case) -> Verdict:
@@ -205,7 +206,7 @@ def expensive(case: Case) -> Verdict:
         partitions > AFFORDABLE,
         f"above {AFFORDABLE:g} terms count as expensive; the open question has an answer: cumulants follow from a "
         f"recurrence with {terms:.2g} terms for all orders to {order}",
-        "a count, no time",
+        "a count, not a time",
     )
 
 
@@ -248,7 +249,7 @@ SUBSETS = ((1000, 10), (1000, 100), (1000, 900), (USERS, BATCH), (USERS, USERS /
     "The bound for subsampling without replacement is valid.",
     "valid",
     errata="SG-4",
-    wrong="the catalogue: it considered the pair of Theorem 1 alone, which is not the worst.",
+    wrong="our expectation: it was about the pair of Theorem 1 alone, which is not the worst pair.",
 )
 def sampled_is_valid(case: Case) -> Verdict:
     """Compare Theorem 2 with the exact value of its pair, which is not the worst pair (SG-4)."""
@@ -263,8 +264,8 @@ def sampled_is_valid(case: Case) -> Verdict:
     return Verdict(
         f"{span(ratios)} times the exact value",
         "fails" if above else "in part",
-        f"below the exact value of the pair at {above} of {len(ratios)} points; for other data sets on the assumption "
-        "of Theorem 1 alone, whose pair is not the worst (SG-4)",
+        f"below the exact value of the pair at {above} of {len(ratios)} points; for other data sets only on "
+        f"the assumption of Theorem 1, whose pair is not the worst (SG-4)",
     )
 
 
@@ -326,8 +327,8 @@ def theorem_3(case: Case) -> Verdict:
     "Direct evaluation of (11) is cumbersome, as it is a sum over n.",
     "cumbersome",
     "fails",
-    wrong="the catalogue: the formula is a sum over n, as stated. Few of its terms matter, which makes another "
-    "evaluation cheap, but the sentence concerns the direct one.",
+    wrong="our expectation: the formula is a sum over n, as stated. Few of its terms matter, so another evaluation is "
+    "cheap. But the sentence concerns the direct evaluation.",
 )
 def cumbersome(case: Case) -> Verdict:
     """Count the terms of the printed sum (11), and the terms that matter."""
@@ -335,9 +336,9 @@ def cumbersome(case: Case) -> Verdict:
     return Verdict(
         f"{USERS} terms, {first.size} that count",
         "in part" if first.size < USERS / 4 else "holds",
-        "it is a sum over n as stated; all other numbers of participants have a probability that rounds to nothing, "
-        "and each term costs what one divergence costs",
-        "a count, no time",
+        "the sum has n terms, as stated; the other numbers of participants have a probability that "
+        "rounds to zero, and each term costs one divergence",
+        "a count, not a time",
     )
 
 
@@ -374,9 +375,9 @@ def one_profile_per_number(case: Case) -> Verdict:
     return Verdict(
         f"{first.size} profiles, {percent(first.size / USERS)} of n",
         "in part" if 1 < first.size < USERS else "holds" if first.size >= USERS else "fails",
-        "one for every number of participants that has a probability worth counting (standard deviation "
-        f"{spread:.3g}), so of order sqrt(n); the method needs the same numbers for its own divergences",
-        "a count, no time",
+        "one for every number of participants with a relevant probability (standard deviation "
+        f"{spread:.3g}), so of order sqrt(n); the method needs its own divergences for the same numbers",
+        "a count, not a time",
     )
 
 
@@ -460,7 +461,7 @@ by_entry(
     "fails",
     "SG-N7",
     shown="untestable",
-    wrong="the catalogue: the paper states a valid bound and nothing about its smallness; a bound that could be "
+    wrong="our expectation: the paper states a valid bound and nothing about its smallness; a bound that could be "
     "smaller is no error.",
 )
 by_entry(

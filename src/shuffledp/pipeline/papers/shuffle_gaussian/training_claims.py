@@ -48,8 +48,8 @@ GROWTH = 0.01
 
 
 def assumed(verdict: Verdict) -> Verdict:
-    """Return a verdict as "in part": Theorem 1 is exact for one pair of data sets, and others exceed it (SG-4)."""
-    why = f"{verdict.verdict} on the assumption of Theorem 1 alone, whose pair is not the worst (SG-4): {verdict.why}"
+    """Return a verdict as "in part", as Theorem 1 is exact for one pair of data sets and others exceed it (SG-4)."""
+    why = f"{verdict.verdict} only on the assumption of Theorem 1, whose pair is not the worst (SG-4): {verdict.why}"
     return replace(verdict, found="in part", why=why)
 
 
@@ -92,7 +92,7 @@ def sampling_error(accuracy: float) -> str:
     figure="composition_figure",
     errata="SG-4",
     headline=True,
-    wrong="the catalogue: it took the eps of Theorem 1 for a bound. This eps is exact for one pair and below the eps "
+    wrong="our expectation: it took the eps of Theorem 1 for a bound. This eps is exact for one pair and below the eps "
     "of other pairs. So it cannot be called tighter than the clones bound, which holds for all pairs.",
 )
 def composition(case: Case) -> Verdict:
@@ -191,7 +191,7 @@ def same_accuracy(case: Case) -> Verdict:
     return Verdict(
         f"different in {different} of {len(ours)} rounds",
         not different,
-        "the sum of a batch has the same noise in both, so that one run serves both",
+        "the sum of a batch has the same noise in both models, so one run serves both",
     )
 
 
@@ -238,11 +238,11 @@ def more_noise(case: Case) -> Verdict:
 @claim_in_both(
     "SG-28",
     "Fig. 1b",
-    "At 80 % accuracy the method has less eps than the baseline and the generic bound.",
+    "At 80 % accuracy the method has a smaller eps than the baseline and the generic bound.",
     "lowest",
     figure="fig1b",
     errata="SG-4",
-    wrong="the catalogue: it took the eps of Theorem 1 for a bound; the other two are bounds for all data sets.",
+    wrong="our expectation: it took the eps of Theorem 1 for a bound; the other two are bounds for all data sets.",
     rounds=[5540],
 )
 @claim_in_both(
@@ -300,7 +300,7 @@ def hardly_grows(case: Case) -> Verdict:
     return Verdict(
         f"{percent(growth)} (eps {first:.5f} to {last:.5f})",
         growth < GROWTH,
-        f"by {method}; less than {percent(GROWTH)} counts as hardly",
+        f"by {method}; growth below {percent(GROWTH)} is accepted",
     )
 
 

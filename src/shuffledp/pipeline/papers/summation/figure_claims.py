@@ -79,7 +79,7 @@ def simulated_error(case: Case) -> Verdict:
             worst, abs(float(sample.mean()) - stated) / (float(sample.std()) / math.sqrt(len(sample)))
         )
     return Verdict(
-        f"{span(ratios)} of the stated error",
+        f"{span(ratios)} times the stated error",
         worst <= AGREES,
         f"{len(ratios)} D; agreement within {AGREES} standard errors is accepted",
         f"at most {worst:.2g} standard errors of the mean",
@@ -246,8 +246,8 @@ def messages_vanish(case: Case) -> Verdict:
     "The method needs fewer bits than IKOS.",
     "fewer",
     figure="fig1b",
-    wrong="the catalogue: its outcome is for the figure's own search. With parameters in closed form IKOS needs fewer "
-    "bits for few users",
+    wrong="our expectation: it is for the figure's own search. With parameters in closed form IKOS needs fewer bits "
+    "for few users",
 )
 def fewer_bits(case: Case) -> Verdict:
     """Check that the method has fewer bits than IKOS at every n of Figure 1b."""
@@ -400,8 +400,7 @@ def chain(
     "1 + o(1) messages per user",
     figure="fig1b",
     headline=True,
-    wrong="the catalogue: its outcome is for the figure's own search. With parameters in closed form more users are "
-    "needed",
+    wrong="our expectation: it is for the figure's own search. With parameters in closed form more users are needed",
 )
 def single_message(case: Case) -> Verdict:
     """Check that extra messages per user are below ``most_extra``; "in part" if they at least decrease with n."""

@@ -127,8 +127,8 @@ def bounded_overhead(case: Case) -> Verdict:
     "below",
     "in part",
     figure="scaling_messages",
-    wrong="the catalogue: it required linear growth. The sentence states that the growth might be below the proven "
-    "rate, and it is.",
+    wrong="our expectation: it required linear growth. The sentence states that the growth might be below the proven "
+    "rate, which is right.",
 )
 def nearly_linear(case: Case) -> Verdict:
     """Judge how N over D grows, compared with the proven rate."""
@@ -190,7 +190,7 @@ def real_sums(case: Case) -> Verdict:
         size = _least_levels(n, zeta)
         ratios.append(_real_mse(n, size, zeta) * ((1 - zeta) * EPS) ** 2 / 2)
         words.append(f"D = {size} (n = {n}, zeta = {zeta:g})")
-    return Verdict(f"{span(ratios)} of the stated error", max(ratios) <= 1, f"with {', '.join(words)}")
+    return Verdict(f"{span(ratios)} times the stated error", max(ratios) <= 1, f"with {', '.join(words)}")
 
 
 @claim_in_both(
@@ -289,7 +289,7 @@ def lemma_9(case: Case) -> Verdict:
         ratios.append(correlated_noise_delta(design, eps_star + eps) / claimed)
     above = sum(r > 1 for r in ratios)
     return Verdict(
-        f"{span(ratios)} of the bound",
+        f"{span(ratios)} times the bound",
         not above,
         f"above it in {above}; D = 1 and deltas of at least {SMALLEST:g}, by the certified upper bound of the joint "
         "law",
@@ -329,7 +329,7 @@ def closed_noise(case: Case) -> Verdict:
                 ratios.append(negative_binomial_shift_delta(shape, ratio, size, eps) / delta)
     above = sum(r > 1 for r in ratios)
     return Verdict(
-        f"{span(ratios)} of the stated delta",
+        f"{span(ratios)} times the stated delta",
         not above,
         f"above it in {above} of {len(ratios)} settings: eps 0.05 to 1, delta 1e-3 and 5e-7, D = 1 to 15",
     )
@@ -411,7 +411,8 @@ def much_better(case: Case) -> Verdict:
     "never above",
     "in part",
     figure="noise_messages",
-    wrong="the catalogue: within the reading error the order is right at every D of the figure",
+    wrong="our expectation: it omitted the reading error. Within this error the order is right at every D of "
+    "the figure.",
 )
 def counts_in_order(case: Case) -> Verdict:
     """Check O-22: N increases from exact accounting to Theorem 8, the figure and the closed form."""
@@ -670,6 +671,6 @@ by_entry(
     "SUM-N1",
     shown="untestable",
     figure="fig1b",
-    wrong="the catalogue: the Delta of the panel is inferred from values that were read off it; the text does not "
+    wrong="our expectation: the Delta of the panel is inferred from values that were read off it; the text does not "
     "state it.",
 )
