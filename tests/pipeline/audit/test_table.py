@@ -412,7 +412,7 @@ def test_a_quick_run_looks_at_the_protocols_of_its_experiments(effort, looked_at
     left = [
         (row.accounting, row.part)
         for row in rows
-        if row.note.startswith("left out of a quick run: no experiment")
+        if row.note.startswith("left out: no experiment of this quick run")
     ]
     assert len(left) == (3 * len(Amplified.accountings) if effort == "quick" else 0)
     assert [row for row in rows if row.status == VIOLATION] == []

@@ -30,8 +30,8 @@ EFFECTS: Final = {
     "unsafe": "the claimed guarantee does not hold",
     "biased": "the mean of the estimate is wrong",
     "wrong_optimum": "the optimization returns a point that is not the optimum",
-    "wrong_claim": "a statement about errors, messages, conditions or other work is false",
-    "cosmetic": "a slip in the text, a remark or a proof; the result is correct",
+    "wrong_claim": "a statement about errors, messages, conditions or other work is not true",
+    "cosmetic": "a slip in the text, a remark or a proof; the result in use is right",
 }
 """Consequence of the printed form for its users, by effect."""
 _ON_ONE_LINE = AfterValidator(lambda text: " ".join(text.split()))
