@@ -21,6 +21,7 @@ from shuffledp.pipeline.manifest import Chart
 
 WARNING = "#8a1c00"  # a mark says that the data are not the real ones
 TITLE_POINTS, LEAST_POINTS = 8.5, 5.5
+_BOLD = 1.15  # times as wide as usual letters
 INFEASIBLE = "Nothing is feasible at these settings: there is nothing to draw."
 
 
@@ -160,7 +161,7 @@ class Sheet:
         )
         if title:
             points = TITLE_POINTS
-            while layout.text_inches(title, points) > plan.width - 0.1 and points > LEAST_POINTS:
+            while _BOLD * layout.text_inches(title, points) > plan.width - 0.1 and points > LEAST_POINTS:
                 points -= 0.5
             write(0.05 / plan.width, 1 - top / plan.height, title, va="top", fontsize=points, weight=600)
             top += 0.155
