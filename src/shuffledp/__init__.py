@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     import shuffledp.tasks as tasks
     from shuffledp.accounting import Infeasible, amplification, budget, smallest_batch
     from shuffledp.comparison import compare, simulate
-    from shuffledp.populations import Binomial, Fixed, Poisson
+    from shuffledp.populations.base import Fixed
+    from shuffledp.populations.laws import Binomial, Poisson
     from shuffledp.protocols import get
     from shuffledp.tasks import Budget, Frequency, Sets, Summation, Vectors
 else:

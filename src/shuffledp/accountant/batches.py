@@ -12,7 +12,8 @@ from shuffledp.accountant.families import Family, Maker
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.randomizers import Randomizer, check_randomizer
 from shuffledp.numerics.argument_ranges import check_count, check_open_unit, check_positive
-from shuffledp.populations import Binomial, Fixed, Law, Poisson, Population
+from shuffledp.populations.base import Fixed, Law, Population
+from shuffledp.populations.laws import Binomial, Poisson
 
 ARRIVALS: tuple[str, ...] = ("fixed", "poisson", "binomial")
 #: Names of reductions to clones in answers.

@@ -16,7 +16,7 @@ from shuffledp.accounting.general.random_users import least_numbers, mixed_delta
 from shuffledp.accounting.general.randomizers import Randomizer
 from shuffledp.numerics.relative_sizes import log_ratio
 from shuffledp.numerics.roots import root_below
-from shuffledp.populations import Fixed, Population
+from shuffledp.populations.base import Fixed, Population
 
 #: Least eps that is searched, nats; relative tolerance of it.
 _LEAST, _XTOL = 1e-9, 2e-5

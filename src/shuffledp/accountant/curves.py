@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from shuffledp.accounting.general.profiles import Kind, PrivacyProfile, View
     from shuffledp.accounting.general.randomizers import Randomizer
-    from shuffledp.populations import Population
+    from shuffledp.populations.base import Population
 
 ORDERS = (1.5, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 RATES = (1e-3, 1e-2, 0.05, 0.1, 0.2, 0.5)

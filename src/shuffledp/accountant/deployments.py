@@ -45,7 +45,7 @@ from shuffledp.accounting.general.randomizers import GRR, Randomizer
 from shuffledp.accounting.user_functions import asked
 from shuffledp.guarantees import UPPER, Standing
 from shuffledp.numerics.argument_ranges import MOST, Delta, Eps, one_of
-from shuffledp.populations import Fixed, Law, Population
+from shuffledp.populations.base import Fixed, Law, Population
 
 Arrivals = Literal["fixed", "poisson", "binomial"]
 

@@ -40,8 +40,8 @@ from shuffledp.accounting.general.randomizers import (
 from shuffledp.numerics.argument_ranges import Count, Delta, EpsAt, check_count, shown
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import settled
-from shuffledp.populations import Binomial, Fixed, Law
-from shuffledp.populations.laws import PoissonBinomial
+from shuffledp.populations.base import Fixed, Law
+from shuffledp.populations.laws import Binomial, PoissonBinomial
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

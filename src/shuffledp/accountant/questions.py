@@ -28,7 +28,7 @@ from shuffledp.accounting.general.randomizers import (
 )
 from shuffledp.guarantees import UPPER, Standing
 from shuffledp.numerics.argument_ranges import Delta, FromOne, shown
-from shuffledp.populations import Fixed
+from shuffledp.populations.base import Fixed
 
 if TYPE_CHECKING:
     from shuffledp.numerics.sum_excess import Side

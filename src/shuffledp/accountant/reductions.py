@@ -26,7 +26,9 @@ from shuffledp.accounting.general.random_users import best_split, least_numbers,
 from shuffledp.accounting.general.randomizers import Randomizer
 from shuffledp.accounting.random_population.amplification import amplified_epsilon, clone_delta
 from shuffledp.numerics.relative_sizes import log_ratio
-from shuffledp.populations import Binomial, Fixed, Law, MomentBounded, Poisson, Population
+from shuffledp.populations.base import Fixed, Law, Population
+from shuffledp.populations.bounds import MomentBounded
+from shuffledp.populations.laws import Binomial, Poisson
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -17,7 +17,7 @@ from shuffledp.numerics.roots import root_below
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from shuffledp.populations import Population
+    from shuffledp.populations.base import Population
 
 #: Relative tolerance of budgets, for one round and for composed rounds.
 XTOL, XTOL_ROUNDS = 1e-7, 1e-4

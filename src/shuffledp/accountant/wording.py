@@ -5,15 +5,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from shuffledp.populations import (
-    Binomial,
-    Fixed,
-    MomentBounded,
-    Poisson,
-    Population,
-    SubExponential,
-    SubGaussian,
-)
+from shuffledp.populations.base import Fixed, Population
+from shuffledp.populations.bounds import MomentBounded, SubExponential, SubGaussian
+from shuffledp.populations.laws import Binomial, Poisson
 
 if TYPE_CHECKING:
     from shuffledp.accountant.answers import Answer

@@ -29,7 +29,9 @@ from shuffledp.guarantees import (
 )
 from shuffledp.lazy_api import behind
 from shuffledp.numerics.argument_ranges import guarded_call
-from shuffledp.populations import Binomial, Fixed, SubExponential, SubGaussian
+from shuffledp.populations.base import Fixed
+from shuffledp.populations.bounds import SubExponential, SubGaussian
+from shuffledp.populations.laws import Binomial
 
 Arguments = Mapping[str, Any]
 

@@ -18,7 +18,7 @@ from shuffledp.comparison.rows import IDLE, Compared, in_order
 from shuffledp.comparison.setting import Setting, setting_of
 from shuffledp.comparison.user_data import counted
 from shuffledp.numerics.argument_ranges import check_choice, check_count, check_positive, check_unit
-from shuffledp.populations import Law
+from shuffledp.populations.base import Law
 from shuffledp.protocols.base import Cost, ProtocolBase, Trust
 from shuffledp.protocols.registry import available, get
 from shuffledp.tasks import Floats, Vectors

@@ -7,7 +7,7 @@ import numpy as np
 from shuffledp.accounting.baselines.noisy_counts import gaussian_ratio
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.comparison.setting import Setting
-from shuffledp.populations import Law
+from shuffledp.populations.base import Law
 from shuffledp.protocols.base import ProtocolBase
 from shuffledp.protocols.registry import get
 from shuffledp.tasks import Floats, Frequency, Participants, Sets, Summation, Vectors

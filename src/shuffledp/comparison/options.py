@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from shuffledp.comparison.rows import Compared
-    from shuffledp.populations import Population
+    from shuffledp.populations.base import Population
     from shuffledp.tasks import Neighbours, Task
 
 P = ParamSpec("P")

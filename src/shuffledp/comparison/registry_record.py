@@ -17,7 +17,7 @@ from shuffledp.accounting.expected_errors.most_messages import RARE
 from shuffledp.comparison.error_references import expected
 from shuffledp.comparison.rows import ERROR_OF, TRUST
 from shuffledp.comparison.setting import Setting
-from shuffledp.populations import Fixed
+from shuffledp.populations.base import Fixed
 from shuffledp.protocols.base import Cost, ProtocolBase, Trust
 
 #: Name of each trust model in the registry.

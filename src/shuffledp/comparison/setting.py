@@ -21,7 +21,7 @@ from shuffledp.comparison.options import SettingOptions
 from shuffledp.numerics.argument_ranges import check_count
 from shuffledp.numerics.repeated_indices import pieces, repeated
 from shuffledp.numerics.samplers import without_replacement
-from shuffledp.populations import Fixed, Law, Population
+from shuffledp.populations.base import Fixed, Law, Population
 from shuffledp.protocols.child_process import machine_memory
 from shuffledp.protocols.vectors import VectorParticipants
 from shuffledp.tasks import (

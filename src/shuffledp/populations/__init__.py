@@ -13,9 +13,9 @@ All populations are immutable, hashable and comparable by value.
 from typing import TYPE_CHECKING
 
 from shuffledp.lazy_api import door
-from shuffledp.populations.base import DEFAULT_TAIL, Fixed, Law, Population, TailConvention
 
 if TYPE_CHECKING:
+    from shuffledp.populations.base import DEFAULT_TAIL, Fixed, Law, Population, TailConvention
     from shuffledp.populations.bounds import MomentBounded, SubExponential, SubGaussian
     from shuffledp.populations.laws import Binomial, Empirical, Poisson
 else:

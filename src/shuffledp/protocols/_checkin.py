@@ -12,7 +12,8 @@ from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.random_population.checkin import checkin_local_budget
 from shuffledp.guarantees import OWN_COIN, UPPER, Standing, under
 from shuffledp.numerics.argument_ranges import check_choice
-from shuffledp.populations import Binomial, Fixed, Population
+from shuffledp.populations.base import Fixed, Population
+from shuffledp.populations.laws import Binomial
 from shuffledp.protocols._occupancy import filled
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols._schedules import OneReport

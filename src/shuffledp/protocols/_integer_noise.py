@@ -29,7 +29,7 @@ from shuffledp.numerics.samplers import (
     discrete_gaussian_variance,
     two_sided_geometric,
 )
-from shuffledp.populations import Population
+from shuffledp.populations.base import Population
 from shuffledp.protocols._requests import PlannedUsers, from_request, law_of, positive_delta
 from shuffledp.protocols.base import Cost, ProtocolBase
 from shuffledp.tasks import Budget, Ints, Neighbours, Task

@@ -7,7 +7,7 @@ from dataclasses import replace
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.random_users import LeastNumbers, best_split, least_numbers, mean_delta
 from shuffledp.numerics.roots import root_below
-from shuffledp.populations import Law, Population
+from shuffledp.populations.base import Law, Population
 from shuffledp.protocols._requests import MIXED, MIXED_BOUND, PlannedUsers
 from shuffledp.tasks import Budget
 

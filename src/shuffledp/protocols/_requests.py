@@ -29,7 +29,7 @@ from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.guarantees import Guarantee
 from shuffledp.numerics.argument_ranges import guarded_call
-from shuffledp.populations import Fixed, Law, Population
+from shuffledp.populations.base import Fixed, Law, Population
 from shuffledp.protocols.base import ProtocolBase, check_object
 from shuffledp.tasks import Budget, Frequency, Ints, Task
 

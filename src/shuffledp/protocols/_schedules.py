@@ -19,7 +19,7 @@ from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.accounting.random_population.amplification import local_budget
 from shuffledp.guarantees import EXACT, SIMPLIFIED, UPPER, Reliance, under
 from shuffledp.numerics.argument_ranges import Count
-from shuffledp.populations import Fixed, Law
+from shuffledp.populations.base import Fixed, Law
 from shuffledp.protocols._requests import from_request, remaining
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase, Trust
 from shuffledp.tasks import Array, Ints, Public, Task, Users

@@ -33,7 +33,7 @@ from shuffledp.guarantees import (
     weakest,
 )
 from shuffledp.numerics.argument_ranges import check_choice, check_count, check_unit, shown
-from shuffledp.populations import Population
+from shuffledp.populations.base import Population
 from shuffledp.tasks import (
     Array,
     Budget,

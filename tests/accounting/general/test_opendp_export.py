@@ -33,7 +33,7 @@ def dp():
     opendp.prelude.disable_features("contrib", "honest-but-curious")
 
 
-def test_a_measurement_has_the_deltas_of_the_profile():
+def test_a_measurement_has_the_deltas_of_the_profile(dp):
     curve = PROFILE.to_opendp().map(1)
     for eps in (0.0, 0.01, 0.053, 0.2):
         assert curve.delta(eps) == pytest.approx(clone_delta(OTHERS, 1.0, eps), rel=1e-9)

@@ -42,5 +42,3 @@ def test_fair_coins_of_all_are_the_most_there_is():
         bin_dummy_rate(5, 0.1, 0.2, accounting="printed", search=True)
     with pytest.raises(Infeasible, match="more than the 100 users"):
         bin_dummy_rate(100, 1.0, 1e-6, accounting="printed")
-    with pytest.raises(ValueError, match="accounting"):
-        bin_dummy_rate(100, 1.0, 1e-6, accounting="loose")

@@ -45,7 +45,8 @@ from shuffledp.numerics.argument_ranges import Delta, EpsAt, FromOne, check_fiel
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio
 from shuffledp.numerics.sum_excess import Summands, expected_positive_part
-from shuffledp.populations import Binomial, Fixed, Law, Poisson
+from shuffledp.populations.base import Fixed, Law
+from shuffledp.populations.laws import Binomial, Poisson
 
 if TYPE_CHECKING:
     from collections.abc import Callable

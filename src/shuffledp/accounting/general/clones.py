@@ -35,7 +35,8 @@ from shuffledp.numerics.relative_sizes import LAST_DIGITS, log_ratio, negligible
 from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.tails import binomial_upper_tail, log_half_pmf
 from shuffledp.numerics.windows import Window, binomial_window, convolve, thin
-from shuffledp.populations import Binomial, Fixed, Law, Poisson, Population
+from shuffledp.populations.base import Fixed, Law, Population
+from shuffledp.populations.laws import Binomial, Poisson
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

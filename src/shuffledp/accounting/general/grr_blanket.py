@@ -34,7 +34,7 @@ from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio
 from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.windows import Window, binomial_window
-from shuffledp.populations import Fixed
+from shuffledp.populations.base import Fixed
 
 if TYPE_CHECKING:
     pass

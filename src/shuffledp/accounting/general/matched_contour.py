@@ -19,7 +19,7 @@ from shuffledp.accounting.general.epsilon_search import COARSE
 from shuffledp.accounting.general.matched_blanket import matched_rate
 from shuffledp.numerics.relative_sizes import log_ratio
 from shuffledp.numerics.roots import root_below
-from shuffledp.populations import Fixed
+from shuffledp.populations.base import Fixed
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -41,7 +41,7 @@ from shuffledp.numerics.relative_sizes import log_ratio
 from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.sum_excess import Summands
 from shuffledp.numerics.windows import binomial_window
-from shuffledp.populations import Fixed
+from shuffledp.populations.base import Fixed
 
 if TYPE_CHECKING:
     from collections.abc import Callable

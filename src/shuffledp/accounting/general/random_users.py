@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shuffledp.numerics.argument_ranges import check_positive
-from shuffledp.populations import Law, Population
+from shuffledp.populations.base import Law, Population
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

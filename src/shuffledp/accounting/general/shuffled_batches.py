@@ -54,7 +54,7 @@ from shuffledp.numerics.relative_sizes import log_ratio, settled
 from shuffledp.numerics.roots import golden_section, root_below
 from shuffledp.numerics.sum_excess import Side
 from shuffledp.numerics.windows import Window, convolve
-from shuffledp.populations import Binomial
+from shuffledp.populations.laws import Binomial
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -33,7 +33,7 @@ from shuffledp.accounting.general.randomizers import GRR, BinaryRandomizedRespon
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.tails import log_binomial_pmf
 from shuffledp.numerics.windows import binomial_window
-from shuffledp.populations import Fixed
+from shuffledp.populations.base import Fixed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from shuffledp.accounting.general.randomizers import Randomizer
-    from shuffledp.populations import Law
+    from shuffledp.populations.base import Law
 
 #: Largest mean number of other users' reports with one of two values, and half of the squared window of the number of
 #: uniform reports, for which the sum is over both numbers.

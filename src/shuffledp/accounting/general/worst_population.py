@@ -32,7 +32,9 @@ from shuffledp.accounting.general.clones import (
 from shuffledp.numerics.relative_sizes import log_ratio, negligible
 from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.windows import Window, binomial_window
-from shuffledp.populations import Empirical, Fixed, MomentBounded
+from shuffledp.populations.base import Fixed
+from shuffledp.populations.bounds import MomentBounded
+from shuffledp.populations.laws import Empirical
 
 if TYPE_CHECKING:
     from collections.abc import Callable

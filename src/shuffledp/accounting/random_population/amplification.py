@@ -39,7 +39,8 @@ from shuffledp.accounting.random_population.closed_forms import (
 from shuffledp.numerics.argument_ranges import Count, Delta, Eps, EpsAt, one_of
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.roots import root_below
-from shuffledp.populations import Law, MomentBounded, Population
+from shuffledp.populations.base import Law, Population
+from shuffledp.populations.bounds import MomentBounded
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -23,7 +23,8 @@ from shuffledp.numerics.argument_ranges import (
     one_of,
 )
 from shuffledp.numerics.memoize import remember
-from shuffledp.populations import Binomial, Fixed, Law, Population
+from shuffledp.populations.base import Fixed, Law, Population
+from shuffledp.populations.laws import Binomial
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

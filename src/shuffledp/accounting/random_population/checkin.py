@@ -12,7 +12,7 @@ from shuffledp.accounting.general.clones import (
 )
 from shuffledp.numerics.argument_ranges import Delta, Eps, FromOne, Unit, one_of
 from shuffledp.numerics.roots import root_below
-from shuffledp.populations import Fixed
+from shuffledp.populations.base import Fixed
 
 
 def checkin_epsilon(

@@ -11,7 +11,9 @@ import math
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.clones import OtherReports
-from shuffledp.populations import Binomial, Fixed, Poisson, SubExponential, SubGaussian
+from shuffledp.populations.base import Fixed
+from shuffledp.populations.bounds import SubExponential, SubGaussian
+from shuffledp.populations.laws import Binomial, Poisson
 
 
 def _log(numerator: float, delta: float) -> float:

@@ -39,10 +39,7 @@ from shuffledp.guarantees import Standing
 from shuffledp.numerics.argument_ranges import Delta, Eps, FromOne, Positive, guarded_methods, one_of, shown
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.roots import root_below
-from shuffledp.populations import (
-    Law,
-    Population,
-)
+from shuffledp.populations.base import Law, Population
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -26,7 +26,7 @@ from shuffledp.numerics.argument_ranges import (
 )
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.roots import root_below
-from shuffledp.populations import Law, Population
+from shuffledp.populations.base import Law, Population
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

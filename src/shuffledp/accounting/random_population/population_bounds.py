@@ -9,16 +9,9 @@ import numpy as np
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.numerics.argument_ranges import Delta, NonNegative, one_of
-from shuffledp.populations import (
-    Binomial,
-    Fixed,
-    Law,
-    MomentBounded,
-    Poisson,
-    Population,
-    SubExponential,
-    SubGaussian,
-)
+from shuffledp.populations.base import Fixed, Law, Population
+from shuffledp.populations.bounds import MomentBounded, SubExponential, SubGaussian
+from shuffledp.populations.laws import Binomial, Poisson
 
 BoundForm = Literal["printed", "corrected", "exact"]
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.numerics.argument_ranges import Count, Eps, one_of
-from shuffledp.populations import Law
+from shuffledp.populations.base import Law
 
 Objective = Literal["randomized_response", "laplace"]
 OBJECTIVES: tuple[str, ...] = get_args(Objective)

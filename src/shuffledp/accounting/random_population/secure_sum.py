@@ -18,7 +18,8 @@ import numpy as np
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.random_population.polya import as_law
 from shuffledp.numerics.argument_ranges import Delta, EpsAt, FromOne, NonNegative, OpenUnit, Positive, one_of
-from shuffledp.populations import Law, MomentBounded, Population
+from shuffledp.populations.base import Law, Population
+from shuffledp.populations.bounds import MomentBounded
 
 ShareForm = Literal["printed", "balle", "any_n"]
 SHARE_FORMS: tuple[str, ...] = get_args(ShareForm)

@@ -15,7 +15,7 @@ from shuffledp.pipeline.audit.summation import VIEWS as SUMS
 from shuffledp.pipeline.audit.vectors import VIEWS as VECTORS
 from shuffledp.pipeline.audit.views import Found, View, true_delta
 from shuffledp.pipeline.experiments.calibrations import calibrated
-from shuffledp.populations import Law, Population
+from shuffledp.populations.base import Law, Population
 from shuffledp.protocols.base import ProtocolBase
 from shuffledp.tasks import Budget, Task
 

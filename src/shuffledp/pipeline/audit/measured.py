@@ -9,7 +9,7 @@ from typing import Literal
 
 from shuffledp.pipeline.audit import pairs
 from shuffledp.pipeline.audit.finite_laws import UNIT, Bounds, around, averaged, binomial_counts, largest
-from shuffledp.populations import Fixed, Law
+from shuffledp.populations.base import Fixed, Law
 
 Side = Literal["exact", "lower"]
 

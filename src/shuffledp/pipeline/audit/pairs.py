@@ -32,7 +32,8 @@ from shuffledp.pipeline.audit.finite_laws import (
     outcomes,
     poisson_counts,
 )
-from shuffledp.populations import Binomial, Fixed, Law, Poisson
+from shuffledp.populations.base import Fixed, Law
+from shuffledp.populations.laws import Binomial, Poisson
 from shuffledp.tasks import Floats
 
 Gains = Mapping[tuple[int, int], float]

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from shuffledp.pipeline.audit.auditor import Setting
-from shuffledp.populations import Binomial, Empirical, Fixed, Law, Poisson
+from shuffledp.populations.base import Fixed, Law
+from shuffledp.populations.laws import Binomial, Empirical, Poisson
 from shuffledp.protocols.base import ProtocolBase
 from shuffledp.protocols.registry import available, get
 from shuffledp.tasks import TASK_KINDS, Budget, Frequency, Sets, Summation, Task, TaskKind, Vectors

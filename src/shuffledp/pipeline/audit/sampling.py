@@ -21,7 +21,7 @@ from shuffledp.pipeline.audit.auditor import Setting, view_of
 from shuffledp.pipeline.audit.finite_laws import TooLarge
 from shuffledp.pipeline.audit.message_tests import agreement_of
 from shuffledp.pipeline.audit.views import View
-from shuffledp.populations import Law
+from shuffledp.populations.base import Law
 from shuffledp.protocols.base import Messages, ProtocolBase
 from shuffledp.protocols.conformance.cases import inputs, users_of
 from shuffledp.protocols.conformance.privacy import delta_bound

@@ -18,7 +18,7 @@ from shuffledp.pipeline.audit.scale_sets import PROFILES as SETS
 from shuffledp.pipeline.audit.scale_sums import PROFILES as SUMS
 from shuffledp.pipeline.audit.scale_values import PROFILES as VALUES
 from shuffledp.pipeline.audit.scale_values import presence
-from shuffledp.populations import Law
+from shuffledp.populations.base import Law
 from shuffledp.protocols.base import ProtocolBase
 from shuffledp.tasks import Neighbours
 

@@ -28,7 +28,8 @@ from shuffledp.pipeline.audit.measured import (
     gains_of,
     truth,
 )
-from shuffledp.populations import Empirical, Fixed, Law
+from shuffledp.populations.base import Fixed, Law
+from shuffledp.populations.laws import Empirical
 
 if TYPE_CHECKING:
     from shuffledp.protocols._checkin import CheckinSchedule

@@ -20,7 +20,7 @@ from shuffledp.pipeline.audit.measured import (
     gains_of,
     number_of,
 )
-from shuffledp.populations import Law
+from shuffledp.populations.base import Law
 
 if TYPE_CHECKING:
     from shuffledp.protocols.sets._separate import SeparateLevels

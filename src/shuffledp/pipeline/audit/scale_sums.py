@@ -36,7 +36,7 @@ from shuffledp.pipeline.audit.measured import (
 from shuffledp.pipeline.audit.summation import correlated_sum, curator_noise, skellam
 from shuffledp.pipeline.audit.vectors import central_gaussian
 from shuffledp.pipeline.audit.views import ProductView, View
-from shuffledp.populations import Law
+from shuffledp.populations.base import Law
 
 if TYPE_CHECKING:
     from shuffledp.protocols.frequency._polya_shares import PolyaShares

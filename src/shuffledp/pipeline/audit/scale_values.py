@@ -45,7 +45,7 @@ from shuffledp.pipeline.audit.measured import (
 )
 from shuffledp.pipeline.audit.message_positions import unit
 from shuffledp.pipeline.audit.views import SumView
-from shuffledp.populations import Law
+from shuffledp.populations.base import Law
 from shuffledp.protocols.frequency._hashing import hash_values
 
 if TYPE_CHECKING:

@@ -47,7 +47,7 @@ from shuffledp.pipeline.experiments.grid import cells_of, resolve
 from shuffledp.pipeline.experiments.job_parts import budget_from, population_from, task_from
 from shuffledp.pipeline.experiments.seeds import canonical_json
 from shuffledp.pipeline.experiments.sources.item_sets import level_sizes
-from shuffledp.populations import Law
+from shuffledp.populations.base import Law
 from shuffledp.protocols.base import ProtocolBase
 from shuffledp.protocols.registry import get
 from shuffledp.tasks import Public

@@ -34,7 +34,7 @@ from shuffledp.pipeline.audit.finite_laws import (
     plus,
     point,
 )
-from shuffledp.populations import Law
+from shuffledp.populations.base import Law
 from shuffledp.tasks import Users
 
 Kinds = Callable[[NDArray[Any]], NDArray[np.int64]]

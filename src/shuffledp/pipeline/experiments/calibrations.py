@@ -19,7 +19,7 @@ from typing import Any
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.pipeline.experiments.seeds import canonical_json
-from shuffledp.populations import Population
+from shuffledp.populations.base import Population
 from shuffledp.protocols.base import ProtocolBase
 from shuffledp.storage import write_atomically
 from shuffledp.tasks import Budget, Task

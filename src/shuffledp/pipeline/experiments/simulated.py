@@ -20,7 +20,7 @@ from shuffledp.pipeline.experiments.participants import LastDraw, Typical, parti
 from shuffledp.pipeline.experiments.seeds import canonical_json, generator
 from shuffledp.pipeline.experiments.sources import OWN, source_from, with_found_domain
 from shuffledp.pipeline.experiments.sources.interface import Source
-from shuffledp.populations import Law
+from shuffledp.populations.base import Law
 from shuffledp.protocols.base import ProtocolBase
 from shuffledp.protocols.registry import get
 from shuffledp.tasks import (

@@ -25,7 +25,8 @@ from shuffledp.pipeline.papers.dump import computed_tables as dump
 from shuffledp.pipeline.papers.random_population import multi_message_gaps, published_gaps
 from shuffledp.pipeline.papers.shuffle_gaussian import computed_tables as shuffle_gaussian
 from shuffledp.pipeline.papers.summation import computed_tables as summation
-from shuffledp.populations import Binomial, Law, Poisson
+from shuffledp.populations.base import Law
+from shuffledp.populations.laws import Binomial, Poisson
 
 #: Users of Adult (Theorem 1 of the summation paper on hours worked), and of the other settings of its Figure 1.
 _ADULT, _MILLION = 48_842, 1_000_000

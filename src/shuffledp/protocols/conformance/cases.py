@@ -8,7 +8,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from shuffledp.populations import Binomial, Fixed, Law, Poisson
+from shuffledp.populations.base import Fixed, Law
+from shuffledp.populations.laws import Binomial, Poisson
 from shuffledp.protocols.base import ProtocolBase
 from shuffledp.protocols.conformance.statistics import generator
 from shuffledp.tasks import (

@@ -6,7 +6,7 @@ from inspect import getattr_static
 
 import numpy as np
 
-from shuffledp.populations import Fixed
+from shuffledp.populations.base import Fixed
 from shuffledp.protocols.base import ProtocolBase
 from shuffledp.protocols.conformance.cases import Case, Protocol, jumps
 from shuffledp.protocols.conformance.running import (

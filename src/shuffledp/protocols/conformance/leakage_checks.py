@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from shuffledp.populations import Fixed
+from shuffledp.populations.base import Fixed
 from shuffledp.protocols.base import ProtocolBase
 from shuffledp.protocols.conformance.cases import (
     Case,

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from scipy.special import betaincinv
 
-from shuffledp.populations import Binomial, Fixed, Law
+from shuffledp.populations.base import Fixed, Law
+from shuffledp.populations.laws import Binomial
 from shuffledp.protocols.base import ProtocolBase
 from shuffledp.protocols.conformance.cases import Case, Protocol, crowd, inputs, same, users_of
 from shuffledp.protocols.conformance.law_checks import check_privacy

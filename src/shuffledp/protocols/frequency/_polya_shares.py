@@ -14,7 +14,7 @@ from shuffledp.accounting.random_population.multi_message import PolyaPlan
 from shuffledp.accounting.random_population.polya import expected_polya_delta
 from shuffledp.accounting.random_population.polya_errors import polya_mean_absolute
 from shuffledp.numerics.samplers import LARGEST_SCALE, polya_difference
-from shuffledp.populations import Law
+from shuffledp.populations.base import Law
 from shuffledp.protocols._additive_shares import point_delta, polya_local_epsilon
 from shuffledp.protocols._requests import remaining
 from shuffledp.protocols.frequency._secret_shares import (

@@ -10,7 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.random import Generator
 
-from shuffledp.populations import Law
+from shuffledp.populations.base import Law
 from shuffledp.protocols._requests import domain_size_of
 from shuffledp.protocols._schedules import OneReport
 from shuffledp.protocols.base import message_bits

@@ -18,7 +18,7 @@ from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.random_population.population_bounds import population_lower_bound
 from shuffledp.accounting.random_population.secure_sum import security_bits, share_count
-from shuffledp.populations import Law, Population
+from shuffledp.populations.base import Law, Population
 from shuffledp.protocols._additive_shares import LARGEST_GROUP, split, sum_modulo
 from shuffledp.protocols._requests import domain_size_of, law_of
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase, message_bits

@@ -6,7 +6,7 @@ from typing import Self
 from shuffledp.accounting.random_population.multi_message import multi_exact_plan
 from shuffledp.accounting.random_population.secure_sum import ShareForm
 from shuffledp.guarantees import UPPER, under
-from shuffledp.populations import Population
+from shuffledp.populations.base import Population
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.frequency._polya_shares import PolyaShares
 from shuffledp.protocols.frequency._secret_shares import law_for_bits

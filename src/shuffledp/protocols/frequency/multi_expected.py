@@ -23,7 +23,7 @@ from shuffledp.numerics.samplers import (
     discrete_gaussian_pmf,
     discrete_gaussian_variance,
 )
-from shuffledp.populations import Law, Population
+from shuffledp.populations.base import Law, Population
 from shuffledp.protocols._additive_shares import point_delta
 from shuffledp.protocols._requests import from_request, remaining
 from shuffledp.protocols.frequency._secret_shares import (

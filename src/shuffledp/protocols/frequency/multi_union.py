@@ -6,7 +6,8 @@ from typing import Self
 from shuffledp.accounting.random_population.multi_message import TABLE_II_BINOMIAL, multi_union_plan
 from shuffledp.accounting.random_population.secure_sum import ShareForm
 from shuffledp.guarantees import UPPER, Standing, under
-from shuffledp.populations import Binomial, Population
+from shuffledp.populations.base import Population
+from shuffledp.populations.laws import Binomial
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.frequency._polya_shares import PolyaShares
 from shuffledp.protocols.frequency._secret_shares import law_for_bits

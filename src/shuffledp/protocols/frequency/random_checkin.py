@@ -6,7 +6,7 @@ import numpy as np
 from numpy.random import Generator
 
 from shuffledp.numerics.samplers import without_replacement
-from shuffledp.populations import Binomial
+from shuffledp.populations.laws import Binomial
 from shuffledp.protocols._checkin import CheckinSchedule, Threat
 from shuffledp.protocols._occupancy import inverse_filled
 from shuffledp.protocols.base import Messages, message_bits

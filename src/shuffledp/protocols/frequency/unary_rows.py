@@ -47,7 +47,7 @@ from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible
 from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.windows import Window, binomial_window
-from shuffledp.populations import Fixed
+from shuffledp.populations.base import Fixed
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost
 from shuffledp.protocols.frequency._pure_reports import pure_mse

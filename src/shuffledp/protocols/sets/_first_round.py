@@ -10,7 +10,7 @@ import numpy as np
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.numerics.argument_ranges import check_open_unit, check_positive
-from shuffledp.populations import Population
+from shuffledp.populations.base import Population
 from shuffledp.protocols.base import ProtocolBase
 from shuffledp.protocols.registry import get
 from shuffledp.tasks import Budget, Floats, Frequency, Participants, Public

@@ -12,7 +12,7 @@ from numpy.random import Generator
 
 from shuffledp.accounting.expected_errors.most_messages import PoissonMessages, most_sent
 from shuffledp.accounting.segmented.plans import SegmentedPlan
-from shuffledp.populations import Population
+from shuffledp.populations.base import Population
 from shuffledp.protocols.base import ProtocolBase
 from shuffledp.tasks import Array, Budget, Floats, Ints, Participants, Public, Sets, Task, Users
 

@@ -13,7 +13,7 @@ from shuffledp.accounting.segmented.plans import SegmentedPlan
 from shuffledp.accounting.segmented.profile import SegmentedProfile
 from shuffledp.guarantees import NUMBER_OF_MESSAGES, UPPER, Standing, under, weakest
 from shuffledp.numerics.argument_ranges import Positive, one_of
-from shuffledp.populations import Population
+from shuffledp.populations.base import Population
 from shuffledp.protocols._requests import PlannedUsers, from_request
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase, message_bits
 from shuffledp.protocols.sets._first_round import FirstRound, announced_privately

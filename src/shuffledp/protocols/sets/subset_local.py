@@ -6,7 +6,7 @@ from typing import Annotated, Self
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.guarantees import EXACT, under
 from shuffledp.numerics.argument_ranges import Eps, one_of
-from shuffledp.populations import Population
+from shuffledp.populations.base import Population
 from shuffledp.protocols._requests import from_request, law_of
 from shuffledp.protocols.sets._set_protocol import sets_task
 from shuffledp.protocols.sets._subset import SubsetReports, selectable

@@ -20,7 +20,7 @@ from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.accounting.random_population.secure_sum import most_users
 from shuffledp.guarantees import UPPER, Standing, under
 from shuffledp.numerics.argument_ranges import OpenUnit, one_of
-from shuffledp.populations import Fixed, Population
+from shuffledp.populations.base import Fixed, Population
 from shuffledp.protocols._additive_shares import (
     LARGEST_GROUP,
     point_delta,

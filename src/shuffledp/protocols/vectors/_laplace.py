@@ -12,7 +12,7 @@ import numpy as np
 from numpy.random import Generator
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.populations import Law
+from shuffledp.populations.base import Law
 from shuffledp.protocols._schedules import OneReport
 from shuffledp.protocols.base import Messages
 from shuffledp.tasks import Array, Floats, Ints, Participants, Public, Task, Vectors

@@ -10,7 +10,7 @@ from numpy.random import Generator
 from shuffledp.accounting.baselines.noisy_counts import gaussian_ratio
 from shuffledp.accounting.general.profiles import GaussianProfile, PrivacyProfile
 from shuffledp.guarantees import EXACT, under
-from shuffledp.populations import Population
+from shuffledp.populations.base import Population
 from shuffledp.protocols._requests import from_request, law_of
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase
 from shuffledp.protocols.vectors._laplace import BITS_PER_COORDINATE, clipped, sums_held

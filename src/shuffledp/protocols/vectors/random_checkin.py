@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shuffledp.populations import Binomial
+from shuffledp.populations.laws import Binomial
 from shuffledp.protocols._checkin import CheckinSchedule, Threat
 from shuffledp.protocols._occupancy import inverse_filled
 from shuffledp.protocols.vectors._laplace import VectorReports

@@ -93,11 +93,11 @@ def test_the_prose_of_the_page_has_the_factors_and_budgets_that_come_out():
     like = shuffled["printed"] / eps[10_000]
     pair = shuffled["pair"] / added(noise_multiplier=CENTRAL["noise_multiplier"] / 2)
     unlike = shuffled["printed"] / added(noise_multiplier=CENTRAL["noise_multiplier"])
-    assert f"**On like terms the factor is {like:.3g}.** Both sides replace one" in text
-    assert f"exact on both sides, the factor is {pair:.3g}." in text
-    assert f"**On unlike terms the factor is {unlike:.3g}.** The central side then adds or" in text
+    assert f"**With equal settings the factor is {like:.3g}.** In both models, a" in text
+    assert f"with exact values for both models, the factor is {pair:.3g}." in text
+    assert f"**With different settings the factor is {unlike:.3g}.** In the central model, one" in text
     assert (
-        f"the central model has eps {eps[10_000]:.3f} after 10,000 rounds and {eps[100_000]:.3f} after"
+        f"eps in the central model is {eps[10_000]:.3f} after 10,000 rounds and {eps[100_000]:.3f} after"
         in text
     )
 

@@ -17,7 +17,9 @@ from shuffledp.pipeline.claims.stated_claims import catalogue
 from shuffledp.pipeline.papers.random_population.error_claims import WORDS, budgets
 from shuffledp.pipeline.papers.random_population.published_gaps import DELTA, EPS
 from shuffledp.pipeline.papers.random_population.witnesses import simplified_form_range
-from shuffledp.populations import Binomial, Fixed, Law, MomentBounded, Poisson
+from shuffledp.populations.base import Fixed, Law
+from shuffledp.populations.bounds import MomentBounded
+from shuffledp.populations.laws import Binomial, Poisson
 
 claim = catalogue("random_population")
 printed_claim = claim.under("printed")

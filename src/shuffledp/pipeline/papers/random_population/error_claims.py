@@ -34,7 +34,8 @@ from shuffledp.pipeline.claims.outcomes import (
 )
 from shuffledp.pipeline.claims.stated_claims import TARGETS, decorators
 from shuffledp.pipeline.papers.random_population.published_gaps import ADULT_FEMALE, DELTA, dummies_error
-from shuffledp.populations import Binomial, Law, Poisson
+from shuffledp.populations.base import Law
+from shuffledp.populations.laws import Binomial, Poisson
 
 claim, printed_claim, claim_in_both = decorators("random_population")
 claim_in_all = claim.under("printed", "exact", "simplified")

@@ -33,7 +33,8 @@ from shuffledp.pipeline.claims.stated_claims import TARGETS, decorators
 from shuffledp.pipeline.papers.random_population.error_claims import all_errors, errors, reductions
 from shuffledp.pipeline.papers.random_population.multi_message_gaps import OPEN, table_two
 from shuffledp.pipeline.papers.random_population.published_gaps import DELTA, EPS, POPULATIONS
-from shuffledp.populations import Fixed, Poisson
+from shuffledp.populations.base import Fixed
+from shuffledp.populations.laws import Poisson
 
 claim, printed_claim, claim_in_both = decorators("random_population")
 claim_in_all = claim.under("printed", "exact", "simplified")

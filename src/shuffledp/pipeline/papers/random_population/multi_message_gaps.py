@@ -26,15 +26,9 @@ from shuffledp.accounting.random_population.population_bounds import (
 from shuffledp.accounting.random_population.report_errors import report_variance
 from shuffledp.numerics.roots import root_below
 from shuffledp.pipeline.papers.random_population.published_gaps import DELTA, EPS, ends
-from shuffledp.populations import (
-    Binomial,
-    Law,
-    MomentBounded,
-    Poisson,
-    Population,
-    SubExponential,
-    SubGaussian,
-)
+from shuffledp.populations.base import Law, Population
+from shuffledp.populations.bounds import MomentBounded, SubExponential, SubGaussian
+from shuffledp.populations.laws import Binomial, Poisson
 
 #: Populations of Figure 7, then of Figure 8.
 MULTI_POPULATIONS: dict[str, Law] = {

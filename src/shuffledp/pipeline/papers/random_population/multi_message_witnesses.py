@@ -26,7 +26,8 @@ from shuffledp.accounting.random_population.secure_sum import group_order, secur
 from shuffledp.numerics.roots import root_below
 from shuffledp.pipeline.claims.witness import Witness
 from shuffledp.pipeline.papers.random_population.published_gaps import DELTA, POPULATIONS
-from shuffledp.populations import Binomial, Empirical, Law, Poisson
+from shuffledp.populations.base import Law
+from shuffledp.populations.laws import Binomial, Empirical, Poisson
 
 #: Users of the Adult data set by sex, as Section VII-A states them.
 _ADULT = (16_192, 32_650)

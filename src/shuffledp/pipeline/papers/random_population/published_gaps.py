@@ -17,7 +17,9 @@ from shuffledp.accounting.random_population.amplification import amplified_epsil
 from shuffledp.accounting.random_population.best_dummies import dummy_grid, optimal_dummies
 from shuffledp.accounting.random_population.checkin import checkin_local_budget
 from shuffledp.accounting.random_population.report_errors import report_variance
-from shuffledp.populations import Binomial, Law, MomentBounded, Poisson
+from shuffledp.populations.base import Law
+from shuffledp.populations.bounds import MomentBounded
+from shuffledp.populations.laws import Binomial, Poisson
 
 #: Delta of the paper's experiments.
 DELTA = 1e-5

@@ -30,7 +30,9 @@ from shuffledp.numerics.windows import binomial_window
 from shuffledp.pipeline.claims.witness import Witness
 from shuffledp.pipeline.papers.random_population.clone_witnesses import below_omega
 from shuffledp.pipeline.papers.random_population.published_gaps import DELTA, POPULATIONS
-from shuffledp.populations import Binomial, Fixed, MomentBounded, Poisson
+from shuffledp.populations.base import Fixed
+from shuffledp.populations.bounds import MomentBounded
+from shuffledp.populations.laws import Binomial, Poisson
 
 _FIG3 = Binomial(5000, 0.2)
 _FIG3_EPS = 0.05
