@@ -114,9 +114,9 @@ def test_importing_shuffledp_imports_the_public_names_lazily():
 
 def test_the_architecture_page_shows_the_entries_of_the_package_and_no_more_than_18():
     page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
-    block = re.search(r"^    src/shuffledp/\n((?:        .*\n)+)", page, re.MULTILINE)
+    block = re.search(r"^src/shuffledp/\n((?:    .*\n)+)", page, re.MULTILINE)
     assert block, "the page shows no tree of src/shuffledp/"
-    lines = re.findall(r"^ {8}(\S.*)$", block[1], re.MULTILINE)  # descriptions go on further right
+    lines = re.findall(r"^ {4}(\S.*)$", block[1], re.MULTILINE)  # descriptions go on further right
     shown = [n for line in lines for n in re.findall(r"\b(\w+)(?:/|\.py\b)", re.split(r" {2,}", line)[0])]
     entries = {path.stem for path in PACKAGE.iterdir() if path.name != "__pycache__"}
     assert sorted(shown) == sorted(entries - {"__init__", "py"})

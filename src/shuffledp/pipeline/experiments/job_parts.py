@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypedDict
 
-from shuffledp import populations
 from shuffledp.pipeline.experiments.grid import resolve
+from shuffledp.populations.base import Fixed, Population
+from shuffledp.populations.bounds import MomentBounded, SubExponential, SubGaussian
+from shuffledp.populations.laws import Binomial, Empirical, Poisson
 from shuffledp.tasks import TASKS, Budget, Task
 
 
@@ -58,20 +60,20 @@ def parts_at(job: Job, point: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-_LAWS: Mapping[str, Callable[..., populations.Population]] = {
-    "binomial": populations.Binomial,
-    "poisson": populations.Poisson,
-    "empirical": populations.Empirical,
-    "sub_gaussian": populations.SubGaussian,
-    "sub_exponential": populations.SubExponential,
-    "moment_bounded": populations.MomentBounded,
+_LAWS: Mapping[str, Callable[..., Population]] = {
+    "binomial": Binomial,
+    "poisson": Poisson,
+    "empirical": Empirical,
+    "sub_gaussian": SubGaussian,
+    "sub_exponential": SubExponential,
+    "moment_bounded": MomentBounded,
 }
 
 
-def population_from(config: Mapping[str, Any]) -> populations.Population:
+def population_from(config: Mapping[str, Any]) -> Population:
     """Return the population of a configuration; ``{users: n}`` means n participants, hence n - 1 others."""
     if "users" in config:
-        return populations.Fixed(config["users"] - 1)
+        return Fixed(config["users"] - 1)
     return _LAWS[config["law"]](**{k: v for k, v in config.items() if k != "law"})
 
 
@@ -80,7 +82,7 @@ def task_from(config: Mapping[str, Any]) -> Task:
     return TASKS[config["kind"]](**{k: v for k, v in config.items() if k not in ("kind", "truth", "metrics")})
 
 
-def budget_from(config: Mapping[str, Any], population: populations.Population) -> Budget:
+def budget_from(config: Mapping[str, Any], population: Population) -> Budget:
     """Return the budget of a configuration; ``delta_times_users`` is divided by the expected number of participants."""
     if ("delta" in config) == ("delta_times_users" in config):
         raise ValueError("A budget needs either delta or delta_times_users.")

@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from shuffledp import populations
 from shuffledp.numerics.windows import Window
 from shuffledp.pipeline.experiments.seeds import canonical_json, generator
 from shuffledp.pipeline.experiments.sources.interface import Held, Source
+from shuffledp.populations.base import Law
 from shuffledp.tasks import Floats, Ints, Participants, Task
 
 MOST_NODES = 1_000_000
@@ -44,7 +44,7 @@ class LastDraw:
 def participants(
     task: Task,
     source: Source,
-    law: populations.Law,
+    law: Law,
     *,
     repeats: int,
     seed: int,
@@ -71,9 +71,7 @@ def participants(
     return source.gathered(draw.n, draw.held, truth)
 
 
-def typical(
-    task: Task, source: Source, law: populations.Law, *, truth: str = "participants"
-) -> Typical | None:
+def typical(task: Task, source: Source, law: Law, *, truth: str = "participants") -> Typical | None:
     """Return expected participants, weights and the sampling variance, for closed forms; None if data are unknown."""
     window = law.window(1e-15)
     nodes, weights = _thinned_out(window, MOST_NODES // int(np.prod(task.counts_shape)))
