@@ -105,7 +105,7 @@ def available_errors(case: Case, methods: Names) -> dict[str, ByPoint]:
 
 
 def at(values: ByPoint, *, split: str | None = None, data: str | None = None) -> ByPoint:
-    """Return the values at one split, of one experiment, or both; raise `Untestable` if there are none."""
+    """Return the values of an experiment, or of a split, or of both; raise `Untestable` if there are none."""
     if split is not None:
         values = values[values.index.get_level_values("split") == split]
     if data is not None:
