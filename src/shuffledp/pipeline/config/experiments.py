@@ -350,7 +350,8 @@ def _checked_method(experiment: Experiment, method: Method, place: str, root: Pa
     ):  # one file serves many experiments: each has its own accountings, of which it computes fewer
         wanted_here = tuple(a for a in wanted_here if a in experiment.accounting)
     offered = tuple(a for a in wanted_here if a in found.accountings)
-    return replace(method, accounting=offered)
+    source = "" if ":" in str(method.protocol) else found.source
+    return replace(method, accounting=offered, source=source)
 
 
 def _protocol(kind: str, name: str, place: str, root: Path) -> type[ProtocolBase]:

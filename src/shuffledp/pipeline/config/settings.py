@@ -21,7 +21,8 @@ class Method:
     """One line of a comparison: a protocol, or a function of `shuffledp.accounting`.
 
     With ``training`` each cell of a function has the accuracy of this training run at the cell's round. ``joins`` has
-    the drawings (``paper.name``) that a method from a file of baselines joins, or is ``"all"``.
+    the drawings (``paper.name``) that a method from a file of baselines joins, or is ``"all"``. ``source`` is the
+    citation of a protocol of the library, empty otherwise.
     """
 
     id: str
@@ -35,6 +36,7 @@ class Method:
     accounting: tuple[str, ...] | None = None
     training: str | None = None
     joins: tuple[str, ...] | Literal["all"] | None = None
+    source: str = ""
 
     @property
     def added(self) -> bool:

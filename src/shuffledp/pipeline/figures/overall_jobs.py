@@ -12,7 +12,6 @@ from shuffledp.pipeline.figures.drawing_jobs import RankedJob
 from shuffledp.pipeline.figures.drawings import PAPERS, figure_folder
 from shuffledp.pipeline.figures.years import year_of
 from shuffledp.pipeline.manifest import CHECKSUMS, MANIFEST, name_of
-from shuffledp.protocols.registry import get
 from shuffledp.storage import sha256_of
 
 KEY = "overall"
@@ -95,10 +94,8 @@ def _years(experiments: Iterable[Experiment]) -> dict[str, dict[str, int | str]]
     found: dict[str, dict[str, int | str]] = {}
     for e in experiments:
         if e.ranked:
-            kind = (e.parts["task"] or {})["kind"]
-            protocols = {method.protocol for method in e.methods.values() if method.protocol}
-            known = {name: year_of(get(kind, name).source) for name in sorted(protocols) if ":" not in name}
-            found.setdefault(str(e.ranked["task"]), {}).update(known)
+            known = {str(m.protocol): year_of(m.source) for m in e.methods.values() if m.source}
+            found.setdefault(str(e.ranked["task"]), {}).update(sorted(known.items()))
     return found
 
 
