@@ -732,7 +732,7 @@ def test_noise_of_curators_is_compared_under_both_relations():
     text = sentence("comparison/reference_lines.rst", rows, {})
     assert (
         "4 times the variance of discrete Laplace noise if a user is replaced, 9 times if "
-        "a user is added or removed" in text
+        "one is added or removed" in text
     )
 
 
