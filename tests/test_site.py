@@ -170,13 +170,19 @@ def test_a_picture_stands_with_its_finding_its_caption_and_its_digests(gallery):
     page = paper_page("dump", "DUMP", gallery)
     assert page.startswith("# DUMP\n")
     assert "## Error { #fig4 }\n\nReproduces the paper's Fig. 4." in page
+    assert (
+        page.count(
+            '<a href="#fig4" title="Error"><img src="dump/fig4_exact.png" alt="Error" loading="lazy"></a>'
+        )
+        == 1
+    )
     assert '<img src="dump/fig4_exact.png" alt="error &lt; 1" loading="lazy">' in page
     assert "<figcaption><p>What one <em>sees</em>.</p></figcaption>" in page
     assert "<p>The rest.</p>" in page
     assert "1" * 64 in page
     assert overview({"dump": "DUMP", "other": "Other"}, gallery).splitlines()[2:] == [
-        "| [DUMP](dump.md) | 1 |",
-        "| [Other](other.md) | 0 |",
+        '| <img class="thumbnail" src="dump/fig4_exact.png" alt=""> | [DUMP](dump.md) | 1 |',
+        "|  | [Other](other.md) | 0 |",
     ]
 
 

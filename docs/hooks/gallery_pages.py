@@ -49,12 +49,27 @@ def paper_page(key: str, title: str, gallery: Path) -> str:
     groups: dict[str, list[Mapping[str, Any]]] = {}
     for figure in figures:
         groups.setdefault(figure["drawing"], []).append(figure)
-    return head + "\n".join(_drawing(key, name, group, gallery) for name, group in groups.items())
+    drawn = "\n".join(_drawing(key, name, group, gallery) for name, group in groups.items())
+    return f"{head}{_thumbnails(key, groups)}\n\n{drawn}"
+
+
+def _title(figure: Mapping[str, Any]) -> str:
+    return str(figure["title"].partition(" (accounting:")[0])
+
+
+def _thumbnails(paper: str, groups: Mapping[str, list[Mapping[str, Any]]]) -> str:
+    """Return a small picture of every drawing, with a link to its heading."""
+    links = (
+        f'<a href="#{name}" title="{html.escape(_title(group[0]))}">'
+        f'<img src="{paper}/{group[0]["id"]}.png" alt="{html.escape(_title(group[0]))}" loading="lazy"></a>'
+        for name, group in groups.items()
+    )
+    return f'<p class="thumbnails">{"".join(links)}</p>'
 
 
 def _drawing(paper: str, name: str, figures: Iterable[Mapping[str, Any]], gallery: Path) -> str:
     group = list(figures)
-    title = group[0]["title"].partition(" (accounting:")[0]
+    title = _title(group[0])
     where = f"Reproduces {group[0]['reproduces']}.\n\n" if group[0]["reproduces"] else ""
     shown = "\n".join(_figure(paper, figure, gallery, several=len(group) > 1) for figure in group)
     return f"## {title} {{ #{name} }}\n\n{where}{shown}"
@@ -89,10 +104,11 @@ def _html(text: str, name: str) -> str:
 
 
 def overview(titles: Mapping[str, str], gallery: Path) -> str:
-    """Return the Markdown of the list of papers, one line each with the number of its pictures."""
+    """Return the Markdown of the list of papers, one line each with a small picture and the number of pictures."""
     rows = []
     for key, title in titles.items():
         index = gallery / f"{key}.json"
-        number = len(json.loads(index.read_text(encoding="utf-8"))["figures"]) if index.exists() else 0
-        rows.append(f"| [{title}]({key}.md) | {number} |")
-    return "| paper | pictures |\n| --- | ---: |\n" + "\n".join(rows) + "\n"
+        figures = json.loads(index.read_text(encoding="utf-8"))["figures"] if index.exists() else []
+        first = f'<img class="thumbnail" src="{key}/{figures[0]["id"]}.png" alt="">' if figures else ""
+        rows.append(f"| {first} | [{title}]({key}.md) | {len(figures)} |")
+    return "| | paper | pictures |\n| --- | --- | ---: |\n" + "\n".join(rows) + "\n"
