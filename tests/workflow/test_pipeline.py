@@ -45,7 +45,7 @@ def test_what_a_picture_or_page_shows_is_a_reason_to_draw_and_to_compute_nothing
     paper.write_text(text)
     done = tiny_run.succeeds(*TINY)
     assert tiny_run.jobs_of(done) == set()
-    assert jobs_listed(done) == {"draw_tiny": 1, "pages": 1}
+    assert jobs_listed(done) == {"draw_tiny": 1, "overall": 1, "pages": 1}
     assert "tiny.fig1_exact" in done
     after = site(tiny_run)
     page = after["pages/tiny.html"].decode()
