@@ -149,7 +149,7 @@ def common_setting(table: pd.DataFrame) -> str:
 
 
 def shortened(text: str, most: int = 38) -> str:
-    """Return a text of at most so many characters."""
+    """Return a text, cut to a largest number of characters."""
     return text if len(text) <= most else f"{text[: most - 1].rstrip(' ,')}…"
 
 
