@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
@@ -188,6 +189,24 @@ def test_methods_in_one_place_are_named_together():
     with figure_style():
         figure = pareto(job("pareto", **PARETO), cells, summary, "").draw()
     assert "Cheap = Good" in [text.get_text() for text in figure.axes[0].texts]
+
+
+def test_the_name_of_a_control_does_not_meet_the_front():
+    cells, summary = results()
+    at = summary["cell"] == "curator 10"
+    assert at.sum() == 2
+    for error in (1.0, 1.9, 2.0, 7.5):
+        summary.loc[at, "mean"] = error / USERS**2
+        with figure_style():
+            figure = pareto(job("pareto", **PARETO), cells, summary, "").draw()
+            (ax,) = figure.axes
+            (name,) = [text for text in ax.texts if text.get_text() == "Curator (control)"]
+            box = name.get_window_extent(FigureCanvasAgg(figure).get_renderer())
+        (steps,) = [line for line in ax.get_children() if line.get_label() == FRONT]
+        x, y = ax.transData.transform(steps.get_xydata()).T
+        for start, end, before, after in zip(x, x[1:], y, y[1:], strict=False):
+            assert not (box.y0 < before < box.y1 and start < box.x1 and box.x0 < end)
+            assert not (box.x0 < end < box.x1 and min(before, after) < box.y1 and box.y0 < max(before, after))
 
 
 def test_a_column_of_regions_is_the_front_of_one_trust_model_at_a_place():

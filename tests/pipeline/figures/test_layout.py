@@ -1,9 +1,11 @@
 """Panels fill their grid, and texts fit."""
 
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
 
 from shuffledp.pipeline.figures.layout import laid_out, legend_of, plot_width, rows_of, text_inches, wrapped
-from shuffledp.pipeline.figures.style import SETTINGS
+from shuffledp.pipeline.figures.style import SETTINGS, figure_style
 
 
 def plan(panels, **changes):
@@ -67,3 +69,14 @@ def test_a_legend_has_the_columns_that_fit():
     assert (legend_of(texts, 1, 20.0).columns, legend_of(texts, 1, 20.0).rows) == (4, 1)
     assert (legend_of(texts, 1, 1.6).columns, legend_of(texts, 1, 1.6).rows) == (1, 4)
     assert legend_of(texts, 4, 3.6).columns < legend_of(texts, 1, 3.6).columns
+
+
+@pytest.mark.parametrize("points", [5.5, 6.5, 7.5, 9.0])
+def test_widths_of_texts_are_their_widths_in_the_picture(points):
+    text = "central discrete Laplace (control)"
+    with figure_style():
+        figure = Figure(dpi=SETTINGS["savefig.dpi"])
+        drawn = figure.text(0, 0, text, fontsize=points).get_window_extent(
+            FigureCanvasAgg(figure).get_renderer()
+        )
+        assert text_inches(text, points) == pytest.approx(drawn.width / figure.dpi, rel=0.05)

@@ -288,6 +288,7 @@ def test_points_read_off_the_paper_are_drawn_and_exported(project, tmp_path, unr
     publish(table.with_suffix(".sha256"), {table: content.encode()})
     job = next(one for one in project.job()["drawings"] if one["id"] == "fig2")
     job["points"] = {"table": str(table), "where": {"panel": "a"}, "x": "Delta", "y": "paper"}
+    job["points"] |= {"panels": None, "label": None}
     (drawn,) = paper_module.draw_all([job])
     numbers = pd.read_csv(io.BytesIO(drawn.files["fig2.csv"])).query("curve == 'paper'")
     assert numbers[["eps", "mse", "kind"]].to_numpy().tolist() == [[1.0, 0.5, "read"], [10.0, 0.25, "read"]]
@@ -295,11 +296,41 @@ def test_points_read_off_the_paper_are_drawn_and_exported(project, tmp_path, unr
     job["points"]["where"] = {"panel": "c"}
     with pytest.raises(ValueError, match="has no row with"):
         paper_module.draw_all([job])
-    what = made({}, [("a", "computed", 1, 1.0), ("a", "computed", 2, 2.0)], {"a": "A"}, points=[(1.5, 9.0)])
+    what = made(
+        {}, [("a", "computed", 1, 1.0), ("a", "computed", 2, 2.0)], {"a": "A"}, points=[(None, 1.5, 9.0)]
+    )
     (ax,) = draw(what).axes
     assert drawn_as(ax, "paper").get_xydata().tolist() == [[1.5, 9.0]]
     assert drawn_as(ax, "paper").get_markerfacecolor() == "none"
     assert ax.get_ylim()[1] > 9
+
+
+def test_points_of_the_paper_have_panels_and_a_legend_text(project, tmp_path, unrendered):
+    content = "where,at,printed\n0.5,1,0.5\n0.1,10,0.25\n0.9,1000,7\n"
+    table = tmp_path / "printed.csv"
+    publish(table.with_suffix(".sha256"), {table: content.encode()})
+    job = next(one for one in project.job()["drawings"] if one["id"] == "fig1_printed")
+    job["points"] = {
+        "table": str(table),
+        "where": {},
+        "x": "at",
+        "y": "printed",
+        "panels": "where",
+        "label": "printed",
+    }
+    (drawn,) = paper_module.draw_all([job])
+    numbers = pd.read_csv(io.BytesIO(drawn.files["fig1_printed.csv"])).query("curve == 'paper'")
+    assert numbers[["rate", "eps", "mse"]].to_numpy().tolist() == [[0.5, 1.0, 0.5], [0.1, 10.0, 0.25]]
+    assert drawn.entry.chart.curves[-1].label == "printed"
+
+
+def test_a_curve_along_a_variable_has_a_gap_where_x_jumps():
+    rows = [("a", "simulated", x, y) for x, y in ((1.0, 0.1), (2.0, 0.5), (90.0, 0.6), (100.0, 0.9))]
+    drawing = {"x_scale": "log", "along": "round"}
+    (ax,) = draw(made(drawing, rows, {"a": "A"})).axes
+    drawn = drawn_as(ax, "a").get_xydata()
+    assert drawn[~np.isnan(drawn[:, 0])].tolist() == [list(row[2:]) for row in rows]
+    assert np.isnan(drawn[:, 0]).nonzero()[0].tolist() == [2]
 
 
 def test_what_is_read_off_the_paper_is_an_input_of_the_drawing(project):

@@ -554,12 +554,18 @@ class Drawn(Concept):
 
 
 class Points(Concept):
-    """Points read from the paper: columns x and y of a table of claims, in the rows selected by ``where``."""
+    """Points of the paper: columns x and y of a table of claims, in the rows selected by ``where``.
+
+    ``panels`` is the column with the panel of each point; without it, all points are in every panel. ``label`` is the
+    legend text, "read off the paper" if absent.
+    """
 
     claims: Id
     where: dict[str, Any] = absent()
     x: Text
     y: Text
+    panels: Text = absent()
+    label: Text = absent()
 
 
 KEYS_BY_KIND: Mapping[str, frozenset[str]] = {

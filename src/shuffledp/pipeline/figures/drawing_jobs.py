@@ -38,6 +38,8 @@ class PointsJob(TypedDict):
     where: dict[str, Any]
     x: str
     y: str
+    panels: str | None
+    label: str | None
 
 
 class TrainingJob(TypedDict):

@@ -125,7 +125,8 @@ class Drawing:
         if points is None:
             return None
         table = claim_file(results, self.experiment.paper, points["claims"])
-        return {"table": str(table), "where": points.get("where", {}), "x": points["x"], "y": points["y"]}
+        columns = {key: points.get(key) for key in ("x", "y", "panels", "label")}
+        return {"table": str(table), "where": points.get("where", {}), **columns}
 
     def _training(self) -> list[TrainingJob]:
         experiment = self.experiment

@@ -20,6 +20,7 @@ from shuffledp.pipeline.figures.style import SETTINGS
 from shuffledp.pipeline.manifest import Scale
 
 MARKERS_PER_CURVE = 12  # upper limit, about: on dense curves markers hide each other
+_JUMP = 0.15  # share of the axis from which a step of a curve along a variable interrupts the line
 _ROOM = 0.08  # of a strip's height, for half a marker
 _ROOM_FOR_NUMBERS = 0.4  # of the width
 _NEAR = 3.0  # median ratio up to which a curve is in the strips
@@ -67,8 +68,9 @@ def panel(ax: Axes, what: Picture, value: Any, box: layout.Box) -> None:
     _marks(ax, leading(here), what.drawn_looks, what.y_axis)
     if what.numbered:
         end_labels.number(ax, what, here, box)
-    if what.points:
-        x, y = zip(*what.points, strict=True)
+    read = [(x, y) for at, x, y in what.points if at in (None, str(value))]
+    if read:
+        x, y = zip(*read, strict=True)
         sheet.add(ax, x, y, legend.POINTS, ms=legend.POINT_SIZE, label=legend.PAPER, zorder=5)
 
 
@@ -95,7 +97,8 @@ def _aside(ax: Axes, step: float) -> Transform:
 def _line(ax: Axes, what: Picture, strand: Strand, look: Look, number: int, step: float) -> None:
     """Draw a line through computed numbers, with gaps at infeasible cells."""
     x, y = _with_gaps(what, strand)
-    sheet.add(ax, x, y, replace(look, marker=""), zorder=_above(look), label=strand.curve)
+    alone = look.width == THIN and np.count_nonzero(np.isfinite(y)) == 1  # no line, and no marker of its own
+    sheet.add(ax, x, y, replace(look, marker="." if alone else ""), zorder=_above(look), label=strand.curve)
     if strand.kind == "expected" and not what.parts:
         return  # a closed form has no points
     every = max(1, len(x) // MARKERS_PER_CURVE)
@@ -105,10 +108,11 @@ def _line(ax: Axes, what: Picture, strand: Strand, look: Look, number: int, step
 
 
 def _with_gaps(what: Picture, strand: Strand) -> tuple[Numbers, Numbers]:
-    """Return positions and numbers; grid positions without a number get nan, which interrupts the line."""
+    """Return positions and numbers, with nan at grid positions without a number and where x jumps along a curve."""
     y = np.where(np.isfinite(what.y_axis.units(strand.y)), strand.y, np.nan)
     if "along" in what.drawing:
-        return strand.x, y
+        jumps = 1 + np.flatnonzero(np.abs(np.diff(what.x_axis.units(strand.x))) > _JUMP * what.x_axis.span)
+        return np.insert(strand.x, jumps, np.nan), np.insert(y, jumps, np.nan)
     values = what.grid.get(what.drawing["x"], ())
     grid = np.array(list(values if what.places is None else what.places.values()), float)
     missing = np.setdiff1d(grid, strand.x)

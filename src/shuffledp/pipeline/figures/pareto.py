@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -139,8 +140,10 @@ def _draw(
     drawn = [offer for some in known.values() for offer in some]
     across = horizontal((), "log", [o.cost for o in drawn])
     errors = [o.error for o in drawn]
-    near = (o.error for o in levels if min(errors) / _FAR < o.error < _FAR * max(errors))
-    up = horizontal((), "log", [*errors, *near])
+    near = [o.error for o in levels if min(errors) / _FAR < o.error < _FAR * max(errors)]
+    up = horizontal(
+        (), "log", [*errors, *near, *(error / 1.4 for error in near)]
+    )  # a name may be below its line
     up_ticks = ticks(up, _MOST_TICKS)
     fronts = {trust: front(some, controls, TOLERANCE) for trust, some in known.items()}
     groups = {trust: grouped(some, _same) for trust, some in known.items()}
@@ -162,7 +165,8 @@ def _draw(
         }
         beside = levels if place is page.plan.places[0] else []
         _panel(ax, points, best, looks, controls, up)
-        taken = [*_levels(ax, beside, labels, up, box), *_steps(best, across, up, box)]
+        taken = [*_steps(best, across, up, box), *_dots(points, across, up, box)]
+        taken += _levels(ax, beside, labels, taken, up, box)
         _name(ax, points, texts, best, taken, across, up, box)
         sheet.ticked(ax, _few(across, box.width), up_ticks, below=place.last, left=place.first)
         ax.set_title(TRUST[trust])
@@ -259,9 +263,17 @@ class _Text:
 
 
 def _levels(
-    ax: Axes, levels: Sequence[Offer], labels: Mapping[str, str], up: Axis, box: layout.Box
+    ax: Axes,
+    levels: Sequence[Offer],
+    labels: Mapping[str, str],
+    others: Sequence[_Text],
+    up: Axis,
+    box: layout.Box,
 ) -> list[_Text]:
-    """Draw controls of other panels as level lines, with an arrow beyond the axis; return the places of their names."""
+    """Draw controls of other panels as level lines, with an arrow beyond the axis; return the places of their names.
+
+    A name is above the right end of its line, or left of or below the front and the points that it would meet there.
+    """
     own: dict[str, Any] = {"transform": ax.transAxes, "zorder": 2}
     found = [_Text(0.0, up.share(o.error) * box.height - 0.01, box.width, 0.02) for o in levels]
     groups = grouped(levels, lambda a, b: math.isclose(a.error, b.error, rel_tol=SAME))
@@ -270,16 +282,23 @@ def _levels(
     places = spread(wanted, [high] * len(groups), 0.0, box.height)
     for group, place in zip(groups, places, strict=True):
         share, text = up.share(group[0].error), legend.joined(_together(group), labels)
-        if 0 <= share <= 1:
+        inside = 0 <= share <= 1
+        if inside:
             sheet.add(ax, [0.0, 1.0], [share] * 2, _CONTROLS, label=group[0].method, **own)
         else:
             arrow = Look(GRAY, "^" if share > 1 else "v", "")
             sheet.add(ax, [0.98], [place / box.height], arrow, ms=4, mfc=GRAY, **own)
             text = f"{text}: {short(group[0].error)}"
-        wide = layout.text_inches(text, _NAME_POINTS) + 0.03 * box.width
-        found.append(_Text(box.width - wide, place - high / 2, wide, high))
+        wide = layout.text_inches(text, _NAME_POINTS)
+        ends = np.arange(0.97, 0.5 if inside else 0.96, -0.02) * box.width
+        middles = [place, share * box.height - high / 2 - 0.015] if inside else [place]
+        around = [_Text(end - wide, middle - high / 2, wide, high) for middle in middles for end in ends]
+        free = [p for p in around if p.left > 0 and p.bottom > 0 and not any(map(p.meets, [*others, *found]))]
+        name = next(iter(free), around[0])
+        found.append(name)
+        end, middle = (name.left + wide) / box.width, name.bottom + high / 2
         style: dict[str, Any] = {"fontsize": _NAME_POINTS, "color": DARK, "ha": "right", **own}
-        ax.text(0.97, place / box.height, text, va="center_baseline", **style)
+        ax.text(end, middle / box.height, text, va="center_baseline", **style)
     return found
 
 
@@ -295,8 +314,7 @@ def _name(
 ) -> None:
     """Write names of the front and controls, and numbers of the others, beside their points without overlaps."""
     at = {o.method: (across.share(o.cost) * box.width, up.share(o.error) * box.height) for o in some}
-    taken = [_Text(x - _DOT / 2, y - _DOT / 2, _DOT, _DOT) for x, y in at.values()]
-    taken += others
+    taken = list(others)
     for offer in sorted(some, key=lambda o: (o not in best, len(texts[o.method]) < 3)):
         text, (x, y) = texts[offer.method], at[offer.method]
         points = _NAME_POINTS if not text.isdigit() else _NUMBER_POINTS
@@ -327,6 +345,13 @@ def _name(
             va="center_baseline",
             zorder=5,
         )
+
+
+def _dots(some: Sequence[Offer], across: Axis, up: Axis, box: layout.Box) -> Iterator[_Text]:
+    """Yield the places of the points."""
+    for offer in some:
+        x, y = across.share(offer.cost) * box.width, up.share(offer.error) * box.height
+        yield _Text(x - _DOT / 2, y - _DOT / 2, _DOT, _DOT)
 
 
 def _steps(best: Sequence[Offer], across: Axis, up: Axis, box: layout.Box) -> Iterator[_Text]:

@@ -32,8 +32,9 @@ class Picture:
     ``drawing`` is the figure's entry in the paper's file. ``selection`` has the rows of the summary for this file, with
     a column ``curve``, and ``frame`` the rows of all files of the drawing, which have the same axes and the same
     ``panels``. ``labels`` are the legend texts by name in their order, and ``looks`` the looks by curve. ``grid`` has
-    the values of variables in order. ``points`` were read off the paper, ``mark`` is the note on the data in the
-    picture itself, and ``title`` the line above the panels.
+    the values of variables in order. ``points`` of the paper have a panel (None: every panel), x and y, and
+    ``points_label`` is their legend text. ``mark`` is the note on the data in the picture itself, and ``title`` the
+    line above the panels.
 
     A curve is ``name``, or ``name|part`` if ``parts`` distinguish curves of one name. In ``frame`` the column ``curve``
     also has the value that distinguishes the file.
@@ -47,7 +48,8 @@ class Picture:
     panels: Sequence[Any] = (None,)
     grid: Mapping[str, list[Any]] = field(default_factory=dict)
     parts: Mapping[str, Part] = field(default_factory=dict)
-    points: Sequence[tuple[float, float]] = ()
+    points: Sequence[tuple[str | None, float, float]] = ()
+    points_label: str = legend.READ_OFF
     mark: str = ""
     ratios: bool = False
     title: str = ""
@@ -115,14 +117,14 @@ class Picture:
     def x_axis(self) -> Axis:
         """Horizontal axis of all files."""
         return horizontal(
-            self._strands(self.frame), self.drawing.get("x_scale", "linear"), [x for x, _ in self.points]
+            self._strands(self.frame), self.drawing.get("x_scale", "linear"), [x for _, x, _ in self.points]
         )
 
     @cached_property
     def y_axis(self) -> Axis:
         """Vertical axis of all files."""
         own = [replace(s, curve=s.curve.rpartition("|")[0]) for s in self._strands(self.frame)]
-        return vertical(own, self.drawing.get("y_scale", "linear"), [y for _, y in self.points])
+        return vertical(own, self.drawing.get("y_scale", "linear"), [y for _, _, y in self.points])
 
     @cached_property
     def together(self) -> list[Together]:
@@ -150,7 +152,7 @@ def chart(what: Picture) -> Chart | None:
         looks_like(curve, _label(what, curve), look) for curve, look in what.looks.items() if curve in drawn
     ]
     if what.points:
-        curves.append(looks_like(legend.PAPER, legend.READ_OFF, legend.POINTS))
+        curves.append(looks_like(legend.PAPER, what.points_label, legend.POINTS))
     return Chart(
         x=drawing["x"],
         y=drawing["y"],

@@ -95,7 +95,7 @@ def _legend_items(what: Picture, beside: Collection[str] = ()) -> list[legend.It
     shown = {name: in_the_legend(what, name, kinds[name]) for name in map(what.drawn_of, below)}
     parts = [legend.Item(part.text, (part.look,)) for part in what.parts.values()]
     if what.points:
-        parts.append(legend.Item(legend.READ_OFF, (legend.POINTS,)))
+        parts.append(legend.Item(what.points_label, (legend.POINTS,)))
     own = [
         legend.Item(text, (shown[name],))
         for name, text in zip(shown, (_text(what, one) for one in below), strict=True)

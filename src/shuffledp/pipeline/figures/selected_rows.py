@@ -92,6 +92,7 @@ def picture(job: DrawingJob, cells: pd.DataFrame, summary: pd.DataFrame, mark: s
         job["grid"],
         parts,
         _points(job),
+        (job["points"] or {}).get("label") or legend.READ_OFF,
         mark,
         job["variant"] == BOTH,
         job["title"],
@@ -108,8 +109,12 @@ def numbers_of(job: DrawingJob, what: Picture) -> bytes:
     ordered = selection.sort_values(["method", "accounting", *variables, "kind"], kind="stable")
     shown = ordered.reindex(columns=columns)
     if what.points:
-        x = job["entry"]["x"]
-        read = [{"curve": legend.PAPER, "kind": "read", x: at, "mean": number} for at, number in what.points]
+        own = {"curve": legend.PAPER, "kind": "read"}
+        x, panels = job["entry"]["x"], job["entry"].get("panels")
+        read = [
+            {**own, x: at, "mean": number} | ({} if panel is None else {panels: panel})
+            for panel, at, number in what.points
+        ]
         shown = pd.concat([shown.astype(object), pd.DataFrame(read, dtype=object)], ignore_index=True)
     shown = shown.rename(columns={"mean": job["entry"]["y"]})
     return as_csv(shown)
@@ -211,17 +216,22 @@ def _panels(job: DrawingJob, every: pd.DataFrame) -> list[Any]:
     return [value for value in order if value in present] or order
 
 
-def _points(job: DrawingJob) -> list[tuple[float, float]]:
+def _points(job: DrawingJob) -> list[tuple[str | None, float, float]]:
+    """Return the panel, x and y of points of the paper; without a column of panels they are in every panel."""
     points = job["points"]
     if points is None:
         return []
     table = Path(points["table"])
     rows = table_of_texts(table)
-    for column in (points["x"], points["y"], *points["where"]):
+    panels = [points["panels"]] if points["panels"] else []
+    for column in (points["x"], points["y"], *panels, *points["where"]):
         if column not in rows:
             raise ValueError(f"{table} has no column {column!r}. Known: {', '.join(rows.columns)}.")
     for column, value in points["where"].items():
         rows = rows[rows[column] == str(value)]
+    if panels:
+        rows = rows[rows[panels[0]].isin([str(value) for value in orders(job)[job["entry"]["panels"]]])]
     if rows.empty:
         raise ValueError(f"{table} has no row with {points['where']}.")
-    return list(zip(rows[points["x"]].astype(float), rows[points["y"]].astype(float), strict=True))
+    x, y = rows[points["x"]].astype(float), rows[points["y"]].astype(float)
+    return list(zip(rows[panels[0]] if panels else [None] * len(rows), x, y, strict=True))

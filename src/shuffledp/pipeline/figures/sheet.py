@@ -163,7 +163,7 @@ class Sheet:
             points = TITLE_POINTS
             while _BOLD * layout.text_inches(title, points) > plan.width - 0.1 and points > LEAST_POINTS:
                 points -= 0.5
-            write(0.05 / plan.width, 1 - top / plan.height, title, va="top", fontsize=points, weight=600)
+            write(0.05 / plan.width, 1 - top / plan.height, title, va="top", fontsize=points, weight="bold")
             top += 0.155
         if self.mark:
             own: dict[str, Any] = {"ha": "right", "va": "top", "fontsize": 7, "color": WARNING}
