@@ -15,20 +15,10 @@ from shuffledp.accounting.summation.noise_atoms import atom_messages
 from shuffledp.populations import Binomial, Fixed
 from shuffledp.protocols import available, get
 from shuffledp.protocols._noise_shares import AtomNoise, CoarseCentralNoise, JumpShare, NegativeBinomialShare
-from shuffledp.tasks import TASK_KINDS, Budget, Frequency, Sets, Summation, Vectors
+from shuffledp.tasks import TASK_KINDS, Budget, Frequency, Summation
+from small_tasks import RANDOM, TASKS
 
 N = 3_000
-#: Tasks or populations of protocols that do not solve the first task of their kind.
-TASKS = {
-    "frequency": Frequency(20),
-    "summation": Summation(3),
-    "sets": Sets(20, 3),
-    "vectors": Vectors(5, clip=1.0, norm="l1"),
-    **dict.fromkeys(("multi_exact", "multi_expected", "multi_union"), Frequency(2)),
-    "real_sum": Summation(3, real=True),
-    "sparse_sum": Summation(3, coordinates=4),
-}
-RANDOM = ("random_checkin", "multi_exact", "multi_expected", "multi_union")
 OPTIONS = {"real_sum": {"levels": 2}, "sparse_sum": {}}
 BUILT_INS = [(kind, name) for kind in TASK_KINDS for name in available(kind)]
 

@@ -15,23 +15,11 @@ from shuffledp.tasks import (
     Frequency,
     Participants,
     Public,
-    Sets,
-    Summation,
     Users,
-    Vectors,
 )
+from small_tasks import RANDOM, TASKS
 
 N, K, FAKES = 100_000, 100, 1000
-TASKS = {
-    "frequency": Frequency(20),
-    "summation": Summation(3),
-    "sets": Sets(20, 3),
-    "vectors": Vectors(5, clip=1.0, norm="l1"),
-    **dict.fromkeys(("multi_exact", "multi_expected", "multi_union"), Frequency(2)),
-    "real_sum": Summation(3, real=True),
-    "sparse_sum": Summation(3, coordinates=4),
-}
-RANDOM = ("random_checkin", "multi_exact", "multi_expected", "multi_union")
 BUILT_INS = [(kind, name) for kind in TASK_KINDS for name in available(kind)]
 INFINITE = {"multi_exact", "multi_expected", "multi_union", "skellam", "split_and_mix"}
 UNKNOWN = {

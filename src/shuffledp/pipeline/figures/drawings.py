@@ -125,8 +125,14 @@ class Drawing:
         if points is None:
             return None
         table = claim_file(results, self.experiment.paper, points["claims"])
-        columns = {key: points.get(key) for key in ("x", "y", "panels", "label")}
-        return {"table": str(table), "where": points.get("where", {}), **columns}
+        return {
+            "table": str(table),
+            "where": points.get("where", {}),
+            "x": points["x"],
+            "y": points["y"],
+            "panels": points.get("panels"),
+            "label": points.get("label"),
+        }
 
     def _training(self) -> list[TrainingJob]:
         experiment = self.experiment

@@ -92,7 +92,7 @@ def picture(job: DrawingJob, cells: pd.DataFrame, summary: pd.DataFrame, mark: s
         job["grid"],
         parts,
         _points(job),
-        (job["points"] or {}).get("label") or legend.READ_OFF,
+        job["points"]["label"] or legend.READ_OFF if job["points"] else legend.READ_OFF,
         mark,
         job["variant"] == BOTH,
         job["title"],
