@@ -328,6 +328,12 @@ golden-pictures: .venv/.installed-run  ## Compare pictures and pages of two runs
 audit-seeds: .venv/.installed-run  ## Audit every protocol with 100 seeds (results/audit/seeds/); may be interrupted
 	@$(SINGLE) $(BIN)/python tools/audit_seeds.py --page
 
+.PHONY: training-seeds
+training-seeds: .venv/.installed-run .venv/.installed-learning  ## Train both curves with two more seeds (results/seeds/), and compare accuracies; may be interrupted
+	@for seed in 2 3; do $(SNAKEMAKE) --config learning=require seed=$$seed results=results/seeds/$$seed -- \
+		$(foreach run,sgd checkin,results/seeds/$$seed/training/shuffle_gaussian/$(run).sha256) || exit 1; done
+	@$(BIN)/python tools/training_seeds.py --page
+
 .PHONY: outside-auditors
 outside-auditors: .venv/.installed-auditors  ## Run two outside auditors on the messages of few users, for docs/maintainers.md
 	@$(SINGLE) $(BIN)/python tools/outside_auditors.py --page

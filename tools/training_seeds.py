@@ -1,0 +1,53 @@
+"""Compare the accuracies of training runs with different seeds: ``make training-seeds``.
+
+With --page the table is written into docs/shuffle_gaussian.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from statistics import mean, stdev
+
+from shuffledp.pipeline.doc_blocks import write_block
+from shuffledp.pipeline.experiments.trained import TrainingFiles, read
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs/shuffle_gaussian.md"
+RUNS = {"sgd": "Figure 1a", "checkin": "Figure 1b"}
+#: Shares of all rounds.
+SHARES = (0.1, 0.25, 0.5, 1.0)
+
+
+def table(results: Path) -> str:
+    """Return a table with the accuracy of every seed at some rounds."""
+    folders = [results, *sorted((results / "seeds").iterdir())]
+    lines = [
+        "| curve | round | accuracy by seed | mean | standard deviation |",
+        "|---|---:|---|---:|---:|",
+    ]
+    for run, figure in RUNS.items():
+        curves = [read(TrainingFiles.of(folder, "shuffle_gaussian", run)).accuracy for folder in folders]
+        last = max(curves[0])
+        for share in SHARES:
+            at = min(curves[0], key=lambda round_: abs(round_ - share * last))
+            found = [100 * curve[at] for curve in curves]
+            by_seed = ", ".join(f"{accuracy:.2f} %" for accuracy in found)
+            lines.append(f"| {figure} | {at:,} | {by_seed} | {mean(found):.2f} % | {stdev(found):.2f} % |")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Print the table, or write it into the page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--results", type=Path, default=ROOT / "results")
+    parser.add_argument("--page", action="store_true", help="write docs/shuffle_gaussian.md")
+    given = parser.parse_args()
+    found = table(given.results)
+    if given.page:
+        write_block(PAGE, "training seeds", found)
+    print(found)
+
+
+if __name__ == "__main__":
+    main()
