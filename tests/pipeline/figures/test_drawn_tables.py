@@ -114,3 +114,12 @@ def test_texts_of_claims_are_in_all_three_forms():
 def test_a_finished_table_states_its_delta():
     assert stated(pd.DataFrame({"delta": ["1e-06", "1e-09", "1e-06"]})) == {"delta": "1e-06, 1e-09"}
     assert stated(pd.DataFrame({"eps": ["1"]})) == {}
+
+
+def test_a_column_of_long_texts_has_room_for_its_longest_word_and_an_empty_column_is_omitted():
+    row = ["randomized response, blanket", "shuffler permutes the reports", *["123.4"] * 12, ""]
+    tex = latex(["method", "trust", *[f"n{i}" for i in range(12)], "why not"], [row, row])
+    (kinds,) = re.findall(r"colspec=\{(.*?)\}", tex)
+    method, trust = (float(share) for share in re.findall(r"X\[([0-9.]+),l\]", kinds))
+    assert method >= len("randomized") and trust >= len("shuffler")
+    assert kinds.count("r") == 12 and "why not" not in tex

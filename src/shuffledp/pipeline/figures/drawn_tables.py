@@ -19,8 +19,8 @@ from shuffledp.pipeline.figures.plotter import long_form
 _SHORT, _UPRIGHT = 14, 84
 #: Letters of a heading of numbers up to which it does not break.
 _SHORTEST = 10
-#: Sizes of letters by the most letters of a row.
-_SIZES = ((118, r"\footnotesize"), (150, r"\scriptsize"), (math.inf, r"\tiny"))
+#: Sizes of letters, and the letters of a row that fit.
+_SIZES = ((118, r"\footnotesize"), (150, r"\scriptsize"), (185, r"\tiny"))
 #: Letters that fit into the space between two columns.
 _GAP = 1.5
 _WORDS = {"eps": r"$\varepsilon$", "delta": r"$\delta$", "-": "--"}
@@ -86,18 +86,20 @@ def _texts(headers: Sequence[str], body: Sequence[Sequence[str]], *about: str) -
 
 
 def latex(headers: Sequence[str], body: Sequence[Sequence[str]], title: str = "", label: str = "") -> str:
-    """Return a table for LaTeX with caption and label, in which long texts and pages break."""
+    """Return a table for LaTeX with caption and label. Long texts and pages break; empty columns are omitted."""
     columns = [[str(entry) for entry in column] for column in zip(headers, *body, strict=True)]
+    columns = [column for column in columns if any(column[1:])] or columns
+    headers, *body = zip(*columns, strict=True)
     headings = [_lines(column) for column in columns]
     plain = sum(
         min(max(map(len, (*h, *c[1:]))), _SHORT) + _GAP for h, c in zip(headings, columns, strict=True)
     )
-    kinds = "".join(map(_kind, columns))
+    most, size = next((one for one in _SIZES if plain <= one[0]), _SIZES[-1])
+    kinds = _kinds(columns, headings, min(most, _UPRIGHT) if plain <= _UPRIGHT else most)
     cells = [r" \\ ".join(map(_heading_in_tex, heading)) for heading in headings]
     first = " & ".join(f"{{{cell}}}" if r" \\ " in cell else cell for cell in cells)
     lines = [first, *(" & ".join(map(_in_tex, row)) for row in body)]
     about = rf"caption={{{_in_tex(title)}}}, label={{tab:{label}}}"
-    size = next(size for most, size in _SIZES if plain <= most)
     look = rf"colspec={{{kinds}}}, width=\linewidth, rowhead=1, rows={{font={size}}}, colsep=3pt"
     table = [
         rf"\begin{{longtblr}}[{about}]{{{look}}}",
@@ -128,13 +130,22 @@ def _lines(column: Sequence[str]) -> list[str]:
     return textwrap.wrap(column[0], widest, break_long_words=False, break_on_hyphens=False) or [""]
 
 
-def _kind(column: Sequence[str]) -> str:
-    """Return the column specification: numbers to the right, long texts in lines whose width follows their length."""
-    if _numeric(column):
-        return "r"
-    if max(map(len, column)) <= _SHORT:
-        return "l"
-    return f"X[{math.sqrt(sum(map(len, column)) / len(column)):.1f},l]"
+def _kinds(columns: Sequence[Sequence[str]], headings: Sequence[Sequence[str]], most: float) -> str:
+    """Return the specification of columns: numbers to the right, and long texts in lines.
+
+    A column of long texts has room for its longest word. The rest of the `most` letters of a row is divided among these
+    columns by the roots of their mean lengths.
+    """
+    long = [not _numeric(column) and max(map(len, column)) > _SHORT for column in columns]
+    words = [max(len(word) for text in column for word in text.split() or [""]) for column in columns]
+    short = [max(map(len, (*h, *c[1:]))) for c, h in zip(columns, headings, strict=True)]
+    used = sum(w if one else s for w, s, one in zip(words, short, long, strict=True)) + _GAP * len(columns)
+    roots = [math.sqrt(sum(map(len, column)) / len(column)) for column in columns]
+    rest = max(most - used, 0.0) / max(sum(root for root, one in zip(roots, long, strict=True) if one), 1.0)
+    return "".join(
+        f"X[{word + rest * root:.1f},l]" if one else "r" if _numeric(column) else "l"
+        for column, word, root, one in zip(columns, words, roots, long, strict=True)
+    )
 
 
 def _number(text: str) -> float | None:
