@@ -17,6 +17,8 @@ from shuffledp.pipeline.figures.plotter import long_form
 #: Letters of the longest text up to which a column does not break lines, and letters of a row up to which a page is
 #: upright.
 _SHORT, _UPRIGHT = 14, 84
+#: Letters of a word that does not break; longer words are code and formulas.
+_WORD = 12
 #: Letters of a heading of numbers up to which it does not break.
 _SHORTEST = 10
 #: Sizes of letters, and the letters of a row that fit.
@@ -133,11 +135,11 @@ def _lines(column: Sequence[str]) -> list[str]:
 def _kinds(columns: Sequence[Sequence[str]], headings: Sequence[Sequence[str]], most: float) -> str:
     """Return the specification of columns: numbers to the right, and long texts in lines.
 
-    A column of long texts has room for its longest word. The rest of the `most` letters of a row is divided among these
-    columns by the roots of their mean lengths.
+    A column of long texts has room for its longest word of up to `_WORD` letters. The rest of the `most` letters of a
+    row is divided among these columns by the roots of their mean lengths.
     """
     long = [not _numeric(column) and max(map(len, column)) > _SHORT for column in columns]
-    words = [max(len(word) for text in column for word in text.split() or [""]) for column in columns]
+    words = [max(min(len(w), _WORD) for text in column for w in text.split() or [""]) for column in columns]
     short = [max(map(len, (*h, *c[1:]))) for c, h in zip(columns, headings, strict=True)]
     used = sum(w if one else s for w, s, one in zip(words, short, long, strict=True)) + _GAP * len(columns)
     roots = [math.sqrt(sum(map(len, column)) / len(column)) for column in columns]
