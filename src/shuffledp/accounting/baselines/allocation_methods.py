@@ -257,7 +257,9 @@ def _losses(profile: AllocationProfile, negligible: float) -> Any:
 
 
 def _thinned(width: float, points: int, steps: int, step: Step, negligible: float) -> NDArray[np.float64]:
-    """Return delta at multiples of `width`; negligible deltas are upper bounds by long chords in e^eps."""
+    """Return delta at the multiples of `width`. Negligible deltas are upper bounds: chords in e^eps between distant
+    points.
+    """
     eps = np.asarray(width * np.arange(points), np.float64)
     near = math.ceil(allocation_end(steps, step[1], _SMALL * negligible) / width)
     places = np.unique(np.append(np.arange(min(near, points)), np.arange(near, points + _APART - 1, _APART)))
@@ -329,7 +331,9 @@ def _epsilon(method: str, step: Step, steps: int, delta: float, way: str) -> flo
 
 
 def _least_eps(delta_of: Callable[[float], float], delta: float, most: float, *, pure: bool) -> float:
-    """Return the least eps that meets delta. Some bounds on delta exceed their target again for larger eps."""
+    """Return the least eps at which a bound on delta meets its target. Some bounds exceed the target again at larger
+    eps.
+    """
 
     def excess(minus_log_eps: float) -> float:
         return log_ratio(delta_of(math.exp(-minus_log_eps)), delta)

@@ -72,7 +72,8 @@ def central_gaussian_epsilon(
     delta : float
         In (0, 1).
     method : {"rdp", "rdp_to_63", "pld"}
-        Renyi orders up to 512; up to 63, as at the time of the paper; or privacy loss distributions.
+        ``rdp``: Renyi orders up to 512. ``rdp_to_63``: Renyi orders up to 63, the limit of TensorFlow Privacy when the
+        paper was written. ``pld``: privacy loss distributions.
 
     Returns
     -------

@@ -93,7 +93,7 @@ class CounterNoise:
     eps_geometric : float
         eps_1, nats, > 0: Z1 and Z2 have the ratio ``q = e^-eps_1``.
     shape : float
-        r >= 0 of Z3, any real number; 0 for no Z3, with any `decay`.
+        Shape r of Z3, >= 0, not necessarily an integer. For r = 0 there is no Z3, and `decay` has no effect.
     decay : float
         ``-ln p`` of Z3, > 0.
     """

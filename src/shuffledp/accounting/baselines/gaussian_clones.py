@@ -356,7 +356,9 @@ def _largest_allowed(
     rounds: int,
     target_delta: float,
 ) -> float:
-    """Return ``(rounds - 2 i) eps`` at the largest local delta for which i is allowed, near a point of the grid."""
+    """Return ``(rounds - 2 i) eps`` at the largest local delta that allows the index i, searched
+    next to a grid point.
+    """
 
     def excess(log_delta: float) -> float:
         one = round_of(math.exp(log_delta))
@@ -395,7 +397,7 @@ def _log_room(delta: float, rounds: int, target_delta: float) -> float:
 
 
 def _composition_index(eps: float, delta: float, rounds: int, target_delta: float) -> int | None:
-    """Return the largest i for which optimal composition keeps delta within its target; None if even 0 does not."""
+    """Return the largest i for which optimal composition meets the target delta, or None if i = 0 does not meet it."""
     log_room = _log_room(delta, rounds, target_delta)
     if log_room == -math.inf:
         return None

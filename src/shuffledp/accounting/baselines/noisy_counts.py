@@ -70,7 +70,7 @@ def _check_reach(reach: int) -> None:
 
 
 def shifted_count(noise: Window, shift: int) -> MovingCount:
-    """Return the laws of noise, and of noise plus `shift`."""
+    """Return the laws of the noise, and of the noise plus `shift`, on common values."""
     nothing = np.zeros(shift)
     return MovingCount(
         np.concatenate((nothing, noise.pmf)), np.concatenate((noise.pmf, nothing)), noise.omitted

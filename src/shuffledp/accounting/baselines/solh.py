@@ -55,7 +55,7 @@ _FINEST = 0.01
 
 @dataclass(frozen=True)
 class HashedReport:
-    """Number of cells d' and local budget (nats) of a local-hashing report, exact (Wang et al. 2020)."""
+    """Parameters of a local-hashing report: exact number of cells d' and local budget in nats (Wang et al. 2020)."""
 
     cells: FromOne
     eps_local: Eps
@@ -138,7 +138,9 @@ def _exact_report(n: int, domain_size: int, eps: float, delta: float, cells: int
 
 
 def _best_cells(n: int, domain_size: int, eps: float, delta: float) -> int:
-    """Return d' of nearly least error, by downhill steps of decreasing size from the printed d'."""
+    """Return a number of cells d' with nearly the least error, by downhill steps of decreasing size from the printed
+    d'.
+    """
     errors: dict[int, float] = {}
     budget = math.log1p(math.exp(eps) + (n - 1) * eps * eps / (20 * math.log(2 / delta)))
 
@@ -168,7 +170,9 @@ def _best_cells(n: int, domain_size: int, eps: float, delta: float) -> int:
 def _exact_budget(
     n: int, cells: int, eps: float, delta: float, blocks: int, xtol: float, guess: float | None = None
 ) -> float:
-    """Return the largest eps_local with delta at most `delta`, rounded down; eps itself always meets the budget."""
+    """Return the largest eps_local with delta at most `delta`, rounded down. An eps_local equal to eps always meets the
+    budget.
+    """
     tail = negligible(delta)
 
     def excess(log_budget: float) -> float:

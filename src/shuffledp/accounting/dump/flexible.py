@@ -110,7 +110,7 @@ def flexible_dummies(
     n, domain_size : int
         Number of users >= 1, and number of values k >= 2.
     eps, delta : float
-        Nats, > 0, and in (0, 1).
+        Budget: eps in nats, > 0; delta in (0, 1).
     rate : float
         Probability that a user sends dummies, in (0, 1].
     accounting : {"printed", "corrected", "exact"}
@@ -239,7 +239,7 @@ def _exact_dummies(n: int, domain_size: int, eps: float, delta: float, rate: flo
 
 
 def _first(holds: Callable[[int], bool], guess: int, most: int, parts: int) -> int:
-    """Return the smallest integer in [1, most] from which on a condition holds; it fails at 0.
+    """Return the smallest integer in [1, most] that meets a condition. All larger integers meet it too, and 0 does not.
 
     The first step away from the guess is the guess divided by `parts`.
     """

@@ -147,7 +147,7 @@ def _thresholds(
 def _divergences(
     m: NDArray[np.int64], c: NDArray[np.int64], eps: float, eps_local: float
 ) -> NDArray[np.float64]:
-    """Return the bracket of the formula for r consecutive m and w values c, (r, w)."""
+    """Return the bracket of the formula, (r, w), for r consecutive integers m and w integers c."""
     eps_ = min(eps, 709.0)
     kappa, shift, path = _thresholds(m, c, eps_, eps_local)
     # Rounding may put j on the wrong side of an integer; that is where the outcome at stake adds nothing. Only b = 0,
@@ -364,8 +364,9 @@ def _average(
 def _log_factors(
     m: NDArray[np.int64], c: NDArray[np.int64], rate: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Return f by m, g by c and h by all m - c, increasing, with ``Pr[Bin(m, rate) = c] = e^(f + g + h)``. They are
-    small near the mode for the last m, where most of the mass is, so that their sum keeps its digits.
+    """Return f for every m, g for every c and h for every m - c in increasing order, with ``Pr[Bin(m, rate) = c] = e^(f
+    + g + h)``. Most of the mass is near the mode for the last m. There all three are small, so that their sum keeps its
+    digits.
     """
     last = int(m[-1])
     mode = min(max(math.floor(last * rate), int(c[0])), int(c[-1]))

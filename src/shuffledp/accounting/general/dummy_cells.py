@@ -361,7 +361,9 @@ class _Law:
 
 
 def _on_grid(part: _Part, theta: float, step: float, size: int) -> Floats:
-    """Return tilted masses at multiples of the step, modulo the size, with the same totals of both laws."""
+    """Return the tilted masses of a part at multiples of the step, modulo the size. The split of losses between grid
+    points keeps the totals of both laws.
+    """
     places = np.floor(part.losses / step)
     raised = np.expm1(places * step - part.losses) / math.expm1(-step)
     low = np.exp(part.logs + theta * step * places - _log_moment(part, theta))

@@ -143,7 +143,9 @@ def loss_distribution(step: float, deltas: NDArray[np.float64]) -> Any:
 def profile_grid(
     profile: PrivacyProfile, negligible: float = 1e-15, points: int = _POINTS
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return a grid of eps up to a delta of at most `negligible`, finer near 0, and convex deltas, (points + 1,)."""
+    """Return a grid of eps that is finer near 0, and its deltas, convex in e^eps, (points + 1,) each. The profile is at
+    most `negligible` at the end of the grid.
+    """
     eps = profile_end(profile, negligible) * np.linspace(0.0, 1.0, points + 1) ** 1.5
     return eps, _profile_at(profile, eps)
 
@@ -331,7 +333,9 @@ def gaussian_fit(profile: PrivacyProfile, *, negligible: OpenUnit = 1e-15) -> Ga
 def _above_chords(
     mu: float, eps: NDArray[np.float64], delta: NDArray[np.float64], keep: NDArray[np.bool_]
 ) -> bool:
-    """Return whether delta of mu-Gaussian privacy, convex in e^eps, is above every chord, by its tangents."""
+    """Return whether the delta of mu-Gaussian differential privacy is above every chord. As this delta is convex in
+    e^eps, its tangents are compared with the chords.
+    """
     a, b = eps[:-1][keep], eps[1:][keep]
     c = 0.5 * (a + b)
     slope = -ndtr(-mu / 2 - c / mu)

@@ -169,7 +169,7 @@ def _is_path(k: NDArray[np.float64], c: NDArray[np.float64]) -> bool:
 
 
 def _along_path(k: NDArray[np.float64], c: NDArray[np.float64]) -> _Tails:
-    """Return the result of :func:`_separately` as a sum of its changes from c to c + 1."""
+    """Return the result of :func:`_separately`, with tails as sums of their changes from c to c + 1."""
     at = k[1:]
     up = np.diff(k)
     step = up[1:]

@@ -133,7 +133,7 @@ def block_length(others: int, rate: float, blocks: float = BLOCKS) -> int:
 
 
 def _checked_both(match_rate: float, both_rate: float | None) -> float | None:
-    """Return the checked s, or None if the matches are independent: the sum is then faster."""
+    """Return the checked s, or None if the matches are independent. For independent matches, a faster sum is used."""
     if both_rate is None:
         return None
     least = max(0.0, 2 * match_rate - 1)
@@ -196,7 +196,7 @@ def _kappa(eps: float, eps_local: float) -> float:
 
 
 def _lone(match_rate: float, share: float, eps: float, eps_local: float) -> float:
-    """Return delta of a single report; a message that matches x does not match x' with probability `share`."""
+    """Return delta of a single report. `share` is the probability that a message that matches x does not match x'."""
     if eps >= eps_local:
         return 0.0
     certain = _certain_rate(match_rate, eps_local)
@@ -212,7 +212,7 @@ def _overlapping(
     eps_local: float,
     tail: float,
 ) -> tuple[float, float]:
-    """Return the mean of the bracket of the general formula over M, (R,), and the largest omitted mass."""
+    """Return the mean of the general formula's bracket over the R numbers M, and the largest omitted mass."""
     one_rate = min(2 * (match_rate - both_rate) / (1 - both_rate), 1.0)
     total, most = 0.0, 0.0
     for weight, number in zip(weights.tolist(), numbers.tolist(), strict=True):
@@ -234,7 +234,9 @@ def _overlapping(
 def _bracket(
     c: NDArray[np.int64], t: NDArray[np.int64], number: int, eps: float, eps_local: float
 ) -> NDArray[np.float64]:
-    """Return the bracket of the general formula, (c, t), for c messages that match both values and t that match one."""
+    """Return the bracket of the general formula, (c, t). Of the messages, c match both values and t
+    match exactly one.
+    """
     eps = min(eps, _MOST_EPS)
     shift = math.expm1(eps) * c + _kappa(eps, eps_local) * number
     # Rounding may put j on the wrong side of an integer; that is where the outcome at stake adds nothing. Only j = t is

@@ -184,7 +184,9 @@ def allocation_deltas_within(
 
 
 def shares_ratios(steps: int, step: Step, target: float) -> bool:
-    """Return whether one law of L is sufficient for all eps: several Gaussian steps, none dominating the sum."""
+    """Return whether one law of L is sufficient for all eps. This holds for many Gaussian steps of which none dominates
+    the sum.
+    """
     kind, sigma = step
     many = kind == "gaussian" and sigma >= _SMOOTH_SIGMA and steps >= _SMOOTH_STEPS
     return many and not _ratios(sigma, steps, 0.0, "remove", target).exact_excess
@@ -339,7 +341,9 @@ def _singly(step: Step, steps: int, eps: float, way: str, target: float) -> floa
 def _found_together(
     sigma: float, steps: int, eps: NDArray[np.float64], way: str, target: float
 ) -> NDArray[np.float64]:
-    """Return upper bounds for the first eps and the next eps that its contour resolves, with cells of the last eps."""
+    """Return upper bounds for the first eps and for all next eps that the same contour resolves. All use the cells of
+    the last eps.
+    """
     cells = _ratios(sigma, steps, float(eps[-1]), way, target)
     start, apart = float(eps[0]), eps - eps[0]
     if way == "remove":
@@ -438,7 +442,7 @@ def _gaussian(sigma: float, way: str, side: Side, cut: float, enough: float) -> 
 
 
 def gaussian_cells(sigma: float, way: str, edges: NDArray[np.float64], *, exact_excess: bool) -> Cells:
-    """Return outputs of a Gaussian step in units of the sensitivity: Q has mean 0, P mean 1.
+    """Return the outputs of a Gaussian step in cells, in units of the sensitivity: Q has mean 0, P mean 1.
 
     Parameters
     ----------
@@ -452,7 +456,8 @@ def gaussian_cells(sigma: float, way: str, edges: NDArray[np.float64], *, exact_
 
     Notes
     -----
-    Feldman and Shenfeld (arXiv 2502.08202). Its law is an upper or a lower bound, by side.
+    Feldman and Shenfeld (arXiv 2502.08202). The law of the cells gives an upper or a lower bound on delta, depending on
+    the side.
     """
     low, high = np.append(-math.inf, edges), np.append(edges, math.inf)
     present, absent = (normal_mass((low - mean) / sigma, (high - mean) / sigma) for mean in (1.0, 0.0))

@@ -144,8 +144,8 @@ def mixed_delta(
 
 def _halfway(others: NDArray[np.int64], mass: NDArray[np.float64]) -> int:
     """Return the place to cut a piece of two or more numbers: the first number of its upper part. The cut is midway
-    between the middles of the piece's range and mass. If the piece spans several powers of 2, it is in the middle of
-    the exponents, as delta is slow to compute for many users.
+    between the middles of the piece's range and mass. If the piece spans several powers of 2, the cut is in the middle
+    of the exponents, as delta is slow to compute for many users.
     """
     first, last = int(others[0]) + 1, int(others[-1]) + 1
     if last > 4 * first:

@@ -78,8 +78,8 @@ def dummy_grid(population: Population) -> NDArray[np.int64]:
     -------
     (g,) ndarray
         ``0, h, 2h, ..`` up to n', with ``h = floor(sqrt(n'))``, or ``h = ceil(n' / 10^4)`` above 1e8 users. n' is the
-        number of potential users: trials + 1, others + 1, or for other populations twice the mean, an assumption, as
-        the paper does not define it.
+        number of potential users: trials + 1, or others + 1. For other populations the paper does not define n'; twice
+        the mean is an assumption.
     """
     most = math.floor(2 * population.mean)
     if isinstance(population, Fixed):
@@ -172,7 +172,9 @@ class _Search:
         return DummyPlan(dummies, eps_local, report_variance(eps_local, self.objective) * factor)
 
     def affords(self, dummies: int, eps_local: float) -> bool:
-        """Return whether the largest budget A(k) is at least `eps_local`, by one evaluation; A(k) needs about six."""
+        """Return whether the largest budget A(k) is at least `eps_local`. One evaluation is enough, while A(k) itself
+        needs about six.
+        """
         if eps_local <= self.eps_central:
             return True
         reports = self.reports(dummies)
@@ -221,7 +223,8 @@ class _KnownBudgets:
 
 @remember(_REMEMBERED)
 def _optimum(search: _Search, ks: tuple[int, ...]) -> DummyPlan:
-    """Return the best of all candidates, the smallest of equals; `ks` increases from 0.
+    """Return the plan with the smallest error over the candidates `ks`, which increase from 0. Of several best k, the
+    smallest is chosen.
 
     The error is ``variance(A(k)) * factor(k)``. Among k >= 1 neither A nor the factor falls. On an interval of
     candidates, the error is therefore at least the error with A of the last and the factor of the first candidate. If

@@ -54,7 +54,7 @@ def reporting_rate(
     n, blankets, domain_size, blanket_law
         As in :func:`~shuffledp.accounting.segmented.items.segmented_delta`, which raises the same errors.
     eps, delta : float
-        Budget of the item, not of the user: nats, > 0, and in (0, 1).
+        Budget of the item, not of the user: eps in nats, > 0; delta in (0, 1).
 
     Returns
     -------
@@ -117,7 +117,7 @@ def blankets_for_full_reporting(
     set_size : int
         Items per user s, >= 1.
     eps, delta : float
-        Budget of a user, which group composition divides among the items: nats, > 0, and in (0, 1).
+        Budget of a user, which group composition divides among the items: eps in nats, > 0; delta in (0, 1).
     blanket_law : {"binomial", "poisson"}
         Both are guarantees here, where the reporting probability is 1.
     composition : {"printed", "tight"}

@@ -218,7 +218,7 @@ def item_delta(
     Parameters
     ----------
     eps, delta : float
-        Budget of a user: nats, > 0, and in (0, 1).
+        Budget of a user: eps in nats, > 0; delta in (0, 1).
     set_size : int
         Items per user s, >= 1.
     composition : {"printed", "tight"}

@@ -240,7 +240,9 @@ def _rate_table(search: _Search, blankets: float | None) -> _RateTable:
 
 
 def _objectives(sizes: NDArray[np.float64], table: _RateTable, search: _Search) -> NDArray[np.float64]:
-    """Return the objectives of the search, (M, P), for sizes (M, K); infinite beyond the range of nonempty levels."""
+    """Return the objectives of the search, (M, P), for sizes (M, K). They are infinite outside of the range of m_k of
+    the nonempty levels.
+    """
     n, m = sizes[0].sum(), table.blankets
     reports = sizes @ table.rates.T
     if search.spread is None:
@@ -372,7 +374,9 @@ def _best_plan(search: _Search, interval: tuple[float, float] | None) -> Segment
 
 
 def _estimates(search: _Search, points: list[float], kinks: list[float]) -> Callable[[float], float]:
-    """Return an estimate of the objective, from splines through the rates at the kinks and a few other points."""
+    """Return a function that estimates the objective, from splines through the rates at the kinks and a few other
+    points.
+    """
     knots: list[float] = []
     for m in [*kinks, *points[:: max(1, len(points) // _KNOTS)]]:
         if all(abs(math.log(m / knot)) > _APART for knot in knots):
@@ -423,7 +427,9 @@ def _golden(first_is_less: Callable[[float, float], bool], left: float, right: f
 
 
 def _end(exceeds: Callable[[float, float], bool], points: list[float], most: float) -> float:
-    """Return the end of the interval from the first point on in which a function is at most `most`, by bisection."""
+    """Return the end of the interval in which a function is at most `most`, by bisection. The interval begins at the
+    first point.
+    """
     inside = points[0]
     for point in points[1:]:
         if exceeds(point, most):

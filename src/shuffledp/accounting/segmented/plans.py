@@ -170,7 +170,7 @@ def level_rate(
     blankets : float
         Expected number of blanket messages per user m, >= 0.
     eps, delta : float
-        Budget of the user; nats, > 0, and in (0, 1).
+        Budget of the user: eps in nats, > 0; delta in (0, 1).
     accounting : {"printed", "corrected", "exact"}
         See the module's description.
 

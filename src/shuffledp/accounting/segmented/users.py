@@ -134,7 +134,7 @@ def user_level_reporting_rate(
     n, blankets, domain_size, set_size
         As in :func:`user_level_delta`.
     eps, delta : float
-        Nats, > 0, and in (0, 1).
+        Budget: eps in nats, > 0; delta in (0, 1).
 
     Returns
     -------
@@ -160,7 +160,7 @@ def user_level_blankets(n: FromOne, domain_size: FromTwo, set_size: FromOne, eps
     n, domain_size, set_size
         As in :func:`user_level_delta`.
     eps, delta : float
-        Nats, > 0, and in (0, 1).
+        Budget: eps in nats, > 0; delta in (0, 1).
 
     Returns
     -------
@@ -214,7 +214,7 @@ def _exchanged(domain_size: int, set_size: int) -> int:
 
 @dataclass(frozen=True, eq=False)
 class _Losses:
-    """Losses and probabilities of one item that the victim holds, and of one that replaces it.
+    """Losses and probabilities of one item that the victim holds, and of one item that replaces it.
 
     `lost` bounds the omitted mass: infinite losses, losses that count as infinite, and the ends of the windows.
     `omitted` bounds the mass of the ends alone.
@@ -228,12 +228,12 @@ class _Losses:
     omitted: float
 
     def largest(self, pairs: int) -> float:
-        """Largest total loss that counts as finite."""
+        """Return the largest total loss that counts as finite."""
         return pairs * float(np.max(self.held) + np.max(self.exchanged))
 
     @cached_property
     def _laws(self) -> tuple[tuple[NDArray[np.float64], NDArray[np.float64]], ...]:
-        """Losses and log probabilities of the two items, for all tilts."""
+        """Losses and log probabilities of the two items, computed once for all tilts."""
         return (self.held, np.log(self.held_pmf)), (self.exchanged, np.log(self.exchanged_pmf))
 
     def cumulants(self, theta: float) -> tuple[float, float, float]:

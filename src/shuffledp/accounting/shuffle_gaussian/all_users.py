@@ -193,8 +193,8 @@ def log_central_moments(sizes: NDArray[np.int64], sigma: float, last: int) -> ND
 
 
 def _log_moments(sizes: NDArray[np.int64], sigma: float, last: int, *, central: bool) -> NDArray[np.float64]:
-    """Return logs of moments from cumulants: ``M_l = sum_j C(l-1, j-1) kappa_j n^(1-j) M_{l-j}``; j > 1 if central. For
-    moments about 0, the recurrence computes ``M_l - 1`` without its term j = 1.
+    """Return logs of moments from cumulants: ``M_l = sum_j C(l-1, j-1) kappa_j n^(1-j) M_{l-j}``; For central moments
+    the sum starts at j = 2. For moments about 0, the recurrence computes ``M_l - 1`` without its term j = 1.
     """
     cumulants = log_cumulants(sigma, last)
     log_sizes = np.log(sizes.astype(np.float64))

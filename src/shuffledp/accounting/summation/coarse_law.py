@@ -50,7 +50,7 @@ class Slice:
 
 @dataclass(frozen=True, eq=False)
 class CoarseLaw:
-    """Components of all slices; a probability exceeds the true one by at most the relative `error`.
+    """Components of all slices; a probability exceeds the true probability by at most `error`, relative.
 
     `up` is the law of ``(S+, U)`` and `down` the law of ``(S-, A)``. `pair` has the law of ``z_D`` at ``u - U``, (rows,
     U). `ones` has the law of ``z_1`` at ``k - A`` with ``k = t + U >= 0``, (A, columns). `first` is the lowest t,
@@ -123,7 +123,7 @@ class CoarseLaw:
 
 
 def coarse_law(design: CoarseDesign, *, tail: float, threshold: float) -> CoarseLaw:
-    """Return the joint law of ``(Sigma, u, t)``, never above the true law but for rounding.
+    """Return the joint law of ``(Sigma, u, t)``, never above the true law except for rounding.
 
     Each part omits at most the probability `tail`, and cells of at most the probability `threshold` are omitted. Raises
     Infeasible if a slice does not fit into memory.

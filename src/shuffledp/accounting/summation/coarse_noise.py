@@ -151,7 +151,7 @@ def certificate_of(
 
 
 def pair_draws(pair: Pair, max_value: int, hubs: tuple[int, ...] = ()) -> dict[int, int]:
-    """Return the nonzero shifts of the ``y_j`` by a pair."""
+    """Return the nonzero shifts of the ``y_j`` when the second input of a pair replaces the first."""
     moves = input_moves(max_value, hubs)
     before, after = (moves[x][1] for x in pair)
     moved = {j: after.get(j, 0) - before.get(j, 0) for j in sorted(before.keys() | after.keys())}
@@ -159,10 +159,10 @@ def pair_draws(pair: Pair, max_value: int, hubs: tuple[int, ...] = ()) -> dict[i
 
 
 class PairLosses:
-    """Losses of all pairs: of the joint part by its shift, and of the independent parts, each an atom and its shift.
+    """Losses of all pairs: of the joint part, for every shift, and of the independent parts, for every atom and shift.
 
-    All are upper bounds on the hockey stick of their part. `joint` has the losses of these pairs, and possibly of
-    others.
+    All losses give upper bounds on the hockey-stick divergence of their part. `joint` has the losses of these pairs,
+    and possibly of further pairs.
     """
 
     def __init__(self, design: CoarseDesign, joint: JointLosses, pairs: Sequence[Pair]) -> None:

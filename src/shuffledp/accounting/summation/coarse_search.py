@@ -316,7 +316,7 @@ def polished_design(
 
 @dataclass(frozen=True, eq=False)
 class _Look:
-    """A design with estimates of its deltas."""
+    """Design with estimates of the delta of every pair."""
 
     design: CoarseDesign
     joint: JointLosses
@@ -328,14 +328,17 @@ class _Look:
         return self.design.messages * math.exp(excess / _exponent(self.design.delta))
 
     def binding(self, pairs: Sequence[Pair], part: float) -> list[Pair]:
-        """Return the pairs whose delta is at least `part` times the largest delta, or the design's delta if larger."""
+        """Return the pairs whose delta is at least `part` times the largest delta, or times the design's delta if it is
+        larger.
+        """
         least = part * max(float(np.max(self.deltas)), self.design.delta)
         found = [pair for pair, value in zip(pairs, self.deltas, strict=True) if value >= least]
         return found or list(pairs)
 
 
 def _exponent(delta: float) -> float:
-    """Return the smallest rate at which delta decreases with the centers, as the exponent of an approximate power law.
+    """Return the exponent of an approximate power law by which delta decreases as the centers grow, for the slowest
+    pair.
 
     The delta of the pair 0 and D decreases slowest: the probability of no draw of an atom does not depend on centers.
     """
@@ -385,7 +388,9 @@ def _step(here: _Look, pairs: Sequence[Pair], trust: float, every: int, *, free:
 
 
 def _with_number(design: CoarseDesign, place: int, step: float) -> CoarseDesign:
-    """Return the design with one parameter times ``e^step``; places count the rates, then the centers."""
+    """Return the design with one parameter times ``e^step``. `place` is its index in the list of all rates, then all
+    centers.
+    """
     numbers = np.array([*design.rates, *design.centers])
     numbers[place] *= math.exp(step)
     rates, centers = np.split(numbers, 2)
@@ -395,7 +400,8 @@ def _with_number(design: CoarseDesign, place: int, step: float) -> CoarseDesign:
 def part_slopes(design: CoarseDesign, joint: JointLosses, pairs: Sequence[Pair]) -> tuple[Floats, Floats]:
     """Return log delta of every pair, and its derivatives in the logs of rates and centers, (pairs, 2 D), rates first.
 
-    The derivatives are 0 for the atoms 1 and D. They are estimates: each spectrum is replaced by one a small step away.
+    The derivatives are 0 for the atoms 1 and D. The other derivatives are estimates: each spectrum is replaced by the
+    spectrum after a small step.
     """
     size, grid = design.max_value, joint.grid
     losses = [

@@ -15,8 +15,8 @@ Given t, these losses are independent and are added. Each is put on a grid that 
 Fourier transforms convolve them. There are three ways to put a loss between two grid points:
 
 ``upper``
-    Split so that the totals of P and Q are preserved. The hockey stick is convex in the likelihood ratio Q/P, so this
-    can only increase it, for compositions too; the excess is of second order in the step.
+    Split so that the totals of P and Q are preserved. The hockey-stick divergence is convex in the likelihood ratio
+    Q/P, so the split can only increase the divergence, for compositions too; the excess is of second order in the step.
 ``lower``
     Rounded down: of first order.
 ``estimate``

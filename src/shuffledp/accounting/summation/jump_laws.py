@@ -128,7 +128,9 @@ def jump_counters_delta(noise: JumpCounter, eps: EpsAt) -> float:
 
 
 class _TwoCounters:
-    """Losses of one pair: the mixture is the counter that gains a user, the part is the counter that loses one."""
+    """Losses of one pair. The mixture is the loss of the counter that gains a user, the part the loss of the other
+    counter.
+    """
 
     def __init__(self, losses: DesignLosses) -> None:
         self.losses, self.clipped = losses, losses.clipped
@@ -158,7 +160,7 @@ def jump_counters(eps: Eps, delta: Delta, *, share: OpenUnit = 0.1) -> JumpCount
     Parameters
     ----------
     eps, delta : float
-        Nats, > 0, and in (0, 1).
+        Budget: eps in nats, > 0; delta in (0, 1).
     share : float
         In (0, 1): the error of a count is two-sided geometric with ``eps_star = (1 - share) eps / 2``.
 

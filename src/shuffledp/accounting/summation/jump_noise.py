@@ -145,13 +145,13 @@ def least_mean(eps: Eps, delta: Delta) -> float:
     Parameters
     ----------
     eps, delta : float
-        Nats, > 0, and in (0, 1).
+        Budget: eps in nats, > 0; delta in (0, 1).
 
     Returns
     -------
     float
-        A lower bound that is attained: the smallest mean of a noise G for which the hockey stick of G against 1 + G at
-        `eps` is at most `delta`, also among noises that users cannot share.
+        A lower bound that is attained: the smallest mean of a noise G for which the hockey-stick divergence of G
+        against 1 + G at `eps` is at most `delta`, also among noises that users cannot share.
 
     Examples
     --------

@@ -253,7 +253,9 @@ def check_atoms(max_value: int, atoms: str, hubs: Sequence[int] | None) -> tuple
 
 @remember(_REMEMBERED)
 def _change(max_value: int, hubs: tuple[int, ...]) -> tuple[int, ...]:
-    """Return, for each amount 0..D, the largest coin of its shortest sum of coins in ``{1} u hubs``; 0 for 0."""
+    """Return the largest coin in the shortest sum of coins for each amount 0..D, and 0 for the amount 0. The coins are
+    1 and the hubs.
+    """
     fewest, coin = [0], [0]
     for amount in range(1, max_value + 1):
         count, best = min((fewest[amount - c] + 1, -c) for c in (1, *hubs) if c <= amount)

@@ -1,8 +1,8 @@
-"""Noise designs for many levels, certified at run time: hubs that are powers of a base, and noises of one parameter.
+"""Noise designs for many levels, certified at run time. The hubs are powers of a base, and one factor sets all noises.
 
 Every noise has the shape ``2 log(1 / delta)`` and hides its hardest shift at a multiple of the eps that the sum leaves
-for this shift. The multiples of the kinds of noises depend on their costs, up to a common factor: the smallest with
-which :func:`~shuffledp.accounting.summation.moment_bounds.moment_delta` meets delta. Derived for this project.
+for this shift. The costs of a kind of noise determine its multiple up to a common factor. This factor is the smallest
+with which :func:`~shuffledp.accounting.summation.moment_bounds.moment_delta` meets delta. Derived for this project.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def wide_design(
 
     `max_value` is in [1, 2048] and `eps_star` < `eps`, in nats; the default hubs are the powers of the base with the
     fewest messages by an estimate, or none for star atoms. At eps = 1 and delta = 1e-6 the design has about one and a
-    half times the messages that a long search finds. Raises Infeasible if ``eps_star >= eps`` or no such noise has a
+    half times the messages that a long search finds. Raises Infeasible if ``eps_star >= eps`` or if no factor gives a
     bound below delta.
 
     Examples
@@ -82,7 +82,9 @@ def _wide(size: int, eps: float, delta: float, eps_star: float, hubs: tuple[int,
 def _family(
     size: int, eps: float, delta: float, eps_star: float, hubs: tuple[int, ...]
 ) -> tuple[float, Callable[[float], NoiseDesign]]:
-    """Return the expected messages, up to a factor common to all hubs, and the map from a noise factor to a design."""
+    """Return the expected messages, up to a factor that all hubs share, and the function from a noise factor to a
+    design.
+    """
     left, coins = eps - eps_star, sorted(hubs)
     numbers = np.arange(2, size + 1)
     budgets = (eps - eps_star * np.maximum(numbers, size - numbers) / size) / left
