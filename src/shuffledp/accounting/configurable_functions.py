@@ -38,9 +38,9 @@ Arguments = Mapping[str, Any]
 _PAIR = "Theorem 1 is exact for one pair of data sets, which is not proven to be the worst for records in a ball (SG-4)"
 #: Guarantee of all functions that use Theorem 1 of the shuffle Gaussian mechanism.
 ONE_PAIR = Standing("unproven", _PAIR)
-#: The same where, in addition, the participation rate does not follow the number of participants.
+#: Guarantee of Theorem 1 if, in addition, the participation rate is taken at its mean.
 MEAN_RATE = Standing("unproven", f"{_PAIR}; and the participation rate is taken at its mean (SG-9)")
-#: Guarantee of the rivals of shuffled check-in.
+#: Guarantee of the baselines of shuffled check-in.
 MEAN_PARTICIPANTS = Standing("unproven", "the number of participants is taken at its mean")
 CLASSICAL_GAUSSIAN = Standing(
     "unproven",

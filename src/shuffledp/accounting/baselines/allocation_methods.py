@@ -82,7 +82,7 @@ _XTOL = 1e-7
 _LEAST, _SCANNED = 1e-9, 80
 #: Losses of one user up to the end of its profile, where several steps are composed; and up to a bound on the end.
 _LOSSES, _MORE_LOSSES = 128, 160
-#: Multiple of a negligible value from which on delta is small beside the target, and the losses per chord there.
+#: Deltas below this multiple of the negligible value are chords, each of which spans the second number of losses.
 _SMALL, _APART = 1e3, 4
 _ORDERS = 256
 

@@ -37,9 +37,9 @@ CENTRAL_METHODS: tuple[str, ...] = get_args(CentralMethod)
 #: Orders of the accountant; TensorFlow Privacy stopped at 63 when the paper was written.
 _ORDERS_TO_63 = [1 + x / 10 for x in range(1, 100)] + list(range(11, 64))
 _ORDERS = [*_ORDERS_TO_63, 128, 256, 512]
-#: Integers, which the theorem of sampling without replacement is about; those above 64 matter for small budgets only.
+#: Integer orders, as in the theorem on sampling without replacement. Orders above 64 matter for small budgets only.
 _REPLACEMENT_ORDERS = (*range(2, 65), *range(72, 257, 8))
-#: Over the clipping norm C: a vector of norm at most C in place of another moves a sum by up to 2 C.
+#: Sensitivity over the clipping norm C: replacing a vector of norm at most C changes a sum by up to 2 C.
 _REPLACEMENT_SENSITIVITY = 2.0
 #: Noise over the sensitivity up to which the divergence of a sampled mechanism is evaluated; beyond, differences such
 #: as 1 - exp(-1/noise^2) lose their digits: divergences become negative at 1e6, or are not defined at 1e8. More noise

@@ -286,7 +286,7 @@ def known_sums_delta(
     def delta(omitted: float) -> float:
         joined, left = _grouped_counts(n, flip_probability, omitted)
         worst = worst_pair_delta(joined, left, eps)
-        # Of many flips others on a third value hide more.
+        # With many flips, other users who hold a third value give a smaller delta.
         few = n * flip_probability < _FEW_FLIPS
         return max(worst, pair_delta(joined, joined, eps)) if third and few else worst
 

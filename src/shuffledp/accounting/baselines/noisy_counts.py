@@ -80,9 +80,9 @@ def shifted_count(noise: Window, shift: int) -> MovingCount:
 def noisy_count_delta(
     eps: float, noise: CountNoise, variance: float, *, shift: int = 1, counts: int = 2
 ) -> float:
-    """Return delta of one or two counts that change by `shift` under independent noise; too large by at most 1e-12.
-    `variance` is sigma^2 of a discrete Gaussian, nearly its variance except for tiny sigma, or mu of Skellam noise.
-    Raises `Infeasible` if the noise is too wide for a sum.
+    """Return delta of one or two counts that change by `shift` under independent noise; too large by at most 1e-12. For
+    a discrete Gaussian, `variance` is sigma^2, nearly the variance of the noise except for tiny sigma. For Skellam
+    noise, it is mu. Raises `Infeasible` if the noise is too wide for a sum.
     """
     return settled(lambda tail: _delta(eps, noise, variance, shift, counts, tail))
 

@@ -179,7 +179,7 @@ def _on_grid(loss: NDArray[np.float64], noise: Window, step: float) -> _Losses:
 
 
 def _tilt(parts: tuple[_Losses, _Losses], rows: int, step: float, eps: float) -> float:
-    """Return theta >= 0 for which the mean of the tilted sum of losses is about eps; any theta is valid."""
+    """Return theta >= 0 for which the mean of the tilted sum of losses is about eps. Any theta gives a valid bound."""
 
     def mean(theta: float) -> float:
         total = 0.0

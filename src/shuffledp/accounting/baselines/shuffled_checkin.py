@@ -166,7 +166,8 @@ def checkin_generic_epsilon(
 def shuffled_gaussian_profile(
     eps: ArrayLike, reports: FromOne, sigma: Positive, *, calibration: Calibration = "analytic"
 ) -> NDArray[np.float64]:
-    """Return the smaller delta of two bounds: shuffled Gaussian reports by the clones theorem, and one report alone.
+    """Return the smaller of two bounds on delta: the clones bound of shuffled Gaussian reports, and delta of one report
+    alone.
 
     Source: Feldman, McMillan and Talwar (2021), Theorems 3.1 and 3.8; Balle and Wang (2018), Theorem 8.
 

@@ -45,7 +45,7 @@ from shuffledp.numerics.windows import binomial_window
 #: Largest delta of the printed theorem: 14 ln(2/delta) / eps^2 has to exceed 27 / eps up to eps = 1.
 _MOST_DELTA = 2 * math.exp(-27 / 14)
 _XTOL = 1e-9
-#: Nats; a larger budget is as good as none.
+#: Largest local budget that is searched, in nats.
 _MOST_BUDGET = 600.0
 #: Blocks per standard deviation while searching for d'; the error is flat there.
 _COARSE = 3
@@ -187,7 +187,7 @@ def _exact_budget(
 
 
 def solh_mse(n: FromOne, domain_size: FromTwo, cells: FromTwo, eps_local: Eps) -> float:
-    """Return the expected squared error of a frequency, averaged over the values; it is the same for all data.
+    """Return the expected squared error of a frequency, averaged over the values. The error is the same for all data.
 
     Parameters
     ----------

@@ -87,7 +87,7 @@ def summed_bits_delta(
     """Return a bound on delta of two sums of randomized bits, for every data set of the other users (`others` >= 1).
     Each law of a sum omits at most the mass `omitted`, which is added to delta. A rough bound is larger and faster.
     """
-    # narrow laws are looked at as closely in both cases
+    # narrow laws have the same precision in both cases
     rough = rough and _is_wide(others, flip_probability, omitted)
     return min(max(worst_curve(others, flip_probability, omitted, rough).squared(eps), 0.0), 1.0)
 
@@ -169,7 +169,9 @@ def _share(count: int, growth: float) -> float:
 
 
 def _widths(others: int, share: float, growth: float, most: int) -> list[int]:
-    """Return the widths of blocks from an end to the middle; ``most + 1`` widths mean that more are needed."""
+    """Return the widths of blocks from an end to the middle; ``most + 1`` widths mean that the
+    middle is not reached.
+    """
     if not share:
         return [1] * ((others + 2) // 2)
     found: list[int] = []

@@ -130,14 +130,14 @@ class SymmetricRAPPOR:
         p = self.flip_probability
         check_flips(others + 1, p)
         if side == "upper":
-            # Told bits are the better bound where eps_bit is small, and nowhere else.
+            # The bound with revealed bits is the smaller one for small eps_bit only.
             if target is None:
                 told = rappor_delta(others + 1, p, eps, calibration="sound")
                 return min(proven_bits_delta(others + 1, p, eps), told)
             omitted = max(_OMITTED * target, _LEAST)
             if self.eps_bit > _TOLD:
                 return min(alone, summed_bits_delta(others, p, eps, omitted, rough=gap > COARSE))
-            # A glance at both, and a close look at what may be smaller.
+            # Evaluate both bounds roughly, and then finely if a bound may be the smaller one.
             summed = summed_bits_delta(others, p, eps, omitted, rough=True)
             told = told_bits_delta(others, p, eps, omitted, rough=True)
             if gap <= COARSE and summed <= _FAR_SUMMED * told:

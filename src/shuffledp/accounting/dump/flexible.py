@@ -61,7 +61,8 @@ RANDOM_SENDERS = Standing(
     "values, eps 1 and delta 3e-81 the true delta is 2.9 times as large",
 )
 
-#: Pairs summed where a delta only shows where to begin; the evenly spaced ones of more are off by 1e-3 at most.
+#: Largest number of terms of a delta that only guides the search. If there are more, evenly spaced terms are summed,
+#: with an error of at most 1e-3.
 _GUIDING_PAIRS = 1 << 14
 
 

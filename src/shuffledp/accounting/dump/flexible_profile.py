@@ -43,7 +43,7 @@ _MANY_CELLS = 3e7
 _MOST_CELLS = 1e9
 _NEGLIGIBLE = 1e-15
 _EXCESS = 0.02
-#: Mass that a quick bound leaves out on either side, and the most that any sum does.
+#: Mass that a quick bound omits on either side. It is also the largest mass that any sum omits.
 _LEFT_OUT = 1e-30
 #: Numbers of senders whose windows are in memory at once; number of senders from which on a single sum has one dummy
 #: per sender.

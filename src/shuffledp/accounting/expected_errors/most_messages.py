@@ -18,9 +18,9 @@ from shuffledp.numerics.argument_ranges import check_open_unit, check_positive
 
 #: Probability with which at least one user sends more than the stated number.
 RARE = 1e-6
-#: Numbers of messages that a law is worked out for, at least and at most; and these over Chernoff's bound.
+#: Least and largest number of messages for which a law is computed, and their smallest ratio to Chernoff's bound.
 _LEAST, _MOST, _ROOM = 2**10, 2**20, 4
-#: Logs of the tilts that are tried; any tilt gives a bound, the best one the least.
+#: Range of the logs of tilts. Any tilt gives a bound; the best tilt gives the least bound.
 _TILTS = -50.0, 6.5
 
 

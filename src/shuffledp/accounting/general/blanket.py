@@ -381,7 +381,7 @@ def _reduced(
     comparisons = _comparisons(randomizer, side, cut)
     if len(comparisons) == 1 or gap >= COARSE:
         return max(compared_delta(c, law, eps, side, gap, floor) for c in comparisons)
-    # A glance at all of them, on the same side, and a close look at the largest, or what may be it.
+    # Evaluate all comparisons roughly on the same side, and then finely if a comparison may have the largest delta.
     glances = [compared_delta(c, law, eps, side, COARSE, floor) for c in comparisons]
     if side == "lower":  # any of them is one
         return compared_delta(comparisons[int(np.argmax(glances))], law, eps, side, gap, floor)

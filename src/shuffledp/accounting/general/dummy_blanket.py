@@ -166,7 +166,7 @@ def _divergences(
 def _divergences_of_pairs(
     m: NDArray[np.int64], c: NDArray[np.int64], eps: float, eps_local: float
 ) -> NDArray[np.float64]:
-    """Return the bracket of the formula for w pairs of m and c, (w,); the same numbers as `_divergences`."""
+    """Return the bracket of the formula for w pairs of m and c, (w,), equal to the results of `_divergences`."""
     eps_ = min(eps, 709.0)
     kappa, shift, path = _thresholds(m, c, eps_, eps_local)
     point, tail = half_masses(np.minimum(np.floor(shift + path), c), c.astype(np.float64))
@@ -193,7 +193,7 @@ def mixed_blanket_delta(
     """Return delta of one GRR report among a random number of uniform messages that the adversary knows. A non-integer
     `domain_size` >= 2 represents reports that favor outputs of mass ``1 / domain_size``, such as the reports of
     `shuffledp.protocols.vectors.privunit`. `tail` is the mass that the law of T may omit on either side, for every m;
-    all omitted mass is added to delta. `eps_local` is finite, the rounding error about 1e-11 relative.
+    all omitted mass is added to delta. `eps_local` is finite. The rounding error is about 1e-11 relative.
     """
     worst = lone_delta(eps, domain_size, eps_local)
     if worst == 0:

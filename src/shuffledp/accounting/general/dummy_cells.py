@@ -175,7 +175,7 @@ def dummy_cells_mean(eps: Eps, delta: Delta, losing: Cells, gaining: Cells) -> f
 
 
 def groups_delta(groups: Groups, eps: float, precision: tuple[float, int] = _FINE) -> float:
-    """Return delta of groups of cells at eps (nats), the larger of both directions."""
+    """Return delta of groups of cells at eps (nats), the larger delta of the two directions."""
 
     def found(tail: float) -> float:
         return max(_Losses(way, tail).law(eps, precision).delta(eps) for way in _ways(groups))
@@ -184,7 +184,7 @@ def groups_delta(groups: Groups, eps: float, precision: tuple[float, int] = _FIN
 
 
 def groups_epsilon(groups: Groups, delta: float) -> float:
-    """Return eps (nats) of groups of cells, the larger of both directions."""
+    """Return eps (nats) of groups of cells, the larger eps of the two directions."""
     return max(_epsilon(_Losses(way, delta * _FIRST_TAIL), delta) for way in _ways(groups))
 
 
@@ -335,7 +335,7 @@ class _End:
 
 @dataclass(frozen=True, eq=False)
 class _Law:
-    """Law of a sum of losses: masses at losses in nats, times ``e^(theta loss - scale)``, with its errors."""
+    """Law of a sum of losses in nats: masses times ``e^(theta loss - scale)``, and bounds on their errors."""
 
     infinite: float
     theta: float

@@ -27,7 +27,7 @@ ROUGH = 0.05
 _LOSS = 1e-6
 #: Relative tolerance of eps, below the excess from the gap of delta.
 _XTOL = 1e-7
-#: While a root is approached: fine, as slopes are measured over a hundred times as much.
+#: Relative tolerance of eps while a root is approached. Slopes are measured over much larger distances.
 _XTOL_COARSE = 1e-6
 #: Slope below which delta hardly changes with eps.
 _FLAT_SLOPE = 1e-4

@@ -124,9 +124,9 @@ def settled_delta(blanket_at: Callable[[float], Blanket], labels: Labels, eps: f
 
 
 def pair_delta(blanket: Blanket, labels: Labels, eps: float) -> float:
-    """Return the hockey-stick divergence of the two laws of the counts, at most `labels.distance`, equal in both
-    directions. Omitted mass is added to it. The rounding error is about 1e-11 relative down to 1e-30, 1e-9 at
-    1e-100.
+    """Return the hockey-stick divergence of the two laws of the counts. It is at most `labels.distance`, and equal in
+    both directions. Omitted mass is added to the divergence. The rounding error is about 1e-11 relative for divergences
+    down to 1e-30, and 1e-9 at 1e-100.
     """
     eps = min(eps, _MOST_EPS)
     decay = math.exp(-eps)
@@ -147,7 +147,7 @@ def pair_delta(blanket: Blanket, labels: Labels, eps: float) -> float:
     c = total[:-1]
     speaks = labels.own - math.exp(eps) * labels.other
     loss = math.expm1(eps)
-    certain = math.isinf(blanket.odds)  # then the total shows whether the victim was silent
+    certain = math.isinf(blanket.odds)  # then the total reveals whether user 1 sent none
     if c.size > _LONG and eps < _SUMMED_EPS and not certain and _is_path(k, c):
         point, tail, silent_tail = _along_path(k, c)
     else:

@@ -109,8 +109,9 @@ def blanketed_delta(
 ) -> float:
     """Return an upper bound on delta of one of ``others + 1`` shuffled reports with the same finite local budget. The
     adversary learns which of the other reports are uniform, and delta is averaged over their number, Bin(others,
-    lambda). From 65,536 other reports on, blocks of 1/64 standard deviation count as their smallest number, which makes
-    delta too large by up to about 1e-3 relative. Rates and errors as in :func:`matched_delta`.
+    lambda). From 65,536 other reports on, the numbers are put into blocks of 1/64 standard deviation, each of which
+    counts as its smallest number. This makes delta too large by up to about 1e-3 relative. Rates and errors are as in
+    :func:`matched_delta`.
     """
     eps = check_nonnegative("eps", eps)
     others = check_count("others", others)

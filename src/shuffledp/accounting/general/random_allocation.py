@@ -58,13 +58,13 @@ _CELLS = 300
 MOST_EPS = 350.0
 #: Part of a target; a smaller delta is a bound on its side, without stated accuracy.
 _FLOOR = 1e-9
-#: From here on the law of a sum is so smooth that one tilt serves for many eps, however far they are apart.
+#: Least sigma and number of steps for which the law of a sum is so smooth that one tilt serves for many distant eps.
 _SMOOTH_SIGMA, _SMOOTH_STEPS = 2.0, 100
 #: Largest number of neighboring eps that share a law if the cells depend on eps, and their largest distance.
 _GROUP, _GROUP_SPAN = 24, 1.0
 #: Mass that is cut off relative to delta, the first cut, and the least one.
 _CUT, _FIRST_CUT, _LEAST_CUT = 1e-4, 1e-9, 1e-150
-#: Steps that are summed over where they are eps_local-DP.
+#: Largest number of eps_local-DP steps over which delta is a sum.
 _MOST_STEPS = 10**8
 #: Mass that windows leave out, relative to delta, at first and from one attempt to the next, and the least.
 _OMITTED, _FIRST_OMITTED, _LEAST_OMITTED = 1e-10, 1e-20, 1e-300

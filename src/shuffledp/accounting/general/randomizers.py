@@ -48,7 +48,7 @@ class Randomizer(Protocol):
 
     @property
     def eps_local(self) -> float:
-        """Local budget under replacement, nats; ``inf`` if none holds with delta 0."""
+        """Local budget under replacement, nats; ``inf`` if no finite budget holds with delta 0."""
 
     @property
     def standing(self) -> Standing:
@@ -82,7 +82,9 @@ def check_randomizer(randomizer: object) -> None:
 
 
 def checked_budget(name: str, eps_local: float) -> float:
-    """Return the local budget as a float; raise `ValueError` for the randomizer unless it is in (0, 300] nats."""
+    """Return the local budget as a float. Raise `ValueError` with the name of the randomizer unless the budget is in
+    (0, 300] nats.
+    """
     number = check_positive(f"{name}: eps_local", eps_local)
     if number > MOST_EPS_LOCAL:
         raise ValueError(f"{name}: eps_local must be at most {MOST_EPS_LOCAL:g}, got {eps_local!r}.")

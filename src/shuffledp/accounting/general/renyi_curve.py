@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
     from shuffledp.accounting.general.profiles import PrivacyProfile
 
-#: Closer together near 1, up to where single rounds among millions of users have their best order.
+#: Orders of Renyi curves, closer together near 1. The largest are the best orders of a single round of millions of
+#: users.
 RENYI_ORDERS: tuple[float, ...] = tuple(float(x) for x in 1 + np.geomspace(0.1, 1e6, 141))
 
 

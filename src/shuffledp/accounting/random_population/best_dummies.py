@@ -211,10 +211,10 @@ class _KnownBudgets:
     def add(self, index: int, eps_local: float, affordable: bool) -> None:
         """Record whether A(index) is at least `eps_local`. Call this method only if :meth:`affords` returns None."""
         indices, budgets = self.enough if affordable else self.too_much
-        if affordable:  # later ones that afford no more say nothing new
+        if affordable:  # later indices with no larger budget are redundant
             first = bisect_left(indices, index)
             last = max(first, bisect_right(budgets, eps_local))
-        else:  # nor do earlier ones that do not afford more
+        else:  # earlier indices with no smaller budget are redundant
             last = bisect_right(indices, index)
             first = min(last, bisect_left(budgets, eps_local))
         indices[first:last] = [index]

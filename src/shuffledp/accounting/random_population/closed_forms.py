@@ -112,10 +112,10 @@ def printed_epsilon(reports: OtherReports, delta: float, eps_local: float) -> fl
 
 
 def simplified_epsilon(reports: OtherReports, delta: float, eps_local: float) -> float:
-    """Return eps_central of the simplified Theorem 1 (nats), inf below its stated range
-    ``n' a / E >= 3 log(4 / delta)``. It follows from the theorem from ``14 log(4 / delta)`` on only (E4); no violation
-    is known in between. Printed for Binomial alone; for Poisson and with dummies, the same expression in the expected
-    number of clones. Other populations raise `Infeasible`.
+    """Return eps_central of the simplified Theorem 1 (nats), inf below its stated range ``n' a / E >= 3 log(4 /
+    delta)``. The theorem implies it from ``14 log(4 / delta)`` on only (E4); no violation is known in between. The
+    paper prints it for binomial populations only. For Poisson populations and with dummies, the same expression is
+    evaluated at the expected number of clones. Other populations raise `Infeasible`.
     """
     population, k = reports.population, reports.dummies
     if isinstance(population, (Fixed, Binomial)):

@@ -178,7 +178,7 @@ def _full_reporting(n: int, domain_size: int, eps: float, delta: float, blanket_
 
 
 def _smallest_count(suffices: Callable[[int], bool], guess: int, n: int) -> int:
-    """Return the smallest integer >= 1 that suffices; all larger ones suffice, too."""
+    """Return the smallest integer >= 1 that meets a condition. All larger integers meet the condition too."""
     low, high, step = 0, min(max(guess, 1), int(_MOST_BLANKETS)), 1
     while not suffices(high):
         if high >= _MOST_BLANKETS:

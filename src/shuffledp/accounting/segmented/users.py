@@ -57,7 +57,7 @@ _FIRST_TAIL = 1e-40
 _FLOOR = 1e-290
 #: Mass of the tilted law outside the transform, as a natural logarithm.
 _LOG_OUTSIDE = -34.0
-#: Losses above this count as infinite; e^-40 is nothing.
+#: Losses above this value count as infinite, because e^-40 is negligible.
 _CAP = 40.0
 #: Length of the longest transform.
 _MOST_POINTS = 1 << 20
@@ -345,9 +345,8 @@ def _transformed(losses: _Losses, eps: float, pairs: int, theta: float, *, fine:
     """Return the mean of ``(1 - e^(eps - L))^+`` over all finite losses, rounded up."""
     _, mean, variance = (pairs * value for value in losses.cumulants(theta))
     spread = math.sqrt(variance)
-    # A grid adds at most step^2 / 4 to the variance of each of the 2 s terms, step^2 / 6 on average.
-    # Few outcomes may stand close to the kink of the integrand, and at eps = 0 equal counts stand on it: then the error
-    # is of first order.
+    # A grid adds at most step^2 / 4 to the variance of each of the 2 s terms, step^2 / 6 on average. Few outcomes may
+    # be close to the kink of the integrand, and at eps = 0 equal counts are on it. Then the error is of first order.
     step = math.sqrt(6 * _GRID_ERROR / pairs) / (1 + theta) / (10 if fine else 1)
     step = min(step, (1e-4 if eps == 0 else 2e-3 if fine else 0.02) * spread)
     if eps > 0:

@@ -78,7 +78,8 @@ def loss_grid(design: CoarseDesign, eps: float, precision: Precision, *, largest
 
 @dataclass(frozen=True, eq=False)
 class JointLosses:
-    """Losses of ``(Sigma, u, v)`` against its shifted law on a grid; an upper bound except for omitted mass.
+    """Losses of ``(Sigma, u, v)`` against its shifted law on a grid. They give an upper bound on delta, except for
+    omitted mass.
 
     `shifts` are shifts of ``(Sigma, u, t)``. `finite`, (shifts, size), stores grid point j at place j modulo the size;
     `infinite` is the mass of losses beyond the grid. `missing` bounds the omitted mass, `error` the relative error of
@@ -209,7 +210,7 @@ def summed_parts(
         add_cells(finite[2 * row + 1], -grid.last, back[row, ::-1])
     error = law.error + summing
     missing = max(1 - kept * (1 - error), 0.0)
-    if every > 1:  # what is not looked at is not missing
+    if every > 1:  # cells that are not evaluated are not missing
         missing, rest = 0.0, np.zeros_like(rest)
     infinite = np.stack((cells[:, -1], rest), axis=1).ravel()
     both = tuple(move for s, u, t in shifts for move in ((s, u, t), (-s, -u, -t)))

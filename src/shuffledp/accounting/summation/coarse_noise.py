@@ -134,7 +134,9 @@ def _remembered_losses(design: CoarseDesign, precision: Precision, grid: LossGri
 def certify(
     design: CoarseDesign, eps: float, pairs: Sequence[Pair] | None = None, precision: Precision = FINE
 ) -> CoarseCertificate:
-    """Return the certificate of :func:`coarse_noise_delta`, by default for all pairs; a bound at any `precision`."""
+    """Return the certificate of :func:`coarse_noise_delta`, by default for all pairs. It is a bound
+    at any `precision`.
+    """
     chosen = all_pairs(design.max_value) if pairs is None else tuple(pairs)
     grid = loss_grid(design, eps, precision)
     return certificate_of(design, joint_losses(design, chosen, precision, grid), eps, chosen)

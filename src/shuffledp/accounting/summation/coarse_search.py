@@ -54,19 +54,19 @@ from shuffledp.numerics.roots import root_below
 Floats = NDArray[np.float64]
 Complexes = NDArray[np.complex128]
 
-#: Rate of the jumps at the start, over ``2 - log(delta)``: where searches for delta = 1e-6 end. No jump at all must
-#: be less likely than delta.
+#: Rate of the jumps at the start, divided by ``2 - log(delta)``. Searches for delta = 1e-6 end near this value. The
+#: probability of no jump must be below delta.
 _RATE = 1.1
 #: Pairs with a delta below this part of the target do not bind within a trust region.
 _ACTIVE = 3e-2
-#: Largest step in the logarithms, at first; where a search ends; and the steps of finite differences.
+#: Largest step in the logarithms at first and at the end of a search, and the step of finite differences.
 _TRUST = 0.1
 _LEAST_TRUST = 0.004
 _DIFFERENCE = 2e-3
-#: That of atoms 1 and D: estimates from some cells have errors up to a percent.
+#: Step of finite differences for atoms 1 and D. Their estimates, from some of the cells, have errors up to a percent.
 _JOINT_DIFFERENCE = 2e-2
 _XTOL = 2e-4
-#: Largest step of the last corrections of a scale, in its logarithm: twenty of them stay near.
+#: Largest step of the last corrections of a scale, in its logarithm. Twenty steps stay close to the scale.
 _STEP = 0.01
 
 
@@ -293,7 +293,7 @@ def polished_design(
             np.array(design.centers),
         )  # to the last digit those of the joint law
         centers[1:-1] = np.array(here.design.centers)[1:-1] * math.exp(-minus)
-        # Centers cannot cure an atom that is too likely not to be drawn at all.
+        # Larger centers do not help if the probability of no draw of an atom is too large.
         rates[1:-1] = np.minimum(np.array(here.design.rates)[1:-1] * math.exp(-minus / 4), MOST_RATE)
         return design.with_noise(rates.tolist(), centers.tolist())
 

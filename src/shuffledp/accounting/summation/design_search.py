@@ -153,7 +153,7 @@ def search_design(
         current, example = NoiseDesign.from_dict(state["design"]), goal.unit()
         if replace(current, shapes=example.shapes, ratios=example.ratios) != example:
             raise ValueError("state must belong to the same arguments, but its design differs from them.")
-        if "trust" not in state:  # a design from elsewhere
+        if "trust" not in state:  # the state is only a design
             current = feasible(goal, current, table, grid)
         trust, done = float(state.get("trust", _TRUST)), int(state.get("iteration", 0))
     stage = "linear" if state is None else str(state.get("stage", "linear"))

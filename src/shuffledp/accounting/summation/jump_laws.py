@@ -47,8 +47,8 @@ from shuffledp.numerics.roots import root_below
 
 Floats = NDArray[np.float64]
 
-#: Rates of the jumps to try, over the smallest, at which a counter has no jumps and hides nothing. And the addition to
-#: a rate.
+#: Rates of the jumps that are tried, relative to the smallest rate, and a number that is added to each rate. Below the
+#: smallest rate, a counter without jumps is more likely than delta allows.
 _RATES, _MORE = (1.2, 1.35, 1.5), 0.3
 #: Grid steps within the part of eps that the errors of both counters leave; the largest grid; precision of the center.
 _STEPS, _MOST_CELLS, _XTOL = 200, 2**20, 1e-4
@@ -215,7 +215,7 @@ def _jump_counters(eps: float, delta: float, share: float) -> JumpCounter:
             excess(low)
         return JumpCounter(star, rate, math.exp(-found))
 
-    # No jump, and no geometric part of the error beside: a user more is then seen, so that (1 - a) e^-rate <= delta.
+    # Without jumps and a geometric part of the error, an additional user is visible, so that (1 - a) e^-rate <= delta.
     least = max(math.log(-math.expm1(-star) / delta), 0.0)
     found = [of_rate(min(part * least + _MORE, MOST_RATE)) for part in (_RATES if least > 0 else (1.0,))]
     return min(found, key=lambda noise: noise.messages)

@@ -51,17 +51,18 @@ if TYPE_CHECKING:
 
 #: Exponents t, in units of ``log(1 / delta) / eps``.
 _TILTS = np.geomspace(0.3, 30.0, 24)
-#: Part of delta for numbers of atoms that are too small, all atoms together.
+#: Part of delta for too small numbers of atoms, which count as revealed; the part is for all atoms together.
 _REVEALED = 0.1
 #: Blocks of the numbers of an atom, and shifts of atom 1 whose moments are computed on either side.
 _BLOCKS, _NODES = 1024, 32
-#: Mass beyond the last block; any is a bound.
+#: Mass beyond the last block. Any mass gives a bound.
 _BEYOND = 1e-30
 #: Numbers from which on logarithms of gamma functions are taken from a series.
 _LARGE = 1e4
 #: Relative rounding of a sum of logarithms and gamma functions, and absolute rounding of sums of log moments.
 _ROUNDING, _SUMS = 32 * UNIT, 1e-9
-#: Pairs that give a first value for the largest bound, and its least value over what is counted as revealed.
+#: Number of pairs that give a first value for the largest bound, and the least first value relative to the revealed
+#: mass.
 _PROBES, _NEGLIGIBLE = 2000, 1e-3
 
 

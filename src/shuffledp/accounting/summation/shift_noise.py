@@ -27,7 +27,7 @@ from shuffledp.numerics.roots import root_below
 
 #: Shapes among which the search for the smallest mean chooses.
 _SHAPES = (1.0, 150.0)
-#: Where the search for the place of a likelihood ratio ends.
+#: Largest value in the search for a given likelihood ratio.
 _FARTHEST = 2**60
 _REMEMBERED = 4096
 
