@@ -110,8 +110,8 @@ def allocation_bounds(
     Returns
     -------
     dict of str to float
-        Name of the method -> eps, nats, an upper bound. ``combined`` is the larger, over both directions, of the least
-        eps of all methods. Methods without a bound are omitted.
+        Upper bound on eps, nats, by name of the method. For ``combined``, every direction has the least eps of all
+        methods, and the larger of these two eps is returned. Methods without a bound are omitted.
 
     Examples
     --------
@@ -181,7 +181,8 @@ class AllocationProfile(Exported):
     eps_local, sigma : float, optional
         As in :func:`shuffledp.accounting.allocation_delta`.
     participations : int
-        k_s, in [1, t]. If above 1, the composition of k_s users of ``floor(t / k_s)`` steps each.
+        Number k_s of steps in which the user takes part, in [1, t]. If k_s is above 1, the profile is the composition
+        of k_s users with ``floor(t / k_s)`` steps each.
     """
 
     steps: FromOne

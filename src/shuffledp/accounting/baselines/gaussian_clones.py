@@ -255,7 +255,7 @@ def gaussian_clones_epsilon(
     delta : float
         In (0, 1), for all rounds together.
     sensitivity : float
-        Largest distance of two records, > 0. Table 1 of the paper has 2 for this bound and 1 for its own.
+        Largest distance of two records, > 0. Table 1 of the paper uses 2 for this bound and 1 for the paper's bound.
     calibration : {"classical", "analytic"}
         As in :func:`gaussian_local_epsilon`.
     search : {"printed", "fine"}

@@ -133,7 +133,7 @@ class SeparatePlan:
     Parameters
     ----------
     groups : tuple of SegmentedPlan
-        One per privacy level, each with one level.
+        One plan per privacy level. Each plan has a single level.
     weights : tuple of float
         Weights of the groups' estimates, positive, with the sum 1.
     """

@@ -214,7 +214,7 @@ def mix_dummy_count(
     n, domain_size : int
         Number of users >= 1, and number of values k >= 2.
     eps, eps_local, delta : float
-        Both eps in nats, > 0, where all users have the budget `eps_local`; delta in (0, 1).
+        Both eps in nats, > 0; delta in (0, 1). All users have the local budget `eps_local`.
     accounting : {"printed", "exact"}
         See the module's description. With ``exact`` the adversary learns which reports of other users are uniform.
 

@@ -193,8 +193,8 @@ def flexible_dummy_delta(
         In [0, 1], the same in both directions and for all pairs of values. Exact for ``eps_local = inf``; otherwise
         exact for an adversary who knows which other reports are uniform, hence an upper bound. Never too small and at
         most 1e-10 relative too large, except below 1e-300, where floats lose precision. If the sum over all numbers of
-        messages has more than 1e9 terms, an upper bound that is at most 2 % too large; for GRR also for more than 3e7
-        terms and below 1e-15.
+        messages has more than 1e9 terms, the result is an upper bound that is at most 2 % too large. With GRR and a
+        delta below 1e-15, this already applies to more than 3e7 terms.
 
     Raises
     ------

@@ -86,7 +86,7 @@ def to_pld(profile: PrivacyProfile, *, step: Positive = 1e-3, negligible: OpenUn
     Parameters
     ----------
     profile : PrivacyProfile
-        For both directions.
+        Privacy profile that holds in both directions.
     step : float
         Distance of losses, nats, > 0.
     negligible : float
@@ -160,7 +160,7 @@ def renyi_from_profile(profile: PrivacyProfile, orders: ArrayLike) -> NDArray[np
     Parameters
     ----------
     profile : PrivacyProfile
-        For both directions; its delta at 300 nats must be below 1e-280.
+        Privacy profile that holds in both directions. Its delta at 300 nats must be below 1e-280.
     orders : (k,) array_like
         Each above 1, finite.
 
@@ -242,7 +242,7 @@ def trade_off(profile: PrivacyProfile, false_positive_rates: ArrayLike) -> NDArr
     Parameters
     ----------
     profile : PrivacyProfile
-        For both directions.
+        Privacy profile that holds in both directions.
     false_positive_rates : scalar or (k,) array_like
         Each in [0, 1].
 
@@ -270,7 +270,7 @@ def true_positive_rate(profile: PrivacyProfile, false_positive_rate: Unit) -> fl
     Parameters
     ----------
     profile : PrivacyProfile
-        For both directions.
+        Privacy profile that holds in both directions.
     false_positive_rate : float
         In [0, 1], for example 1e-3.
 
@@ -307,7 +307,7 @@ def gaussian_fit(profile: PrivacyProfile, *, negligible: OpenUnit = 1e-15) -> Ga
     Parameters
     ----------
     profile : PrivacyProfile
-        For both directions.
+        Privacy profile that holds in both directions.
     negligible : float
         In (0, 1); deltas below it are not evaluated.
 

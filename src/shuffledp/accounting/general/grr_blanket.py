@@ -137,8 +137,8 @@ def grr_blanket_epsilon(
     Returns
     -------
     float
-        Nats, at most `eps_local`. Printed: `eps_local` if the theorem does not hold for its eps. Exact: rounded up by
-        at most 1e-10 relative (or to 1e-12, if below); by 1e-5 for too many reports for a table.
+        Nats, at most `eps_local`. Printed: `eps_local` if the theorem does not hold for the eps of its formula. Exact:
+        rounded up by at most 1e-10 relative (or to 1e-12, if below); by 1e-5 for too many reports for a table.
 
     Raises
     ------

@@ -196,7 +196,7 @@ class WorstOf(Exported):
     Parameters
     ----------
     profiles : tuple of PrivacyProfile
-        At least one, all for the same neighboring relation and view.
+        At least one profile. All profiles are for the same neighboring relation and view.
     """
 
     profiles: tuple[PrivacyProfile, ...]

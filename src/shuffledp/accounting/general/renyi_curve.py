@@ -101,7 +101,7 @@ def to_renyi(profile: PrivacyProfile, orders: ArrayLike | None = None) -> RenyiC
     Parameters
     ----------
     profile : PrivacyProfile
-        For both directions; its delta at 300 nats must be below 1e-280.
+        Privacy profile that holds in both directions. Its delta at 300 nats must be below 1e-280.
     orders : (k,) array_like, optional
         Each above 1, finite; 141 orders from 1.1 to 1e6 if not given. For a sum with the curve of an accountant of
         dp_accounting, pass the accountant's ``orders``.

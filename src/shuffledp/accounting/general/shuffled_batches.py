@@ -106,12 +106,12 @@ def shuffled_batches_delta(
     epochs : int
         Number of epochs, each with a fresh permutation, in [1, 10^4].
     side : {"upper", "lower"}
-        Bound for all adaptive queries, or delta of one of them.
+        ``upper``: a bound for all adaptive queries. ``lower``: a lower bound on delta of one adaptive query.
 
     Returns
     -------
     float
-        In [0, 1], rounded up for an upper bound and down for a lower one.
+        In [0, 1], rounded up for an upper bound and down for a lower bound.
 
     Notes
     -----
@@ -148,12 +148,12 @@ def shuffled_batches_epsilon(
     epochs : int
         Number of epochs, each with a fresh permutation, in [1, 10^4].
     side : {"upper", "lower"}
-        Bound for all adaptive queries, or eps of one of them.
+        ``upper``: a bound for all adaptive queries. ``lower``: a lower bound on eps of one adaptive query.
 
     Returns
     -------
     float
-        Nats, >= 0, rounded up for an upper bound and down for a lower one.
+        Nats, >= 0, rounded up for an upper bound and down for a lower bound.
 
     Notes
     -----

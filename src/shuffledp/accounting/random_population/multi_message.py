@@ -334,7 +334,7 @@ def multi_union_plan(
     Returns
     -------
     PolyaPlan
-        Its group order is safe for the noise, an assumption: the paper states no order for this protocol.
+        Its group order is safe for the noise. This is an assumption, as the paper states no order for this protocol.
 
     Raises
     ------

@@ -72,8 +72,8 @@ def share_count(
     n : int, optional
         Number of users, at least 1, if known. For n >= 19, the result holds for more users too.
     form : {"printed", "balle", "any_n"}
-        ``printed``: Wang et al. 2023, for every n. ``balle``: Balle et al. 2020, for a given n >= 19. ``any_n``: for
-        the given n, or for every n without it; a single user needs one message only.
+        ``printed``: Wang et al. 2023, for every n. ``balle``: Balle et al. 2020, for a given n >= 19. ``any_n``: valid
+        for the given n, or for every n if n is not given. A single user needs one message only.
 
     Returns
     -------

@@ -119,7 +119,7 @@ def blankets_for_full_reporting(
     eps, delta : float
         Budget of a user, which group composition divides among the items: eps in nats, > 0; delta in (0, 1).
     blanket_law : {"binomial", "poisson"}
-        Both are guarantees here, where the reporting probability is 1.
+        Law of the number of blanket messages. Both laws give guarantees here, because the reporting probability is 1.
     composition : {"printed", "tight"}
         See :func:`~shuffledp.accounting.segmented.items.item_delta`.
 

@@ -61,7 +61,7 @@ SLACK = 1e-12
 
 @dataclass(frozen=True)
 class Slots:
-    """Slots by which a user sends m blanket messages in expectation; each is used with the probability `rate`.
+    """Slots by which a user sends m blanket messages in expectation. Each slot is used with the probability `rate`.
 
     The mean number of messages, ``count * rate``, is exact. Source: arXiv 2407.19639, Algorithm 2.
     """
@@ -171,7 +171,7 @@ def all_counts_delta(
     Raises
     ------
     Infeasible
-        Also if there are too many numbers of slots to sum over.
+        As for :func:`segmented_delta`, or if there are too many numbers of slots to sum over.
 
     Notes
     -----

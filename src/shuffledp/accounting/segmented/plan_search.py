@@ -81,7 +81,8 @@ def segmented_plan(
     Parameters
     ----------
     level_sizes : sequence of int
-        Users n_k of each level, >= 0, at least one user in total; public, or estimates rounded to integers.
+        Numbers n_k of users of each level, >= 0, at least one user in total. They are public, or estimates rounded to
+        integers.
     eps : sequence of float
         Budgets of the levels, nats, > 0, in any order.
     delta : float
@@ -96,8 +97,8 @@ def segmented_plan(
         ``sum_j w_j (1 - w_j)`` of the frequencies. If given, the search minimizes the exact expected error against the
         frequencies of the n users; otherwise the paper's bound, which does not depend on the data.
     interval : tuple of float, optional
-        Interval of the search, by default from the smallest to the largest m_k. Below it all rates are below 1; above
-        it all are 1, and m only adds noise. (The paper exchanges the ends.)
+        Interval of the search, by default from the smallest to the largest m_k. Below this interval all rates are below
+        1. Above it all rates are 1, and a larger m only adds noise. (The paper exchanges the ends.)
 
     Returns
     -------

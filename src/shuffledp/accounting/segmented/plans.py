@@ -63,7 +63,7 @@ class SegmentedPlan:
     Parameters
     ----------
     level_sizes : tuple of int
-        Users n_k of each level, >= 0, at least one user in total.
+        Numbers n_k of users of each level, >= 0, at least one user in total.
     eps : tuple of float
         Budgets of the levels, nats.
     delta : float
@@ -77,7 +77,7 @@ class SegmentedPlan:
     accounting : {"printed", "corrected", "exact"}
         Accounting of the rates; see the module's description.
     blanket_law : {"binomial", "poisson"}
-        Law of the number of blanket messages of a user: used slots, or Poisson(m).
+        Law of the number of blanket messages of a user: binomial, the number of used slots, or Poisson(m).
     flat : tuple of float, optional
         If m was searched: the range around m, within the searched interval, where the objective is at most 5 % above
         its smallest value.

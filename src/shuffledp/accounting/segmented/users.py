@@ -90,9 +90,9 @@ def user_level_delta(
     Returns
     -------
     float
-        In [0, 1], the same in both directions. An upper bound, too large by at most 1e-4 relative, down to 1e-270; more
-        if few blanket messages hold an exchanged item. Up to this error it is non-decreasing in `reporting_rate` and
-        non-increasing in `blankets`.
+        In [0, 1], the same in both directions. An upper bound, too large by at most 1e-4 relative down to 1e-270. The
+        error is larger if few blanket messages hold an exchanged item. Up to this error it is non-decreasing in
+        `reporting_rate` and non-increasing in `blankets`.
 
     Raises
     ------

@@ -127,8 +127,8 @@ def shuffle_gaussian_epsilons(
     delta : float
         In (0, 1).
     most_order : int, optional
-        Largest order, in [2, 4096]; by default the result of :func:`enough_orders`. Table 1 of the paper has 30, where
-        the last order is the best. An explicit order raises no warning.
+        Largest order, in [2, 4096]; by default the result of :func:`enough_orders`. Table 1 of the paper uses orders up
+        to 30, of which the last is the best. An explicit order raises no warning.
 
     Returns
     -------

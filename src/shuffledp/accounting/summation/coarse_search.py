@@ -170,7 +170,7 @@ def finished_design(design: CoarseDesign, *, xtol: Positive = 1e-4) -> tuple[Coa
     Returns
     -------
     design : CoarseDesign
-        With all centers times one factor.
+        Design with all centers times one factor.
     certificate : CoarseCertificate
         An upper bound for all ordered pairs, at most ``design.delta``.
 

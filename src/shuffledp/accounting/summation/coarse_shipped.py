@@ -53,7 +53,7 @@ class ShippedCoarse:
     design : CoarseDesign
         Meets ``design.eps`` and ``design.delta``.
     certificate : CoarseCertificate
-        At ``design.eps``; its delta is at most ``design.delta``.
+        Certificate at ``design.eps``, with a delta of at most ``design.delta``.
     cpu_seconds : float
         Processor time of the certificate.
     precision : Precision

@@ -205,7 +205,7 @@ def certified_design(design: NoiseDesign) -> tuple[NoiseDesign, float]:
     Returns
     -------
     design : NoiseDesign
-        All scales times one factor, within 1e-5 of the smallest that suffices.
+        Design with all scales times one factor, which is within 1e-5 of the smallest sufficient factor.
     delta : float
         Certified upper bound, at most ``design.delta``.
 

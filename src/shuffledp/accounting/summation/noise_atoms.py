@@ -51,7 +51,7 @@ def atom_indices(
     atoms : {"halving", "star", "hub"}
         See the module's description. The indices are the same for all.
     hubs : sequence of int, optional
-        Required for ``hub``, and for no other atoms: distinct values in [2, D].
+        Distinct values in [2, D]. They are required for ``hub`` atoms, and invalid for other atoms.
 
     Returns
     -------
@@ -116,7 +116,7 @@ def atom_messages(
     Returns
     -------
     dict of int to int
-        Exact. Message to multiplicity, ascending; messages times multiplicities sum to 0.
+        Exact multiplicity of every message, in ascending order of the messages. Messages times multiplicities sum to 0.
     """
     size, kind, coins = check_atoms(max_value, atoms, hubs)
     known = atom_indices(size, atoms=kind, hubs=coins or None)

@@ -38,8 +38,8 @@ def negative_binomial_shift_delta(shape: Positive, p: OpenUnit, shift: Count, ep
     Parameters
     ----------
     shape, p : float
-        r >= 1, and the ratio in (0, 1); the mean is ``r p / (1 - p)``. Shapes below 1 raise Infeasible: the likelihood
-        ratio is not monotone, and the noise provides little privacy.
+        Shape r >= 1, and ratio p in (0, 1); the mean is ``r p / (1 - p)``. Shapes below 1 raise Infeasible: the
+        likelihood ratio is not monotone, and the noise provides little privacy.
     shift : int
         At least 0.
     eps : float
