@@ -1,8 +1,8 @@
 """Functions that a configuration may name, with their quantities and guarantees.
 
-The arguments of such a function can be written in a configuration, and its result is a privacy budget or a delta: of
-the central guarantee, of the local guarantee, or against the shuffler. Conventions: eps in nats; `standing` returns the
-guarantee of the function with the given arguments, for the neighboring relation of the function.
+The arguments of these functions can be written in a configuration. The result is a budget or a delta of the central
+guarantee, of the local guarantee, or of the guarantee against the shuffler. Conventions: eps in nats; `standing`
+returns the guarantee of the function with the given arguments, for the neighboring relation of the function.
 """
 
 from __future__ import annotations

@@ -115,10 +115,10 @@ def central_replacement_epsilon(
     Returns
     -------
     float
-        Nats, >= 0. An upper bound from integer Renyi orders up to 256. For m = n the divergence is exact,
-        ``2 order / noise_multiplier^2`` in each round; for m < n it is the smaller of this value and a bound for
-        sampled mechanisms. For m = n eps is at most 13 % above the exact eps if the exact eps is between 0.05 and 50.
-        Infinite if the divergence overflows.
+        Nats, >= 0. An upper bound from integer Renyi orders up to 256. For m = n the divergence is exact, ``2 order /
+        noise_multiplier^2`` in each round. For m < n the smaller of this value and a bound for sampled mechanisms is
+        used. For m = n eps is at most 13 % above the exact eps if the exact eps is between 0.05 and 50. Infinite if the
+        divergence overflows.
 
     Raises
     ------

@@ -211,8 +211,8 @@ def pair_law(noise: CounterNoise, terms: int) -> tuple[float, NDArray[np.float64
 
 
 def shared_counter(singles: NDArray[np.float64], pairs: NDArray[np.float64], omitted: float) -> MovingCount:
-    """Return the laws of a counter (U+, U-) with and without the user's value, for any law that Z1 and Z2 share, and
-    any law of Z3.
+    """Return the laws of a counter (U+, U-) with and without the user's value. Z1 and Z2 have one law and Z3 another;
+    both laws are arbitrary.
 
     `singles` (Z1, Z2) and `pairs` (Z3) are probabilities of 0, 1, ..; they omit the mass `omitted` of Z1, Z2 and Z3
     together. The law of (U+, U-) depends on ``abs(U+ - U-)`` and on ``min(U+, U-)``.

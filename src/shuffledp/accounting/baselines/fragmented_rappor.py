@@ -182,9 +182,9 @@ def rappor_delta(
     other users hold one of the two values, two counts change from B to D: the zeros of this value's bit and the ones of
     the other bit. ``worst_case`` is the larger delta of the two directions for ``B x B`` and ``D x D``. For ``sound``,
     the adversary learns which bits of the other users are uniform
-    (:mod:`shuffledp.accounting.baselines.rappor_known_coins`). ``proven`` is the smaller of two bounds: delta of
-    user 1's bits alone, and the bound of :mod:`shuffledp.accounting.baselines.summed_bits` for two sums, as shuffled
-    one-bits reveal only their number.
+    (:mod:`shuffledp.accounting.baselines.rappor_known_coins`). ``proven`` is the smaller of two bounds: delta of user
+    1's bits alone, and the bound of :mod:`shuffledp.accounting.baselines.summed_bits` for two sums. The bound for sums
+    applies because shuffled one-bits reveal only their number.
 
     Derived for this project, for the fragmented RAPPOR of Erlingsson et al. 2020. Replacement of one input.
     """

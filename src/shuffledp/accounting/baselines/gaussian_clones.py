@@ -1,9 +1,9 @@
 """Clones bound for Gaussian reports with optimal composition, the baseline of Table 1 of arXiv 2206.09569.
 
 A Gaussian report is (eps_0, delta_0)-locally private for all pairs on a curve. For each pair, the clones bound of
-Feldman, McMillan and Talwar gives (eps, delta) of n shuffled reports, and rounds compose by the theorem of Kairouz, Oh
-and Viswanath. The guarantees do not depend on the pair of Theorem 1. They are proven for replacement neighbors if the
-local pairs are proven (see :func:`gaussian_local_epsilon`).
+Feldman, McMillan and Talwar gives (eps, delta) of n shuffled reports. Rounds compose by the theorem of Kairouz, Oh and
+Viswanath. The guarantees do not depend on the pair of data sets in Theorem 1 of the paper. They are proven for
+replacement neighbors if the local pairs are proven (see :func:`gaussian_local_epsilon`).
 """
 
 from __future__ import annotations

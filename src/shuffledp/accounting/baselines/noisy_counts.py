@@ -4,15 +4,15 @@ They are baselines of shuffle protocols. A change of one user's input changes on
 noise is independent. For one count, delta is the hockey-stick divergence of the noise and the shifted noise. For two
 counts it is the delta of :mod:`shuffledp.accounting.general.count_pairs`, as one count increases and one decreases.
 
-A histogram under replacement has two counts that change by 1; a histogram under add or remove has one count that
-changes by 1; a sum of integers 0..D has one count that changes by D under either relation.
+A histogram has two counts that change by 1 under replacement, and one count that changes by 1 under add or remove. A
+sum of integers 0..D has one count that changes by D under either relation.
 
 Skellam noise of variance mu is the difference of two Poisson variables with mean mu / 2 each. Its shares for n users
 are Skellam variables of variance ``mu / n``, for any n. A *discrete Gaussian* has no such shares: with ``sigma^2 / n``
 per user and many users almost every share is 0, ``Pr[share is not 0] = 2 exp(-n / (2 sigma^2))``, so that the sum has
 no noise. Inputs must first be scaled up until ``sigma^2 / n`` is about 1/4.
 
-For discrete Laplace noise, a loss of ``rate * shift`` per count has a large probability, so that a delta > 0 does not
+For discrete Laplace noise, a loss of ``rate * shift`` per count has a large probability. A delta > 0 therefore does not
 reduce the noise: rate is eps divided by the total shift of all counts.
 """
 

@@ -3,7 +3,7 @@ r"""Delta of two counts of randomized bits, for every data set of the other user
 Every user flips each of k bits, one per value, with probability p, and all ones are shuffled: the analyzer sees one
 count per value. A bit that is flipped with probability p is replaced by a fair coin with probability 2p. Let the
 adversary know the bits of all other users, and which of these bits were replaced. Then the other users add M fair coins
-to a count, ``M ~ Bin(others, 2p)``, independently of the other counts and of their values, which gives a bound for all
+to a count, ``M ~ Bin(others, 2p)``, independently of the other counts and of their values. This gives a bound for all
 data sets.
 
 With ``N = M + 1``, ``kappa = 1 - 2p`` and ``z = (2a - N) / N``, a count a has the law ``h(a) (1 + kappa z)`` if
@@ -13,9 +13,9 @@ bits change in opposite directions. Reflecting the second count, ``a -> N - a``,
 .. math:: \delta = E\bigl[ (1 + \kappa z)(1 + \kappa z') - e^\epsilon (1 - \kappa z)(1 - \kappa z') \bigr]^+
 
 with z and z' independent, each the mean of N fair signs. Both directions have the same delta, and a change of a single
-bit has a smaller delta. For given z' the bracket is linear in z, so that delta is the mean of a convex function of z
-and grows with every spread of z that keeps the mean. Hence fewer coins increase delta, and so does moving the mass of z
-to adjacent points of a grid. Replacement neighbors. Derived for this project.
+bit has a smaller delta. For given z' the bracket is linear in z, so that delta is the mean of a convex function of z.
+Delta grows with every spread of z that keeps the mean. Hence fewer coins increase delta, and so does moving the mass of
+z to adjacent points of a grid. Replacement neighbors. Derived for this project.
 """
 
 from __future__ import annotations

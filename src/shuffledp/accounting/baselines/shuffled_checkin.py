@@ -211,11 +211,10 @@ def profile_rdp(
 
     Notes
     -----
-    If delta(eps) bounds both directions, ``e^((l-1) divergence)`` is at most
-    ``1 + l (l - 1) int_0^inf (e^((l-1) eps) + e^(-l eps)) delta(eps) d eps``. An exact profile is convex in e^eps.
-    Between two points it is therefore below the chord of any upper bound at these points, which bounds the integral
-    from above with an error of second order. Beyond the last point, delta of one report bounds the profile. Derived for
-    this project.
+    If delta(eps) bounds both directions, ``e^((l-1) divergence)`` is at most ``1 + l (l - 1) int_0^inf (e^((l-1) eps) +
+    e^(-l eps)) delta(eps) d eps``. An exact profile is convex in e^eps. Between two points it is therefore below the
+    chord of any upper bound at these points. The chords bound the integral from above with an error of second order.
+    Beyond the last point, delta of one report bounds the profile. Derived for this project.
     """
     orders = check_orders(orders)
     mu = 1 / check_positive("sigma", sigma)

@@ -9,8 +9,8 @@ accountings:
     probability that no user sends dummies is added to delta. Their formulas are missing in the text; this form
     reproduces Tables 3 and 4. It is not a proof, since far fewer users than expected may send.
 ``corrected``
-    Except with probability delta / 2 at least ``m_0 = rate n - sqrt(2 rate n ln(2/delta))`` users send; Theorems 5.2
-    and 5.6 with the other half.
+    At least ``m_0 = rate n - sqrt(2 rate n ln(2/delta))`` users send, except with probability delta / 2. Theorems 5.2
+    and 5.6 use the other half of delta.
 ``exact``
     The number of messages reveals the number of users who send, so that the divergence is an average over this number.
 

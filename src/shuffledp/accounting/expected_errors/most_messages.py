@@ -60,7 +60,7 @@ def most_sent(parts: Sequence[CompoundPoisson], share: float, users: float, *, f
     messages, and 2.7 times if one in a thousand users sends messages.
 
     The law follows from one Fourier transform, tilted by half of the tilt of Chernoff's bound. The relevant tail is
-    then far above rounding, and the mass beyond the end of the transform far below it.
+    then far above rounding, and the mass beyond the end of the transform is far below this tail.
     """
     allowed = math.log(check_open_unit("failure", failure)) - math.log(check_positive("users", users))
     if not any(part.log_moment(1e-9) > 0 for part in parts):

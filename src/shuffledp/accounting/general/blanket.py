@@ -144,9 +144,9 @@ def blanket_epsilon(
     -------
     float
         Nats, at most the local budget. ``upper``: rounded up; this eps holds for every data set of the other users.
-        ``lower``: rounded down; no smaller eps is valid. For finitely many outputs the rounding is
-        below 5e-5 relative. It is larger where delta hardly changes with eps, and for laws that are nearly lattices:
-        1e-3 for up to a million values and few users, 1e-2 for a handful of users.
+        ``lower``: rounded down; no smaller eps is valid. For finitely many outputs the rounding is below 5e-5 relative.
+        The rounding is larger where delta hardly changes with eps, and for laws that are nearly lattices. It is 1e-3
+        for up to a million values and few users, and 1e-2 for a handful of users.
 
     Raises
     ------

@@ -56,8 +56,8 @@ def clone_rate(eps_local: EpsAt, reduction: Annotated[str, one_of(REDUCTIONS)] =
     """Return the probability that another user's report is a clone.
 
     Source: Feldman, McMillan and Talwar (2021), the reduction to clones. The rate of binary randomized response is
-    exact. For any other randomizer, ``e^-eps_local`` is a lower bound on the probability that a report hides user 1, so
-    that a delta computed from it is an upper bound.
+    exact. For any other randomizer, ``e^-eps_local`` is a lower bound on the probability that a report hides user 1. A
+    delta computed from this bound is an upper bound.
 
     Parameters
     ----------

@@ -13,13 +13,13 @@ Summing over ``a + b = c + 1`` gives
 .. math:: \delta = (1 - \lambda) \sum_c \Pr[T = c] \, \bigl( (1 - \rho) \Pr[X_c = j]
           - (e^\epsilon - 1 + 2 \rho) \Pr[X_c > j] \bigr)^+
 
-with ``X_c ~ Bin(c, 1/2)``, ``rho = kappa (m + 1) / (c + 1)``, ``kappa = (e^eps - 1) / (E - 1)`` and
-``j = floor((kappa (m + 1) + e^eps (c + 1)) / (1 + e^eps))``. For ``eps_local = inf``, rho is 0, and the summand is the
-divergence of the clones reduction with c clones and infinite local budget.
-:mod:`shuffledp.accounting.general.matched_blanket` with disjoint matches of rate 1/k has the same delta; the form here
-is fast for a random m. Exchanging the two inputs exchanges a and b, so that both directions have the same delta, as
-have all pairs of inputs. Replacement neighbors; the adversary knows the inputs of all other users. Derived for this
-project; the paper on dummies (arXiv 2009.13738) has bounds only.
+with ``X_c ~ Bin(c, 1/2)``, ``rho = kappa (m + 1) / (c + 1)``, ``kappa = (e^eps - 1) / (E - 1)`` and ``j = floor((kappa
+(m + 1) + e^eps (c + 1)) / (1 + e^eps))``. For ``eps_local = inf``, rho is 0, and the summand is the divergence of the
+clones reduction with c clones and infinite local budget. :mod:`shuffledp.accounting.general.matched_blanket` with
+disjoint matches of rate 1/k has the same delta; the form here is fast for a random m. Exchanging the two inputs
+exchanges a and b, so that both directions have the same delta. All pairs of inputs have the same delta, too.
+Replacement neighbors; the adversary knows the inputs of all other users. Derived for this project; the paper on dummies
+(arXiv 2009.13738) has bounds only.
 """
 
 from __future__ import annotations

@@ -77,7 +77,7 @@ def dummy_cells_delta(eps: EpsAt, mean: Mean, losing: Cells, gaining: Cells) -> 
     mean : float
         Mean number of the dummies of all devices in a cell, in [1e-3, 1e10].
     losing, gaining : int
-        Numbers of cells in which the changed device's count falls by one and rises by one, in [0, 10^6].
+        Numbers of cells in which the changed device's count falls by one, and in which it rises by one, in [0, 10^6].
 
     Returns
     -------
@@ -108,7 +108,7 @@ def dummy_cells_epsilon(delta: Delta, mean: Mean, losing: Cells, gaining: Cells)
     mean : float
         Mean number of the dummies of all devices in a cell, in [1e-3, 1e10].
     losing, gaining : int
-        Numbers of cells in which the changed device's count falls by one and rises by one, in [0, 10^6].
+        Numbers of cells in which the changed device's count falls by one, and in which it rises by one, in [0, 10^6].
 
     Returns
     -------
@@ -136,7 +136,7 @@ def dummy_cells_mean(eps: Eps, delta: Delta, losing: Cells, gaining: Cells) -> f
     delta : float
         In (0, 1).
     losing, gaining : int
-        Numbers of cells in which the changed device's count falls by one and rises by one, in [0, 10^6].
+        Numbers of cells in which the changed device's count falls by one, and in which it rises by one, in [0, 10^6].
 
     Returns
     -------

@@ -190,9 +190,9 @@ def renyi_from_profile(profile: PrivacyProfile, orders: ArrayLike) -> NDArray[np
 
 def _renyi(order: float, eps: NDArray[np.float64], delta: NDArray[np.float64], goes_on: bool) -> float:
     """Return the divergence of one order, with delta replaced by its chords in e^eps. Logs avoid overflow. On a cell
-    from a to b of width w the chord is ``(d_a (e^w - e^t) + d_b (e^t - 1)) / (e^w - 1)`` at a + t, and both weights
-    lead to two integrals of positive functions. If delta `goes_on` beyond the last cell, and this cell has a share of
-    the integral, the result is infinite.
+    from a to b of width w the chord is ``(d_a (e^w - e^t) + d_b (e^t - 1)) / (e^w - 1)`` at a + t. Both weights lead to
+    two integrals of positive functions. If delta `goes_on` beyond the last cell, and this cell has a share of the
+    integral, the result is infinite.
     """
     a, b = eps[:-1], eps[1:]
     width = b - a

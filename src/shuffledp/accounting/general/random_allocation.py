@@ -104,10 +104,10 @@ def allocation_delta(
     Returns
     -------
     float
-        In [0, 1]; an upper or a lower bound, by `bound`. For eps_local-DP steps, within 1e-8 relative of delta for
-        binary randomized response, except within 1e-6 relative of an eps at which delta has a kink (1e-5 for more than
-        10^8 steps). For several Gaussian steps, a delta of 1e-4 is within about 1e-3 relative, a delta of 1e-15 within
-        a tenth, and smaller deltas have larger errors.
+        In [0, 1]; an upper or a lower bound, by `bound`. For eps_local-DP steps, the result is within 1e-8 relative of
+        delta for binary randomized response. Exceptions are eps within 1e-6 relative of a kink of delta (1e-5 for more
+        than 10^8 steps). For several Gaussian steps, a delta of 1e-4 is within about 1e-3 relative, a delta of 1e-15
+        within a tenth, and smaller deltas have larger errors.
 
     Examples
     --------
@@ -145,8 +145,8 @@ def allocation_epsilon(
     Returns
     -------
     float
-        Nats; at most `eps_local`. Rounded up for the upper bound, down for the lower bound: for eps_local-DP steps by
-        at most 1e-5 relative, for Gaussian steps by 1e-3 if delta is at least 1e-15.
+        Nats; at most `eps_local`. Rounded up for the upper bound, down for the lower bound. The rounding is at most
+        1e-5 relative for eps_local-DP steps, and 1e-3 for Gaussian steps if delta is at least 1e-15.
 
     Examples
     --------

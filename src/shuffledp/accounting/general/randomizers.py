@@ -273,8 +273,8 @@ class FiniteRandomizer:
     ----------
     table : (inputs, outputs) sequence of sequences, or array
         Row x has the probabilities of the outputs for the input x. Each row sums to 1 within 1e-9 and is then
-        normalized. At least 2 inputs, at most 2^24 entries, and at most 4032 kinds of ordered pairs of inputs; pairs
-        that differ in the order of the outputs only are of one kind.
+        normalized. The table has at least 2 inputs, at most 2^24 entries, and at most 4032 kinds of ordered pairs of
+        inputs. Pairs that differ in the order of the outputs only are of one kind.
 
     Examples
     --------

@@ -1,6 +1,6 @@
 r"""Adaptive training on shuffled batches with Gaussian noise (DP-SGD), for zero-out neighbors.
 
-In every epoch a fresh uniform permutation cuts the items into T batches of equal size, and step t releases the sum of a
+In every epoch a fresh uniform permutation cuts the items into T batches of equal size. Step t releases the sum of a
 function of norm at most 1 over its batch, plus normal noise of standard deviation sigma. The function may depend on all
 earlier releases. Neighbors: one item becomes an inert zero that keeps its place in the permutation (zero-out). Batch
 membership is not released. P is the law of all releases with the item, Q the law without it.
@@ -20,10 +20,9 @@ where L_K is the mean of K likelihood ratios: random allocation to a binomial nu
 :mod:`shuffledp.accounting.general.random_allocation`. The bound holds for every p, and p is chosen for each eps. The
 Gaussian mechanism, whose permutation is known, is a bound too.
 
-**Lower bound.** All other items add -1 and the differing one +1, or 0. The largest release is a post-processing
-of all releases; its distribution function is
-``Phi((c - theta) / sigma) Phi(c / sigma)^(T - 1)``
-with theta 2, or 1.
+**Lower bound.** All other items add -1. The differing item adds +1, or 0 if it is a zero. The largest release is a
+post-processing of all releases; its distribution function is ``Phi((c - theta) / sigma) Phi(c / sigma)^(T - 1)`` where
+theta is 2 with the item and 1 without it.
 
 **Epochs.** Permutations are fresh, so epochs compose as their pairs do. For an upper bound, chords between the points
 of a grid of losses replace both divergences of an epoch. For a lower bound, tangents that meet at such points replace

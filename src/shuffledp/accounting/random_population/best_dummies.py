@@ -191,8 +191,8 @@ class _Search:
 @dataclass(frozen=True)
 class _KnownBudgets:
     """Bounds on the largest budgets A as two step functions, searched by bisection. A does not fall with the index. If
-    A of one index is at least a budget, so is A of every later index; if A is below it, so is A of every earlier index.
-    Both lists keep only indices that improve the bounds, so that the budgets increase along them.
+    A of one index is at least a budget, so is A of every later index. If A is below the budget, so is A of every
+    earlier index. Both lists keep only indices that improve the bounds, so that the budgets increase along them.
     """
 
     enough: tuple[list[int], list[float]] = field(default_factory=lambda: ([], []))

@@ -42,7 +42,7 @@ def error_factor(law: Law, dummies: Count, *, adaptive: bool = False, stray_fact
         Number of other users; ``n = 1 + (N - 1)``.
     dummies : int
         Number k of dummies: ``D = k``, or, if adaptive, ``D = max(k - n, 0)`` as in equation (7). The protocol brings
-        the *other* users up to k, so that it adds one dummy more if it adds any; this changes the error by at most 1/n
+        the *other* users up to k, so that it adds one dummy more if it adds any. This changes the error by at most 1/n
         relative.
     adaptive : bool
     stray_factor : bool

@@ -95,7 +95,7 @@ def segmented_plan(
         See :mod:`shuffledp.accounting.segmented.plans`.
     spread : float, optional
         ``sum_j w_j (1 - w_j)`` of the frequencies. If given, the search minimizes the exact expected error against the
-        frequencies of the n users; otherwise the paper's bound, which does not depend on the data.
+        frequencies of the n users. Otherwise it minimizes the paper's bound, which does not depend on the data.
     interval : tuple of float, optional
         Interval of the search, by default from the smallest to the largest m_k. Below this interval all rates are below
         1. Above it all rates are 1, and a larger m only adds noise. (The paper exchanges the ends.)
@@ -115,8 +115,8 @@ def segmented_plan(
     -----
     The objective has kinks at every m_k, where the best m often is. It jumps by up to 1e-4 relative above every
     integer, where a slot is added, and may have several minima. The search evaluates all m_k, all integers and 200
-    points in between (exact: 60), and then searches the two pieces next to the best point, where the objective has no
-    jumps. The minimum is flat: report `flat`.
+    points in between (60 for ``exact``). It then searches the two pieces next to the best point, in which the objective
+    has no jumps. The minimum is flat, so the range `flat` should be reported with m.
 
     Wang et al. 2024, arXiv 2407.19639, Section 5.2 and Algorithm 2.
 

@@ -137,8 +137,8 @@ class SegmentedPlan:
             ``W = sum_j w_j (1 - w_j)`` of the true frequencies, in [0, s]. By default ``s (1 - s / d)``, the value for
             uniform frequencies, which is the largest.
         truth : {"empirical", "population"}
-            Reference of the error: the frequencies of these n users, whose levels are random, or the frequencies of the
-            population from which the users are drawn.
+            Reference of the error. ``empirical``: the frequencies of these n users, whose levels are random.
+            ``population``: the frequencies of the population from which the users are drawn.
 
         Returns
         -------

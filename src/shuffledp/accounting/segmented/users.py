@@ -9,11 +9,11 @@ with A_j ~ Poisson(mu) + Bernoulli(lambda) and Y_j ~ Poisson(mu), all independen
 ``(1 - e^(eps - L))^+``. Delta is smaller if fewer items are exchanged, so the bound assumes ``min(s, d - s)`` exchanged
 items. Group composition needs 4 to 9 times as many blanket messages in the settings of the paper (erratum SEG-6.3).
 
-Each term is rounded to a grid: every outcome is split into one with a higher and one with a lower loss, and the split
-preserves the probabilities under both laws. An adversary who sees the parts knows more, so the result is an upper
-bound. The increase of the variance is of second order in the step. Powers of Fourier transforms add the terms. First
-the laws are tilted by ``e^(theta L)`` so that losses near eps are likely. Rounding errors of the transform are then
-small relative to results of any size.
+Each term is rounded to a grid: every outcome is split into one outcome with a higher loss and one with a lower loss.
+The split preserves the probabilities under both laws. An adversary who sees the parts knows more, so the result is an
+upper bound. The increase of the variance is of second order in the step. Powers of Fourier transforms add the terms.
+First the laws are tilted by ``e^(theta L)`` so that losses near eps are likely. Rounding errors of the transform are
+then small relative to results of any size.
 
 Conventions: eps in nats; replacement of a user's whole set; the adversary knows the reports of all other users. The
 splitting is from Doroshenko et al. 2022 ("Connect the dots"). Derived for this project; arXiv 2407.19639 composes by

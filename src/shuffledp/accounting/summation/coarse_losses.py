@@ -218,8 +218,8 @@ def summed_parts(
 
 
 def _add(moments: Floats, here: Slice, other: Floats, back: int, grid: LossGrid, every: int) -> None:
-    """Add the cells of one slice for one shift to the grid points: masses, and first two moments of the part of a step
-    above the grid point.
+    """Add the cells of one slice for one shift to the grid points. For every grid point, the masses and the first two
+    moments of the part of a step above the point are added.
 
     Losses below the lowest grid point move up to it. Losses above the highest grid point go to the place after it.
     """

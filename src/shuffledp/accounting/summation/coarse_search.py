@@ -337,8 +337,8 @@ class _Look:
 
 
 def _exponent(delta: float) -> float:
-    """Return the exponent of an approximate power law by which delta decreases as the centers grow, for the slowest
-    pair.
+    """Return the exponent of an approximate power law by which delta decreases as the centers grow, for the pair with
+    the slowest decrease.
 
     The delta of the pair 0 and D decreases slowest: the probability of no draw of an atom does not depend on centers.
     """

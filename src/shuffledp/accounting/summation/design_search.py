@@ -125,7 +125,7 @@ def search_design(
         As in :func:`family_design`, which raises the same errors.
     state : mapping, optional
         Last state that an earlier search with the same arguments passed to `progress`, or ``{"design": ..}`` to start
-        from a design; otherwise the search starts from :func:`family_design`.
+        from a design. By default, the search starts from :func:`family_design`.
     progress : callable, optional
         Called after every iteration with the state: ``design`` (a dict), ``stage`` (``linear``, ``quadratic`` or
         ``done``), ``trust``, ``iteration``, ``messages``.

@@ -87,9 +87,9 @@ def correlated_noise_delta(
     Returns
     -------
     float
-        In [0, 1]. For delta from 1e-9 on, ``upper`` is at most 0.2% above the exact value, ``lower`` 0.5% below it, and
-        ``estimate`` within 2%, if ``eps - eps_star`` is at least a hundredth of eps. The allowance for rounding is
-        absolute, about 1e-12.
+        In [0, 1]. For delta from 1e-9 on, ``upper`` is at most 0.2% above the exact value, ``lower`` at most 0.5% below
+        it, and ``estimate`` within 2%. This requires that ``eps - eps_star`` is at least a hundredth of eps. The
+        allowance for rounding is absolute, about 1e-12.
 
     Raises
     ------
