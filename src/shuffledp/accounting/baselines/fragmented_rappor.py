@@ -107,7 +107,7 @@ def _flip_probability(n: int, eps: float, delta: float, calibration: str) -> flo
         guess, slope = _roughly(n, eps, delta, guess)
     ytol = {"proven": _YTOL, "sound": 10 * _YTOL}.get(calibration, 0.0)  # bounds that cost more
     logit = root_below(excess, guess, 1e-12, 60.0, xtol=1e-10, ytol=ytol, slope=slope)
-    if excess(logit) > 0:  # the end of the bracket, which the search does not look at
+    if excess(logit) > 0:  # the end of the bracket, which the search does not evaluate
         raise Infeasible(f"No flip probability below 1/2 reaches eps = {eps}, delta = {delta} with n = {n}.")
     return 1 / (1 + math.exp(logit))
 

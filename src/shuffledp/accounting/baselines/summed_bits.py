@@ -164,7 +164,9 @@ def blocks(others: int, flip_probability: float, fewer: int = 1) -> list[tuple[i
 
 
 def _share(count: int, growth: float) -> float:
-    """Return the first block's share of all numbers for which `count` blocks of growing width reach the middle."""
+    """Return the first block's width over the width of all numbers, for `count` growing blocks that
+    reach the middle.
+    """
     return growth / (2 * math.expm1(count * math.log1p(growth))) if growth > 1e-9 else 1 / (2 * count)
 
 

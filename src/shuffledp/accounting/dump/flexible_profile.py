@@ -1,4 +1,4 @@
-"""Delta if only some users send dummies: an average over the number of messages, summed or bounded.
+"""Delta if only some users send dummies: an average over the number of messages, or bounds on this average.
 
 The number of messages reveals the number of users who sent dummies, so that the divergence is an average over it. If
 the sum is too long, delta is bounded from a few numbers of messages, because more messages never increase delta.

@@ -422,7 +422,7 @@ def compared_delta(
 
 def _averaged(delta_of: Callable[[int], float], law: Law, side: Side) -> float:
     """Return a bound on the mean of a delta that falls with the number of other users. Numbers are put into groups.
-    Each group counts as its smallest number (upper) or its largest (lower).
+    Each group counts as its smallest number (upper) or its largest number (lower).
     """
     if isinstance(law, Fixed):
         return delta_of(law.others)

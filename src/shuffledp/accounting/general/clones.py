@@ -267,7 +267,7 @@ def exact_epsilon(reports: OtherReports, eps_local: float, delta: float) -> floa
     rate = reports.rate(eps_local)
     window = reports.clones(rate, negligible(delta))
     least = 1e-12 * eps_local
-    shown = smallest_delta(reports, eps_local, least) > delta  # cheap, and the rule
+    shown = smallest_delta(reports, eps_local, least) > delta  # cheap, and usually true
     if not shown and _mixed(window, eps_local, 0.0) <= delta:
         return 0.0
 

@@ -150,8 +150,8 @@ def _divergences(
     """Return the bracket of the formula, (r, w), for r consecutive integers m and w integers c."""
     eps_ = min(eps, 709.0)
     kappa, shift, path = _thresholds(m, c, eps_, eps_local)
-    # Rounding may put j on the wrong side of an integer; that is where the outcome at stake adds nothing. Only b = 0,
-    # j = c, is decided by rho instead: it counts for rho < 1.
+    # Rounding may put j on the wrong side of an integer, but there the affected outcome adds nothing. Only b = 0, j =
+    # c, is decided by rho instead: it counts for rho < 1.
     j = np.minimum(np.floor(shift[:, None] + path), c)
     first = j[0]
     place = (j - first).astype(np.int64)

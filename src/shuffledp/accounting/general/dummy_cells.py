@@ -249,7 +249,7 @@ class _Losses:
         self.variance = self.moments(0.0)[2]
 
     def moments(self, theta: float) -> tuple[float, float, float]:
-        """Return the log of ``E e^(theta loss)`` and its two derivatives."""
+        """Return the log of ``E e^(theta loss)`` and its first two derivatives."""
         log, slope, curvature = 0.0, 0.0, 0.0
         for part in self.parts:
             logs = part.logs + theta * part.losses
@@ -335,7 +335,7 @@ class _End:
 
 @dataclass(frozen=True, eq=False)
 class _Law:
-    """Law of a sum of losses in nats: masses times ``e^(theta loss - scale)``, and bounds on their errors."""
+    """Law of a sum of losses in nats: masses times ``e^(theta loss - scale)``, with bounds on the errors."""
 
     infinite: float
     theta: float

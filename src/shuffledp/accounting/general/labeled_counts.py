@@ -130,11 +130,11 @@ def pair_delta(blanket: Blanket, labels: Labels, eps: float) -> float:
     """
     eps = min(eps, _MOST_EPS)
     decay = math.exp(-eps)
-    if labels.own * decay <= labels.other:  # no single message is so telling
+    if labels.own * decay <= labels.other:  # no ratio exceeds e^eps
         return 0.0
     window = blanket.window
     total = np.arange(window.start, window.stop + 1, dtype=np.float64)
-    # Rounding may put the threshold on the wrong side of an integer; that is where the outcome at stake adds nothing.
+    # Rounding may put the threshold on the wrong side of an integer, but there the affected outcome adds nothing.
     scale = 1 / (labels.distance * (1 + decay))
     threshold = (labels.own - labels.other * decay) * scale * total
     silence = -math.expm1(-eps) * labels.silent * blanket.silence(total) if labels.silent > 0 else 0.0

@@ -240,7 +240,7 @@ def _bracket(
     """
     eps = min(eps, _MOST_EPS)
     shift = math.expm1(eps) * c + _kappa(eps, eps_local) * number
-    # Rounding may put j on the wrong side of an integer; that is where the outcome at stake adds nothing. Only j = t is
+    # Rounding may put j on the wrong side of an integer, but there the affected outcome adds nothing. Only j = t is
     # decided by rho instead: it counts for rho < 1.
     j = np.minimum(np.floor((t + 1.0) / (1 + math.exp(-eps)) + shift / (1 + math.exp(eps))), t)
     # For given t, j takes few values.

@@ -163,8 +163,8 @@ def allocation_deltas_within(
     eps: NDArray[np.float64], steps: int, step: Step, target: float
 ) -> NDArray[np.float64]:
     """Return upper bounds on the larger delta of the two directions at rising eps (nats, >= 0), for adding or removing
-    a user. They are about 1e-3 relative above the exact values, unless these are far below the target (Feldman and
-    Shenfeld, arXiv 2502.08202).
+    a user. The bounds are about 1e-3 relative above the exact values, except for exact values far below the target
+    (Feldman and Shenfeld, arXiv 2502.08202).
     """
     eps = np.minimum(eps, MOST_EPS)
     kind, sigma = step

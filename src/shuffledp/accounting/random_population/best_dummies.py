@@ -199,7 +199,7 @@ class _KnownBudgets:
     too_much: tuple[list[int], list[float]] = field(default_factory=lambda: ([], []))
 
     def affords(self, index: int, eps_local: float) -> bool | None:
-        """Return whether A(index) is at least `eps_local`, or None if unknown."""
+        """Return whether A(index) is at least `eps_local`, or None if the stored bounds do not determine this."""
         indices, least = self.too_much
         at = bisect_left(indices, index)
         if at < len(indices) and least[at] <= eps_local:

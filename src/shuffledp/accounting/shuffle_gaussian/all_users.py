@@ -167,9 +167,9 @@ def checked_most_order(most_order: int | None, n: int, sigma: float, delta: floa
 @remember(_REMEMBERED)
 def log_cumulants(sigma: float, last: int) -> NDArray[np.float64]:
     """Return the logs of the cumulants 0 to `last` of X, shape (last + 1,); the first is a placeholder. The cumulants
-    count connected graphs on labeled vertices with weight ``(q - 1)^edges``; hence they are positive.
-    ``kappa_{m+2} = sum_k C(m, k) (q^(k+1) - 1) kappa_{k+1} kappa_{m-k+1}`` follows from ``G'(x) = G(q x)`` for
-    ``G(x) = sum q^(k(k-1)/2) x^k / k!``. Divided by factorials, no binomials are needed.
+    count connected graphs on labeled vertices with weight ``(q - 1)^edges``; hence they are positive. ``kappa_{m+2} =
+    sum_k C(m, k) (q^(k+1) - 1) kappa_{k+1} kappa_{m-k+1}`` follows from ``G'(x) = G(q x)`` for ``G(x) = sum
+    q^(k(k-1)/2) x^k / k!``. With cumulants divided by factorials, no binomials are needed.
     """
     exponent = np.arange(1, last + 1) / sigma**2
     weight = exponent + np.log(-np.expm1(-exponent))  # log(q^k - 1) without overflow

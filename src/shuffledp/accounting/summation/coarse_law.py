@@ -132,7 +132,7 @@ def coarse_law(design: CoarseDesign, *, tail: float, threshold: float) -> Coarse
     reach = math.ceil(math.log(tail) / math.log(a))
     up, down = _one_sign(a, size, reach, up=True), _one_sign(a, size, reach, up=False)
     counts_up, counts_down = up.sum(axis=0), down.sum(axis=0)
-    # The counts of what is less likely than the tail in all are left out.
+    # Counts with a total probability below the tail are omitted.
     up, down = up[:, : _kept(counts_up, tail)], down[:, : _kept(counts_down, tail)]
     pair, pair_error = _atom(design, size, tail)
     one, one_error = _atom(design, 1, tail) if size > 1 else (np.ones(1), 0.0)

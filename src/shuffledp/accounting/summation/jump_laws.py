@@ -128,8 +128,8 @@ def jump_counters_delta(noise: JumpCounter, eps: EpsAt) -> float:
 
 
 class _TwoCounters:
-    """Losses of one pair. The mixture is the loss of the counter that gains a user, the part the loss of the other
-    counter.
+    """Losses of one pair. The mixture is the loss of the counter that gains a user, and the part is the loss of the
+    other counter.
     """
 
     def __init__(self, losses: DesignLosses) -> None:
