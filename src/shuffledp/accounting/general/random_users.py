@@ -164,7 +164,7 @@ def mean_delta(
 ) -> float:
     """Return an upper bound on the mean delta of a protocol over the number of users, at one eps (nats, >= 0).
     `profile_for` maps the number of all users, user 1 included, to a profile that is exact or an upper bound. If no
-    guarantee is known, it returns None. A mean certainly above `enough` is not refined.
+    guarantee is known, `profile_for` returns None. A mean certainly above `enough` is not refined.
     """
 
     def delta_of(others: int) -> float:

@@ -105,7 +105,7 @@ def shuffled_batches_delta(
     epochs : int
         Number of epochs, each with a fresh permutation, in [1, 10^4].
     side : {"upper", "lower"}
-        ``upper``: a bound for all adaptive queries. ``lower``: a lower bound on delta of one adaptive query.
+        ``upper``: a bound for all adaptive queries. ``lower``: delta of one of these queries, a lower bound.
 
     Returns
     -------
@@ -147,7 +147,7 @@ def shuffled_batches_epsilon(
     epochs : int
         Number of epochs, each with a fresh permutation, in [1, 10^4].
     side : {"upper", "lower"}
-        ``upper``: a bound for all adaptive queries. ``lower``: a lower bound on eps of one adaptive query.
+        ``upper``: a bound for all adaptive queries. ``lower``: eps of one of these queries, a lower bound.
 
     Returns
     -------
