@@ -1,8 +1,8 @@
 """Functions that a configuration may name, with their quantities and guarantees.
 
-The arguments of such a function can be written in a configuration, and its result is a privacy budget or a delta: of
-the central guarantee, of the local guarantee, or against the shuffler. Conventions: eps in nats; `standing` returns the
-guarantee of the function with the given arguments, for the neighboring relation of the function.
+The arguments of these functions can be written in a configuration. The result is a budget or a delta of the central
+guarantee, of the local guarantee, or of the guarantee against the shuffler. Conventions: eps in nats; `standing`
+returns the guarantee of the function with the given arguments, for the neighboring relation of the function.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ Arguments = Mapping[str, Any]
 _PAIR = "Theorem 1 is exact for one pair of data sets, which is not proven to be the worst for records in a ball (SG-4)"
 #: Guarantee of all functions that use Theorem 1 of the shuffle Gaussian mechanism.
 ONE_PAIR = Standing("unproven", _PAIR)
-#: The same where, in addition, the participation rate does not follow the number of participants.
+#: Guarantee of Theorem 1 if, in addition, the participation rate is taken at its mean.
 MEAN_RATE = Standing("unproven", f"{_PAIR}; and the participation rate is taken at its mean (SG-9)")
-#: Guarantee of the rivals of shuffled check-in.
+#: Guarantee of the baselines of shuffled check-in.
 MEAN_PARTICIPANTS = Standing("unproven", "the number of participants is taken at its mean")
 CLASSICAL_GAUSSIAN = Standing(
     "unproven",
@@ -72,7 +72,7 @@ class NamedFunction:
 
     @property
     def function(self) -> Callable[..., float]:
-        """The function with checks of its arguments; only the module that defines it is imported."""
+        """Function with checks of its arguments. Only the module that defines the function is imported."""
         return guarded_call(behind("shuffledp.accounting", self.name))
 
     def standing(self, arguments: Arguments) -> Standing:
@@ -90,7 +90,7 @@ def _always(standing: Standing) -> Callable[[Arguments], Standing]:
 
 
 def _clones(arguments: Arguments) -> Standing:
-    """Return the guarantee of clones bounds, which hold for every randomizer, by accounting and population."""
+    """Return the guarantee of a clones bound, which depends on the accounting and on the population."""
     population, accounting = arguments["population"], arguments["accounting"]
     if accounting == "simplified":
         return UPPER if _enough_clones(arguments) else SIMPLIFIED
@@ -102,7 +102,9 @@ def _clones(arguments: Arguments) -> Standing:
 
 
 def _enough_clones(arguments: Arguments) -> bool:
-    """Return whether the theorem of the simplified form holds: fixed or binomial populations with enough clones."""
+    """Return whether the theorem of the simplified form applies. It needs a fixed or binomial population, no dummies,
+    and enough expected clones.
+    """
     population, eps_local = arguments["population"], arguments.get("eps_local")
     if eps_local is None or arguments["dummies"] or not isinstance(population, (Fixed, Binomial)):
         return False
@@ -120,12 +122,16 @@ def _numerical(arguments: Arguments) -> Standing:
 
 
 def _normal_noise(arguments: Arguments) -> Standing:
-    """Return the guarantee of normal noise, approximate unless printed: integer noise is treated as continuous."""
+    """Return ``upper`` for the printed accounting. Otherwise the guarantee is approximate, because integer noise is
+    treated as continuous.
+    """
     return UPPER if arguments["accounting"] == "printed" else CONTINUOUS_NOISE
 
 
 def _without_noise(arguments: Arguments) -> Standing:
-    """Return ``exact`` without randomized response, else ``upper``: the adversary observes more than the messages."""
+    """Return ``exact`` without randomized response. Otherwise return ``upper``, because the assumed adversary observes
+    more than the messages.
+    """
     return EXACT if arguments["eps_local"] == math.inf else UPPER
 
 
@@ -148,7 +154,9 @@ def _segmented(arguments: Arguments) -> Standing:
 
 
 def _variation_ratio(arguments: Arguments) -> Standing:
-    """Return the guarantee of the reduction, which ``sound=False`` weakens if there is a residual component."""
+    """Return ``upper`` for the variation-ratio reduction, or ``violated`` for ``sound=False`` with a residual
+    component.
+    """
     p, beta = arguments["p"], arguments["beta"]
     most = 1.0 if math.isinf(p) else (p - 1) / (p + 1)
     if arguments["sound"] is not False or beta >= most * (1 - 1e-12):
@@ -157,17 +165,17 @@ def _variation_ratio(arguments: Arguments) -> Standing:
 
 
 def _allocation(arguments: Arguments) -> Standing:
-    """Return the label for adding or removing one user, or the label of a lower bound."""
+    """Return the label of an upper bound for adding or removing one user, or the label of a lower bound."""
     return ONE_RECORD_MORE if arguments["bound"] == "upper" else FROM_BELOW
 
 
 def _shuffled_batches(arguments: Arguments) -> Standing:
-    """Return the label for zero-out neighbors, or the label of a lower bound."""
+    """Return the label of an upper bound for zero-out neighbors, or the label of a lower bound."""
     return NULL_CLONES if arguments["side"] == "upper" else FROM_BELOW
 
 
 def _deployed(arguments: Arguments) -> Standing:
-    """Return the label ``upper``, which holds for all data sets of the others, or the label of a lower bound."""
+    """Return the label ``upper``, for all data sets of the other users, or the label of a lower bound."""
     return UPPER if arguments["bound"] == "upper" else FROM_BELOW
 
 

@@ -82,7 +82,7 @@ _XTOL = 1e-7
 _LEAST, _SCANNED = 1e-9, 80
 #: Losses of one user up to the end of its profile, where several steps are composed; and up to a bound on the end.
 _LOSSES, _MORE_LOSSES = 128, 160
-#: Multiple of a negligible value from which on delta is small beside the target, and the losses per chord there.
+#: Deltas below this multiple of the negligible value are chords, each of which spans the second number of losses.
 _SMALL, _APART = 1e3, 4
 _ORDERS = 256
 
@@ -110,8 +110,8 @@ def allocation_bounds(
     Returns
     -------
     dict of str to float
-        Name of the method -> eps, nats, an upper bound. ``combined`` is the larger, over both directions, of the least
-        eps of all methods. Methods without a bound are omitted.
+        Upper bound on eps, nats, by name of the method. For ``combined``, every direction has the least eps of all
+        methods, and the larger of these two eps is returned. Methods without a bound are omitted.
 
     Examples
     --------
@@ -181,7 +181,8 @@ class AllocationProfile(Exported):
     eps_local, sigma : float, optional
         As in :func:`shuffledp.accounting.allocation_delta`.
     participations : int
-        k_s, in [1, t]. If above 1, the composition of k_s users of ``floor(t / k_s)`` steps each.
+        Number k_s of steps in which the user takes part, in [1, t]. If k_s is above 1, the profile is the composition
+        of k_s users with ``floor(t / k_s)`` steps each.
     """
 
     steps: FromOne
@@ -257,7 +258,9 @@ def _losses(profile: AllocationProfile, negligible: float) -> Any:
 
 
 def _thinned(width: float, points: int, steps: int, step: Step, negligible: float) -> NDArray[np.float64]:
-    """Return delta at multiples of `width`; negligible deltas are upper bounds by long chords in e^eps."""
+    """Return delta at the multiples of `width`. Negligible deltas are upper bounds: chords in e^eps between distant
+    points.
+    """
     eps = np.asarray(width * np.arange(points), np.float64)
     near = math.ceil(allocation_end(steps, step[1], _SMALL * negligible) / width)
     places = np.unique(np.append(np.arange(min(near, points)), np.arange(near, points + _APART - 1, _APART)))
@@ -329,7 +332,9 @@ def _epsilon(method: str, step: Step, steps: int, delta: float, way: str) -> flo
 
 
 def _least_eps(delta_of: Callable[[float], float], delta: float, most: float, *, pure: bool) -> float:
-    """Return the least eps that meets delta. Some bounds on delta exceed their target again for larger eps."""
+    """Return the least eps at which a bound on delta meets its target. Some bounds exceed the target again at larger
+    eps.
+    """
 
     def excess(minus_log_eps: float) -> float:
         return log_ratio(delta_of(math.exp(-minus_log_eps)), delta)

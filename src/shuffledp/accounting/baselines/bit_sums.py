@@ -1,4 +1,4 @@
-"""Published rate of one randomized bit per user, which a claim and a protocol use."""
+"""Published probability that a user sends a fair coin in place of a bit."""
 
 import math
 

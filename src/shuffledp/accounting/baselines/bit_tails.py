@@ -59,9 +59,9 @@ def excess_divergences(
     per_deviation: int,
 ) -> NDArray[np.float64]:
     """Return upper bounds on the largest ``D_(1 + tau)`` of one sum over several data sets of the other users, shape of
-    `tau`. `known` has the numbers of other users with bit one and with bit zero, each pair of about the same total,
-    with at least nine expected flips. `tau` increases from 0 to at most ``(1 - p) / p - 1``. The mass `omitted` is
-    added to the divergences; there are about `per_deviation` chords per standard deviation.
+    `tau`. `known` has pairs: the number of other users with bit one and the number with bit zero. All pairs have about
+    the same total, with at least nine expected flips. `tau` increases from 0 to at most ``(1 - p) / p - 1``. The mass
+    `omitted` is added to the divergences; there are about `per_deviation` chords per standard deviation.
     """
     p, q = flip_probability, 1 - flip_probability
     ones, zeros = (np.array(column, np.float64) for column in zip(*known, strict=True))
@@ -148,10 +148,10 @@ def _raise_to(
 def half_tails(
     numbers: NDArray[np.float64], omitted: float, step: int, reach: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return ``Pr[heads >= j]`` and ``Pr[heads = j]`` of fair coins, (B, K) each, at every `step`-th j from half of the
-    coins on. The B `numbers` of coins, each >= 1,000, are of about the same size and share a tilt. `omitted` is the
-    largest error of the trapezoidal rule, `reach` about the distance of the last j from half. Rounding errors are about
-    1e-12 relative.
+    """Return ``Pr[heads >= j]`` and ``Pr[heads = j]`` of fair coins, (B, K) each. The number j grows in steps of
+    `step`, starting at half of the coins. The B `numbers` of coins are at least 1,000, are of similar size and share a
+    tilt. `omitted` is the largest error of the trapezoidal rule. `reach` is about the distance of the last j from half
+    of the coins. Rounding errors are about 1e-12 relative.
     """
     none = np.zeros_like(numbers)
     contour = _contour(0.5, none, numbers, -math.log(omitted))
@@ -167,8 +167,9 @@ def half_tails(
 
 
 def _contour(p: float, ones: NDArray[np.float64], zeros: NDArray[np.float64], log_inverse: float) -> _Contour:
-    """Return the contour for all data sets. ``e^(-tilt M)`` is small enough for an error of the trapezoidal rule below
-    the omitted mass on either side. For j from below the mean on, this follows from Chernoff's bound at twice the tilt.
+    """Return a contour that all data sets share. Its factor ``e^(-tilt M)`` is so small that the error of the
+    trapezoidal rule is below the omitted mass on either side. For every j from just below the mean upward, this follows
+    from Chernoff's bound at twice the tilt.
     """
 
     def most(tilt: float) -> float:
@@ -228,9 +229,9 @@ def _sine_rest(x: NDArray[np.float64]) -> NDArray[np.float64]:
 def _transforms(
     contour: _Contour, p: float, ones: NDArray[np.float64], zeros: NDArray[np.float64]
 ) -> tuple[NDArray[np.complex128], NDArray[np.float64], NDArray[np.float64]]:
-    """Return the logs of the tilted transforms without their means, (B, L), the shifts of the means, (B,), and
-    normalizations. The logs are relative to the value at the tilt. A shift is the mean of the tilted law less the mean
-    of the law. A normalization, (B,), is the log of the transform at the tilt.
+    """Return the logs of the transforms of the centered tilted laws, (B, L), with shifts and normalizations, (B,) each.
+    The logs are relative to the value at the tilt. A shift is the mean of the tilted law minus the mean of the law. A
+    normalization is the log of the transform at the tilt.
     """
     up, down = _tilted(p, contour.tilt), _tilted(p, -contour.tilt)
     at_zero, at_one = _log_centered(up, contour.theta), np.conj(_log_centered(down, contour.theta))
@@ -256,18 +257,20 @@ def _log_centered(rate: float, theta: NDArray[np.float64]) -> NDArray[np.complex
 
 
 def _before_mean(ones: int, zeros: int, p: float) -> float:
-    """Return ``floor(mean) - 1 - mean`` for the mean of the sum, exact for means of a billion too."""
+    """Return ``floor(mean) - 1 - mean`` for the mean of the sum, accurate even for a mean of a billion."""
     top, bottom = p.as_integer_ratio()
     return -1 - ((zeros * top + ones * (bottom - top)) % bottom) / bottom
 
 
 def _from_top(parts: NDArray[np.float64], behind: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the sum of each column and all later columns, plus the rest `behind`."""
+    """Return, for each column, the sum of this column, all later columns and the rest `behind`."""
     return np.asarray(np.cumsum(parts[:, ::-1], axis=1)[:, ::-1] + behind)
 
 
 def _waves(theta: NDArray[np.float64], places: NDArray[np.int64]) -> Sequence[NDArray[np.float64]]:
-    """Return blocks of columns of a matrix, (2 L, K): cosines, then sines, of ``-theta place`` for equal spacing."""
+    """Return the cosines, then the sines, of ``-theta place``, as blocks of columns of a (2 L, K) matrix. The places
+    are equally spaced.
+    """
     # a product of few angles, as sines cost more than products
     width = math.ceil(math.sqrt(places.size))
     fine = np.exp(-1j * np.outer(theta, places[:width] - places[0]))
@@ -280,7 +283,9 @@ def _waves(theta: NDArray[np.float64], places: NDArray[np.int64]) -> Sequence[ND
 def _sums(
     terms: Sequence[NDArray[np.complex128]], waves: Sequence[NDArray[np.float64]]
 ) -> Sequence[NDArray[np.float64]]:
-    """Return real parts of sums of terms (B, L) times ``e^(-i theta place)``, (B, K) each, by matrix products."""
+    """Return the real parts of sums over theta, (B, K) each, by matrix products. The summands are the terms, (B, L),
+    times ``e^(-i theta place)``.
+    """
     left = np.concatenate([np.concatenate((term.real, -term.imag), axis=1) for term in terms])
     return np.split(_product(left, waves), len(terms))
 

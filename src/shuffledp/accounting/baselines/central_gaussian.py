@@ -37,9 +37,9 @@ CENTRAL_METHODS: tuple[str, ...] = get_args(CentralMethod)
 #: Orders of the accountant; TensorFlow Privacy stopped at 63 when the paper was written.
 _ORDERS_TO_63 = [1 + x / 10 for x in range(1, 100)] + list(range(11, 64))
 _ORDERS = [*_ORDERS_TO_63, 128, 256, 512]
-#: Integers, which the theorem of sampling without replacement is about; those above 64 matter for small budgets only.
+#: Integer orders, as in the theorem on sampling without replacement. Orders above 64 matter for small budgets only.
 _REPLACEMENT_ORDERS = (*range(2, 65), *range(72, 257, 8))
-#: Over the clipping norm C: a vector of norm at most C in place of another moves a sum by up to 2 C.
+#: Sensitivity over the clipping norm C: replacing a vector of norm at most C changes a sum by up to 2 C.
 _REPLACEMENT_SENSITIVITY = 2.0
 #: Noise over the sensitivity up to which the divergence of a sampled mechanism is evaluated; beyond, differences such
 #: as 1 - exp(-1/noise^2) lose their digits: divergences become negative at 1e6, or are not defined at 1e8. More noise
@@ -72,7 +72,8 @@ def central_gaussian_epsilon(
     delta : float
         In (0, 1).
     method : {"rdp", "rdp_to_63", "pld"}
-        Renyi orders up to 512; up to 63, as at the time of the paper; or privacy loss distributions.
+        ``rdp``: Renyi orders up to 512. ``rdp_to_63``: Renyi orders up to 63, the limit of TensorFlow Privacy when the
+        paper was written. ``pld``: privacy loss distributions.
 
     Returns
     -------
@@ -114,10 +115,10 @@ def central_replacement_epsilon(
     Returns
     -------
     float
-        Nats, >= 0. An upper bound from integer Renyi orders up to 256. For m = n the divergence is exact,
-        ``2 order / noise_multiplier^2`` in each round; for m < n it is the smaller of this value and a bound for
-        sampled mechanisms. For m = n eps is at most 13 % above the exact eps if the exact eps is between 0.05 and 50.
-        Infinite if the divergence overflows.
+        Nats, >= 0. An upper bound from integer Renyi orders up to 256. For m = n the divergence is exact, ``2 order /
+        noise_multiplier^2`` in each round. For m < n the smaller of this value and a bound for sampled mechanisms is
+        used. For m = n eps is at most 13 % above the exact eps if the exact eps is between 0.05 and 50. Infinite if the
+        divergence overflows.
 
     Raises
     ------

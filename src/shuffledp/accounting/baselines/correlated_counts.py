@@ -93,7 +93,7 @@ class CounterNoise:
     eps_geometric : float
         eps_1, nats, > 0: Z1 and Z2 have the ratio ``q = e^-eps_1``.
     shape : float
-        r >= 0 of Z3, any real number; 0 for no Z3, with any `decay`.
+        Shape r of Z3, >= 0, not necessarily an integer. For r = 0 there is no Z3, and `decay` has no effect.
     decay : float
         ``-ln p`` of Z3, > 0.
     """
@@ -110,12 +110,12 @@ class CounterNoise:
 
     @property
     def pairs(self) -> float:
-        """Expected Z3, ``r p / (1 - p)``; each unit is two messages."""
+        """Expected value of Z3, ``r p / (1 - p)``. Each unit of Z3 adds two messages."""
         return self.shape * _odds(self.decay)
 
     @property
     def singles(self) -> float:
-        """Expected Z1 + Z2, ``2 q / (1 - q)``."""
+        """Expected value of Z1 + Z2, ``2 q / (1 - q)``."""
         return 2 * _odds(self.eps_geometric)
 
     @property
@@ -211,7 +211,8 @@ def pair_law(noise: CounterNoise, terms: int) -> tuple[float, NDArray[np.float64
 
 
 def shared_counter(singles: NDArray[np.float64], pairs: NDArray[np.float64], omitted: float) -> MovingCount:
-    """Return the laws of a counter (U+, U-) with and without the user's value, for any laws of Z1, Z2 and of Z3.
+    """Return the laws of a counter (U+, U-) with and without the user's value. Z1 and Z2 have one law and Z3 another;
+    both laws are arbitrary.
 
     `singles` (Z1, Z2) and `pairs` (Z3) are probabilities of 0, 1, ..; they omit the mass `omitted` of Z1, Z2 and Z3
     together. The law of (U+, U-) depends on ``abs(U+ - U-)`` and on ``min(U+, U-)``.
@@ -329,8 +330,8 @@ def _exact_noise(eps: float, delta: float, share: float) -> CounterNoise:
 def _smallest_noise(
     eps: float, delta: float, eps_one: float, decay: float, guess: float
 ) -> CounterNoise | None:
-    """Return the noise with the smallest r that meets the budget, None if it is too wide. Delta falls as r grows,
-    because adding pairs is post-processing; for r = 0 it is ``1 - e^-eps_1``, here above `delta`.
+    """Return the noise with the smallest r that meets the budget, or None if this noise is too wide. Delta falls as r
+    grows, because adding pairs is post-processing. For r = 0, delta is ``1 - e^-eps_1``, which is above `delta` here.
     """
 
     def noise(minus_log_shape: float) -> CounterNoise:

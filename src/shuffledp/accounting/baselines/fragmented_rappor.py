@@ -60,8 +60,9 @@ def rappor_flip_probability(
     calibration : {"optimistic", "sound", "proven", "worst_case"}
         Assumption about the other users' values when user 1 changes from one value to another. ``sound`` and ``proven``
         have no assumption: both are proven for every data set, and ``proven`` needs far less noise. ``worst_case``: all
-        other users hold one of the two values, often close to the worst data set; other data sets violate the budget.
-        ``optimistic``, as published: all other users hold a third value; other data sets violate the budget.
+        other users hold one of the two values. This data set is often close to the worst, but some data sets violate
+        the budget. ``optimistic``, as published: all other users hold a third value; some other data sets violate the
+        budget.
 
     Returns
     -------
@@ -106,13 +107,15 @@ def _flip_probability(n: int, eps: float, delta: float, calibration: str) -> flo
         guess, slope = _roughly(n, eps, delta, guess)
     ytol = {"proven": _YTOL, "sound": 10 * _YTOL}.get(calibration, 0.0)  # bounds that cost more
     logit = root_below(excess, guess, 1e-12, 60.0, xtol=1e-10, ytol=ytol, slope=slope)
-    if excess(logit) > 0:  # the end of the bracket, which the search does not look at
+    if excess(logit) > 0:  # the end of the bracket, which the search does not evaluate
         raise Infeasible(f"No flip probability below 1/2 reaches eps = {eps}, delta = {delta} with n = {n}.")
     return 1 / (1 + math.exp(logit))
 
 
 def _roughly(n: int, eps: float, delta: float, guess: float) -> tuple[float, float | None]:
-    """Return the log odds of the flip probability by a rough bound for ``sound``, and the slope of log delta there."""
+    """Return the log odds that a bit is kept, by a rough bound for ``sound``, and the slope of log
+    delta at these odds.
+    """
 
     def excess(minus_logit: float) -> float:
         value = _settled_delta(n, 1 / (1 + math.exp(minus_logit)), eps, "sound", delta, rough=True)
@@ -124,7 +127,9 @@ def _roughly(n: int, eps: float, delta: float, guess: float) -> tuple[float, flo
 
 
 def _worst_known(n: int, eps: float, delta: float, guess: float) -> tuple[float, float | None]:
-    """Return log odds of the flip probability for ``worst_case``, `guess` if infeasible, and the slope of log delta."""
+    """Return the log odds that a bit is kept, for ``worst_case``, and the slope of log delta at these odds. If the
+    calibration is infeasible, return `guess` and None.
+    """
     try:
         p = _flip_probability(n, eps, delta, "worst_case")
     except Infeasible:
@@ -177,9 +182,9 @@ def rappor_delta(
     other users hold one of the two values, two counts change from B to D: the zeros of this value's bit and the ones of
     the other bit. ``worst_case`` is the larger delta of the two directions for ``B x B`` and ``D x D``. For ``sound``,
     the adversary learns which bits of the other users are uniform
-    (:mod:`shuffledp.accounting.baselines.rappor_known_coins`). ``proven`` is the smaller of two bounds: delta of
-    user 1's bits alone, and the bound of :mod:`shuffledp.accounting.baselines.summed_bits` for two sums, as shuffled
-    one-bits reveal only their number.
+    (:mod:`shuffledp.accounting.baselines.rappor_known_coins`). ``proven`` is the smaller of two bounds: delta of user
+    1's bits alone, and the bound of :mod:`shuffledp.accounting.baselines.summed_bits` for two sums. The bound for sums
+    applies because shuffled one-bits reveal only their number.
 
     Derived for this project, for the fragmented RAPPOR of Erlingsson et al. 2020. Replacement of one input.
     """
@@ -219,7 +224,9 @@ def proven_bits_delta(n: int, flip_probability: float, eps: float) -> float:
 
 
 def settled_sum(delta_without: Callable[[float], float]) -> float:
-    """Return delta from windows. Their omitted mass adds at most 1e-8 relative, or 1e-300 if this is larger."""
+    """Return delta from windows whose omitted mass adds at most 1e-8 relative to delta, or at most 1e-300 if this is
+    more.
+    """
     return settled(delta_without, first=1e-20, step=1e-40, floor=1e-300, omitted=1e-8)
 
 
@@ -271,15 +278,15 @@ def _grouped_counts(n: int, p: float, omitted: float) -> tuple[MovingCount, Movi
 def known_sums_delta(
     n: int, flip_probability: float, eps: float, omitted: float | None, *, third: bool
 ) -> float:
-    """Return a lower bound on the largest delta of two sums of randomized bits over all data sets, apart from omitted
-    mass. It is the larger of ``worst_case`` and, if `third`, ``optimistic`` of :func:`rappor_delta`, reduced by
-    about a millionth because sums are grouped. Without `omitted`, windows omit 1e-8 of the result.
+    """Return a lower bound, except for omitted mass, on the largest delta of two sums of randomized bits over all data
+    sets. The bound is the larger delta of ``worst_case`` and, if `third`, ``optimistic`` in :func:`rappor_delta`. Sums
+    are grouped, which reduces the bound by about a millionth. Without `omitted`, windows omit 1e-8 of the result.
     """
 
     def delta(omitted: float) -> float:
         joined, left = _grouped_counts(n, flip_probability, omitted)
         worst = worst_pair_delta(joined, left, eps)
-        # Of many flips others on a third value hide more.
+        # With many flips, other users who hold a third value give a smaller delta.
         few = n * flip_probability < _FEW_FLIPS
         return max(worst, pair_delta(joined, joined, eps)) if third and few else worst
 

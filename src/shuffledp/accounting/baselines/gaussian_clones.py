@@ -1,9 +1,9 @@
 """Clones bound for Gaussian reports with optimal composition, the baseline of Table 1 of arXiv 2206.09569.
 
 A Gaussian report is (eps_0, delta_0)-locally private for all pairs on a curve. For each pair, the clones bound of
-Feldman, McMillan and Talwar gives (eps, delta) of n shuffled reports, and rounds compose by the theorem of Kairouz, Oh
-and Viswanath. The guarantees do not depend on the pair of Theorem 1. They are proven for replacement neighbors if the
-local pairs are proven (see :func:`gaussian_local_epsilon`).
+Feldman, McMillan and Talwar gives (eps, delta) of n shuffled reports. Rounds compose by the theorem of Kairouz, Oh and
+Viswanath. The guarantees do not depend on the pair of data sets in Theorem 1 of the paper. They are proven for
+replacement neighbors if the local pairs are proven (see :func:`gaussian_local_epsilon`).
 """
 
 from __future__ import annotations
@@ -255,7 +255,7 @@ def gaussian_clones_epsilon(
     delta : float
         In (0, 1), for all rounds together.
     sensitivity : float
-        Largest distance of two records, > 0. Table 1 of the paper has 2 for this bound and 1 for its own.
+        Largest distance of two records, > 0. Table 1 of the paper uses 2 for this bound and 1 for the paper's bound.
     calibration : {"classical", "analytic"}
         As in :func:`gaussian_local_epsilon`.
     search : {"printed", "fine"}
@@ -356,7 +356,9 @@ def _largest_allowed(
     rounds: int,
     target_delta: float,
 ) -> float:
-    """Return ``(rounds - 2 i) eps`` at the largest local delta for which i is allowed, near a point of the grid."""
+    """Return ``(rounds - 2 i) eps`` at the largest local delta that allows the index i, searched
+    next to a grid point.
+    """
 
     def excess(log_delta: float) -> float:
         one = round_of(math.exp(log_delta))
@@ -395,7 +397,7 @@ def _log_room(delta: float, rounds: int, target_delta: float) -> float:
 
 
 def _composition_index(eps: float, delta: float, rounds: int, target_delta: float) -> int | None:
-    """Return the largest i for which optimal composition keeps delta within its target; None if even 0 does not."""
+    """Return the largest i for which optimal composition meets the target delta, or None if i = 0 does not meet it."""
     log_room = _log_room(delta, rounds, target_delta)
     if log_room == -math.inf:
         return None

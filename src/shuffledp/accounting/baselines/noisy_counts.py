@@ -4,15 +4,15 @@ They are baselines of shuffle protocols. A change of one user's input changes on
 noise is independent. For one count, delta is the hockey-stick divergence of the noise and the shifted noise. For two
 counts it is the delta of :mod:`shuffledp.accounting.general.count_pairs`, as one count increases and one decreases.
 
-A histogram under replacement has two counts that change by 1; a histogram under add or remove has one count that
-changes by 1; a sum of integers 0..D has one count that changes by D under either relation.
+A histogram has two counts that change by 1 under replacement, and one count that changes by 1 under add or remove. A
+sum of integers 0..D has one count that changes by D under either relation.
 
 Skellam noise of variance mu is the difference of two Poisson variables with mean mu / 2 each. Its shares for n users
 are Skellam variables of variance ``mu / n``, for any n. A *discrete Gaussian* has no such shares: with ``sigma^2 / n``
 per user and many users almost every share is 0, ``Pr[share is not 0] = 2 exp(-n / (2 sigma^2))``, so that the sum has
 no noise. Inputs must first be scaled up until ``sigma^2 / n`` is about 1/4.
 
-For discrete Laplace noise, a loss of ``rate * shift`` per count has a large probability, so that a delta > 0 does not
+For discrete Laplace noise, a loss of ``rate * shift`` per count has a large probability. A delta > 0 therefore does not
 reduce the noise: rate is eps divided by the total shift of all counts.
 """
 
@@ -70,7 +70,7 @@ def _check_reach(reach: int) -> None:
 
 
 def shifted_count(noise: Window, shift: int) -> MovingCount:
-    """Return the laws of noise, and of noise plus `shift`."""
+    """Return the laws of the noise, and of the noise plus `shift`, on common values."""
     nothing = np.zeros(shift)
     return MovingCount(
         np.concatenate((nothing, noise.pmf)), np.concatenate((noise.pmf, nothing)), noise.omitted
@@ -80,9 +80,9 @@ def shifted_count(noise: Window, shift: int) -> MovingCount:
 def noisy_count_delta(
     eps: float, noise: CountNoise, variance: float, *, shift: int = 1, counts: int = 2
 ) -> float:
-    """Return delta of one or two counts that change by `shift` under independent noise; too large by at most 1e-12.
-    `variance` is sigma^2 of a discrete Gaussian, nearly its variance except for tiny sigma, or mu of Skellam noise.
-    Raises `Infeasible` if the noise is too wide for a sum.
+    """Return delta of one or two counts that change by `shift` under independent noise; too large by at most 1e-12. For
+    a discrete Gaussian, `variance` is sigma^2, nearly the variance of the noise except for tiny sigma. For Skellam
+    noise, it is mu. Raises `Infeasible` if the noise is too wide for a sum.
     """
     return settled(lambda tail: _delta(eps, noise, variance, shift, counts, tail))
 

@@ -124,7 +124,7 @@ def _exact_tuples(n: int, eps: float, delta: float, entries: int) -> int:
 def private_coin_mse(
     n: FromTwo, domain_size: FromTwo, tuples: NonNegative, match_rate: OpenUnit | None = None
 ) -> float:
-    """Return the expected squared error of a frequency, averaged over the values; it is the same for all data.
+    """Return the expected squared error of a frequency, averaged over the values. The error is the same for all data.
 
     Parameters
     ----------

@@ -61,14 +61,18 @@ _MOST_EPS = 700.0
 
 @dataclass(frozen=True, eq=False)
 class _Losses:
-    """Law on the grid points ``(start + i) * step``, with the mass of infinite losses."""
+    """Law of a privacy loss: masses at the grid points ``(start + i) * step``, and the mass `lost`
+    of infinite losses.
+    """
 
     start: int
     mass: NDArray[np.float64]
     lost: float
 
     def tilted(self, theta: float, step: float) -> tuple[NDArray[np.float64], NDArray[np.float64], float]:
-        """Return losses, their masses times ``e^(theta loss)``, scaled to a largest value of 1, and the log scale."""
+        """Return the losses, the tilted masses divided by the largest tilted mass, and the log of this divisor. A
+        tilted mass is a mass times ``e^(theta loss)``.
+        """
         loss = (self.start + np.arange(self.mass.size)) * step
         with np.errstate(divide="ignore"):
             log_tilted = np.log(self.mass) + theta * loss
@@ -148,7 +152,7 @@ def _composed(eps: float, n: int, rate: float, rows: int, tail: float, fineness:
 
 
 def _noise_losses(noise: Window, n: int, rate: float, step: float) -> tuple[_Losses, _Losses]:
-    """Return the losses of 1 + X against X, and of Y against 1 + Y."""
+    """Return the laws of the privacy losses of 1 + X against X, and of Y against 1 + Y."""
     x = noise.support.astype(np.float64)
     with np.errstate(divide="ignore"):
         ratio = np.log((1 - rate) / rate)
@@ -175,7 +179,7 @@ def _on_grid(loss: NDArray[np.float64], noise: Window, step: float) -> _Losses:
 
 
 def _tilt(parts: tuple[_Losses, _Losses], rows: int, step: float, eps: float) -> float:
-    """Return theta >= 0 for which the mean of the tilted sum of losses is about eps; any theta is valid."""
+    """Return theta >= 0 for which the mean of the tilted sum of losses is about eps. Any theta gives a valid bound."""
 
     def mean(theta: float) -> float:
         total = 0.0

@@ -3,7 +3,7 @@ r"""Delta of two counts of randomized bits, for every data set of the other user
 Every user flips each of k bits, one per value, with probability p, and all ones are shuffled: the analyzer sees one
 count per value. A bit that is flipped with probability p is replaced by a fair coin with probability 2p. Let the
 adversary know the bits of all other users, and which of these bits were replaced. Then the other users add M fair coins
-to a count, ``M ~ Bin(others, 2p)``, independently of the other counts and of their values, which gives a bound for all
+to a count, ``M ~ Bin(others, 2p)``, independently of the other counts and of their values. This gives a bound for all
 data sets.
 
 With ``N = M + 1``, ``kappa = 1 - 2p`` and ``z = (2a - N) / N``, a count a has the law ``h(a) (1 + kappa z)`` if
@@ -13,9 +13,9 @@ bits change in opposite directions. Reflecting the second count, ``a -> N - a``,
 .. math:: \delta = E\bigl[ (1 + \kappa z)(1 + \kappa z') - e^\epsilon (1 - \kappa z)(1 - \kappa z') \bigr]^+
 
 with z and z' independent, each the mean of N fair signs. Both directions have the same delta, and a change of a single
-bit has a smaller delta. For given z' the bracket is linear in z, so that delta is the mean of a convex function of z
-and grows with every spread of z that keeps the mean. Hence fewer coins increase delta, and so does moving the mass of z
-to adjacent points of a grid. Replacement neighbors. Derived for this project.
+bit has a smaller delta. For given z' the bracket is linear in z, so that delta is the mean of a convex function of z.
+Delta grows with every spread of z that keeps the mean. Hence fewer coins increase delta, and so does moving the mass of
+z to adjacent points of a grid. Replacement neighbors. Derived for this project.
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ def told_bits_delta(
 ) -> float:
     """Return a bound on delta of two counts of randomized bits, for every data set of the other users. The law of each
     count omits at most ``4 omitted``, which is added to delta. The bound exceeds the module's delta by at most about
-    1e-3 relative for many coins, else 1e-4; a rough bound is larger and a few times faster. The rounding error is about
-    1e-12 relative.
+    1e-3 relative for many coins, and by 1e-4 otherwise. A rough bound is larger and a few times faster. The rounding
+    error is about 1e-12 relative.
     """
     signs = _signs(others, flip_probability, omitted, rough)
     one = (
@@ -99,7 +99,7 @@ def _signs(others: int, flip_probability: float, omitted: float, rough: bool = F
 
 
 def _every(number: NDArray[np.float64], widest: float, reach: NDArray[np.float64]) -> _Law:
-    """Return the masses of z >= 0, with half of the mass at 0, and the row and z of each mass."""
+    """Return the masses of all z >= 0, the row of each mass in `number`, and its z. The mass at z = 0 is halved."""
     parity = np.mod(number, 2)
     difference = parity[:, None] + 2 * np.arange(math.floor(widest / 2) + 1)  # 2 a - N >= 0
     inside = difference <= reach[:, None]
@@ -117,8 +117,8 @@ def _every(number: NDArray[np.float64], widest: float, reach: NDArray[np.float64
 
 
 def _grouped(number: NDArray[np.float64], omitted: float, step: int, reach: float) -> _Law:
-    """Return the law after the mass of consecutive numbers of heads is moved to both ends of their group, with the same
-    mean. The means follow from ``sum over a >= j of (2 a - N) Pr[a] = j Pr[j]``.
+    """Return the law with the mass of every group of consecutive numbers of heads moved to both ends of the group. Each
+    group keeps its mean. The means follow from ``sum over a >= j of (2 a - N) Pr[a] = j Pr[j]``.
     """
     tail, point = half_tails(number, omitted, step, reach)
     parity = np.mod(number, 2)[:, None]

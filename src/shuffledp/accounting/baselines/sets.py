@@ -76,8 +76,9 @@ def mm_plan(
     calibration : {"variation_ratio", "numeric", "analytic"}
         ``variation_ratio``: m_k of the segmented protocol, with the fewest messages. The published calibrations are for
         one item at ``eps / s`` and the delta of group composition, with mu blanket messages per item. ``numeric`` is
-        the smallest mu with ``Pr[X + 1 >= e^eps Y] <= delta`` for X, Y ~ Poisson(mu); ``analytic`` is
-        ``mu = 32 ln(2 / delta) / eps^2``. In the paper's settings they have 1.5 to 1.7 and 15 to 17 times the messages.
+        the smallest mu with ``Pr[X + 1 >= e^eps Y] <= delta`` for X, Y ~ Poisson(mu); ``analytic`` is ``mu = 32 ln(2 /
+        delta) / eps^2``. In the paper's settings ``numeric`` has 1.5 to 1.7 times, and ``analytic`` 15 to 17 times, the
+        messages of ``variation_ratio``.
 
     Returns
     -------
@@ -132,7 +133,7 @@ class SeparatePlan:
     Parameters
     ----------
     groups : tuple of SegmentedPlan
-        One per privacy level, each with one level.
+        One plan per privacy level. Each plan has a single level.
     weights : tuple of float
         Weights of the groups' estimates, positive, with the sum 1.
     """

@@ -1,8 +1,8 @@
 """Baselines of Figure 1b of arXiv 2206.09569: shuffled check-in by (eps, delta)-privacy.
 
-Both methods are from Liew, Hasegawa and Takahashi (2022), "Shuffled check-in" (arXiv 2206.03151). As the paper gives
-few details, they are implemented as this project reads it. Gaussian reports, replacement neighbors, `sigma` per unit of
-replacement distance, `rate` the probability that a user takes part.
+Both methods are from Liew, Hasegawa and Takahashi (2022), "Shuffled check-in" (arXiv 2206.03151). The paper gives few
+details; the implementation follows this project's reading of the paper. Conventions: Gaussian reports; replacement
+neighbors; `sigma` is per unit of replacement distance; `rate` is the probability that a user takes part.
 
 Baseline
     The clones bound of ``n rate`` reports, with subsampling and optimal composition of (eps, delta).
@@ -166,7 +166,8 @@ def checkin_generic_epsilon(
 def shuffled_gaussian_profile(
     eps: ArrayLike, reports: FromOne, sigma: Positive, *, calibration: Calibration = "analytic"
 ) -> NDArray[np.float64]:
-    """Return the smaller delta of two bounds: shuffled Gaussian reports by the clones theorem, and one report alone.
+    """Return the smaller of two bounds on delta: the clones bound of shuffled Gaussian reports, and delta of one report
+    alone.
 
     Source: Feldman, McMillan and Talwar (2021), Theorems 3.1 and 3.8; Balle and Wang (2018), Theorem 8.
 
@@ -210,11 +211,10 @@ def profile_rdp(
 
     Notes
     -----
-    If delta(eps) bounds both directions, ``e^((l-1) divergence)`` is at most
-    ``1 + l (l - 1) int_0^inf (e^((l-1) eps) + e^(-l eps)) delta(eps) d eps``. An exact profile is convex in e^eps.
-    Between two points it is therefore below the chord of any upper bound at these points, which bounds the integral
-    from above with an error of second order. Beyond the last point, delta of one report bounds the profile. Derived for
-    this project.
+    If delta(eps) bounds both directions, ``e^((l-1) divergence)`` is at most ``1 + l (l - 1) int_0^inf (e^((l-1) eps) +
+    e^(-l eps)) delta(eps) d eps``. An exact profile is convex in e^eps. Between two points it is therefore below the
+    chord of any upper bound at these points. The chords bound the integral from above with an error of second order.
+    Beyond the last point, delta of one report bounds the profile. Derived for this project.
     """
     orders = check_orders(orders)
     mu = 1 / check_positive("sigma", sigma)
@@ -273,9 +273,9 @@ def _log_profile(
 def _clones_profile(
     eps: NDArray[np.float64], reports: int, budgets: NDArray[np.float64], local: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return the smallest delta of the clones bound over pairs of a local eps and delta, for each eps; above 1 if no
-    pair is valid. The closed form of the clones bound, solved for delta: ``4 exp(-k a^2 / E)``, where
-    ``8 a = (e^eps - 1) / tanh(eps_0 / 2) - 8 E / k``.
+    """Return, for each eps, the smallest delta of the clones bound over all pairs of a local eps and a local delta. The
+    result is above 1 if no pair is valid. The closed form of the clones bound is solved for delta: ``4 exp(-k a^2 /
+    E)``, where ``8 a = (e^eps - 1) / tanh(eps_0 / 2) - 8 E / k``.
     """
     e = np.exp(budgets)
     a = (np.expm1(eps)[:, None] / np.tanh(budgets / 2) - 8 * e / reports) / 8

@@ -45,7 +45,7 @@ from shuffledp.numerics.windows import binomial_window
 #: Largest delta of the printed theorem: 14 ln(2/delta) / eps^2 has to exceed 27 / eps up to eps = 1.
 _MOST_DELTA = 2 * math.exp(-27 / 14)
 _XTOL = 1e-9
-#: Nats; a larger budget is as good as none.
+#: Largest local budget that is searched, in nats.
 _MOST_BUDGET = 600.0
 #: Blocks per standard deviation while searching for d'; the error is flat there.
 _COARSE = 3
@@ -55,7 +55,7 @@ _FINEST = 0.01
 
 @dataclass(frozen=True)
 class HashedReport:
-    """Number of cells d' and local budget (nats) of a local-hashing report, exact (Wang et al. 2020)."""
+    """Parameters of a local-hashing report: exact number of cells d' and local budget in nats (Wang et al. 2020)."""
 
     cells: FromOne
     eps_local: Eps
@@ -138,7 +138,9 @@ def _exact_report(n: int, domain_size: int, eps: float, delta: float, cells: int
 
 
 def _best_cells(n: int, domain_size: int, eps: float, delta: float) -> int:
-    """Return d' of nearly least error, by downhill steps of decreasing size from the printed d'."""
+    """Return a number of cells d' with nearly the least error, by downhill steps of decreasing size from the printed
+    d'.
+    """
     errors: dict[int, float] = {}
     budget = math.log1p(math.exp(eps) + (n - 1) * eps * eps / (20 * math.log(2 / delta)))
 
@@ -168,7 +170,9 @@ def _best_cells(n: int, domain_size: int, eps: float, delta: float) -> int:
 def _exact_budget(
     n: int, cells: int, eps: float, delta: float, blocks: int, xtol: float, guess: float | None = None
 ) -> float:
-    """Return the largest eps_local with delta at most `delta`, rounded down; eps itself always meets the budget."""
+    """Return the largest eps_local with delta at most `delta`, rounded down. An eps_local equal to eps always meets the
+    budget.
+    """
     tail = negligible(delta)
 
     def excess(log_budget: float) -> float:
@@ -183,7 +187,7 @@ def _exact_budget(
 
 
 def solh_mse(n: FromOne, domain_size: FromTwo, cells: FromTwo, eps_local: Eps) -> float:
-    """Return the expected squared error of a frequency, averaged over the values; it is the same for all data.
+    """Return the expected squared error of a frequency, averaged over the values. The error is the same for all data.
 
     Parameters
     ----------

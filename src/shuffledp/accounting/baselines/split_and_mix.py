@@ -67,9 +67,9 @@ def ikos_shares(
         Part of delta for the security of the shares, in (0, 1).
     form : {"figure", "average", "worst_case", "collision"}
         ``figure``: ``ceil((2 sigma + log2 q) / (log2 n - log2 e))``, which reproduces the published figure, without a
-        known theorem. ``average``: 1 more, a bound for uniform inputs, often used for all inputs. ``worst_case``: 2
-        more, proven for all inputs. ``collision``: the smallest number that meets sigma by the second-moment bound of
-        :func:`ikos_distance`, proven for all inputs.
+        known theorem. ``average``: one share more than ``figure``, a bound for uniform inputs that is often used for
+        all inputs. ``worst_case``: two shares more than ``figure``, proven for all inputs. ``collision``: the smallest
+        number that meets sigma by the second-moment bound of :func:`ikos_distance`, proven for all inputs.
     group_order : int, optional
         q, >= 2; ``n D`` if not given, as in the figure.
 
@@ -123,13 +123,14 @@ def ikos_distance(n: FromOne, group_order: FromTwo, shares: FromTwo) -> float:
 
     Notes
     -----
-    Shuffling the m columns of shares separately, and the first not at all, reveals more than shuffling all messages.
-    Let C be the number of components of the union of m - 1 random permutations of the users. In each component, one of
-    the equations between shares follows from the others. Two independent runs with the same inputs therefore collide
-    with ``E[q^(C - 1)]`` times the probability for uniform messages with the same sum. Hence the distance is at most
-    ``sqrt(E[q^(C - 1)] - 1) / 2``. ``q^C`` is the number of colorings of the users by q colors that are constant on
-    components. ``E[q^C]`` is therefore the sum of multinomial coefficients to the power 2 - m over all sizes of color
-    classes. This is a coefficient of the q-th power of a series, which a recursion with positive terms evaluates.
+    Suppose that each of the m columns of shares is shuffled separately, except the first, which is not shuffled. This
+    reveals more than shuffling all messages together. Let C be the number of components of the union of m - 1 random
+    permutations of the users. In each component, one of the equations between shares follows from the others. Two
+    independent runs with the same inputs therefore collide with ``E[q^(C - 1)]`` times the probability for uniform
+    messages with the same sum. Hence the distance is at most ``sqrt(E[q^(C - 1)] - 1) / 2``. ``q^C`` is the number of
+    colorings of the users by q colors that are constant on components. ``E[q^C]`` is therefore the sum of multinomial
+    coefficients to the power 2 - m over all sizes of color classes. This is a coefficient of the q-th power of a
+    series, which a recursion with positive terms evaluates.
 
     Derived for this project, after the second-moment argument of Balle et al. 2020.
     """

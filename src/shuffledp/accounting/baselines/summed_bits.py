@@ -65,7 +65,9 @@ _MOST_EPS = 700.0
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """Curve ``t -> D_t`` of a pair, given by its corners; 1 - t below the first corner and 0 above the last."""
+    """Curve ``t -> D_t`` of a pair, linear between given corners. It is 1 - t below the first corner and 0 above the
+    last.
+    """
 
     t: NDArray[np.float64]
     value: NDArray[np.float64]
@@ -85,13 +87,13 @@ def summed_bits_delta(
     """Return a bound on delta of two sums of randomized bits, for every data set of the other users (`others` >= 1).
     Each law of a sum omits at most the mass `omitted`, which is added to delta. A rough bound is larger and faster.
     """
-    # narrow laws are looked at as closely in both cases
+    # narrow laws have the same precision in both cases
     rough = rough and _is_wide(others, flip_probability, omitted)
     return min(max(worst_curve(others, flip_probability, omitted, rough).squared(eps), 0.0), 1.0)
 
 
 def two_bits_delta(eps_bit: float, eps: float) -> float:
-    """Return delta of a single vector of which two bits change; 0 for ``eps >= 2 eps_bit``."""
+    """Return delta of one vector of randomized bits, two of which change with the input; 0 for ``eps >= 2 eps_bit``."""
     p = 1 / (1 + math.exp(eps_bit))
     gap = eps - 2 * eps_bit
     return (1 - p) ** 2 * -math.expm1(gap) if gap < 0 else 0.0
@@ -132,12 +134,12 @@ def _spread(others: int, p: float) -> float:
 
 
 def _is_wide(others: int, p: float, omitted: float) -> bool:
-    """Return whether tails are evaluated as contour integrals."""
+    """Return whether the law of the sum is wide enough to evaluate its tails as contour integrals."""
     return _spread(others, p) >= _WIDE and omitted >= _FEW_DIGITS
 
 
 def _grid(most: float, scale: float, points: int) -> NDArray[np.float64]:
-    """Return losses from -most to most, with fine steps for losses of about the size of `scale`."""
+    """Return a grid of losses from -most to most, with fine steps up to losses of about `scale`."""
     width = scale * _STEP * (_POINTS - 1) / 8
     end = math.asinh(most / width)
     steps = width * np.sinh(np.linspace(-end, end, points))
@@ -162,12 +164,16 @@ def blocks(others: int, flip_probability: float, fewer: int = 1) -> list[tuple[i
 
 
 def _share(count: int, growth: float) -> float:
-    """Return the first block's share of all numbers with which `count` growing blocks reach the middle."""
+    """Return the first block's width over the width of all numbers, for `count` growing blocks that
+    reach the middle.
+    """
     return growth / (2 * math.expm1(count * math.log1p(growth))) if growth > 1e-9 else 1 / (2 * count)
 
 
 def _widths(others: int, share: float, growth: float, most: int) -> list[int]:
-    """Return the widths of blocks from an end to the middle; ``most + 1`` widths mean that more are needed."""
+    """Return the widths of blocks from an end to the middle; ``most + 1`` widths mean that the
+    middle is not reached.
+    """
     if not share:
         return [1] * ((others + 2) // 2)
     found: list[int] = []
@@ -181,7 +187,9 @@ def _widths(others: int, share: float, growth: float, most: int) -> list[int]:
 def _divergences(
     ones: int, zeros: int, p: float, t: NDArray[np.float64], omitted: float
 ) -> NDArray[np.float64]:
-    """Return bounds on D_t of the pair whose other bits are `ones` flipped ones and `zeros` flipped zeros."""
+    """Return bounds on D_t of the pair for one data set: before the flips, the other bits are `ones` ones and `zeros`
+    zeros.
+    """
     window = _narrow_window if _spread(ones + zeros, p) < _WIDE else binomial_window
     up, down = window(zeros, p, omitted).pmf, window(ones, p, omitted).pmf[::-1]
     added = 2 * omitted + _TINY * (up.size + down.size)

@@ -94,7 +94,7 @@ class SymmetricRAPPOR:
 
     @property
     def standing(self) -> Standing:
-        """Guarantee ``upper``, for every data set of the other users."""
+        """Label ``upper`` of the guarantee, for every data set of the other users."""
         return UPPER
 
     def own_delta(
@@ -130,14 +130,14 @@ class SymmetricRAPPOR:
         p = self.flip_probability
         check_flips(others + 1, p)
         if side == "upper":
-            # Told bits are the better bound where eps_bit is small, and nowhere else.
+            # The bound with revealed bits is the smaller one for small eps_bit only.
             if target is None:
                 told = rappor_delta(others + 1, p, eps, calibration="sound")
                 return min(proven_bits_delta(others + 1, p, eps), told)
             omitted = max(_OMITTED * target, _LEAST)
             if self.eps_bit > _TOLD:
                 return min(alone, summed_bits_delta(others, p, eps, omitted, rough=gap > COARSE))
-            # A glance at both, and a close look at what may be smaller.
+            # Evaluate both bounds roughly, and then finely if a bound may be the smaller one.
             summed = summed_bits_delta(others, p, eps, omitted, rough=True)
             told = told_bits_delta(others, p, eps, omitted, rough=True)
             if gap <= COARSE and summed <= _FAR_SUMMED * told:
@@ -151,9 +151,10 @@ class SymmetricRAPPOR:
         return max(value * (1 - 2e-7) - (0.0 if target is None else 1e-7 * target), 0.0)
 
     def comparisons(self, side: Side, tail: float) -> tuple[Comparison, ...]:
-        """Return the comparisons of two inputs by their two bits; the blanket also distinguishes the vector of ones.
+        """Return comparisons of two inputs, where an output is described by the two bits of these inputs. In the
+        comparison with the blanket, the vector of ones is an output of its own.
 
-        These comparisons are for whole vectors: for sums they give an upper bound and no lower bound.
+        The comparisons are for whole vectors. For sums they give an upper bound but no lower bound.
         """
         p, b, k = self.flip_probability, self.eps_bit, self.domain_size
         bits = {0: 1 - p, 1: p}  # of a vector whose input is elsewhere

@@ -1,15 +1,16 @@
 """Local privacy of pureDUMP and mixDUMP: guarantees against the shuffler by the user's own dummies.
 
-The shuffler sees the s + 1 messages of one user in random order: a report, after generalized randomized response (GRR)
-in mixDUMP, and s dummies, uniform over {1..k}. Suppose that a of the messages equal one value and b another. The
-likelihoods of these two inputs have the ratio ``((E - 1) a + s + 1) / ((E - 1) b + s + 1)``, ``E = e^eps_local``.
+The shuffler sees the s + 1 messages of one user in random order: a report and s dummies, uniform over {1..k}. In
+mixDUMP, generalized randomized response (GRR) randomizes the report. Suppose that a of the messages equal one value and
+b another. The likelihoods of these two inputs have the ratio ``((E - 1) a + s + 1) / ((E - 1) b + s + 1)``, ``E =
+e^eps_local``.
 
 Three accountings:
 
 ``printed``
-    The theorems of DUMP (arXiv 2009.13738). The formula of Theorem 5.7 is missing in the text; this is the bound that
-    the text describes: at least t of the dummies equal b, except with probability delta, and all others may equal a. It
-    is proven, but does not converge to 0 with many dummies.
+    The theorems of DUMP (arXiv 2009.13738). The formula of Theorem 5.7 is missing in the text, which describes this
+    bound: at least t of the dummies equal b, except with probability delta. All other dummies may equal a. It is
+    proven, but does not converge to 0 with many dummies.
 ``corrected``
     Both counts are within their Chernoff bounds, each except with probability delta / 2.
 ``exact``

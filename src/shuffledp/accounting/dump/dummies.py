@@ -163,7 +163,7 @@ def dummy_count(
     domain_size : int
         Number of values k, >= 2.
     eps, delta : float
-        Nats, > 0, and in (0, 1).
+        Budget: eps in nats, > 0; delta in (0, 1).
     accounting : {"printed", "exact"}
         See the module's description.
 
@@ -214,7 +214,7 @@ def mix_dummy_count(
     n, domain_size : int
         Number of users >= 1, and number of values k >= 2.
     eps, eps_local, delta : float
-        Both eps in nats, > 0, where all users have the budget `eps_local`; delta in (0, 1).
+        Both eps in nats, > 0; delta in (0, 1). All users have the local budget `eps_local`.
     accounting : {"printed", "exact"}
         See the module's description. With ``exact`` the adversary learns which reports of other users are uniform.
 
@@ -290,7 +290,8 @@ def blanket_delta(eps: EpsAt, uniform_messages: Count, domain_size: FromTwo, eps
 
 
 def printed_total(n: int, domain_size: int, eps: float, delta: float, eps_local: float = math.inf) -> float:
-    """Return the unrounded number of dummies of Theorem 5.2, or 5.6 for GRR reports; negative if reports suffice.
+    """Return the unrounded number of dummies of Theorem 5.2, or 5.6 for GRR reports; negative if the reports alone
+    suffice.
 
     Raises Infeasible if eps is above 1 or delta is too large for the theorem.
     """
@@ -398,12 +399,14 @@ def _exact_mix_count(n: int, domain_size: int, eps: float, delta: float, eps_loc
 
 
 def _gaussian_mu(messages: float, domain_size: int) -> float:
-    """Return the approximate distance of the two views for many messages, in standard deviations; it is no bound."""
+    """Return the approximate distance of the two views for many messages, in standard deviations. It is not a bound."""
     return math.sqrt(2 * domain_size / (messages + 1))
 
 
 def _gaussian_guess(domain_size: int, eps: float, delta: float) -> tuple[float, float]:
-    """Return the number of uniform messages in the limit of many messages, and the slope of log delta there."""
+    """Return the number of uniform messages at which the normal limit of delta meets its target, and the slope of log
+    delta there.
+    """
 
     def limit(minus_log_count: float) -> float:
         return log_gaussian_delta(_gaussian_mu(math.exp(-minus_log_count), domain_size), eps) - math.log(
@@ -415,7 +418,7 @@ def _gaussian_guess(domain_size: int, eps: float, delta: float) -> tuple[float, 
 
 
 def smallest_count(excess: Callable[[int], float], guess: float, slope: float) -> int:
-    """Return the smallest integer >= 1 at which a non-increasing function, positive at 0, is at most 0.
+    """Return the smallest integer >= 1 at which a non-increasing function is at most 0. The function is positive at 0.
 
     The search uses secant steps from the guess, rounded up, and bisects the bracket if the steps do not close it.
     """

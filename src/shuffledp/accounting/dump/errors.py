@@ -51,7 +51,7 @@ def printed_dump_mse(
 def printed_flexible_mse(
     n: FromOne, domain_size: FromTwo, dummies: Count, rate: Rate, *, eps_local: LocalEps = math.inf
 ) -> float:
-    """Return the mean squared error of the flexible variants as printed, which is too small for ``dummies > 1``.
+    """Return the printed mean squared error of the flexible variants. It is too small for ``dummies > 1``.
 
     ``rate s / (n k) (1 - rate / k)``: DUMP, Theorem 5.15, as if each of the n s dummies were sent independently; and
     Theorem 5.16, see :func:`printed_dump_mse`. The exact last factor is ``1 - 1/k + s (1 - rate) / k``.

@@ -9,8 +9,8 @@ accountings:
     probability that no user sends dummies is added to delta. Their formulas are missing in the text; this form
     reproduces Tables 3 and 4. It is not a proof, since far fewer users than expected may send.
 ``corrected``
-    Except with probability delta / 2 at least ``m_0 = rate n - sqrt(2 rate n ln(2/delta))`` users send; Theorems 5.2
-    and 5.6 with the other half.
+    At least ``m_0 = rate n - sqrt(2 rate n ln(2/delta))`` users send, except with probability delta / 2. Theorems 5.2
+    and 5.6 use the other half of delta.
 ``exact``
     The number of messages reveals the number of users who send, so that the divergence is an average over this number.
 
@@ -61,7 +61,8 @@ RANDOM_SENDERS = Standing(
     "values, eps 1 and delta 3e-81 the true delta is 2.9 times as large",
 )
 
-#: Pairs summed where a delta only shows where to begin; the evenly spaced ones of more are off by 1e-3 at most.
+#: Largest number of terms of a delta that only guides the search. If there are more, evenly spaced terms are summed,
+#: with an error of at most 1e-3.
 _GUIDING_PAIRS = 1 << 14
 
 
@@ -110,7 +111,7 @@ def flexible_dummies(
     n, domain_size : int
         Number of users >= 1, and number of values k >= 2.
     eps, delta : float
-        Nats, > 0, and in (0, 1).
+        Budget: eps in nats, > 0; delta in (0, 1).
     rate : float
         Probability that a user sends dummies, in (0, 1].
     accounting : {"printed", "corrected", "exact"}
@@ -192,8 +193,8 @@ def flexible_dummy_delta(
         In [0, 1], the same in both directions and for all pairs of values. Exact for ``eps_local = inf``; otherwise
         exact for an adversary who knows which other reports are uniform, hence an upper bound. Never too small and at
         most 1e-10 relative too large, except below 1e-300, where floats lose precision. If the sum over all numbers of
-        messages has more than 1e9 terms, an upper bound that is at most 2 % too large; for GRR also for more than 3e7
-        terms and below 1e-15.
+        messages has more than 1e9 terms, the result is an upper bound that is at most 2 % too large. With GRR and a
+        delta below 1e-15, this already applies to more than 3e7 terms.
 
     Raises
     ------
@@ -239,7 +240,7 @@ def _exact_dummies(n: int, domain_size: int, eps: float, delta: float, rate: flo
 
 
 def _first(holds: Callable[[int], bool], guess: int, most: int, parts: int) -> int:
-    """Return the smallest integer in [1, most] from which on a condition holds; it fails at 0.
+    """Return the smallest integer in [1, most] that meets a condition. All larger integers meet it too, and 0 does not.
 
     The first step away from the guess is the guess divided by `parts`.
     """

@@ -1,4 +1,4 @@
-"""Delta if only some users send dummies: an average over the number of messages, summed or bounded.
+"""Delta if only some users send dummies: an average over the number of messages, or bounds on this average.
 
 The number of messages reveals the number of users who sent dummies, so that the divergence is an average over it. If
 the sum is too long, delta is bounded from a few numbers of messages, because more messages never increase delta.
@@ -43,7 +43,7 @@ _MANY_CELLS = 3e7
 _MOST_CELLS = 1e9
 _NEGLIGIBLE = 1e-15
 _EXCESS = 0.02
-#: Mass that a quick bound leaves out on either side, and the most that any sum does.
+#: Mass that a quick bound omits on either side. It is also the largest mass that any sum omits.
 _LEFT_OUT = 1e-30
 #: Numbers of senders whose windows are in memory at once; number of senders from which on a single sum has one dummy
 #: per sender.
@@ -69,10 +69,11 @@ def profile(n: int, domain_size: int, eps: float, dummies: int, rate: float, eps
 def suffices(
     n: int, domain_size: int, eps: float, delta: float, dummies: int, rate: float, eps_local: float
 ) -> bool:
-    """Return whether the reports meet delta. If possible, bounds from few numbers of messages decide.
+    """Return whether the delta of the reports is at most `delta`. If possible, bounds at few numbers of messages decide
+    this.
 
-    More messages never increase delta. So delta at the ends of an interval of numbers bounds the interval's
-    contribution.
+    More messages never increase delta. So delta at both ends of an interval of numbers bounds the contribution of the
+    interval.
     """
     tail = max(OMITTED * delta, FLOOR)
     law = _message_law(n, domain_size, dummies, rate, eps_local, tail)
@@ -129,10 +130,10 @@ def _cells(rough: Law, domain_size: int, dummies: int, eps_local: float) -> int:
 
 
 def _negligible(rough: Law, domain_size: int, eps: float, eps_local: float) -> float:
-    """Return a mass that is negligible relative to delta, at most the mass that the rough law omits.
+    """Return a mass that is negligible relative to delta, and at most the mass that the rough law omits.
 
-    If delta at a number of messages in the middle of their law is large enough for the largest omitted mass, no other
-    numbers are evaluated.
+    First, delta is evaluated at one number of messages in the middle of the law. Other numbers are evaluated only if
+    this delta is too small for the largest omitted mass.
     """
     numbers, masses, _ = rough
     middle = numbers.size // 2
@@ -146,7 +147,9 @@ def _negligible(rough: Law, domain_size: int, eps: float, eps_local: float) -> f
 def _bounds(
     law: Law, nodes: int, domain_size: int, eps: float, eps_local: float, tail: float
 ) -> tuple[float, float]:
-    """Return a lower and an upper bound on delta from few numbers of messages, both without omitted mass."""
+    """Return a lower and an upper bound on delta from few numbers of messages. Both exclude the contribution of omitted
+    mass.
+    """
     numbers, masses, _ = law
     cuts = np.unique(np.linspace(0, numbers.size, min(nodes, numbers.size), endpoint=False).astype(np.int64))
     at = [*numbers[cuts].tolist(), int(numbers[-1])]
@@ -160,8 +163,8 @@ def quick_bound(
 ) -> float:
     """Return an upper bound on delta of GRR reports among dummies, from few numbers of messages.
 
-    Dummies are per sending user, or in total if there is no rate. Above a delta of 1e-24 the bound exceeds delta by at
-    most the relative `excess`.
+    `dummies` is the number per sending user, or the total number if `rate` is None. For a delta above 1e-24, the bound
+    exceeds delta by at most `excess`, relative.
     """
     worst = lone_delta(eps, domain_size, eps_local)
     if worst == 0:
@@ -178,9 +181,10 @@ def quick_bound(
 def _upper_bound(
     law: Law, domain_size: int, eps: float, eps_local: float, tail: float, excess: float
 ) -> float:
-    """Return an upper bound within a relative excess of delta, without omitted mass.
+    """Return an upper bound on delta within a relative excess. The bound excludes the contribution of omitted mass.
 
-    As :func:`_bounds`, but it halves the intervals that contribute most to the difference of the bounds.
+    The function refines the bounds of :func:`_bounds`. It halves the intervals that contribute most to the difference
+    of the bounds.
     """
     numbers, masses, _ = law
     last = numbers.size - 1
@@ -202,7 +206,7 @@ def _upper_bound(
 
 
 def _message_law(n: int, domain_size: int, dummies: int, rate: float, eps_local: float, tail: float) -> Law:
-    """Return the law of the number of uniform messages of all kinds."""
+    """Return the law of the number of uniform messages: dummies and uniform reports together."""
     senders = binomial_window(n, rate, tail)
     blanket = uniform_reports(n, domain_size, eps_local, 0, tail)
     if overlapping(senders, blanket, dummies):
@@ -265,7 +269,7 @@ def _deltas_by_senders(
     eps_local: float,
     tail: float,
 ) -> Iterator[float]:
-    """Yield delta given every number of senders, computed lazily or in batches."""
+    """Yield delta for each number of senders, computed one by one or in batches."""
     if domain_size > 2:
         for count in senders.support.tolist():
             messages = Window(blanket.start + count * dummies, blanket.pmf, blanket.omitted)

@@ -1,4 +1,4 @@
-"""Errors, messages and levels of protocols in closed form."""
+"""Closed forms of the errors of protocols, and of their numbers of messages and levels."""
 
 from shuffledp.lazy_api import topic
 

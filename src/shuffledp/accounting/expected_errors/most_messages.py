@@ -18,9 +18,9 @@ from shuffledp.numerics.argument_ranges import check_open_unit, check_positive
 
 #: Probability with which at least one user sends more than the stated number.
 RARE = 1e-6
-#: Numbers of messages that a law is worked out for, at least and at most; and these over Chernoff's bound.
+#: Least and largest number of messages for which a law is computed, and their smallest ratio to Chernoff's bound.
 _LEAST, _MOST, _ROOM = 2**10, 2**20, 4
-#: Logs of the tilts that are tried; any tilt gives a bound, the best one the least.
+#: Range of the logs of tilts. Any tilt gives a bound; the best tilt gives the least bound.
 _TILTS = -50.0, 6.5
 
 
@@ -43,7 +43,7 @@ class PoissonMessages:
     mean: float
 
     def rates(self, size: int) -> NDArray[np.float64]:
-        """Return the mean as the rate of jumps by 1, (2,)."""
+        """Return the rates 0 and `mean` of jumps by 0 and by 1, (2,)."""
         return np.array([0.0, self.mean])[:size]
 
     def log_moment(self, tilt: float) -> float:
@@ -54,13 +54,13 @@ class PoissonMessages:
 def most_sent(parts: Sequence[CompoundPoisson], share: float, users: float, *, failure: float = RARE) -> int:
     """Return the smallest number of messages that any user exceeds with a probability of at most `failure`.
 
-    All users together send the sum of the independent `parts`; `share` is a user's rates over the rates of `parts`.
-    Users need not be independent: the number is from the union bound. If Chernoff's bound on the number is above
-    262,144 messages, Chernoff's bound is returned. It is 1.3 times the number for geometric messages, and 2.7 times if
-    one in a thousand users sends messages.
+    All users together send the sum of the independent `parts`. The rates of one user are `share` times the rates of
+    `parts`. The users' numbers need not be independent, because the result uses the union bound. If Chernoff's bound on
+    the number is above 262,144 messages, Chernoff's bound is returned. It is 1.3 times the number for geometric
+    messages, and 2.7 times if one in a thousand users sends messages.
 
     The law follows from one Fourier transform, tilted by half of the tilt of Chernoff's bound. The relevant tail is
-    then far above rounding, and the mass beyond the end of the transform far below it.
+    then far above rounding, and the mass beyond the end of the transform is far below this tail.
     """
     allowed = math.log(check_open_unit("failure", failure)) - math.log(check_positive("users", users))
     if not any(part.log_moment(1e-9) > 0 for part in parts):

@@ -223,7 +223,7 @@ def rounded_sum_mse(n: FromOne, levels: FromOne, eps_star: float, *, dimension: 
     eps_star : float
         Parameter of the noise in each coordinate, nats, > 0.
     dimension : int
-        Coordinates, >= 1; every user has one entry.
+        Number of coordinates d, >= 1. Every user has one entry.
 
     Returns
     -------

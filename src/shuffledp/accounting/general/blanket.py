@@ -78,9 +78,9 @@ class OwnDelta(Protocol):
     def own_delta(
         self, others: int, eps: float, side: Side, target: float | None = None, gap: float = 0.0
     ) -> float | None:
-        """Return a bound on delta for a number of other users; None if the bound is the delta of the blanket. With a
-        target, the result may differ by less than a millionth of it. With a relative gap above 1e-3, the result is a
-        bound on the given side without stated accuracy.
+        """Return a bound on delta for a number of other users, or None if the bound is the delta of the blanket. With a
+        target, the result may differ by less than a millionth of the target. With a relative gap above 1e-3, the result
+        is a bound on the given side without stated accuracy.
         """
 
 
@@ -144,9 +144,9 @@ def blanket_epsilon(
     -------
     float
         Nats, at most the local budget. ``upper``: rounded up; this eps holds for every data set of the other users.
-        ``lower``: rounded down; no smaller eps is valid. For finitely many outputs the rounding is
-        below 5e-5 relative. It is larger where delta hardly changes with eps, and for laws that are nearly lattices:
-        1e-3 for up to a million values and few users, 1e-2 for a handful of users.
+        ``lower``: rounded down; no smaller eps is valid. For finitely many outputs the rounding is below 5e-5 relative.
+        The rounding is larger where delta hardly changes with eps, and for laws that are nearly lattices. It is 1e-3
+        for up to a million values and few users, and 1e-2 for a handful of users.
 
     Raises
     ------
@@ -199,8 +199,8 @@ class BlanketProfile(Exported):
 def population_delta(
     randomizer: Randomizer, law: Law, eps: float, side: Side, target: float | None = None
 ) -> float:
-    """Return delta as :func:`blanket_randomizer_delta`, for any law of the number of other users. With a `target` the
-    result stays on its side, within about 1e-3 relative, and a delta far below the target may be 0.
+    """Return delta as :func:`blanket_randomizer_delta`, for any law of the number of other users. With a `target`, the
+    result is a bound on the given side, within about 1e-3 relative. Far below the target, the result may be 0.
     """
     return _delta(randomizer, law, min(eps, _MOST_EPS), side, FINE if target is None else COARSE, target)
 
@@ -213,8 +213,8 @@ def population_epsilon(
 
 
 def population_excess(randomizer: Randomizer, law: Law, eps: float, delta: float, gap: float) -> float:
-    """Return ``log(bound / delta)``, for the target `delta` and an upper bound of relative error `gap`. Far below the
-    target only the sign is right.
+    """Return ``log(bound / delta)`` for an upper bound with the relative error `gap`; `delta` is the target. If the
+    bound is far below the target, only the sign of the result is reliable.
     """
     return log_ratio(_delta(randomizer, law, min(eps, _MOST_EPS), "upper", gap, delta), delta)
 
@@ -251,7 +251,9 @@ def _root(
 def _data_sets(
     randomizer: Randomizer, law: Law, delta: float, cut: float
 ) -> list[Callable[[float, float], float]]:
-    """Return a function of (eps, gap), a lower bound on delta, for each data set in which all others hold one input."""
+    """Return lower bounds on delta, as functions of (eps, gap). Each bound is for a data set in which all other users
+    hold one input.
+    """
     few = few_matches(randomizer, law, delta)
     if few is not None and isinstance(law, Fixed):
         sets = data_set_deltas(few, law.others + 1, randomizer.eps_local, delta)
@@ -271,7 +273,9 @@ def _largest_root(
     delta: float,
     hint: float | None,
 ) -> float:
-    """Return the largest root of the bounds minus delta, an eps. A bound above delta at one root has a larger root."""
+    """Return the largest eps at which one of the bounds equals delta. A bound above delta at the root of another bound
+    has a larger root.
+    """
     best = 0.0
     if hint:
         at = hint * (1 - FROM_HINT)
@@ -327,7 +331,9 @@ def _delta(
 
 
 def _own(randomizer: Randomizer) -> Callable[[int, float, Side, float | None, bool], float | None] | None:
-    """Return the delta of the analyzer's view if the randomizer defines its own, else None."""
+    """Return the function by which a randomizer defines delta of the analyzer's view, or None if the randomizer does
+    not define delta.
+    """
     if isinstance(randomizer, OwnDelta) and randomizer.own_delta(0, 0.0, "upper") is not None:
         return lambda others, eps, side, target, rough: _own_delta(
             randomizer, others, eps, side, target, rough
@@ -339,7 +345,7 @@ def _own(randomizer: Randomizer) -> Callable[[int, float, Side, float | None, bo
 def _own_delta(
     randomizer: OwnDelta, others: int, eps: float, side: Side, target: float | None, rough: bool
 ) -> float | None:
-    """Return `own_delta` of the randomizer, cached; a rough evaluation has the gap `ROUGH`, any other the gap 0."""
+    """Return `own_delta` of the randomizer from a cache. The gap is `ROUGH` for a rough evaluation, and 0 otherwise."""
     return randomizer.own_delta(others, eps, side, target, ROUGH if rough else 0.0)
 
 
@@ -375,7 +381,7 @@ def _reduced(
     comparisons = _comparisons(randomizer, side, cut)
     if len(comparisons) == 1 or gap >= COARSE:
         return max(compared_delta(c, law, eps, side, gap, floor) for c in comparisons)
-    # A glance at all of them, on the same side, and a close look at the largest, or what may be it.
+    # Evaluate all comparisons roughly on the same side, and then finely if a comparison may have the largest delta.
     glances = [compared_delta(c, law, eps, side, COARSE, floor) for c in comparisons]
     if side == "lower":  # any of them is one
         return compared_delta(comparisons[int(np.argmax(glances))], law, eps, side, gap, floor)
@@ -390,7 +396,7 @@ def compared_delta(
     comparison: Comparison, law: Law, eps: float, side: Side, gap: float = FINE, floor: float = 0.0
 ) -> float:
     """Return a bound on delta of one comparison, on the given side and within about `gap` relative. The eps is in [0,
-    350] nats. A delta below `floor` is a bound on its side, without stated accuracy.
+    350] nats. Below `floor`, the result is still a bound, but has no stated accuracy.
     """
     values, masses = comparison.law(eps, side)
     uncovered = comparison.uncovered(eps, side)
@@ -416,7 +422,7 @@ def compared_delta(
 
 def _averaged(delta_of: Callable[[int], float], law: Law, side: Side) -> float:
     """Return a bound on the mean of a delta that falls with the number of other users. Numbers are put into groups.
-    Each group counts as its smallest number (upper) or its largest (lower).
+    Each group counts as its smallest number (upper) or its largest number (lower).
     """
     if isinstance(law, Fixed):
         return delta_of(law.others)

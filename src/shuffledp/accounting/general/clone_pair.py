@@ -47,11 +47,11 @@ class ClonePair:
 
     @property
     def standing(self) -> Standing:
-        """Guarantee ``upper``, for every randomizer to which the reduction applies."""
+        """Label ``upper`` of the guarantee, for every randomizer to which the reduction applies."""
         return UPPER
 
     def comparisons(self, side: Side, tail: float) -> tuple[Comparison, ...]:
-        """Return the single pair of outputs."""
+        """Return the comparison of the two outputs, with their clones as the blanket."""
         log_both = -self.eps_local if self.reduction == "clones" else math.log(2) - _log_odds(self.eps_local)
         likely = self.eps_local - _log_odds(self.eps_local)
         half = math.exp(log_both) / 2

@@ -56,8 +56,8 @@ def clone_rate(eps_local: EpsAt, reduction: Annotated[str, one_of(REDUCTIONS)] =
     """Return the probability that another user's report is a clone.
 
     Source: Feldman, McMillan and Talwar (2021), the reduction to clones. The rate of binary randomized response is
-    exact. For any other randomizer, ``e^-eps_local`` is a lower bound on the probability that a report hides user 1, so
-    that a delta computed from it is an upper bound.
+    exact. For any other randomizer, ``e^-eps_local`` is a lower bound on the probability that a report hides user 1. A
+    delta computed from this bound is an upper bound.
 
     Parameters
     ----------
@@ -124,7 +124,9 @@ def clone_divergences(start: int, stop: int, eps_local: float, eps_central: floa
 
 
 def _tail_over_point(j: int, c: int) -> float:
-    """Return ``Pr[Bin(c, 1/2) > j] / Pr[Bin(c, 1/2) = j]``, j >= c / 2; incomplete beta functions lose digits."""
+    """Return ``Pr[Bin(c, 1/2) > j] / Pr[Bin(c, 1/2) = j]`` for j >= c / 2. Incomplete beta
+    functions would lose digits.
+    """
     total, last, start = 0.0, 1.0, j
     while start < c and last > 1e-18 * total:
         k = np.arange(start, min(start + _BLOCK, c), dtype=np.float64)
@@ -136,7 +138,9 @@ def _tail_over_point(j: int, c: int) -> float:
 def _anchored(
     log_point: NDArray[np.float64], j: NDArray[np.float64], c: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Return logs of probabilities as cumulative sums of log ratios, exact in the middle of every block."""
+    """Return logs of probabilities that were summed from log ratios. A shift of every block makes the log in its middle
+    exact.
+    """
     starts = np.arange(0, c.size, _BLOCK)
     middles = (starts + np.minimum(starts + _BLOCK, c.size)) // 2
     shifts = log_half_pmf(j[middles], c[middles]) - log_point[middles]
@@ -263,7 +267,7 @@ def exact_epsilon(reports: OtherReports, eps_local: float, delta: float) -> floa
     rate = reports.rate(eps_local)
     window = reports.clones(rate, negligible(delta))
     least = 1e-12 * eps_local
-    shown = smallest_delta(reports, eps_local, least) > delta  # cheap, and the rule
+    shown = smallest_delta(reports, eps_local, least) > delta  # cheap, and usually true
     if not shown and _mixed(window, eps_local, 0.0) <= delta:
         return 0.0
 

@@ -9,8 +9,8 @@ that w misses,}
           \qquad \delta = \frac{1}{n} E (G_1 + \dots + G_n)^+ .
 
 ``x^+`` is convex. Hence a law of G that is larger in the convex order gives an upper bound on delta, and a smaller law
-a lower bound. Moving the values of a cell to the two ends of their range, with the same mean, gives a larger law;
-moving them to their mean gives a smaller law. Outputs that w does not contain add their mass ``(R0 - e^eps R1)^+`` to
+a lower bound. Moving the values of a cell to the two ends of their range, with the same mean, gives a larger law.
+Moving them to their mean gives a smaller law. Outputs that w does not contain add their mass ``(R0 - e^eps R1)^+`` to
 delta, because such an output identifies user 1's report.
 
 .. [balle2019] Balle, Bell, Gascon and Nissim, "The privacy blanket of the shuffle model", CRYPTO 2019.

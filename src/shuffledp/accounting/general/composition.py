@@ -36,16 +36,16 @@ def composed_epsilon(
     Parameters
     ----------
     mechanisms : sequence of PrivacyProfile or PrivacyLossDistribution
-        At least one; all profiles for the same neighboring relation. The caller ensures that loss distributions of
-        dp_accounting are for this relation, too.
+        At least one mechanism. All profiles are for the same neighboring relation. The caller ensures that loss
+        distributions of dp_accounting are for this relation, too.
     delta : float
         Delta of the composition, in (0, 1).
     rounds : sequence of int, optional
         Number of uses of each mechanism, >= 1; 1 if not given.
     step : float, optional
         Distance of losses on the grid, nats, > 0. If not given, the larger of 1/128 of the smallest eps and 1/50,000 of
-        the largest eps at which a profile ends. For loss distributions, their ``value_discretization_interval``,
-        required.
+        the largest eps at which a profile ends. With loss distributions, `step` is required and must be their
+        ``value_discretization_interval``.
 
     Returns
     -------

@@ -44,8 +44,8 @@ NEIGHBOURS = ("replace_one", "add_remove")
 
 @dataclass(frozen=True, eq=False)
 class MovingCount:
-    """Two laws of one count: masses of the same m values with user 1's value on this count (`held`) and without
-    (`absent`). `omitted` is an upper bound on the mass that either law omits. The masses have full relative
+    """Two laws of one count, with user 1's value on this count (`held`) and without (`absent`). Both are masses of the
+    same m values. `omitted` is an upper bound on the mass that either law omits. The masses have full relative
     accuracy.
     """
 
@@ -55,7 +55,7 @@ class MovingCount:
 
     @property
     def log_ratio(self) -> NDArray[np.float64]:
-        """``log(held / absent)`` of every value, (m,): inf or -inf if one mass is 0, nan if both are."""
+        """``log(held / absent)`` of every value, (m,): inf or -inf if one mass is 0, nan if both are 0."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.log(self.held) - np.log(self.absent)
 
@@ -69,7 +69,7 @@ class MovingCount:
 
 
 def from_top(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the sums of all values from each index on, followed by 0, (m + 1,)."""
+    """Return, for each index, the sum of all values from this index on, followed by a 0, (m + 1,)."""
     return np.concatenate((np.cumsum(values[::-1])[::-1], [0.0]))
 
 

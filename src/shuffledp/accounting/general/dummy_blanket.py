@@ -13,13 +13,13 @@ Summing over ``a + b = c + 1`` gives
 .. math:: \delta = (1 - \lambda) \sum_c \Pr[T = c] \, \bigl( (1 - \rho) \Pr[X_c = j]
           - (e^\epsilon - 1 + 2 \rho) \Pr[X_c > j] \bigr)^+
 
-with ``X_c ~ Bin(c, 1/2)``, ``rho = kappa (m + 1) / (c + 1)``, ``kappa = (e^eps - 1) / (E - 1)`` and
-``j = floor((kappa (m + 1) + e^eps (c + 1)) / (1 + e^eps))``. For ``eps_local = inf``, rho is 0, and the summand is the
-divergence of the clones reduction with c clones and infinite local budget.
-:mod:`shuffledp.accounting.general.matched_blanket` with disjoint matches of rate 1/k has the same delta; the form here
-is fast for a random m. Exchanging the two inputs exchanges a and b, so that both directions have the same delta, as
-have all pairs of inputs. Replacement neighbors; the adversary knows the inputs of all other users. Derived for this
-project; the paper on dummies (arXiv 2009.13738) has bounds only.
+with ``X_c ~ Bin(c, 1/2)``, ``rho = kappa (m + 1) / (c + 1)``, ``kappa = (e^eps - 1) / (E - 1)`` and ``j = floor((kappa
+(m + 1) + e^eps (c + 1)) / (1 + e^eps))``. For ``eps_local = inf``, rho is 0, and the summand is the divergence of the
+clones reduction with c clones and infinite local budget. :mod:`shuffledp.accounting.general.matched_blanket` with
+disjoint matches of rate 1/k has the same delta; the form here is fast for a random m. Exchanging the two inputs
+exchanges a and b, so that both directions have the same delta. All pairs of inputs have the same delta, too.
+Replacement neighbors; the adversary knows the inputs of all other users. Derived for this project; the paper on dummies
+(arXiv 2009.13738) has bounds only.
 """
 
 from __future__ import annotations
@@ -147,11 +147,11 @@ def _thresholds(
 def _divergences(
     m: NDArray[np.int64], c: NDArray[np.int64], eps: float, eps_local: float
 ) -> NDArray[np.float64]:
-    """Return the bracket of the formula for r consecutive m and w values c, (r, w)."""
+    """Return the bracket of the formula, (r, w), for r consecutive integers m and w integers c."""
     eps_ = min(eps, 709.0)
     kappa, shift, path = _thresholds(m, c, eps_, eps_local)
-    # Rounding may put j on the wrong side of an integer; that is where the outcome at stake adds nothing. Only b = 0,
-    # j = c, is decided by rho instead: it counts for rho < 1.
+    # Rounding may put j on the wrong side of an integer, but there the affected outcome adds nothing. Only b = 0, j =
+    # c, is decided by rho instead: it counts for rho < 1.
     j = np.minimum(np.floor(shift[:, None] + path), c)
     first = j[0]
     place = (j - first).astype(np.int64)
@@ -166,7 +166,7 @@ def _divergences(
 def _divergences_of_pairs(
     m: NDArray[np.int64], c: NDArray[np.int64], eps: float, eps_local: float
 ) -> NDArray[np.float64]:
-    """Return the bracket of the formula for w pairs of m and c, (w,); the same numbers as `_divergences`."""
+    """Return the bracket of the formula for w pairs of m and c, (w,), equal to the results of `_divergences`."""
     eps_ = min(eps, 709.0)
     kappa, shift, path = _thresholds(m, c, eps_, eps_local)
     point, tail = half_masses(np.minimum(np.floor(shift + path), c), c.astype(np.float64))
@@ -193,7 +193,7 @@ def mixed_blanket_delta(
     """Return delta of one GRR report among a random number of uniform messages that the adversary knows. A non-integer
     `domain_size` >= 2 represents reports that favor outputs of mass ``1 / domain_size``, such as the reports of
     `shuffledp.protocols.vectors.privunit`. `tail` is the mass that the law of T may omit on either side, for every m;
-    all omitted mass is added to delta. `eps_local` is finite, the rounding error about 1e-11 relative.
+    all omitted mass is added to delta. `eps_local` is finite. The rounding error is about 1e-11 relative.
     """
     worst = lone_delta(eps, domain_size, eps_local)
     if worst == 0:
@@ -364,8 +364,9 @@ def _average(
 def _log_factors(
     m: NDArray[np.int64], c: NDArray[np.int64], rate: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Return f by m, g by c and h by all m - c, increasing, with ``Pr[Bin(m, rate) = c] = e^(f + g + h)``. They are
-    small near the mode for the last m, where most of the mass is, so that their sum keeps its digits.
+    """Return f for every m, g for every c and h for every m - c in increasing order, with ``Pr[Bin(m, rate) = c] = e^(f
+    + g + h)``. Most of the mass is near the mode for the last m. There all three are small, so that their sum keeps its
+    digits.
     """
     last = int(m[-1])
     mode = min(max(math.floor(last * rate), int(c[0])), int(c[-1]))

@@ -77,7 +77,7 @@ def dummy_cells_delta(eps: EpsAt, mean: Mean, losing: Cells, gaining: Cells) -> 
     mean : float
         Mean number of the dummies of all devices in a cell, in [1e-3, 1e10].
     losing, gaining : int
-        Numbers of cells in which the changed device's count falls by one and rises by one, in [0, 10^6].
+        Numbers of cells in which the changed device's count falls by one, and in which it rises by one, in [0, 10^6].
 
     Returns
     -------
@@ -108,7 +108,7 @@ def dummy_cells_epsilon(delta: Delta, mean: Mean, losing: Cells, gaining: Cells)
     mean : float
         Mean number of the dummies of all devices in a cell, in [1e-3, 1e10].
     losing, gaining : int
-        Numbers of cells in which the changed device's count falls by one and rises by one, in [0, 10^6].
+        Numbers of cells in which the changed device's count falls by one, and in which it rises by one, in [0, 10^6].
 
     Returns
     -------
@@ -136,7 +136,7 @@ def dummy_cells_mean(eps: Eps, delta: Delta, losing: Cells, gaining: Cells) -> f
     delta : float
         In (0, 1).
     losing, gaining : int
-        Numbers of cells in which the changed device's count falls by one and rises by one, in [0, 10^6].
+        Numbers of cells in which the changed device's count falls by one, and in which it rises by one, in [0, 10^6].
 
     Returns
     -------
@@ -175,7 +175,7 @@ def dummy_cells_mean(eps: Eps, delta: Delta, losing: Cells, gaining: Cells) -> f
 
 
 def groups_delta(groups: Groups, eps: float, precision: tuple[float, int] = _FINE) -> float:
-    """Return delta of groups of cells at eps (nats), the larger of both directions."""
+    """Return delta of groups of cells at eps (nats), the larger delta of the two directions."""
 
     def found(tail: float) -> float:
         return max(_Losses(way, tail).law(eps, precision).delta(eps) for way in _ways(groups))
@@ -184,7 +184,7 @@ def groups_delta(groups: Groups, eps: float, precision: tuple[float, int] = _FIN
 
 
 def groups_epsilon(groups: Groups, delta: float) -> float:
-    """Return eps (nats) of groups of cells, the larger of both directions."""
+    """Return eps (nats) of groups of cells, the larger eps of the two directions."""
     return max(_epsilon(_Losses(way, delta * _FIRST_TAIL), delta) for way in _ways(groups))
 
 
@@ -249,7 +249,7 @@ class _Losses:
         self.variance = self.moments(0.0)[2]
 
     def moments(self, theta: float) -> tuple[float, float, float]:
-        """Return the log of ``E e^(theta loss)`` and its two derivatives."""
+        """Return the log of ``E e^(theta loss)`` and its first two derivatives."""
         log, slope, curvature = 0.0, 0.0, 0.0
         for part in self.parts:
             logs = part.logs + theta * part.losses
@@ -335,7 +335,7 @@ class _End:
 
 @dataclass(frozen=True, eq=False)
 class _Law:
-    """Law of a sum of losses: masses at losses in nats, times ``e^(theta loss - scale)``, with its errors."""
+    """Law of a sum of losses in nats: masses times ``e^(theta loss - scale)``, with bounds on the errors."""
 
     infinite: float
     theta: float
@@ -361,7 +361,9 @@ class _Law:
 
 
 def _on_grid(part: _Part, theta: float, step: float, size: int) -> Floats:
-    """Return tilted masses at multiples of the step, modulo the size, with the same totals of both laws."""
+    """Return the tilted masses of a part at multiples of the step, modulo the size. The split of losses between grid
+    points keeps the totals of both laws.
+    """
     places = np.floor(part.losses / step)
     raised = np.expm1(places * step - part.losses) / math.expm1(-step)
     low = np.exp(part.logs + theta * step * places - _log_moment(part, theta))

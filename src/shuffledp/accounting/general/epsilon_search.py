@@ -27,7 +27,7 @@ ROUGH = 0.05
 _LOSS = 1e-6
 #: Relative tolerance of eps, below the excess from the gap of delta.
 _XTOL = 1e-7
-#: While a root is approached: fine, as slopes are measured over a hundred times as much.
+#: Relative tolerance of eps while a root is approached. Slopes are measured over much larger distances.
 _XTOL_COARSE = 1e-6
 #: Slope below which delta hardly changes with eps.
 _FLAT_SLOPE = 1e-4
@@ -57,8 +57,8 @@ def search_epsilon(
 
     `excess` maps a relative gap to a decreasing function from the log of eps to the log of (delta / target). `mu` is
     the approximate distance of the two views in standard deviations; the first guess uses it, or `hint`, an eps close
-    to the result. With `sometimes_shown`, delta may exceed its target at `most`; then an upper bound that exceeds
-    `delta` at every eps raises `Infeasible`.
+    to the result. `sometimes_shown` means that some outputs show the report, so that delta may exceed its target even
+    at `most`. If an upper bound then exceeds `delta` at every eps, `Infeasible` is raised.
     """
     low, high = math.log(min(LEAST, most / 2)), math.log(most)
     last = high if sometimes_shown else high + math.log1p(-_XTOL)
@@ -146,7 +146,9 @@ def _slope(function: Callable[[float], float], at: float, seen: list[float], low
 
 
 def limit_epsilon(mu: float, delta: float) -> tuple[float, float]:
-    """Return the log of eps for two normal laws at distance `mu`, and the slope of the log of delta there."""
+    """Return the log of the eps at which two normal laws at distance `mu` have the given delta, and the slope of log
+    delta.
+    """
     mu = max(mu, 1e-100)  # the square of a smaller one is none
 
     def excess(minus_log_eps: float) -> float:

@@ -86,7 +86,7 @@ def to_pld(profile: PrivacyProfile, *, step: Positive = 1e-3, negligible: OpenUn
     Parameters
     ----------
     profile : PrivacyProfile
-        For both directions.
+        Privacy profile that holds in both directions.
     step : float
         Distance of losses, nats, > 0.
     negligible : float
@@ -143,7 +143,9 @@ def loss_distribution(step: float, deltas: NDArray[np.float64]) -> Any:
 def profile_grid(
     profile: PrivacyProfile, negligible: float = 1e-15, points: int = _POINTS
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return a grid of eps up to a delta of at most `negligible`, finer near 0, and convex deltas, (points + 1,)."""
+    """Return a grid of eps that is finer near 0, and its deltas, convex in e^eps, (points + 1,) each. The profile is at
+    most `negligible` at the end of the grid.
+    """
     eps = profile_end(profile, negligible) * np.linspace(0.0, 1.0, points + 1) ** 1.5
     return eps, _profile_at(profile, eps)
 
@@ -158,7 +160,7 @@ def renyi_from_profile(profile: PrivacyProfile, orders: ArrayLike) -> NDArray[np
     Parameters
     ----------
     profile : PrivacyProfile
-        For both directions; its delta at 300 nats must be below 1e-280.
+        Privacy profile that holds in both directions. Its delta at 300 nats must be below 1e-280.
     orders : (k,) array_like
         Each above 1, finite.
 
@@ -187,10 +189,10 @@ def renyi_from_profile(profile: PrivacyProfile, orders: ArrayLike) -> NDArray[np
 
 
 def _renyi(order: float, eps: NDArray[np.float64], delta: NDArray[np.float64], goes_on: bool) -> float:
-    """Return the divergence of one order, with delta replaced by its chords in e^eps, in logs against overflow. On a
-    cell from a to b of width w the chord is ``(d_a (e^w - e^t) + d_b (e^t - 1)) / (e^w - 1)`` at a + t, and both
-    weights lead to two integrals of positive functions. If delta `goes_on` beyond the last cell, and this cell has a
-    share of the integral, the result is infinite.
+    """Return the divergence of one order, with delta replaced by its chords in e^eps. Logs avoid overflow. On a cell
+    from a to b of width w the chord is ``(d_a (e^w - e^t) + d_b (e^t - 1)) / (e^w - 1)`` at a + t. Both weights lead to
+    two integrals of positive functions. If delta `goes_on` beyond the last cell, and this cell has a share of the
+    integral, the result is infinite.
     """
     a, b = eps[:-1], eps[1:]
     width = b - a
@@ -240,7 +242,7 @@ def trade_off(profile: PrivacyProfile, false_positive_rates: ArrayLike) -> NDArr
     Parameters
     ----------
     profile : PrivacyProfile
-        For both directions.
+        Privacy profile that holds in both directions.
     false_positive_rates : scalar or (k,) array_like
         Each in [0, 1].
 
@@ -268,7 +270,7 @@ def true_positive_rate(profile: PrivacyProfile, false_positive_rate: Unit) -> fl
     Parameters
     ----------
     profile : PrivacyProfile
-        For both directions.
+        Privacy profile that holds in both directions.
     false_positive_rate : float
         In [0, 1], for example 1e-3.
 
@@ -305,7 +307,7 @@ def gaussian_fit(profile: PrivacyProfile, *, negligible: OpenUnit = 1e-15) -> Ga
     Parameters
     ----------
     profile : PrivacyProfile
-        For both directions.
+        Privacy profile that holds in both directions.
     negligible : float
         In (0, 1); deltas below it are not evaluated.
 
@@ -331,7 +333,9 @@ def gaussian_fit(profile: PrivacyProfile, *, negligible: OpenUnit = 1e-15) -> Ga
 def _above_chords(
     mu: float, eps: NDArray[np.float64], delta: NDArray[np.float64], keep: NDArray[np.bool_]
 ) -> bool:
-    """Return whether delta of mu-Gaussian privacy, convex in e^eps, is above every chord, by its tangents."""
+    """Return whether the delta of mu-Gaussian differential privacy is above every chord. As this delta is convex in
+    e^eps, its tangents are compared with the chords.
+    """
     a, b = eps[:-1][keep], eps[1:][keep]
     c = 0.5 * (a + b)
     slope = -ndtr(-mu / 2 - c / mu)

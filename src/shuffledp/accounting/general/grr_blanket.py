@@ -45,7 +45,7 @@ GRR_ACCOUNTINGS = ("printed", "exact")
 _MOST_DELTA = 2 * math.exp(-27 / 14)
 _REMEMBERED = 4096
 _XTOL = 1e-10
-#: Reports that may be too many for a table, at some local budget.
+#: Number of reports from which on a table may be too large at some local budgets.
 _MANY = 100_000
 #: Mass that windows may leave out on either side, relative to delta, and the least positive mass.
 _OMITTED = 1e-12
@@ -93,9 +93,10 @@ def grr_blanket_delta(
 def favored_blanket_delta(
     eps: float, n: int, domain_size: float, eps_local: float, dummies: int = 0
 ) -> float:
-    """Return :func:`grr_blanket_delta` for reports that favor outputs of mass ``1 / domain_size``, any number >= 2. A
-    report is uniform with probability ``blanket_rate(domain_size, eps_local)``, else uniform among the outputs that
-    its input favors. The favored outputs of the two inputs are disjoint, the worst case. Arguments are not checked.
+    """Return :func:`grr_blanket_delta` for reports that favor outputs of mass ``1 / domain_size``. The `domain_size` is
+    any real number >= 2. A report is uniform with probability ``blanket_rate(domain_size, eps_local)``, else uniform
+    among the outputs that its input favors. The favored outputs of the two inputs are disjoint, the worst case.
+    Arguments are not checked.
     """
     worst = lone_delta(eps, domain_size, eps_local)
     if worst == 0:
@@ -136,8 +137,8 @@ def grr_blanket_epsilon(
     Returns
     -------
     float
-        Nats, at most `eps_local`. Printed: `eps_local` if the theorem does not hold for its eps. Exact: rounded up by
-        at most 1e-10 relative (or to 1e-12, if below); by 1e-5 for too many reports for a table.
+        Nats, at most `eps_local`. Printed: `eps_local` if the theorem does not hold for the eps of its formula. Exact:
+        rounded up by at most 1e-10 relative (or to 1e-12, if below); by 1e-5 for too many reports for a table.
 
     Raises
     ------

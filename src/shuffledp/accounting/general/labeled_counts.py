@@ -124,17 +124,17 @@ def settled_delta(blanket_at: Callable[[float], Blanket], labels: Labels, eps: f
 
 
 def pair_delta(blanket: Blanket, labels: Labels, eps: float) -> float:
-    """Return the hockey-stick divergence of the two laws of the counts, at most `labels.distance`, equal in both
-    directions. Omitted mass is added to it. The rounding error is about 1e-11 relative down to 1e-30, 1e-9 at
-    1e-100.
+    """Return the hockey-stick divergence of the two laws of the counts. It is at most `labels.distance`, and equal in
+    both directions. Omitted mass is added to the divergence. The rounding error is about 1e-11 relative for divergences
+    down to 1e-30, and 1e-9 at 1e-100.
     """
     eps = min(eps, _MOST_EPS)
     decay = math.exp(-eps)
-    if labels.own * decay <= labels.other:  # no single message is so telling
+    if labels.own * decay <= labels.other:  # no ratio exceeds e^eps
         return 0.0
     window = blanket.window
     total = np.arange(window.start, window.stop + 1, dtype=np.float64)
-    # Rounding may put the threshold on the wrong side of an integer; that is where the outcome at stake adds nothing.
+    # Rounding may put the threshold on the wrong side of an integer, but there the affected outcome adds nothing.
     scale = 1 / (labels.distance * (1 + decay))
     threshold = (labels.own - labels.other * decay) * scale * total
     silence = -math.expm1(-eps) * labels.silent * blanket.silence(total) if labels.silent > 0 else 0.0
@@ -147,7 +147,7 @@ def pair_delta(blanket: Blanket, labels: Labels, eps: float) -> float:
     c = total[:-1]
     speaks = labels.own - math.exp(eps) * labels.other
     loss = math.expm1(eps)
-    certain = math.isinf(blanket.odds)  # then the total shows whether the victim was silent
+    certain = math.isinf(blanket.odds)  # then the total reveals whether user 1 sent none
     if c.size > _LONG and eps < _SUMMED_EPS and not certain and _is_path(k, c):
         point, tail, silent_tail = _along_path(k, c)
     else:
@@ -169,7 +169,7 @@ def _is_path(k: NDArray[np.float64], c: NDArray[np.float64]) -> bool:
 
 
 def _along_path(k: NDArray[np.float64], c: NDArray[np.float64]) -> _Tails:
-    """Return the result of :func:`_separately` as a sum of its changes from c to c + 1."""
+    """Return the result of :func:`_separately`, with tails as sums of their changes from c to c + 1."""
     at = k[1:]
     up = np.diff(k)
     step = up[1:]

@@ -109,8 +109,9 @@ def blanketed_delta(
 ) -> float:
     """Return an upper bound on delta of one of ``others + 1`` shuffled reports with the same finite local budget. The
     adversary learns which of the other reports are uniform, and delta is averaged over their number, Bin(others,
-    lambda). From 65,536 other reports on, blocks of 1/64 standard deviation count as their smallest number, which makes
-    delta too large by up to about 1e-3 relative. Rates and errors as in :func:`matched_delta`.
+    lambda). From 65,536 other reports on, the numbers are put into blocks of 1/64 standard deviation, each of which
+    counts as its smallest number. This makes delta too large by up to about 1e-3 relative. Rates and errors are as in
+    :func:`matched_delta`.
     """
     eps = check_nonnegative("eps", eps)
     others = check_count("others", others)
@@ -133,7 +134,7 @@ def block_length(others: int, rate: float, blocks: float = BLOCKS) -> int:
 
 
 def _checked_both(match_rate: float, both_rate: float | None) -> float | None:
-    """Return the checked s, or None if the matches are independent: the sum is then faster."""
+    """Return the checked s, or None if the matches are independent. For independent matches, a faster sum is used."""
     if both_rate is None:
         return None
     least = max(0.0, 2 * match_rate - 1)
@@ -196,7 +197,7 @@ def _kappa(eps: float, eps_local: float) -> float:
 
 
 def _lone(match_rate: float, share: float, eps: float, eps_local: float) -> float:
-    """Return delta of a single report; a message that matches x does not match x' with probability `share`."""
+    """Return delta of a single report. `share` is the probability that a message that matches x does not match x'."""
     if eps >= eps_local:
         return 0.0
     certain = _certain_rate(match_rate, eps_local)
@@ -212,7 +213,7 @@ def _overlapping(
     eps_local: float,
     tail: float,
 ) -> tuple[float, float]:
-    """Return the mean of the bracket of the general formula over M, (R,), and the largest omitted mass."""
+    """Return the mean of the general formula's bracket over the R numbers M, and the largest omitted mass."""
     one_rate = min(2 * (match_rate - both_rate) / (1 - both_rate), 1.0)
     total, most = 0.0, 0.0
     for weight, number in zip(weights.tolist(), numbers.tolist(), strict=True):
@@ -234,10 +235,12 @@ def _overlapping(
 def _bracket(
     c: NDArray[np.int64], t: NDArray[np.int64], number: int, eps: float, eps_local: float
 ) -> NDArray[np.float64]:
-    """Return the bracket of the general formula, (c, t), for c messages that match both values and t that match one."""
+    """Return the bracket of the general formula, (c, t). Of the messages, c match both values and t
+    match exactly one.
+    """
     eps = min(eps, _MOST_EPS)
     shift = math.expm1(eps) * c + _kappa(eps, eps_local) * number
-    # Rounding may put j on the wrong side of an integer; that is where the outcome at stake adds nothing. Only j = t is
+    # Rounding may put j on the wrong side of an integer, but there the affected outcome adds nothing. Only j = t is
     # decided by rho instead: it counts for rho < 1.
     j = np.minimum(np.floor((t + 1.0) / (1 + math.exp(-eps)) + shift / (1 + math.exp(eps))), t)
     # For given t, j takes few values.

@@ -38,8 +38,8 @@ _NONE = np.zeros((0, 2))
 
 def is_long(others: int, match_rate: float, eps_local: float, rows: float = math.inf) -> bool:
     """Return whether a table over the other users' uniform reports and their matches is too large. With infinite
-    `eps_local`, `others` is a number of uniform messages. `rows` is the largest number of rows, one per number of
-    uniform reports.
+    `eps_local`, `others` is a number of uniform messages. The table has one row per number of uniform reports, and at
+    most `rows` rows.
     """
     if eps_local == math.inf:
         return _DEVIATIONS * math.sqrt(2 * others * match_rate) > _MOST_CELLS

@@ -55,7 +55,9 @@ def _cells(
     blanket: tuple[float, ...],
     lost: float,
 ) -> Cells:
-    """Return cells between edges; the blanket in a cell is the density of the input with the least mass there."""
+    """Return the cells between the edges. The blanket of a cell is the least of the masses that the given inputs have
+    there.
+    """
     low, high = edges[:-1], edges[1:]
     own, other = mass(pair[0], low, high), mass(pair[1], low, high)
     least = np.min([mass(x, low, high) for x in blanket], axis=0)
@@ -64,7 +66,9 @@ def _cells(
 
 
 def _with_rest(cells: Cells, own: float, other: float, blanket: float) -> Cells:
-    """Return cells for a lower bound; the outputs outside of the edges are one more cell, with the mean of G."""
+    """Return the cells of a lower bound. All outputs outside of the edges form one more cell, in
+    which G has its mean.
+    """
     return Cells(
         np.append(cells.log_own, cells.log_own[-1]),
         np.append(cells.log_other, cells.log_other[-1]),
@@ -97,11 +101,13 @@ class LaplaceRandomizer:
 
     @property
     def standing(self) -> Standing:
-        """Guarantee ``upper``, for an adversary who learns which reports come from the blanket."""
+        """Label ``upper`` of the guarantee, for an adversary who learns which reports come from the blanket."""
         return UPPER
 
     def comparisons(self, side: Side, tail: float) -> tuple[Comparison, ...]:
-        """Return the pair of inputs 0 and 1, against the blanket, or against other users who all hold 0, 1/2 or 1."""
+        """Return comparisons of the inputs 0 and 1: with the blanket (upper), or with other users who all hold 0, 1/2
+        or 1.
+        """
         if side == "upper":
             return (self._against((0.0, 1.0)),)
         return tuple(self._against((held,)) for held in (0.5, 0.0, 1.0))
@@ -174,11 +180,13 @@ class GaussianRandomizer:
 
     @property
     def standing(self) -> Standing:
-        """Guarantee ``unproven``: the ends of the interval may not be the worst pair of inputs."""
+        """Label ``unproven`` of the guarantee: the ends of the interval may not be the worst pair of inputs."""
         return _ENDS
 
     def comparisons(self, side: Side, tail: float) -> tuple[Comparison, ...]:
-        """Return the ends of the interval, against the blanket or other users who hold an end or the middle."""
+        """Return comparisons of the two ends of the interval: with the blanket (upper), or with other users who all
+        hold an end or the middle.
+        """
         tail = check_open_unit("GaussianRandomizer: tail", tail)
         if side == "upper":
             return (self._against((0.0, 1.0), tail),)
@@ -261,11 +269,13 @@ class DensityRandomizer:
 
     @property
     def standing(self) -> Standing:
-        """Guarantee ``upper``, if the inputs and the edges meet the conditions of the class."""
+        """Label ``upper`` of the guarantee, if the inputs and the edges meet the conditions of the class."""
         return UPPER
 
     def comparisons(self, side: Side, tail: float) -> tuple[Comparison, ...]:
-        """Return all ordered pairs of inputs, against the least density, or against other users who hold one input."""
+        """Return comparisons of all ordered pairs of inputs: with the least density (upper), or with other users who
+        all hold one input.
+        """
         edges = self._edges()
         pairs = permutations(self.inputs, 2)
         if side == "upper":

@@ -47,7 +47,7 @@ def to_opendp(
     Parameters
     ----------
     profile : PrivacyProfile
-        Of the kind ``exact`` or ``upper``.
+        Privacy profile of the kind ``exact`` or ``upper``.
     function : callable, optional
         Release for a data set. The caller guarantees that it has this profile. Without a function, the measurement is
         for accounting only and rejects data.

@@ -44,7 +44,7 @@ class PrivacyProfile(Protocol):
 
     @property
     def view(self) -> View:
-        """Protected view: the analyzer's (after shuffling) or the shuffler's."""
+        """Protected view: the view of the analyzer (after shuffling) or the view of the shuffler."""
 
     @property
     def source(self) -> str:
@@ -196,7 +196,7 @@ class WorstOf(Exported):
     Parameters
     ----------
     profiles : tuple of PrivacyProfile
-        At least one, all for the same neighboring relation and view.
+        At least one profile. All profiles are for the same neighboring relation and view.
     """
 
     profiles: tuple[PrivacyProfile, ...]
@@ -213,7 +213,9 @@ class WorstOf(Exported):
 
     @property
     def kind(self) -> Kind:
-        """``exact`` if all profiles are exact, else the common kind of all others, or ``approximate``."""
+        """``exact`` if all profiles are exact. Otherwise, the kind that all other profiles share, or ``approximate`` if
+        these kinds differ.
+        """
         kinds = {p.kind for p in self.profiles} - {"exact"}
         if not kinds:
             return "exact"

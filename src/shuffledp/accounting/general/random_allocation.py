@@ -58,13 +58,13 @@ _CELLS = 300
 MOST_EPS = 350.0
 #: Part of a target; a smaller delta is a bound on its side, without stated accuracy.
 _FLOOR = 1e-9
-#: From here on the law of a sum is so smooth that one tilt serves for many eps, however far they are apart.
+#: Least sigma and number of steps for which the law of a sum is so smooth that one tilt serves for many distant eps.
 _SMOOTH_SIGMA, _SMOOTH_STEPS = 2.0, 100
 #: Largest number of neighboring eps that share a law if the cells depend on eps, and their largest distance.
 _GROUP, _GROUP_SPAN = 24, 1.0
 #: Mass that is cut off relative to delta, the first cut, and the least one.
 _CUT, _FIRST_CUT, _LEAST_CUT = 1e-4, 1e-9, 1e-150
-#: Steps that are summed over where they are eps_local-DP.
+#: Largest number of eps_local-DP steps over which delta is a sum.
 _MOST_STEPS = 10**8
 #: Mass that windows leave out, relative to delta, at first and from one attempt to the next, and the least.
 _OMITTED, _FIRST_OMITTED, _LEAST_OMITTED = 1e-10, 1e-20, 1e-300
@@ -104,10 +104,10 @@ def allocation_delta(
     Returns
     -------
     float
-        In [0, 1]; an upper or a lower bound, by `bound`. For eps_local-DP steps, within 1e-8 relative of delta for
-        binary randomized response, except within 1e-6 relative of an eps at which delta has a kink (1e-5 for more than
-        10^8 steps). For several Gaussian steps, a delta of 1e-4 is within about 1e-3 relative, a delta of 1e-15 within
-        a tenth, and smaller deltas have larger errors.
+        In [0, 1]; an upper or a lower bound, by `bound`. For eps_local-DP steps, the result is within 1e-8 relative of
+        delta for binary randomized response. Exceptions are eps within 1e-6 relative of a kink of delta (1e-5 for more
+        than 10^8 steps). For several Gaussian steps, a delta of 1e-4 is within about 1e-3 relative, a delta of 1e-15
+        within a tenth, and smaller deltas have larger errors.
 
     Examples
     --------
@@ -145,8 +145,8 @@ def allocation_epsilon(
     Returns
     -------
     float
-        Nats; at most `eps_local`. Rounded up for the upper bound, down for the lower bound: for eps_local-DP steps by
-        at most 1e-5 relative, for Gaussian steps by 1e-3 if delta is at least 1e-15.
+        Nats; at most `eps_local`. Rounded up for the upper bound, down for the lower bound. The rounding is at most
+        1e-5 relative for eps_local-DP steps, and 1e-3 for Gaussian steps if delta is at least 1e-15.
 
     Examples
     --------
@@ -163,8 +163,8 @@ def allocation_deltas_within(
     eps: NDArray[np.float64], steps: int, step: Step, target: float
 ) -> NDArray[np.float64]:
     """Return upper bounds on the larger delta of the two directions at rising eps (nats, >= 0), for adding or removing
-    a user. They are about 1e-3 relative above the exact values, unless these are far below the target (Feldman and
-    Shenfeld, arXiv 2502.08202).
+    a user. The bounds are about 1e-3 relative above the exact values, except for exact values far below the target
+    (Feldman and Shenfeld, arXiv 2502.08202).
     """
     eps = np.minimum(eps, MOST_EPS)
     kind, sigma = step
@@ -184,7 +184,9 @@ def allocation_deltas_within(
 
 
 def shares_ratios(steps: int, step: Step, target: float) -> bool:
-    """Return whether one law of L is sufficient for all eps: several Gaussian steps, none dominating the sum."""
+    """Return whether one law of L is sufficient for all eps. This holds for many Gaussian steps of which none dominates
+    the sum.
+    """
     kind, sigma = step
     many = kind == "gaussian" and sigma >= _SMOOTH_SIGMA and steps >= _SMOOTH_STEPS
     return many and not _ratios(sigma, steps, 0.0, "remove", target).exact_excess
@@ -339,7 +341,9 @@ def _singly(step: Step, steps: int, eps: float, way: str, target: float) -> floa
 def _found_together(
     sigma: float, steps: int, eps: NDArray[np.float64], way: str, target: float
 ) -> NDArray[np.float64]:
-    """Return upper bounds for the first eps and the next eps that its contour resolves, with cells of the last eps."""
+    """Return upper bounds for the first eps and for all next eps that the same contour resolves. All use the cells of
+    the last eps.
+    """
     cells = _ratios(sigma, steps, float(eps[-1]), way, target)
     start, apart = float(eps[0]), eps - eps[0]
     if way == "remove":
@@ -438,7 +442,7 @@ def _gaussian(sigma: float, way: str, side: Side, cut: float, enough: float) -> 
 
 
 def gaussian_cells(sigma: float, way: str, edges: NDArray[np.float64], *, exact_excess: bool) -> Cells:
-    """Return outputs of a Gaussian step in units of the sensitivity: Q has mean 0, P mean 1.
+    """Return the outputs of a Gaussian step in cells, in units of the sensitivity: Q has mean 0, P mean 1.
 
     Parameters
     ----------
@@ -452,7 +456,8 @@ def gaussian_cells(sigma: float, way: str, edges: NDArray[np.float64], *, exact_
 
     Notes
     -----
-    Feldman and Shenfeld (arXiv 2502.08202). Its law is an upper or a lower bound, by side.
+    Feldman and Shenfeld (arXiv 2502.08202). The law of the cells gives an upper or a lower bound on delta, depending on
+    the side.
     """
     low, high = np.append(-math.inf, edges), np.append(edges, math.inf)
     present, absent = (normal_mass((low - mean) / sigma, (high - mean) / sigma) for mean in (1.0, 0.0))

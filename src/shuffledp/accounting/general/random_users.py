@@ -69,7 +69,7 @@ class LeastNumbers:
 
 def least_numbers(population: Population, delta: float) -> LeastNumbers:
     """Return the smallest law of the number of other users for a population. This is the population's law, if it has
-    one. For a bound on the lower tail, it is a law on some points that every law with this lower tail dominates; mass
+    one. For a bound on the lower tail, it is a law on some points that every law with this lower tail dominates. Mass
     that the bound does not cover is on 0. Probabilities are resolved down to a thousandth of `delta`. Derived for this
     project.
     """
@@ -102,8 +102,8 @@ def mixed_delta(
 ) -> float:
     """Return an upper bound on the mean of a delta that does not grow with the number of other users. Consecutive
     numbers count as their smallest. The piece with the largest possible error is split until the bounds from both ends
-    of all pieces are within `gap` relative, after several dozen values at most. A mean certainly above `enough` is not
-    refined. Derived for this project.
+    of all pieces are within `gap` relative. This takes several dozen values at most. A mean certainly above `enough` is
+    not refined. Derived for this project.
     """
     gap = check_positive("gap", gap)
     others, total = numbers.others, np.append(0.0, np.cumsum(numbers.mass))
@@ -144,8 +144,8 @@ def mixed_delta(
 
 def _halfway(others: NDArray[np.int64], mass: NDArray[np.float64]) -> int:
     """Return the place to cut a piece of two or more numbers: the first number of its upper part. The cut is midway
-    between the middles of the piece's range and mass. If the piece spans several powers of 2, it is in the middle of
-    the exponents, as delta is slow to compute for many users.
+    between the middles of the piece's range and mass. If the piece spans several powers of 2, the cut is in the middle
+    of the exponents, as delta is slow to compute for many users.
     """
     first, last = int(others[0]) + 1, int(others[-1]) + 1
     if last > 4 * first:
@@ -163,8 +163,8 @@ def mean_delta(
     enough: float = math.inf,
 ) -> float:
     """Return an upper bound on the mean delta of a protocol over the number of users, at one eps (nats, >= 0).
-    `profile_for` maps the number of all users, user 1 included, to a profile that is exact or an upper bound, or to
-    None if no guarantee is known. A mean certainly above `enough` is not refined.
+    `profile_for` maps the number of all users, user 1 included, to a profile that is exact or an upper bound. If no
+    guarantee is known, `profile_for` returns None. A mean certainly above `enough` is not refined.
     """
 
     def delta_of(others: int) -> float:
@@ -188,10 +188,10 @@ class Split:
 def best_split(numbers: LeastNumbers, delta: float, *, noise_shares: bool = False) -> Split:
     """Return the number of users for a tail bound, and the remaining delta, for a total `delta`.
 
-    With `noise_shares`, users add shares of one noise: the error falls with the number of users and hardly depends on
-    delta, so that the tail and the guarantee have half of delta each. Otherwise amplification needs about
-    ``log(2 / delta)`` users for a given effect, and the split minimizes this measure. The result is valid for either
-    value. Union bound: Wang et al. 2023, Section VI-A.
+    With `noise_shares`, users add shares of one noise. The error then falls with the number of users and hardly depends
+    on delta, so that the tail and the guarantee have half of delta each. Otherwise amplification needs about ``log(2 /
+    delta)`` users for a given effect, and the split minimizes this measure. The result is valid for either value. Union
+    bound: Wang et al. 2023, Section VI-A.
     """
     failures = numbers.shortfalls
     most = 0.5 * delta if noise_shares else delta

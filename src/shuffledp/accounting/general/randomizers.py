@@ -48,11 +48,11 @@ class Randomizer(Protocol):
 
     @property
     def eps_local(self) -> float:
-        """Local budget under replacement, nats; ``inf`` if none holds with delta 0."""
+        """Local budget under replacement, nats; ``inf`` if no finite budget holds with delta 0."""
 
     @property
     def standing(self) -> Standing:
-        """Guarantee of an upper bound from these comparisons."""
+        """Label of the guarantee of an upper bound from the comparisons."""
 
     def comparisons(self, side: Side, tail: float) -> tuple[Comparison, ...]:
         """Return pairs of inputs with their blankets; the largest delta of all pairs is the result.
@@ -82,7 +82,9 @@ def check_randomizer(randomizer: object) -> None:
 
 
 def checked_budget(name: str, eps_local: float) -> float:
-    """Return the local budget as a float; raise `ValueError` for the randomizer unless it is in (0, 300] nats."""
+    """Return the local budget as a float. Raise `ValueError` with the name of the randomizer unless the budget is in
+    (0, 300] nats.
+    """
     number = check_positive(f"{name}: eps_local", eps_local)
     if number > MOST_EPS_LOCAL:
         raise ValueError(f"{name}: eps_local must be at most {MOST_EPS_LOCAL:g}, got {eps_local!r}.")
@@ -90,7 +92,7 @@ def checked_budget(name: str, eps_local: float) -> float:
 
 
 def outputs_of(rows: list[tuple[float, float, float]]) -> Outputs:
-    """Return outputs from a tuple (log_own, log_other, mass) per kind of output, without kinds of mass 0."""
+    """Return outputs from one tuple (log_own, log_other, mass) per kind of output. Kinds of mass 0 are omitted."""
     kept = np.array([row for row in rows if row[2] > 0], np.float64).reshape(-1, 3)
     return Outputs(kept[:, 0], kept[:, 1], kept[:, 2], _NONE)
 
@@ -126,11 +128,13 @@ class SubsetSelection:
 
     @property
     def standing(self) -> Standing:
-        """Guarantee ``upper``, for an adversary who learns which reports come from the blanket."""
+        """Label ``upper`` of the guarantee, for an adversary who learns which reports come from the blanket."""
         return UPPER
 
     def comparisons(self, side: Side, tail: float) -> tuple[Comparison, ...]:
-        """Return one pair of inputs, against the blanket or other users who hold a third input or one of the two."""
+        """Return comparisons of one pair of inputs: with the blanket (upper), or with other users who all hold a third
+        input or one of the two.
+        """
         if side == "upper":
             return (self._against_blanket(),)
         third = (self._against_third(),) if self.domain_size > 2 else ()
@@ -157,7 +161,9 @@ class SubsetSelection:
         )
 
     def _against_one(self, held: int) -> Outputs:
-        """Return the comparison if all others hold the reporter's own input, or the input that replaces it."""
+        """Return the comparison if all other users hold user 1's input (`held` is 0) or the input
+        that replaces it (1).
+        """
         e, share = self.eps_local, self.blanket_weight
         both, one, none = self._both()
         heavy = share * math.exp(e)
@@ -211,7 +217,7 @@ class GRR:
 
     @property
     def standing(self) -> Standing:
-        """Guarantee ``upper``, for an adversary who learns which reports come from the blanket."""
+        """Label ``upper`` of the guarantee, for an adversary who learns which reports come from the blanket."""
         return UPPER
 
     def comparisons(self, side: Side, tail: float) -> tuple[Comparison, ...]:
@@ -240,7 +246,7 @@ class BinaryRandomizedResponse:
 
     @property
     def standing(self) -> Standing:
-        """Guarantee ``upper``, for an adversary who learns which reports come from the blanket."""
+        """Label ``upper`` of the guarantee, for an adversary who learns which reports come from the blanket."""
         return UPPER
 
     def comparisons(self, side: Side, tail: float) -> tuple[Comparison, ...]:
@@ -267,8 +273,8 @@ class FiniteRandomizer:
     ----------
     table : (inputs, outputs) sequence of sequences, or array
         Row x has the probabilities of the outputs for the input x. Each row sums to 1 within 1e-9 and is then
-        normalized. At least 2 inputs, at most 2^24 entries, and at most 4032 kinds of ordered pairs of inputs; pairs
-        that differ in the order of the outputs only are of one kind.
+        normalized. The table has at least 2 inputs, at most 2^24 entries, and at most 4032 kinds of ordered pairs of
+        inputs. Pairs that differ in the order of the outputs only are of one kind.
 
     Examples
     --------
@@ -309,11 +315,13 @@ class FiniteRandomizer:
 
     @property
     def standing(self) -> Standing:
-        """Guarantee ``upper``, for an adversary who learns which reports come from the blanket."""
+        """Label ``upper`` of the guarantee, for an adversary who learns which reports come from the blanket."""
         return UPPER
 
     def comparisons(self, side: Side, tail: float) -> tuple[Comparison, ...]:
-        """Return all kinds of ordered pairs of inputs, against the blanket or other users who hold one input."""
+        """Return comparisons of one ordered pair of inputs per kind: with the blanket (upper), or with other users who
+        all hold one input.
+        """
         every = self._rows
         _, places = np.unique(every, axis=0, return_index=True)
         rows = every[np.sort(places)] if len(places) > 1 else every[:2]

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 
     from shuffledp.accounting.general.profiles import PrivacyProfile
 
-#: Closer together near 1, up to where single rounds among millions of users have their best order.
+#: Orders of Renyi curves, closer together near 1. The largest are the best orders of a single round of millions of
+#: users.
 RENYI_ORDERS: tuple[float, ...] = tuple(float(x) for x in 1 + np.geomspace(0.1, 1e6, 141))
 
 
@@ -100,7 +101,7 @@ def to_renyi(profile: PrivacyProfile, orders: ArrayLike | None = None) -> RenyiC
     Parameters
     ----------
     profile : PrivacyProfile
-        For both directions; its delta at 300 nats must be below 1e-280.
+        Privacy profile that holds in both directions. Its delta at 300 nats must be below 1e-280.
     orders : (k,) array_like, optional
         Each above 1, finite; 141 orders from 1.1 to 1e6 if not given. For a sum with the curve of an accountant of
         dp_accounting, pass the accountant's ``orders``.

@@ -1,6 +1,6 @@
 r"""Adaptive training on shuffled batches with Gaussian noise (DP-SGD), for zero-out neighbors.
 
-In every epoch a fresh uniform permutation cuts the items into T batches of equal size, and step t releases the sum of a
+In every epoch a fresh uniform permutation cuts the items into T batches of equal size. Step t releases the sum of a
 function of norm at most 1 over its batch, plus normal noise of standard deviation sigma. The function may depend on all
 earlier releases. Neighbors: one item becomes an inert zero that keeps its place in the permutation (zero-out). Batch
 membership is not released. P is the law of all releases with the item, Q the law without it.
@@ -20,10 +20,9 @@ where L_K is the mean of K likelihood ratios: random allocation to a binomial nu
 :mod:`shuffledp.accounting.general.random_allocation`. The bound holds for every p, and p is chosen for each eps. The
 Gaussian mechanism, whose permutation is known, is a bound too.
 
-**Lower bound.** All other items add -1 and the differing one +1, or 0. The largest release is a post-processing
-of all releases; its distribution function is
-``Phi((c - theta) / sigma) Phi(c / sigma)^(T - 1)``
-with theta 2, or 1.
+**Lower bound.** All other items add -1. The differing item adds +1, or 0 if it is a zero. The largest release is a
+post-processing of all releases; its distribution function is ``Phi((c - theta) / sigma) Phi(c / sigma)^(T - 1)`` where
+theta is 2 with the item and 1 without it.
 
 **Epochs.** Permutations are fresh, so epochs compose as their pairs do. For an upper bound, chords between the points
 of a grid of losses replace both divergences of an epoch. For a lower bound, tangents that meet at such points replace
@@ -106,12 +105,12 @@ def shuffled_batches_delta(
     epochs : int
         Number of epochs, each with a fresh permutation, in [1, 10^4].
     side : {"upper", "lower"}
-        Bound for all adaptive queries, or delta of one of them.
+        ``upper``: a bound for all adaptive queries. ``lower``: delta of one of these queries, a lower bound.
 
     Returns
     -------
     float
-        In [0, 1], rounded up for an upper bound and down for a lower one.
+        In [0, 1], rounded up for an upper bound and down for a lower bound.
 
     Notes
     -----
@@ -148,12 +147,12 @@ def shuffled_batches_epsilon(
     epochs : int
         Number of epochs, each with a fresh permutation, in [1, 10^4].
     side : {"upper", "lower"}
-        Bound for all adaptive queries, or eps of one of them.
+        ``upper``: a bound for all adaptive queries. ``lower``: eps of one of these queries, a lower bound.
 
     Returns
     -------
     float
-        Nats, >= 0, rounded up for an upper bound and down for a lower one.
+        Nats, >= 0, rounded up for an upper bound and down for a lower bound.
 
     Notes
     -----
@@ -180,7 +179,7 @@ def shuffled_batches_epsilon(
 
 
 def _delta(steps: int, sigma: float, eps: float, epochs: int, side: Side, target: float) -> float:
-    """Return a bound on delta that is close where delta is about `target` or larger."""
+    """Return a bound on delta. The bound is close to delta where delta is about `target` or larger."""
     known = math.exp(log_gaussian_delta(math.sqrt(epochs) / sigma, eps)) * (1 + _ROUNDING)
     if side == "upper" and steps == 1:
         return known
@@ -211,7 +210,9 @@ def _delta(steps: int, sigma: float, eps: float, epochs: int, side: Side, target
 
 @dataclass(frozen=True)
 class _Clones:
-    """Upper bound on delta in one direction, for one epoch of at least two steps; close to delta above a target."""
+    """Upper bound on delta in one direction, for one epoch of at least two steps. The bound is close to delta if delta
+    is above the target.
+    """
 
     steps: int
     sigma: float
@@ -228,8 +229,9 @@ class _Clones:
         return min(found, math.exp(self._log_known(eps)))
 
     def exponent(self, eps: float) -> float:
-        """Return ``ln(1 / p)`` for about the best p. The search covers distances of the clones from delta for a known
-        permutation down to a negligible part of the target."""
+        """Return ``ln(1 / p)`` for about the best p. In the search, the term with ``gamma(p)`` falls from delta for a
+        known permutation to a negligible part of the target.
+        """
         values: dict[float, float] = {}
 
         def value(exponent: float) -> float:
@@ -299,7 +301,9 @@ def _largest(steps: int, sigma: float) -> Floats:
 def _epochs(
     steps: int, sigma: float, epochs: int, side: Side, negligible: float
 ) -> tuple[float, tuple[Window, ...]]:
-    """Return the grid step of losses, and the laws of their sums in the two directions, in grid steps."""
+    """Return the grid step of the losses, and the laws of their sums over all epochs in the two directions, in grid
+    steps.
+    """
     step, laws = (
         _from_chords(steps, sigma, negligible)
         if side == "upper"
@@ -309,7 +313,9 @@ def _epochs(
 
 
 def _from_chords(steps: int, sigma: float, negligible: float) -> tuple[float, list[Window]]:
-    """Return the grid step and laws of the losses of one epoch; their divergences are chords of the upper bounds."""
+    """Return the grid step and the laws of the losses of one epoch. Their divergences are chords of
+    the upper bounds.
+    """
 
     both = [_Clones(steps, sigma, way, negligible) for way in WAYS]
 
@@ -338,13 +344,17 @@ def _from_chords(steps: int, sigma: float, negligible: float) -> tuple[float, li
 
 
 def _kinks(ratios: Floats, deltas: Floats) -> tuple[Floats, float]:
-    """Return the masses of Q at all ratios but the first, and the mass of P where the ratio is infinite."""
+    """Return the masses of Q at all ratios except the first, and the mass of P at an infinite ratio, from the
+    divergences.
+    """
     slopes = np.append(np.diff(deltas) / np.diff(ratios), 0.0)
     return np.maximum(np.diff(slopes), 0.0), float(deltas[-1])
 
 
 def _from_tangents(steps: int, sigma: float, negligible: float) -> tuple[float, list[Window]]:
-    """Return the grid step and laws of losses; their divergences are tangents of the largest release's divergences."""
+    """Return the grid step and the laws of losses. Their divergences are tangents of the divergences of the largest
+    release.
+    """
     masses = _largest(steps, sigma)
     curves = [_divergences(*pair) for pair in (masses, masses[::-1])]
     end = max(math.log(ratios[np.argmax(values <= negligible)]) for ratios, values in curves)
@@ -353,7 +363,9 @@ def _from_tangents(steps: int, sigma: float, negligible: float) -> tuple[float, 
 
 
 def _divergences(own: Floats, other: Floats) -> tuple[Floats, Floats]:
-    """Return the ratios of two laws, increasing from 0, and their divergence ``sum (own - ratio other)^+`` there."""
+    """Return the ratios of two laws, increasing from 0, and the divergence ``sum (own - ratio
+    other)^+`` at each ratio.
+    """
     order = np.argsort(own / other)
     ratios = np.append(0.0, (own / other)[order])
     above = np.cumsum(other[order][::-1])[::-1]
@@ -385,7 +397,9 @@ def _tangents(ratios: Floats, values: Floats, step: float, end: float) -> Window
 
 
 def _power(law: Window, epochs: int, negligible: float) -> Window:
-    """Return the law of the sum of losses of all epochs; `omitted` is the mass of infinite and of cut off losses."""
+    """Return the law of the sum of losses of all epochs; `omitted` is the mass of losses that are
+    infinite or cut off.
+    """
     total: Window | None = None
     while True:
         if epochs % 2:

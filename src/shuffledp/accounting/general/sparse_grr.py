@@ -155,7 +155,9 @@ def _half_sums(most: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 def _counts(
     k: int, users: int, eps_local: float, third: bool, tail: float
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Return numbers m (w, 1), means of groups of d (w, groups), and their masses, for n reports of one input."""
+    """Return all numbers m, (w, 1), the means of groups of numbers d, (w, groups), and their masses, for n reports of
+    one input.
+    """
     decay = math.exp(-eps_local)
     share = decay / (1 + (k - 1) * decay)
     matching, rare = (2, k - 3) if third else (1, k - 2)

@@ -29,8 +29,9 @@ SMALLEST = 1e-30
 
 def spent_epsilon(profile: PrivacyProfile | None, budget: Budget) -> float | None:
     """Return the smallest eps (nats) at which a profile is at most the budget's delta, too large by at most `PRECISION`
-    relative. For a profile with a fast bound, the error is at most twice as large. The result exceeds the budget if the
-    profile does. It is None without a profile, or if the profile cannot be evaluated.
+    relative. For a profile with a fast bound, the error is at most twice as large. The result exceeds the budget's eps
+    if the profile does not meet the budget. The result is None without a profile, or if the profile cannot be
+    evaluated.
     """
     if profile is None:
         return None

@@ -12,8 +12,9 @@ neither input. The reduction neglects that the other users' residuals may differ
 reveal whether user 1's message came from the residual. With 5-ary randomized response at 1 nat and one other user, the
 exact delta at 0.8 nats is 0.02968, and the pair's delta is 0.01092 (erratum SEG-6.2).
 
-In the replacement, the adversary also learns whether user 1's message came from the residual. If it did not, user 1's
-randomizer has the largest beta for its p, and every other message hides user 1's with the same r:
+In the proven replacement of the theorem (``sound=True``), the adversary also learns whether user 1's message came from
+the residual. If it did not, user 1's randomizer has the largest beta for its p, and every other message hides user 1's
+message with the same r:
 
     delta <= beta (p + 1) / (p - 1) times the delta of the pair for p, (p - 1) / (p + 1) and the same r.
 
@@ -60,9 +61,10 @@ def variation_ratio_delta(
     candidates : int
         Number of other messages that may hide user 1's message, >= 0.
     sound : bool, optional
-        False: the theorem as stated. True: the replacement, never smaller. Without a residual component (beta at its
-        largest) both are equal. With a residual component the theorem is not valid in general, and there is no default:
-        pass False to reproduce published numbers, or if all users' residuals have the same law.
+        False: the theorem as stated. True: the proven replacement, whose delta is never smaller. Without a residual
+        component (beta at its largest) both are equal. With a residual component the theorem is not valid in general,
+        and there is no default: pass False to reproduce published numbers, or if all users' residuals have the same
+        law.
 
     Returns
     -------

@@ -71,7 +71,9 @@ class _Quadratic(NamedTuple):
 
 
 def _first_grid(mean: float, deviation: float) -> NDArray[np.int64]:
-    """Return a grid, coarse near 0 and far above the mean, fine around it, that ends beyond every support point."""
+    """Return a grid that is fine around the mean, and coarse near 0 and far above the mean. It ends beyond every
+    support point.
+    """
     most = math.ceil(max(2 * mean + 3 * deviation, mean + 2 * deviation**2 / mean) + 10)
     steps = np.unique(np.round(np.geomspace(1, most, 48)))
     around = np.concatenate((mean - steps, mean + steps, [mean], steps, [0.0]))
@@ -117,9 +119,9 @@ class _FixedPopulations:
 
 
 class _MomentProblem:
-    """Moment problem of one population for several eps_central; the grid of n and the optimal basis are kept in
-    between. `variance` is above the least variance of an integer law with this mean. `deltas` maps increasing numbers
-    of other users, (m,), and eps_central to upper bounds on delta_n, (m,).
+    """Moment problem of one population for several eps_central; the grid of n and the optimal basis are kept for the
+    next eps_central. `variance` is above the least variance of an integer law with this mean. `deltas` maps increasing
+    numbers of other users, (m,), and eps_central to upper bounds on delta_n, (m,).
     """
 
     def __init__(

@@ -78,8 +78,8 @@ def dummy_grid(population: Population) -> NDArray[np.int64]:
     -------
     (g,) ndarray
         ``0, h, 2h, ..`` up to n', with ``h = floor(sqrt(n'))``, or ``h = ceil(n' / 10^4)`` above 1e8 users. n' is the
-        number of potential users: trials + 1, others + 1, or for other populations twice the mean, an assumption, as
-        the paper does not define it.
+        number of potential users: trials + 1, or others + 1. For other populations the paper does not define n'; twice
+        the mean is an assumption.
     """
     most = math.floor(2 * population.mean)
     if isinstance(population, Fixed):
@@ -172,7 +172,9 @@ class _Search:
         return DummyPlan(dummies, eps_local, report_variance(eps_local, self.objective) * factor)
 
     def affords(self, dummies: int, eps_local: float) -> bool:
-        """Return whether the largest budget A(k) is at least `eps_local`, by one evaluation; A(k) needs about six."""
+        """Return whether the largest budget A(k) is at least `eps_local`. One evaluation is enough, while A(k) itself
+        needs about six.
+        """
         if eps_local <= self.eps_central:
             return True
         reports = self.reports(dummies)
@@ -189,15 +191,15 @@ class _Search:
 @dataclass(frozen=True)
 class _KnownBudgets:
     """Bounds on the largest budgets A as two step functions, searched by bisection. A does not fall with the index. If
-    A of one index is at least a budget, so is A of every later index; if A is below it, so is A of every earlier index.
-    Both lists keep only indices that improve the bounds, so that the budgets increase along them.
+    A of one index is at least a budget, so is A of every later index. If A is below the budget, so is A of every
+    earlier index. Both lists keep only indices that improve the bounds, so that the budgets increase along them.
     """
 
     enough: tuple[list[int], list[float]] = field(default_factory=lambda: ([], []))
     too_much: tuple[list[int], list[float]] = field(default_factory=lambda: ([], []))
 
     def affords(self, index: int, eps_local: float) -> bool | None:
-        """Return whether A(index) is at least `eps_local`, or None if unknown."""
+        """Return whether A(index) is at least `eps_local`, or None if the stored bounds do not determine this."""
         indices, least = self.too_much
         at = bisect_left(indices, index)
         if at < len(indices) and least[at] <= eps_local:
@@ -209,10 +211,10 @@ class _KnownBudgets:
     def add(self, index: int, eps_local: float, affordable: bool) -> None:
         """Record whether A(index) is at least `eps_local`. Call this method only if :meth:`affords` returns None."""
         indices, budgets = self.enough if affordable else self.too_much
-        if affordable:  # later ones that afford no more say nothing new
+        if affordable:  # later indices with no larger budget are redundant
             first = bisect_left(indices, index)
             last = max(first, bisect_right(budgets, eps_local))
-        else:  # nor do earlier ones that do not afford more
+        else:  # earlier indices with no smaller budget are redundant
             last = bisect_right(indices, index)
             first = min(last, bisect_left(budgets, eps_local))
         indices[first:last] = [index]
@@ -221,7 +223,8 @@ class _KnownBudgets:
 
 @remember(_REMEMBERED)
 def _optimum(search: _Search, ks: tuple[int, ...]) -> DummyPlan:
-    """Return the best of all candidates, the smallest of equals; `ks` increases from 0.
+    """Return the plan with the smallest error over the candidates `ks`, which increase from 0. Of several best k, the
+    smallest is chosen.
 
     The error is ``variance(A(k)) * factor(k)``. Among k >= 1 neither A nor the factor falls. On an interval of
     candidates, the error is therefore at least the error with A of the last and the factor of the first candidate. If

@@ -38,10 +38,10 @@ def checkin_epsilon(
         In (0, 1).
     rate : float
         Probability p0 that user 1 takes part, in [0, 1]. The default 1 is the usual guarantee for a user who takes
-        part. A smaller rate also uses the randomness of user 1's participation, which is another threat model.
+        part. A smaller rate also uses the randomness of user 1's participation, which assumes another threat model.
     accounting : {"printed", "exact"}
-        ``printed``: the closed form. ``exact``: the slots are shuffled as well, and the clones reduction has user 1's
-        slot and m - 1 others; requires ``rate=1``.
+        ``printed``: the closed form. ``exact``: the slots are shuffled as well, and the clones reduction is for user
+        1's slot and m - 1 other slots. It requires ``rate=1``.
 
     Returns
     -------

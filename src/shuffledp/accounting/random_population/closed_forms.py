@@ -31,8 +31,8 @@ def _variance_of_clones(mean: float, variance: float, rate: float) -> float:
 
 
 def printed_omega(reports: OtherReports, delta: float, rate: float) -> float:
-    """Return the clone bound Omega of Theorems 1 to 4 as printed; by the theorems, fewer clones have probability <=
-    delta / 2.
+    """Return the lower bound Omega on the number of clones of Theorems 1 to 4 as printed. By the theorems, fewer clones
+    have probability <= delta / 2.
 
     `rate` is the probability that a report is a clone (the paper's ``1 / e^eps_local``). :class:`Fixed` is Theorem 1
     with rate 1; :class:`Empirical` and :class:`MomentBounded` are Theorems 3 and 4e. Theorem 4d has the division that
@@ -63,9 +63,10 @@ def printed_omega(reports: OtherReports, delta: float, rate: float) -> float:
 
 
 def corrected_omega(reports: OtherReports, delta: float, rate: float) -> float:
-    """Return the clone bound of one-sided textbook inequalities (erratum E12; reading notes N2, N3, N9, N10). Chernoff
-    for binomial and Poisson laws; the stated tail with delta / 4 for each of two steps for sub-Gaussian and
-    sub-exponential populations; Cantelli for all others.
+    """Return the lower bound Omega on the number of clones by one-sided textbook inequalities (erratum E12; reading
+    notes N2, N3, N9, N10). Fixed, binomial and Poisson populations use Chernoff's inequality. Sub-Gaussian and
+    sub-exponential populations use their stated tail, with delta / 4 for each of two steps. All other populations use
+    Cantelli's inequality.
     """
     if reports.adaptive and reports.dummies > 0:
         alone = corrected_omega(OtherReports(reports.population), delta, rate)
@@ -86,7 +87,7 @@ def corrected_omega(reports: OtherReports, delta: float, rate: float) -> float:
 
 
 def _potential_mean(population: Fixed | Binomial) -> float:
-    """Return n' a; the paper includes user 1 in the n' potential users (N2)."""
+    """Return n' a, the mean number of users. The n' potential users include user 1, as in the paper (N2)."""
     if isinstance(population, Fixed):
         return float(population.others + 1)
     return (population.trials + 1) * population.rate
@@ -111,10 +112,10 @@ def printed_epsilon(reports: OtherReports, delta: float, eps_local: float) -> fl
 
 
 def simplified_epsilon(reports: OtherReports, delta: float, eps_local: float) -> float:
-    """Return eps_central of the simplified Theorem 1 (nats), inf below its stated range
-    ``n' a / E >= 3 log(4 / delta)``. It follows from the theorem from ``14 log(4 / delta)`` on only (E4); no violation
-    is known in between. Printed for Binomial alone; for Poisson and with dummies, the same expression in the expected
-    number of clones. Other populations raise `Infeasible`.
+    """Return eps_central of the simplified Theorem 1 (nats), inf below its stated range ``n' a / E >= 3 log(4 /
+    delta)``. The theorem implies it from ``14 log(4 / delta)`` on only (E4); no violation is known in between. The
+    paper prints it for binomial populations only. For Poisson populations and with dummies, the same expression is
+    evaluated at the expected number of clones. Other populations raise `Infeasible`.
     """
     population, k = reports.population, reports.dummies
     if isinstance(population, (Fixed, Binomial)):

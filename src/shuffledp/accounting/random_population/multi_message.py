@@ -199,9 +199,9 @@ def multi_expected_scale(
     accounting : {"printed", "exact"}
         ``printed``: concentrated DP, Lemma 4 with corrected misprints (errata E19 and E21 to E23: a bracket that is not
         positive means delta = 1). ``exact``: the hockey-stick divergence of the normal law with the same variance, not
-        an upper bound. The delta of the discrete sum differs on either side, by about ``(z / (tau sqrt(n)))^2``
-        relative with z about 4: 2 % for one user at eps 0.5, below 0.01 % for a hundred users, but three quarters for
-        one user at eps 4 and delta 0.1. For a guarantee, use the tau of a calibrated ``get("frequency",
+        an upper bound. The delta of the discrete sum may be larger or smaller, by about ``(z / (tau sqrt(n)))^2``
+        relative with z about 4. This is 2 % for one user at eps 0.5, and below 0.01 % for a hundred users. For one user
+        at eps 4 and delta 0.1 it is three quarters. For a guarantee, use the tau of a calibrated ``get("frequency",
         "multi_expected")``, which sums over the laws of the integers.
 
     Returns
@@ -334,7 +334,7 @@ def multi_union_plan(
     Returns
     -------
     PolyaPlan
-        Its group order is safe for the noise, an assumption: the paper states no order for this protocol.
+        Its group order is safe for the noise. This is an assumption, as the paper states no order for this protocol.
 
     Raises
     ------

@@ -13,7 +13,7 @@ from shuffledp.numerics.argument_ranges import Eps
 _STEP = 0.125
 #: Distance of the nodes beyond the maximum of the integrand; terms there fall by a factor of e per unit.
 _REACH = 40.0
-#: Up to here the squares of the nodes stay within floating point.
+#: Largest shape. Up to this shape, the squares of the nodes do not overflow.
 _MOST_SHAPE = 1e100
 #: Beyond this eps the noise is 1 or -1 with probability shape e^-eps each, and 0 else, up to rounding.
 _MOST_EPS = 350.0

@@ -22,7 +22,7 @@ BOUND_FORMS: tuple[str, ...] = get_args(BoundForm)
 def population_lower_bound(
     population: Population, delta: Delta, *, form: Annotated[str, one_of(BOUND_FORMS)] = "exact"
 ) -> float | int:
-    """Return a lower bound on the number of users that fails with probability at most delta.
+    """Return a lower bound on the number of users. The bound fails with probability at most delta.
 
     Parameters
     ----------

@@ -41,8 +41,9 @@ def error_factor(law: Law, dummies: Count, *, adaptive: bool = False, stray_fact
     law : Law
         Number of other users; ``n = 1 + (N - 1)``.
     dummies : int
-        k: ``D = k``, or if adaptive ``D = max(k - n, 0)`` as in equation (7). The protocol brings the *other* users up
-        to k, so that it adds one dummy more if it adds any; this changes the error by at most 1/n relative.
+        Number k of dummies: ``D = k``, or, if adaptive, ``D = max(k - n, 0)`` as in equation (7). The protocol brings
+        the *other* users up to k, so that it adds one dummy more if it adds any. This changes the error by at most 1/n
+        relative.
     adaptive : bool
     stray_factor : bool
         For adaptive dummies, ``E[1 / n] + k E[max(k - n, 0) / n^2]``, with the printed factor k of equation (7)

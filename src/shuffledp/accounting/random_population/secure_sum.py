@@ -72,8 +72,8 @@ def share_count(
     n : int, optional
         Number of users, at least 1, if known. For n >= 19, the result holds for more users too.
     form : {"printed", "balle", "any_n"}
-        ``printed``: Wang et al. 2023, for every n. ``balle``: Balle et al. 2020, for a given n >= 19. ``any_n``: for
-        the given n, or for every n without it; a single user needs one message only.
+        ``printed``: Wang et al. 2023, for every n. ``balle``: Balle et al. 2020, for a given n >= 19. ``any_n``: valid
+        for the given n, or for every n if n is not given. A single user needs one message only.
 
     Returns
     -------
@@ -177,9 +177,9 @@ def group_order(
     tau : float
         Scale of each user's discrete Gaussian noise, > 0.
     form : {"printed", "safe"}
-        ``printed``: Wang et al. 2023, Theorem 6, without margin for the noise; it falls to p for small eps (reading
-        note RP-N26), which reduces accuracy and not privacy. ``safe``: the sum of at most n_max users exceeds the group
-        with probability at most `failure`; more than n_max users have probability at most 1e-12.
+        ``printed``: Wang et al. 2023, Theorem 6, without margin for the noise. This order falls to p for small eps
+        (reading note RP-N26), which reduces accuracy and not privacy. ``safe``: the sum of at most n_max users exceeds
+        the group with probability at most `failure`; more than n_max users have probability at most 1e-12.
     failure : float
         In (0, 1); only for ``safe``.
 

@@ -54,7 +54,7 @@ def reporting_rate(
     n, blankets, domain_size, blanket_law
         As in :func:`~shuffledp.accounting.segmented.items.segmented_delta`, which raises the same errors.
     eps, delta : float
-        Budget of the item, not of the user: nats, > 0, and in (0, 1).
+        Budget of the item, not of the user: eps in nats, > 0; delta in (0, 1).
 
     Returns
     -------
@@ -117,9 +117,9 @@ def blankets_for_full_reporting(
     set_size : int
         Items per user s, >= 1.
     eps, delta : float
-        Budget of a user, which group composition divides among the items: nats, > 0, and in (0, 1).
+        Budget of a user, which group composition divides among the items: eps in nats, > 0; delta in (0, 1).
     blanket_law : {"binomial", "poisson"}
-        Both are guarantees here, where the reporting probability is 1.
+        Law of the number of blanket messages. Both laws give guarantees here, because the reporting probability is 1.
     composition : {"printed", "tight"}
         See :func:`~shuffledp.accounting.segmented.items.item_delta`.
 
@@ -178,7 +178,7 @@ def _full_reporting(n: int, domain_size: int, eps: float, delta: float, blanket_
 
 
 def _smallest_count(suffices: Callable[[int], bool], guess: int, n: int) -> int:
-    """Return the smallest integer >= 1 that suffices; all larger ones suffice, too."""
+    """Return the smallest integer >= 1 that meets a condition. All larger integers meet the condition too."""
     low, high, step = 0, min(max(guess, 1), int(_MOST_BLANKETS)), 1
     while not suffices(high):
         if high >= _MOST_BLANKETS:

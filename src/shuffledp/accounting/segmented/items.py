@@ -5,7 +5,7 @@ d, m of them in expectation. The number has one of two laws:
 
 ``binomial``
     As published: ceil(m) slots per user, each used with probability m / ceil(m). The paper claims the divergence of the
-    pair of counts of the two exchanged items. This is exact for lambda = 1, but otherwise not an upper bound: the
+    pair of counts of the two exchanged items. This is exact for lambda = 1, but otherwise it is not an upper bound. The
     counts of all items sum to the number of messages, which reveals whether the victim reported (erratum SEG-6.1).
     :func:`all_counts_delta` is the divergence of all counts.
 ``poisson``
@@ -17,7 +17,7 @@ guarantee for a user with s items follows by group composition from ``eps / s`` 
 
 Conventions: eps in nats; replacement of one item (of a user's whole set where a function takes `set_size`); n is the
 number of all users, including the victim, whose blanket messages also hide the victim's items. Source: arXiv
-2407.19639, Sections 5.1 and 5.2. Its statements of n differ by 1; here n ceil(m) slots count.
+2407.19639, Sections 5.1 and 5.2. Its statements of n differ by 1; here, all n ceil(m) slots count.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ SLACK = 1e-12
 
 @dataclass(frozen=True)
 class Slots:
-    """Slots by which a user sends m blanket messages in expectation; each is used with the probability `rate`.
+    """Slots by which a user sends m blanket messages in expectation. Each slot is used with the probability `rate`.
 
     The mean number of messages, ``count * rate``, is exact. Source: arXiv 2407.19639, Algorithm 2.
     """
@@ -171,7 +171,7 @@ def all_counts_delta(
     Raises
     ------
     Infeasible
-        Also if there are too many numbers of slots to sum over.
+        As for :func:`segmented_delta`, or if there are too many numbers of slots to sum over.
 
     Notes
     -----
@@ -218,7 +218,7 @@ def item_delta(
     Parameters
     ----------
     eps, delta : float
-        Budget of a user: nats, > 0, and in (0, 1).
+        Budget of a user: eps in nats, > 0; delta in (0, 1).
     set_size : int
         Items per user s, >= 1.
     composition : {"printed", "tight"}

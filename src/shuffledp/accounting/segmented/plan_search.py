@@ -81,7 +81,8 @@ def segmented_plan(
     Parameters
     ----------
     level_sizes : sequence of int
-        Users n_k of each level, >= 0, at least one user in total; public, or estimates rounded to integers.
+        Numbers n_k of users of each level, >= 0, at least one user in total. They are public, or estimates rounded to
+        integers.
     eps : sequence of float
         Budgets of the levels, nats, > 0, in any order.
     delta : float
@@ -94,10 +95,10 @@ def segmented_plan(
         See :mod:`shuffledp.accounting.segmented.plans`.
     spread : float, optional
         ``sum_j w_j (1 - w_j)`` of the frequencies. If given, the search minimizes the exact expected error against the
-        frequencies of the n users; otherwise the paper's bound, which does not depend on the data.
+        frequencies of the n users. Otherwise it minimizes the paper's bound, which does not depend on the data.
     interval : tuple of float, optional
-        Interval of the search, by default from the smallest to the largest m_k. Below it all rates are below 1; above
-        it all are 1, and m only adds noise. (The paper exchanges the ends.)
+        Interval of the search, by default from the smallest to the largest m_k. Below this interval all rates are below
+        1. Above it all rates are 1, and a larger m only adds noise. (The paper exchanges the ends.)
 
     Returns
     -------
@@ -114,8 +115,8 @@ def segmented_plan(
     -----
     The objective has kinks at every m_k, where the best m often is. It jumps by up to 1e-4 relative above every
     integer, where a slot is added, and may have several minima. The search evaluates all m_k, all integers and 200
-    points in between (exact: 60), and then searches the two pieces next to the best point, where the objective has no
-    jumps. The minimum is flat: report `flat`.
+    points in between (60 for ``exact``). It then searches the two pieces next to the best point, in which the objective
+    has no jumps. The minimum is flat, so the range `flat` should be reported with m.
 
     Wang et al. 2024, arXiv 2407.19639, Section 5.2 and Algorithm 2.
 
@@ -240,7 +241,9 @@ def _rate_table(search: _Search, blankets: float | None) -> _RateTable:
 
 
 def _objectives(sizes: NDArray[np.float64], table: _RateTable, search: _Search) -> NDArray[np.float64]:
-    """Return the objectives of the search, (M, P), for sizes (M, K); infinite beyond the range of nonempty levels."""
+    """Return the objectives of the search, (M, P), for sizes (M, K). They are infinite outside of the range of m_k of
+    the nonempty levels.
+    """
     n, m = sizes[0].sum(), table.blankets
     reports = sizes @ table.rates.T
     if search.spread is None:
@@ -372,7 +375,9 @@ def _best_plan(search: _Search, interval: tuple[float, float] | None) -> Segment
 
 
 def _estimates(search: _Search, points: list[float], kinks: list[float]) -> Callable[[float], float]:
-    """Return an estimate of the objective, from splines through the rates at the kinks and a few other points."""
+    """Return a function that estimates the objective, from splines through the rates at the kinks and a few other
+    points.
+    """
     knots: list[float] = []
     for m in [*kinks, *points[:: max(1, len(points) // _KNOTS)]]:
         if all(abs(math.log(m / knot)) > _APART for knot in knots):
@@ -423,7 +428,9 @@ def _golden(first_is_less: Callable[[float, float], bool], left: float, right: f
 
 
 def _end(exceeds: Callable[[float, float], bool], points: list[float], most: float) -> float:
-    """Return the end of the interval from the first point on in which a function is at most `most`, by bisection."""
+    """Return the end of the interval in which a function is at most `most`, by bisection. The interval begins at the
+    first point.
+    """
     inside = points[0]
     for point in points[1:]:
         if exceeds(point, most):

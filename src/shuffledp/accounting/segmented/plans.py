@@ -63,7 +63,7 @@ class SegmentedPlan:
     Parameters
     ----------
     level_sizes : tuple of int
-        Users n_k of each level, >= 0, at least one user in total.
+        Numbers n_k of users of each level, >= 0, at least one user in total.
     eps : tuple of float
         Budgets of the levels, nats.
     delta : float
@@ -77,7 +77,7 @@ class SegmentedPlan:
     accounting : {"printed", "corrected", "exact"}
         Accounting of the rates; see the module's description.
     blanket_law : {"binomial", "poisson"}
-        Law of the number of blanket messages of a user: used slots, or Poisson(m).
+        Law of the number of blanket messages of a user: binomial, the number of used slots, or Poisson(m).
     flat : tuple of float, optional
         If m was searched: the range around m, within the searched interval, where the objective is at most 5 % above
         its smallest value.
@@ -137,8 +137,8 @@ class SegmentedPlan:
             ``W = sum_j w_j (1 - w_j)`` of the true frequencies, in [0, s]. By default ``s (1 - s / d)``, the value for
             uniform frequencies, which is the largest.
         truth : {"empirical", "population"}
-            Reference of the error: the frequencies of these n users, whose levels are random, or the frequencies of the
-            population from which the users are drawn.
+            Reference of the error. ``empirical``: the frequencies of these n users, whose levels are random.
+            ``population``: the frequencies of the population from which the users are drawn.
 
         Returns
         -------
@@ -170,7 +170,7 @@ def level_rate(
     blankets : float
         Expected number of blanket messages per user m, >= 0.
     eps, delta : float
-        Budget of the user; nats, > 0, and in (0, 1).
+        Budget of the user: eps in nats, > 0; delta in (0, 1).
     accounting : {"printed", "corrected", "exact"}
         See the module's description.
 

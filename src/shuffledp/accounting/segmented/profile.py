@@ -67,7 +67,7 @@ class SegmentedProfile:
         setting = (plan.n, plan.blankets, plan.domain_size)
         if plan.accounting == "exact":
             return user_level_delta(eps, rate, *setting, plan.set_size)
-        # Beyond the budget delta is at most what it is there; the bound by composition grows again.
+        # Above the budget's eps, delta is at most its value at this eps; the bound by composition would grow again.
         return min(
             1.0,
             *(

@@ -35,9 +35,10 @@ def checked_spread(spread: float | None, domain_size: int, set_size: int) -> flo
 def sampling_sse(squares: float, n: int, spread: float, truth: str) -> float:
     """Return the exact error of a weighted mean over n users, where weights sum to 1 and their squares to `squares`.
 
-    The reference is the frequencies of the n users (``empirical``), with weights assigned at random, or the frequencies
-    of the ``population`` from which they are drawn. The error is the variance of a mean of draws without or with
-    replacement, summed over the items. Equal weights have no error against the frequencies of the n users.
+    With ``empirical``, the reference is the frequencies of the n users, and weights are assigned at random. With
+    ``population``, it is the frequencies of the population from which the users are drawn. The error is the variance of
+    a mean of draws without or with replacement, summed over the items. Equal weights have no error against the
+    frequencies of the n users.
     """
     if truth == "population":
         return spread * squares
@@ -47,9 +48,9 @@ def sampling_sse(squares: float, n: int, spread: float, truth: str) -> float:
 def blanket_sse(messages: float, cell_rate: float, reports: float) -> float:
     """Return the exact error that blanket messages cause, summed over the items: ``n m (1 - cell_rate) / reports^2``.
 
-    `messages` is n m, the expected number; `cell_rate` is the probability that a slot holds a given item, 0 for Poisson
-    numbers of messages; the counts, with binomial or Poisson variance, are divided by `reports`,
-    ``sum_k n_k lambda_k``.
+    `messages` is n m, the expected number of blanket messages. `cell_rate` is the probability that a slot holds a given
+    item, or 0 for Poisson numbers of messages. `reports` is ``sum_k n_k lambda_k``, by which the counts are divided.
+    The counts have binomial or Poisson variance.
     """
     kept = 1 - cell_rate
     return messages * kept / reports**2

@@ -9,11 +9,11 @@ with A_j ~ Poisson(mu) + Bernoulli(lambda) and Y_j ~ Poisson(mu), all independen
 ``(1 - e^(eps - L))^+``. Delta is smaller if fewer items are exchanged, so the bound assumes ``min(s, d - s)`` exchanged
 items. Group composition needs 4 to 9 times as many blanket messages in the settings of the paper (erratum SEG-6.3).
 
-Each term is rounded to a grid: every outcome is split into one with a higher and one with a lower loss, and the split
-preserves the probabilities under both laws. An adversary who sees the parts knows more, so the result is an upper
-bound. The increase of the variance is of second order in the step. Powers of Fourier transforms add the terms. First
-the laws are tilted by ``e^(theta L)`` so that losses near eps are likely. Rounding errors of the transform are then
-small relative to results of any size.
+Each term is rounded to a grid: every outcome is split into one outcome with a higher loss and one with a lower loss.
+The split preserves the probabilities under both laws. An adversary who sees the parts knows more, so the result is an
+upper bound. The increase of the variance is of second order in the step. Powers of Fourier transforms add the terms.
+First the laws are tilted by ``e^(theta L)`` so that losses near eps are likely. Rounding errors of the transform are
+then small relative to results of any size.
 
 Conventions: eps in nats; replacement of a user's whole set; the adversary knows the reports of all other users. The
 splitting is from Doroshenko et al. 2022 ("Connect the dots"). Derived for this project; arXiv 2407.19639 composes by
@@ -57,7 +57,7 @@ _FIRST_TAIL = 1e-40
 _FLOOR = 1e-290
 #: Mass of the tilted law outside the transform, as a natural logarithm.
 _LOG_OUTSIDE = -34.0
-#: Losses above this count as infinite; e^-40 is nothing.
+#: Losses above this value count as infinite, because e^-40 is negligible.
 _CAP = 40.0
 #: Length of the longest transform.
 _MOST_POINTS = 1 << 20
@@ -90,9 +90,9 @@ def user_level_delta(
     Returns
     -------
     float
-        In [0, 1], the same in both directions. An upper bound, too large by at most 1e-4 relative, down to 1e-270; more
-        if few blanket messages hold an exchanged item. Up to this error it is non-decreasing in `reporting_rate` and
-        non-increasing in `blankets`.
+        In [0, 1], the same in both directions. An upper bound, too large by at most 1e-4 relative down to 1e-270. The
+        error is larger if few blanket messages hold an exchanged item. Up to this error it is non-decreasing in
+        `reporting_rate` and non-increasing in `blankets`.
 
     Raises
     ------
@@ -134,7 +134,7 @@ def user_level_reporting_rate(
     n, blankets, domain_size, set_size
         As in :func:`user_level_delta`.
     eps, delta : float
-        Nats, > 0, and in (0, 1).
+        Budget: eps in nats, > 0; delta in (0, 1).
 
     Returns
     -------
@@ -160,7 +160,7 @@ def user_level_blankets(n: FromOne, domain_size: FromTwo, set_size: FromOne, eps
     n, domain_size, set_size
         As in :func:`user_level_delta`.
     eps, delta : float
-        Nats, > 0, and in (0, 1).
+        Budget: eps in nats, > 0; delta in (0, 1).
 
     Returns
     -------
@@ -214,7 +214,7 @@ def _exchanged(domain_size: int, set_size: int) -> int:
 
 @dataclass(frozen=True, eq=False)
 class _Losses:
-    """Losses and probabilities of one item that the victim holds, and of one that replaces it.
+    """Losses and probabilities of one item that the victim holds, and of one item that replaces it.
 
     `lost` bounds the omitted mass: infinite losses, losses that count as infinite, and the ends of the windows.
     `omitted` bounds the mass of the ends alone.
@@ -228,12 +228,12 @@ class _Losses:
     omitted: float
 
     def largest(self, pairs: int) -> float:
-        """Largest total loss that counts as finite."""
+        """Return the largest total loss that counts as finite."""
         return pairs * float(np.max(self.held) + np.max(self.exchanged))
 
     @cached_property
     def _laws(self) -> tuple[tuple[NDArray[np.float64], NDArray[np.float64]], ...]:
-        """Losses and log probabilities of the two items, for all tilts."""
+        """Losses and log probabilities of the two items, computed once for all tilts."""
         return (self.held, np.log(self.held_pmf)), (self.exchanged, np.log(self.exchanged_pmf))
 
     def cumulants(self, theta: float) -> tuple[float, float, float]:
@@ -345,9 +345,8 @@ def _transformed(losses: _Losses, eps: float, pairs: int, theta: float, *, fine:
     """Return the mean of ``(1 - e^(eps - L))^+`` over all finite losses, rounded up."""
     _, mean, variance = (pairs * value for value in losses.cumulants(theta))
     spread = math.sqrt(variance)
-    # A grid adds at most step^2 / 4 to the variance of each of the 2 s terms, step^2 / 6 on average.
-    # Few outcomes may stand close to the kink of the integrand, and at eps = 0 equal counts stand on it: then the error
-    # is of first order.
+    # A grid adds at most step^2 / 4 to the variance of each of the 2 s terms, step^2 / 6 on average. Few outcomes may
+    # be close to the kink of the integrand, and at eps = 0 equal counts are on it. Then the error is of first order.
     step = math.sqrt(6 * _GRID_ERROR / pairs) / (1 + theta) / (10 if fine else 1)
     step = min(step, (1e-4 if eps == 0 else 2e-3 if fine else 0.02) * spread)
     if eps > 0:

@@ -127,8 +127,8 @@ def shuffle_gaussian_epsilons(
     delta : float
         In (0, 1).
     most_order : int, optional
-        Largest order, in [2, 4096]; by default the result of :func:`enough_orders`. Table 1 of the paper has 30, where
-        the last order is the best. An explicit order raises no warning.
+        Largest order, in [2, 4096]; by default the result of :func:`enough_orders`. Table 1 of the paper uses orders up
+        to 30, of which the last is the best. An explicit order raises no warning.
 
     Returns
     -------
@@ -167,9 +167,9 @@ def checked_most_order(most_order: int | None, n: int, sigma: float, delta: floa
 @remember(_REMEMBERED)
 def log_cumulants(sigma: float, last: int) -> NDArray[np.float64]:
     """Return the logs of the cumulants 0 to `last` of X, shape (last + 1,); the first is a placeholder. The cumulants
-    count connected graphs on labeled vertices with weight ``(q - 1)^edges``; hence they are positive.
-    ``kappa_{m+2} = sum_k C(m, k) (q^(k+1) - 1) kappa_{k+1} kappa_{m-k+1}`` follows from ``G'(x) = G(q x)`` for
-    ``G(x) = sum q^(k(k-1)/2) x^k / k!``. Divided by factorials, no binomials are needed.
+    count connected graphs on labeled vertices with weight ``(q - 1)^edges``; hence they are positive. ``kappa_{m+2} =
+    sum_k C(m, k) (q^(k+1) - 1) kappa_{k+1} kappa_{m-k+1}`` follows from ``G'(x) = G(q x)`` for ``G(x) = sum
+    q^(k(k-1)/2) x^k / k!``. With cumulants divided by factorials, no binomials are needed.
     """
     exponent = np.arange(1, last + 1) / sigma**2
     weight = exponent + np.log(-np.expm1(-exponent))  # log(q^k - 1) without overflow
@@ -193,8 +193,8 @@ def log_central_moments(sizes: NDArray[np.int64], sigma: float, last: int) -> ND
 
 
 def _log_moments(sizes: NDArray[np.int64], sigma: float, last: int, *, central: bool) -> NDArray[np.float64]:
-    """Return logs of moments from cumulants: ``M_l = sum_j C(l-1, j-1) kappa_j n^(1-j) M_{l-j}``; j > 1 if central. For
-    moments about 0, the recurrence computes ``M_l - 1`` without its term j = 1.
+    """Return logs of moments from cumulants: ``M_l = sum_j C(l-1, j-1) kappa_j n^(1-j) M_{l-j}``; For central moments
+    the sum starts at j = 2. For moments about 0, the recurrence computes ``M_l - 1`` without its term j = 1.
     """
     cumulants = log_cumulants(sigma, last)
     log_sizes = np.log(sizes.astype(np.float64))

@@ -82,10 +82,10 @@ def checkin_shuffle_gaussian_rdp(
     Notes
     -----
     Source: arXiv 2206.09569, equation (11), with the missing term for no participants. Outside a window around the
-    mean, a block of numbers has the excess of its smallest number and the rate of its largest; blocks are split until
-    their contribution is negligible. Replacement neighbors; caveats (a) to (g). If the pair of Theorem 1 is the worst,
-    ``conditional`` and ``convex`` are upper bounds. ``pair`` is the value for this pair; ``printed`` is not a bound,
-    see (e).
+    mean, a block of numbers has the excess of its smallest number and the rate of its largest number. Blocks are split
+    until their contribution is negligible. Replacement neighbors; caveats (a) to (g). If the pair of Theorem 1 is the
+    worst, ``conditional`` and ``convex`` are upper bounds. ``pair`` is the value for this pair; ``printed`` is not a
+    bound, see (e).
 
     Examples
     --------

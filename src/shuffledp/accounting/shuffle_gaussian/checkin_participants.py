@@ -55,8 +55,9 @@ def outside(n: int, rate: float, first: NDArray[np.int64], last: NDArray[np.int6
 
 
 def log_masses(n: int, rate: float, first: NDArray[np.int64], last: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return log probabilities of blocks of participant numbers, or for long blocks logs of upper bounds. Blocks inside
-    the window are short, so that a difference of tails on their side of the mean is accurate.
+    """Return log probabilities of blocks of participant numbers. For several numbers outside the window, the result is
+    the log of an upper bound. Blocks inside the window are short, so that a difference of tails on their side of the
+    mean is accurate.
     """
     low, high, step = _window(n, rate)
     result = np.empty(first.size)

@@ -206,7 +206,9 @@ def _printed_excess(
     log_second: NDArray[np.float64],
     log_rates: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    """Return log E of equation (10), from the logs of the moments 0 .. `last` and of the second moment minus 1."""
+    """Return log E of equation (10), from the logs of the moments 0 .. `last`, and from the log of the second moment
+    minus 1.
+    """
     terms = log_moments + math.log(2) + np.outer(np.arange(log_moments.shape[0]), log_rates)
     terms[2] = np.minimum(math.log(4) + log_second, math.log(2) + log_moments[2]) + 2 * log_rates
     return _binomial_sums(orders, terms)

@@ -155,7 +155,9 @@ def modular_design(
 
 
 def _domination(size: int, kind: str, moved: Mapping[int, Any]) -> dict[int, float]:
-    """Return a vector that dominates all columns: the paper's for halving atoms, else the scaled largest entries."""
+    """Return a vector that dominates all columns. For halving atoms it is the paper's vector, otherwise the largest
+    entry of every row times a common factor.
+    """
     if kind == "halving":
         return dict(zip(atom_indices(size), dominating_vector(size).tolist(), strict=True))
     largest = {index: float(np.max(np.abs(row))) for index, row in moved.items()}

@@ -4,8 +4,8 @@ The losses are defined in :mod:`shuffledp.accounting.summation.coarse_losses`, f
 the law is smooth, neighboring cells have nearly equal losses. A *block* combines the cells with u in one interval and t
 in another. Let p and q be the masses of a cell before and after a move. A block has the totals P and Q, and its losses
 ``log p / q`` lie within bounds ``l <= r``. Replace the block by two cells with the losses l and r and the same totals.
-Their hockey stick is at least the hockey stick of the block, at any eps and in either direction: ``(p - e^eps q)^+`` is
-convex in ``(p, q)``, and each cell of the block is a mixture of the two.
+Their hockey-stick divergence is at least the divergence of the block, at any eps and in either direction: ``(p - e^eps
+q)^+`` is convex in ``(p, q)``, and each cell of the block is a mixture of the two.
 
 **Bounds without evaluation of every cell.** For any function g of the cell, ``log p / q = (log p - g) - (log q - g)``.
 The extreme values of each term in a block are computed once per Sigma and move of ``(u, t)``, not once per pair of
@@ -48,7 +48,9 @@ LARGEST_LOG = -4 * float(np.log(_LEAST))
 
 @dataclass(frozen=True, eq=False)
 class Partition:
-    """A partition of the cells: the starts of its blocks in u and in t, and g of the module's docstring."""
+    """Partition of the cells into blocks: the starts of the blocks in u and in t, and the values of g (see the module's
+    description).
+    """
 
     rows: Ints
     columns: Ints
@@ -104,8 +106,9 @@ def block_cells(
     """Return the losses of the slices ``begin <= number < stop``, their mass, and the largest number of summands.
 
     All `shifts` of ``(Sigma, u, t)`` increase Sigma, and slice 0 has the lowest Sigma. The cells, (shifts, size + 1),
-    reach from the lowest grid point to one above the highest; their hockey stick is never below the true one. A slice
-    has as many summands as blocks plus cells per block.
+    reach from the lowest grid point to one above the highest. Their hockey-stick divergence is never below the true
+    divergence. The number of summands is the largest number of blocks in a slice plus the largest number of cells in a
+    block.
     """
     offsets = sorted({(0, 0), *((u, t) for _, u, t in shifts)})
     cells = np.zeros((len(shifts), grid.size + 1))
@@ -140,7 +143,9 @@ def block_cells(
 def _bounds(
     law: CoarseLaw, blocks: Partition, number: int, offsets: Sequence[Offset], step: float
 ) -> dict[Offset, Bounds]:
-    """Return the blocks of one Sigma for all offsets: the cell (u, t) holds the law at ``u - du`` and ``t - dt``."""
+    """Return the blocks of one Sigma for all offsets (du, dt). The cell (u, t) has the mass of the law at ``(u - du, t
+    - dt)``.
+    """
     rows, columns = blocks.reference.shape
     if not 0 <= number < law.slices:
         shape = blocks.rows.size * blocks.columns.size

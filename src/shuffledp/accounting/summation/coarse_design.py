@@ -68,8 +68,8 @@ _KEYS = ("max_value", "eps_star", "rates", "centers", "eps", "delta", "hubs")
 class CoarseDesign:
     """Parameters of the coarse noise of one summation, for all users together.
 
-    Derived for this project. `messages` and `mse` are exact expectations. Numbers outside their ranges raise
-    ValueError, and so do other numbers of rates or centers than D.
+    Derived for this project. `messages` and `mse` are exact expectations. ValueError is raised for numbers outside
+    their ranges, and unless there are D rates and D centers.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ class CoarseDesign:
         Rates (> 0) and centers (>= 1/2) of the jumps of the D atoms, see
         :mod:`shuffledp.accounting.summation.jump_noise`.
     eps, delta : float
-        Budget of the design: nats, > 0, and in (0, 1).
+        Budget of the design: eps in nats, > 0; delta in (0, 1).
     hubs : tuple of int
         Messages that replace several messages 1 in the atoms from D/2 on: increasing, each above 1 and below D/2.
     """

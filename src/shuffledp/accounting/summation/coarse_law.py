@@ -50,7 +50,7 @@ class Slice:
 
 @dataclass(frozen=True, eq=False)
 class CoarseLaw:
-    """Components of all slices; a probability exceeds the true one by at most the relative `error`.
+    """Components of all slices; a probability exceeds the true probability by at most `error`, relative.
 
     `up` is the law of ``(S+, U)`` and `down` the law of ``(S-, A)``. `pair` has the law of ``z_D`` at ``u - U``, (rows,
     U). `ones` has the law of ``z_1`` at ``k - A`` with ``k = t + U >= 0``, (A, columns). `first` is the lowest t,
@@ -123,7 +123,7 @@ class CoarseLaw:
 
 
 def coarse_law(design: CoarseDesign, *, tail: float, threshold: float) -> CoarseLaw:
-    """Return the joint law of ``(Sigma, u, t)``, never above the true law but for rounding.
+    """Return the joint law of ``(Sigma, u, t)``, never above the true law except for rounding.
 
     Each part omits at most the probability `tail`, and cells of at most the probability `threshold` are omitted. Raises
     Infeasible if a slice does not fit into memory.
@@ -132,7 +132,7 @@ def coarse_law(design: CoarseDesign, *, tail: float, threshold: float) -> Coarse
     reach = math.ceil(math.log(tail) / math.log(a))
     up, down = _one_sign(a, size, reach, up=True), _one_sign(a, size, reach, up=False)
     counts_up, counts_down = up.sum(axis=0), down.sum(axis=0)
-    # The counts of what is less likely than the tail in all are left out.
+    # Counts with a total probability below the tail are omitted.
     up, down = up[:, : _kept(counts_up, tail)], down[:, : _kept(counts_down, tail)]
     pair, pair_error = _atom(design, size, tail)
     one, one_error = _atom(design, 1, tail) if size > 1 else (np.ones(1), 0.0)

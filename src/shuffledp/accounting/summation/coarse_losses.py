@@ -37,10 +37,10 @@ Shift = tuple[int, int, int]
 
 @dataclass(frozen=True)
 class Precision:
-    """Precision of the losses; bounds remain bounds at any precision.
+    """Precision of the losses. Bounds are valid at any precision.
 
-    `steps` is the number of grid steps within ``eps - eps_star``. `tail` and `threshold`, as multiples of the design's
-    delta, are the probability that each part may omit and the mass up to which cells are omitted. `blocks` is the
+    `steps` is the number of grid steps within ``eps - eps_star``. `tail` is the probability that each part may omit,
+    and `threshold` the mass up to which cells are omitted. Both are multiples of the design's delta. `blocks` is the
     approximate change of ratios within a block of cells, in grid steps; 0 means single cells.
     """
 
@@ -50,13 +50,13 @@ class Precision:
     blocks: float = 0.0
 
 
-#: For certificates: the excess is about 1e-3 of delta. And for searches: some percent.
+#: Precision for certificates, with an excess of about 1e-3 of delta, and for searches, with some percent.
 FINE = Precision(400, 1e-6, 1e-11)
 COARSE = Precision(60, 1e-4, 1e-9)
 #: Largest grid of losses, and the range in nats beyond eps that it covers at least.
 _MOST_CELLS = 2**20
 BEYOND = 3.0
-#: For estimates all Sigma are likely but some with a probability of about e to minus this.
+#: Estimates omit values of Sigma with a total probability of about e to the power of minus this number.
 _LIKELY = 9.0
 #: Cells per pass, which fit into a processor's cache.
 _BLOCK = 2**16
@@ -78,7 +78,8 @@ def loss_grid(design: CoarseDesign, eps: float, precision: Precision, *, largest
 
 @dataclass(frozen=True, eq=False)
 class JointLosses:
-    """Losses of ``(Sigma, u, v)`` against its shifted law on a grid; an upper bound except for omitted mass.
+    """Losses of ``(Sigma, u, v)`` against its shifted law on a grid. They give an upper bound on delta, except for
+    omitted mass.
 
     `shifts` are shifts of ``(Sigma, u, t)``. `finite`, (shifts, size), stores grid point j at place j modulo the size;
     `infinite` is the mass of losses beyond the grid. `missing` bounds the omitted mass, `error` the relative error of
@@ -103,7 +104,8 @@ def pair_shift(pair: Pair, max_value: int) -> Shift:
 
 @dataclass(frozen=True, eq=False)
 class LossPart:
-    """Losses of some slices: cells from the lowest grid point to one above the highest, and their mass `kept`.
+    """Losses of some slices: masses of cells from the lowest grid point to one above the highest, and the total mass
+    `kept`.
 
     `most` is the largest number of cells in a slice, `largest` the largest ``-log`` of their masses.
     """
@@ -117,7 +119,7 @@ class LossPart:
 def joint_losses(
     design: CoarseDesign, pairs: Sequence[Pair], precision: Precision, grid: LossGrid, every: int = 1
 ) -> JointLosses:
-    """Return the losses of ``(Sigma, u, v)`` for all pairs on a grid, an upper bound on the hockey stick.
+    """Return the losses of ``(Sigma, u, v)`` for all pairs on a grid, as an upper bound on the hockey-stick divergence.
 
     Only the atoms 1 and D of the design matter. With `every` above 1 only every `every`-th cell is evaluated, and only
     for the likely Sigma: the result is then an estimate. Slices are computed one after the other, with D + 1 of them in
@@ -132,7 +134,7 @@ def joint_losses(
 
 
 def law_of(design: CoarseDesign, precision: Precision) -> CoarseLaw:
-    """Return the joint law at the given precision, never above the true law but for rounding."""
+    """Return the joint law at the given precision, never above the true law except for rounding."""
     return coarse_law(
         design, tail=precision.tail * design.delta, threshold=precision.threshold * design.delta
     )
@@ -178,7 +180,7 @@ def block_part(
 ) -> LossPart:
     """Return the losses of some slices as :func:`loss_part`, by blocks of cells if ``precision.blocks > 0``.
 
-    The hockey stick of blocks is never below the hockey stick of their cells.
+    The hockey-stick divergence of blocks is never below the divergence of their cells.
     """
     if not precision.blocks:
         return loss_part(law, shifts, grid, begin, stop)
@@ -191,7 +193,7 @@ def summed_parts(
 ) -> JointLosses:
     """Return the losses for `shifts` and their opposites from parts that together contain every slice once.
 
-    The result is an upper bound on the hockey stick, or an estimate if the parts contain some cells only.
+    The result gives an upper bound on the hockey-stick divergence, or an estimate if the parts contain some cells only.
     """
     cells = every * np.sum([part.cells for part in parts], axis=0)
     kept = math.fsum(part.kept for part in parts)
@@ -208,7 +210,7 @@ def summed_parts(
         add_cells(finite[2 * row + 1], -grid.last, back[row, ::-1])
     error = law.error + summing
     missing = max(1 - kept * (1 - error), 0.0)
-    if every > 1:  # what is not looked at is not missing
+    if every > 1:  # cells that are not evaluated are not missing
         missing, rest = 0.0, np.zeros_like(rest)
     infinite = np.stack((cells[:, -1], rest), axis=1).ravel()
     both = tuple(move for s, u, t in shifts for move in ((s, u, t), (-s, -u, -t)))
@@ -216,7 +218,8 @@ def summed_parts(
 
 
 def _add(moments: Floats, here: Slice, other: Floats, back: int, grid: LossGrid, every: int) -> None:
-    """Add the cells of one slice for one shift, by grid point: the mass and its first two moments in parts of a step.
+    """Add the cells of one slice for one shift to the grid points. For every grid point, the masses and the first two
+    moments of the part of a step above the point are added.
 
     Losses below the lowest grid point move up to it. Losses above the highest grid point go to the place after it.
     """

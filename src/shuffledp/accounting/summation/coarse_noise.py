@@ -134,7 +134,9 @@ def _remembered_losses(design: CoarseDesign, precision: Precision, grid: LossGri
 def certify(
     design: CoarseDesign, eps: float, pairs: Sequence[Pair] | None = None, precision: Precision = FINE
 ) -> CoarseCertificate:
-    """Return the certificate of :func:`coarse_noise_delta`, by default for all pairs; a bound at any `precision`."""
+    """Return the certificate of :func:`coarse_noise_delta`, by default for all pairs. It is a bound
+    at any `precision`.
+    """
     chosen = all_pairs(design.max_value) if pairs is None else tuple(pairs)
     grid = loss_grid(design, eps, precision)
     return certificate_of(design, joint_losses(design, chosen, precision, grid), eps, chosen)
@@ -151,7 +153,7 @@ def certificate_of(
 
 
 def pair_draws(pair: Pair, max_value: int, hubs: tuple[int, ...] = ()) -> dict[int, int]:
-    """Return the nonzero shifts of the ``y_j`` by a pair."""
+    """Return the nonzero shifts of the ``y_j`` when the second input of a pair replaces the first."""
     moves = input_moves(max_value, hubs)
     before, after = (moves[x][1] for x in pair)
     moved = {j: after.get(j, 0) - before.get(j, 0) for j in sorted(before.keys() | after.keys())}
@@ -159,10 +161,10 @@ def pair_draws(pair: Pair, max_value: int, hubs: tuple[int, ...] = ()) -> dict[i
 
 
 class PairLosses:
-    """Losses of all pairs: of the joint part by its shift, and of the independent parts, each an atom and its shift.
+    """Losses of all pairs: of the joint part, for every shift, and of the independent parts, for every atom and shift.
 
-    All are upper bounds on the hockey stick of their part. `joint` has the losses of these pairs, and possibly of
-    others.
+    All losses give upper bounds on the hockey-stick divergence of their part. `joint` has the losses of these pairs,
+    and possibly of further pairs.
     """
 
     def __init__(self, design: CoarseDesign, joint: JointLosses, pairs: Sequence[Pair]) -> None:

@@ -54,19 +54,19 @@ from shuffledp.numerics.roots import root_below
 Floats = NDArray[np.float64]
 Complexes = NDArray[np.complex128]
 
-#: Rate of the jumps at the start, over ``2 - log(delta)``: where searches for delta = 1e-6 end. No jump at all must
-#: be less likely than delta.
+#: Rate of the jumps at the start, divided by ``2 - log(delta)``. Searches for delta = 1e-6 end near this value. The
+#: probability of no jump must be below delta.
 _RATE = 1.1
 #: Pairs with a delta below this part of the target do not bind within a trust region.
 _ACTIVE = 3e-2
-#: Largest step in the logarithms, at first; where a search ends; and the steps of finite differences.
+#: Largest step in the logarithms at first and at the end of a search, and the step of finite differences.
 _TRUST = 0.1
 _LEAST_TRUST = 0.004
 _DIFFERENCE = 2e-3
-#: That of atoms 1 and D: estimates from some cells have errors up to a percent.
+#: Step of finite differences for atoms 1 and D. Their estimates, from some of the cells, have errors up to a percent.
 _JOINT_DIFFERENCE = 2e-2
 _XTOL = 2e-4
-#: Largest step of the last corrections of a scale, in its logarithm: twenty of them stay near.
+#: Largest step of the last corrections of a scale, in its logarithm. Twenty steps stay close to the scale.
 _STEP = 0.01
 
 
@@ -170,7 +170,7 @@ def finished_design(design: CoarseDesign, *, xtol: Positive = 1e-4) -> tuple[Coa
     Returns
     -------
     design : CoarseDesign
-        With all centers times one factor.
+        Design with all centers times one factor.
     certificate : CoarseCertificate
         An upper bound for all ordered pairs, at most ``design.delta``.
 
@@ -293,7 +293,7 @@ def polished_design(
             np.array(design.centers),
         )  # to the last digit those of the joint law
         centers[1:-1] = np.array(here.design.centers)[1:-1] * math.exp(-minus)
-        # Centers cannot cure an atom that is too likely not to be drawn at all.
+        # Larger centers do not help if the probability of no draw of an atom is too large.
         rates[1:-1] = np.minimum(np.array(here.design.rates)[1:-1] * math.exp(-minus / 4), MOST_RATE)
         return design.with_noise(rates.tolist(), centers.tolist())
 
@@ -316,7 +316,7 @@ def polished_design(
 
 @dataclass(frozen=True, eq=False)
 class _Look:
-    """A design with estimates of its deltas."""
+    """Design with estimates of the delta of every pair."""
 
     design: CoarseDesign
     joint: JointLosses
@@ -328,14 +328,17 @@ class _Look:
         return self.design.messages * math.exp(excess / _exponent(self.design.delta))
 
     def binding(self, pairs: Sequence[Pair], part: float) -> list[Pair]:
-        """Return the pairs whose delta is at least `part` times the largest delta, or the design's delta if larger."""
+        """Return the pairs whose delta is at least `part` times the largest delta, or times the design's delta if it is
+        larger.
+        """
         least = part * max(float(np.max(self.deltas)), self.design.delta)
         found = [pair for pair, value in zip(pairs, self.deltas, strict=True) if value >= least]
         return found or list(pairs)
 
 
 def _exponent(delta: float) -> float:
-    """Return the smallest rate at which delta decreases with the centers, as the exponent of an approximate power law.
+    """Return the exponent of an approximate power law by which delta decreases as the centers grow, for the pair with
+    the slowest decrease.
 
     The delta of the pair 0 and D decreases slowest: the probability of no draw of an atom does not depend on centers.
     """
@@ -385,7 +388,9 @@ def _step(here: _Look, pairs: Sequence[Pair], trust: float, every: int, *, free:
 
 
 def _with_number(design: CoarseDesign, place: int, step: float) -> CoarseDesign:
-    """Return the design with one parameter times ``e^step``; places count the rates, then the centers."""
+    """Return the design with one parameter times ``e^step``. `place` is its index in the list of all rates, then all
+    centers.
+    """
     numbers = np.array([*design.rates, *design.centers])
     numbers[place] *= math.exp(step)
     rates, centers = np.split(numbers, 2)
@@ -395,7 +400,8 @@ def _with_number(design: CoarseDesign, place: int, step: float) -> CoarseDesign:
 def part_slopes(design: CoarseDesign, joint: JointLosses, pairs: Sequence[Pair]) -> tuple[Floats, Floats]:
     """Return log delta of every pair, and its derivatives in the logs of rates and centers, (pairs, 2 D), rates first.
 
-    The derivatives are 0 for the atoms 1 and D. They are estimates: each spectrum is replaced by one a small step away.
+    The derivatives are 0 for the atoms 1 and D. The other derivatives are estimates: each spectrum is replaced by the
+    spectrum after a small step.
     """
     size, grid = design.max_value, joint.grid
     losses = [

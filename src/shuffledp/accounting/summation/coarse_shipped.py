@@ -29,9 +29,9 @@ PACKAGE_DATA = ("coarse_designs.json",)
 """Files that this module reads; see `shuffledp.pipeline.rerun_digests.digest`."""
 #: Largest D for which a missing design is computed.
 MOST_QUICK = 3
-#: Certified like any other, but with some percent to spare.
+#: Precision of the certificate of a missing design; its bound is some percent too large.
 _QUICK = Precision(40, 1e-3, 1e-8)
-#: Outcomes of the joint law up to which a missing design is computed; up to about ten seconds.
+#: Largest number of outcomes of the joint law for which a missing design is computed, in up to about ten seconds.
 _MOST_WORK = 3e7
 #: Error of a transform in double precision, at the least.
 _ROUNDING = 1e-16
@@ -53,7 +53,7 @@ class ShippedCoarse:
     design : CoarseDesign
         Meets ``design.eps`` and ``design.delta``.
     certificate : CoarseCertificate
-        At ``design.eps``; its delta is at most ``design.delta``.
+        Certificate at ``design.eps``, with a delta of at most ``design.delta``.
     cpu_seconds : float
         Processor time of the certificate.
     precision : Precision
@@ -118,7 +118,8 @@ class ShippedCoarse:
 
 @remember(1)
 def shipped_coarse_designs() -> tuple[ShippedCoarse, ...]:
-    """Return all shipped coarse designs, by D, each with an upper bound on its delta for all ordered pairs of inputs.
+    """Return all shipped coarse designs in the order of D. Each has an upper bound on its delta for all ordered pairs
+    of inputs.
 
     Derived for this project: found by :func:`~shuffledp.accounting.summation.coarse_search.search_coarse`.
     """

@@ -91,7 +91,7 @@ def shipped_design(
     atoms : {"halving", "star", "hub", "best"}
         Kind of atoms; ``best`` for any.
     hubs : sequence of int, optional
-        For ``hub`` only: these hubs; by default any.
+        Only for ``hub`` atoms: the hubs of the design. By default, any hubs are accepted.
     law : {"negative_binomial", "jumps"}
         Law of the noises.
 
@@ -143,7 +143,7 @@ def quick_design(
     atoms : {"halving", "star", "hub", "best"}
         ``best`` takes :func:`good_atoms`.
     hubs : sequence of int, optional
-        For ``hub`` only; by default the hubs of :func:`good_atoms`.
+        Only for ``hub`` atoms; by default the hubs of :func:`good_atoms`.
     law : {"negative_binomial", "jumps"}
         Law of the noises.
 

@@ -125,7 +125,7 @@ def search_design(
         As in :func:`family_design`, which raises the same errors.
     state : mapping, optional
         Last state that an earlier search with the same arguments passed to `progress`, or ``{"design": ..}`` to start
-        from a design; otherwise the search starts from :func:`family_design`.
+        from a design. By default, the search starts from :func:`family_design`.
     progress : callable, optional
         Called after every iteration with the state: ``design`` (a dict), ``stage`` (``linear``, ``quadratic`` or
         ``done``), ``trust``, ``iteration``, ``messages``.
@@ -153,7 +153,7 @@ def search_design(
         current, example = NoiseDesign.from_dict(state["design"]), goal.unit()
         if replace(current, shapes=example.shapes, ratios=example.ratios) != example:
             raise ValueError("state must belong to the same arguments, but its design differs from them.")
-        if "trust" not in state:  # a design from elsewhere
+        if "trust" not in state:  # the state is only a design
             current = feasible(goal, current, table, grid)
         trust, done = float(state.get("trust", _TRUST)), int(state.get("iteration", 0))
     stage = "linear" if state is None else str(state.get("stage", "linear"))
@@ -205,7 +205,7 @@ def certified_design(design: NoiseDesign) -> tuple[NoiseDesign, float]:
     Returns
     -------
     design : NoiseDesign
-        All scales times one factor, within 1e-5 of the smallest that suffices.
+        Design with all scales times one factor, which is within 1e-5 of the smallest sufficient factor.
     delta : float
         Certified upper bound, at most ``design.delta``.
 

@@ -15,8 +15,8 @@ Given t, these losses are independent and are added. Each is put on a grid that 
 Fourier transforms convolve them. There are three ways to put a loss between two grid points:
 
 ``upper``
-    Split so that the totals of P and Q are preserved. The hockey stick is convex in the likelihood ratio Q/P, so this
-    can only increase it, for compositions too; the excess is of second order in the step.
+    Split so that the totals of P and Q are preserved. The hockey-stick divergence is convex in the likelihood ratio
+    Q/P, so the split can only increase the divergence, for compositions too; the excess is of second order in the step.
 ``lower``
     Rounded down: of first order.
 ``estimate``
@@ -87,9 +87,9 @@ def correlated_noise_delta(
     Returns
     -------
     float
-        In [0, 1]. For delta from 1e-9 on, ``upper`` is at most 0.2% above the exact value, ``lower`` 0.5% below it, and
-        ``estimate`` within 2%, if ``eps - eps_star`` is at least a hundredth of eps. The allowance for rounding is
-        absolute, about 1e-12.
+        In [0, 1]. For delta from 1e-9 on, ``upper`` is at most 0.2% above the exact value, ``lower`` at most 0.5% below
+        it, and ``estimate`` within 2%. This requires that ``eps - eps_star`` is at least a hundredth of eps. The
+        allowance for rounding is absolute, about 1e-12.
 
     Raises
     ------

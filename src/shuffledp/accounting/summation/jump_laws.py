@@ -47,8 +47,8 @@ from shuffledp.numerics.roots import root_below
 
 Floats = NDArray[np.float64]
 
-#: Rates of the jumps to try, over the smallest, at which a counter has no jumps and hides nothing. And the addition to
-#: a rate.
+#: Rates of the jumps that are tried, relative to the smallest rate, and a number that is added to each rate. Below the
+#: smallest rate, a counter without jumps is more likely than delta allows.
 _RATES, _MORE = (1.2, 1.35, 1.5), 0.3
 #: Grid steps within the part of eps that the errors of both counters leave; the largest grid; precision of the center.
 _STEPS, _MOST_CELLS, _XTOL = 200, 2**20, 1e-4
@@ -128,7 +128,9 @@ def jump_counters_delta(noise: JumpCounter, eps: EpsAt) -> float:
 
 
 class _TwoCounters:
-    """Losses of one pair: the mixture is the counter that gains a user, the part is the counter that loses one."""
+    """Losses of one pair. The mixture is the loss of the counter that gains a user, and the part is the loss of the
+    other counter.
+    """
 
     def __init__(self, losses: DesignLosses) -> None:
         self.losses, self.clipped = losses, losses.clipped
@@ -158,7 +160,7 @@ def jump_counters(eps: Eps, delta: Delta, *, share: OpenUnit = 0.1) -> JumpCount
     Parameters
     ----------
     eps, delta : float
-        Nats, > 0, and in (0, 1).
+        Budget: eps in nats, > 0; delta in (0, 1).
     share : float
         In (0, 1): the error of a count is two-sided geometric with ``eps_star = (1 - share) eps / 2``.
 
@@ -213,7 +215,7 @@ def _jump_counters(eps: float, delta: float, share: float) -> JumpCounter:
             excess(low)
         return JumpCounter(star, rate, math.exp(-found))
 
-    # No jump, and no geometric part of the error beside: a user more is then seen, so that (1 - a) e^-rate <= delta.
+    # Without jumps and a geometric part of the error, an additional user is visible, so that (1 - a) e^-rate <= delta.
     least = max(math.log(-math.expm1(-star) / delta), 0.0)
     found = [of_rate(min(part * least + _MORE, MOST_RATE)) for part in (_RATES if least > 0 else (1.0,))]
     return min(found, key=lambda noise: noise.messages)

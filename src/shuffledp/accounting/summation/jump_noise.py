@@ -8,12 +8,11 @@ with probabilities in proportion to
 Like every compound Poisson law it can be divided into shares: each of n users adds Poisson(Lambda / n) jumps.
 
 The reason for the choice: delta is the mass of the lower tail of the noise, where the likelihood ratio to the noise
-shifted by 1 exceeds ``e^tau``. By large deviations this mass is ``e^-I`` with
-``I = sum_j rate_j (1 - (1 + tau j) e^(-tau j))``. Both I and the mean are linear in the rates of the jump sizes. For a
-given I, jumps of a single size, :data:`BEST_JUMP` over tau, have the smallest mean; negative binomials need
-:data:`NEGATIVE_BINOMIAL_EXCESS` times this mean. A single size would leave gaps, so the sizes are spread; the three
-numbers in the law are the result of a search for D = 1. :func:`least_mean` is the least mean of noise that need not be
-divisible into shares.
+shifted by 1 exceeds ``e^tau``. By large deviations this mass is ``e^-I`` with ``I = sum_j rate_j (1 - (1 + tau j)
+e^(-tau j))``. Both I and the mean are linear in the rates of the jump sizes. For a given I, jumps of a single size,
+:data:`BEST_JUMP` over tau, have the smallest mean; negative binomials need :data:`NEGATIVE_BINOMIAL_EXCESS` times this
+mean. A single size would leave gaps, so the sizes are spread. The three numbers in the law are the result of a search
+for D = 1. :func:`least_mean` is the least mean of noise that need not be divisible into shares.
 
 Derived for this project, from no paper.
 """
@@ -145,13 +144,13 @@ def least_mean(eps: Eps, delta: Delta) -> float:
     Parameters
     ----------
     eps, delta : float
-        Nats, > 0, and in (0, 1).
+        Budget: eps in nats, > 0; delta in (0, 1).
 
     Returns
     -------
     float
-        A lower bound that is attained: the smallest mean of a noise G for which the hockey stick of G against 1 + G at
-        `eps` is at most `delta`, also among noises that users cannot share.
+        A lower bound that is attained: the smallest mean of a noise G for which the hockey-stick divergence of G
+        against 1 + G at `eps` is at most `delta`, also among noises that users cannot share.
 
     Examples
     --------

@@ -60,7 +60,8 @@ class LossGrid:
 class Cells:
     """Finite losses on consecutive grid points from `start`, and the mass of infinite loss.
 
-    `clipped` is the mass of finite losses above the grid: part of `infinite`, or rounded down in a lower bound.
+    `clipped` is the mass of finite losses above the grid. It is a part of `infinite`, or is moved down to the grid in a
+    lower bound.
     """
 
     start: int
@@ -71,7 +72,7 @@ class Cells:
 
 @dataclass(frozen=True, eq=False)
 class Noise:
-    """Law of one atom's noise: masses of 0, 1, .. where not negligible, and log probabilities up to a constant.
+    """Law of one atom's noise: the masses that are not negligible, and log probabilities up to a constant.
 
     `omitted` bounds the remaining mass, and `error` the absolute error of `log_law`.
     """
@@ -95,7 +96,9 @@ def add_cells(row: Floats, start: int, mass: Floats) -> None:
 
 
 def clipped_cells(start: int, mass: Floats, bound: str, grid: LossGrid) -> Cells:
-    """Return cells within the grid; by `bound`, losses above the grid become infinite or are rounded down."""
+    """Return the cells within the grid. Losses above the grid become infinite, or are rounded down
+    for a lower bound.
+    """
     stop = start + mass.size
     if start >= grid.first and stop - 1 <= grid.last:
         return Cells(start, mass, 0.0)
@@ -158,7 +161,9 @@ def atom_noise(design: NoiseDesign, index: int, most_shift: int, bound: str, *, 
 
 @remember(1)
 def central_noise(design: NoiseDesign, most_shift: int, bound: str) -> Noise:
-    """Return the law of the noise on atom 1 with the geometric part. It is the widest law, and independent of eps."""
+    """Return the law of the noise on atom 1 with the geometric part. It is the widest law of a design and does not
+    depend on eps.
+    """
     return atom_noise(design, 1, most_shift, bound, central=True)
 
 
@@ -219,7 +224,8 @@ def _upper_end(shape: float, ratio: float, tail: float) -> int:
 def cells_of(noise: Noise, shift: int, bound: str, grid: LossGrid) -> Cells:
     """Return the losses of a noise against its shifted law on the grid.
 
-    The hockey stick of the cells is never below the exact one for an upper bound, and never above it for a lower one.
+    The hockey-stick divergence of the cells is never below the exact divergence for an upper bound, and never above the
+    exact divergence for a lower bound.
     """
     omitted = noise.omitted if bound == "upper" else 0.0
     if shift == 0:
@@ -288,7 +294,9 @@ def _ends(loss: Floats) -> tuple[float, float]:
 
 
 def _cubic(part: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return the shares of a loss in (0, 1) at the grid points -1, 0, 1, 2 that preserve powers up to the third."""
+    """Return the shares of a loss in (0, 1) at the grid points -1, 0, 1, 2 that preserve the means of its powers up to
+    the third.
+    """
     below, above, beyond = part + 1, part - 1, part - 2
     outer = part * above
     outer /= 6

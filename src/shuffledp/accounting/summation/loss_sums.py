@@ -32,7 +32,7 @@ _CHUNK = 64
 class PairLosses(Protocol):
     """Losses of all pairs. Each pair has several independent parts and one mixture, identified by a key."""
 
-    #: Probability that a part is infinite, (parts,).
+    #: Probability that the loss of a part is infinite, (parts,).
     infinite: Floats
     #: Largest probability of a loss above the grid.
     clipped: float
@@ -72,7 +72,9 @@ def _test_function(eps: float, grid: LossGrid) -> Floats:
 
 
 def test_spectrum(eps: float, grid: LossGrid) -> Complexes:
-    """Return the spectrum that turns a sum over products of spectra into the expected test function."""
+    """Return the weighted spectrum of the test function. Its scalar product with a spectrum of losses is the mean of
+    the test function.
+    """
     spectrum = np.conj(rfft(_test_function(eps, grid))) * (2 / grid.size)
     spectrum[0] /= 2
     spectrum[-1] /= 2
@@ -95,8 +97,8 @@ def chunks(sorted_keys: NDArray[np.int64]) -> list[slice]:
 def summed_losses(losses: PairLosses, eps: float, bound: str, grid: LossGrid) -> Summed:
     """Return the deltas of all pairs, their margins, and the largest mass that may have wrapped around.
 
-    The deltas are bounds on the side `bound` if the losses are; an estimate has no margins. The margins include
-    wrapping, and the rounding of transforms by Higham (2002), Theorem 24.2.
+    If the losses are bounds on the side `bound`, the deltas are bounds on this side too. An estimate has no margins.
+    The margins include wrapping, and the rounding of transforms by Higham (2002), Theorem 24.2.
     """
     certified = bound != "estimate"
     sign = 1.0 if bound == "upper" else -1.0

@@ -51,17 +51,18 @@ if TYPE_CHECKING:
 
 #: Exponents t, in units of ``log(1 / delta) / eps``.
 _TILTS = np.geomspace(0.3, 30.0, 24)
-#: Part of delta for numbers of atoms that are too small, all atoms together.
+#: Part of delta for too small numbers of atoms, which count as revealed; the part is for all atoms together.
 _REVEALED = 0.1
 #: Blocks of the numbers of an atom, and shifts of atom 1 whose moments are computed on either side.
 _BLOCKS, _NODES = 1024, 32
-#: Mass beyond the last block; any is a bound.
+#: Mass beyond the last block. Any mass gives a bound.
 _BEYOND = 1e-30
 #: Numbers from which on logarithms of gamma functions are taken from a series.
 _LARGE = 1e4
 #: Relative rounding of a sum of logarithms and gamma functions, and absolute rounding of sums of log moments.
 _ROUNDING, _SUMS = 32 * UNIT, 1e-9
-#: Pairs that give a first value for the largest bound, and its least value over what is counted as revealed.
+#: Number of pairs that give a first value for the largest bound, and the least first value relative to the revealed
+#: mass.
 _PROBES, _NEGLIGIBLE = 2000, 1e-3
 
 
@@ -69,8 +70,8 @@ _PROBES, _NEGLIGIBLE = 2000, 1e-3
 class AtomMoves:
     """Shifts of the atoms by each input, (D + 1,) arrays.
 
-    `first` is the shift of atom 1. `own` is the index of the atom that only this input shifts, by one; 0 for none.
-    `shared` has the shifts of every other atom, by its index.
+    `first` is the shift of atom 1. `own` is the index of the atom that only this input shifts, by one, or 0 if there is
+    no atom of this kind. `shared` has the shifts of every other atom, by its index.
     """
 
     first: Ints
@@ -107,8 +108,9 @@ def moment_delta(design: NoiseDesign, eps: float) -> float:
 class _Moments:
     """Logarithms of the exponential moments of a design's losses, for every exponent t.
 
-    `own_before` and `own_after`, (t, D + 1), belong to the atom that only x or only y shifts; `shared` to the other
-    atoms, by the shift plus the largest shift; `first` to atom 1, by the shift minus the least shift.
+    `own_before` and `own_after`, (t, D + 1), are for the atom that only x or only y shifts. `shared` is for the other
+    atoms, indexed by the shift plus the largest shift. `first` is for atom 1, indexed by the shift minus the least
+    shift.
     """
 
     size: int
@@ -160,7 +162,9 @@ class _Moments:
         return cls(size, unit, tilts, revealed, errors, moves, before, after, shared, chords, int(shifts[0]))
 
     def central(self, place: int) -> Floats:
-        """Return the log moments of the sum and atom 1, indexed by y > x, m minus its least value, and ``|x - y|``."""
+        """Return the log moments of the sum and atom 1. The indices are ``y > x``, m minus its least value, and ``|x -
+        y|``.
+        """
         t, a = float(self.tilts[place]), math.exp(-self.unit)
         low, high = int(self.moves.first.min()), int(self.moves.first.max())
         m, steps = np.arange(low - high, high - low + 1)[:, None], np.arange(self.size + 1)

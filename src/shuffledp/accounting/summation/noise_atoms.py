@@ -51,7 +51,7 @@ def atom_indices(
     atoms : {"halving", "star", "hub"}
         See the module's description. The indices are the same for all.
     hubs : sequence of int, optional
-        Required for ``hub``, and for no other atoms: distinct values in [2, D].
+        Distinct values in [2, D]. They are required for ``hub`` atoms, and invalid for other atoms.
 
     Returns
     -------
@@ -116,7 +116,7 @@ def atom_messages(
     Returns
     -------
     dict of int to int
-        Exact. Message to multiplicity, ascending; messages times multiplicities sum to 0.
+        Exact multiplicity of every message, in ascending order of the messages. Messages times multiplicities sum to 0.
     """
     size, kind, coins = check_atoms(max_value, atoms, hubs)
     known = atom_indices(size, atoms=kind, hubs=coins or None)
@@ -253,7 +253,9 @@ def check_atoms(max_value: int, atoms: str, hubs: Sequence[int] | None) -> tuple
 
 @remember(_REMEMBERED)
 def _change(max_value: int, hubs: tuple[int, ...]) -> tuple[int, ...]:
-    """Return, for each amount 0..D, the largest coin of its shortest sum of coins in ``{1} u hubs``; 0 for 0."""
+    """Return the largest coin in the shortest sum of coins for each amount 0..D, and 0 for the amount 0. The coins are
+    1 and the hubs.
+    """
     fewest, coin = [0], [0]
     for amount in range(1, max_value + 1):
         count, best = min((fewest[amount - c] + 1, -c) for c in (1, *hubs) if c <= amount)

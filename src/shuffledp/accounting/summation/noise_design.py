@@ -72,7 +72,7 @@ class NoiseDesign:
     shapes, ratios : tuple of float
         ``NB(r, p)`` of every noise: r > 0 and p in (0, 1), of the sum over all users.
     eps, delta : float
-        Budget of the design: nats, > 0, and in (0, 1).
+        Budget of the design: eps in nats, > 0; delta in (0, 1).
     law : {"negative_binomial", "jumps"}
         With ``jumps`` a noise is compound Poisson (:mod:`shuffledp.accounting.summation.jump_noise`): its shape r is
         the expected number of jumps, and its scale ``p / (1 - p)`` their center. Then an atom has one noise only.
@@ -211,7 +211,7 @@ class NoiseDesign:
 
 
 def settings_in_words(designs: Iterable[NoiseDesign | CoarseDesign]) -> str:
-    """Return the settings of designs as text: their sizes by budget."""
+    """Return the settings of designs as text: the values of D for every budget."""
     found: dict[tuple[float, float, float], set[int]] = {}
     for design in designs:
         found.setdefault((design.eps, design.delta, design.eps_star), set()).add(design.max_value)

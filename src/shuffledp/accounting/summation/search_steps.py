@@ -49,7 +49,7 @@ XTOL = 1e-5
 
 @dataclass(frozen=True)
 class Goal:
-    """Checked arguments of a search."""
+    """Setting of a search, with checked arguments."""
 
     max_value: int
     eps: float
@@ -127,7 +127,8 @@ class Goal:
         )
 
     def hardest_shifts(self) -> list[tuple[int, float]]:
-        """Return, for each atom, the largest shift relative to the eps that remains beside the sum, and this eps.
+        """Return the hardest shift of each atom, which is the largest relative to the eps that the sum leaves for it,
+        and this eps.
 
         For atom 1 the shift depends on the error of the sum, see :mod:`shuffledp.accounting.summation.joint_noise`.
         """
@@ -199,7 +200,9 @@ def _box(design: NoiseDesign, radius: float) -> list[tuple[float, float]]:
 
 
 def _costs(goal: Goal, coordinates: Floats) -> Floats:
-    """Return the expected messages of every noise, ``|s| r p / (1 - p)``; for jumps, nearly proportional to them."""
+    """Return the expected messages of every noise, ``|s| r p / (1 - p)``. For jumps, the result is nearly proportional
+    to them.
+    """
     shapes, deviations = np.split(coordinates, 2)
     return np.asarray(goal.weights() * np.exp(shapes / 2 + deviations))
 

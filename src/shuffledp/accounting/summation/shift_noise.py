@@ -27,7 +27,7 @@ from shuffledp.numerics.roots import root_below
 
 #: Shapes among which the search for the smallest mean chooses.
 _SHAPES = (1.0, 150.0)
-#: Where the search for the place of a likelihood ratio ends.
+#: Largest value in the search for a given likelihood ratio.
 _FARTHEST = 2**60
 _REMEMBERED = 4096
 
@@ -38,8 +38,8 @@ def negative_binomial_shift_delta(shape: Positive, p: OpenUnit, shift: Count, ep
     Parameters
     ----------
     shape, p : float
-        r >= 1, and the ratio in (0, 1); the mean is ``r p / (1 - p)``. Shapes below 1 raise Infeasible: the likelihood
-        ratio is not monotone, and the noise provides little privacy.
+        Shape r >= 1, and ratio p in (0, 1); the mean is ``r p / (1 - p)``. Shapes below 1 raise Infeasible: the
+        likelihood ratio is not monotone, and the noise provides little privacy.
     shift : int
         At least 0.
     eps : float
@@ -48,13 +48,13 @@ def negative_binomial_shift_delta(shape: Positive, p: OpenUnit, shift: Count, ep
     Returns
     -------
     float
-        In [0, 1]: the larger of the two hockey sticks between the noise and the noise plus `shift`. The relative error
-        is about 1e-9, from the cancellation of two tails.
+        In [0, 1]: the larger of the two hockey-stick divergences between the noise and the noise plus `shift`. The
+        relative error is about 1e-9, from the cancellation of two tails.
 
     Notes
     -----
-    For r >= 1 the ratio ``NB(y) / NB(y - shift)`` decreases in y, so each hockey stick is a difference of tails at the
-    y where the ratio crosses ``e^eps`` or ``e^-eps``.
+    For r >= 1 the ratio ``NB(y) / NB(y - shift)`` decreases in y, so each divergence is a difference of tails at the y
+    where the ratio crosses ``e^eps`` or ``e^-eps``.
 
     Derived for this project; Ghazi et al. 2021, arXiv 2106.04247, Theorem 13, is an upper bound in closed form.
 

@@ -1,8 +1,8 @@
-"""Noise designs for many levels, certified at run time: hubs that are powers of a base, and noises of one parameter.
+"""Noise designs for many levels, certified at run time. The hubs are powers of a base, and one factor sets all noises.
 
 Every noise has the shape ``2 log(1 / delta)`` and hides its hardest shift at a multiple of the eps that the sum leaves
-for this shift. The multiples of the kinds of noises depend on their costs, up to a common factor: the smallest with
-which :func:`~shuffledp.accounting.summation.moment_bounds.moment_delta` meets delta. Derived for this project.
+for this shift. The costs of a kind of noise determine its multiple up to a common factor. This factor is the smallest
+with which :func:`~shuffledp.accounting.summation.moment_bounds.moment_delta` meets delta. Derived for this project.
 """
 
 from __future__ import annotations
@@ -22,9 +22,10 @@ from shuffledp.numerics.memoize import remember
 _BASES = (2, 3, 4, 5, 6, 8, 10)
 #: Steps between the budgets of the noises on the atoms of single numbers, which are rounded down.
 _STEP = 1.04
-#: Hubs need less than the leading order has them do, as few pairs of inputs move all of them by most.
+#: Factor of the noises of hubs. Few pairs of inputs shift all hubs by the most, so hubs need less noise than the
+#: leading order gives.
 _HUBS = 0.75
-#: Range of the common multiple, the largest one, and the ratio of two at which its search ends.
+#: First range of the common multiple, its largest value, and the ratio of two multiples at which its search ends.
 _FIRST, _MOST, _PRECISION = (0.25, 4.0), 500.0, 1.004
 
 
@@ -33,10 +34,10 @@ def wide_design(
 ) -> NoiseDesign:
     """Return a design for any number of levels that meets its budget by exponential moments.
 
-    `max_value` is in [1, 2048] and `eps_star` < `eps`, in nats; the default hubs are the powers of the base with the
-    fewest messages by an estimate, or none for star atoms. At eps = 1 and delta = 1e-6 the design has about one and a
-    half times the messages that a long search finds. Raises Infeasible if ``eps_star >= eps`` or no such noise has a
-    bound below delta.
+    `max_value` is in [1, 2048], and `eps_star` < `eps`, both in nats. By default, several bases are tried, and the hubs
+    are the powers of the base with the fewest messages by an estimate. Designs without hubs, which have ``star`` atoms,
+    are also tried. At eps = 1 and delta = 1e-6 the design has about one and a half times the messages that a long
+    search finds. Raises Infeasible if ``eps_star >= eps`` or if no factor gives a bound below delta.
 
     Examples
     --------
@@ -82,7 +83,9 @@ def _wide(size: int, eps: float, delta: float, eps_star: float, hubs: tuple[int,
 def _family(
     size: int, eps: float, delta: float, eps_star: float, hubs: tuple[int, ...]
 ) -> tuple[float, Callable[[float], NoiseDesign]]:
-    """Return the expected messages, up to a factor common to all hubs, and the map from a noise factor to a design."""
+    """Return the expected messages, up to a factor common to all choices of hubs, and the function from a noise factor
+    to a design.
+    """
     left, coins = eps - eps_star, sorted(hubs)
     numbers = np.arange(2, size + 1)
     budgets = (eps - eps_star * np.maximum(numbers, size - numbers) / size) / left
