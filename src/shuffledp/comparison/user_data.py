@@ -37,7 +37,7 @@ class Own:
 
 
 def _numeric(values: Sequence[str]) -> tuple[str, ...]:
-    """Return a remark on a domain of numbers found in the data, if it is one. Raise ValueError for too many numbers."""
+    """Return a remark if the domain consists of numbers found in the data. Raise ValueError for too many numbers."""
     try:
         found = {float(value) for value in values}
     except ValueError:

@@ -112,7 +112,7 @@ def _moved_sums(view: View, population: Law, eps: float) -> Measured:
 
 
 def correlated_sums(protocol: CorrelatedNoiseSum, population: Law, level: int, eps: float) -> Measured:
-    """Return delta of the change between a number and none of user 1; messages of each noise add up to 0.
+    """Return delta of the messages with and without a number of user 1; the messages of each noise add up to 0.
 
     Parts of the view are independent, so that omission of parts whose law is too large can only decrease delta. The
     same holds for the reduction to the difference of +1 and -1.

@@ -485,9 +485,8 @@ class Ranked(Concept):
 class Experiment(Concept):
     """A grid of cells and the methods that are computed on it.
 
-    ``simulated_at`` restricts the simulation, ``spent_at`` the computation of the spent eps, and ``profile_at`` that of
-    delta at many eps, to cells with these values of grid variables. The protocols of experiments with ``ranked`` are in
-    the ranking.
+    ``simulated_at``, ``spent_at`` and ``profile_at`` select cells by values of grid variables. Only these cells have a
+    simulation, the spent eps, or delta at many eps. The protocols of experiments with ``ranked`` are in the ranking.
     """
 
     source: Text = absent()
