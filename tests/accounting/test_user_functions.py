@@ -34,7 +34,7 @@ class OwnRandomizer:
 
     answer: Any = None
     eps_local: Any = 1.0
-    standing = UPPER
+    standing: Any = UPPER
 
     def comparisons(self, side, tail):
         right = a.GRR(1.0, 3).comparisons(side, tail)
@@ -87,6 +87,7 @@ BAD_NUMBERS = {
     "shape": lambda *given: np.zeros(np.size(given[-1]) + 1),
     "scalar": lambda *given: 0.5,
     "text": lambda *given: "dense",
+    "ragged": lambda *given: [[0.5], [0.5, 0.5]],
     "texts": lambda *given: ["1"] * np.size(given[-1]),
     "complex": lambda *given: np.zeros(np.shape(given[-1])) * 1j,
     "nothing": lambda *given: None,
@@ -146,6 +147,28 @@ def test_a_randomizer_of_another_package_is_asked_or_named(bad):
         with pytest.raises(ValueError, match="OwnRandomizer") as caught:
             use(OwnRandomizer(bad))
         assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "error"),
+    [
+        (OwnRandomizer(eps_local=0.0), r"OwnRandomizer\.eps_local must be a positive number or inf, got 0"),
+        (replace(OwnRandomizer(), eps_local="1"), r"OwnRandomizer\.eps_local must return numbers"),
+        (OwnRandomizer(standing="upper"), r"OwnRandomizer\.standing must be a Standing, got 'upper'"),
+        (OwnRandomizer(answer=[]), r"OwnRandomizer\.__hash__ raised TypeError"),
+    ],
+)
+def test_members_of_a_randomizer_of_another_package_are_checked(wrong, error):
+    with pytest.raises(ValueError, match=error):
+        a.blanket_randomizer_delta(wrong, 100, 0.3)
+
+
+def test_what_another_package_finds_infeasible_stays_infeasible():
+    def answer(eps, right):
+        raise a.Infeasible("too many users")
+
+    with pytest.raises(a.Infeasible, match=r"^too many users$"):
+        delta_of(OwnProfile(answer), 0.3)
 
 
 def test_rounding_beyond_the_ends_is_moved_there():
