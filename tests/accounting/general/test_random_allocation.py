@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from shuffledp.accounting import (
+    AllocationProfile,
     allocation_delta,
     allocation_epsilon,
     log_gaussian_delta,
@@ -130,6 +131,14 @@ def test_epsilon_inverts_delta():
             assert allocation_delta(high * 1.01, 1000, direction=direction, **options) < 1e-6
 
 
+def test_several_steps_of_a_user_cost_at_least_one_of_fewer_steps():
+    for sigma, steps in ((3.0, 400), (0.8, 40)):
+        one = AllocationProfile(steps // 2, sigma=sigma)
+        two = AllocationProfile(steps, sigma=sigma, participations=2)
+        for eps in (0.05, 0.2):
+            assert one.delta(eps) <= two.delta(eps) <= 1
+
+
 def test_more_steps_help():
     grid = [allocation_epsilon(1e-6, t, sigma=1.0) for t in (1, 10, 100, 10_000, 10**6)]
     assert all(b < a for a, b in itertools.pairwise(grid))
@@ -159,7 +168,9 @@ def test_eps_is_within_the_range_of_another_library(sigma, steps, above, below):
     assert allocation_epsilon(1e-6, steps, sigma=sigma) < above
 
 
-@pytest.mark.parametrize(("sigma", "steps", "last"), [(1.0, 200, 1.2), (0.3, 200, 12.0), (0.6, 2000, 4.0)])
+@pytest.mark.parametrize(
+    ("sigma", "steps", "last"), [(1.0, 200, 1.2), (0.3, 200, 12.0), (0.6, 2000, 4.0), (3.0, 400, 0.08)]
+)
 def test_neighboring_eps_share_a_law_from_above(sigma, steps, last):
     eps = np.linspace(0.0, last, 13)
     found = random_allocation.allocation_deltas_within(eps, steps, ("gaussian", sigma), 1e-9)
