@@ -159,10 +159,18 @@ def test_eps_is_within_the_range_of_another_library(sigma, steps, above, below):
     assert allocation_epsilon(1e-6, steps, sigma=sigma) < above
 
 
-@pytest.mark.parametrize(("sigma", "steps", "last"), [(1.0, 200, 1.2), (0.3, 200, 12.0), (0.6, 2000, 4.0)])
+@pytest.mark.parametrize(
+    ("sigma", "steps", "last"), [(1.0, 200, 1.2), (0.3, 200, 12.0), (0.6, 2000, 4.0), (2.0, 400, 0.1)]
+)
 def test_neighboring_eps_share_a_law_from_above(sigma, steps, last):
     eps = np.linspace(0.0, last, 13)
     found = random_allocation.allocation_deltas_within(eps, steps, ("gaussian", sigma), 1e-9)
     for one, delta in zip(eps, found, strict=True):
         assert delta >= allocation_delta(float(one), steps, sigma=sigma, bound="lower")
         assert delta <= allocation_delta(float(one), steps, sigma=sigma) * 1.02
+
+
+@pytest.mark.parametrize(("sigma", "steps"), [(0.6, 20), (2.0, 400)])
+def test_the_end_of_a_profile_is_about_its_epsilon(sigma, steps):
+    exact = allocation_epsilon(1e-6, steps, sigma=sigma)
+    assert exact * 0.99 < random_allocation.allocation_end(steps, sigma, 1e-6) < exact * 1.3

@@ -70,6 +70,8 @@ def test_no_variance_is_a_fixed_population():
     assert split == pytest.approx(clone_delta(MomentBounded(30.25, 0.1875), 1.0, 0.1), rel=1e-9)
     assert split >= clone_delta(law, 1.0, 0.1) * (1 - 1e-9)
     assert clone_delta(MomentBounded(0, 0), 1.0, 0.1) == clone_delta(Fixed(0), 1.0, 0.1)
+    assert local_budget(MomentBounded(300, 0), 0.1, 1e-6) == local_budget(Fixed(300), 0.1, 1e-6)
+    assert clone_delta(MomentBounded(30, 4), 1.0, 1.0) == 0 < clone_delta(MomentBounded(30, 4), 1.0, 0.99)
 
 
 def test_the_least_variance_leaves_one_law():
