@@ -170,3 +170,27 @@ def test_atoms_are_named_by_any_integer(index):
 def test_a_sum_over_too_many_numbers_ends():
     with pytest.raises(accounting.Infeasible, match="too many for an exact sum"):
         accounting.all_counts_delta(0.5, 0.5, 10**9, 2.5, 10)
+
+
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [
+        (lambda: a_jump_of_rate(600.1), "rate of jumps must be at most 600"),
+        (lambda: accounting.rows_delta(1.0, 1000, 0.5, 10**9), "does not fit into memory"),
+        (lambda: accounting.dummy_count(2, 1e-12, 1e-12), "More than 2.53 dummies"),
+    ],
+)
+def test_what_is_too_large_is_infeasible_at_once(call, error):
+    with pytest.raises(accounting.Infeasible, match=error):
+        call()
+
+
+def a_jump_of_rate(rate):
+    """Return delta of one counter whose noise jumps at this rate."""
+    return accounting.jump_counters_delta(accounting.JumpCounter(0.45, rate, 2.0), 1.0)
+
+
+def test_degenerate_profiles_have_the_ends_of_their_measures():
+    assert accounting.dummy_epsilon(2, 10**6, 0.4) == 0 < accounting.dummy_epsilon(2, 10**6, 1e-4)
+    assert accounting.user_level_delta(1.0, 1.0, 1, 1e-300, 20, 2) == 1
+    assert accounting.gaussian_fit(accounting.GaussianProfile(1e6)).mu == math.inf

@@ -177,3 +177,9 @@ def test_neighboring_eps_share_a_law_from_above(sigma, steps, last):
     for one, delta in zip(eps, found, strict=True):
         assert delta >= allocation_delta(float(one), steps, sigma=sigma, bound="lower")
         assert delta <= allocation_delta(float(one), steps, sigma=sigma) * 1.02
+
+
+@pytest.mark.parametrize(("sigma", "steps"), [(0.6, 20), (2.0, 400)])
+def test_the_end_of_a_profile_is_about_its_epsilon(sigma, steps):
+    exact = allocation_epsilon(1e-6, steps, sigma=sigma)
+    assert exact * 0.99 < random_allocation.allocation_end(steps, sigma, 1e-6) < exact * 1.3

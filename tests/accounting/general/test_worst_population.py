@@ -70,11 +70,8 @@ def test_no_variance_is_a_fixed_population():
     assert split == pytest.approx(clone_delta(MomentBounded(30.25, 0.1875), 1.0, 0.1), rel=1e-9)
     assert split >= clone_delta(law, 1.0, 0.1) * (1 - 1e-9)
     assert clone_delta(MomentBounded(0, 0), 1.0, 0.1) == clone_delta(Fixed(0), 1.0, 0.1)
-    for eps in (amplified_epsilon, local_budget):
-        of_law, of_moments = (
-            eps(one, 0.2, 1e-3, accounting="exact") for one in (Fixed(300), MomentBounded(300, 0))
-        )
-        assert of_moments == of_law
+    assert local_budget(MomentBounded(300, 0), 0.1, 1e-6) == local_budget(Fixed(300), 0.1, 1e-6)
+    assert clone_delta(MomentBounded(30, 4), 1.0, 1.0) == 0 < clone_delta(MomentBounded(30, 4), 1.0, 0.99)
 
 
 def test_the_least_variance_leaves_one_law():
@@ -116,5 +113,4 @@ def test_hopeless_populations_stay_local():
     assert local_budget(MomentBounded(3, 100), 0.2, 1e-6, accounting="exact") == pytest.approx(0.2, rel=1e-4)
     eps = amplified_epsilon(MomentBounded(3, 100), 0.2, 1e-6, accounting="exact")
     assert 0.199 < eps <= 0.2
-    assert clone_delta(MomentBounded(3, 100), 0.2, 0.2) == clone_delta(MomentBounded(3, 0), 0.2, 0.2) == 0.0
     assert math.isfinite(eps)

@@ -25,3 +25,9 @@ def test_polya_delta_falls_with_the_shape():
     assert all(b <= a for a, b in itertools.pairwise(values))
     assert values[0] == pytest.approx(1)
     assert values[-1] == 0
+
+
+@pytest.mark.parametrize("shape", [0.3, 0.97, 1.2])
+def test_beyond_the_integral_only_the_mass_that_the_shape_misses_is_left(shape):
+    below, beyond = negative_binomial_delta(shape, 40.0), negative_binomial_delta(shape, 40.1)
+    assert beyond == max(1 - shape, 0.0) == pytest.approx(below, abs=1e-13)

@@ -5,13 +5,16 @@ import pytest
 
 from shuffledp.accounting import (
     Infeasible,
+    expected_polya_delta,
     group_order,
     share_count,
 )
+from shuffledp.accounting.random_population.secure_sum import TOO_MANY, most_users
 from shuffledp.populations import (
     Binomial,
     Empirical,
     Fixed,
+    MomentBounded,
     Poisson,
     SubGaussian,
 )
@@ -47,3 +50,13 @@ def test_printed_group_order_by_hand(law):
         assert group_order(law, 4, tau, form="printed") == 4 * x
     with pytest.raises(Infeasible):
         group_order(SubGaussian(10, 1), 4, 1.0, form="safe")
+
+
+def test_moments_bound_the_number_of_users_by_cantelli():
+    """The law with the largest upper tail has two values; user 1 is on top of the others."""
+    for mean, variance in ((10.0, 4.0), (0.5, 300.0)):
+        above = most_users(MomentBounded(mean, variance)) - 1 - mean
+        tail = variance / (variance + np.array([above, above - 1]) ** 2)
+        assert tail[0] <= TOO_MANY < tail[1]
+    with pytest.raises(Infeasible, match="MomentBounded is not a law"):
+        expected_polya_delta(MomentBounded(30, 4), 2.0, 1.0)

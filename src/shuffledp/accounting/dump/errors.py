@@ -43,8 +43,6 @@ def printed_dump_mse(
     paper; this is the usual form. It omits the part of the response's variance that depends on the frequencies,
     ``(k - 2) / (k n (E - 1))`` on average.
     """
-    if not 0 <= dummies < math.inf:
-        raise ValueError(f"dummies must be a finite number >= 0, got {dummies!r}.")
     return _with_response(n, domain_size, dummies * (domain_size - 1) / (n * domain_size) ** 2, eps_local)
 
 

@@ -293,8 +293,6 @@ def exact_excess(reports: OtherReports, eps_local: float, eps_central: float, de
     """Return the natural log of (exact delta / `delta`), -inf for 0. Omitted mass that is negligible beside `delta` is
     added to the exact delta, so that results far below 0 are inaccurate.
     """
-    if eps_local <= eps_central:
-        return -math.inf
     window = reports.clones(reports.rate(eps_local), negligible(delta))
     return log_ratio(_mixed(window, eps_local, eps_central), delta)
 

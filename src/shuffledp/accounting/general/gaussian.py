@@ -27,8 +27,6 @@ def log_gaussian_delta(mu: Positive, eps: float) -> float:
     float
         ``log(Phi(mu/2 - eps/mu) - e^eps Phi(-mu/2 - eps/mu))``; ``-inf`` if the log underflows too.
     """
-    if math.isnan(eps):
-        raise ValueError(f"eps must be a number, got {eps!r}.")
     first = float(log_ndtr(mu / 2 - eps / mu))
     gap = eps + float(log_ndtr(-mu / 2 - eps / mu)) - first
     return first + math.log(-math.expm1(gap)) if gap < 0 else -math.inf

@@ -36,15 +36,10 @@ _XTOL, _XTOL_COARSE = 1e-8, 1e-6
 _NONE = np.zeros((0, 2))
 
 
-def is_long(others: int, match_rate: float, eps_local: float, rows: float = math.inf) -> bool:
-    """Return whether a table over the other users' uniform reports and their matches is too large. With infinite
-    `eps_local`, `others` is a number of uniform messages. The table has one row per number of uniform reports, and at
-    most `rows` rows.
-    """
-    if eps_local == math.inf:
-        return _DEVIATIONS * math.sqrt(2 * others * match_rate) > _MOST_CELLS
+def is_long(others: int, match_rate: float, eps_local: float) -> bool:
+    """Return whether a table over the other users' uniform reports and their matches is too large."""
     rate = matched_rate(match_rate, eps_local)
-    numbers = min(_DEVIATIONS * math.sqrt(others * rate * (1 - rate)), others, rows)
+    numbers = min(_DEVIATIONS * math.sqrt(others * rate * (1 - rate)), others)
     return (numbers + 1) * (_DEVIATIONS * math.sqrt(2 * others * rate * match_rate) + 1) > _MOST_CELLS
 
 
