@@ -79,7 +79,7 @@ def errors(case: Case, method: str) -> ByPoint:
 
 
 def spreads(case: Case) -> dict[Panel, float]:
-    """Return the sum of w (1 - w) over the items, by panel, from SepMM's sampling error."""
+    """Return the sum of f (1 - f) over the items' frequencies f, by panel, from SepMM's sampling error."""
     cells = table(case, "separate")
     law, found = blanket_law_of(case.accounting), dict[Panel, float]()
     rows = zip(
