@@ -27,7 +27,6 @@ MANY = 4000
 
 
 def test_dummies_and_sampling_of_the_shuffler_have_their_exact_laws():
-    """Of 4000 messages each is kept with 3/8; the dummies of a value have a binomial and a two-sided law."""
     geometric = {"part": "with_geometric", "values": MANY, "left": "1/2", "right": "1/3", "turn": 2}
     laws = [
         ({"part": "sampled", "rate": "3/8"}, [(v,) for v in range(MANY)], [5 / 8, 3 / 8]),
