@@ -175,7 +175,10 @@ def test_a_sum_over_too_many_numbers_ends():
 @pytest.mark.parametrize(
     ("call", "error"),
     [
-        (lambda: a_jump_of_rate(600.1), "rate of jumps must be at most 600"),
+        (
+            lambda: accounting.jump_counters_delta(accounting.JumpCounter(0.4, 601.0, 2.0), 1.0),
+            "rate of jumps must be at most 600",
+        ),
         (lambda: accounting.rows_delta(1.0, 1000, 0.5, 10**9), "does not fit into memory"),
         (lambda: accounting.dummy_count(2, 1e-12, 1e-12), "More than 2.53 dummies"),
     ],
@@ -183,11 +186,6 @@ def test_a_sum_over_too_many_numbers_ends():
 def test_what_is_too_large_is_infeasible_at_once(call, error):
     with pytest.raises(accounting.Infeasible, match=error):
         call()
-
-
-def a_jump_of_rate(rate):
-    """Return delta of one counter whose noise jumps at this rate."""
-    return accounting.jump_counters_delta(accounting.JumpCounter(0.45, rate, 2.0), 1.0)
 
 
 def test_degenerate_profiles_have_the_ends_of_their_measures():

@@ -145,12 +145,6 @@ ENDS = [
     ),
     (noise_of, (1.0, 1.0), (1.0,), "indices, shapes and ratios must have one length"),
     (lambda center: a.jump_sizes(center), 0.5, np.nextafter(0.5, 0), r"center must be in \[1/2, 65536\]"),
-    (
-        lambda center: a.mean_jump(center),
-        65536.0,
-        np.nextafter(65536.0, 1e9),
-        r"center must be in \[1/2, 65536\]",
-    ),
     (lambda size: a.atom_indices(size), 2048, 2049, "max_value must be an integer in"),
 ]
 

@@ -1,0 +1,82 @@
+"""Parts of clients and shufflers in this process: laws of dummies, files of messages, and values out of range."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from exact_laws import SeededBits
+from shuffledp.accounting import Infeasible
+from shuffledp.populations import Binomial
+from shuffledp.protocols._requests import domain_size_of, fixed_users
+from shuffledp.protocols.base import Messages
+from shuffledp.protocols.client.analyzing import analysis
+from shuffledp.protocols.client.files import checksum, decoded, encoded, read_messages, read_parameters
+from shuffledp.protocols.client.randomizers import coins, user_messages
+from shuffledp.protocols.client.shuffling import shuffled_messages
+from shuffledp.tasks import Summation
+
+FORM = {
+    "message": [{"name": "value", "bytes": 1, "values": 5}, {"name": "seed", "bytes": 2, "values": 65536}]
+}
+MANY = 4000
+
+
+def test_dummies_and_sampling_of_the_shuffler_have_their_exact_laws():
+    geometric = {"part": "with_geometric", "values": MANY, "left": "1/2", "right": "1/3", "turn": 2}
+    laws = [
+        ({"part": "sampled", "rate": "3/8"}, [(v,) for v in range(MANY)], [5 / 8, 3 / 8]),
+        ({"part": "with_binomial", "values": MANY, "coins": 3}, [], [1 / 8, 3 / 8, 3 / 8, 1 / 8]),
+        (geometric, [], np.array([1 / 4, 1 / 2, 1, 1 / 3, 1 / 9, 1 / 18]) / 2.25),
+    ]
+    for place, (part, messages, law) in enumerate(laws):
+        sent = shuffled_messages({"shuffler": [part]}, messages, SeededBits(place))
+        numbers = Counter(message[0] for message in sent)
+        counts = np.bincount([min(numbers[v], len(law) - 1) for v in range(MANY)], minlength=len(law))
+        assert stats.chisquare(counts, MANY * np.asarray(law)).pvalue > 1e-6, part
+
+
+def test_files_of_messages_are_read_back_or_refused(tmp_path):
+    messages, file = [(0, 0), (4, 65535), (1, 258)], tmp_path / "messages"
+    file.write_text("".join(f"{encoded(FORM, message).hex()}\n" for message in messages))
+    assert read_messages(FORM, str(file)) == messages
+    for content, error in (
+        (b"\0", "a message has 3 bytes, got 1"),
+        (b"\5\0\0", r"value must be in 0\.\.4, got 5"),
+    ):
+        with pytest.raises(ValueError, match=error):
+            decoded(FORM, content)
+        file.write_text(f"000000\n{content.hex()}\n")
+        with pytest.raises(ValueError, match=f"line 2: {error}"):
+            read_messages(FORM, str(file))
+    file.write_text(json.dumps({**FORM, "checksum": checksum(FORM)}))
+    assert read_parameters(file)["message"] == FORM["message"]
+    file.write_text(json.dumps({**FORM, "inputs": 6, "checksum": checksum(FORM)}))
+    with pytest.raises(ValueError, match="the checksum is not that of the parameters"):
+        read_parameters(file)
+
+
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [
+        (lambda: user_messages({"inputs": 3, "client": []}, 3, 0), r"value must be in 0\.\.2, got 3"),
+        (lambda: user_messages({"inputs": 3, "client": []}, 2, -1), "place must be at least 0, got -1"),
+        (lambda: analysis({"analyzer": {"one_message": True}, "users": 9}, [], 0), "at least 1, got 0"),
+        (lambda: Messages(np.array(1.0)), "payload must be an array"),
+        (lambda: domain_size_of(Summation(3)), "estimates frequencies, but the task is 'summation'"),
+    ],
+)
+def test_values_out_of_range_are_refused(call, error):
+    with pytest.raises(ValueError, match=error):
+        call()
+
+
+def test_places_and_numbers_of_users_that_a_part_needs():
+    certain = {"first": 2, "rate": "1", "values": 3}
+    assert [len(coins(certain, 0, place, SeededBits(0))) for place in range(4)] == [3, 3, 0, 0]
+    with pytest.raises(Infeasible, match="population Fixed"):
+        fixed_users(Binomial(9, 0.5))
