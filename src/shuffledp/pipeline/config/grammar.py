@@ -151,7 +151,7 @@ class Users(Concept):
 
 
 class Law(Concept):
-    """User 1 and a random number of others; its keys are the arguments of the class in `shuffledp.populations`."""
+    """User 1 and a random number of other users; the keys are arguments of the class in `shuffledp.populations`."""
 
     law: str
 
@@ -163,7 +163,7 @@ class Law(Concept):
 
 
 class BinomialLaw(Law):
-    """Each of ``trials`` others takes part with probability ``rate``; an experiment has at least one."""
+    """User 1 and ``trials`` other users (at least one); each other user takes part with probability ``rate``."""
 
     trials: UserCount
     rate: Share
@@ -485,9 +485,9 @@ class Ranked(Concept):
 class Experiment(Concept):
     """A grid of cells and the methods that are computed on it.
 
-    ``simulated_at`` restricts the simulation, ``spent_at`` the computation of the spent eps, and ``profile_at`` that of
-    delta at many eps, to cells with these values of grid variables. The protocols of experiments with ``ranked`` are in
-    the ranking.
+    Three fields restrict a computation to cells with given values of grid variables: ``simulated_at`` the simulation,
+    ``spent_at`` the spent eps, and ``profile_at`` delta at many eps. The ranking contains the protocols of experiments
+    with ``ranked``.
     """
 
     source: Text = absent()
