@@ -88,7 +88,7 @@ class Row:
 
 
 def decided(found: Bounds, claimed: float) -> bool | None:
-    """Return whether the true delta is at most the claimed delta; None if the claim lies within the bounds."""
+    """Return whether the true delta is at most the claimed delta, or None if the claim lies within the bounds."""
     if found.high <= claimed:
         return True
     return False if found.low > claimed else None

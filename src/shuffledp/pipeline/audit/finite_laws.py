@@ -363,7 +363,7 @@ def shared(summand: Summand, part: float) -> Summand:
 
 
 def multinomial_counts(total: int, chances: Sequence[float]) -> Block:
-    """Return the law of the counts of some kinds among `total` items; `chances` has these kinds' probabilities."""
+    """Return the joint law of the counts of some kinds among `total` items, each kind with its entry of `chances`."""
     block = binomial_counts(total, chances[0], WIDE_TAIL)
     left, error = 1 - chances[0], block.error
     spans = [np.arange(block.mass.size) + block.start[0]]

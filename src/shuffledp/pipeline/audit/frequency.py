@@ -235,7 +235,7 @@ def correlated_noise(protocol: CorrelatedNoise, eps: float) -> View:
 
 
 def jump_noise(protocol: JumpCounts, eps: float) -> View:
-    """Return the view of `correlated_noise` with jumps, which the counts of +1 and -1 have in common."""
+    """Return the view of `correlated_noise` with a random number of jumps as the common noise of +1 and -1."""
     return _correlated(protocol, eps, Jumps(protocol.rate, protocol.center), math.exp(-protocol.eps_star))
 
 

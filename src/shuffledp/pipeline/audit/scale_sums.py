@@ -115,7 +115,7 @@ def correlated_sums(protocol: CorrelatedNoiseSum, population: Law, level: int, e
     """Return delta of the messages with and without a number of user 1; the messages of each noise add up to 0.
 
     Parts of the view are independent, so that omission of parts whose law is too large can only decrease delta. The
-    same holds for the reduction to the difference of +1 and -1.
+    reduction of the messages +1 and -1 to their difference can also only decrease delta.
     """
     if number_of(population) != protocol.n_users:
         raise NoProfile("another number of users than planned")

@@ -70,7 +70,7 @@ def level_cases(
 
 
 def _blankets(plan: SegmentedPlan, items: Sequence[int]) -> tuple[Block, ...]:
-    """Return the laws of all users' blanket messages: independent over items if Poisson, otherwise from slots."""
+    """Return the laws of all users' blanket messages: one Poisson law per item, or one joint multinomial law."""
     if plan.blanket_law == "poisson":
         return (poisson_counts(plan.n * plan.blankets / plan.domain_size),) * len(items)
     slots, chance = plan.n * plan.slots.count, plan.slots.rate / plan.domain_size
@@ -78,7 +78,7 @@ def _blankets(plan: SegmentedPlan, items: Sequence[int]) -> tuple[Block, ...]:
 
 
 def _reported(plan: SegmentedPlan, items: Sequence[int], held: Sequence[int], rate: float) -> tuple[Own, ...]:
-    """Return the laws of a user's messages for some items; each item of the user's set is sent at a rate."""
+    """Return the laws of a user's messages for some items; the user sends each own item with probability `rate`."""
     if plan.blanket_law == "poisson":
         return tuple(_coin(rate if item in held else 0.0) for item in items)
     mine = [i for i, item in enumerate(items) if item in held]

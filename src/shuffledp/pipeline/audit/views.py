@@ -239,7 +239,7 @@ class SumView(View):
         return (self.law(tuple(sorted(held))),)
 
     def crowds(self, n: int) -> tuple[Held, ...]:
-        """Return the possible inputs of the others; only equal inputs if there are too many."""
+        """Return the possible inputs of the other users; only equal inputs if there are too many."""
         found = super().crowds(n)
         if self._made((), n).mass.size * len(found) * len(self.inputs) <= _WORK:
             return found
@@ -408,7 +408,7 @@ class SlotsView(View):
         return mixed(parts)
 
     def blocks(self, held: Held) -> tuple[Block, ...]:
-        """Return the law for all users; random participation is averaged over, for equal inputs of the others."""
+        """Return the law for all users, averaged over random participation; the other users then have equal inputs."""
         if self.rate is None:
             return (self.seen(held),)
         return (self._averaged(held[0], held[1]),)

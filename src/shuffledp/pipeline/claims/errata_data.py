@@ -119,7 +119,7 @@ class ReadingNote(Entry):
 
     @property
     def side(self) -> Side:
-        """``above`` if the value by the text's form exceeds the value by the form that is used here, else ``below``."""
+        """``above`` if the text's form gives a larger value than the form used here, otherwise ``below``."""
         return self.read_is
 
 

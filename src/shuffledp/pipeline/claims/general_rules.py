@@ -64,7 +64,7 @@ def by_entry(
     errata: str = "",
     **more: Any,
 ) -> None:
-    """Declare a claim that an entry decides: the outcome is as expected, or ``shown`` if it is given."""
+    """Declare a claim that an entry decides; `shown` is the outcome if the witness demonstrates the entry."""
     more |= {"errata": errata or by, "by": by, "shown": shown or expected}
     claim(key, where, says, stated, expected, **more)(erratum)
 

@@ -53,7 +53,7 @@ def hockey_stick(first: Floats, second: Floats, eps: float) -> float:
 def deltas_of_data_sets(
     rows: Floats, others: int, budget: float
 ) -> Iterator[tuple[float, dict[tuple[int, ...], float]]]:
-    """Yield eps and delta of every data set of the others, for several shares of a local budget."""
+    """Yield eps and delta of every data set of the other users, for several shares of a local budget."""
     laws = {held: replaced(law, rows) for held, law in others_laws(rows, others)}
     for share in SHARES:
         eps = share * budget

@@ -29,7 +29,7 @@ def read_baselines(folder: Path, root: Path, own: str = NONE) -> list[dict[str, 
 
 
 def wanted(baseline: Mapping[str, Any], key: str, name: str) -> bool:
-    """Return whether a baseline takes part in an experiment, because all drawings or a drawing of it are joined."""
+    """Return whether a baseline joins an experiment: it joins all drawings, or a drawing of this experiment."""
     figures = baseline.get("figures", "all")
     return figures == "all" or any(
         f.partition(".")[0] == key and baseline["drawn"].get(f) == name for f in figures

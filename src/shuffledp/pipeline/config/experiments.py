@@ -377,7 +377,7 @@ def _check_function(method: Method, place: str) -> None:
 
 
 def _check_kinds(experiment: Experiment, method: Method, place: str) -> None:
-    """Check the type and range of each argument alone; for the rounds of a training run, only the ends."""
+    """Check the type and range of each argument separately; of the rounds of a training run, check only the ends."""
     checks = checks_of(NAMED_FUNCTIONS[str(method.function)].function)
     ends = {
         name: experiment.grid[name][:: max(1, len(experiment.grid[name]) - 1)] for name in experiment.rounds
@@ -389,7 +389,7 @@ def _check_kinds(experiment: Experiment, method: Method, place: str) -> None:
 
 
 def _check_options(protocol: type[ProtocolBase], name: str, root: Path, given: Mapping[str, Any]) -> None:
-    """Check the type and range of each option alone, then the protocol's conditions."""
+    """Check the type and range of each option separately, then the protocol's conditions."""
     checks = checks_of(protocol.calibrate)
     for option, value in given.items():
         check = checks.get(option)

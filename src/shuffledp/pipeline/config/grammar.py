@@ -151,7 +151,7 @@ class Users(Concept):
 
 
 class Law(Concept):
-    """User 1 and a random number of others; its keys are the arguments of the class in `shuffledp.populations`."""
+    """User 1 and a random number of other users; the keys are arguments of the class in `shuffledp.populations`."""
 
     law: str
 
@@ -163,7 +163,7 @@ class Law(Concept):
 
 
 class BinomialLaw(Law):
-    """Each of ``trials`` others takes part with probability ``rate``; an experiment has at least one."""
+    """User 1 and ``trials`` other users (at least one); each other user takes part with probability ``rate``."""
 
     trials: UserCount
     rate: Share

@@ -24,7 +24,7 @@ def read_content(path: Path, limit: int | None = None) -> bytes:
 
 
 def content_problem(path: Path, sha256: str, size: int) -> str | None:
-    """Return how a file's content differs from the expected content; None if it does not."""
+    """Return the difference between a file's content and the expected content, or None if they agree."""
     try:
         content = read_content(path, size + 1)
     except ValueError as error:

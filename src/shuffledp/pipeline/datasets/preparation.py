@@ -39,7 +39,7 @@ def _parquet(contents: Contents) -> bytes:
 
 
 def _write(contents: Contents, provenance: Provenance, output_dir: Path) -> None:
-    """Publish data and provenance; a reader detects an interruption between both."""
+    """Publish data and provenance; a reader detects an interruption between the two files."""
     name = provenance.name
     data = _parquet(contents) if spec(name).extension == "parquet" else table_files.npz(contents.arrays)
     note = json.dumps(asdict(provenance), indent=2, sort_keys=True, ensure_ascii=False) + "\n"

@@ -32,7 +32,7 @@ _PREFIX = "calibrations."
 
 
 def share_calibrations(beside: Path) -> None:
-    """Make the folder of this run below `beside`, and remove it at the end of this process, as well as old folders."""
+    """Remove old folders below `beside` and make a folder for this run, which is removed when the process ends."""
     for left in beside.glob(f"{_PREFIX}*"):
         shutil.rmtree(left)
     folder = Path(mkdtemp(prefix=_PREFIX, dir=beside)).absolute()

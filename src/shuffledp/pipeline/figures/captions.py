@@ -244,7 +244,7 @@ class Values:
         )
 
     def less_than(self, other: Values) -> Share:
-        """Count the common points at which this number is smaller than the other, by more than rounding."""
+        """Count the common points at which this number is smaller than the other number, by more than rounding."""
         both = self._paired(other)
         slack = both[_OTHER].abs() * _SAME
         return Share(int((both[_NUMBER] < both[_OTHER] - slack).sum()), len(both), self.thing)
@@ -392,7 +392,7 @@ class Numbers:
         return self.value(method, **{**at, "accounting": "printed"}) / self.value(method, **at)
 
     def share_better(self, method: str, other: str, **at: Any) -> Share:
-        """Count the common points at which a method's number is smaller than the other's, by more than rounding."""
+        """Count common points at which a method's number is smaller than the other method's, by more than rounding."""
         return self.value(method, **at).less_than(self.value(other, **at))
 
     def lead(self, method: str, but: Sequence[str] = (), **at: Any) -> Values:

@@ -87,7 +87,7 @@ def dumbbells(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def robustness(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return, for `dumbbells`, eps with absent users, and the gain of fake users over the root mean squared error."""
+    """Return eps with absent users, and fake users' gain over the root mean squared error, for rows of `dumbbells`."""
     first = dumbbells(rows)[[*SETTING, "trust", "label"]]
     columns = [*SETTING, "trust", "label", "guarantee", "error", *ROBUST]
     found = first.merge(rows[columns], on=list(first), how="left", sort=False)

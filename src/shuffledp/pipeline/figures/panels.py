@@ -184,7 +184,7 @@ def _arrow(ax: Axes, strand: Strand, beyond: Any, look: Look, slot: int, top: bo
 
 
 def ratios(what: Picture) -> list[Strand]:
-    """Return the curves of the strips: printed over exact numbers, or numbers over those of the method ``over``."""
+    """Return curves of ratios: printed to exact numbers, or a method's numbers to the numbers of method ``over``."""
     if not what.ratios:
         return _over(what)
     every = {(s.curve, s.panel): s for s in what.drawn}
@@ -204,7 +204,7 @@ def ratios(what: Picture) -> list[Strand]:
 
 
 def _over(what: Picture) -> list[Strand]:
-    """Return the ratios of the curves near to the drawing's method ``over`` to it, in the same panel."""
+    """Return the ratios of each curve to the curve of method ``over`` in the same panel; omit distant curves."""
     every = leading(what.drawn)
     below = {s.panel: s.at() for s in every if s.curve == what.drawing.get("over")}
     found: list[Strand] = []

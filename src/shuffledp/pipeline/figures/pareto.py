@@ -188,7 +188,7 @@ def _numbered(
     fronts: Mapping[str, Sequence[Offer]],
     controls: Sequence[str],
 ) -> dict[str, int]:
-    """Return the numbers of all methods but the controls and those of the front, which have their names."""
+    """Return a number per method, except for controls and methods of a front, which are labeled by name."""
     behind = [
         group[0].method
         for trust, some in groups.items()
@@ -312,7 +312,7 @@ def _name(
     up: Axis,
     box: layout.Box,
 ) -> None:
-    """Write names of the front and controls, and numbers of the others, beside their points without overlaps."""
+    """Label points without overlaps: methods of the front and controls by name, all further methods by number."""
     at = {o.method: (across.share(o.cost) * box.width, up.share(o.error) * box.height) for o in some}
     taken = list(others)
     for offer in sorted(some, key=lambda o: (o not in best, len(texts[o.method]) < 3)):

@@ -81,7 +81,7 @@ class Picture:
         return curve.rpartition("|")[0] if self.parts else curve
 
     def drawn_of(self, one: Together) -> str:
-        """Return the drawn name of coinciding curves: one that the figure names in the picture if there is one."""
+        """Return the drawn name of coinciding curves: the first one in ``lead`` of the figure, otherwise the first."""
         lead = self.drawing.get("lead", ())
         return next((name for name in one.curves if name in lead), one.curves[0])
 

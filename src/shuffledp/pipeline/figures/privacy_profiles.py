@@ -139,7 +139,7 @@ def draw_profiles(table: pd.DataFrame) -> Figure:
 
 
 def _words(own: pd.DataFrame) -> str:
-    """Return the name of a curve: of the curator if it shares the curve, else of the best protocol."""
+    """Return the name of a curve: the curator if its profile is this curve, otherwise the best protocol."""
     rows = own.drop_duplicates("label")
     return str(pd.concat([rows[rows["trust"] == TRUST["central"]], rows])["label"].iloc[0])
 
@@ -189,7 +189,7 @@ def _pointed(
 def _listed(
     figure: Figure, curves: Mapping[int, pd.DataFrame], named: Mapping[int, str], others: Mapping[int, int]
 ) -> None:
-    """List the protocols of the gray curves by number, and those that share a colored curve."""
+    """List the protocols of the gray curves by number, and the protocols that share a colored curve."""
     height = figure.get_size_inches()[1]
     y = height - 0.15
 
@@ -212,7 +212,7 @@ def _listed(
 
 
 def facts_of_profiles(table: pd.DataFrame) -> dict[str, Any]:
-    """Return the names in the caption: the setting, the numbers of curves, and delta at half of the budget's eps."""
+    """Return facts for the caption: the setting, the numbers of curves, and delta at half of the budget's eps."""
     if table.empty:
         return {"protocols": 0}
     one = table.drop_duplicates("label")

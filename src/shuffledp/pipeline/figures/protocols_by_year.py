@@ -126,7 +126,7 @@ def _name(
 
 
 def facts_of_years(table: pd.DataFrame) -> dict[str, Any]:
-    """Return the names in the caption: the first and the last of the running best errors, and the curator's."""
+    """Return facts for the caption: the setting, numbers of protocols, running best errors, and the curator's error."""
     if table.empty:
         return {"protocols": 0}
     best = records(table[table["running_best"] == "yes"])

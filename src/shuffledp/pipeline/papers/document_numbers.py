@@ -128,7 +128,7 @@ def summation_values() -> Mapping[str, str]:
 
 
 def _third_value() -> str:
-    """Return delta if all other users hold a third value, over the delta of the calibration for users of two values."""
+    """Return the ratio of delta with a third value for all other users to the delta of the worst-case calibration."""
     n, eps, delta = 3000, 8.0, 0.3
     p = rappor_flip_probability(n, eps, delta, calibration="worst_case")
     return _number(rappor_delta(n, p, eps, calibration="optimistic") / delta, 3)

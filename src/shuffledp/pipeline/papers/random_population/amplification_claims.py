@@ -180,7 +180,7 @@ def eight_form(case: Case) -> Verdict:
     experiment="poisson_even",
 )
 def amplification_grows(case: Case, experiment: str) -> Verdict:
-    """Check at every eps_c that A(eps_c) grows with the panel (participation rate or mean of the others)."""
+    """Check that A(eps_c) at every eps_c grows with the participation rate, or with the mean of the other users."""
     found = budgets(case, experiment)
     panels = found.index.get_level_values("panel").unique()
     if len(panels) < 2:
