@@ -123,7 +123,7 @@ def record(found: Described) -> dict[str, Any]:
     implementation = {
         "preprocessing_and_hyperparameter_tuning": Open(""),
         "mechanisms": mechanism(found),
-        "composition": "The privacy parameters are those of one round.",
+        "composition": "The privacy parameters are for one round.",
         "post_processing": "Estimates are computed from what the analyzer sees, without further use of the data.",
         "justification": Open(""),
         "utility": utility(found),

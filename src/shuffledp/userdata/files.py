@@ -91,7 +91,7 @@ def files_of(path: Path) -> list[Path]:
     kinds = {format_of(one) or "csv" for one in found}
     if len(kinds) > 1:
         raise ValueError(
-            f"{address(path)} has files of several formats ({', '.join(sorted(kinds))}): name those of one."
+            f"{address(path)} has files of several formats ({', '.join(sorted(kinds))}): name the files of one format."
         )
     return sorted(found)
 

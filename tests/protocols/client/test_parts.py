@@ -56,7 +56,7 @@ def test_files_of_messages_are_read_back_or_refused(tmp_path):
     file.write_text(json.dumps({**FORM, "checksum": checksum(FORM)}))
     assert read_parameters(file)["message"] == FORM["message"]
     file.write_text(json.dumps({**FORM, "inputs": 6, "checksum": checksum(FORM)}))
-    with pytest.raises(ValueError, match="the checksum is not that of the parameters"):
+    with pytest.raises(ValueError, match="the parameters do not have this checksum"):
         read_parameters(file)
 
 

@@ -232,4 +232,4 @@ def certified_design(design: NoiseDesign) -> tuple[NoiseDesign, float]:
         if delta <= design.delta:
             return scaled, delta
         minus -= 10 * XTOL
-    raise Infeasible(f"No scale up to 8 times that of the given noise has a delta of {design.delta!r}.")
+    raise Infeasible(f"No scale up to 8 times the scale of the given noise has a delta of {design.delta!r}.")

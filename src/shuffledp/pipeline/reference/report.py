@@ -20,7 +20,7 @@ def report(comparison: Comparison) -> Iterator[str]:
     yield (
         "Same machine and versions as the reference: the same bytes are expected."
         if comparison.same_machine
-        else "Another machine or other versions than those of the reference: tolerances apply."
+        else "The reference has another machine or other versions: tolerances apply."
     )
     for name, section in comparison.sections.items():
         yield from _section(name, section)

@@ -27,7 +27,7 @@ def read_parameters(path: Path) -> Parameters:
     """Return the parameters in a file. Raise ValueError if their checksum differs from the stored one."""
     parameters: Parameters = json.loads(path.read_text(encoding="utf-8"))
     if parameters.get("checksum") != checksum(parameters):
-        raise ValueError(f"{path}: the checksum is not that of the parameters, so that they were changed.")
+        raise ValueError(f"{path}: the parameters do not have this checksum, so they were changed.")
     return parameters
 
 

@@ -22,7 +22,7 @@ from shuffledp.tasks import Array, Floats, Participants, Public, Task
 class ValueReports(OneReport):
     """Reports by generalized randomized response; the fixed public input is 0."""
 
-    no_client = "The client for randomized response is that of grr_blanket."
+    no_client = "The client for randomized response is the client of grr_blanket."
 
     population: Law
     domain_size: int

@@ -52,8 +52,8 @@ Shares = Floats | np.float64
 MOST_HALF = 200.0
 #: Deviation of the shuffler's noise from the calibrated noise.
 RATIONAL = (
-    "The noise is that of the same family for e^h replaced by an integer over 2^64, the largest that is at most e^h: "
-    "of a half eps that is smaller by less than 2^-63."
+    "The noise has the same law, with e^h rounded down to a multiple of 2^-64: its half eps is smaller by less than "
+    "2^-63."
 )
 #: Relative error of log ratios; smaller differences count as 0.
 _ROUNDING = 1e-13

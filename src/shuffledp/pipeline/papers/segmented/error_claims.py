@@ -609,7 +609,7 @@ def few_messages(case: Case) -> Verdict:
     return Verdict(
         f"{small} cases",
         small,
-        f"best m is {span(best)}; messages per user with those of the items: {by_data}",
+        f"best m is {span(best)}; messages per user, items included: {by_data}",
     )
 
 

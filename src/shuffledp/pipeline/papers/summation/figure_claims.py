@@ -257,7 +257,7 @@ def fewer_bits(case: Case) -> Verdict:
     return Verdict(
         f"IKOS needs {span(both['ikos'] / both['ours'])} times the bits",
         (below, above),
-        f"fewer at {below} and more at {above} of {len(both)} n; the shares of IKOS are those of the figure",
+        f"fewer at {below} and more at {above} of {len(both)} n; IKOS has the shares of the figure",
     )
 
 
