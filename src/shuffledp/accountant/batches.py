@@ -80,7 +80,7 @@ def checked_rounds(rounds: int) -> int:
 
 
 def eps_local_of(eps_local: float | None, setting: Setting) -> float:
-    """Return the local budget, nats, of the argument or the randomizer; raise ValueError unless exactly one has it."""
+    """Return the local budget, nats, from the argument or the randomizer. Raise ValueError for both or neither."""
     if setting.randomizer is not None:
         if eps_local is not None:
             raise ValueError(

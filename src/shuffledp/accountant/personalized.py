@@ -307,7 +307,7 @@ def _blanket_rate(own: Randomizer, other: Randomizer) -> float:
 
 
 def _clone_rate(own: Randomizer, other: Randomizer) -> float:
-    """Return the largest q with ``other(x) >= q (own(x0) + own(x1)) / 2`` for all inputs, or a smaller number."""
+    """Return a lower bound on the largest q with ``other(x) >= q (own(x0) + own(x1)) / 2`` for all inputs."""
     if isinstance(own, SubsetSelection) and isinstance(other, SubsetSelection) and _alike(own, other):
         odds = math.exp(own.eps_local)
         heavy = own.blanket_weight * (odds if own.subset_size > 1 else 0.5 * (odds + 1))
@@ -327,7 +327,7 @@ def _alike(own: Any, other: Any) -> bool:
 
 
 def _reason(own: Randomizer, other: Randomizer) -> str:
-    """Return the reason why a randomizer, which may be the victim's own, does not hide the victim."""
+    """Return the reason why the reports of `other` do not hide the victim, who uses `own`; both may be equal."""
     if own == other:
         return "its randomizer has no blanket"
     if isinstance(own, LaplaceRandomizer) and isinstance(other, LaplaceRandomizer):
@@ -362,7 +362,7 @@ def _blanket_epsilon(own: Randomizer, pairs: tuple[tuple[int, Randomizer], ...],
 def _hiding(
     own: Randomizer, pairs: tuple[tuple[int, Randomizer], ...], tail: float
 ) -> tuple[Randomizer, Law, float]:
-    """Return the victim's randomizer, a law of the number of others, and a mass to add to delta."""
+    """Return the victim's randomizer, a law of the number of other users, and a probability that delta must include."""
     hiding = [(count, other) for count, other in pairs if count and _blanket_rate(own, other) > 0]
     if all(other == own for _, other in hiding):
         return own, Fixed(sum(count for count, _ in hiding)), 0.0

@@ -1,4 +1,4 @@
-"""Picture of error against bits per user: markers by trust model, with a line along the Pareto front of each."""
+"""Picture of error against bits per user, with markers and a line along the Pareto front for each trust model."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Group:
 
 
 def grouped(rows: Sequence[Compared]) -> tuple[Group, ...]:
-    """Return the rows that have an error, grouped by trust. Raise ValueError if no row has one."""
+    """Return the rows that have an error, grouped by trust. Raise ValueError if no row has an error."""
     drawn = [r for r in rows if r.status == "ok" and r.mse and r.bits_per_user]
     if not drawn:
         raise ValueError("There is nothing to draw: no protocol meets the requirements.")

@@ -81,11 +81,11 @@ def _curator_variance(where: Setting) -> float | None:
 def blind(where: Setting, curator: float | None = None) -> float:
     """Return the mean squared error of the best answer without data, averaged over numbers of participants.
 
-    For shares of values or items the answer is zero for every share, or with data equal shares if their error is less.
-    Without data, equal shares are excluded, because they are assumed to be true. They are also excluded if the shares
-    of the data differ from equal shares by less than `curator`, the `floor` of the setting. For a sum the answer is the
-    middle of its range, with its largest error. For vectors it is the zero vector, with its largest error, when all
-    users hold the same vector.
+    For shares of values or items the answer is zero for every share. With data, the answer is equal shares if their
+    error is less. Without data, equal shares are excluded, because they are assumed to be true. They are also
+    excluded if the shares of the data differ from equal shares by less than `curator`, the `floor` of the setting.
+    For a sum the answer is the middle of its range, with its largest error. For vectors it is the zero vector, with
+    its largest error, when all users hold the same vector.
     """
     who, weights = where.usual
     task, truth = where.task, np.asarray(who.truth, float)

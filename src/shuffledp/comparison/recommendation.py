@@ -145,7 +145,7 @@ def _trusted(row: Compared) -> str:
 
 
 def _against(row: Compared) -> str:
-    """Return the reason against a row whose error is less than the recommended one."""
+    """Return the reason against a row whose error is less than the error of the recommended row."""
     if row.idle:
         return "no better than an answer without data"
     if row.biased:

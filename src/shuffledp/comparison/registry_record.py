@@ -67,7 +67,7 @@ BASIC: Mapping[str, Any] = {
 
 @dataclass(frozen=True)
 class Described:
-    """Protocol calibrated for a setting, after a typical first round; the setting's data are not used.
+    """Protocol calibrated for a setting, without the data. A first round announces the most likely number of users.
 
     `mse` is the mean squared error as a comparison states it, or None without a closed form.
     """

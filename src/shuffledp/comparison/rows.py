@@ -313,7 +313,7 @@ def _slack(value: float | None) -> str:
 
 
 def _most(row: Compared, value: float | None) -> str:
-    """Return a bound with five digits, a larger one as a power of ten, rounded up."""
+    """Return a bound as a whole number, rounded up. Bounds from 1e5 on have one digit and a power of ten."""
     if value is None:
         return "–"
     whole = math.ceil(value * (1 - 1e-12))
