@@ -20,6 +20,7 @@ ELSEWHERE = {
     "properties": "bad configurations and bad files of data",
     "accounting/test_docstrings.py": "docstrings of shuffledp.accounting",
     "accounting/test_ranges.py": "ranges of arguments in shuffledp.accounting",
+    "accounting/test_delta_order.py": "functions of shuffledp.accounting that return an eps at a delta",
     "pipeline/claims/test_quotes.py": "quotations in the papers' texts",
     "pipeline/config/test_experiments_of_papers.py": "config/experiments/",
     **{f"pipeline/papers/{key}/test_claims.py": "claim rules of a paper" for key in PAPERS},

@@ -213,8 +213,8 @@ def deployed_printed(deployment: Annotated[str, one_of(tuple(deployments()))]) -
     Returns
     -------
     float
-        Nats; a statement of the source in :func:`deployments`, with its number of users and its delta. The true eps
-        may be smaller or larger.
+        Nats; a statement of the source in :func:`deployments`, with its number of users and its delta. It errs on
+        either side of the true eps.
 
     Raises
     ------
