@@ -202,7 +202,7 @@ def test_accepted_gaussian_proposals(square, monkeypatch):
 
 
 def test_accepted_laplace_proposals(monkeypatch):
-    """Both signs of every size are accepted, but only one sign of zero; weights are those of the geometric number."""
+    """Both signs of every size are accepted, but only one sign of zero; weights are as for the geometric number."""
     found = one_round(lambda source: discrete_laplace(F(7, 3), source), "geometric", range(9), monkeypatch)
     assert set(found) == set(range(-8, 9))
     assert all(ways == [(F(1, 2), 0, ())] for ways in found.values())

@@ -151,7 +151,7 @@ def test_too_many_messages_are_refused():
 
 
 def matching_law(value, rate, both, eps_local):
-    """Return the law of a report's matches with x and x'; a match with the own value is e^eps_local times as likely."""
+    """Return the law of a report's matches with x and x'; a match with `value` is e^eps_local times as likely."""
     base = {(1, 0): rate - both, (0, 1): rate - both, (1, 1): both, (0, 0): 1 - 2 * rate + both}
     if value is None:
         return base

@@ -49,7 +49,7 @@ def test_fair_coins_are_the_two_bins_at_one_half():
 
 @pytest.mark.parametrize(("eps", "delta", "beta"), [(4.0, 0.3, 0.1), (0.5, 0.1, 0.05), (2000.0, 1e-6, 1.0)])
 def test_the_closed_form_holds_at_its_corners(eps, delta, beta):
-    """The corners include no coins, if so few messages are kept that no noise is necessary."""
+    """The corners include zero coins, where the kept messages need no noise."""
     printed = sbin_dummies(10, 2, eps, delta, accounting="printed", beta=beta)
     assert printed.delta(eps) <= delta
     assert sbin_dummies(10, 2, eps, delta, beta=beta).coins <= printed.coins

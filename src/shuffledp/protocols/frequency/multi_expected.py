@@ -40,7 +40,7 @@ from shuffledp.tasks import Budget, Floats, Ints, Task
 SMOOTH = 2.5
 #: Standard deviation from which sums over integers are integrals with two correction terms.
 _CONTINUOUS = 25.0
-#: Laws of sums with at most so many probabilities are kept for the next eps, 64 MB of them.
+#: Largest number of probabilities of a kept law of sums, and largest number of kept laws (64 MB).
 _SHORT, _KEPT_LAWS = 2048, 4096
 #: Multiples of the budget's eps at which a profile for fewer users is evaluated.
 _FACTORS = np.geomspace(1.0, 16.0, 60)

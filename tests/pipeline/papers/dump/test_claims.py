@@ -91,7 +91,7 @@ def test_infeasible_rivals_are_no_rivals():
 
 
 def test_rivals_at_the_largest_domain_are_computed(tmp_path, monkeypatch):
-    """GRR is not amplified for so many values; its computed error exceeds 0.001 and differs from the table's error."""
+    """GRR is not amplified for 5,000 values; its computed error exceeds 0.001 and differs from the table's error."""
     plant(monkeypatch, lambda m, p: {"pure_dump": 0.001}.get(m, 0.002), k=5000, users=500_000)
     (row, _) = judged(tmp_path, "DU-02").values()
     assert row["measured"] == "lowest at 8 of 8 points"
