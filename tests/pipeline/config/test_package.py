@@ -144,6 +144,7 @@ BROKEN = {
     "curves over each other": (PAPER, "    panels: rate\n", "", "config/experiments/demo.yaml: figures.fig1:", "'rate' has 2 values, which would be drawn over each other"),
     "accountings over each other": (PAPER, "    files: accounting\n", "", "config/experiments/demo.yaml: figures.fig1:", "'accounting' has 2 values"),
     "where picks nothing": (PAPER, "panels: rate", "where: {rate: 0.2}", "config/experiments/demo.yaml: figures.fig1.where.rate:", "0.2 is not computed. Known: 0.1, 0.5."),
+    "points with panels in a figure without": (PAPER, "panels: rate", "curves: rate\n    methods: [local]\n    points: {claims: readings, x: a, y: b, panels: c}", "config/experiments/demo.yaml: figures.fig1.points.panels:", "the figure has no panels"),
     "bad panel label": (PAPER, "panels: rate", "panels: rate\n    panel_label: 'rate {x'", "config/experiments/demo.yaml: figures.fig1.panel_label:", "is not a format"),
     "bad number format": (PAPER, "value: eps_local", "value: eps_local\n    format: '.4q'", "config/experiments/demo.yaml: tables.budgets.format:", "'.4q' is not a format"),
     "table over an unknown axis": (PAPER, "rows: [rate, eps]", "rows: [rate, epsilon]", "config/experiments/demo.yaml: tables.budgets:", "'epsilon' is not a grid variable"),

@@ -37,15 +37,14 @@ def text_inches(text: str, points: float) -> float:
     return _inches(text, points, SETTINGS["font.family"])
 
 
-_FINE = 720  # dots per inch
+#: Dots per inch. At the resolution of a screen, hinting rounds the widths of letters by up to 15 %.
+_FINE = 720
 
 
 @cache
 def _inches(text: str, points: float, family: str) -> float:
     font = get_font(findfont(FontProperties(family=family)))
-    font.set_size(
-        points, _FINE
-    )  # at a screen's resolution, hinting rounds the widths of letters by up to 15 %
+    font.set_size(points, _FINE)
     font.set_text(text, 0.0)
     return float(font.get_width_height()[0]) / 64 / _FINE
 

@@ -141,9 +141,8 @@ def _draw(
     across = horizontal((), "log", [o.cost for o in drawn])
     errors = [o.error for o in drawn]
     near = [o.error for o in levels if min(errors) / _FAR < o.error < _FAR * max(errors)]
-    up = horizontal(
-        (), "log", [*errors, *near, *(error / 1.4 for error in near)]
-    )  # a name may be below its line
+    below = [error / 1.4 for error in near]  # a name may be below its line
+    up = horizontal((), "log", [*errors, *near, *below])
     up_ticks = ticks(up, _MOST_TICKS)
     fronts = {trust: front(some, controls, TOLERANCE) for trust, some in known.items()}
     groups = {trust: grouped(some, _same) for trust, some in known.items()}

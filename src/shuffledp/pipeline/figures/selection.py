@@ -208,6 +208,8 @@ def _check_quantity(entry: Fields, experiment: Experiment, place: str, texts: tu
 def _check_points(entry: Fields, paper: Paper, place: str) -> None:
     table = entry.get("points", {}).get("claims")
     if table is not None:
+        if "panels" in entry["points"] and "panels" not in entry:
+            raise ConfigurationError(f"{place}.points.panels: the figure has no panels.")
         _require(table, paper.claims, f"{place}.points.claims: no table {table!r} of claims")
 
 
