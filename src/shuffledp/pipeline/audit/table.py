@@ -18,7 +18,6 @@ import io
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass, fields, replace
-from decimal import ROUND_CEILING, ROUND_FLOOR, Context
 from itertools import product
 from typing import Any
 from zlib import crc32
@@ -26,6 +25,7 @@ from zlib import crc32
 import numpy as np
 
 from shuffledp.accounting.errors import Infeasible
+from shuffledp.numerics.rounding import Side, round_to_digits
 from shuffledp.pipeline.audit.auditor import (
     FAILED,
     INFEASIBLE,
@@ -67,7 +67,7 @@ MEAN_LEVEL = 1e-9
 #: Largest number of drawn settings of a protocol, of tries per feasible setting of an accounting, and of other users.
 _DRAWS, _TRIES, _MOST_OTHERS = 200, 3, 400
 #: Rounding of bounds to the digits of the table.
-_SIDES = {"found_delta": ROUND_FLOOR, "error": ROUND_CEILING}
+_SIDES: dict[str, Side] = {"found_delta": "down", "error": "up"}
 _LEFT_OUT = "left out: no experiment of this quick run has the protocol"
 _TOO_LITTLE = "no setting with few users could be audited"
 
@@ -389,6 +389,5 @@ def text_of(lines: Iterable[Line]) -> str:
 def _cell(name: str, value: Any) -> str:
     if not isinstance(value, float):
         return str(value)
-    if name in _SIDES and math.isfinite(value):
-        value = float(Context(prec=10, rounding=_SIDES[name]).create_decimal(value))
+    value = round_to_digits(value, _SIDES.get(name, "nearest"), 10)
     return "" if math.isnan(value) else f"{value:.10g}"

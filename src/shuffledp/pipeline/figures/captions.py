@@ -24,7 +24,6 @@ import re
 import traceback
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -33,6 +32,7 @@ import jinja2
 import numpy as np
 import pandas as pd
 
+from shuffledp.numerics.rounding import round_to_digits
 from shuffledp.pipeline.figures.drawing_jobs import BOTH, Fields
 from shuffledp.pipeline.figures.plotter import long_form
 
@@ -546,17 +546,12 @@ def span(value: Values, digits: int = DIGITS) -> str:
 
 def rounded_down(value: Values, digits: int = DIGITS) -> str:
     """Return the smallest number rounded down, a lower bound on all numbers."""
-    return _rounded(value.least, digits, ROUND_FLOOR)
+    return number(round_to_digits(value.least, "down", digits), digits)
 
 
 def rounded_up(value: Values, digits: int = DIGITS) -> str:
     """Return the largest number rounded up, an upper bound on all numbers."""
-    return _rounded(value.greatest, digits, ROUND_CEILING)
-
-
-def _rounded(one: float, digits: int, rounding: str) -> str:
-    exact = Decimal(one)
-    return number(float(exact.quantize(Decimal(1).scaleb(exact.adjusted() - digits + 1), rounding)), digits)
+    return number(round_to_digits(value.greatest, "up", digits), digits)
 
 
 def percent(value: Values | float, digits: int = 2) -> str:

@@ -1,0 +1,26 @@
+"""Decimal texts of numbers, rounded to a side: an upper bound is printed rounded up, a lower bound rounded down."""
+
+from __future__ import annotations
+
+import math
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context
+from typing import Literal
+
+#: Side of a printed number: ``up`` for an upper bound, ``down`` for a lower bound, ``nearest`` for neither.
+Side = Literal["up", "down", "nearest"]
+_ROUNDING = {"up": ROUND_CEILING, "down": ROUND_FLOOR, "nearest": ROUND_HALF_EVEN}
+
+
+def round_to_digits(value: float, side: Side, digits: int = 6) -> float:
+    """Return the decimal number of at most 15 significant digits next to a value, on one side of it."""
+    # The shortest text of a float stands for it: an eps of 0.1 is printed as 0.1, not as 0.100001.
+    if not math.isfinite(value):
+        return value
+    return float(Context(prec=digits, rounding=_ROUNDING[side]).create_decimal(repr(float(value))))
+
+
+def number_text(value: float, side: Side, digits: int = 6) -> str:
+    """Return a number as text with significant digits, rounded to a side; an int is written in full."""
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{round_to_digits(value, side, digits):.{digits}g}"
