@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +49,41 @@ for _each in (_Loader, _QuickLoader):
     _each.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _named_mapping)
 
 
+def _load(text: str, kind: type[Any]) -> Any:
+    """Return the content of a YAML text by a loader of this kind; aliases are counted before they are expanded."""
+    loader = kind(text)
+    try:
+        root = loader.get_single_node()
+        if root is None:
+            return None
+        if _expanded_length(root, {}) > LONGEST:
+            raise _mistake(f"its aliases expand it to more than {LONGEST:,} characters", root)
+        return loader.construct_document(root)
+    finally:
+        loader.dispose()
+
+
+def _expanded_length(node: yaml.Node, lengths: dict[int, int | None]) -> int:
+    """Return the number of characters of a node with all aliases expanded; refuse an alias within what it names."""
+    if id(node) in lengths:
+        length = lengths[id(node)]
+        if length is None:
+            raise _mistake("an alias stands within what it names", node)
+        return length
+    lengths[id(node)] = None
+    if isinstance(node, yaml.ScalarNode):
+        length = len(node.value) + 1
+    else:
+        parts = (
+            [part for pair in node.value for part in pair]
+            if isinstance(node, yaml.MappingNode)
+            else node.value
+        )
+        length = 1 + sum(_expanded_length(part, lengths) for part in parts)
+    lengths[id(node)] = length
+    return length
+
+
 #: Errors of the loaders: for a date such as February 31, a text without the form of its tag, or a text that is no YAML.
 _FAILURES = (ValueError, LookupError, AttributeError, yaml.YAMLError)
 
@@ -60,10 +94,9 @@ def parse(text: str, place: str) -> Any:
         raise YamlError(f"{place}: has {len(text):,} characters, at most {LONGEST:,} are read.")
     try:
         try:
-            content = yaml.load(text, Loader=_QuickLoader)
+            content = _load(text, _QuickLoader)
         except _FAILURES:
-            content = yaml.load(text, Loader=_Loader)
-        json.dumps(content, default=str)  # refuses an alias within what it names
+            content = _load(text, _Loader)
     except yaml.MarkedYAMLError as error:
         line = f", line {error.problem_mark.line + 1}" if error.problem_mark else ""
         raise YamlError(f"{place}{line}: {error.problem}.") from None
