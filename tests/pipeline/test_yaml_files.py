@@ -5,9 +5,7 @@ import pytest
 from shuffledp.pipeline.yaml_files import LONGEST, YamlError, parse
 
 #: 400 bytes that stand for 9^10 texts, and mappings that merge as many.
-ALIASES = "a0: &a0 [x]\n" + "".join(
-    f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]\n" for i in range(1, 11)
-)
+ALIASES = "a0: &a0 [x]\n" + "".join(f"a{i}: &a{i} [{', '.join([f'*a{i - 1}'] * 9)}]\n" for i in range(1, 11))
 MERGED = "a0: &a0 {k: 1}\n" + "".join(
     f"a{i}: &a{i} {{<<: [{', '.join([f'*a{i - 1}'] * 9)}]}}\n" for i in range(1, 11)
 )

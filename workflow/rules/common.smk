@@ -37,7 +37,21 @@ elif not workflow.deployment_settings.deployment_method:
 if workflow.is_main_process:
     _IOFile.checksum = main_process.once_per_state(_IOFile.checksum)
 
+
+def project_file(name):
+    """Return the path of a file of the project, which is copied into this folder if the workflow is fetched."""
+    path = ROOT / name
+    if FETCHED and workflow.is_main_process:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with workflow.sourcecache.open(SOURCES.join(f"../{name}"), "rb") as source:
+            path.write_bytes(source.read())
+    return path
+
+
 try:
+    if FETCHED:
+        for paper in config["papers"]:
+            project_file(f"config/experiments/{paper}.yaml")
     # Snakemake's own reader overlooks a key given twice.
     for laid_over in map(Path, workflow.overwrite_configfiles):
         if laid_over.suffix in (".yaml", ".yml"):
@@ -67,7 +81,7 @@ CODE = Code(ROOT, kept=Kept(beside_byte_code()))
 
 def code_of(script, *entries):
     """Return the digest of the code that a script reaches or chooses by name."""
-    return CODE.digest(ROOT / "workflow/scripts" / script, *entries)
+    return CODE.digest(project_file(f"workflow/scripts/{script}"), *entries)
 
 
 def lock_this_folder():
