@@ -6,7 +6,7 @@ MAKEFLAGS += --no-print-directory
 
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 CORES ?= all
-UV_VERSION := 0.13.8
+UV_VERSION := $(shell sed -n 's/^uv==\([^ ]*\) .*/\1/p' locks/uv.txt)
 UV := PYTHONPATH=$(CURDIR)/.tools UV_PYTHON_DOWNLOADS=never $(PYTHON) -m uv
 BIN := .venv/bin
 # One thread per process: the pipeline runs one process per core, and results must not depend on threading.
@@ -18,7 +18,7 @@ CACHE_THERE := mkdir -p "$(CACHE)" 2> /dev/null || { echo "Snakemake cannot keep
 SNAKEMAKE := $(CACHE_THERE) $(SINGLE) $(BIN)/snakemake --cores $(CORES)
 # A run starts hundreds of short processes. Without stored byte code, each process would compile the library again.
 unexport PYTHONDONTWRITEBYTECODE
-LOCKS := run library test learning notebooks cluster storage spark benchmarks paper docs dev mutants auditors
+LOCKS := run library uv test learning notebooks cluster storage spark benchmarks paper docs dev mutants auditors
 
 .PHONY: help
 help:  ## Show this list
@@ -26,10 +26,11 @@ help:  ## Show this list
 
 # ---- environment -------------------------------------------------------------------------------------------
 # python3.11, pip, git and make are enough: a bare Debian has no venv module and refuses a system-wide
-# `pip install`, so a pinned uv goes to .tools/ and makes .venv/ from a lock file with hashes.
-.tools/uv-$(UV_VERSION):
+# `pip install`, so a pinned uv, checked by its hash, goes to .tools/ and makes .venv/ from a lock file with hashes.
+.tools/uv-$(UV_VERSION): locks/uv.txt
 	@rm -rf .tools && mkdir -p .tools
-	@$(PYTHON) -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --target .tools uv==$(UV_VERSION)
+	@$(PYTHON) -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --target .tools \
+	  --require-hashes --requirement locks/uv.txt
 	@touch $@
 
 # A stamp, because .venv/bin/python is a link to a file that is older than anything here.
@@ -152,8 +153,8 @@ faults: .venv/.installed-test  ## Disturb a small run at 50 random moments (MOME
 	  $(if $(KINDS),--kinds $(KINDS)) $(if $(MINUTES),--minutes $(MINUTES)) $(if $(ANEW),--anew) $(if $(PAGE),--page)
 
 .PHONY: test-pythons
-test-pythons: .venv/.installed-test .tools/uv-$(UV_VERSION)  ## Run the unit tests on Python 3.12 and 3.13
-	@$(PYTHON) tools/other_pythons.py
+test-pythons: .venv/.installed-test .tools/uv-$(UV_VERSION)  ## Run the unit tests on Python 3.12 and 3.13, and with the lowest versions (VERSIONS=lowest)
+	@$(PYTHON) tools/other_pythons.py $(VERSIONS)
 
 .PHONY: lint
 lint: .venv/.installed-test .venv/.installed-learning

@@ -68,19 +68,26 @@ def test_every_direct_dependency_is_locked_with_hashes(extra):
 def test_every_lock_but_that_of_the_library_has_what_the_pipeline_needs():
     tool = script("tools/lock.py")
     names = {lock.stem for lock in LOCKS}
-    assert names == {"library", "run", *(set(project()["optional-dependencies"]) - set(LOCK_OF))}
+    assert names == {"uv", "library", "run", *(set(project()["optional-dependencies"]) - set(LOCK_OF))}
     assert tool.extras("library") == ()
     assert (
         declared()
         <= {name.replace("_", "-") for name in pins(ROOT / "locks/library.txt")}
         <= {*declared(), "colorama"}
     )
-    assert {name: tool.extras(name) for name in names - {"library", "run"}} == {
-        name: ("pipeline", name) for name in names - {"library", "run"}
-    }
+    extras = names - {"uv", "library", "run"}
+    assert {name: tool.extras(name) for name in extras} == {name: ("pipeline", name) for name in extras}
     locks = re.search(r"^LOCKS := (.*)$", (ROOT / "Makefile").read_text(), re.M)[1].split()
     assert set(locks) == names
     assert locks[0] == "run"  # the others are resolved with its versions
+
+
+@pytest.mark.parametrize("file", ["Makefile", "Dockerfile"])
+def test_every_installation_checks_hashes(file):
+    commands = re.sub(r"\\\n\s*", " ", (ROOT / file).read_text()).splitlines()
+    installs = [line for line in commands if re.search(r"pip install (?!\.)", line) and not line.startswith("#")]
+    unchecked = [line for line in installs if not re.search("--require-hashes|--no-deps --editable", line)]
+    assert unchecked == []
 
 
 @pytest.mark.parametrize("lock", LOCKS, ids=lambda p: p.stem)

@@ -39,8 +39,6 @@ def pack() -> Path:
     """Write dist/<name>.tar from the last commit."""
     target = ROOT / f"dist/{name()}.tar"
     target.parent.mkdir(exist_ok=True)
-    uv = re.search(r"^UV_VERSION := (\S+)", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
-    assert uv is not None
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place) / name()
         (folder / "wheels").mkdir(parents=True)
@@ -48,7 +46,8 @@ def pack() -> Path:
         subprocess.run(["tar", "-x"], cwd=folder, input=sources, check=True)
         for wanted in (
             ("--require-hashes", "--requirement", "locks/run.txt"),
-            ("--no-deps", f"uv=={uv[1]}", *BUILD),
+            ("--require-hashes", "--requirement", "locks/uv.txt"),
+            ("--no-deps", *BUILD),
         ):
             command = (sys.executable, "-m", "pip", "download", "--quiet", "--dest", "wheels", *wanted)
             subprocess.run(command, cwd=folder, check=True)

@@ -2,7 +2,7 @@
 
 The locks have versions and hashes for every platform and no index address. ``run`` has the library and the pipeline's
 dependencies, ``library`` the library alone, and each other lock one extra on top of ``run``. All are resolved with the
-versions of ``run``, so that a package has the same version in every lock.
+versions of ``run``, so that a package has the same version in every lock. ``uv`` has the installer alone.
 """
 
 import os
@@ -24,7 +24,7 @@ def pins(lock: Path) -> str:
 
 def extras(name: str) -> tuple[str, ...]:
     """Return the extras in a lock, besides the library's dependencies."""
-    return {"library": (), "run": ("pipeline",)}.get(name, ("pipeline", name))
+    return {"uv": (), "library": (), "run": ("pipeline",)}.get(name, ("pipeline", name))
 
 
 def compile_lock(name: str) -> None:
@@ -38,7 +38,9 @@ def compile_lock(name: str) -> None:
         constraints.write(pins(base) if name != "run" else "python-dateutil<3\n")
         constraints.flush()
         command += ["--constraint", constraints.name]
-        subprocess.run([*command, "pyproject.toml", "-o", str(target)], check=True, cwd=ROOT, env=TOOLS)
+        source = "-" if name == "uv" else "pyproject.toml"
+        command += [source, "-o", str(target)]
+        subprocess.run(command, check=True, cwd=ROOT, env=TOOLS, input="uv\n", text=True)
 
 
 if __name__ == "__main__":

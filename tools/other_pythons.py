@@ -1,6 +1,7 @@
-"""Run the unit tests on the other Python versions in the README's list of supported ones.
+"""Run the unit tests on other Python versions, and with the lowest versions of the packages.
 
-``python tools/other_pythons.py [VERSION ...] [-- pytest arguments]``; without a version, 3.12 and 3.13.
+``python tools/other_pythons.py [VERSION ...] [-- pytest arguments]``; without a version, 3.12, 3.13 and ``lowest``: the
+oldest versions of the direct dependencies in ``pyproject.toml``, on Python 3.11.
 
 Every version has its own environment, ``.venv-3.12/`` and so on. The project's uv creates it from the lock files of
 ``.venv/``, so that the installation of the pinned versions is also tested. Tests of the pipeline, of notebooks and of
@@ -20,6 +21,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 VERSIONS = ("3.12", "3.13")
+LOWEST, OLDEST_PYTHON = "lowest", "3.11"
 LOCKS = ("test", "learning")
 PYTEST = ("-m", "not pipeline and not browser", "--ignore=tests/notebooks")
 SINGLE = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
@@ -40,11 +42,15 @@ def environment_of(version: str) -> Path:
     newest = max(path.stat().st_mtime for path in (*locks, ROOT / "pyproject.toml"))
     if stamp.exists() and stamp.stat().st_mtime >= newest:
         return python
-    uv("venv", "--quiet", "--clear", "--python", version, str(folder))
+    lowest = version == LOWEST
+    uv("venv", "--quiet", "--clear", "--python", OLDEST_PYTHON if lowest else version, str(folder))
     install = ("pip", "install", "--quiet", "--python", str(python))
-    for lock in locks:
-        uv(*install, "--require-hashes", "--requirement", str(lock))
-    uv(*install, "--no-deps", "--editable", ".")
+    if lowest:
+        uv(*install, "--resolution", "lowest-direct", "--editable", ".[pipeline,test]")
+    else:
+        for lock in locks:
+            uv(*install, "--require-hashes", "--requirement", str(lock))
+        uv(*install, "--no-deps", "--editable", ".")
     stamp.touch()
     return python
 
@@ -56,8 +62,10 @@ def passes(version: str, arguments: Sequence[str]) -> bool:
     except subprocess.CalledProcessError:
         print(f"Python {version}: no environment. Is it installed, for example by `pyenv install {version}`?")
         return False
+    # Old packages warn of newer ones; without JAX, training is not tested.
+    others = ("-W", "default", "--ignore=tests/pipeline/learning") if version == LOWEST else ()
     done = subprocess.run(
-        [python, "-m", "pytest", *PYTEST, "-p", "no:cacheprovider", *arguments],
+        [python, "-m", "pytest", *PYTEST, *others, "-p", "no:cacheprovider", *arguments],
         check=False,
         cwd=ROOT,
         env={**os.environ, **SINGLE},
@@ -70,7 +78,7 @@ def main(arguments: Sequence[str]) -> int:
     """Run every version, even after a failure; return 0 if all pass."""
     given = list(arguments)
     cut = given.index("--") if "--" in given else len(given)
-    versions, rest = given[:cut] or list(VERSIONS), given[cut + 1 :]
+    versions, rest = given[:cut] or [*VERSIONS, LOWEST], given[cut + 1 :]
     passed = [passes(version, rest) for version in versions]
     return 0 if all(passed) else 1
 
