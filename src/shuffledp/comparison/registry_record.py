@@ -191,11 +191,12 @@ def _domain(found: Described) -> str:
 
 
 def _unprotected(found: Described) -> str:
+    if found.where.budget.neighbours == "add_remove":
+        divided = found.protocol.task_kind in ("frequency", "vectors")
+        return "None." + (" Estimates are divided by the planned number of users." if divided else "")
     if isinstance(found.where.population, Fixed):
         return "The number of users, which is fixed."
-    if found.where.budget.neighbours == "replace_one":
-        return "Who takes part, and so the number of users."
-    return "None."
+    return "Who takes part, and so the number of users."
 
 
 def _short(value: Any) -> str:

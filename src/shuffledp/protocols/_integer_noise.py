@@ -109,8 +109,8 @@ class CuratorNoise(ProtocolBase):
 
     @classmethod
     @abstractmethod
-    def counted(cls, task: Task) -> dict[str, Any]:
-        """Return the fields of the protocol that depend on the task."""
+    def counted(cls, task: Task, relation: Neighbours, population: Population) -> dict[str, Any]:
+        """Return the fields of the protocol that depend on task, neighboring relation and population."""
 
     @property
     @abstractmethod
@@ -127,7 +127,8 @@ class CuratorNoise(ProtocolBase):
     def calibrate(cls, budget: Budget, population: Population, task: Task) -> Self:
         """Find the least noise for the counts that one user changes. Laplace noise does not depend on delta."""
         law_of(population)
-        fields = {**cls.counted(task), "relation": budget.neighbours, cls.scale: 1.0}
+        counted = cls.counted(task, budget.neighbours, population)
+        fields = {**counted, "relation": budget.neighbours, cls.scale: 1.0}
         return cls(**{**fields, cls.scale: cls(**fields).noise.fitted(budget)})
 
     def privacy_profile(self) -> PrivacyProfile:

@@ -31,7 +31,7 @@ from shuffledp.guarantees import Guarantee
 from shuffledp.numerics.argument_ranges import guarded_call
 from shuffledp.populations.base import Fixed, Law, Population
 from shuffledp.protocols.base import ProtocolBase, check_object
-from shuffledp.tasks import Budget, Frequency, Ints, Task
+from shuffledp.tasks import Budget, Floats, Frequency, Ints, Neighbours, Public, Task
 
 if TYPE_CHECKING:
     from shuffledp.accounting.general.random_users import LeastNumbers
@@ -55,6 +55,21 @@ def fixed_users(population: Population) -> int:
             f"The guarantee needs a fixed number of users (population Fixed), got {type(population).__name__}."
         )
     return population.others + 1
+
+
+def public_number(relation: Neighbours, population: Population) -> int | None:
+    """Return the planned number of users if users are added or removed; None under replacement.
+
+    Under replacement the number who take part is public. Otherwise it is not, and a share needs a fixed plan instead:
+    raise `Infeasible` for a random number of users.
+    """
+    return None if relation == "replace_one" else fixed_users(population)
+
+
+def divisor_of(planned_users: int | None, public: Public) -> Floats:
+    """Return the numbers of users, (R, 1), by which counts are divided: planned ones, or those who take part."""
+    number = public.users_column
+    return number if planned_users is None else np.full_like(number, planned_users)
 
 
 def users_until_announced(population: Population) -> int:

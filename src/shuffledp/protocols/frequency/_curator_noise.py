@@ -2,17 +2,19 @@
 
 A user moves two counts under replacement, and one count if added or removed. Noise of different counts is independent.
 For two values under replacement one count is released, and the other is n minus this count, as the number n of users is
-public. Independent noise on both counts would use the budget twice for one number.
+public. Independent noise on both counts would use the budget twice for one number. If users are added or removed, the
+number who take part is not public: frequencies are counts divided by the planned number.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.random import Generator
 
+from shuffledp.populations.base import Population
 from shuffledp.protocols._integer_noise import CuratorNoise
-from shuffledp.protocols._requests import domain_size_of
+from shuffledp.protocols._requests import divisor_of, domain_size_of, public_number
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.frequency._value_counts import checked_values, held_integers
 from shuffledp.tasks import Array, Floats, Ints, Neighbours, Participants, Public, Task, Users
@@ -42,6 +44,7 @@ class NoisyHistogram(CuratorNoise):
     """
 
     domain_size: int
+    planned_users: int | None = field(default=None, kw_only=True)
 
     task_kind = "frequency"
     poisoning = "one value"
@@ -51,9 +54,10 @@ class NoisyHistogram(CuratorNoise):
         return 1.0
 
     @classmethod
-    def counted(cls, task: Task) -> dict[str, Any]:
-        """Return the field with the number of values."""
-        return {"domain_size": domain_size_of(task)}
+    def counted(cls, task: Task, relation: Neighbours, population: Population) -> dict[str, Any]:
+        """Return the fields with the numbers of values and, unless users are replaced, of planned users."""
+        planned = public_number(relation, population)
+        return {"domain_size": domain_size_of(task), "planned_users": planned}
 
     @property
     def moved(self) -> tuple[int, int]:
@@ -89,11 +93,11 @@ class NoisyHistogram(CuratorNoise):
 
     def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return noisy relative frequencies, (R, k)."""
-        return aggregate / public.n_users[:, None]
+        return aggregate / divisor_of(self.planned_users, public)
 
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of each frequency, (R, k), which does not depend on the data."""
-        n = participants.public.users_column
+        n = divisor_of(self.planned_users, participants.public)
         return np.repeat(self.noise.variance / n**2, self.domain_size, axis=1)
 
     def parameters(self) -> dict[str, float]:

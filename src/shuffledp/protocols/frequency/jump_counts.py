@@ -26,7 +26,7 @@ class JumpCounts(NoisyCounters):
 
     name = "jump_counts"
     task_kind = "frequency"
-    label = "correlated noise with jumps (ours)"
+    label = "correlated noise with jumps"
     source = "derived for this project, after Ghazi, Kumar, Manurangsi and Pagh, arXiv 2106.04247"
     guarantees = under(exact=UPPER)
 

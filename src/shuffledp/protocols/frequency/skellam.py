@@ -8,7 +8,7 @@ from numpy.random import Generator
 
 from shuffledp.numerics.samplers import skellam
 from shuffledp.protocols._integer_noise import SkellamNoise
-from shuffledp.protocols._requests import domain_size_of
+from shuffledp.protocols._requests import divisor_of, domain_size_of
 from shuffledp.protocols.base import Messages
 from shuffledp.protocols.frequency._curator_noise import moved_counts, noise_of_all, released_counts
 from shuffledp.protocols.frequency._value_counts import checked_values, held_integers
@@ -63,16 +63,19 @@ class Skellam(SkellamNoise):
 
     def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return noisy relative frequencies, (R, k)."""
-        return aggregate / public.n_users[:, None]
+        return aggregate / self._divisor(public)
 
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of each frequency, (R, k), which does not depend on the data."""
-        n = participants.public.n
-        return np.repeat((self._noise(participants.public) / n**2)[:, None], self.domain_size, axis=1)
+        public = participants.public
+        return np.repeat(self._noise(public)[:, None] / self._divisor(public) ** 2, self.domain_size, axis=1)
 
     def parameters(self) -> dict[str, float]:
         """Return the variance of a count if the planned number of users take part."""
         return {"noise_variance": self.variance}
+
+    def _divisor(self, public: Public) -> Floats:
+        return divisor_of(None if self.relation == "replace_one" else self.n_users, public)
 
     def _noise(self, public: Public) -> Floats:
         return self.variance * public.n / self.n_users

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
+from shuffledp.populations.base import Population
 from shuffledp.protocols._integer_noise import CuratorNoise, DiscreteGaussian
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.summation._sums import Numbers, numbers_of
@@ -32,7 +33,7 @@ class NoisySums(CuratorNoise):
         return self.numbers.unit
 
     @classmethod
-    def counted(cls, task: Task) -> dict[str, Any]:
+    def counted(cls, task: Task, relation: Neighbours, population: Population) -> dict[str, Any]:
         """Return the numbers of the task. Raise `Infeasible` if they may be negative."""
         return {"numbers": numbers_of(task, coordinates=True)}
 

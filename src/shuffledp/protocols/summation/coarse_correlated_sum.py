@@ -64,7 +64,7 @@ class CoarseCorrelatedSum(NoisySum):
     certificate: CoarseCertificate
 
     name = "coarse_correlated_sum"
-    label = "coarse correlated noise (ours)"
+    label = "coarse correlated noise"
     source = "derived for this project, after Ghazi, Kumar, Manurangsi, Pagh and Sinha 2021 (ICML)"
     guarantees = under(exact=UPPER)
 

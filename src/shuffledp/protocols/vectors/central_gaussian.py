@@ -11,7 +11,7 @@ from shuffledp.accounting.baselines.noisy_counts import gaussian_ratio
 from shuffledp.accounting.general.profiles import GaussianProfile, PrivacyProfile
 from shuffledp.guarantees import EXACT, under
 from shuffledp.populations.base import Population
-from shuffledp.protocols._requests import from_request, law_of
+from shuffledp.protocols._requests import divisor_of, from_request, law_of, public_number
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase
 from shuffledp.protocols.vectors._laplace import BITS_PER_COORDINATE, clipped, sums_held
 from shuffledp.tasks import Array, Budget, Floats, Neighbours, Participants, Public, Task, Users, Vectors
@@ -22,7 +22,7 @@ class CentralGaussian(ProtocolBase):
     """Sum of clipped vectors to which a trusted curator adds Gaussian noise, sigma per coordinate.
 
     One user changes the sum by up to 2 clips in the l2 norm under ``replace_one``, and by up to one clip under
-    ``add_remove``. The guarantee holds for real numbers and not for floating-point numbers, as the noise is continuous.
+    ``add_remove``, where the sum is divided by the planned number of users. The guarantee holds for real numbers and not for floating-point numbers, as the noise is continuous.
     """
 
     no_client = "A curator draws the noise; users send their data as they are."
@@ -30,6 +30,7 @@ class CentralGaussian(ProtocolBase):
     task: Vectors
     sigma: float
     relation: Neighbours = "replace_one"
+    planned_users: int | None = None
 
     name = "central_gaussian"
     task_kind = "vectors"
@@ -48,7 +49,8 @@ class CentralGaussian(ProtocolBase):
         assert isinstance(task, Vectors)  # check_request has seen to it
         ratio = gaussian_ratio(eps, delta)
         change = (2 if budget.neighbours == "replace_one" else 1) * task.clip
-        return cls(task, change / ratio, budget.neighbours)
+        planned = public_number(budget.neighbours, population)
+        return cls(task, change / ratio, budget.neighbours, planned)
 
     def cost(self) -> Cost:
         """Return the cost of one double-precision number per coordinate; the curator adds one vector of noise."""
@@ -74,12 +76,12 @@ class CentralGaussian(ProtocolBase):
 
     def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return noisy means, (R, dimension)."""
-        return aggregate / public.n_users[:, None]
+        return aggregate / divisor_of(self.planned_users, public)
 
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of each coordinate, (R, dimension), which does not depend on the data."""
-        n = participants.public.n
-        return np.repeat((self.sigma / n[:, None]) ** 2, self.task.dimension, axis=1)
+        n = divisor_of(self.planned_users, participants.public)
+        return np.repeat((self.sigma / n) ** 2, self.task.dimension, axis=1)
 
     def privacy_profile(self) -> PrivacyProfile:
         """Return the Gaussian profile for the largest change of the sum."""

@@ -1,0 +1,60 @@
+"""Statements on the neighboring relation: what is released, and what stays unprotected."""
+
+import numpy as np
+import pytest
+import yaml
+from click.testing import CliRunner
+
+from shuffledp.cli import main
+from shuffledp.populations import Binomial, Fixed
+from shuffledp.protocols.registry import available, get
+from shuffledp.tasks import Budget, Frequency, Participants, Public, Summation, Vectors
+
+TASKS = {"frequency": Frequency(4), "summation": Summation(10), "vectors": Vectors(3, 1.0)}
+ADD_REMOVE = [
+    (kind, name) for kind in TASKS for name in available(kind) if "add_remove" in get(kind, name).neighbours
+]
+OPTIONS = {
+    "frequency": ["--domain-size", "4"],
+    "summation": ["--max-value", "10"],
+    "vectors": ["--dimension", "3"],
+}
+
+
+@pytest.mark.parametrize(("kind", "name"), ADD_REMOVE)
+def test_an_estimate_reads_no_number_of_users_that_add_remove_protects(kind, name):
+    protocol = get(kind, name).calibrate(Budget(1.0, 1e-6, "add_remove"), Fixed(999), TASKS[kind])
+    aggregate = np.full((1, {"frequency": 4, "summation": 1, "vectors": 3}[kind]), 200.0)
+    estimates = [protocol.estimate(aggregate, Public(np.array([n]))) for n in (999, 1000)]
+    np.testing.assert_array_equal(*estimates)
+
+
+@pytest.mark.parametrize(("kind", "name"), ADD_REMOVE)
+@pytest.mark.parametrize("relation", ["replace_one", "add_remove"])
+def test_the_record_names_what_is_unprotected(kind, name, relation):
+    arguments = ["describe", name, "--users", "1000", *OPTIONS[kind], "--eps", "1", "--delta", "1e-6"]
+    done = CliRunner().invoke(main, [*arguments, "--neighbors", relation, "--registry"])
+    assert done.exit_code == 0, done.output
+    unprotected = yaml.safe_load(done.output)["deployment"]["dp_variant"]["unprotected_quantities"]
+    fixed = "The number of users, which is fixed."
+    assert unprotected == fixed if relation == "replace_one" else unprotected.startswith("None.")
+
+
+@pytest.mark.parametrize("name", ["central_laplace", "central_gaussian"])
+def test_shares_of_a_random_number_of_users_are_infeasible_under_add_remove(name):
+    with pytest.raises(ValueError, match="fixed number of users"):
+        get("frequency", name).calibrate(Budget(1.0, 1e-6, "add_remove"), Binomial(999, 0.5), Frequency(4))
+
+
+def test_the_stated_error_is_the_error_of_shares_of_the_planned_number():
+    protocol = get("frequency", "central_laplace").calibrate(
+        Budget(1.0, 1e-6, "add_remove"), Fixed(999), Frequency(4)
+    )
+    counts = np.tile([400, 300, 200, 100], (20_000, 1))
+    participants = Participants(Public(np.full(20_000, 1000)), counts, counts / 1000)
+    rng = np.random.default_rng(20_261_128)
+    estimates = protocol.estimate(protocol.sample_aggregate(participants, rng), participants.public)
+    # Means of 80,000 squared errors: 6 standard errors, a false alarm in 1e8.
+    squared = (estimates - counts / 1000) ** 2
+    deviation = abs(squared.mean() - protocol.expected_variance(participants)[0, 0])
+    assert deviation < 6 * squared.std() / np.sqrt(squared.size)
