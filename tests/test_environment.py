@@ -85,7 +85,9 @@ def test_every_lock_but_that_of_the_library_has_what_the_pipeline_needs():
 @pytest.mark.parametrize("file", ["Makefile", "Dockerfile"])
 def test_every_installation_checks_hashes(file):
     commands = re.sub(r"\\\n\s*", " ", (ROOT / file).read_text()).splitlines()
-    installs = [line for line in commands if re.search(r"pip install (?!\.)", line) and not line.startswith("#")]
+    installs = [
+        line for line in commands if re.search(r"pip install (?!\.)", line) and not line.startswith("#")
+    ]
     unchecked = [line for line in installs if not re.search("--require-hashes|--no-deps --editable", line)]
     assert unchecked == []
 

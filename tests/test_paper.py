@@ -15,7 +15,7 @@ PAPERS = ("random_population", "dump", "summation", "shuffle_gaussian", "segment
 SHUFFLER = {"who is trusted": "shuffler permutes", "accounting": "exact", "messages of a user": "1"}
 ROWS = [
     {"method": "first", "in units of the curator's": "2", "printed": "9", **SHUFFLER},
-    {"method": "second (ours)", "in units of the curator's": "1.5", "printed": "–", **SHUFFLER},
+    {"method": "coarse correlated noise", "in units of the curator's": "1.5", "printed": "–", **SHUFFLER},
 ]
 DOT = bytes.fromhex(
     "89504e470d0a1a0a0000000d4948445200000001000000010802000000907753de0000000c49444154789c6360606000000004"

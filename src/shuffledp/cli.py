@@ -450,14 +450,14 @@ def _export(
     return set(written), removed
 
 
+#: Reference of the run with config/quick.yaml.
+QUICK_REFERENCE = Path("reference/quick")
 _folder = click.Path(file_okay=False, path_type=Path)
 reference_option = click.option(
     "--reference",
     "kept",
     type=_folder,
-    default=Path("reference"),
-    show_default=True,
-    help="Folder of the reference results.",
+    help="Folder of the reference results: reference/quick for results in a folder quick, otherwise reference.",
 )
 
 
@@ -470,7 +470,7 @@ reference_option = click.option(
     help="Folder of the results to compare.",
 )
 @reference_option
-def verify(results: Path, kept: Path) -> None:
+def verify(results: Path, kept: Path | None) -> None:
     """Compare the results of a run with the reference results.
 
     The exit code is 0 if all values agree, and 1 if a value differs or is missing. It is 2 if a result cannot be
@@ -483,7 +483,7 @@ def verify(results: Path, kept: Path) -> None:
     from shuffledp.storage import IntegrityError
 
     try:
-        comparison = compare(read(kept), of_results(results))
+        comparison = compare(read(_reference_of(results, kept)), of_results(results))
         changed = list(_changed_data())
     except (ValueError, IntegrityError) as error:
         click.echo(f"Error: {error}", err=True)
@@ -491,6 +491,13 @@ def verify(results: Path, kept: Path) -> None:
     for line in [*report(comparison), *changed]:
         click.echo(line)
     raise SystemExit(comparison.exit_code or (REFUSED if changed else 0))
+
+
+def _reference_of(results: Path, folder: Path | None) -> Path:
+    """Return the folder of the reference for a folder of results."""
+    if folder is not None:
+        return folder
+    return QUICK_REFERENCE if results.name == QUICK_REFERENCE.name else Path("reference")
 
 
 def _changed_data() -> Iterator[str]:
@@ -517,7 +524,7 @@ def _changed_raw() -> Iterator[str]:
 @main.command()
 @configured
 @reference_option
-def reference(configfile: str | None, kept: Path) -> None:
+def reference(configfile: str | None, kept: Path | None) -> None:
     """Write the results of this configuration as the new reference (for maintainers)."""
     from shuffledp.pipeline.reference.eligible import objections
     from shuffledp.pipeline.reference.reference_files import write
@@ -526,8 +533,9 @@ def reference(configfile: str | None, kept: Path) -> None:
 
     settings = _settings(configfile)
     results = Path(settings.results)
+    kept = _reference_of(results, kept)
     with user_errors(IntegrityError, one_line=False):
-        found = list(objections(settings, results))
+        found = list(objections(settings, results, quick=kept == QUICK_REFERENCE))
         if found:
             more = f"\n{len(found) - 10} more" if len(found) > 10 else ""
             raise click.ClickException("\n".join(found[:10]) + more)
@@ -536,9 +544,23 @@ def reference(configfile: str | None, kept: Path) -> None:
                 raise ValueError(
                     f"--reference {kept} must not contain {path}, an input. Give another folder."
                 )
-        written = write(kept, of_results(results))
+        written = write(kept, of_results(results), {} if settings.shortened else _overall_tables(results))
     size = sum(path.stat().st_size for path in written)
     click.echo(f"{len(written)} files, {size / 1e6:.1f} MB, written to {kept}")
+
+
+def _overall_tables(results: Path) -> dict[str, bytes]:
+    """Return the tables of the pictures over all papers, by their names in the reference."""
+    from shuffledp.pipeline.figures.drawings import figure_folder
+    from shuffledp.pipeline.figures.overall_jobs import FIGURES, KEPT, KEY
+    from shuffledp.pipeline.manifest import CHECKSUMS
+    from shuffledp.storage import read_verified
+
+    folder = figure_folder(results, KEY)
+    return {
+        f"{KEPT.name}/{name}.csv": read_verified(folder / f"{name}.csv", folder / CHECKSUMS)
+        for name in FIGURES
+    }
 
 
 @main.command()

@@ -125,7 +125,9 @@ def test_where_nothing_fits_the_limit_to_loosen_is_named_with_a_value_that_admit
     )
     assert answer["recommendation"] is None
     loosen = answer["loosen"]
+    changes = loosen.pop("changes")
     assert loosen == {"protocol": "grr_blanket", "limit": "max_bits", "given": 3.0, "needed": 5.0}
+    assert changes == {"max_bits": [3.0, 5.0], "mean_messages": [0.9, 1.0]}
     wider = ["--max-bits", "5", "--mean-messages", "1", "--protocols", "grr_blanket"]
     assert CliRunner().invoke(main, ["compare", *SETTING, *wider]).stdout.startswith("Use grr_blanket")
 
@@ -139,7 +141,7 @@ def test_where_no_budget_fits_a_multiple_of_eps_that_fits_is_named():
 
 def test_a_limit_on_what_is_not_stated_is_not_loosened():
     unknown = replace(row("unknown"), status="infeasible", beyond={"max_bits": math.inf})
-    assert loosening([unknown], {"max_bits": 3.0}) is None
+    assert loosening([unknown], {"max_bits": 3.0}, 1.0, lambda changes, names: []) is None
 
 
 @pytest.mark.parametrize(

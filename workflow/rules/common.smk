@@ -483,11 +483,17 @@ def audit_tables():
 
 
 # The ranking and the pictures over all papers.
-OVERALL_JOB = overall_jobs.overall_job(SETTINGS)
+OVERALL_JOB = overall_jobs.overall_job(SETTINGS, ROOT)
 OVERALL = [
     str(path) for path in overall_jobs.output_files(Path(RESULTS), SETTINGS.formats)
 ]
 PROTOCOLS = overall_jobs.protocols(OVERALL_JOB, SETTINGS)
+
+
+def kept_overall():
+    """Return the tables of the reference for pictures that this run cannot draw."""
+    names = [str(path.relative_to(ROOT)) for path in overall_jobs.kept_tables(ROOT)]
+    return [local(str(project_file(name))) for name in names]
 
 
 def overall_in_report():

@@ -88,6 +88,7 @@ rule overall:
     input:
         bundles_of_overall(),
         CLAIMS,
+        kept_overall(),
     output:
         overall_in_report(),
     log:

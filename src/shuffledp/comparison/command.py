@@ -435,18 +435,19 @@ def _show(
     from dataclasses import asdict
 
     from shuffledp.comparison.comparing import LIMITS
-    from shuffledp.comparison.recommendation import loosening, recommended, sentences, unfit, wider_budget
+    from shuffledp.comparison.recommendation import loosening, recommended, sentences, unfit
     from shuffledp.comparison.rows import table
 
     best, loosen = None if rows_only else recommended(rows), None
     if best is None and not rows_only:
         limits = {name: getattr(asked, name) for name in asked.given(*LIMITS)}
 
-        def at(eps: float, names: list[str]) -> tuple[Compared, ...]:
+        def rows_of(changes: Mapping[str, float], names: list[str]) -> tuple[Compared, ...]:
             assert asked.task is not None
-            return _rows(asked.task.kind, replace(asked, eps=eps, protocols=names), seconds)[0]
+            changed: dict[str, Any] = {**changes, "protocols": names}
+            return _rows(asked.task.kind, replace(asked, **changed), seconds)[0]
 
-        loosen = loosening(rows, limits) or wider_budget(rows, asked.eps, at)
+        loosen = loosening(rows, limits, asked.eps, rows_of)
     if as_json:
         written: Any = [row.as_dict() for row in rows]
         if not rows_only:

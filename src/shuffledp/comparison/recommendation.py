@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from shuffledp.accounting.expected_errors.most_messages import RARE
 from shuffledp.comparison.rows import TRUST, WIDTH, Compared, finite, table
+from shuffledp.numerics.rounding import number_text, round_to_digits
 from shuffledp.optional_dependencies import needed
 from shuffledp.protocols.base import Trust
 
@@ -159,42 +160,54 @@ def _against(row: Compared) -> str:
 
 @dataclass(frozen=True)
 class Loosening:
-    """Limit to loosen first if no protocol fits: its option, its value and the least value that admits a protocol."""
+    """Options to loosen if no protocol fits, with the values that admit a protocol; a comparison has confirmed it.
+
+    `limit`, `given` and `needed` are the option with the largest relative change; `changes` has the given and the
+    needed value of every option.
+    """
 
     protocol: str
     limit: str
     given: float
     needed: float
+    changes: Mapping[str, tuple[float, float]]
 
 
-def loosening(rows: Sequence[Compared], limits: Mapping[str, float]) -> Loosening | None:
-    """Return the limit with the smallest relative change that admits a proven protocol, or None."""
-    nearest: list[tuple[float, Loosening]] = []
-    for row in rows:
-        if row.beyond:
-            ratios = {name: needed / limits[name] for name, needed in row.beyond.items()}
-            limit = max(ratios, key=ratios.__getitem__)
-            if math.isinf(ratios[limit]):  # the most is not stated
-                continue
-            nearest.append((ratios[limit], Loosening(row.protocol, limit, limits[limit], row.beyond[limit])))
-    return min(nearest, key=lambda pair: pair[0])[1] if nearest else None
+#: Function from changed options and names of protocols to the rows of a comparison.
+Compare = Callable[[Mapping[str, float], list[str]], Sequence[Compared]]
 
 
-def wider_budget(
-    rows: Sequence[Compared], eps: float, compare: Callable[[float, list[str]], Sequence[Compared]]
+def loosening(
+    rows: Sequence[Compared], limits: Mapping[str, float], eps: float, compare: Compare
 ) -> Loosening | None:
-    """Return the first of a few multiples of eps at which a protocol fits; None if none does.
+    """Return the smallest change of the limits, or else of eps, at which `compare` recommends a protocol."""
+    for changes, names in (*_loosened_limits(rows, limits), *_larger_eps(rows, eps)):
+        best = recommended(compare(changes, names))
+        if best is not None:
+            pairs = {name: ({"eps": eps, **limits}[name], value) for name, value in changes.items()}
+            first = max(pairs, key=lambda name: pairs[name][1] / pairs[name][0])
+            return Loosening(best.protocol, first, *pairs[first], pairs)
+    return None
 
-    No protocol in `rows` fits; the protocols nearest to a useful error are tried again. `compare` returns the rows of
-    the named protocols at another eps, in nats.
-    """
+
+def _loosened_limits(
+    rows: Sequence[Compared], limits: Mapping[str, float]
+) -> list[tuple[dict[str, float], list[str]]]:
+    """Return the limits that each excluded, proven protocol needs, the smallest relative change first."""
+    needed = [
+        ({name: round_to_digits(value, "up", 10) for name, value in row.beyond.items()}, [row.protocol])
+        for row in rows
+        if row.beyond and math.inf not in row.beyond.values()  # the most is stated
+    ]
+    return sorted(needed, key=lambda pair: max(value / limits[name] for name, value in pair[0].items()))
+
+
+def _larger_eps(rows: Sequence[Compared], eps: float) -> list[tuple[dict[str, float], list[str]]]:
+    """Return a few multiples of eps, each with the protocols that are nearest to a useful error."""
     idle = sorted((row for row in rows if row.idle and row.proven), key=lambda row: row.mse or 0.0)
     names = [row.protocol for row in idle or rows if row.status != "failed" and ":" not in row.protocol]
-    for factor in _FACTORS if names else ():
-        found = recommended(compare(factor * eps, names[:_TRIED]))
-        if found is not None:
-            return Loosening(found.protocol, "eps", eps, factor * eps)
-    return None
+    factors = _FACTORS if names else ()
+    return [({"eps": round_to_digits(factor * eps, "up", 10)}, names[:_TRIED]) for factor in factors]
 
 
 def sentences(found: Recommendation) -> str:
@@ -243,8 +256,11 @@ def unfit(found: Loosening | None) -> str:
     """Return a line of text for a setting without a recommendation."""
     if found is None:
         return "No protocol with a proven guarantee fits; the reasons are below."
-    option = f"--{found.limit.replace('_', '-')} {found.given:g}"
-    return f"Nothing fits. Loosen first: {option} to {found.needed:.10g}, which admits {found.protocol}."
+    changes = " and ".join(
+        f"--{name.replace('_', '-')} {given:g} to {number_text(value, 'up', 10)}"
+        for name, (given, value) in found.changes.items()
+    )
+    return f"Nothing fits. Loosen first: {changes}, which admits {found.protocol}."
 
 
 class Comparison(tuple[Compared, ...]):

@@ -118,13 +118,13 @@ def test_the_closed_form_comes_first():
 
 def test_names_of_curves_that_coincide_say_what_they_have_in_common_once():
     labels = {
-        "a": "coarse noise (ours), n = 100",
-        "b": "coarse noise (ours), n = 1000",
+        "a": "coarse noise, n = 100",
+        "b": "coarse noise, n = 1000",
         "c": "other, n = 100",
     }
     groups = [Together(("a", "b"), False), Together(("a", "c"), True), Together(("c",), True)]
     assert [joined(group, labels) for group in groups] == [
-        "coarse noise (ours), n = 100 ≈ n = 1000",
-        "coarse noise (ours), n = 100 = other, n = 100",
+        "coarse noise, n = 100 ≈ n = 1000",
+        "coarse noise, n = 100 = other, n = 100",
         "other, n = 100",
     ]

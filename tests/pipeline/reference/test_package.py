@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from shuffledp.pipeline import table_files
 from shuffledp.pipeline.experiments import bundle as results
 from shuffledp.pipeline.experiments import runner, seeds
 from shuffledp.pipeline.experiments.trained import TrainingFiles
+from shuffledp.pipeline.figures import overall_jobs
 from shuffledp.pipeline.figures.selection import load_settings
 from shuffledp.pipeline.provenance import of_job
 from shuffledp.pipeline.reference import reference_files as files
@@ -572,23 +574,44 @@ def project(tmp_path, monkeypatch):
     return tmp_path
 
 
-def compute(project: Path, overrides: dict[str, Any] | None = None) -> None:
+def compute(project: Path, overrides: dict[str, Any] | None = None, results_folder: str = "results") -> None:
     settings = load_settings(yaml.safe_load(CONFIG) | {"overrides": overrides or {}}, project)
     wanted = settings.papers["demo"].experiments["coins"].job("local", settings.seed)
     done = runner.run(wanted, prepared=project, root=project)
     about = of_job(wanted, seeds.digest(wanted), {"source": done.data_source}, project)
-    bundle = results.Bundle.of(project / "results", "demo", "coins", "local")
+    bundle = results.Bundle.of(project / results_folder, "demo", "coins", "local")
     results.write(bundle, done.cells, done.values, about)
+    folder = project / results_folder / "figures/overall"
+    publish(
+        folder / "figures.sha256", {folder / f"{name}.csv": name.encode() for name in overall_jobs.FIGURES}, 2
+    )
 
 
 def test_the_results_of_the_configuration_become_the_reference(project):
     compute(project)
     code, output = call("reference")
     assert (code, "written to reference" in output) == (0, True), output
+    kept = {path.stem: path.read_text() for path in (project / overall_jobs.KEPT).iterdir()}
+    assert kept == {name: name for name in overall_jobs.FIGURES}
     compute(project)
     code, output = call("verify")
     assert code == SAME, output
     assert "Same machine and versions" in output
+    assert re.search(r"\n[1-9]\d* values compared, 0 different\.\n", output)
+
+
+def test_the_quick_run_has_a_reference_of_its_own(project):
+    smaller = yaml.safe_load(CONFIG) | {
+        "results": "results/quick",
+        "overrides": {"demo.coins": {"repeats": 2}},
+    }
+    (project / "quick.yaml").write_text(yaml.safe_dump(smaller))
+    compute(project, smaller["overrides"], "results/quick")
+    code, output = call("reference", "--configfile", "quick.yaml")
+    assert (code, "written to reference/quick" in output) == (0, True), output
+    assert not (project / "reference/quick/overall").exists()
+    code, output = call("verify", "--results", "results/quick")
+    assert code == SAME, output
 
 
 @pytest.mark.parametrize(
@@ -619,7 +642,7 @@ def test_a_shortened_configuration_makes_no_reference(project):
     overrides = {"demo.coins": {"repeats": 2}}
     compute(project, overrides)
     settings = load_settings(yaml.safe_load(CONFIG) | {"overrides": overrides}, project)
-    found = list(objections(settings, project / "results"))
+    found = list(objections(settings, project / "results", quick=False))
     assert len(found) == 1
     assert "shortens" in found[0]
 

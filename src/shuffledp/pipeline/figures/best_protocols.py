@@ -16,7 +16,6 @@ from shuffledp.pipeline.figures.axes import power
 from shuffledp.pipeline.figures.names import TRUST
 from shuffledp.pipeline.figures.overall_sheets import APART, SIZE
 from shuffledp.pipeline.figures.ranking import records
-from shuffledp.pipeline.figures.sheet import said
 
 MESSAGES = (math.inf, 2.0, 1.0)
 """Largest mean number of messages per user of the compared protocols, a row of panels each."""
@@ -42,7 +41,10 @@ _WHITE, _DARK = 0.35, 0.45  # share of white in a cell; brightness below which i
 
 
 def best_protocols(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the best and the second protocol of the first task at the delta with the most settings."""
+    """Return the best and the second protocol of the first task at the delta with the most settings.
+
+    The table is empty without several users, values and eps, which the map needs.
+    """
     if rows.empty:
         return pd.DataFrame(columns=_COLUMNS)
     own = rows[(rows["task"] == rows["task"].iloc[0]) & rows["rank"].notna()]
@@ -57,7 +59,8 @@ def best_protocols(rows: pd.DataFrame) -> pd.DataFrame:
             for point, ranked in group.sort_values("error", kind="stable").groupby(_POINT):
                 first, second = [*records(ranked.head(2)), None][:2]
                 found.append(_row(str(own["task"].iloc[0]), point, delta, TRUST[trust], most, first, second))
-    return pd.DataFrame(found, columns=_COLUMNS)
+    table = pd.DataFrame(found, columns=_COLUMNS)
+    return table if _drawn(table)[_POINT].nunique().min() > 1 else table.head(0)
 
 
 def _complete(rows: pd.DataFrame) -> pd.Series:
@@ -92,8 +95,6 @@ def _drawn(table: pd.DataFrame) -> pd.DataFrame:
 def draw_best(table: pd.DataFrame) -> Figure:
     """Draw the best protocols as colored cells with their margins; a hatched cell has a close second."""
     shown = _drawn(table)
-    if shown[_POINT].nunique().min() < 2:
-        return said("This run has no map: the ranking needs several users, values and eps.")
     users, values, eps = (sorted(shown[name].unique()) for name in _POINT)
     winners, bounds = list(dict.fromkeys(shown["best"])), list(dict.fromkeys(shown["most_messages"]))
     colors = {label: APART[i % len(APART)] for i, label in enumerate(winners)}
@@ -173,8 +174,6 @@ def _panel(
 def facts_of_best(table: pd.DataFrame) -> dict[str, Any]:
     """Return the names in the caption: the winners with their shares, the margins, and the close seconds."""
     shown = _drawn(table)
-    if shown[_POINT].nunique().min() < 2:
-        return {"settings": 0}
     rows = []
     for most in dict.fromkeys(shown["most_messages"]):
         own = shown[shown["most_messages"] == most]

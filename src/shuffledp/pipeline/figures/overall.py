@@ -27,6 +27,7 @@ from shuffledp.pipeline.figures.overall_jobs import (
     CAPTIONS,
     KEY,
     RANKING,
+    SAMPLED,
     TITLE,
     TITLES,
     OverallJob,
@@ -51,13 +52,15 @@ from shuffledp.pipeline.figures.privacy_profiles import draw_profiles, facts_of_
 from shuffledp.pipeline.figures.protocols_by_year import by_year, draw_years, facts_of_years
 from shuffledp.pipeline.figures.ranking import ROBUST, SETTING, at, first_setting, ranking, records
 from shuffledp.pipeline.figures.selected_rows import by_cell
-from shuffledp.pipeline.figures.sheet import said
 from shuffledp.pipeline.figures.style import figure_style, rendered
 from shuffledp.pipeline.manifest import CHECKSUMS, MANIFEST, DrawnPaper, Entry, run_of
 from shuffledp.storage import publish
 
 VERDICTS = {"holds": "#009E73", "in part": "#E69F00", "fails": "#B2182B", "untestable": "#b8b8b8"}
 """Verdicts on claims with their colors."""
+MARK = "papers' scale, kept results"
+"""Mark of a picture whose numbers are not of this run."""
+_NOT_OF_THIS_RUN = "All numbers are kept results at the papers' scale, not results of this run.\n"
 MOST_ROWS = 6
 """Number of protocols of a task under one trust model in the dumbbells, best first."""
 QUANTITIES = {
@@ -74,7 +77,10 @@ _ABSENT = f"{100 * ABSENT:g} %"
 
 
 def dumbbells(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return the best protocols for each task's first setting and each trust, in units of the curator's error."""
+    """Return the best protocols for each task's first setting and each trust, in units of the curator's error.
+
+    The table is empty if no protocol that trusts a shuffler alone has exact accounting and a curator beside it.
+    """
     found = []
     for task in dict.fromkeys(rows["task"]):
         own = rows[rows["task"] == task]
@@ -83,7 +89,12 @@ def dumbbells(rows: pd.DataFrame) -> pd.DataFrame:
         found += [here[here["trust"] == trust].head(MOST_ROWS) for trust in _SHOWN_TRUST]
     columns = ["task", "users", "values", "eps", "delta", "trust", "label"]
     columns += ["printed_over_curator", "over_curator", "accounting", "bits"]
-    return pd.concat([rows.head(0), *found], ignore_index=True)[columns]
+    table = pd.concat([rows.head(0), *found], ignore_index=True)[columns]
+    return table if len(_exact_and_shuffled(table)) else table.head(0)
+
+
+def _exact_and_shuffled(table: pd.DataFrame) -> pd.DataFrame:
+    return table[(table["accounting"] == "exact") & (table["trust"] == TRUST["shuffler"])]
 
 
 def robustness(rows: pd.DataFrame) -> pd.DataFrame:
@@ -136,8 +147,6 @@ def printed_over_exact(job: OverallJob) -> pd.DataFrame:
 
 def draw_dumbbells(table: pd.DataFrame) -> Figure:
     """Draw the best protocols' printed and exact errors, in units of the curator's error."""
-    if table.empty:
-        return said("No protocol of this run can be compared with a curator.")
     columns = in_columns(by_task(table), 2)
     ends = pd.concat([table["over_curator"], table["printed_over_curator"]]).dropna()
     figure, axes = sheet_of(columns, "squared error over the curator's", limits_of(ends))
@@ -156,8 +165,6 @@ def draw_dumbbells(table: pd.DataFrame) -> Figure:
 
 def draw_robustness(table: pd.DataFrame) -> Figure:
     """Draw the claimed eps, and the remaining eps with absent users."""
-    if table.empty:
-        return said("No experiment of this run computes the eps that remains.")
     columns = in_columns(by_task(table), 2)
     finite = [table[name][table[name] < math.inf] for name in ("eps", "eps_dropped", "eps_colluding")]
     known = pd.concat(finite)
@@ -177,8 +184,6 @@ def draw_robustness(table: pd.DataFrame) -> Figure:
 
 def draw_verdicts(table: pd.DataFrame) -> Figure:
     """Draw the numbers of claims by verdict, with a bar per paper."""
-    if table.empty:
-        return said("No paper of this run has claims.")
     papers = list(dict.fromkeys(table["paper"]))
     wide, tall = 4.4, 0.3 * len(papers)
     figure = Figure(figsize=(wide + 2.6, tall + 0.85))
@@ -213,8 +218,6 @@ def draw_verdicts(table: pd.DataFrame) -> Figure:
 
 def draw_gaps(table: pd.DataFrame) -> Figure:
     """Draw the ratios of printed to exact numbers: a line from least to greatest, and a dot at the median."""
-    if table.empty:
-        return said("No method of this run has printed and exact numbers.")
     groups = []
     for paper, rows in table.groupby("paper", sort=False):
         groups.append([Line(shortened(str(paper), 54), strong=True)])
@@ -236,18 +239,18 @@ def draw_gaps(table: pd.DataFrame) -> Figure:
 
 
 def _of_dumbbells(table: pd.DataFrame) -> dict[str, Any]:
-    sound = table[(table["accounting"] == "exact") & (table["trust"] == TRUST["shuffler"])]
-    return {"best": next(iter(records(sound)), None)}
+    return {"best": records(_exact_and_shuffled(table))[0]}
 
 
 def _of_robustness(table: pd.DataFrame) -> dict[str, Any]:
-    lost = table["eps_colluding"] == math.inf
+    lost, colluding = table["eps_colluding"] == math.inf, table["eps_colluding"] / table["eps"]
     return {
         "absent": _ABSENT,
         "fakes": FAKES,
         "protocols": len(table),
         "lost": int(lost.sum()),
         "dropped": float((table["eps_dropped"] / table["eps"]).max()),
+        "grown": max(records(table[~lost].assign(times=colluding)), key=lambda row: float(row["times"])),
         "gain": max(records(table), key=lambda row: _finite(row["gain_over_error"]), default=None),
     }
 
@@ -310,24 +313,33 @@ def publish_overall(job: OverallJob) -> None:
     publish(folder / CHECKSUMS, contents, folders=2)
 
 
-def _made(job: OverallJob, name: str, table: pd.DataFrame) -> tuple[Entry, dict[str, bytes]]:
+def read_kept(folder: Path, name: str) -> pd.DataFrame:
+    """Return the table of a picture from the run at the papers' scale that the project keeps."""
+    table = pd.read_csv(folder / f"{name}.csv")
+    texts = table.select_dtypes(exclude="number").columns
+    return table.fillna(dict.fromkeys(texts, ""))
+
+
+def _made(job: OverallJob, name: str, own: pd.DataFrame) -> tuple[Entry, dict[str, bytes]]:
     draw, facts = _DRAWN[name]
-    prose = render(CAPTIONS / f"{name}.rst", facts(table))
+    shortened = job["run"]["scale"] != "paper"
+    from_kept = draw is not None and (own.empty or (shortened and name in SAMPLED))
+    table = read_kept(Path(job["kept"]), name) if from_kept else own
+    title = ", ".join([TITLES[name], *([MARK] if from_kept else [])])
+    prose = render(CAPTIONS / f"{name}.rst", facts(table)) + ("\n" + _NOT_OF_THIS_RUN if from_kept else "")
     files = {f"{name}.csv": as_csv(table), f"{name}.rst": prose.encode()}
     formats = job["formats"] if draw else []
     if draw:
         with figure_style():
-            figure = draw(table)
-            if figure.axes:
-                figure = with_title(figure, ": ".join(filter(None, (TITLES[name], common_setting(table)))))
+            figure = with_title(draw(table), ": ".join(filter(None, (title, common_setting(table)))))
             files |= {f"{name}.{end}": rendered(figure, end) for end in formats}
     entry = Entry(
         id=name,
         drawing=name,
         finding=prose.partition("\n\n")[0],
         kind="figure" if draw else "table",
-        title=TITLES[name],
-        alt=TITLES[name],
+        title=title,
+        alt=title,
         caption=Path(f"{name}.rst"),
         files={end: Path(f"{name}.{end}") for end in [*formats, "csv"]},
     )

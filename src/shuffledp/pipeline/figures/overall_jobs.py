@@ -31,6 +31,10 @@ TITLES = {
 }
 """Title of each picture, in the order of the page, and of the ranking."""
 FIGURES = tuple(name for name in TITLES if name != RANKING)
+KEPT = Path("reference/overall")
+"""Folder with the table of each picture from a run at the papers' scale."""
+SAMPLED = ("dumbbells", "best_protocols", "by_year", "profiles", "robustness")
+"""Pictures that a run at a smaller scale cannot draw in a useful way: they need many settings, or a curator."""
 
 
 class GapJob(TypedDict):
@@ -46,6 +50,7 @@ class OverallJob(TypedDict):
     """Everything that the pictures depend on, except the content of their input files."""
 
     results: str
+    kept: str
     captions: dict[str, str]
     formats: list[str]
     run: dict[str, Any]
@@ -55,12 +60,13 @@ class OverallJob(TypedDict):
     gaps: list[GapJob]
 
 
-def overall_job(settings: Settings) -> OverallJob:
-    """Return the plain data that the pictures depend on."""
+def overall_job(settings: Settings, root: Path) -> OverallJob:
+    """Return the plain data that the pictures depend on; `root` has the kept tables."""
     shortened = bool(settings.shortened)
     experiments = [e for paper in settings.papers.values() for e in paper.experiments.values()]
     return {
         "results": settings.results,
+        "kept": str(root / KEPT),
         "captions": {name: sha256_of(CAPTIONS / f"{name}.rst") for name in TITLES},
         "formats": list(settings.formats),
         "run": {"seed": settings.seed, "scale": "shortened" if shortened else "paper"},
@@ -110,6 +116,11 @@ def _compared(experiment: Experiment) -> dict[str, str]:
         for m, method in experiment.methods.items()
         if both <= set(method.accounting or experiment.accounting)
     }
+
+
+def kept_tables(root: Path) -> list[Path]:
+    """Return the kept tables of all pictures."""
+    return [root / KEPT / f"{name}.csv" for name in FIGURES]
 
 
 def protocols(job: OverallJob, settings: Settings) -> list[str]:

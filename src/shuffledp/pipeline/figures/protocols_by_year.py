@@ -15,7 +15,7 @@ from shuffledp.pipeline.figures.axes import Axis, ticks
 from shuffledp.pipeline.figures.names import TRUST
 from shuffledp.pipeline.figures.overall_sheets import APART, SIZE, setting_words, write_keys
 from shuffledp.pipeline.figures.ranking import SETTING, at, first_setting, records
-from shuffledp.pipeline.figures.sheet import framed, said
+from shuffledp.pipeline.figures.sheet import framed
 from shuffledp.pipeline.figures.years import OURS
 
 SHOWN = {"shuffler": (APART[0], "o"), "shuffler_adds": (APART[3], "s"), "secure_sum": (APART[2], "^")}
@@ -28,7 +28,10 @@ _NEAR = 0.15  # decades of error between two points of less than a year, of whic
 
 
 def by_year(rows: pd.DataFrame, years: Mapping[str, Mapping[str, int | str]]) -> pd.DataFrame:
-    """Return the ranked protocols of the first task at its first setting with years, this project's own ones last."""
+    """Return the ranked protocols of the first task at its first setting with years, this project's own ones last.
+
+    The table is empty if no protocol of the shuffle model has a year.
+    """
     if rows.empty:
         return pd.DataFrame(columns=_COLUMNS)
     task = str(rows["task"].iloc[0])
@@ -42,19 +45,18 @@ def by_year(rows: pd.DataFrame, years: Mapping[str, Mapping[str, int | str]]) ->
         better = row["trust"] == TRUST["shuffler"] and row["error"] < GAIN * best
         best = row["error"] if better else best
         running.append("yes" if better else "")
-    return order.assign(running_best=running)[_COLUMNS].reset_index(drop=True)
+    table = order.assign(running_best=running)[_COLUMNS].reset_index(drop=True)
+    return table if "yes" in running else table.head(0)
 
 
 def _place(year: int | str, years: pd.Series) -> float:
     """Return the position of a year; this project stands two years behind the last one."""
-    return float(max((y for y in years if y != OURS), default=0) + 2) if year == OURS else float(year)
+    return max((float(y) for y in years if y != OURS), default=0.0) + 2 if year == OURS else float(year)
 
 
 def draw_years(table: pd.DataFrame) -> Figure:
     """Draw the errors by year, the running best of the shuffle model as steps, and the curator's error as a line."""
     shown = table[table["trust"].isin([TRUST[trust] for trust in SHOWN])]
-    if shown.empty:
-        return said("No ranked protocol of this run has a year.")
     places = np.array([_place(year, table["year"]) for year in table["year"]])
     curator = table[table["trust"] == TRUST["central"]]
     figure = Figure(figsize=(8.6, 4.0))
@@ -105,8 +107,6 @@ def _running(ax: Axes, table: pd.DataFrame, places: np.ndarray[Any, Any], end: f
     x = places.copy()
     x[group] += _spread(places[group])
     steps = table[(table["running_best"] == "yes").to_numpy()]
-    if steps.empty:
-        return
     at_x, error = x[steps.index], steps["error"].to_numpy(float)
     color, marker = SHOWN["shuffler"]
     ax.step([*at_x, end], [*error, error[-1]], where="post", color=color, lw=1.1, zorder=2)
@@ -127,8 +127,6 @@ def _name(
 
 def facts_of_years(table: pd.DataFrame) -> dict[str, Any]:
     """Return facts for the caption: the setting, numbers of protocols, running best errors, and the curator's error."""
-    if table.empty:
-        return {"protocols": 0}
     best = records(table[table["running_best"] == "yes"])
     curator = table.loc[table["trust"] == TRUST["central"], "error"].min()
     shown = table[table["trust"] != TRUST["central"]]
@@ -139,6 +137,6 @@ def facts_of_years(table: pd.DataFrame) -> dict[str, Any]:
         "setting": setting_words(records(table)[0]),
         "task": str(table["task"].iloc[0]),
         "steps": best,
-        "ratio": best[0]["error"] / best[-1]["error"] if best else None,
-        "over_curator": best[-1]["error"] / curator if best and curator > 0 else None,
+        "ratio": best[0]["error"] / best[-1]["error"],
+        "over_curator": best[-1]["error"] / curator if curator > 0 else None,
     }

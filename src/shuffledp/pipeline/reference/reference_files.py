@@ -2,7 +2,8 @@
 
 ``reference/<paper>/<experiment>.csv`` and ``reference/<paper>/training/<run>.csv`` have the rows. ``jobs.csv`` has one
 line per method with seed, repeats, data and the digests of the result files, and ``manifest.json`` machine, versions,
-commits and settings of training. ``reference.sha256`` lists all files.
+commits and settings of training. ``overall/`` has the tables of the pictures over all papers, from which smaller runs
+draw these pictures. ``reference.sha256`` lists all files.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from itertools import groupby
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from shuffledp.pipeline.reference.snapshot import COLUMNS, CURVE, Key, Made, Part, Row, Snapshot
@@ -35,8 +37,8 @@ _JOB_COLUMNS = (
 )
 
 
-def write(folder: Path, snapshot: Snapshot) -> list[Path]:
-    """Write a snapshot as the reference. Raise ``ValueError`` if its jobs have different machines or versions."""
+def write(folder: Path, snapshot: Snapshot, others: Mapping[str, bytes] = MappingProxyType({})) -> list[Path]:
+    """Write a snapshot as the reference, with other files by their names. Raise ``ValueError`` if its jobs have different machines or versions."""
     jobs = [snapshot.jobs[key] for key in sorted(snapshot.jobs)]
     made = {(job.made.machine, tuple(sorted(job.made.versions.items()))) for job in jobs}
     if len(made) != 1:
@@ -44,7 +46,7 @@ def write(folder: Path, snapshot: Snapshot) -> list[Path]:
             f"The results were made on {len(made)} different machines or with different versions: remove them "
             "(`make clean`) and run `make all` once."
         )
-    files: dict[Path, bytes] = {}
+    files = {folder / name: content for name, content in others.items()}
     for (paper, experiment), methods in groupby(jobs, lambda job: job.key[:2]):
         rows = [row for job in methods for row in job.rows]
         files[folder / paper / f"{experiment}.csv"] = _csv(COLUMNS, rows)

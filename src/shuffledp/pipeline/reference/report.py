@@ -16,7 +16,7 @@ _VERDICTS = {
 
 
 def report(comparison: Comparison) -> Iterator[str]:
-    """Yield the lines of a report on a comparison; the last line is the verdict."""
+    """Yield the lines of a report on a comparison; the last lines are the total and the verdict."""
     yield (
         "Same machine and versions as the reference: the same bytes are expected."
         if comparison.same_machine
@@ -28,6 +28,11 @@ def report(comparison: Comparison) -> Iterator[str]:
         yield f"Training is not compared, there is no curve: {', '.join(comparison.untrained)}"
     for reason, what in comparison.refused.items():
         yield f"Refused, {reason}: {_some(what)}"
+    columns = [column for section in comparison.sections.values() for column in section.columns.values()]
+    yield (
+        f"{sum(column.compared for column in columns):,} values compared, "
+        f"{sum(column.different for column in columns):,} different."
+    )
     yield _VERDICTS[comparison.exit_code]
 
 

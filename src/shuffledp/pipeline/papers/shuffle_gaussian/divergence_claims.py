@@ -446,7 +446,7 @@ by_entry(
     claim,
     "SG-10",
     "5.1",
-    "Noise of standard deviation 9.48 is (1, 1/n)-LDP at sensitivity 1.",
+    "Noise of standard deviation 9.48 corresponds to (1, 1/n)-LDP at sensitivity 1.",
     "9.48",
     "fails",
     "SG-3",

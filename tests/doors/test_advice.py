@@ -1,0 +1,54 @@
+"""Advice that a command prints is advice that a comparison has confirmed."""
+
+import json
+import re
+
+import pytest
+from click.testing import CliRunner
+
+from shuffledp.cli import main
+
+
+def compare(*options: str) -> str:
+    done = CliRunner().invoke(main, ["compare", *options])
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--users", "300", "--domain-size", "20", "--eps", "0.1", "--delta", "1e-6", "--max-messages", "1"],
+        ["--users", "5000", "--domain-size", "10", "--eps", "0.3", "--delta", "1e-6", "--max-bits", "3",
+         "--max-messages", "0.5"],
+        ["--users", "100000", "--domain-size", "100", "--eps", "1", "--delta", "1e-6", "--max-messages", "1",
+         "--mean-bits", "5.123456789012"],
+        ["--users", "200", "--domain-size", "4", "--eps", "0.02", "--delta", "1e-6"],
+    ],
+)  # fmt: skip
+def test_the_options_to_loosen_admit_the_named_protocol(options):
+    names = "local,grr_blanket,adaptive,amplified,pure_dump,unary_rows,solh"
+    text = compare(*options, "--protocols", names)
+    advice = re.match(r"Nothing fits\. Loosen first: (.*), which admits (\w+)\.\n", text)
+    assert advice is not None, text[:200]
+    changed = [
+        part
+        for change in advice[1].split(" and ")
+        for part in re.fullmatch(r"(--[a-z-]+) .* to (\S+)", change).groups()
+    ]
+    assert re.match(rf"Use {advice[2]}\b", compare(*options, *changed, "--protocols", advice[2]))
+
+
+def test_no_advice_is_printed_that_admits_nothing():
+    setting = ["--users", "1000", "--domain-size", "500", "--eps", "0.01", "--delta", "1e-6"]
+    text = compare(*setting, "--max-bits", "8", "--protocols", "local,grr_blanket,pure_dump")
+    assert text.startswith("No protocol with a proven guarantee fits; the reasons are below.")
+
+
+def test_the_advice_in_json_is_the_printed_advice():
+    options = ["--users", "5000", "--domain-size", "10", "--eps", "0.3", "--delta", "1e-6", "--max-bits", "3"]
+    loosen = json.loads(compare(*options, "--json"))["loosen"]
+    first = compare(*options).splitlines()[0]
+    (given, needed) = loosen["changes"][loosen["limit"]]
+    assert (given, needed) == (loosen["given"], loosen["needed"])
+    assert f"--{loosen['limit'].replace('_', '-')} {given:g} to {needed:.10g}, which admits" in first
