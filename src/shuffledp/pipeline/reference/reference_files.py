@@ -38,7 +38,10 @@ _JOB_COLUMNS = (
 
 
 def write(folder: Path, snapshot: Snapshot, others: Mapping[str, bytes] = MappingProxyType({})) -> list[Path]:
-    """Write a snapshot as the reference, with other files by their names. Raise ``ValueError`` if its jobs have different machines or versions."""
+    """Write a snapshot as the reference, with other files by their names.
+
+    Raise ``ValueError`` if its jobs have different machines or versions.
+    """
     jobs = [snapshot.jobs[key] for key in sorted(snapshot.jobs)]
     made = {(job.made.machine, tuple(sorted(job.made.versions.items()))) for job in jobs}
     if len(made) != 1:

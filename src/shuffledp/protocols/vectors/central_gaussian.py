@@ -22,7 +22,8 @@ class CentralGaussian(ProtocolBase):
     """Sum of clipped vectors to which a trusted curator adds Gaussian noise, sigma per coordinate.
 
     One user changes the sum by up to 2 clips in the l2 norm under ``replace_one``, and by up to one clip under
-    ``add_remove``, where the sum is divided by the planned number of users. The guarantee holds for real numbers and not for floating-point numbers, as the noise is continuous.
+    ``add_remove``, where the mean is the sum over the planned number of users. The guarantee holds for real numbers and
+    not for floating-point numbers, as the noise is continuous.
     """
 
     no_client = "A curator draws the noise; users send their data as they are."
