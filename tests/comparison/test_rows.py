@@ -121,6 +121,6 @@ def test_other_units_and_plain_values():
     assert scaled.heavy_variance is None
     noisy = replace(one, parameters={"levels": 3.0, "noise_rmse": 4.0}).scaled(0.5)
     assert noisy.parameters == {"levels": 3.0, "noise_rmse": 2.0}
-    assert one.as_dict()["eps_local"] is None
+    assert one.as_dict()["eps_local"] == "inf"
     header, line = as_csv([one]).splitlines()
     assert dict(zip(header.split(","), line.split(","), strict=True))["eps_local"] == "inf"

@@ -94,7 +94,7 @@ class Recommendation:
     passed_over: Mapping[str, tuple[str, ...]]
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the fields for JSON, with None for infinite numbers."""
+        """Return the fields for JSON, with the texts ``inf`` and ``unknown`` for such numbers."""
         return finite(asdict(self))
 
 

@@ -210,20 +210,21 @@ class Compared:
         return replace(self, parameters=self.parameters and numbers, **scaled)
 
     def as_dict(self) -> dict[str, Any]:
-        """Return all fields for JSON, with None for infinite numbers, such as a local budget."""
+        """Return all fields for JSON: texts ``inf`` and ``unknown``, and None for a field that does not apply."""
         return finite(asdict(self))
 
 
 def finite(record: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a record for JSON, with None for infinite and missing numbers."""
-    return {
-        name: finite(value)
-        if isinstance(value, Mapping)
-        else None
-        if isinstance(value, float) and not math.isfinite(value)
-        else value
-        for name, value in record.items()
-    }
+    """Return a record for JSON, with the texts ``inf`` for an infinite number and ``unknown`` for nan."""
+    return {name: _json_value(value) for name, value in record.items()}
+
+
+def _json_value(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return finite(value)
+    if not isinstance(value, float) or math.isfinite(value):
+        return value
+    return "unknown" if math.isnan(value) else repr(value)
 
 
 def in_order(rows: Iterable[Compared]) -> tuple[Compared, ...]:
@@ -268,7 +269,7 @@ def front(rows: Sequence[Compared], *, cost: str = "bits_per_user") -> tuple[Com
 
 
 def as_csv(rows: Sequence[Compared]) -> str:
-    """Return the rows as CSV with a header; missing values are empty, infinite numbers ``inf``."""
+    """Return the rows as CSV with a header: texts as in JSON; a field that does not apply is empty."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     names = [field.name for field in fields(Compared)]
@@ -280,7 +281,7 @@ def as_csv(rows: Sequence[Compared]) -> str:
 
 def _cell(value: Any) -> Any:
     if isinstance(value, float):
-        return "" if math.isnan(value) else repr(value)
+        return "unknown" if math.isnan(value) else repr(value)
     if isinstance(value, Mapping):
         return "; ".join(f"{name}={number!r}" for name, number in value.items())
     return cell(value) if isinstance(value, str) else "" if value is None else value
