@@ -92,9 +92,15 @@ verify: .venv/.installed-run  ## Compute missing results at the papers' scale, w
 	@$(SNAKEMAKE) runs --config learning=$(if $(wildcard results/training/*/*.sha256),auto,skip)
 	@$(BIN)/shuffledp verify
 
+.PHONY: verify-quick
+verify-quick: quick  ## Run all papers at small scale, and compare the results with reference/quick
+	@$(BIN)/shuffledp verify --results results/quick
+
 .PHONY: reference
 reference: .venv/.installed-run .venv/.installed-learning  ## Write the results of `make all` as the new reference (maintainers)
 	@$(BIN)/shuffledp reference
+	@$(SNAKEMAKE) runs --configfile config/quick.yaml
+	@$(BIN)/shuffledp reference --configfile config/quick.yaml
 
 .PHONY: repair
 repair: .venv/.installed-run  ## Remove every result that does not match its checksum; the next run rebuilds it

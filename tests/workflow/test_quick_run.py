@@ -13,6 +13,7 @@ import pytest
 from browser import one_browser as one_browser
 from browser import open_page, requires_browser
 from pipeline_project import METHOD_DONE, Project, QuickRun, kill, read_until
+from scripts_by_file import script
 from shuffledp.pipeline.figures.names import in_natural_order
 from shuffledp.storage import damaged, listed
 
@@ -125,3 +126,16 @@ def test_site_of_a_run_shows_all_drawings_and_stays_offline(quick_run: QuickRun)
             assert drawn == cards | (drawn & {"errata", "reading_notes", "ranking"})
             assert not opened.foreign_requests
             assert not opened.errors
+
+
+def test_figures_for_a_column_are_those_of_the_run(
+    quick_run: QuickRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tool = script("tools/column_figures.py")
+    monkeypatch.setattr(tool, "ROOT", quick_run.project.folder)
+    monkeypatch.chdir(quick_run.project.folder)
+    folder = Path("results/quick")
+    drawn = {path.stem for path in (folder / "figures/dump").glob("fig8*.png")}
+    assert {path.stem for path in tool.write(folder, "dump/fig8")} == drawn
+    with pytest.raises(ValueError, match="has no figure of curves"):
+        tool.write(folder, "comparison/")  # a study that a quick run leaves out

@@ -544,14 +544,16 @@ def span(value: Values, digits: int = DIGITS) -> str:
     return f"{low} to {high}"
 
 
-def rounded_down(value: Values, digits: int = DIGITS) -> str:
+def rounded_down(value: Values | float, digits: int = DIGITS) -> str:
     """Return the smallest number rounded down, a lower bound on all numbers."""
-    return number(round_to_digits(value.least, "down", digits), digits)
+    least = value.least if isinstance(value, Values) else float(value)
+    return number(round_to_digits(least, "down", digits), digits)
 
 
-def rounded_up(value: Values, digits: int = DIGITS) -> str:
+def rounded_up(value: Values | float, digits: int = DIGITS) -> str:
     """Return the largest number rounded up, an upper bound on all numbers."""
-    return number(round_to_digits(value.greatest, "up", digits), digits)
+    greatest = value.greatest if isinstance(value, Values) else float(value)
+    return number(round_to_digits(greatest, "up", digits), digits)
 
 
 def percent(value: Values | float, digits: int = 2) -> str:
