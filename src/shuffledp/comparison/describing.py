@@ -140,8 +140,12 @@ def client(folder: Path, **given: Any) -> None:
 
 def _sentences(deployment: dict[str, Any]) -> list[str]:
     """Return sentences about the protocol; `deployment` is a record of the registry."""
+    from shuffledp.numerics.rounding import number_text
+
     loss, model = deployment["privacy_loss"], deployment["deployment_model"]
-    numbers = ", ".join(f"{name} = {value:g}" for name, value in loss["privacy_parameters"].items())
+    numbers = ", ".join(
+        f"{name} = {number_text(value, 'up')}" for name, value in loss["privacy_parameters"].items()
+    )
     return [
         deployment["implementation"]["mechanisms"],
         f"{deployment['dp_variant']['variant_name']}: {numbers}. {loss['privacy_unit_details']}",

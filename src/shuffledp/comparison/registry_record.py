@@ -17,6 +17,7 @@ from shuffledp.accounting.expected_errors.most_messages import RARE
 from shuffledp.comparison.error_references import expected
 from shuffledp.comparison.rows import ERROR_OF, TRUST
 from shuffledp.comparison.setting import Setting
+from shuffledp.numerics.rounding import number_text
 from shuffledp.populations.base import Fixed
 from shuffledp.protocols.base import Cost, ProtocolBase, Trust
 
@@ -168,7 +169,10 @@ def _most(cost: Cost) -> str:
     """Return a sentence about the largest number of messages and bits of any user."""
     if cost.most_messages is None:
         return "The most that a user sends is not stated."
-    most = f"{cost.most_messages:.10g} messages, {cost.most_bits:.10g} bits"
+    assert cost.most_bits is not None
+    most = (
+        f"{number_text(cost.most_messages, 'up', 10)} messages, {number_text(cost.most_bits, 'up', 10)} bits"
+    )
     rarely = (
         ""
         if cost.most_certain

@@ -1,0 +1,62 @@
+"""Bounds in the text of `describe` are rounded to their side, and the printed setting is the setting."""
+
+import re
+
+import pytest
+from click.testing import CliRunner
+
+from shuffledp.accountant.deployed import deployed_answer, deployments
+from shuffledp.accounting import Infeasible
+from shuffledp.cli import main
+from shuffledp.populations import Fixed
+from shuffledp.protocols.registry import available, get
+from shuffledp.tasks import Budget, Frequency
+
+
+def describe(*arguments: str) -> str:
+    done = CliRunner().invoke(main, ["describe", *arguments])
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+@pytest.mark.parametrize("key", [key for key, known in deployments().items() if not known.missing])
+def test_the_eps_of_a_deployed_system_is_not_below_the_computed_one(key):
+    text = describe(key)
+    printed = float(re.search(r"Computed: eps = (\S+) \(nats\)", text)[1])
+    exact = deployed_answer(key).eps
+    assert exact <= printed <= exact * (1 + 1e-5)
+
+
+@pytest.mark.parametrize("name", available("frequency"))
+def test_a_user_sends_no_more_than_the_printed_maximum(name):
+    options = (
+        "--users",
+        "5000",
+        "--domain-size",
+        "17",
+        "--eps",
+        "1",
+        "--delta",
+        "1e-6",
+        "--accounting",
+        "exact",
+    )
+    done = CliRunner().invoke(main, ["describe", name, *options])
+    try:
+        protocol = get("frequency", name).calibrate(Budget(1.0, 1e-6), Fixed(4999), Frequency(17))
+    except Infeasible as error:
+        assert done.exit_code == 1 and " ".join(str(error).split()) in " ".join(done.stderr.split())
+        return
+    cost = protocol.cost()
+    most = re.search(r"No user sends more than (\S+) messages, (\S+) bits", done.stdout)
+    if cost.most_messages is None:
+        assert most is None
+    else:
+        assert float(most[1].replace(",", "")) >= cost.most_messages
+        assert float(most[2].replace(",", "")) >= cost.most_bits
+
+
+def test_the_printed_eps_is_not_below_the_budget():
+    setting = ("--users", "5000", "--domain-size", "4", "--delta", "1.23456789e-6")
+    text = describe("grr_blanket", *setting, "--eps", "1.0000001")
+    assert "epsilon = 1.00001, delta = 1.23457e-06" in text
