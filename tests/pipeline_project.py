@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-PARTS = ("Snakefile", "workflow", "config", "profiles", "data/summaries")
+PARTS = ("Snakefile", "workflow", "config", "profiles", "data/summaries", "reference/overall")
 SNAKEMAKE = Path(sys.executable).with_name("snakemake")
 #: Seconds after which a run counts as hanging, also on a busy machine.
 HANGING = 3600

@@ -56,7 +56,7 @@ def _built_in(task_kind: str) -> tuple[str, ...]:
 SYNONYMS = {
     **dict.fromkeys(("krr", "k_rr", "rr", "randomized_response"), "grr_blanket"),
     **dict.fromkeys(("olh", "lh", "local_hashing"), "solh"),
-    **dict.fromkeys(("oue", "basic_rappor"), "symmetric_rappor"),
+    "basic_rappor": "symmetric_rappor",
 }
 
 

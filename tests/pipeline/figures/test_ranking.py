@@ -1,7 +1,9 @@
 """The ranking of protocols, and the pictures over all papers."""
 
 import json
+import re
 import shutil
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -18,6 +20,7 @@ from shuffledp.pipeline.figures import (
     ranking,
 )
 from shuffledp.pipeline.figures.selection import load_settings
+from shuffledp.pipeline.manifest import read
 from shuffledp.pipeline.provenance import of_job
 from shuffledp.populations import Fixed
 from shuffledp.protocols import get
@@ -26,6 +29,7 @@ from shuffledp.tasks import Budget, Frequency
 
 from demo_paper import CONFIG  # isort: skip
 
+ROOT = Path(__file__).resolve().parents[3]
 PAPER = """\
 study: {title: "Ranked", citation: "our own"}
 experiments:
@@ -74,7 +78,7 @@ def drawn(tmp_path_factory):
     )
     rows = "\n".join(["id,kind,paper,overall", *judged, ""])
     publish(claims.with_suffix(".sha256"), {claims: rows.encode()})
-    job = overall_jobs.overall_job(settings)
+    job = overall_jobs.overall_job(settings, ROOT)
     overall.publish_overall(job)
     return settings, job, root / "results/figures/overall"
 
@@ -218,16 +222,32 @@ def test_the_running_best_of_the_shuffle_model_falls_with_the_years(drawn):
     )
 
 
-def test_a_run_without_ranked_experiments_has_all_files_and_says_why_nothing_is_drawn(drawn, tmp_path):
+@pytest.mark.parametrize(
+    ("scale", "ranked", "kept"),
+    [
+        ("paper", False, {*overall_jobs.SAMPLED, "gaps"}),
+        ("shortened", True, {*overall_jobs.SAMPLED, "gaps"}),
+        ("paper", True, {"best_protocols", "profiles", "robustness", "gaps"}),
+    ],
+)
+def test_a_picture_that_a_run_cannot_draw_shows_kept_results_and_says_so(drawn, tmp_path, scale, ranked, kept):
     _, job, folder = drawn
-    shutil.copytree(folder.parents[1] / "claims", tmp_path / "claims")
-    overall.publish_overall(job | {"results": str(tmp_path), "ranked": []})
+    for part in ("claims", "runs"):
+        shutil.copytree(folder.parents[1] / part, tmp_path / part)
+    jobs = [{**one, "results": str(tmp_path)} for one in job["ranked"]] if ranked else []
+    overall.publish_overall(job | {"results": str(tmp_path), "ranked": jobs, "run": job["run"] | {"scale": scale}})
     own = tmp_path / "figures/overall"
     assert {path.name for path in own.iterdir()} == {path.name for path in folder.iterdir()}
-    assert (
-        "No protocol" in (own / "profiles.rst").read_text()
-        and "no map" in (own / "best_protocols.rst").read_text()
-    )
+    entries = {entry.id: entry for entry in read(own).entries}
+    assert {name for name, entry in entries.items() if overall.MARK in entry.title} == kept
+    for name, entry in entries.items():
+        caption = (own / f"{name}.rst").read_text()
+        assert ("kept results" in caption) == (name in kept)
+        assert not re.match(r"No |This run ", entry.finding)
+        table = pd.read_csv(own / f"{name}.csv")
+        assert len(table) or name == overall_jobs.RANKING
+        if name in kept:
+            assert table.equals(pd.read_csv(ROOT / overall_jobs.KEPT / f"{name}.csv"))
 
 
 def test_the_line_above_a_picture_has_the_setting_that_its_rows_share():
