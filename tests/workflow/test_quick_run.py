@@ -128,6 +128,12 @@ def test_site_of_a_run_shows_all_drawings_and_stays_offline(quick_run: QuickRun)
             assert not opened.errors
 
 
+def test_no_picture_is_empty(quick_run: QuickRun) -> None:
+    numbers = sorted(path.with_suffix(".csv") for path in (quick_run.results / "figures").rglob("*.png"))
+    assert len(numbers) > 100
+    assert [path.name for path in numbers if len(path.read_text().splitlines()) < 2] == []
+
+
 def test_figures_for_a_column_are_those_of_the_run(
     quick_run: QuickRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
+from shuffledp.numerics.rounding import round_to_digits
 from shuffledp.pipeline.experiments.bundle import ABSENT, FAKES
 from shuffledp.pipeline.experiments.results import IN_DOUBT, Bundle, read
 from shuffledp.pipeline.figures.best_protocols import best_protocols, draw_best, facts_of_best
@@ -76,16 +77,22 @@ _ABSENT = f"{100 * ABSENT:g} %"
 # -- numbers -------------------------------------------------------------------------------------------------------
 
 
-def dumbbells(rows: pd.DataFrame) -> pd.DataFrame:
+def dumbbells(rows: pd.DataFrame, years: Mapping[str, Mapping[str, int | str]]) -> pd.DataFrame:
     """Return the best protocols for each task's first setting and each trust, in units of the curator's error.
 
-    The table is empty if no protocol that trusts a shuffler alone has exact accounting and a curator beside it.
+    Among errors that agree in three digits, the protocol that was published first comes first. The table is empty if no
+    protocol that trusts a shuffler alone has exact accounting and a curator beside it.
     """
     found = []
     for task in dict.fromkeys(rows["task"]):
         own = rows[rows["task"] == task]
         here = at(own, first_setting(own))
         here = here[here["over_curator"].notna() & ~here["guarantee"].isin(IN_DOUBT)]
+        order = here.assign(
+            digits=[round_to_digits(error, "nearest", 3) for error in here["error"]],
+            year=pd.to_numeric(here["protocol"].map(years.get(task, {})), errors="coerce"),
+        )
+        here = order.sort_values(["digits", "year"], kind="stable", na_position="last")
         found += [here[here["trust"] == trust].head(MOST_ROWS) for trust in _SHOWN_TRUST]
     columns = ["task", "users", "values", "eps", "delta", "trust", "label"]
     columns += ["printed_over_curator", "over_curator", "accounting", "bits"]
@@ -97,9 +104,9 @@ def _exact_and_shuffled(table: pd.DataFrame) -> pd.DataFrame:
     return table[(table["accounting"] == "exact") & (table["trust"] == TRUST["shuffler"])]
 
 
-def robustness(rows: pd.DataFrame) -> pd.DataFrame:
+def robustness(rows: pd.DataFrame, best: pd.DataFrame) -> pd.DataFrame:
     """Return eps with absent users, and fake users' gain over the root mean squared error, for rows of `dumbbells`."""
-    first = dumbbells(rows)[[*SETTING, "trust", "label"]]
+    first = best[[*SETTING, "trust", "label"]]
     columns = [*SETTING, "trust", "label", "guarantee", "error", *ROBUST]
     found = first.merge(rows[columns], on=list(first), how="left", sort=False)
     found = found[found["eps_dropped"].notna()]
@@ -292,13 +299,14 @@ def publish_overall(job: OverallJob) -> None:
     """Write the ranking and the pictures, with their numbers, captions, manifest and checksums."""
     results = Path(job["results"])
     rows = ranking(job["ranked"])
+    best = dumbbells(rows, job["years"])
     tables = {
         RANKING: rows,
-        "dumbbells": dumbbells(rows),
+        "dumbbells": best,
         "best_protocols": best_protocols(rows),
         "by_year": by_year(rows, job["years"]),
         "profiles": profiles(job["ranked"], rows),
-        "robustness": robustness(rows),
+        "robustness": robustness(rows, best),
         "verdicts": verdicts(table_of_texts(results / "claims/claims.csv"), job["names"]),
         "gaps": printed_over_exact(job),
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -21,7 +22,8 @@ APART = ("#5E3C99", "#E69F00", "#56B4E9", "#B2182B", "#009E73", "#000000")
 """Colors that stay apart for color-blind readers, all of them in one picture."""
 REST = "#b8b8b8"
 """Color of the curves that no legend names."""
-_TITLE = 0.3
+_TITLE, _LETTER = 0.3, 0.088
+"""Height of a line of a title and mean width of its letters, in inches."""
 
 
 @dataclass(frozen=True)
@@ -154,16 +156,23 @@ def shortened(text: str, most: int = 38) -> str:
 
 
 def with_title(figure: Figure, title: str) -> Figure:
-    """Return the figure with a line above it, for which it grows."""
+    """Return the figure with a title above it, for which it grows by a line or several."""
     width, height = figure.get_size_inches()
-    share = height / (height + _TITLE)
-    figure.set_size_inches(width, height + _TITLE)
+    lines = textwrap.wrap(title, int((width - 0.2) / _LETTER))
+    above = _TITLE * len(lines)
+    share = height / (height + above)
+    figure.set_size_inches(width, height + above)
     for ax in figure.axes:
         left, bottom, wide, tall = ax.get_position().bounds
         ax.set_position((left, bottom * share, wide, tall * share))
     for text in figure.texts:
         text.set_y(text.get_position()[1] * share)
     figure.text(
-        0.1 / width, 1 - 0.5 * _TITLE / (height + _TITLE), title, fontsize=9, va="center", weight="bold"
+        0.1 / width,
+        1 - 0.5 * above / (height + above),
+        "\n".join(lines),
+        fontsize=9,
+        va="center",
+        weight="bold",
     )
     return figure

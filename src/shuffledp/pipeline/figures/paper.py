@@ -173,7 +173,8 @@ def _drawing(job: DrawingJob, known: _Read) -> Drawn:
     }
     if job["kind"] == "figure":
         make = KINDS[job["entry"].get("kind", "curves")]
-        made = make(job, known.results.cells, known.summary, _mark(job, known.results))
+        shown = job if _trained(job, known.summary) else _along(job)
+        made = make(shown, known.results.cells, known.summary, _mark(job, known.results))
         chart = made.chart
         files = _rendered(job, made)
         questions |= made.questions
@@ -201,6 +202,21 @@ def _drawing(job: DrawingJob, known: _Read) -> Drawn:
     )
     commits = sorted({str(p["commit"]) for p in known.results.provenance.values()})
     return _drawn(entry, files, prose, commits)
+
+
+def _trained(job: DrawingJob, summary: pd.DataFrame) -> bool:
+    """Return whether a run has the accuracies that a figure draws; True for a figure of another quantity."""
+    y = job["entry"].get("y")
+    return y not in TRAINED_METRICS or bool((summary["metric"] == y).any())
+
+
+def _along(job: DrawingJob) -> DrawingJob:
+    """Return the job of the picture without training: the figure's x by the round along its curves."""
+    entry = job["entry"]
+    axes = {"x": entry["along"], "x_label": entry["along"], "x_scale": "linear"}
+    axes |= {"y": entry["x"], "y_label": entry["x_label"], "y_scale": entry.get("x_scale", "linear")}
+    rest = {name: value for name, value in entry.items() if name != "along"}
+    return {**job, "entry": {**rest, **axes}}
 
 
 def _in_tex(job: DrawingJob | ClaimTableJob) -> tuple[str, str]:
@@ -250,7 +266,8 @@ def _rendered(job: DrawingJob, made: Made) -> dict[str, bytes]:
 def in_column(job: DrawingJob) -> bytes:
     """Return a picture of curves as PDF in the width and fonts of a two-column paper."""
     known = _read(_setup(job))
-    what = picture(job, known.results.cells, known.summary, _mark(job, known.results))
+    shown = job if _trained(job, known.summary) else _along(job)
+    what = picture(shown, known.results.cells, known.summary, _mark(job, known.results))
     with column_style():
         return rendered(draw(what), "pdf")
 

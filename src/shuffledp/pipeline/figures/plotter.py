@@ -23,7 +23,6 @@ from shuffledp.pipeline.figures.drawn_curves import Together
 from shuffledp.pipeline.figures.palette import THIN, Look
 from shuffledp.pipeline.figures.picture import Picture
 
-UNTRAINED = "Nothing was trained in this run: there is no accuracy to draw."
 MOST_TICKS = 6
 
 
@@ -48,7 +47,7 @@ def long_form(cells: pd.DataFrame, summary: pd.DataFrame, y: str) -> pd.DataFram
 def draw(what: Picture) -> Figure:
     """Draw one picture."""
     if what.selection.empty:
-        return sheet.said(UNTRAINED if what.drawing["y"] in TRAINED_METRICS else sheet.INFEASIBLE)
+        return sheet.said(sheet.INFEASIBLE)
     up = ticks(what.y_axis, MOST_TICKS)
     strip = panels.strip_axis(what) if panels.ratios(what) else None
     up_strip = ticks(strip, 3) if strip is not None else Ticks((), ())
