@@ -173,8 +173,8 @@ def _drawing(job: DrawingJob, known: _Read) -> Drawn:
     }
     if job["kind"] == "figure":
         make = KINDS[job["entry"].get("kind", "curves")]
-        shown = job if _trained(job, known.summary) else _along(job)
-        made = make(shown, known.results.cells, known.summary, _mark(job, known.results))
+        in_picture = job if _trained(job, known.summary) else _along(job)
+        made = make(in_picture, known.results.cells, known.summary, _mark(job, known.results))
         chart = made.chart
         files = _rendered(job, made)
         questions |= made.questions
@@ -266,8 +266,8 @@ def _rendered(job: DrawingJob, made: Made) -> dict[str, bytes]:
 def in_column(job: DrawingJob) -> bytes:
     """Return a picture of curves as PDF in the width and fonts of a two-column paper."""
     known = _read(_setup(job))
-    shown = job if _trained(job, known.summary) else _along(job)
-    what = picture(shown, known.results.cells, known.summary, _mark(job, known.results))
+    in_picture = job if _trained(job, known.summary) else _along(job)
+    what = picture(in_picture, known.results.cells, known.summary, _mark(job, known.results))
     with column_style():
         return rendered(draw(what), "pdf")
 
