@@ -33,6 +33,7 @@ from shuffledp.guarantees import (
     weakest,
 )
 from shuffledp.numerics.argument_ranges import check_choice, check_count, check_unit, shown
+from shuffledp.numerics.rounding import number_text
 from shuffledp.populations.base import Population
 from shuffledp.tasks import (
     Array,
@@ -250,6 +251,26 @@ class ProtocolBase(metaclass=ABCMeta):
     def honest(self) -> str:
         """Return sentences that name the parties who must be honest, besides the trusted party."""
         return RELIANCE[self.relies_on].format(who=self.counted_on())
+
+    @property
+    def least_users(self) -> int:
+        """Smallest number of participants, user 1 included, for which the guarantee is proven.
+
+        It is 1 if the guarantee relies on no other user, and otherwise the number of users of the calibration.
+        """
+        return 1 if self.relies_on == "no other user" else int(getattr(self, "n_users", 1))
+
+    def if_shuffler_fails(self) -> str:
+        """Return a sentence on the messages of a user whom an adversary recognizes."""
+        local = self.local_epsilon()
+        if local is None:
+            return "A curator receives the values of all users."
+        if math.isinf(local):
+            return "If the shuffler fails or shows who sent a message, values are in the clear: the local eps is inf."
+        return (
+            "If the shuffler fails or shows who sent a message, a value has only the local eps, "
+            f"{number_text(local, 'up', 4)}."
+        )
 
     def local_epsilon(self) -> float | None:
         """Return eps of one user's messages at delta 0, in nats, against an adversary who sees these messages.
@@ -665,14 +686,25 @@ class ProtocolBase(metaclass=ABCMeta):
         ValueError
             If the folder has files, or its parent does not exist.
         """
-        client = self.client()
+        client, local = self.client(), self.local_epsilon()
+        fixed = getattr(self, "population", None) is None
         stated = {
             "protocol": self.name,
             "task": self.task_kind,
             **about,
-            "guarantee": " ".join(filter(None, (self.guarantee, self.guarantee_note))),
+            "guarantee": self.guarantee,
+            "guarantee_note": self.guarantee_note,
+            "guarantee_condition": f"The guarantee is proven if at least {self.least_users:,} users take part.",
+            "least_users": self.least_users,
+            "places": client.users if fixed else None,
             "honest": self.honest(),
-            "calibrated": self.parameters(),
+            "eps_local": local if local is not None and math.isfinite(local) else "inf",
+            "if_shuffler_fails": self.if_shuffler_fails(),
+            "calibrated": {
+                name: number
+                for name, number in self.parameters().items()
+                if name not in ("n_users", "domain_size", "eps_local")
+            },
         }
         # Jobs write no clients: a plain import would rerun all of them after an edit of a client's program.
         import_module(f"{__package__}.client.export").export(client, Path(folder), stated)
