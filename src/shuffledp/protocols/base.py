@@ -694,7 +694,6 @@ class ProtocolBase(metaclass=ABCMeta):
             **about,
             "guarantee": self.guarantee,
             "guarantee_note": self.guarantee_note,
-            "guarantee_condition": f"The guarantee is proven if at least {self.least_users:,} users take part.",
             "least_users": self.least_users,
             "places": client.users if fixed else None,
             "honest": self.honest(),

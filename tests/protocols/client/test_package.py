@@ -25,6 +25,7 @@ import pytest
 from click.testing import CliRunner
 from scipy import stats
 
+from client_vectors import FOLDER, exported
 from exact_laws import SeededBits
 from shuffledp.cli import main
 from shuffledp.populations import Fixed
@@ -38,6 +39,7 @@ from shuffledp.protocols.client.description import (
     shares_part,
     text,
 )
+from shuffledp.protocols.client.files import checksum
 from shuffledp.protocols.frequency._hashing import hash_values
 from shuffledp.protocols.registry import available
 from shuffledp.sampling import FixedBits
@@ -388,6 +390,52 @@ def test_vectors_hold_for_the_written_programs(case, tmp_path):
     known = vectors["analyzer"]
     answer = json.loads(written.run("analyzer", str(tmp_path / "all"), "--users", str(known["users"])))
     assert answer == known["answer"]
+
+
+def test_programs_refuse_what_the_vectors_list(visits, tmp_path):
+    vectors = json.loads((visits.folder / "test_vectors.json").read_text())
+    calls = [
+        ("client", [str(one["value"]), "--place", str(one["place"])], one["refusal"])
+        for one in vectors["refused_inputs"]
+    ]
+    for at, one in enumerate(vectors["refused_messages"]):
+        (tmp_path / f"{at}").write_text(f"{one['message']}\n")
+        calls += [
+            (program, [str(tmp_path / f"{at}")], one["refusal"]) for program in ("shuffler", "analyzer")
+        ]
+    assert len(calls) == 4 + 2 * 5
+    for program, words, refusal in calls:
+        call = [sys.executable, str(visits.folder / f"{program}.py"), *words]
+        done = subprocess.run(call, capture_output=True, text=True, check=False)
+        assert done.returncode == 1 and refusal in done.stderr and done.stderr.count("\n") == 1
+
+
+@each_case
+def test_committed_vectors_hold(case):
+    """Other implementations use these files: the same bits give the same messages, estimates and refusals."""
+    committed = json.loads((FOLDER / f"{case.name}.json").read_text())
+    parameters, vectors = committed["parameters"], committed["test_vectors"]
+    assert parameters["checksum"] == checksum(parameters)
+    assert_alike(json.loads(json.dumps(export.vectors(parameters))), vectors)
+    fresh = exported(case.kind, case.name)["parameters"]
+    assert_alike({**fresh, "checksum": None}, {**parameters, "checksum": None})
+
+
+def assert_alike(first: Any, second: Any, place: str = "") -> None:
+    """Check that two contents of files are equal, except for the rounding of floats and of fractions in texts."""
+    if isinstance(first, dict):
+        assert list(first) == list(second), place
+        first, second = list(first.values()), list(second.values())
+    if isinstance(first, list):
+        assert len(first) == len(second), place
+        for at, (one, other) in enumerate(zip(first, second, strict=True)):
+            assert_alike(one, other, f"{place}/{at}")
+    elif isinstance(first, str) and re.fullmatch(r"\d{6,}(/\d+)?|\d+/\d{6,}", first):
+        assert first == second or abs(Fraction(first) / Fraction(second) - 1) < Fraction(1, 10**6), place
+    elif isinstance(first, float):
+        assert first == pytest.approx(second, rel=1e-6, abs=1e-9), place
+    else:
+        assert first == second, place
 
 
 def test_a_client_runs_alone_and_sends_messages_of_one_length(visits):

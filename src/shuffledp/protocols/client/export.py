@@ -207,7 +207,9 @@ def export(client: Client, folder: Path, about: Mapping[str, Any]) -> None:
         "parameters.json": json.dumps(content, indent=1) + "\n",
         "client.py": program(randomizers, named, content["if_shuffler_fails"]),
         "shuffler.py": program(shuffling, named, content["if_shuffler_fails"]),
-        "analyzer.py": program(analyzing, named, content["guarantee_condition"]),
+        "analyzer.py": program(
+            analyzing, named, f"The guarantee needs at least {content['least_users']} users."
+        ),
         "test_vectors.json": json.dumps(vectors(content), indent=1) + "\n",
     }
     with tempfile.TemporaryDirectory(
