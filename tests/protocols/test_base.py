@@ -142,9 +142,9 @@ def test_values_and_counts_of_another_domain_are_refused():
     rng = np.random.default_rng(0)
     with pytest.raises(ValueError, match=r"must lie in 0\.\.1, got 0\.\.2"):
         local.encode(Users(np.array([0, 2])), rng)
-    with pytest.raises(ValueError, match=r"Expected counts of shape \(1, 2\)"):
+    with pytest.raises(ValueError, match=r"must have shape \(1, 2\), got \(1, 3\)"):
         local.simulate([1, 2, 3], rng)
-    with pytest.raises(ValueError, match=r"Expected counts of shape"):
+    with pytest.raises(ValueError, match=r"must have shape"):
         local.expected_mse([1, 2, 3])
 
 

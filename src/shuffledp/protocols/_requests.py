@@ -229,11 +229,6 @@ class PlannedUsers(ProtocolBase):
         )
 
     @property
-    def least_users(self) -> int:
-        """Planned number of users, or 1 for a law of their number: the guarantee covers all numbers of the law."""
-        return super().least_users if self.population is None else 1
-
-    @property
     def usual_users(self) -> int:
         """Fixed number of users, or the mean of a random number, rounded down."""
         return self.planned_users if self.population is None else users_until_announced(self.population)

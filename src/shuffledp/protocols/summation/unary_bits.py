@@ -171,7 +171,7 @@ class UnaryBits(SumReports):
 
     def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return unbiased sums, (R,)."""
-        seen = aggregate[:, 1]
+        _, seen = np.transpose(aggregate)
         coins = self.bits * public.n * self.uniform_rate
         return (seen - coins / 2) / (self.bits * (1 - self.uniform_rate)) * self.numbers.unit
 
