@@ -71,7 +71,8 @@ def _check_participants(protocol: ProtocolBase, participants: Participants, *, w
             raise ValueError(f"{protocol.name}: counts must be at least 0, got {np.min(counts)}.")
         if whole:
             _check_whole(f"{protocol.name}: counts", counts)
-    _check_number(protocol, participants.public.n_users)
+    if whole:
+        _check_number(protocol, participants.public.n_users)
 
 
 def _check_whole(name: str, numbers: Array) -> None:
@@ -107,7 +108,7 @@ def _calibrate(method: Any) -> Any:
         cls: type[ProtocolBase], budget: Any, population: Any, task: Any, *args: Any, **options: Any
     ) -> Any:
         found = inner(cls, budget, population, task, *args, **options)
-        return replace(found, calibrated_for=task)
+        return replace(found, calibrated_for=task) if isinstance(found, cls) else found
 
     return classmethod(calibrate)
 
@@ -144,7 +145,7 @@ def _estimate(method: Method) -> Method:
         with _named(self, f"an aggregate of shape {shape}"):
             found = method(self, aggregate, public)
             expected = (public.repeats, *self.calibrated_for.estimate_shape)
-            if np.shape(found) != expected or shape[:1] != expected[:1]:
+            if isinstance(found, np.ndarray) and (found.shape != expected or shape[:1] != expected[:1]):
                 raise ValueError(f"estimates must have shape {expected}, got {np.shape(found)}.")
         return found
 
