@@ -1,7 +1,7 @@
 """Coverage of the intervals of exported analyzers, by exact enumeration of a count and by messages.
 
-The laws of counts are computed here by convolution, independently of the analyzer. A coverage is a sum of probabilities,
-so that no test has a false alarm.
+The laws of counts are computed here by convolution, independently of the analyzer. A coverage is a sum of
+probabilities, so that no test has a false alarm.
 """
 
 from __future__ import annotations

@@ -174,7 +174,7 @@ GUARDS: Mapping[str, Callable[[Any], Any]] = {
 }
 
 
-def guard_inputs(cls: type[ProtocolBase]) -> None:
+def guard_inputs(cls: type) -> None:
     """Guard the methods that a class defines."""
     for name, guard in GUARDS.items():
         method = vars(cls).get(name)

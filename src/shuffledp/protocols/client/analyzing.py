@@ -233,7 +233,7 @@ def leveled_sum(analyzer: Analyzer, counts: Sequence[int], planned: int, users: 
     positive = [max(count - users * other, 0.0) for count in counts]
     shares = [users * number / sum(positive) for number in positive]
     center, most = sum(level * share for level, share in enumerate(shares)), float(users * levels)
-    rounding = users * analyzer["rounding"] * (gap * levels) ** 2
+    rounding: float = users * analyzer["rounding"] * (gap * levels) ** 2
 
     def law_for(number: float) -> Law:
         end = levels if number > center else 0

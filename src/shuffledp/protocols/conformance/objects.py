@@ -91,7 +91,7 @@ def check_other_inputs(protocol_class: Protocol, cases: Iterable[Case]) -> None:
     case, protocol, where = next(sending(protocol_class, cases))
     users, who, rng = case.users(), case.participants(3), generator()
     values, aggregate = users.values, protocol.sample_aggregate(who, rng)
-    beyond = values + (math.inf if case.task.kind == "vectors" else 10**9)
+    beyond = np.add(values, math.inf if case.task.kind == "vectors" else 10**9)
     wide = np.concatenate((who.counts, who.counts[..., :1]), axis=-1)
     attempts: dict[str, Callable[[], object]] = {
         "inputs out of range": lambda: protocol.encode(replace(users, values=beyond), rng),
