@@ -250,7 +250,7 @@ def leveled_sum(analyzer: Analyzer, counts: Sequence[int], planned: int, users: 
             reports = sum(
                 n * cmath.log(gap * power + others) for n, power in zip(held, powers, strict=True) if n
             )
-            return reports + users * shift + rounding * t * t / 2
+            return complex(reports + users * shift + rounding * t * t / 2)
 
         variance = sum(n * (gap * x**2 + square - (gap * x + uniform) ** 2) for x, n in enumerate(held))
         return Law(log_moment, gap * number + users * uniform, rounding + variance, nodes=32)
