@@ -75,7 +75,10 @@ def _parts(value: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(value, Mapping):
         yield from ((str(key), one) for key, one in value.items())
     elif dataclasses.is_dataclass(value):
-        yield from ((f.name, getattr(value, f.name)) for f in dataclasses.fields(value))
+        names = [
+            f.name for f in dataclasses.fields(value) if f.name != "calibrated_for"
+        ]  # the question, no answer
+        yield from ((name, getattr(value, name)) for name in names)
     else:
         yield from ((str(i), one) for i, one in enumerate(value))
 

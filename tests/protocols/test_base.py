@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from shuffledp.accounting import Infeasible
-from shuffledp.populations import Fixed, MomentBounded
+from shuffledp.populations import Binomial, Fixed, MomentBounded
 from shuffledp.protocols import Cost, Messages, ProtocolBase, available, get
 from shuffledp.protocols._requests import PlannedUsers
 from shuffledp.protocols.base import message_bits
@@ -142,10 +142,31 @@ def test_values_and_counts_of_another_domain_are_refused():
     rng = np.random.default_rng(0)
     with pytest.raises(ValueError, match=r"must lie in 0\.\.1, got 0\.\.2"):
         local.encode(Users(np.array([0, 2])), rng)
-    with pytest.raises(ValueError, match=r"Expected counts of shape \(1, 2\)"):
+    with pytest.raises(ValueError, match=r"must have shape \(1, 2\), got \(1, 3\)"):
         local.simulate([1, 2, 3], rng)
-    with pytest.raises(ValueError, match=r"Expected counts of shape"):
+    with pytest.raises(ValueError, match=r"must have shape"):
         local.expected_mse([1, 2, 3])
+
+
+def test_more_users_than_a_group_can_sum_are_refused_and_fewer_than_the_guarantee_needs_are_stated():
+    bits = get("frequency", "multi_exact").calibrate(Budget(1.0, 1e-6), Fixed(999), Frequency(2))
+    rng, most = np.random.default_rng(0), bits.capacity
+    assert bits.least_users == 1000 <= most < 5000
+    for refused in (
+        lambda: bits.simulate([2000, 3000], rng),
+        lambda: bits.encode(Users(np.zeros(2, np.int64), offset=most - 1), rng),
+        lambda: bits.estimate(np.zeros((1, 2), np.int64), Public(np.array([most + 1]))),
+    ):
+        with pytest.raises(ValueError, match=rf"multi_exact: sums of at most {most} users"):
+            refused()
+    coins = get("frequency", "designated_coins").calibrate(Budget(1.0, 1e-6), Fixed(999), Frequency(2))
+    with pytest.warns(
+        UserWarning, match="designated_coins: the guarantee needs 1000 users, and 800 take part"
+    ):
+        coins.simulate([500, 300], rng)
+    coins.simulate([500, 900], rng)
+    random = get("frequency", "grr_blanket").calibrate(Budget(1.0, 1e-6), Binomial(999, 0.9), Frequency(2))
+    assert random.least_users == 1
 
 
 @pytest.mark.parametrize(("kinds", "bits"), [(1, 1), (2, 1), (3, 2), (64, 6), (100, 7), (2**40 + 1, 41)])

@@ -132,9 +132,10 @@ def client(folder: Path, **given: Any) -> None:
             neighbors=budget.neighbours,
             accounting=found.accounting,
         )
+    one = " --users N" * (not found.protocol.client().one_message)
     click.echo(
-        f"{folder}: `python client.py VALUE` writes the messages of a user, `python shuffler.py FILE` permutes the "
-        "messages of all users, `python analyzer.py FILE` estimates."
+        f"{folder}: `python client.py VALUE` writes the messages of a user, `python shuffler.py FILE{one}` permutes "
+        f"the messages of all users, `python analyzer.py FILE{one}` estimates. {found.protocol.if_shuffler_fails()}"
     )
 
 

@@ -7,6 +7,7 @@ state never changes, and every method that draws takes a ``numpy.random.Generato
 from __future__ import annotations
 
 import math
+import warnings
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -33,7 +34,9 @@ from shuffledp.guarantees import (
     weakest,
 )
 from shuffledp.numerics.argument_ranges import check_choice, check_count, check_unit, shown
-from shuffledp.populations.base import Population
+from shuffledp.numerics.rounding import number_text
+from shuffledp.populations.base import Fixed, Population
+from shuffledp.protocols._checked_inputs import guard_inputs
 from shuffledp.tasks import (
     Array,
     Budget,
@@ -154,13 +157,23 @@ class ProtocolBase(metaclass=ABCMeta):
     ----------
     calibrated_under : str
         The accounting that ``calibrate`` used.
+    calibrated_for : Task, optional
+        The task that ``calibrate`` used, None for a protocol that was made without it.
+
+    Notes
+    -----
+    Inputs, counts and aggregates of another task raise ValueError in all methods, as do more users than the analyzer
+    can decode (``capacity``). Otherwise all methods work for any number of users. The guarantee is for ``least_users``
+    or more. `simulate` warns of fewer.
     """
 
     calibrated_under: str = field(default="", kw_only=True)
+    calibrated_for: Task | None = field(default=None, kw_only=True, repr=False, compare=False)
 
     def __init_subclass__(cls, **settings: Any) -> None:
-        """Set ``accountings`` to the keys of ``guarantees`` if no class of the hierarchy sets them."""
+        """Guard the inputs, and set ``accountings`` to the keys of ``guarantees`` if no class of the hierarchy does."""
         super().__init_subclass__(**settings)
+        guard_inputs(cls)
         stated = any("accountings" in vars(base) for base in cls.__mro__ if base is not ProtocolBase)
         if cls.guarantees and not stated:
             cls.accountings = tuple(cls.guarantees)
@@ -190,6 +203,8 @@ class ProtocolBase(metaclass=ABCMeta):
     multi_level: ClassVar[bool] = False
     """True if a budget may have several privacy levels."""
 
+    real_inputs: ClassVar[bool] = False
+    """True if the local randomizer also accepts real numbers between the values."""
     reported: ClassVar[tuple[str, ...]] = ()
     """Attributes that ``parameters`` returns, such as ``"plan.blankets"``; if empty, all numeric fields."""
 
@@ -250,6 +265,35 @@ class ProtocolBase(metaclass=ABCMeta):
     def honest(self) -> str:
         """Return sentences that name the parties who must be honest, besides the trusted party."""
         return RELIANCE[self.relies_on].format(who=self.counted_on())
+
+    @property
+    def least_users(self) -> int:
+        """Smallest number of participants, user 1 included, for which the guarantee is proven.
+
+        It is 1 if the guarantee relies on no other user, and otherwise the fixed number of users of the calibration.
+        For a law of the number it is 1, as the guarantee covers all numbers of the law.
+        """
+        population = getattr(self, "population", None)
+        if self.relies_on == "no other user" or not isinstance(population, Fixed | None):
+            return 1
+        return int(getattr(self, "n_users", 1)) if population is None else population.others + 1
+
+    @property
+    def capacity(self) -> int | None:
+        """Largest number of participants whose sum the analyzer can decode; None if there is no such number."""
+        return None
+
+    def if_shuffler_fails(self) -> str:
+        """Return a sentence on the messages of a user whom an adversary recognizes."""
+        local = self.local_epsilon()
+        if local is None:
+            return "A curator receives the values of all users."
+        if math.isinf(local):
+            return "If the shuffler fails or shows who sent a message, values are in the clear: the local eps is inf."
+        return (
+            "If the shuffler fails or shows who sent a message, a value has only the local eps, "
+            f"{number_text(local, 'up', 4)}."
+        )
 
     def local_epsilon(self) -> float | None:
         """Return eps of one user's messages at delta 0, in nats, against an adversary who sees these messages.
@@ -512,7 +556,10 @@ class ProtocolBase(metaclass=ABCMeta):
         ValueError
             If a message is outside of 0..alphabet_size-1.
         """
-        counts = np.bincount(messages.payload.astype(np.int64), minlength=self.alphabet_size)
+        kinds = messages.payload.astype(np.int64)
+        if kinds.size and kinds.min() < 0:
+            raise ValueError(f"{self.name}: message {kinds.min()} is outside 0..{self.alphabet_size - 1}.")
+        counts = np.bincount(kinds, minlength=self.alphabet_size)
         if len(counts) > self.alphabet_size:
             raise ValueError(
                 f"{self.name}: message {len(counts) - 1} is outside 0..{self.alphabet_size - 1}; "
@@ -564,6 +611,11 @@ class ProtocolBase(metaclass=ABCMeta):
             participants if isinstance(participants, Participants) else Participants.from_counts(participants)
         )
         check_object(f"{self.name}.simulate: rng", rng, Generator)
+        if (fewest := int(np.min(who.public.n_users))) < self.least_users:
+            warnings.warn(
+                f"{self.name}: the guarantee needs {self.least_users} users, and {fewest} take part.",
+                stacklevel=2,
+            )
         public = self.announce(who, rng)
         known = who if public is who.public else replace(who, public=public)
         groups = list(self.after_first_round(public))
@@ -665,14 +717,27 @@ class ProtocolBase(metaclass=ABCMeta):
         ValueError
             If the folder has files, or its parent does not exist.
         """
-        client = self.client()
+        client, local = self.client(), self.local_epsilon()
+        fixed = getattr(self, "population", None) is None
         stated = {
             "protocol": self.name,
             "task": self.task_kind,
             **about,
-            "guarantee": " ".join(filter(None, (self.guarantee, self.guarantee_note))),
+            "guarantee": self.guarantee,
+            "guarantee_note": self.guarantee_note,
+            "least_users": self.least_users,
+            "places": client.users if fixed else None,
             "honest": self.honest(),
-            "calibrated": self.parameters(),
+            "eps_local": local if local is not None and math.isfinite(local) else "inf",
+            "if_shuffler_fails": self.if_shuffler_fails(),
+            "calibrated": {
+                name: number
+                for name, number in self.parameters().items()
+                if name not in ("n_users", "domain_size", "eps_local")
+            },
         }
         # Jobs write no clients: a plain import would rerun all of them after an edit of a client's program.
         import_module(f"{__package__}.client.export").export(client, Path(folder), stated)
+
+
+guard_inputs(ProtocolBase)

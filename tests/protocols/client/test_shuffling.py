@@ -21,9 +21,12 @@ from shuffledp.protocols.client.shuffling import shuffled_messages
 from shuffledp.tasks import Summation
 
 FORM = {
-    "message": [{"name": "value", "bytes": 1, "values": 5}, {"name": "seed", "bytes": 2, "values": 65536}]
+    "message": [{"name": "value", "bytes": 1, "values": 5}, {"name": "seed", "bytes": 2, "values": 65536}],
+    "checksum": "0a0b0c0d0e0f",
 }
+TAG = bytes.fromhex("0a0b0c0d")
 MANY = 4000
+ANY = {"inputs": 3, "client": [], "places": None, "one_message": True, "analyzer": {}, "planned_users": 9}
 
 
 def test_dummies_and_sampling_of_the_shuffler_have_their_exact_laws():
@@ -45,12 +48,13 @@ def test_files_of_messages_are_read_back_or_refused(tmp_path):
     file.write_text("".join(f"{encoded(FORM, message).hex()}\n" for message in messages))
     assert read_messages(FORM, str(file)) == messages
     for content, error in (
-        (b"\0", "a message has 3 bytes, got 1"),
-        (b"\5\0\0", r"value must be in 0\.\.4, got 5"),
+        (b"\0" + TAG, "a message has 7 bytes, got 5"),
+        (b"\5\0\0" + TAG, r"value must be in 0\.\.4, got 5"),
+        (b"\0\0\0\0\0\0\0", "a message of this deployment ends in its tag 0a0b0c0d, got 00000000"),
     ):
         with pytest.raises(ValueError, match=error):
             decoded(FORM, content)
-        file.write_text(f"000000\n{content.hex()}\n")
+        file.write_text(f"000000{TAG.hex()}\n{content.hex()}\n")
         with pytest.raises(ValueError, match=f"line 2: {error}"):
             read_messages(FORM, str(file))
     file.write_text(json.dumps({**FORM, "checksum": checksum(FORM)}))
@@ -63,9 +67,15 @@ def test_files_of_messages_are_read_back_or_refused(tmp_path):
 @pytest.mark.parametrize(
     ("call", "error"),
     [
-        (lambda: user_messages({"inputs": 3, "client": []}, 3, 0), r"value must be in 0\.\.2, got 3"),
-        (lambda: user_messages({"inputs": 3, "client": []}, 2, -1), "place must be at least 0, got -1"),
-        (lambda: analysis({"analyzer": {"one_message": True}, "users": 9}, [], 0), "at least 1, got 0"),
+        (lambda: user_messages(ANY, 3, 0), r"value must be in 0\.\.2, got 3"),
+        (lambda: user_messages(ANY, 2, -1), "place must be at least 0, got -1"),
+        (
+            lambda: user_messages(ANY | {"places": 5}, 2, 5),
+            r"place must be in 0\.\.4, the planned users, got 5",
+        ),
+        (lambda: analysis(ANY, [], None), "at least 1, got 0"),
+        (lambda: analysis(ANY, [(1,)], 2), "there are 1 messages of 2 users"),
+        (lambda: analysis(ANY | {"one_message": False}, [(1,)]), "Give the number of users"),
         (lambda: Messages(np.array(1.0)), "payload must be an array"),
         (lambda: domain_size_of(Summation(3)), "estimates frequencies, but the task is 'summation'"),
     ],

@@ -38,7 +38,7 @@ def fault(folder, old, new):
             f"{ESTIMATE}.tolist()".replace("return (", "return ((", 1).replace(".tolist", ").tolist"),
             "a list",
         ),
-        (ESTIMATE, "return aggregate[:, :1]", "an array of int64 of shape (2, 1)"),
+        (ESTIMATE, "return aggregate[:, :1]", "estimates must have shape (2, 2), got (2, 1)"),
         (ESTIMATE, "return aggregate * np.nan", "estimate returns nan among its numbers"),
         (ESTIMATE, "return aggregate.astype(str)", "estimate returns an array of <U"),
         (

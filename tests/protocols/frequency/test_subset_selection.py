@@ -37,7 +37,7 @@ def test_subsets_are_of_the_size_and_hold_the_value_as_often_as_they_should():
     assert np.all(np.diff(sent, axis=1) > 0)
     share = np.mean(np.any(sent == 3, axis=1))
     assert abs(share - found.report.own_rate) < 5 * 0.5 / np.sqrt(2000)
-    with pytest.raises(ValueError, match=r"Values must lie in 0\.\.8"):
+    with pytest.raises(ValueError, match=r"must lie in 0\.\.8"):
         found.encode(Users(np.array([9])), np.random.default_rng(1))
 
 

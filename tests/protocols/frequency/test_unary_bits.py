@@ -22,7 +22,7 @@ def test_fake_users_send_rows_without_a_value():
     assert rows.shape == (120, 3)
     ones = rows.sum(axis=0)
     assert ones[2] > 30 > 2 * max(ones[:2])
-    with pytest.raises(ValueError, match=r"Values must lie in 0\.\.2"):
+    with pytest.raises(ValueError, match=r"must lie in 0\.\.2"):
         found.encode(Users(np.array([3])), np.random.default_rng(1))
     with pytest.raises(ValueError, match="kappa"):
         calibrated("fake_users", 40, 3, 1.0, kappa=0)

@@ -38,7 +38,8 @@ def numbers_of(n, task):
 def expected_l1(protocol):
     """Return the expected l1 error over the law of N; all coordinates are equal, so that one suffices."""
     window = protocol.population.window(1e-15)
-    one = replace(protocol, task=Vectors(1, protocol.task.clip))
+    task = Vectors(1, protocol.task.clip)
+    one = replace(protocol, task=task, calibrated_for=task)
     variance = one.expected_variance(numbers_of(1 + window.support, one.task))
     return protocol.task.dimension * float(window.pmf @ expected_metric("l1", variance))
 
@@ -88,7 +89,7 @@ def test_vectors_of_another_dimension_or_norm_are_refused():
     with pytest.raises(ValueError, match=r"shape \(n, 3\), got \(4, 2\)"):
         clipped(np.zeros((4, 2)), SMALL)
     protocol = calibrated("amplified", 0.5, task=SMALL)
-    with pytest.raises(ValueError, match=r"sums of shape \(2, 3\)"):
+    with pytest.raises(ValueError, match=r"must have shape \(2, 3\), got \(2, 2\)"):
         protocol.sample_aggregate(numbers_of([5, 6], Vectors(2, 5.0)), np.random.default_rng(0))
     for name in (*SINGLE, "random_checkin"):
         with pytest.raises(Infeasible, match="l1 norm, not in the l2 norm"):

@@ -3,22 +3,38 @@
 from __future__ import annotations
 
 import argparse
+import cmath
 import json
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from shuffledp.protocols.client.files import CONFIDENCE, Parameters, read_messages, written
+from shuffledp.protocols.client.files import (
+    CONFIDENCE,
+    USERS,
+    Parameters,
+    counted_users,
+    guarantee_holds,
+    read_messages,
+    warn,
+    warnings_of,
+    written,
+)
 from shuffledp.protocols.client.randomizers import hashed
 
 #: Normal quantile of the confidence of an interval.
 QUANTILE = 1.959963984540054
+#: Largest tilt of a law in `tail`.
+MOST_TILT = 40.0
 
 #: Parameters of an analyzer, and estimates with their half-widths.
 Analyzer = Mapping[str, Any]
 Answer = tuple[list[float], list[float]]
 Tally = Counter[tuple[int, ...]]
+#: Mean, rate and sign of each of the independent parts of a count, see `sum_law`.
+Parts = Sequence[tuple[float, float, int]]
 
 
 def of_values(analyzer: Analyzer, tally: Tally) -> list[int]:
@@ -51,54 +67,207 @@ def of_symbols(analyzer: Analyzer, tally: Tally) -> list[int]:
     return [tally[(symbol,)] for symbol in range(analyzer["symbols"])]
 
 
-def noise_of(analyzer: Analyzer, planned: int, users: int, messages: int) -> tuple[float, float]:
-    """Return the mean noise of a count, and the 95 % quantile of the distance of the noise from the mean."""
-    mean, reach = analyzer["noise_mean"], analyzer["noise_reach"]
-    if analyzer["noise_from"] == "messages":  # all messages but one of each user are dummies
+@dataclass(frozen=True)
+class Law:
+    """Law of an integer: log moment generating function, mean, variance, and its range ``below < t < above``.
+
+    `nodes` is the least number of nodes of an inversion.
+    """
+
+    log_moment: Callable[[complex], complex]
+    mean: float
+    variance: float
+    below: float = -math.inf
+    above: float = math.inf
+    nodes: int = 1
+
+
+def sum_law(parts: Parts, offset: float = 0.0, normal: float = 0.0) -> Law:
+    """Return the law of a sum of independent parts, a constant, and normal noise of this variance.
+
+    A part with the sign 1 has the generating function ``(1 + rate (z - 1))^(mean / rate)``. It is binomial for a
+    positive rate, Poisson for 0 and negative binomial for a negative rate. The sign -1 subtracts the part.
+    """
+
+    def log_moment(t: complex) -> complex:
+        total = offset * t + normal * t * t / 2
+        for mean, rate, sign in parts:
+            growth = cmath.exp(sign * t) - 1
+            total += mean * (cmath.log(1 + rate * growth) / rate if rate else growth)
+        return total
+
+    limits = {sign: [math.inf] for sign in (1, -1)}
+    for _, rate, sign in parts:
+        if rate < 0:
+            limits[sign].append(math.log1p(-1 / rate))
+    return Law(
+        log_moment,
+        offset + sum(sign * mean for mean, _, sign in parts),
+        normal + sum(mean * (1 - rate) for mean, rate, _ in parts),
+        -min(limits[-1]),
+        min(limits[1]),
+    )
+
+
+def tail(law: Law, sign: int, start: int) -> float:
+    """Return the probability that ``sign * (C - start) >= 0`` for a number C with this law, or 1 if it is large.
+
+    Notes
+    -----
+    The generating function is inverted on a circle (Abate and Whitt 1992). The radius ``exp(tilt)`` is near the
+    saddle point. The number of nodes makes the aliasing error negligible.
+    """
+    distance = sign * (start - law.mean) - 0.5
+    variance = max(law.variance, 1e-12)
+    deviation = math.sqrt(variance)
+    if distance <= deviation / 2:
+        return 1.0
+    limit = min(law.above if sign > 0 else -law.below, MOST_TILT)
+    tilt = min(math.log1p(distance / variance), limit / 2)
+    half = math.ceil(max(8 * deviation, 8 / tilt, 16 / (limit - tilt)) + 8)
+    total, first = 0.0, 0.0
+    for node in range(half):
+        t = complex(tilt, math.pi * (node + 0.5) / half)
+        term = cmath.exp(law.log_moment(sign * t) - sign * t * start) / (1 - cmath.exp(-t))
+        total += term.real
+        first = max(first, abs(term))
+        if node >= law.nodes and abs(term) < 1e-6 * first:
+            break
+    return min(max(total / half, 0.0), 1.0)
+
+
+def is_likely(law: Law, distance: float) -> bool:
+    """Return whether a number is at least this far from its mean with a probability above 5 %."""
+    above, below = math.ceil(law.mean + distance - 1e-9), math.floor(law.mean - distance + 1e-9)
+    upper, level = tail(law, 1, above), 1 - CONFIDENCE
+    return upper > level or upper + tail(law, -1, below) > level
+
+
+def last_likely(likely: Callable[[float], bool], step: float, most: float = math.inf) -> float:
+    """Return the largest distance in [0, most] that is likely, rounded up by at most 0.5 %."""
+    low, high = 0.0, min(step, most)
+    while likely(high):
+        if high >= most:
+            return most
+        low, high = high, min(2 * high, most)
+    while high - low > 0.005 * high:
+        middle = (low + high) / 2
+        low, high = (middle, high) if likely(middle) else (low, middle)
+    return high
+
+
+def likely_distance(law: Law) -> float:
+    """Return the largest distance from the mean that is likely."""
+    return last_likely(lambda distance: is_likely(law, distance), QUANTILE * math.sqrt(law.variance) + 1)
+
+
+def farthest(
+    law_for: Callable[[float], Law], observed: int, estimate: float, most: float, step: float
+) -> float:
+    """Return the largest distance from the estimate to a number in [0, most] that the observed count does not reject.
+
+    `law_for` returns the law of the count for a number. A test rejects a number if the count is as far from its mean
+    with a probability of at most 5 %. `step` is about the result.
+    """
+    nearest = min(max(estimate, 0.0), most)
+
+    def on_side(sign: int, room: float) -> float:
+        def likely(distance: float) -> bool:
+            law = law_for(nearest + sign * distance)
+            return is_likely(law, abs(observed - law.mean))
+
+        return last_likely(likely, step, room) if room and likely(0.0) else 0.0
+
+    return abs(estimate - nearest) + max(on_side(1, most - nearest), on_side(-1, nearest))
+
+
+def noise_of(analyzer: Analyzer, planned: int, users: int, messages: int) -> tuple[Parts, float]:
+    """Return the parts of a count's noise for the number of users or messages, and its constant."""
+    noise = analyzer["noise"]
+    if noise["from"] == "messages":  # all messages but one of each user are dummies, see `dealt`
         share = 1 / analyzer["values"]
-        dummies = max(messages - users, 0)
-        return dummies * share, QUANTILE * math.sqrt(dummies * share * (1 - share))
-    if analyzer["noise_from"] == "users":
-        return mean * users / planned, reach * math.sqrt(users / planned) if users > planned else reach
-    return mean, reach
+        return [(max(messages - users, 0) * share, share, 1)], 0.0
+    present = min(users / planned, 1.0)
+    if noise["from"] == "places" and present < 1:  # users who dropped out at random had some of the coins
+        coins = noise["coins"]
+        mean = coins * present / 2
+        seats = coins * present * (1 - coins / planned) * (planned - users) / (planned - 1)
+        return [(mean, 1 - (mean / 2 + seats / 4) / mean, 1)], 0.0
+    scale = users / planned if noise["from"] == "users" else 1.0
+    return [(mean * scale, rate, sign) for mean, rate, sign in noise["parts"]], noise["offset"]
 
 
 def frequencies(analyzer: Analyzer, counts: Sequence[int], planned: int, users: int, messages: int) -> Answer:
     """Return relative frequencies; messages count at the rate `own` for their user's value, at `other` for others."""
     own, other = analyzer["own"], analyzer["other"]
-    mean, reach = noise_of(analyzer, planned, users, messages)
-    scale = users * (own - other)
-    estimates, half_widths = [], []
-    for count in counts:
-        estimate = (count - users * other - mean) / scale
-        held = users * min(max(estimate, 0.0), 1.0)
-        reports = held * own * (1 - own) + (users - held) * other * (1 - other)
-        estimates.append(estimate)
-        half_widths.append(math.sqrt(reach**2 + QUANTILE**2 * reports) / scale)
-    return estimates, half_widths
+    parts, offset = noise_of(analyzer, planned, users, messages)
+    noise = sum_law(parts, offset)
+
+    def law_for(number: float) -> Law:
+        reports = [(number * own, own, 1), ((users - number) * other, other, 1)]
+        return sum_law([*reports, *parts], offset)
+
+    estimates = {count: (count - users * other - noise.mean) / (own - other) for count in set(counts)}
+    half_widths = {}
+    shared = likely_distance(noise) if own == 1 and other == 0 else None  # the same for all counts
+    for count, estimate in estimates.items():
+        number = min(max(estimate, 0.0), users)
+        if shared is not None:
+            half_widths[count] = max(abs(estimate - number), min(shared, max(estimate, users - estimate)))
+        else:
+            step = (1.3 * QUANTILE * math.sqrt(law_for(number).variance) + 1) / (own - other)
+            half_widths[count] = farthest(law_for, count, estimate, float(users), step)
+    return [estimates[count] / users for count in counts], [half_widths[count] / users for count in counts]
 
 
 def leveled_sum(analyzer: Analyzer, counts: Sequence[int], planned: int, users: int, messages: int) -> Answer:
-    """Return the sum after randomized response on levels in [0, 1], and its half-width at the estimated levels."""
+    """Return the sum after randomized response on levels in [0, 1], and its half-width.
+
+    The law for a sum has the estimated numbers of users per level, of whom some move to the first or the last level.
+    """
     own, other, levels = analyzer["own"], analyzer["other"], len(counts) - 1
-    gap, uniform = own - other, (levels + 1) * other
-    square = (2 * levels + 1) / (6 * levels)
-    total, variance = 0.0, 0.0
-    for symbol, count in enumerate(counts):
-        x, held = symbol / levels, (count - users * other) / gap
-        total += held * x
-        variance += held * (gap * x * x + uniform * square - (gap * x + uniform / 2) ** 2)
-    variance = max(variance, 0.0) / gap**2 + users * analyzer["rounding"]
-    return [total * analyzer["unit"]], [QUANTILE * math.sqrt(variance) * analyzer["unit"]]
+    gap, every = own - other, range(levels + 1)
+    observed = sum(level * count for level, count in enumerate(counts))
+    uniform, square = other * sum(every), other * sum(level**2 for level in every)
+    estimate = (observed - users * uniform) / gap
+    positive = [max(count - users * other, 0.0) for count in counts]
+    shares = [users * number / sum(positive) for number in positive]
+    center, most = sum(level * share for level, share in enumerate(shares)), float(users * levels)
+    rounding: float = users * analyzer["rounding"] * (gap * levels) ** 2
+
+    def law_for(number: float) -> Law:
+        end = levels if number > center else 0
+        moved = (number - center) / ((most if end else 0.0) - center) if number != center else 0.0
+        held = [
+            share * (1 - moved) + (users * moved if level == end else 0.0)
+            for level, share in enumerate(shares)
+        ]
+
+        def log_moment(t: complex) -> complex:
+            shift = max(t.real * levels, 0.0)  # keeps all powers at most 1
+            powers = [cmath.exp(t * level - shift) for level in every]
+            others = other * sum(powers)
+            reports = sum(
+                n * cmath.log(gap * power + others) for n, power in zip(held, powers, strict=True) if n
+            )
+            return complex(reports + users * shift + rounding * t * t / 2)
+
+        variance = sum(n * (gap * x**2 + square - (gap * x + uniform) ** 2) for x, n in enumerate(held))
+        return Law(log_moment, gap * number + users * uniform, rounding + variance, nodes=32)
+
+    step = (1.3 * QUANTILE * math.sqrt(law_for(center).variance) + 1) / gap
+    width = farthest(law_for, observed, estimate, most, step)
+    unit = analyzer["unit"] / levels
+    return [estimate * unit], [width * unit]
 
 
 def noisy_sum(analyzer: Analyzer, counts: Sequence[int], planned: int, users: int, messages: int) -> Answer:
     """Return the sum of all messages, integers from -D to D, and its half-width."""
     levels = len(counts) // 2
     total = sum(times * (symbol - levels) for symbol, times in enumerate(counts))
-    reach = analyzer["noise_reach"] * math.sqrt(max(users / planned, 1.0))
-    half_width = math.sqrt(reach**2 + QUANTILE**2 * users * analyzer["rounding"])
-    return [total * analyzer["unit"]], [half_width * analyzer["unit"]]
+    parts, offset = noise_of(analyzer, planned, users, messages)
+    law = sum_law(parts, offset, users * analyzer["rounding"])
+    return [total * analyzer["unit"]], [likely_distance(law) * analyzer["unit"]]
 
 
 #: Counting of messages, and estimation from counts, by the names in the parameters.
@@ -127,35 +296,58 @@ def analysis(
     messages : sequence of tuple of int
         All messages from the shuffler.
     users : int, optional
-        Number of participants. Default: the number of messages if every user sends one, otherwise the planned number.
+        Number of users who took part, >= 1. It may be left out if every user sends one message.
 
     Returns
     -------
     dict
-        ``estimates`` and ``half_width``, one number per value or one for a sum; ``confidence``, ``users``,
-        ``messages``.
+        ``estimates`` and ``half_width``, one number per value or one for a sum; ``confidence``; ``users``,
+        ``planned`` and ``messages``; ``guarantee_holds`` for this number of users; ``warnings``. Frequencies also
+        have ``sum`` and ``sum_half_width``.
 
     Raises
     ------
     ValueError
-        If the number of users is below 1.
+        If the number of users is unknown, below 1, or not the number of messages where every user sends one.
     """
-    analyzer, planned = parameters["analyzer"], parameters["users"]
-    usual = len(messages) if analyzer["one_message"] else planned
-    present = usual if users is None else users
+    analyzer, planned = parameters["analyzer"], parameters["planned_users"]
+    present = counted_users(parameters, messages, users)
+    if present is None:
+        raise ValueError("Give the number of users who took part with --users.")
     if present < 1:
         raise ValueError(f"The number of users must be at least 1, got {present}.")
     counts = COUNTING[analyzer["counting"]](analyzer, Counter(messages))
     estimating = ESTIMATING[analyzer["estimating"]]
     estimates, half_widths = estimating(analyzer, counts, planned, present, len(messages))
-    return {
+    answer = {
         "protocol": parameters["protocol"],
+        "planned": planned,
         "users": present,
         "messages": len(messages),
+        "guarantee": parameters["guarantee"],
+        "guarantee_holds": guarantee_holds(parameters, present),
         "confidence": CONFIDENCE,
         "estimates": estimates,
         "half_width": half_widths,
     }
+    warnings = warnings_of(parameters, present)
+    noise = analyzer.get("noise", {})
+    if noise.get("from") == "messages":
+        least = present * (1 + noise["each"]) + max(noise["more"] - max(planned - present, 0), 0)
+        most = present * (1 + noise["each"]) + min(noise["more"], present)
+        if not least <= len(messages) <= most:
+            warnings.append(
+                f"{present} users send {least} to {most} messages, but there are {len(messages)}."
+            )
+    if estimating is frequencies:
+        total, width = math.fsum(estimates), math.hypot(*half_widths)
+        answer |= {"sum": total, "sum_half_width": width}
+        if abs(total - 1) > max(width, 1e-9):
+            warnings.append(
+                f"The frequencies sum to {total:.6g}, not to 1 within {width:.2g}. Of correct runs, 1 in 20 has such a "
+                f"sum; otherwise the number of users is not {present}, or messages were lost, added or changed."
+            )
+    return answer | {"warnings": warnings}
 
 
 def main() -> None:
@@ -164,13 +356,12 @@ def main() -> None:
     parser.add_argument(
         "file", help="shuffled messages, a line of hexadecimal digits each; - reads standard input"
     )
-    parser.add_argument(
-        "--users", type=int, help="number of users who took part, where it is not the planned one"
-    )
+    parser.add_argument("--users", type=int, help=USERS)
     asked = parser.parse_args()
-    written(
-        lambda parameters: (
-            json.dumps(analysis(parameters, read_messages(parameters, asked.file), asked.users), indent=2)
-            + "\n"
-        )
-    )
+
+    def answer(parameters: Parameters) -> str:
+        found = analysis(parameters, read_messages(parameters, asked.file), asked.users)
+        warn(found["warnings"])
+        return json.dumps(found, indent=2) + "\n"
+
+    written(answer)

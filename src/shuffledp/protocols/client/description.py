@@ -9,8 +9,6 @@ from fractions import Fraction
 from itertools import accumulate
 from typing import Any
 
-from shuffledp.protocols.client.files import CONFIDENCE
-
 #: Rate of clusters of some sizes, the first size, and the number of sizes.
 ClusterRate = tuple[float, int, int]
 
@@ -123,21 +121,21 @@ def shares_part(
     }
 
 
-def reach(start: int, pmf: Iterable[float], mean: float) -> float:
-    """Return the least distance from the mean that contains 95 % of the mass of a law on ``start, start + 1, ..``"""
-    masses = sorted((abs(start + place - mean), mass) for place, mass in enumerate(pmf))
-    held = 0.0
-    for distance, mass in masses:
-        held += mass
-        if held >= CONFIDENCE:
-            return float(distance)
-    raise ValueError("The law is not complete.")
+def noise_law(
+    parts: Iterable[tuple[float, float, int]], origin: str = "none", offset: float = 0.0, **more: Any
+) -> dict[str, Any]:
+    """Return the law of the noise of a count, see `client.analyzing.sum_law`, for the planned number of users.
+
+    The law is constant (`origin` ``none``), or its means are proportional to the number of ``users``. Or its coins are
+    of the first ``places`` of the list, or it has the dummies among the ``messages``.
+    """
+    return {"parts": [list(part) for part in parts], "offset": offset, "from": origin, **more}
 
 
-def laplace_reach(eps: float) -> int:
-    """Return the least distance from 0 that contains 95 % of the mass of discrete Laplace noise of ratio ``e^-eps``."""
-    outside = 1 - CONFIDENCE
-    return max(math.ceil(math.log(2 / ((1 + math.exp(-eps)) * outside)) / eps) - 1, 0)
+def laplace_parts(eps: float) -> list[tuple[float, float, int]]:
+    """Return the parts of discrete Laplace noise of ratio ``e^-eps``, the difference of two geometric numbers."""
+    mean = 1 / math.expm1(eps)
+    return [(mean, -mean, 1), (mean, -mean, -1)]
 
 
 def frequencies(
@@ -145,25 +143,16 @@ def frequencies(
     counting: str,
     own: float,
     other: float,
-    *,
-    noise_mean: float = 0.0,
-    noise_reach: float = 0.0,
-    noise_from: str = "none",
+    noise: Mapping[str, Any],
     **more: Any,
 ) -> dict[str, Any]:
-    """Return the parameters of `client.analyzing.frequencies` for k `values`, with its rates `own` and `other`.
-
-    95 % of a count's noise is within `noise_reach` of `noise_mean`; the noise is constant (``none``) or grows
-    with the number of ``users`` or ``messages``.
-    """
+    """Return the parameters of `client.analyzing.frequencies` for k `values`, with its rates `own` and `other`."""
     return {
         "estimating": "frequencies",
         "counting": counting,
         "values": values,
         "own": own,
         "other": other,
-        "noise_mean": noise_mean,
-        "noise_reach": noise_reach,
-        "noise_from": noise_from,
+        "noise": noise,
         **more,
     }

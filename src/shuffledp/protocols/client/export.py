@@ -6,7 +6,7 @@ import ast
 import json
 import random
 import tempfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -28,16 +28,18 @@ def parameters(client: Client, about: Mapping[str, Any]) -> dict[str, Any]:
     """Return the content of ``parameters.json``."""
     content = {
         **about,
-        "users": client.users,
+        "planned_users": client.users,
         "inputs": client.inputs,
-        "encoding": "A message is its fields one after another, each an unsigned big-endian integer.",
+        "one_message": client.one_message,
+        "encoding": "A message is its fields one after another, each an unsigned big-endian integer, and a tag: the "
+        f"first {files.TAG} bytes of the checksum.",
         "message": [
             {"name": name, "values": values, "bytes": max(1, -(-(values - 1).bit_length() // 8))}
             for name, values in client.message
         ],
         "client": [dict(part) for part in client.parts],
         "shuffler": [dict(part) for part in client.shuffler],
-        "analyzer": {**client.analyzer, "one_message": client.one_message},
+        "analyzer": dict(client.analyzer),
         "exactness": client.exactness,
     }
     return content | {"checksum": files.checksum(content)}
@@ -68,11 +70,11 @@ def _names(source: str) -> set[str]:
     return {node.id for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name)}
 
 
-def program(entry: ModuleType, named: Iterable[str]) -> str:
+def program(entry: ModuleType, named: Iterable[str], note: str) -> str:
     """Return the source text of a program that needs only the standard library.
 
-    The text has the docstring and ``main`` of `entry` and all definitions that ``main`` uses. `named` lists the used
-    entries of the dictionaries in `CHOICES`.
+    The text has the docstring and ``main`` of `entry`, a note, and all definitions that ``main`` uses. `named` lists
+    the used entries of the dictionaries in `CHOICES`.
     """
     imports: list[ast.Import | ast.ImportFrom] = []
     known: dict[str, str] = {}
@@ -100,7 +102,7 @@ def program(entry: ModuleType, named: Iterable[str]) -> str:
     lines = sorted(origin + ", ".join(sorted(names)) for origin, names in origins.items() if names)
     return "\n\n\n".join(
         [
-            f'"""{(entry.__doc__ or "").partition("; copied")[0].strip()}. Written by shuffledp."""',
+            f'"""{(entry.__doc__ or "").partition("; copied")[0].strip()}. Written by shuffledp.\n\n{note}\n"""',
             "from __future__ import annotations\n\n" + "\n".join(lines),
             *kept,
             'if __name__ == "__main__":\n    main()\n',
@@ -122,10 +124,50 @@ class _Recorded:
         return number
 
 
+def _refusal(call: Callable[[], object]) -> str:
+    """Return the message of the ValueError that a call raises."""
+    try:
+        call()
+    except ValueError as error:
+        return str(error)
+    raise AssertionError("The input is accepted.")
+
+
+def refused_inputs(content: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return values and places that a client refuses, each with the refusal."""
+    inputs, places = content["inputs"], content["places"]
+    pairs = [(inputs, 0), (-1, 0), (0, -1), *([] if places is None else [(0, places)])]
+    return [
+        {
+            "value": value,
+            "place": place,
+            "refusal": _refusal(lambda v=value, p=place: randomizers.user_messages(content, v, p)),  # type: ignore[misc]
+        }
+        for value, place in pairs
+    ]
+
+
+def refused_messages(content: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Return messages that shuffler and analyzer refuse, each with the refusal."""
+    tag = files.tag_of(content)
+    usual = files.encoded(content, (0,) * len(content["message"]))
+    bad = [b"", usual[: -len(tag)] + bytes(255 - byte for byte in tag), usual[1:], b"\0" + usual]
+    for at, field in enumerate(content["message"]):
+        if field["values"] < 256 ** field["bytes"]:
+            numbers = [field["values"] if place == at else 0 for place in range(len(content["message"]))]
+            bad.append(files.encoded(content, tuple(numbers)))
+            break
+    return [
+        {"message": one.hex(), "refusal": _refusal(lambda one=one: files.decoded(content, one))}  # type: ignore[misc]
+        for one in bad
+    ]
+
+
 def vectors(content: Mapping[str, Any]) -> dict[str, Any]:
-    """Return test vectors: messages for known bits, and the analyzer's result for these messages."""
+    """Return test vectors: messages for known bits, the analyzer's result for these messages, and refused inputs."""
     drawn, messages = [], []
-    for place in range(_VECTORS):
+    users = min(_VECTORS, content["planned_users"])
+    for place in range(users):
         source = _Recorded(place)
         value = place % content["inputs"]
         sent = randomizers.user_messages(content, value, place, source)
@@ -140,9 +182,12 @@ def vectors(content: Mapping[str, Any]) -> dict[str, Any]:
         )
     decoded = [files.decoded(content, message) for message in messages]
     return {
-        "about": "Bits are taken from the left; the first of a number is its highest. The messages of a user follow.",
+        "about": "Bits are taken from the left; the first of a number is its highest. The messages of a user follow. "
+        "A program ends with the text in `refusal` if it reads a refused value, place or message.",
         "clients": drawn,
-        "analyzer": {"users": _VECTORS, "answer": analyzing.analysis(content, decoded, _VECTORS)},
+        "analyzer": {"users": users, "answer": analyzing.analysis(content, decoded, users)},
+        "refused_inputs": refused_inputs(content),
+        "refused_messages": refused_messages(content),
     }
 
 
@@ -160,9 +205,11 @@ def export(client: Client, folder: Path, about: Mapping[str, Any]) -> None:
     named += [client.analyzer["counting"], client.analyzer["estimating"]]
     written = {
         "parameters.json": json.dumps(content, indent=1) + "\n",
-        "client.py": program(randomizers, named),
-        "shuffler.py": program(shuffling, named),
-        "analyzer.py": program(analyzing, named),
+        "client.py": program(randomizers, named, content["if_shuffler_fails"]),
+        "shuffler.py": program(shuffling, named, content["if_shuffler_fails"]),
+        "analyzer.py": program(
+            analyzing, named, f"The guarantee needs at least {content['least_users']} users."
+        ),
         "test_vectors.json": json.dumps(vectors(content), indent=1) + "\n",
     }
     with tempfile.TemporaryDirectory(

@@ -5,12 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 #: Confidence of an interval of the analyzer.
 CONFIDENCE = 0.95
+
+#: Number of bytes at the end of a message that name its deployment.
+TAG = 4
+#: Help of the option for the number of users.
+USERS = "number of users who took part; needed unless every user sends one message"
 
 #: Content of ``parameters.json``.
 Parameters = Mapping[str, Any]
@@ -31,15 +36,25 @@ def read_parameters(path: Path) -> Parameters:
     return parameters
 
 
+def tag_of(parameters: Parameters) -> bytes:
+    """Return the end of every message of a deployment, the first bytes of the checksum of its parameters."""
+    return bytes.fromhex(parameters["checksum"])[:TAG]
+
+
 def encoded(parameters: Parameters, message: tuple[int, ...]) -> bytes:
-    """Return a message as bytes: one field after the other, each an unsigned big-endian integer."""
+    """Return a message as bytes: its fields, each an unsigned big-endian integer, and the tag of the deployment."""
     fields = zip(message, parameters["message"], strict=True)
-    return b"".join(number.to_bytes(field["bytes"], "big") for number, field in fields)
+    return b"".join(number.to_bytes(field["bytes"], "big") for number, field in fields) + tag_of(parameters)
 
 
 def decoded(parameters: Parameters, content: bytes) -> tuple[int, ...]:
     """Return the fields of a message, the inverse of `encoded`. Raise ValueError for bytes that are not a message."""
-    length = sum(field["bytes"] for field in parameters["message"])
+    tag = tag_of(parameters)
+    if not content.endswith(tag):
+        raise ValueError(
+            f"a message of this deployment ends in its tag {tag.hex()}, got {content[-TAG:].hex() or 'no bytes'}"
+        )
+    length = sum(field["bytes"] for field in parameters["message"]) + TAG
     if len(content) != length:
         raise ValueError(f"a message has {length} bytes, got {len(content)}")
     numbers, at = [], 0
@@ -56,7 +71,11 @@ def read_messages(parameters: Parameters, path: str) -> list[tuple[int, ...]]:
 
     Raise ValueError, with file and line, if a line is no message.
     """
-    lines = sys.stdin.readlines() if path == "-" else Path(path).read_text(encoding="ascii").splitlines()
+    lines = (
+        sys.stdin.readlines()
+        if path == "-"
+        else Path(path).read_text(encoding="ascii", errors="replace").splitlines()
+    )
     messages = []
     for number, line in enumerate(lines, 1):
         try:
@@ -64,6 +83,43 @@ def read_messages(parameters: Parameters, path: str) -> list[tuple[int, ...]]:
         except ValueError as error:
             raise ValueError(f"{path}, line {number}: {error}.") from None
     return messages
+
+
+def counted_users(
+    parameters: Parameters, messages: Sequence[tuple[int, ...]], users: int | None
+) -> int | None:
+    """Return the number of users: the number of messages if every user sends one, otherwise `users`.
+
+    Raise ValueError if every user sends one message and `users` is another number.
+    """
+    if not parameters["one_message"]:
+        return users
+    if users not in (None, len(messages)):
+        raise ValueError(
+            f"Every user sends one message, but there are {len(messages)} messages of {users} users."
+        )
+    return len(messages)
+
+
+def guarantee_holds(parameters: Parameters, users: int) -> bool:
+    """Return whether the guarantee is proven for this number of users."""
+    return users >= parameters["least_users"] and parameters["guarantee"] in ("exact", "upper")
+
+
+def warnings_of(parameters: Parameters, users: int | None) -> list[str]:
+    """Return sentences on the number of users who took part, None if it is unknown."""
+    least = parameters["least_users"]
+    if users is None:
+        return [] if least == 1 else [f"The guarantee needs {least} users; give their number with --users."]
+    if users >= least:
+        return []
+    return [f"The guarantee does not hold: it needs {least} users, and {users} took part."]
+
+
+def warn(warnings: Iterable[str]) -> None:
+    """Write warnings on standard error, a line each."""
+    for warning in warnings:
+        sys.stderr.write(f"Warning: {warning}\n")
 
 
 def written(answer: Callable[[Parameters], str]) -> None:

@@ -180,7 +180,7 @@ def user_messages(
     value : int
         Value of the user, in 0..inputs-1.
     place : int
-        Index of the user in the list of all users, from 0. In some protocols the first users add dummies.
+        Index of the user in the list of all users, in 0..places-1. In some protocols the first users add dummies.
     source : Source, optional
         Source of uniform bits; by default the operating system.
 
@@ -196,8 +196,10 @@ def user_messages(
     """
     if not 0 <= value < parameters["inputs"]:
         raise ValueError(f"value must be in 0..{parameters['inputs'] - 1}, got {value}.")
-    if place < 0:
-        raise ValueError(f"place must be at least 0, got {place}.")
+    places = parameters["places"]
+    if place < 0 or (places is not None and place >= places):
+        allowed = "at least 0" if places is None else f"in 0..{places - 1}, the planned users"
+        raise ValueError(f"place must be {allowed}, got {place}.")
     sent: Sent = []
     for part in parameters["client"]:
         sent += RANDOMIZERS[part["part"]](part, value, place, source)

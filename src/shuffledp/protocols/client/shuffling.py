@@ -5,7 +5,16 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 
-from shuffledp.protocols.client.files import Parameters, encoded, read_messages, written
+from shuffledp.protocols.client.files import (
+    USERS,
+    Parameters,
+    counted_users,
+    encoded,
+    read_messages,
+    warn,
+    warnings_of,
+    written,
+)
 from shuffledp.protocols.client.randomizers import Part, Sent, exact
 from shuffledp.sampling.bits import SYSTEM_BITS, Source
 from shuffledp.sampling.clients import shuffled
@@ -71,10 +80,13 @@ def main() -> None:
     parser.add_argument(
         "file", help="messages of all users, a line of hexadecimal digits each; - reads standard input"
     )
+    parser.add_argument("--users", type=int, help=USERS)
     asked = parser.parse_args()
-    written(
-        lambda parameters: "".join(
-            f"{encoded(parameters, message).hex()}\n"
-            for message in shuffled_messages(parameters, read_messages(parameters, asked.file))
-        )
-    )
+
+    def answer(parameters: Parameters) -> str:
+        messages = read_messages(parameters, asked.file)
+        warn(warnings_of(parameters, counted_users(parameters, messages, asked.users)))
+        mixed = shuffled_messages(parameters, messages)
+        return "".join(f"{encoded(parameters, message).hex()}\n" for message in mixed)
+
+    written(answer)

@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from shuffledp.protocols.conformance.objects import (
         check_declarations,
         check_inputs_unchanged,
+        check_other_inputs,
         check_refusals,
         check_repeats_apart,
         check_seeded,
@@ -105,6 +106,7 @@ __all__ = [
     "check_encoder",
     "check_inputs_unchanged",
     "check_one_law",
+    "check_other_inputs",
     "check_permutation_invariant",
     "check_privacy",
     "check_protocol",

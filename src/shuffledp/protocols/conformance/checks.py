@@ -18,6 +18,7 @@ from shuffledp.protocols.conformance.law_checks import (
 from shuffledp.protocols.conformance.objects import (
     check_declarations,
     check_inputs_unchanged,
+    check_other_inputs,
     check_refusals,
     check_repeats_apart,
     check_seeded,
@@ -34,6 +35,7 @@ CHECKS: tuple[Check, ...] = (
     check_seeded,
     check_inputs_unchanged,
     check_repeats_apart,
+    check_other_inputs,
     check_permutation_invariant,
     check_additive,
     check_cost,

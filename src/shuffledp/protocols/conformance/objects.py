@@ -86,6 +86,34 @@ def _refused(protocol_class: Protocol, case: Case, what: str, mention: str, **ch
     raise AssertionError(f"{what} is accepted; call cls.check_request first")
 
 
+def check_other_inputs(protocol_class: Protocol, cases: Iterable[Case]) -> None:
+    """Check that ValueErrors name the protocol for inputs, counts and aggregates of another task."""
+    case, protocol, where = next(sending(protocol_class, cases))
+    users, who, rng = case.users(), case.participants(3), generator()
+    values, aggregate = users.values, protocol.sample_aggregate(who, rng)
+    beyond = np.add(values, math.inf if case.task.kind == "vectors" else 10**9)
+    wide = np.concatenate((who.counts, who.counts[..., :1]), axis=-1)
+    attempts: dict[str, Callable[[], object]] = {
+        "inputs out of range": lambda: protocol.encode(replace(users, values=beyond), rng),
+        "inputs of another shape": lambda: protocol.encode(
+            replace(users, values=np.stack((values, values), axis=-1)), rng
+        ),
+        "counts of another domain": lambda: protocol.sample_aggregate(replace(who, counts=wide), rng),
+        "an aggregate of fewer repeats": lambda: protocol.estimate(aggregate[:2], who.public),
+    }
+    if case.task.kind != "vectors":
+        negative = replace(who, counts=-1 - who.counts)
+        attempts["negative counts"] = lambda: protocol.sample_aggregate(negative, rng)
+    for what, attempt in attempts.items():
+        try:
+            attempt()
+        except ValueError as error:
+            named = str(error).startswith(f"{protocol_class.name}: ")
+            assert named, f"{where}: {what} are refused with {str(error)!r}, which does not name the protocol"
+            continue
+        raise AssertionError(f"{where}: {what} are accepted")
+
+
 # -- purity ----------------------------------------------------------------------------------------------------
 
 
@@ -143,7 +171,8 @@ def check_repeats_apart(protocol_class: Protocol, cases: Iterable[Case]) -> None
         who = case.participants(3)
         if case.participating is None:  # different numbers of participants
             counts = np.asarray(case.counts, np.int64)
-            who = Participants.from_counts(np.stack((counts, 2 * counts, counts + 1)))
+            many = counts if protocol.capacity is not None else 2 * counts
+            who = Participants.from_counts(np.stack((counts, many, counts + 1)))
         table = protocol.sample_aggregate(who, generator())
         estimate = protocol.estimate(table, who.public)
         shape = (3, *case.task.estimate_shape)

@@ -21,7 +21,8 @@ from shuffledp.protocols.client.description import (
     ROUNDED_UP,
     Client,
     frequencies,
-    laplace_reach,
+    laplace_parts,
+    noise_law,
     shares_part,
 )
 from shuffledp.protocols.frequency._value_counts import held_counts, held_integers
@@ -156,8 +157,7 @@ class NoisyCounters(PlannedUsers):
         contents = ((single, ((0, 1),)), (single, ((1, 1),)), (self.pairs, ((0, 1), (1, 1))))
         noises = [one for law, sent in contents for one in AtomNoise(law, sent).client_noises(0)]
         shares = shares_part(noises, part, counters=k, symbols=2)
-        analyzer = frequencies(
-            k, "of_signs", 1.0, 0.0, noise_reach=laplace_reach(self.remaining_eps), noise_from="users"
-        )
+        remaining = noise_law(laplace_parts(self.remaining_eps), "users")
+        analyzer = frequencies(k, "of_signs", 1.0, 0.0, remaining)
         parts = [{"part": "kept", "rate": "1", "symbols": 2}, shares]
         return Client(self.n_users, k, [("symbol", 2 * k)], parts, analyzer, ROUNDED_UP)

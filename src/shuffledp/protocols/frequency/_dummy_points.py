@@ -21,7 +21,14 @@ from shuffledp.accounting.general.random_users import mixed_delta
 from shuffledp.guarantees import NAMED, Enforced, Reliance
 from shuffledp.protocols._requests import PlannedUsers, seats_left
 from shuffledp.protocols.base import Cost, Messages, message_bits
-from shuffledp.protocols.client.description import AS_CALIBRATED, ODDS, Client, frequencies, odds_below
+from shuffledp.protocols.client.description import (
+    AS_CALIBRATED,
+    ODDS,
+    Client,
+    frequencies,
+    noise_law,
+    odds_below,
+)
 from shuffledp.protocols.frequency._value_counts import GeneralizedResponse, held_counts, held_integers
 from shuffledp.tasks import Array, Floats, Ints, Participants, Public, Users
 
@@ -236,6 +243,6 @@ class FixedDummies(DealtDummies, DummyPoints):
             k,
             [("value", k)],
             [report, dummies] if self.dummies_in_all else [report],
-            frequencies(k, "of_values", own, other, noise_from="messages" if self.dummies_in_all else "none"),
+            frequencies(k, "of_values", own, other, noise_law([], "messages", each=each, more=more)),
             ODDS if self.eps_local < math.inf else AS_CALIBRATED,
         )

@@ -17,13 +17,11 @@ from shuffledp.accounting.general.profiles import Profile
 from shuffledp.guarantees import UPPER, Enforced, Standing
 from shuffledp.numerics.windows import Window, binomial_window, poisson_window
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase, message_bits
-from shuffledp.protocols.client.description import AS_CALIBRATED, Client, frequencies, reach, text
+from shuffledp.protocols.client.description import AS_CALIBRATED, Client, frequencies, text
 from shuffledp.protocols.frequency._count_shares import sampled_count_variance
 from shuffledp.protocols.frequency._value_counts import held_counts, held_integers
 from shuffledp.tasks import Array, Floats, Ints, Participants, Public, Users
 
-#: Mass of a law of noise that intervals omit on either side.
-RARE = 1e-12
 #: Number of users that no list of designated users reaches.
 _MANY = 2**40
 
@@ -153,25 +151,14 @@ class NoisyCounts(ProtocolBase):
     def client_of(
         self,
         users: int,
-        noise_from: str,
+        noise: Mapping[str, Any],
         dummies: Mapping[str, Any] | None,
         shuffler: Sequence[dict[str, Any]] = (),
         exactness: str = AS_CALIBRATED,
     ) -> Client:
-        """Return the client, which sends kept values and dummies; `noise_from` is ``users`` or ``none`` (constant)."""
-        k, noise = self.domain_size, self.noise(np.array(users))
-        assert noise.window is not None
-        window = noise.window(RARE)
-        mean = float(noise.mean)
-        analyzer = frequencies(
-            k,
-            "of_values",
-            self.keep,
-            0.0,
-            noise_mean=mean,
-            noise_reach=reach(window.start, window.pmf, mean),
-            noise_from=noise_from,
-        )
+        """Return the client, which sends kept values and dummies; `client.description.noise_law` returns their law."""
+        k = self.domain_size
+        analyzer = frequencies(k, "of_values", self.keep, 0.0, noise)
         sent = {"part": "kept", "rate": "1" if shuffler else text(self.keep), "symbols": 1}
         parts = [sent] if dummies is None else [sent, {**dummies, "values": k}]
         steps = [{**step, "values": k} for step in shuffler]

@@ -110,6 +110,13 @@ class SecretShares(ProtocolBase):
     poisoning = "range of shares"
     reported: ClassVar[tuple[str, ...]] = ("precision", "shares", "group_order", "security_bits")
 
+    real_inputs = True
+
+    @property
+    def capacity(self) -> int | None:
+        """Number of users whose bits have a sum below q; None if the sum may wrap around anyway."""
+        return (self.group_order - 1) // self.precision if self.room else None
+
     def profile_without(self, share: float, *, colluding: bool) -> PrivacyProfile | None:
         """Return the profile with the noise of the remaining users; None if the shares need more users."""
         if share == 0:
@@ -172,11 +179,11 @@ class SecretShares(ProtocolBase):
         range 0..N p of noiseless sums is in the middle of the decoded range (erratum RP-E27). Raises ValueError unless
         there are m messages per participant.
         """
-        table = np.asarray(aggregate)
+        residues, messages = np.transpose(aggregate)
         n, q = np.asarray(public.n_users, np.int64), self.group_order
-        if not np.array_equal(table[:, 1], self.shares * n):
+        if not np.array_equal(messages, self.shares * n):
             raise ValueError(f"{self.name}: expected {self.shares} messages from each participant.")
-        total = np.mod(table[:, 0].astype(np.int64), q)
+        total = np.mod(residues.astype(np.int64), q)
         negative = total - q > n * self.precision - total  # 2 total > N p + q, without overflow
         ones = (total - q * negative) / (n * float(self.precision))
         return np.column_stack((1 - ones, ones))

@@ -41,7 +41,7 @@ from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.windows import binomial_window
 from shuffledp.protocols._requests import PlannedUsers, from_request
 from shuffledp.protocols.base import Cost
-from shuffledp.protocols.client.description import Client, text
+from shuffledp.protocols.client.description import Client, noise_law, text
 from shuffledp.protocols.frequency._noisy_counts import CountNoise, NoisyCounts, coin_noise
 from shuffledp.tasks import Array
 
@@ -184,6 +184,5 @@ class BallsIntoBins(NoisyCounts, PlannedUsers):
 
     def client(self) -> Client:
         """Return the client, which sends the value and a coin for every value."""
-        return self.client_of(
-            self.n_users, "users", {"part": "coins", "rate": text(self.rate), "first": None}
-        )
+        coins = noise_law([(self.n_users * self.rate, self.rate, 1)], "users")
+        return self.client_of(self.n_users, coins, {"part": "coins", "rate": text(self.rate), "first": None})

@@ -12,7 +12,7 @@ from shuffledp.guarantees import EXACT, NAMED, UPPER, Standing, under
 from shuffledp.numerics.argument_ranges import Count
 from shuffledp.protocols._requests import PlannedUsers, from_request, seats_left
 from shuffledp.protocols.base import Cost
-from shuffledp.protocols.client.description import Client
+from shuffledp.protocols.client.description import Client, noise_law
 from shuffledp.protocols.frequency._noisy_counts import CountNoise, NoisyCounts, coin_noise
 from shuffledp.protocols.frequency.sbin import fair_coins
 from shuffledp.tasks import Array, Ints, Users
@@ -106,6 +106,5 @@ class DesignatedCoins(NoisyCounts, PlannedUsers):
 
     def client(self) -> Client:
         """Return the client, which sends the value and, from the first users, a fair coin for every value."""
-        return self.client_of(
-            self.n_users, "none", {"part": "coins", "rate": "1/2", "first": self.designated}
-        )
+        coins = noise_law([(self.designated / 2, 0.5, 1)], "places", coins=self.designated)
+        return self.client_of(self.n_users, coins, {"part": "coins", "rate": "1/2", "first": self.designated})

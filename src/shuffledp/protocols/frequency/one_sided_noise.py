@@ -33,7 +33,7 @@ from shuffledp.numerics.windows import Window, negative_binomial_window
 from shuffledp.protocols._noise_shares import AtomNoise, NegativeBinomialShare
 from shuffledp.protocols._requests import PlannedUsers, from_request
 from shuffledp.protocols.base import Cost
-from shuffledp.protocols.client.description import ROUNDED_UP, Client, shares_part
+from shuffledp.protocols.client.description import ROUNDED_UP, Client, noise_law, shares_part
 from shuffledp.protocols.frequency._noisy_counts import CountNoise, NoisyCounts
 from shuffledp.protocols.frequency.silent_users import poisson_dummies
 from shuffledp.tasks import Array
@@ -199,4 +199,6 @@ class OneSidedCounts(NoisyCounts, PlannedUsers):
         law = NegativeBinomialShare(self.shape, -math.expm1(-self.decay))
         part, k = Fraction(self.domain_size, self.n_users), self.domain_size
         dummies = shares_part(AtomNoise(law, ((0, 1),)).client_noises(0), part, counters=k, symbols=1)
-        return self.client_of(self.n_users, "users", dummies, exactness=ROUNDED_UP)
+        odds = 1 / math.expm1(self.decay)
+        law_of_count = noise_law([(self.shape * odds, -odds, 1)], "users")
+        return self.client_of(self.n_users, law_of_count, dummies, exactness=ROUNDED_UP)

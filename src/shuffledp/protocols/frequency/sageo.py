@@ -40,7 +40,7 @@ from shuffledp.numerics.argument_ranges import (
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.windows import Window
 from shuffledp.protocols._requests import from_request
-from shuffledp.protocols.client.description import Client, odds_below, text
+from shuffledp.protocols.client.description import Client, noise_law, odds_below, text
 from shuffledp.protocols.frequency._count_shares import best_share, checked_share, sampled_count_variance
 from shuffledp.protocols.frequency._noisy_counts import CountNoise, ShufflerNoise
 from shuffledp.protocols.frequency.sbin import AUGMENTED_ACCOUNTINGS
@@ -332,14 +332,18 @@ class GeometricShuffle(ShufflerNoise):
         least = 1 - 1 / odds
         pure = self.share == least_share(2 * self.half_eps)
         share = least if pure else max(Fraction(self.share), least)
-        noise = {
+        dummies = {
             "part": "with_geometric",
             "turn": self.turn,
             "left": text((share - least) / share),
             "right": text(share / (odds - 1 + share)),
         }
-        steps: list[dict[str, Any]] = [{"part": "sampled", "rate": text(share)}, noise]
-        return self.client_of(self.n_users, "none", None, steps, RATIONAL)
+        steps: list[dict[str, Any]] = [{"part": "sampled", "rate": text(share)}, dummies]
+        # Noise below 0 is left out, with a mass of about delta; the constant keeps the mean exact.
+        above, below = (rate / (1 - rate) for rate in (self.law.right, self.law.left if self.turn else 0.0))
+        parts = [(above, -above, 1), (below, -below, -1)]
+        law_of_count = noise_law(parts, offset=self.law.mean - above + below)
+        return self.client_of(self.n_users, law_of_count, None, steps, RATIONAL)
 
     def privacy_profile(self) -> PrivacyProfile:
         """Return the profile of the two counts that change."""

@@ -46,7 +46,7 @@ from shuffledp.numerics.relative_sizes import log_ratio, negligible
 from shuffledp.numerics.roots import root_below, smallest_integer
 from shuffledp.numerics.windows import binomial_window
 from shuffledp.protocols._requests import from_request
-from shuffledp.protocols.client.description import Client, text
+from shuffledp.protocols.client.description import Client, noise_law, text
 from shuffledp.protocols.frequency._count_shares import (
     MINIMA,
     best_share,
@@ -297,4 +297,4 @@ class SBin(ShufflerNoise):
             {"part": "sampled", "rate": text(self.share)},
             {"part": "with_binomial", "coins": self.coins},
         ]
-        return self.client_of(self.n_users, "none", None, steps)
+        return self.client_of(self.n_users, noise_law([(self.coins / 2, 0.5, 1)]), None, steps)

@@ -31,7 +31,7 @@ from shuffledp.numerics.roots import golden_section, root_below
 from shuffledp.numerics.windows import poisson_window
 from shuffledp.protocols._requests import PlannedUsers, from_request
 from shuffledp.protocols.base import Cost
-from shuffledp.protocols.client.description import Client, text
+from shuffledp.protocols.client.description import Client, noise_law, text
 from shuffledp.protocols.frequency._count_shares import (
     MINIMA,
     checked_share,
@@ -211,4 +211,5 @@ class SilentUsers(NoisyCounts, PlannedUsers):
     def client(self) -> Client:
         """Return the client, which sends the value with probability p and a Poisson number of uniform dummies."""
         mean = Fraction(self.dummy_mean) * self.domain_size / self.n_users
-        return self.client_of(self.n_users, "users", {"part": "poisson_dummies", "mean": text(mean)})
+        dummies = noise_law([(self.dummy_mean, 0.0, 1)], "users")
+        return self.client_of(self.n_users, dummies, {"part": "poisson_dummies", "mean": text(mean)})

@@ -12,7 +12,7 @@ from shuffledp.guarantees import UPPER, under
 from shuffledp.numerics.argument_ranges import FromTwo
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages, message_bits
-from shuffledp.protocols.client.description import ODDS, Client, frequencies, odds_below
+from shuffledp.protocols.client.description import ODDS, Client, frequencies, noise_law, odds_below
 from shuffledp.protocols.frequency._hashing import SEED_BITS, draw_seeds, hash_values
 from shuffledp.protocols.frequency._pure_reports import PureReports
 from shuffledp.protocols.frequency._value_counts import GeneralizedResponse, checked_values
@@ -102,5 +102,5 @@ class Solh(PureReports):
         k, cells = self.domain_size, self.cells
         part = {"part": "local_hash", "cells": cells, **odds_below(self.eps_local)}
         own, other, _ = self.two_rates
-        analyzer = frequencies(k, "of_hashes", own, other, cells=cells)
+        analyzer = frequencies(k, "of_hashes", own, other, noise_law([]), cells=cells)
         return Client(self.n_users, k, [("seed", 2**SEED_BITS), ("cell", cells)], [part], analyzer, ODDS)

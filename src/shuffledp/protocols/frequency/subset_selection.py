@@ -34,7 +34,7 @@ from shuffledp.numerics.windows import Window, binomial_window
 from shuffledp.protocols._coins import coin_blocks
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages, message_bits
-from shuffledp.protocols.client.description import ODDS, Client, frequencies, odds_below
+from shuffledp.protocols.client.description import ODDS, Client, frequencies, noise_law, odds_below
 from shuffledp.protocols.frequency._pure_reports import PureReports, pure_mse
 from shuffledp.protocols.frequency._value_counts import GeneralizedResponse, checked_values, held_integers
 from shuffledp.tasks import Array, Participants, Users
@@ -260,5 +260,5 @@ class SubsetSelection(PureReports):
         k, size = self.domain_size, self.report.size
         part = {"part": "subset", "values": k, "size": size, **odds_below(self.report.eps_local)}
         own, other, _ = self.two_rates
-        analyzer = frequencies(k, "of_values", own, other)
+        analyzer = frequencies(k, "of_values", own, other, noise_law([]))
         return Client(self.n_users, k, [("value", k)] * size, [part], analyzer, ODDS)

@@ -55,7 +55,10 @@ class SetProtocol(ProtocolBase):
 
     def real(self, per_item: Array) -> Floats:
         """Return the numbers without padding items: (R, d) becomes (R, d - padding_items)."""
-        return np.asarray(per_item, float)[:, : self.domain_size - self.padding_items]
+        numbers = np.asarray(per_item, float)
+        if numbers.shape[1:] != (self.domain_size,):
+            raise ValueError(f"numbers must be (R, {self.domain_size}), got shape {numbers.shape}.")
+        return numbers[:, : self.domain_size - self.padding_items]
 
 
 def holders(participants: Participants) -> Array:

@@ -15,7 +15,7 @@ from shuffledp.numerics.memoize import remember
 from shuffledp.protocols._noise_shares import Noise
 from shuffledp.protocols._requests import PlannedUsers
 from shuffledp.protocols.base import Cost, Messages, message_bits
-from shuffledp.protocols.client.description import ROUNDED_UP, Client, laplace_reach, shares_part
+from shuffledp.protocols.client.description import ROUNDED_UP, Client, laplace_parts, noise_law, shares_part
 from shuffledp.protocols.summation._sums import Numbers, over_users
 from shuffledp.tasks import Array, Floats, Ints, Participants, Public, Users
 
@@ -176,14 +176,14 @@ class NoisySum(PlannedUsers):
         if self.numbers.coordinates > 1:
             raise Infeasible(f"{self.name} has no client for several sums: the client estimates one.")
         top, numbers = self.levels, self.numbers
-        noises = [one for noise in self._noises for one in noise.client_noises(top)]
+        noises = [one for part in self._noises for one in part.client_noises(top)]
         shares = shares_part(noises, Fraction(1, self.n_users), counters=1, symbols=2 * top + 1)
         chance = numbers.rounding(top)[1]
         analyzer = {
             "estimating": "noisy_sum",
             "counting": "of_symbols",
             "symbols": 2 * top + 1,
-            "noise_reach": laplace_reach(self.design.eps_star / top),
+            "noise": noise_law(laplace_parts(self.design.eps_star / top), "users"),
             "rounding": float((chance * (1 - chance)).max()),
             "unit": self._worth,
         }

@@ -53,7 +53,8 @@ class Skellam(SkellamNoise):
 
     def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return the noisy sums, (R,)."""
-        return aggregate[:, 0] * self.numbers.step
+        (total,) = np.transpose(aggregate)
+        return np.asarray(total * self.numbers.step)
 
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of the noise, (R,)."""

@@ -127,6 +127,11 @@ class SplitAndMix(SumReports):
         draws = rng.negative_binomial(parts, self._stop) - rng.negative_binomial(parts, self._stop)
         return np.asarray(draws, np.int64)
 
+    @property
+    def capacity(self) -> int | None:
+        """Number of users whose numbers have a sum below q; None if the sum may wrap around anyway."""
+        return None if self.biased else (self.group_order - 1) // self.numbers.max_value
+
     def local_epsilon(self) -> float:
         """Return the local eps of a user's shares, whose sum is the number plus the user's part of the noise."""
         size = self.numbers.max_value
@@ -159,7 +164,8 @@ class SplitAndMix(SumReports):
     def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return the representative of the noisy sum modulo q that is closest to the middle of the range, (R,)."""
         q = self.group_order
-        total = np.mod(np.asarray(aggregate)[:, 0], q)
+        (residues,) = np.transpose(aggregate)
+        total = np.mod(residues, q)
         # The lowest of q integers around n D / 2; of two equally near ones the upper is taken.
         middle = np.asarray(public.n_users, np.int64) * self.numbers.max_value
         low = (middle - q) // 2 + 1

@@ -171,9 +171,9 @@ class UnaryBits(SumReports):
 
     def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return unbiased sums, (R,)."""
-        seen = aggregate[:, 1]
+        _, seen = np.transpose(aggregate)
         coins = self.bits * public.n * self.uniform_rate
-        return (seen - coins / 2) / (self.bits * (1 - self.uniform_rate)) * self.numbers.unit
+        return np.asarray((seen - coins / 2) / (self.bits * (1 - self.uniform_rate)) * self.numbers.unit)
 
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of the sum given the numbers, (R,), with the variance of rounding."""
