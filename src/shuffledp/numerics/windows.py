@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from shuffledp.numerics.logs import log1mexp
 from shuffledp.numerics.tails import log_binomial_pmf, log_poisson_pmf
 
 #: Entries below this are cut off while thinning: denormal numbers make the arithmetic many times slower.
@@ -107,7 +108,7 @@ def negative_binomial_window(shape: float, decay: float, tail: float, most: int)
     mean = shape / math.expm1(min(decay, 700.0))
     variance, reach = mean / -math.expm1(-decay), -math.log(tail)
     size = 64 + mean + math.sqrt(2 * variance * reach) + reach / decay
-    start = shape * math.log(-math.expm1(-decay))
+    start = shape * float(log1mexp(decay))
     while size <= most:
         z = np.arange(1, int(size), dtype=np.float64)
         steps = np.log1p((shape - 1) / z) - decay  # log of Pr[z] / Pr[z - 1]
