@@ -40,7 +40,7 @@ from shuffledp.accountant.batches import (
 )
 from shuffledp.accountant.families import ROUNDING, Maker
 from shuffledp.accountant.reductions import central_epsilon, is_bound
-from shuffledp.accountant.searches import XTOL, XTOL_ROUNDS, largest_budget, smallest_number
+from shuffledp.accountant.searches import XTOL, XTOL_ROUNDS, XTOL_SHARED, largest_budget, smallest_number
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.blanket import OwnDelta, population_epsilon
 from shuffledp.accounting.general.randomizers import GRR, Randomizer
@@ -230,6 +230,7 @@ def budget(
     best = max(found, key=lambda name: found[name])
     eps_local = found[best]
     tolerance = XTOL if rounds == 1 and not is_bound(honest, best) else XTOL_ROUNDS
+    tolerance = XTOL_SHARED if setting.is_shared else tolerance
     reached = central_epsilon(setting, eps_local, honest, best, eps)
     for step in (2, 8):  # two roundings of one number
         if reached > eps:

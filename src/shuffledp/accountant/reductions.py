@@ -21,6 +21,7 @@ from shuffledp.accounting.general.blanket import (
 from shuffledp.accounting.general.clone_pair import ClonePair
 from shuffledp.accounting.general.clones import ClonesProfile, OtherReports, clone_rate
 from shuffledp.accounting.general.composition import (
+    POINTS,
     ComposedProfile,
     composed_epsilon,
     epsilon_at,
@@ -185,7 +186,8 @@ def shared_profile(
     def composed(others: int) -> PrivacyProfile:
         profile = profile_of(setting, eps_local, Fixed(others), name)
         assert profile is not None
-        return ComposedProfile([profile], [setting.rounds], setting.delta)
+        points = POINTS[0 if gap == _SHARED_COARSE else 1]
+        return ComposedProfile([profile], [setting.rounds], setting.delta, points=points)
 
     return SharedProfile(composed, honest, setting.delta, gap)
 

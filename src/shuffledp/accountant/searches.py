@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from shuffledp.populations.base import Population
 
-#: Relative tolerance of budgets, for one round and for composed rounds.
-XTOL, XTOL_ROUNDS = 1e-7, 1e-4
+#: Relative tolerance of budgets, for one round, for composed rounds, and for composed rounds with a shared crowd.
+XTOL, XTOL_ROUNDS, XTOL_SHARED = 1e-7, 1e-4, 1e-3
 #: Number of other users from which on there may be too many clones to sum over their number.
 _MANY_OTHERS = 1e7
 #: Largest relative distance of delta below its target, in place of the first tolerance.
@@ -71,10 +71,11 @@ def largest_budget(setting: Setting, eps: float, honest: Population, name: str) 
         return MOST_EPS_LOCAL
     guess = math.log(min(max(eps / setting.rounds, 1 + 0.4 * math.log1p(honest.mean * eps * eps)), 50.0))
     if setting.rounds > 1:
-        near = math.inf
+        xtol, near = XTOL_ROUNDS, math.inf
         if setting.is_shared:  # an evaluation takes seconds
-            guess, near = math.log(largest_budget(replace(setting, crowd="fresh"), eps, honest, name)), _SHARED
-        return math.exp(root_below(excess(FINE), guess, low, high, xtol=XTOL_ROUNDS, near=near))
+            guess = math.log(largest_budget(replace(setting, crowd="fresh"), eps, honest, name))
+            xtol, near = XTOL_SHARED, _SHARED
+        return math.exp(root_below(excess(FINE), guess, low, high, xtol=xtol, near=near))
     if coarse(low + _LEAST) > 0:
         return math.exp(low)
 
@@ -124,7 +125,7 @@ def smallest_number(
             return fresh
         fine, more = excess(FINE), math.ceil((1 + _SHARED) * fresh)
         slope = _or_else((fine(int(fresh)) - fine(more)) / (more - fresh), 1.0)
-        return _from(fine, more, slope, XTOL_ROUNDS)
+        return _from(fine, more, slope, XTOL_SHARED)
     # As for budgets: what the analyzer sees of sums is found far sooner if it is far from close.
     summed = name == "blanket" and isinstance(setting.at(eps_local), OwnDelta)
     coarse = excess(ROUGH if summed else COARSE)

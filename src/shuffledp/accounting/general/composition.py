@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 #: Numbers of evaluation points, each a multiple of the one before; relative change of eps at which refinement stops.
-_POINTS, _SETTLED = (60, 120, 240), 1e-3
+POINTS, _SETTLED = (60, 120, 240, 480, 960), 1e-3
 #: Largest relative contribution of all ends together to delta.
 _NEGLIGIBLE = 1e-4
 #: Relative excess of delta from the grid of losses, and the largest grid.
@@ -42,7 +42,7 @@ _PRECISION = (1e-5, 2**20)
 #: largest, relative to the largest sum.
 _LAWS, _LEAST_LAW, _LAST = 4, 0.1, 0.9
 #: Halvings that find the end of a profile; relative tolerance of eps; approximate distance from a guess, in logs.
-_HALVINGS, _XTOL, _NEAR = 20, 1e-7, 0.1
+_HALVINGS, _XTOL, _NEAR = 14, 1e-7, 0.1
 #: The least eps that is searched, nats; the largest total variation that is compared with that of normal laws.
 _LEAST_EPS, _ALL = 1e-12, 1 - 1e-12
 
@@ -110,7 +110,7 @@ def composed_epsilon(
     if several == 1:
         return simple
     eps = math.inf
-    for points in _POINTS:
+    for points in POINTS:
         coarser, eps = eps, ComposedProfile(profiles, counts, delta, points=points).epsilon(delta)
         if eps > (1 - _SETTLED) * coarser:
             break
@@ -138,7 +138,7 @@ class ComposedProfile(Exported):
         rounds: Sequence[int],
         least: float,
         *,
-        points: int = _POINTS[1],
+        points: int = POINTS[1],
         step: float | None = None,
     ) -> None:
         self.neighbours = getattr(profiles[0], "neighbours", "replace_one")
