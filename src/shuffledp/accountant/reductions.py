@@ -112,7 +112,7 @@ def central_epsilon(
 
 def _many_clones(setting: Setting, eps_local: float, honest: Population, name: str) -> Law | None:
     """Return the law of the other users if sums over the number of clones are slower than contours; else None."""
-    if setting.rounds > 1 or not isinstance(honest, Law) or not has_contour(honest):
+    if not isinstance(honest, Law) or not has_contour(honest):
         return None
     # Beside a blanket clones cannot win; what sums of bits show is no blanket.
     compared = "blanket" in setting.reductions and not isinstance(setting.at(eps_local), OwnDelta)
@@ -205,6 +205,9 @@ def counted_on(others: Population, delta: float, rounds: int) -> tuple[Fixed, fl
 
 def profile_of(setting: Setting, eps_local: float, honest: Law, name: str) -> PrivacyProfile | None:
     """Return the privacy profile of one round by one reduction; None if the reduction has no profile."""
+    many = _many_clones(setting, eps_local, honest, name) if name != "blanket" else None
+    if many is not None:
+        return BlanketProfile(ClonePair(eps_local, clone_reduction(name)), many)
     if name != "blanket":
         return ClonesProfile(OtherReports(honest, reduction=clone_reduction(name)), eps_local)
     found = setting.at(eps_local)

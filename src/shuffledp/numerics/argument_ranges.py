@@ -379,9 +379,13 @@ def shown(value: Any) -> str:
 
 
 #: Errors of arithmetic and of memory, for arguments in range that cannot be evaluated.
-_TOO_FAR = "is beyond what can be evaluated in double precision and memory"
-_BEYOND = (ArithmeticError, MemoryError, RecursionError, np.linalg.LinAlgError)
+TOO_FAR = "is beyond what can be evaluated in double precision and memory"
+BEYOND = (ArithmeticError, MemoryError, RecursionError, np.linalg.LinAlgError)
 _T = TypeVar("_T")
+
+
+class BeyondPrecision(ValueError):  # noqa: N818  (names what is wrong)
+    """Error for arguments in range that double precision or memory is not sufficient for."""
 
 
 def _has_nan(value: Any) -> bool:
@@ -392,7 +396,7 @@ def _has_nan(value: Any) -> bool:
     return isinstance(value, tuple) and any(map(_has_nan, value))
 
 
-def _is_stated(error: BaseException) -> bool:
+def is_stated(error: BaseException) -> bool:
     """Return True if a `raise` made an error, and not an operation of Python or NumPy on an unforeseen number."""
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
@@ -447,12 +451,12 @@ def guarded_call(
                 kwargs[name] = check(name, kwargs[name])
         try:
             found = function(*args, **kwargs)
-        except _BEYOND as error:
-            raise ValueError(f"{call_of(args, kwargs)} {_TOO_FAR}.") from error
+        except BEYOND as error:
+            raise BeyondPrecision(f"{call_of(args, kwargs)} {TOO_FAR}.") from error
         except ValueError as error:
-            if _is_stated(error):
+            if is_stated(error):
                 raise
-            raise ValueError(f"{call_of(args, kwargs)} {_TOO_FAR}.") from error
+            raise BeyondPrecision(f"{call_of(args, kwargs)} {TOO_FAR}.") from error
         except Exception as error:
             if not any(map(_from_elsewhere, (*args, *kwargs.values()))):
                 raise

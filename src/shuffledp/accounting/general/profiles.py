@@ -103,7 +103,7 @@ class Profile(Exported):
 
     def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
         """Return delta for each eps (nats, >= 0), shape of `eps`."""
-        return at_each(self.delta_at, eps)
+        return np.minimum(at_each(self.delta_at, eps), 1.0)
 
 
 def hockey_stick(log_p: ArrayLike, log_q: ArrayLike, eps: ArrayLike) -> NDArray[np.float64]:
