@@ -204,20 +204,8 @@ class MultiExpected(SecretShares):
         # The part of the shares grows with eps; what holds for an eps holds for larger ones.
         fixed = [self.eps] if share == 0 else (self.eps * _FACTORS).tolist()
 
-        @cache
-        def turn() -> float:
-            """Return the eps from which on the part of the shares grows faster than the rest falls."""
-            from scipy.optimize import minimize_scalar  # slow to import, and seldom needed
-
-            grid = self.eps * np.geomspace(1e-3, max(1.0, max(fixed) / self.eps), 61)
-            place = int(np.argmin([delta(float(at)) for at in grid]))
-            ends = float(grid[max(place - 1, 0)]), float(grid[min(place + 1, 60)])
-            return float(minimize_scalar(delta, bounds=ends, method="bounded").x)
-
         def least(eps: float) -> float:
             known = [delta(one) for one in fixed if one <= eps]
-            if delta(eps) > delta(eps * (1 - 1e-3)) and eps > turn():
-                known.append(delta(turn()))
             return min(delta(eps), point_delta(eps, self.eps, delta(self.eps)), *known)
 
         return Profile(
