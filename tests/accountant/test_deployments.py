@@ -143,8 +143,8 @@ def test_rounds_with_a_bound_for_the_number_of_users():
     assert amplification(4.0, None, 1e-6, population=few, rounds=2, crowd="fresh").eps > 7.99
 
 
-#: Mean of a Poisson number of other users, rounds, delta; eps for binary randomized response with budget 1 if the number
-#: is drawn anew in every round, and if it is drawn once. Computed independently, by enumeration.
+#: Mean of a Poisson number of other users, rounds, delta; eps for binary randomized response with budget 1 if the
+#: number is drawn anew in every round, and if it is drawn once. Computed independently, by enumeration.
 CROWDS = [
     (5.0, 10, 1e-3, 6.28969, 7.8601),
     (5.0, 30, 1e-4, 15.2143, 23.3143),
@@ -191,7 +191,10 @@ def test_contradictory_crowds_are_refused():
     for options, message in (
         ({"users": 100, "crowd": "shared"}, "crowd must be left out without population"),
         ({"population": Poisson(9.0), "crowd": "fixed"}, "crowd must be shared or fresh for a random number"),
-        ({"population": Poisson(9.0), "crowd": "same"}, "crowd must be one of fixed, shared, fresh; got 'same'"),
+        (
+            {"population": Poisson(9.0), "crowd": "same"},
+            "crowd must be one of fixed, shared, fresh; got 'same'",
+        ),
     ):
         with pytest.raises(ValueError, match=message):
             amplification(1.0, delta=1e-6, rounds=3, **options)
@@ -200,7 +203,7 @@ def test_contradictory_crowds_are_refused():
 
 
 def test_an_infinite_composition_says_why():
-    with pytest.raises(Infeasible, match="The outputs show the report with a probability of 0.1 in every round"):
+    with pytest.raises(Infeasible, match=r"show the report with a probability of 0\.1 in every round"):
         amplification(
             None, 1, 1e-3, rounds=2, randomizer=FiniteRandomizer([[0.9, 0.0, 0.1], [0.9, 0.1, 0.0]])
         )

@@ -45,7 +45,9 @@ def delta_of_messages(eps, others, rounds, keep):
 
     User 1 holds 0 or 1 in all rounds, with binary randomized response. All tuples of counts are enumerated.
     """
-    zeros = np.array([math.comb(others, i) * (1 - keep) ** i * keep ** (others - i) for i in range(others + 1)])
+    zeros = np.array(
+        [math.comb(others, i) * (1 - keep) ** i * keep ** (others - i) for i in range(others + 1)]
+    )
     p = np.convolve(zeros, [keep, 1 - keep])
     q = np.convolve(zeros, [1 - keep, keep])
     joint_p, joint_q = p, q
@@ -128,7 +130,8 @@ def test_printed_bounds_are_on_their_sides(question, x):
     assert printed(r"eps = (\S+) holds", text) >= Decimal(answer.eps)
     assert printed(r"no eps below (\S+) does", text) <= Decimal(answer.eps_lower)
     assert printed(r"delta = (\S+)\.$", text.splitlines()[0]) >= Decimal(answer.delta)
-    budgets = printed(r"local budget of (\S+?),", text) if question != "budget" else printed(r"eps_local = (\S+):", text)
+    pattern = r"eps_local = (\S+):" if question == "budget" else r"local budget of (\S+?),"
+    budgets = printed(pattern, text)
     assert Decimal(answer.eps_local) * Decimal("0.99999") <= budgets <= Decimal(answer.eps_local)
     assert ("(one round alone)" in text) == (answer.rounds > 1)
     assert text.replace("\n", "&") in answer._repr_html_().replace("\n", "&").replace("&#x27;", "'")
@@ -146,7 +149,11 @@ def test_curves_and_training_are_printed_on_their_sides():
     assert values
     assert printed(r"mu = (\S+?),", str(batch)) >= Decimal(batch.mu)
     for rate, least in zip(batch.false_positive_rates[1:], batch.false_negative_rates[1:], strict=True):
-        row = next(row for row in rows if len(row) == 2 and row[0] == f"{rate:g}" and Decimal(row[1]) > Decimal("0.4"))
+        row = next(
+            row
+            for row in rows
+            if len(row) == 2 and row[0] == f"{rate:g}" and Decimal(row[1]) > Decimal("0.4")
+        )
         assert Decimal(row[1]) <= Decimal(least)
     for _, most in batch.true_positive_rates:
         assert any(d >= Decimal(most) for d in map(Decimal, re.findall(r"at most (\S+)\.", str(batch))))
@@ -182,5 +189,7 @@ def test_json_has_texts_for_infinite_numbers():
 
 def test_the_module_is_the_command():
     words = ["account", "--eps-local", "4", "--users", "1000", "--delta", "1e-6"]
-    run = subprocess.run([sys.executable, "-m", "shuffledp", *words], capture_output=True, text=True, check=True)
+    run = subprocess.run(
+        [sys.executable, "-m", "shuffledp", *words], capture_output=True, text=True, check=True
+    )
     assert run.stdout == account(" ".join(words[1:]))

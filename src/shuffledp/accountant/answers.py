@@ -19,7 +19,7 @@ BOUNDS = ("upper", "lower")
 
 
 def plain(value: Any) -> Any:
-    """Return a result as plain data for JSON, which has no infinite numbers: they are the texts ``inf`` and ``-inf``."""
+    """Return a result as plain data for JSON, with the texts ``inf`` and ``-inf`` for infinite numbers."""
     if isinstance(value, Mapping):
         return {key: plain(each) for key, each in value.items()}
     if isinstance(value, (tuple, list)):

@@ -137,7 +137,9 @@ def checked_fraction(colluding: float) -> float:
 def crowd_in(crowd: str | None, population: Population | None) -> Crowd:
     """Return what the number of other users is over rounds; `crowd` requires a population."""
     if population is None and crowd not in (None, "fixed"):
-        raise ValueError(f"crowd must be left out without population: users is one known number, got {crowd!r}.")
+        raise ValueError(
+            f"crowd must be left out without population: users is one known number, got {crowd!r}."
+        )
     if isinstance(population, Fixed):  # one known number, whatever it is called
         crowd_of(crowd, random=False)
         return "fixed"

@@ -167,9 +167,9 @@ def curves(
     Upper bounds on the privacy loss, from the smallest delta over the reductions. Sources as for
     :func:`shuffledp.accounting.amplification`, and for the conversions as in
     :mod:`shuffledp.accounting.general.exports`. If only a bound on the number of users is known, the results hold for
-    every law that it allows: delta is averaged over the smallest numbers. For several rounds with a fresh crowd delta is
-    then the delta for a number of users that all rounds reach, plus the probability of fewer users. Divergences of
-    rounds add up only if the number of users is known, or has a law and is drawn anew; else none is returned.
+    every law that it allows: delta is averaged over the smallest numbers. For several rounds with a fresh crowd, it
+    is the delta for a number of users that all rounds reach, plus the probability of fewer users. Divergences of rounds
+    add up only if the number of users is known, or has a law and is drawn anew; else none is returned.
 
     Examples
     --------

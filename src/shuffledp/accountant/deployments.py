@@ -134,9 +134,7 @@ def amplification(
     """
     if delta is None:
         raise ValueError("delta is missing; it must be in (0, 1).")
-    setting = setting_of(
-        randomizer, domain_size, subset_size, delta, rounds, crowd_in(crowd, population)
-    )
+    setting = setting_of(randomizer, domain_size, subset_size, delta, rounds, crowd_in(crowd, population))
     eps_local = eps_local_of(eps_local, setting)
     everyone, honest = people_of(users, population, colluding)
     found = {name: central_epsilon(setting, eps_local, honest, name) for name in setting.compared}
@@ -220,9 +218,7 @@ def budget(
     """
     if delta is None:
         raise ValueError("delta is missing; it must be in (0, 1).")
-    setting = setting_of(
-        randomizer, domain_size, subset_size, delta, rounds, crowd_in(crowd, population)
-    )
+    setting = setting_of(randomizer, domain_size, subset_size, delta, rounds, crowd_in(crowd, population))
     if setting.randomizer is not None:
         raise ValueError("randomizer must be a name, such as 'grr', if its local budget is computed.")
     everyone, honest = people_of(users, population, colluding)

@@ -133,7 +133,9 @@ def _composed(setting: Setting, eps_local: float, honest: Population, name: str)
         if shared is None:
             return math.inf
         if math.isinf(most) and float(shared.delta(MOST_EPS)) > delta:
-            raise Infeasible(f"The outputs show the report too often for delta = {delta!r} in {rounds} rounds.")
+            raise Infeasible(
+                f"The outputs show the report too often for delta = {delta!r} in {rounds} rounds."
+            )
         return epsilon_at(shared, delta, min(most, rounds * MOST_EPS))
     if not isinstance(honest, Law):
         honest, delta = counted_on(honest, delta, rounds)

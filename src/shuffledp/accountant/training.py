@@ -56,9 +56,8 @@ def training_answer(steps: int, sigma: float, epochs: int, delta: float) -> dict
 
 
 def _setting(answer: dict[str, Any]) -> str:
-    return (
-        f"{answer['steps']:,} shuffled batches with noise {number_text(answer['sigma'], 'up')}, epochs: {answer['epochs']:,}"
-    )
+    sigma = number_text(answer["sigma"], "up")
+    return f"{answer['steps']:,} shuffled batches with noise {sigma}, epochs: {answer['epochs']:,}"
 
 
 def training_sentences(answer: dict[str, Any]) -> list[str]:

@@ -77,9 +77,7 @@ def sentences(answer: Answer) -> list[str]:
     eps, eps_local = number_text(answer.eps, "up"), number_text(answer.eps_local, "down")
     mean = "" if "Fixed" in answer.population else " on average"
     users = f"{_people(answer.users)} users{mean}"
-    local = (
-        "reports without a local budget" if eps_local == "inf" else f"a local budget of {eps_local}"
-    )
+    local = "reports without a local budget" if eps_local == "inf" else f"a local budget of {eps_local}"
     first = {
         "amplification": f"eps = {eps}: {users} with {local}",
         "budget": f"eps_local = {eps_local}: {users} with this local budget have eps = {eps}",

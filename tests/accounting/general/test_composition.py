@@ -117,7 +117,9 @@ def test_references_of_tiny_deltas():
         assert exact * (1 - 3e-4) < composed_epsilon([clones(10**6, 1.0)], delta, rounds=[16]) < exact * 1.001
     for delta in (1e-100, 1e-290):
         exact = gaussian_epsilon(1.5, delta)
-        assert exact * (1 - 1e-9) <= composed_epsilon([GaussianProfile(0.5)], delta, rounds=[9]) < 1.001 * exact
+        assert (
+            exact * (1 - 1e-9) <= composed_epsilon([GaussianProfile(0.5)], delta, rounds=[9]) < 1.001 * exact
+        )
 
 
 def test_a_profile_with_a_floor_has_losses_of_its_own_size():

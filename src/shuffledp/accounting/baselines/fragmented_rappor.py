@@ -21,7 +21,6 @@ from shuffledp.numerics.argument_ranges import (
     EpsAt,
     FromTwo,
     OpenUnit,
-    check_positive,
     one_of,
 )
 from shuffledp.numerics.memoize import remember

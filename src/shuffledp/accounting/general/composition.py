@@ -104,9 +104,7 @@ def composed_epsilon(
     if infinite_mass(profiles, counts) >= delta:
         return math.inf
     several = sum(counts)
-    simple = sum(
-        n * epsilon_at(one, delta / several) for n, one in zip(counts, profiles, strict=True)
-    )
+    simple = sum(n * epsilon_at(one, delta / several) for n, one in zip(counts, profiles, strict=True))
     if several == 1:
         return simple
     eps = math.inf
@@ -145,7 +143,9 @@ class ComposedProfile(Exported):
         negligible = max(_NEGLIGIBLE * least / sum(rounds), LEAST)
         laws = [_loss_law(profile, negligible, points, step) for profile in profiles]
         kept = sum(n * math.log1p(-law.infinite) for n, law in zip(rounds, laws, strict=True))
-        parts = [LossPart(n, law.losses, law.logs) for n, law in zip(rounds, laws, strict=True) if law.logs.size]
+        parts = [
+            LossPart(n, law.losses, law.logs) for n, law in zip(rounds, laws, strict=True) if law.logs.size
+        ]
         self._sum = LossSum(parts, -math.expm1(kept))
         self._laws: dict[int, SumLaw] = {}
 
@@ -160,7 +160,9 @@ class ComposedProfile(Exported):
             return min(self._sum.infinite, 1.0)
         near = max(eps, _LEAST_LAW * math.sqrt(self._sum.variance), _LEAST_EPS)
         place = math.floor(_LAWS * math.log(near))
-        if place not in self._laws:  # at eps close by a law is as good, and its tilt is not of the last loss alone
+        if (
+            place not in self._laws
+        ):  # at eps close by a law is as good, and its tilt is not of the last loss alone
             center = min(math.exp((place + 0.5) / _LAWS), _LAST * self._sum.largest)
             self._laws[place] = self._sum.law(center, _PRECISION)
         return self._laws[place].delta(eps)
@@ -179,9 +181,7 @@ class _LossLaw:
     infinite: float
 
 
-def _loss_law(
-    profile: PrivacyProfile, negligible: float, points: int, step: float | None
-) -> _LossLaw:
+def _loss_law(profile: PrivacyProfile, negligible: float, points: int, step: float | None) -> _LossLaw:
     """Return the law whose profile is piecewise linear in e^eps, through values of delta in both directions.
 
     Its masses under the other input are changes of the slope. By the symmetry of the profile, the mass at a loss is
@@ -218,7 +218,11 @@ def epsilon_at(profile: PrivacyProfile, delta: float, most: float = MOST_EPS) ->
     ends = -math.log(most), -math.log(min(_LEAST_EPS, most / 2))
     guess = min(max(-limit_epsilon(mu, delta)[0], ends[0] + _NEAR), ends[1] - _NEAR)
     root = root_below(
-        lambda x: log_ratio(float(delta_of(profile, math.exp(-x))), delta), guess, *ends, xtol=_XTOL, near=_NEAR
+        lambda x: log_ratio(float(delta_of(profile, math.exp(-x))), delta),
+        guess,
+        *ends,
+        xtol=_XTOL,
+        near=_NEAR,
     )
     return math.exp(-root)
 
@@ -247,9 +251,7 @@ def _checked(
         )
     for mechanism in mechanisms:
         if not (hasattr(mechanism, "delta") or hasattr(mechanism, "get_delta_for_epsilon")):
-            raise ValueError(
-                f"mechanisms must be privacy profiles or loss distributions, got {mechanism!r}."
-            )
+            raise ValueError(f"mechanisms must be privacy profiles or loss distributions, got {mechanism!r}.")
     relations = sorted({profile.neighbours for profile in mechanisms if hasattr(profile, "delta")})
     if len(relations) > 1:
         raise ValueError(

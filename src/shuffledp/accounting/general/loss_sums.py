@@ -78,7 +78,11 @@ class LossSum:
         guess = math.log((eps - mean) / variance)
         return math.exp(
             root_below(
-                lambda x: self.moments(math.exp(x))[1] - eps, guess, guess - _BELOW, guess + _ABOVE, xtol=_TILT
+                lambda x: self.moments(math.exp(x))[1] - eps,
+                guess,
+                guess - _BELOW,
+                guess + _ABOVE,
+                xtol=_TILT,
             )
         )
 
