@@ -66,7 +66,8 @@ def dummy_cells_delta(eps: EpsAt, mean: Mean, losing: Cells, gaining: Cells) -> 
     Returns
     -------
     float
-        In [0, 1], rounded up; the relative excess is about 1e-6, and larger with more than about 10^4 cells.
+        In [0, 1], rounded up. The relative excess is at most about 1e-4 for results above 1e-30. It is larger for
+        smaller results, and with more than about 10^4 cells.
 
     Examples
     --------

@@ -50,7 +50,7 @@ class LossSum:
     """Sum of independent losses; `infinite` is a bound on the mass of infinite sums, with all omitted mass."""
 
     def __init__(self, parts: Sequence[LossPart], infinite: float) -> None:
-        self.parts, self.infinite = parts, infinite
+        self.parts, self.infinite = parts, infinite * (1 + _MASS)
         self.copies = sum(part.copies for part in self.parts)
         self.least = sum(part.copies * float(np.min(part.losses)) for part in self.parts)
         self.largest = max(sum(part.copies * float(np.max(part.losses)) for part in self.parts), LEAST)
