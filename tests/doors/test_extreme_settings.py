@@ -29,7 +29,10 @@ BARE = re.compile(
 def test_a_profile_is_a_number_at_every_eps(kind, name):
     protocol = get(kind, name)
     case = next(iter(conformance.default_cases(protocol, {})))
-    for budget in (case.budget, Budget(800.0, case.budget.delta)):
+    budgets = [case.budget]
+    if isinstance(case.budget.eps, float):
+        budgets.append(Budget(800.0, case.budget.delta))
+    for budget in budgets:
         try:
             planned = protocol.calibrate(budget, case.population, case.task, accounting=case.accounting)
         except Infeasible:
@@ -50,7 +53,7 @@ def test_a_huge_budget_has_a_profile():
     ("words", "least"),
     [
         ("--users 1000000000000 --domain-size 20 --eps 1 --delta 1e-6 --protocols hashed_balls_into_bins", 0),
-        ("--users 1000 --domain-size 20 --eps 1 --delta 0.999999999 --protocols solh,sageo,grr_blanket", 1),
+        ("--users 1000 --domain-size 20 --eps 1 --delta 0.999999999 --protocols solh,sageo,amplified", 2),
         ("--users 1000 --domain-size 5 --eps 1000 --delta 1e-300 --protocols fake_users,central_gaussian", 0),
     ],
 )
@@ -94,7 +97,6 @@ def test_no_message_of_python_escapes():
     for call in (
         lambda: a.budget(1e308, 1000, 1e-6),
         lambda: a.checkin_generic_epsilon(10**6, 1e-300, 1e-300, 10**6, 1e-6),
-        lambda: a.compose_rdp([[1e308]], [10**9]),
         lambda: a.composed_epsilon([a.GaussianProfile(1e300)], 1e-6, rounds=[10**6]),
     ):
         try:

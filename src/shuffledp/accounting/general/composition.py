@@ -94,9 +94,9 @@ def composed_epsilon(
     >>> from shuffledp.populations import Fixed
     >>> batch = ClonesProfile(OtherReports(Fixed(9_999)), 1.0)
     >>> round(composed_epsilon([batch], 1e-6, rounds=[16]), 4)
-    0.2335
+    0.2339
     >>> round(composed_epsilon([batch, GaussianProfile(0.1)], 1e-6, rounds=[16, 1]), 4)
-    0.4691
+    0.4701
     """
     profiles, counts = _checked(mechanisms, rounds)
     if step is not None:

@@ -126,7 +126,8 @@ def blankets_for_full_reporting(
     set_size : int
         Items per user s, >= 1.
     eps, delta : float
-        Budget of a user, which group composition divides among the items: eps in nats, in [1e-12, 700]; delta in (0, 1).
+        Budget of a user, which group composition divides among the items: eps in nats, in [1e-12, 700], and delta in
+        (0, 1).
     blanket_law : {"binomial", "poisson"}
         Law of the number of blanket messages. Both laws give guarantees here, because the reporting probability is 1.
     composition : {"printed", "tight"}
