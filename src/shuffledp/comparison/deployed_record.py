@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from shuffledp.accountant.deployed import deployed_answer, deployed_users, deployments
 from shuffledp.comparison.registry_record import BASIC, Open
+from shuffledp.numerics.rounding import number_text
 
 if TYPE_CHECKING:
     from shuffledp.accountant.deployed import Deployment
@@ -93,7 +94,7 @@ def _loss(key: str, known: Deployment) -> str:
     """Return sentences on the printed and the computed eps, in nats."""
     found = deployed_answer(key)
     computed = (
-        f"Computed: eps = {found.eps:.5f} (nats) at delta = {known.delta:g} with {known.users:,} users, "
+        f"Computed: eps = {number_text(found.eps, 'up')} (nats) at delta = {known.delta:g} with {known.users:,} users, "
         f"{found.guarantee}, for {found.neighbours} neighbors."
     )
     if known.rounds > 1:
@@ -104,7 +105,9 @@ def _loss(key: str, known: Deployment) -> str:
 
 
 def _several(key: str) -> str:
-    return ", ".join(f"{days} days {deployed_answer(key, rounds=days).eps:.2f}" for days in _DAYS)
+    return ", ".join(
+        f"{days} days {number_text(deployed_answer(key, rounds=days).eps, 'up', 4)}" for days in _DAYS
+    )
 
 
 def _enforced(known: Deployment) -> str:

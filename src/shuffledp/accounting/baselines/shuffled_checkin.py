@@ -78,7 +78,7 @@ def checkin_baseline_epsilon(
     sigma : float
         Standard deviation of the noise per unit of replacement distance, > 0.
     rounds : int
-        Number of rounds, >= 1.
+        Number of rounds, >= 1; users are drawn anew in every round.
     delta : float
         In (0, 1), for all rounds together.
     calibration : {"analytic", "classical"}
@@ -147,7 +147,7 @@ def checkin_generic_epsilon(
     n, rate, sigma, calibration
         As in :func:`checkin_baseline_epsilon`.
     rounds : int
-        Number of rounds, >= 1.
+        Number of rounds, >= 1; users are drawn anew in every round.
     delta : float
         In (0, 1).
     most_order : int
