@@ -98,9 +98,7 @@ def needs_more() -> dict[str, str]:
     from shuffledp.accounting import (
         ClonesProfile,
         OtherReports,
-        amplification,
         central_gaussian_epsilon,
-        composed_epsilon,
     )
     from shuffledp.accounting import central_replacement_epsilon as replacement
     from shuffledp.populations import Fixed
@@ -109,8 +107,6 @@ def needs_more() -> dict[str, str]:
     calls = {
         "to_pld": profile.to_pld,
         "to_opendp": profile.to_opendp,
-        "composed": lambda: composed_epsilon([profile], 1e-6, rounds=[2]),
-        "rounds": lambda: amplification(1.0, 100, 1e-6, rounds=3),
         "gaussian": lambda: central_gaussian_epsilon(rate=0.1, noise_multiplier=1.0, rounds=2, delta=1e-5),
         "replacement": lambda: replacement(n=9, m=3, noise_multiplier=1.0, rounds=2, delta=1e-5),
         "datasets": lambda: importlib.import_module("shuffledp.pipeline.datasets").load,

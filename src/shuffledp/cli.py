@@ -247,6 +247,12 @@ _TWO_OF_THREE = "Give exactly two of --eps-local, --eps and --users (or --popula
     help="Number of rounds with the same users, in [1, 10^6].",
 )
 @click.option(
+    "--crowd",
+    type=click.Choice(["fixed", "shared", "fresh"]),
+    help="Number of other users over rounds, if --population makes it random: shared (the default) is drawn once for "
+    "all rounds, fresh is drawn anew in every round.",
+)
+@click.option(
     "--round",
     "different",
     multiple=True,
@@ -291,10 +297,11 @@ def account(
             answer, lines = _account_training(batches, delta)
         elif different:
             rounds = given.pop("rounds")
-            replaced = [given.pop(name) for name in ("eps_local", "eps", "users", "population")]
+            replaced = [given.pop(name) for name in ("eps_local", "eps", "users", "population", "crowd")]
             if with_curves or rounds != 1 or any(value is not None for value in replaced):
                 raise ValueError(
-                    "--round cannot be combined with --eps-local, --eps, --users, --population, --rounds or --curves."
+                    "--round cannot be combined with --eps-local, --eps, --users, --population, --rounds, --crowd or "
+                    "--curves."
                 )
             answer, lines = _account_rounds(different, delta, **given)
         else:
@@ -317,9 +324,11 @@ def _account_batch(
     **common: Any,
 ) -> _Answer:
     from shuffledp.accountant import deployments
-    from shuffledp.accountant.wording import arrivals_named, population_named, sentences
+    from shuffledp.accountant.wording import arrivals_named, population_named
     from shuffledp.numerics.argument_ranges import guarded_call
 
+    if population is None and common["crowd"] is not None:
+        raise ValueError("--crowd needs --population: --users is one known number, the same in all rounds.")
     computed = eps_local is not None and eps is not None  # the number of users
     unknown = (eps_local is None and eps is None) or (users is None and population is None)
     if users is not None if computed else unknown:
@@ -333,26 +342,25 @@ def _account_batch(
         answer = amplification(eps_local, users, delta, population=others, **common)
     else:
         answer = guarded_call(deployments.budget)(eps, users, delta, population=others, **common)
-    content, text = answer.as_dict(), sentences(answer)
+    content, text = answer.as_dict(), answer.lines()
     if with_curves:
-        from shuffledp.accountant.curves import curves, lines
+        from shuffledp.accountant.curves import curves
 
         if computed and population is not None:
             raise ValueError("--curves needs --eps-local or --eps alone if --population is given.")
         # The smallest batch is of a fixed number of users.
         n = int(answer.users) if computed else users
         more = guarded_call(curves)(answer.eps_local, n, population=others, **common)
-        content, text = content | {"curves": more.as_dict()}, text + lines(more)
+        content, text = content | {"curves": more.as_dict()}, text + more.lines()
     return content, text
 
 
 def _account_rounds(different: tuple[str, ...], delta: float, **options: Any) -> _Answer:
     from shuffledp.accountant.rounds import batch_named, rounds_epsilon
-    from shuffledp.accountant.wording import rounds_sentences
     from shuffledp.numerics.argument_ranges import guarded_call
 
     answer = guarded_call(rounds_epsilon)([batch_named(word) for word in different], delta, **options)
-    return answer.as_dict(), rounds_sentences(answer)
+    return answer.as_dict(), answer.lines()
 
 
 def _account_training(batches: str, delta: float) -> _Answer:

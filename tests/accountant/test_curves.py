@@ -85,13 +85,13 @@ def test_a_bound_has_a_profile_for_every_law_that_it_allows():
 
 def test_rounds_under_a_bound_are_those_of_a_number_that_all_have():
     bound = SubGaussian(5000.0, 50.0)
-    found = curves(2.0, population=bound, rounds=2)
-    true = curves(2.0, population=Binomial(10_000, 0.5), rounds=2)
+    found = curves(2.0, population=bound, rounds=2, crowd="fresh")
+    true = curves(2.0, population=Binomial(10_000, 0.5), rounds=2, crowd="fresh")
     assert found.orders == () == found.renyi
     assert true.mu < found.mu
     at = np.interp(found.eps, true.eps, true.delta)
     assert all(a <= b * (1 + 1e-9) + 1e-12 for a, b in zip(at[:16], found.delta[:16], strict=True))
-    answer = amplification(2.0, None, found.delta[10], population=bound, rounds=2).eps
+    answer = amplification(2.0, None, found.delta[10], population=bound, rounds=2, crowd="fresh").eps
     assert 0.98 * answer < found.eps[10] < 1.15 * answer
 
 

@@ -73,7 +73,7 @@ def test_a_randomizer_may_be_given_as_it_is():
     gaussian = amplification(None, 10_000, 1e-6, randomizer=GaussianRandomizer(2.0))
     assert (gaussian.guarantee, gaussian.reduction) == ("unproven", "blanket")
     assert "not proven" in gaussian.note
-    assert json.loads(json.dumps(gaussian.as_dict()))["eps_local"] is None
+    assert json.loads(json.dumps(gaussian.as_dict()))["eps_local"] == "inf"
 
 
 @pytest.mark.parametrize(
@@ -129,17 +129,84 @@ def test_rounds_are_composed():
 def test_rounds_with_a_bound_for_the_number_of_users():
     """The bound's eps is at least the eps of any law that it allows, for several rounds, and it can be inverted."""
     known = SubGaussian(10_000.0, math.sqrt(5_000.0))  # Hoeffding's bound for the law
-    law = amplification(1.0, None, 1e-6, population=Binomial(20_000, 0.5), rounds=4)
-    bound = amplification(1.0, None, 1e-6, population=known, rounds=4)
+    law = amplification(1.0, None, 1e-6, population=Binomial(20_000, 0.5), rounds=4, crowd="fresh")
+    bound = amplification(1.0, None, 1e-6, population=known, rounds=4, crowd="fresh")
     assert law.eps < bound.eps < 1.05 * law.eps
     assert "drawn anew" in law.note and "for every round" in bound.note and not bound.eps_lower
     others, left = counted_on(known, 1e-6, 4)
     failure = math.exp(-((10_000 - (others.others - 1)) ** 2) / (2 * 5_000))  # of fewer
     assert 0 < left < 1e-6 and left + 4 * failure <= 1e-6 * (1 + 1e-6)
     assert bound.eps == pytest.approx(amplification(1.0, others.others + 1, left, rounds=4).eps)
-    back = budget(bound.eps, None, 1e-6, population=known, rounds=4)
+    back = budget(bound.eps, None, 1e-6, population=known, rounds=4, crowd="fresh")
     assert back.eps_local == pytest.approx(1.0, rel=1e-3)
-    assert amplification(4.0, None, 1e-6, population=MomentBounded(100.0, 5.0), rounds=2).reduction == "local"
+    few = MomentBounded(100.0, 5.0)
+    assert amplification(4.0, None, 1e-6, population=few, rounds=2, crowd="fresh").eps > 7.99
+
+
+#: Mean of a Poisson number of other users, rounds, delta; eps for binary randomized response with budget 1 if the
+#: number is drawn anew in every round, and if it is drawn once. Computed independently, by enumeration.
+CROWDS = [
+    (5.0, 10, 1e-3, 6.28969, 7.8601),
+    (5.0, 30, 1e-4, 15.2143, 23.3143),
+    (20.0, 10, 1e-4, 3.41661, 3.80341),
+    (20.0, 30, 1e-6, 8.26718, 11.1979),
+]
+
+
+@pytest.mark.parametrize(("mean", "rounds", "delta", "fresh", "shared"), CROWDS)
+def test_a_crowd_that_is_drawn_once_is_not_composed_as_if_drawn_anew(mean, rounds, delta, fresh, shared):
+    others = {"population": Poisson(mean), "randomizer": "binary", "rounds": rounds}
+    anew, once = (amplification(1.0, None, delta, crowd=crowd, **others) for crowd in ("fresh", None))
+    assert fresh * (1 - 1e-5) < anew.eps < fresh * 1.001
+    assert shared * (1 - 1e-5) < once.eps < shared * 1.001
+    assert (anew.crowd, once.crowd) == ("fresh", "shared")
+    assert "drawn anew" in anew.note and "the same in all rounds" in once.note
+
+
+def test_crowds_of_one_number_are_the_same():
+    answers = [
+        amplification(1.0, None, 1e-6, population=population, rounds=5, crowd=crowd)
+        for population, crowd in (
+            (Fixed(99), None),
+            (Empirical((1.0,), 99), "shared"),
+            (Empirical((1.0,), 99), "fresh"),
+        )
+    ]
+    assert [answer.crowd for answer in answers] == ["fixed", "shared", "fresh"]
+    assert [answer.eps for answer in answers[1:]] == pytest.approx([answers[0].eps] * 2, rel=1e-3)
+
+
+def test_a_shared_crowd_is_inverted():
+    options = {"rounds": 2, "randomizer": "binary"}
+    back = budget(1.0, None, 1e-2, population=Poisson(6.0), **options)
+    answer = amplification(back.eps_local, None, 1e-2, population=Poisson(6.0), **options)
+    assert 0.98 < back.eps <= 1.0 and answer.eps == pytest.approx(back.eps, rel=2e-3)
+    few = smallest_batch(1.0, 1.2, 1e-2, arrivals="poisson", **options)
+    assert few.eps <= 1.2 and isinstance(few.users, int)
+    fewer = amplification(1.0, None, 1e-2, population=Poisson(few.users - 3.0), **options)
+    assert fewer.eps > 1.19
+
+
+def test_contradictory_crowds_are_refused():
+    for options, message in (
+        ({"users": 100, "crowd": "shared"}, "crowd must be left out without population"),
+        ({"population": Poisson(9.0), "crowd": "fixed"}, "crowd must be shared or fresh for a random number"),
+        (
+            {"population": Poisson(9.0), "crowd": "same"},
+            "crowd must be one of fixed, shared, fresh; got 'same'",
+        ),
+    ):
+        with pytest.raises(ValueError, match=message):
+            amplification(1.0, delta=1e-6, rounds=3, **options)
+    with pytest.raises(ValueError, match="crowd must be left out without population"):
+        smallest_batch(1.0, 1.0, 1e-6, rounds=3, crowd="fresh")
+
+
+def test_an_infinite_composition_says_why():
+    with pytest.raises(Infeasible, match=r"show the report with a probability of 0\.1 in every round"):
+        amplification(
+            None, 1, 1e-3, rounds=2, randomizer=FiniteRandomizer([[0.9, 0.0, 0.1], [0.9, 0.1, 0.0]])
+        )
 
 
 # -- budget and batch --------------------------------------------------------------------------------------------------

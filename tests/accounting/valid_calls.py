@@ -134,6 +134,7 @@ def valid_calls() -> Calls:
         "bound": "upper",
         "method": a.ALLOCATION_METHODS[0],
         "colluding": 0.1,
+        "crowd": None,
         "rounds": 2,
         "make": lambda eps_local: a.GRR(eps_local, 3),
         "gamma": 0.1,

@@ -46,6 +46,7 @@ OF_CLASS: dict[str, dict[str, Any]] = {
 SKIPPED_METHODS = {
     "as_dict": "no arguments",
     "blanket_sse": "no arguments",
+    "lines": "no arguments",
     "reports": "no arguments",
     "error_bound": "no arguments",
     "plot": "no numbers",

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import html
 import math
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -16,12 +18,28 @@ Question = Literal["amplification", "budget", "batch"]
 BOUNDS = ("upper", "lower")
 
 
+def plain(value: Any) -> Any:
+    """Return a result as plain data for JSON, with the texts ``inf`` and ``-inf`` for infinite numbers."""
+    if isinstance(value, Mapping):
+        return {key: plain(each) for key, each in value.items()}
+    if isinstance(value, (tuple, list)):
+        return [plain(each) for each in value]
+    return str(value) if isinstance(value, float) and math.isinf(value) else value
+
+
 class Tabular:
-    """Base class of results with a table for notebooks and a data frame of pandas."""
+    """Base class of results that print as sentences and have a data frame of pandas."""
 
     def as_dict(self) -> dict[str, Any]:
         """Return the fields as plain data."""
         raise NotImplementedError
+
+    def lines(self) -> list[str]:
+        """Return the result as lines of text, with every bound rounded to its side."""
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
 
     def to_frame(self) -> DataFrame:
         """Return a data frame of pandas, a row per field; raise MissingExtra without pandas."""
@@ -30,7 +48,7 @@ class Tabular:
         return pd.DataFrame({"value": self.as_dict()})
 
     def _repr_html_(self) -> str:
-        return str(self.to_frame().to_html(header=False))
+        return f"<pre>{html.escape(str(self))}</pre>"
 
 
 @dataclass(frozen=True)
@@ -47,7 +65,7 @@ class Answer(Tabular):
         randomizer, from randomized response over three values. For several rounds, the bound of one round.
     eps_local : float
         Local budget, nats; ``inf`` for Gaussian noise.
-    users : float
+    users : int or float
         Number of all users, user 1 and colluding users included; the mean if the number is random.
     delta : float
         Delta of all rounds together.
@@ -63,6 +81,8 @@ class Answer(Tabular):
         Description of the number of other users who are honest.
     randomizer : str
     rounds : int
+    crowd : {"fixed", "shared", "fresh"}
+        Number of other users over rounds: known, random and the same in all rounds, or drawn anew in every round.
     colluding : float
         Fraction of the users who reveal their reports to the analyzer.
     considered : tuple of (str, float)
@@ -83,13 +103,16 @@ class Answer(Tabular):
     population: str
     randomizer: str
     rounds: int
+    crowd: str
     colluding: float
     considered: tuple[tuple[str, float], ...]
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain data, with None for infinite numbers."""
-        plain = asdict(self) | {"considered": dict(self.considered)}
-        return {
-            key: None if isinstance(value, float) and math.isinf(value) else value
-            for key, value in plain.items()
-        }
+        """Return plain data, with the text ``inf`` for infinite numbers."""
+        return dict(plain(asdict(self) | {"considered": dict(self.considered)}))
+
+    def lines(self) -> list[str]:
+        """Return the answer as lines of text, the requested number first."""
+        from shuffledp.accountant.wording import sentences
+
+        return sentences(self)

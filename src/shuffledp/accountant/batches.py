@@ -6,15 +6,17 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import FunctionType
-from typing import cast
+from typing import Literal, cast, get_args
 
 from shuffledp.accountant.families import Family, Maker
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.randomizers import Randomizer, check_randomizer
-from shuffledp.numerics.argument_ranges import check_count, check_open_unit, check_positive
+from shuffledp.numerics.argument_ranges import check_choice, check_count, check_open_unit, check_positive
 from shuffledp.populations.base import Fixed, Law, Population
 from shuffledp.populations.laws import Binomial, Poisson
 
+Crowd = Literal["fixed", "shared", "fresh"]
+CROWDS: tuple[str, ...] = get_args(Crowd)
 ARRIVALS: tuple[str, ...] = ("fixed", "poisson", "binomial")
 #: Names of reductions to clones in answers.
 _CLONES = {"clones": "clones", "randomized_response": "stronger_clones"}
@@ -31,10 +33,25 @@ class Setting:
     randomizer: Randomizer | None  # given as it is, in place of the family
     delta: float
     rounds: int
+    crowd: Crowd = "fixed"
 
     def at(self, eps_local: float) -> Randomizer | None:
         """Return the randomizer with a local budget; None for the family of any randomizer."""
         return self.randomizer or self.family.at(eps_local)
+
+    @property
+    def is_shared(self) -> bool:
+        """True for several rounds with one random number of users."""
+        return self.rounds > 1 and self.crowd == "shared"
+
+    @property
+    def compared(self) -> tuple[str, ...]:
+        """Reductions that are evaluated: the sharpest one alone, if an evaluation is a mean of compositions."""
+        if not self.is_shared:
+            return self.reductions
+        # The stronger clones are the blanket of binary randomized response, and faster.
+        binary = self.randomizer is None and self.family.kind == "binary"
+        return ("stronger_clones",) if binary else self.reductions[-1:]
 
     @property
     def reductions(self) -> tuple[str, ...]:
@@ -52,20 +69,34 @@ def setting_of(
     subset_size: int | None,
     delta: float,
     rounds: int,
+    crowd: Crowd = "fixed",
 ) -> Setting:
     """Return the setting of a question; raise ValueError if its parts are inconsistent."""
     delta, rounds = check_open_unit("delta", delta), checked_rounds(rounds)
     if isinstance(randomizer, str):
-        return Setting(Family(randomizer, domain_size, subset_size), None, delta, rounds)
+        return Setting(Family(randomizer, domain_size, subset_size), None, delta, rounds, crowd)
     if domain_size is not None or subset_size is not None:
         raise ValueError(
             "domain_size and subset_size must be left out if randomizer is an object, got "
             f"domain_size={domain_size!r}, subset_size={subset_size!r}."
         )
     if isinstance(randomizer, FunctionType):
-        return Setting(Family("own", make=randomizer), None, delta, rounds)
+        return Setting(Family("own", make=randomizer), None, delta, rounds, crowd)
     check_randomizer(randomizer)
-    return Setting(Family("any"), cast("Randomizer", randomizer), delta, rounds)
+    return Setting(Family("any"), cast("Randomizer", randomizer), delta, rounds, crowd)
+
+
+def crowd_of(crowd: str | None, *, random: bool) -> Crowd:
+    """Return what a number of other users is over rounds: ``fixed`` if it is known, else ``shared`` or ``fresh``.
+
+    By default a random number is ``shared``: drawn once, for all rounds. Raise ValueError for a contradiction.
+    """
+    if crowd is None:
+        return "shared" if random else "fixed"
+    check_choice("crowd", crowd, CROWDS)
+    if random and crowd == "fixed":
+        raise ValueError("crowd must be shared or fresh for a random number of users, got 'fixed'.")
+    return cast("Crowd", crowd)
 
 
 def checked_rounds(rounds: int) -> int:
@@ -101,6 +132,18 @@ def checked_fraction(colluding: float) -> float:
     if isinstance(colluding, bool) or not isinstance(colluding, (int, float)) or not 0 <= colluding < 1:
         raise ValueError(f"colluding must be in [0, 1), got {colluding!r}.")
     return float(colluding)
+
+
+def crowd_in(crowd: str | None, population: Population | None) -> Crowd:
+    """Return what the number of other users is over rounds; `crowd` requires a population."""
+    if population is None and crowd not in (None, "fixed"):
+        raise ValueError(
+            f"crowd must be left out without population: users is one known number, got {crowd!r}."
+        )
+    if isinstance(population, Fixed):  # one known number, whatever it is called
+        crowd_of(crowd, random=False)
+        return "fixed"
+    return crowd_of(crowd, random=population is not None)
 
 
 def people_of(users: int | None, population: Population | None, colluding: float) -> tuple[float, Population]:

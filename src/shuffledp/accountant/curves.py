@@ -6,26 +6,25 @@ Renyi divergence, mu and true positive rates are upper bounds, false negative ra
 
 from __future__ import annotations
 
-import math
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from shuffledp.accountant.answers import Tabular
+from shuffledp.accountant.answers import Tabular, plain
 from shuffledp.accountant.batches import checked_rounds
-from shuffledp.accountant.reductions import one_round
+from shuffledp.accountant.reductions import LEAST_COMPOSED, one_round
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.exports import (
     gaussian_fit,
     profile_end,
     profile_grid,
     renyi_from_profile,
-    to_pld,
     trade_off,
     true_positive_rate,
 )
 from shuffledp.accounting.general.profiles import Exported
+from shuffledp.numerics.rounding import Side, number_text
 from shuffledp.optional_dependencies import needed
 
 if TYPE_CHECKING:
@@ -45,10 +44,6 @@ RATES = (1e-3, 1e-2, 0.05, 0.1, 0.2, 0.5)
 _ROWS, _LEAST_DELTA = 24, 1e-15
 #: Evaluation points of delta down to that delta, and below it, where only high orders matter.
 _POINTS, _BEHIND, _VANISHED = 240, 120, 1e-280
-#: Where the profile of composed rounds ends: the transforms of a loss distribution leave some 1e-15.
-_LEAST_COMPOSED = 1e-12
-#: Losses of one round up to the end of its profile, where rounds are composed.
-_LOSSES = 256
 
 
 @dataclass(frozen=True)
@@ -61,8 +56,8 @@ class Curves(Tabular):
         Points of the profile, from eps = 0 (the total variation) to the eps with a delta of about 1e-15; of about 1e-12
         for several rounds.
     orders, renyi : tuple of float
-        Orders of Renyi divergence and its values, nats. Empty if all values are infinite, and for several rounds if the
-        number of users is only bounded.
+        Orders of Renyi divergence and its values, nats. Empty if all values are infinite, and for several rounds unless
+        their divergences add up.
     false_positive_rates, false_negative_rates : tuple of float
         Trade-off curve of tests between two neighbors: no test has a smaller false negative rate.
     mu : float
@@ -87,11 +82,13 @@ class Curves(Tabular):
     reduction: str
 
     def as_dict(self) -> dict[str, Any]:
-        """Return plain data, with None for infinite numbers."""
-        plain = asdict(self) | {"mu": self.mu if math.isfinite(self.mu) else None}
-        return plain | {
-            "true_positive_rates": {f"{rate:g}": value for rate, value in self.true_positive_rates}
-        }
+        """Return plain data, with the text ``inf`` for infinite numbers."""
+        rates = {f"{rate:g}": value for rate, value in self.true_positive_rates}
+        return dict(plain(asdict(self) | {"true_positive_rates": rates}))
+
+    def lines(self) -> list[str]:
+        """Return the curves as lines of text."""
+        return lines(self)
 
     def to_frame(self) -> DataFrame:
         """Return a data frame of pandas with the columns eps and delta."""
@@ -132,41 +129,6 @@ class Tabulated(Exported):
         return np.asarray(np.interp(np.expm1(eps_), np.expm1(self.eps), self.values), np.float64)
 
 
-class _Composed(Exported):
-    """Profile of several rounds with the same profile, composed by a loss distribution."""
-
-    kind: ClassVar[Kind] = "upper"
-    neighbours: ClassVar[str] = "replace_one"
-    view: ClassVar[View] = "analyzer"
-    source: ClassVar[str] = "composed"
-
-    def __init__(self, profile: PrivacyProfile, rounds: int) -> None:
-        negligible = 1e-4 * _LEAST_COMPOSED / rounds
-        step = profile_end(profile, negligible) / _LOSSES
-        self._losses = to_pld(profile, step=step, negligible=negligible).self_compose(rounds)
-
-    def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
-        eps_ = np.asarray(eps, np.float64)
-        values = [self._losses.get_delta_for_epsilon(float(e)) for e in eps_.flat]
-        return np.asarray(np.clip(np.array(values), 0.0, 1.0).reshape(eps_.shape), np.float64)
-
-
-class _Split(Exported):
-    """Profile of rounds with a bounded number of users: the least bound over several smallest numbers of users."""
-
-    kind: ClassVar[Kind] = "upper"
-    neighbours: ClassVar[str] = "replace_one"
-    view: ClassVar[View] = "analyzer"
-    source: ClassVar[str] = "composed, for numbers of users that all rounds have"
-
-    def __init__(self, parts: Sequence[tuple[PrivacyProfile, float]]) -> None:
-        self._parts = parts
-
-    def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
-        found = [np.asarray(profile.delta(eps), np.float64) + lost for profile, lost in self._parts]
-        return np.asarray(np.minimum(np.min(np.array(found), axis=0), 1.0), np.float64)
-
-
 def curves(
     eps_local: float | None = None,
     users: int | None = None,
@@ -177,6 +139,7 @@ def curves(
     population: Population | None = None,
     colluding: float = 0.0,
     rounds: int = 1,
+    crowd: str | None = None,
     false_positive_rates: Sequence[float] = RATES,
     orders: Sequence[float] = ORDERS,
 ) -> Curves:
@@ -184,7 +147,7 @@ def curves(
 
     Parameters
     ----------
-    eps_local, users, randomizer, domain_size, subset_size, population, colluding, rounds
+    eps_local, users, randomizer, domain_size, subset_size, population, colluding, rounds, crowd
         As in :func:`shuffledp.accounting.amplification`.
     false_positive_rates, orders : sequence of float
         Each rate in [0, 1], and each order above 1.
@@ -204,9 +167,9 @@ def curves(
     Upper bounds on the privacy loss, from the smallest delta over the reductions. Sources as for
     :func:`shuffledp.accounting.amplification`, and for the conversions as in
     :mod:`shuffledp.accounting.general.exports`. If only a bound on the number of users is known, the results hold for
-    every law that it allows: delta is averaged over the smallest numbers. For several rounds delta is then the delta
-    for a number of users that all rounds reach, plus the probability of fewer users. In this case no Renyi divergence
-    is returned.
+    every law that it allows: delta is averaged over the smallest numbers. For several rounds with a fresh crowd, it
+    is the delta for a number of users that all rounds reach, plus the probability of fewer users. Divergences of rounds
+    add up only if the number of users is known, or has a law and is drawn anew; else none is returned.
 
     Examples
     --------
@@ -223,17 +186,16 @@ def curves(
         subset_size=subset_size,
         population=population,
         colluding=colluding,
+        rounds=rounds,
+        crowd=crowd,
     )
     rounds = checked_rounds(rounds)
-    least = _LEAST_DELTA if rounds == 1 else _LEAST_COMPOSED
-    if rounds > 1 and batch.bounded:
-        divergences: list[float] = []
-        split = [(_Composed(profile, rounds), lost) for profile, lost in batch.counted(rounds)]
-        table = _table(_Split(split), least)
-    else:
+    least = _LEAST_DELTA if rounds == 1 else LEAST_COMPOSED
+    divergences: list[float] = []
+    if rounds == 1 or batch.adds_up:
         single = _table(batch.profile(), _LEAST_DELTA)
         divergences = _renyi(single, tuple(orders))
-        table = single if rounds == 1 else _table(_Composed(batch.profile(), rounds), least)
+    table = single if rounds == 1 else _table(batch.composed(), least)
     eps = profile_end(table, least) * np.linspace(0.0, 1.0, _ROWS + 1) ** 1.5
     fit = gaussian_fit(table, negligible=least)
     return Curves(
@@ -270,20 +232,27 @@ def _table(profile: PrivacyProfile, least: float) -> Tabulated:
 
 
 def lines(found: Curves) -> list[str]:
-    """Return the curves as lines of text."""
-    rows = [f"Profile ({found.reduction}):", *_columns("eps", found.eps, "delta", found.delta)]
-    rows.append(f"Gaussian privacy: mu = {found.mu:.6g}, regret {found.regret:.2g}.")
+    """Return the curves as lines of text, with every bound rounded to its side."""
+    rows = [
+        f"Profile ({found.reduction}):",
+        *_columns(("eps", "up", found.eps), ("delta", "up", found.delta)),
+        f"Gaussian privacy: mu = {number_text(found.mu, 'up')}, regret {number_text(found.regret, 'up', 2)}.",
+    ]
     if found.orders:
-        rows += ["Renyi divergence:", *_columns("order", found.orders, "eps", found.renyi)]
+        rows += ["Renyi divergence:", *_columns(("order", "down", found.orders), ("eps", "up", found.renyi))]
     rows.append("Tests of two neighbors:")
     rows += _columns(
-        "false positives", found.false_positive_rates, "false negatives", found.false_negative_rates
+        ("false positives", "down", found.false_positive_rates),
+        ("false negatives", "down", found.false_negative_rates),
     )
     for rate, most in found.true_positive_rates:
-        rows.append(f"True positive rate at a false positive rate of {rate:g}: at most {most:.6g}.")
+        rows.append(
+            f"True positive rate at a false positive rate of {rate:g}: at most {number_text(most, 'up')}."
+        )
     return rows
 
 
-def _columns(left: str, first: Sequence[float], right: str, second: Sequence[float]) -> list[str]:
-    pairs = [(f"{a:.6g}", f"{b:.6g}") for a, b in zip(first, second, strict=True)]
-    return [f"  {a:>15}  {b:>15}" for a, b in [(left, right), *pairs]]
+def _columns(*columns: tuple[str, Side, Sequence[float]]) -> list[str]:
+    """Return rows of numbers under their names, each column rounded to its side."""
+    texts = [[name, *(number_text(value, side) for value in values)] for name, side, values in columns]
+    return [f"  {left:>15}  {right:>15}" for left, right in zip(*texts, strict=True)]

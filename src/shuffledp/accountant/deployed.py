@@ -151,7 +151,7 @@ def deployed_answer(
         eps=eps,
         eps_lower=None,
         eps_local=math.inf,
-        users=float(everyone or 0),
+        users=everyone or 0,
         delta=known.delta or 0.0,
         reduction="own",
         guarantee="exact",
@@ -161,6 +161,7 @@ def deployed_answer(
         population=repr(honest),
         randomizer=known.randomizer,
         rounds=rounds,
+        crowd="fixed",
         colluding=float(colluding),
         considered=(("own", eps),) if math.isfinite(eps) else (),
     )

@@ -28,8 +28,10 @@ from typing import Annotated, Literal
 
 from shuffledp.accountant.answers import BOUNDS, Answer, Question
 from shuffledp.accountant.batches import (
+    Crowd,
     Setting,
     checked_fraction,
+    crowd_in,
     eps_local_of,
     honest_of,
     law_of,
@@ -38,7 +40,7 @@ from shuffledp.accountant.batches import (
 )
 from shuffledp.accountant.families import ROUNDING, Maker
 from shuffledp.accountant.reductions import central_epsilon, is_bound
-from shuffledp.accountant.searches import XTOL, XTOL_ROUNDS, largest_budget, smallest_number
+from shuffledp.accountant.searches import XTOL, XTOL_ROUNDS, XTOL_SHARED, largest_budget, smallest_number
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.blanket import OwnDelta, population_epsilon
 from shuffledp.accounting.general.randomizers import GRR, Randomizer
@@ -56,6 +58,7 @@ _LOST_ROUNDS = (
     "the probability of fewer users than are counted on is taken from delta for every round, whether rounds have the "
     "same users or not"
 )
+_SHARED = "the number of users is random and the same in all rounds"
 _ANEW = "the number of users is drawn anew in every round"
 SHUFFLED = (
     "The analyzer sees the reports in random order and nothing else; the shuffler does not collude with it. "
@@ -78,6 +81,7 @@ def amplification(
     population: Population | None = None,
     colluding: float = 0.0,
     rounds: int = 1,
+    crowd: Crowd | None = None,
 ) -> Answer:
     """Return the central guarantee of a shuffled batch.
 
@@ -102,8 +106,11 @@ def amplification(
     colluding : float
         In [0, 1): fraction of the users who reveal their reports to the analyzer.
     rounds : int
-        Number of rounds with fresh noise, in [1, 10^6]; user 1 takes part in all of them. The number of other users is
-        the same in all rounds if it is fixed, and drawn for each round if it has a law; a bound covers both cases.
+        Number of rounds with fresh noise, in [1, 10^6]; user 1 takes part in all of them.
+    crowd : {"fixed", "shared", "fresh"}, optional
+        Number of other users over rounds, if a `population` other than ``Fixed`` is given. ``shared`` (the default): it
+        is drawn once, and the same in all rounds. ``fresh``: it is drawn anew in every round. For a bound, ``fresh``
+        also covers numbers with any dependence. `users` is ``fixed``: a known number.
 
     Returns
     -------
@@ -127,10 +134,10 @@ def amplification(
     """
     if delta is None:
         raise ValueError("delta is missing; it must be in (0, 1).")
-    setting = setting_of(randomizer, domain_size, subset_size, delta, rounds)
+    setting = setting_of(randomizer, domain_size, subset_size, delta, rounds, crowd_in(crowd, population))
     eps_local = eps_local_of(eps_local, setting)
     everyone, honest = people_of(users, population, colluding)
-    found = {name: central_epsilon(setting, eps_local, honest, name) for name in setting.reductions}
+    found = {name: central_epsilon(setting, eps_local, honest, name) for name in setting.compared}
     return _answer("amplification", setting, eps_local, everyone, honest, colluding, found, found)
 
 
@@ -181,6 +188,7 @@ def budget(
     population: Population | None = None,
     colluding: float = 0.0,
     rounds: int = 1,
+    crowd: Crowd | None = None,
 ) -> Answer:
     """Return the largest local budget with which a shuffled batch has a central guarantee.
 
@@ -191,7 +199,7 @@ def budget(
     ----------
     eps : float
         Central target, nats, > 0.
-    users, delta, domain_size, subset_size, population, colluding, rounds
+    users, delta, domain_size, subset_size, population, colluding, rounds, crowd
         As in :func:`amplification`, which this function inverts and which raises the same errors.
     randomizer : str or function
         A name, or a function from a local budget, nats, to a `Randomizer` with this budget, as in
@@ -210,14 +218,15 @@ def budget(
     """
     if delta is None:
         raise ValueError("delta is missing; it must be in (0, 1).")
-    setting = setting_of(randomizer, domain_size, subset_size, delta, rounds)
+    setting = setting_of(randomizer, domain_size, subset_size, delta, rounds, crowd_in(crowd, population))
     if setting.randomizer is not None:
         raise ValueError("randomizer must be a name, such as 'grr', if its local budget is computed.")
     everyone, honest = people_of(users, population, colluding)
-    found = {name: largest_budget(setting, eps, honest, name) for name in setting.reductions}
+    found = {name: largest_budget(setting, eps, honest, name) for name in setting.compared}
     best = max(found, key=lambda name: found[name])
     eps_local = found[best]
     tolerance = XTOL if rounds == 1 and not is_bound(honest, best) else XTOL_ROUNDS
+    tolerance = XTOL_SHARED if setting.is_shared else tolerance
     reached = central_epsilon(setting, eps_local, honest, best, eps)
     for step in (2, 8):  # two roundings of one number
         if reached > eps:
@@ -299,6 +308,7 @@ def smallest_batch(
     rate: float | None = None,
     colluding: float = 0.0,
     rounds: int = 1,
+    crowd: Crowd | None = None,
 ) -> Answer:
     """Return the smallest number of users with which shuffled reports have a central guarantee.
 
@@ -309,6 +319,8 @@ def smallest_batch(
     ----------
     eps_local, delta, randomizer, domain_size, subset_size, colluding, rounds
         As in :func:`amplification`.
+    crowd : {"fixed", "shared", "fresh"}, optional
+        As in :func:`amplification`; only with random `arrivals`.
     eps : float
         Central target, nats, > 0.
     arrivals : {"fixed", "poisson", "binomial"}
@@ -335,16 +347,18 @@ def smallest_batch(
     """
     if eps is None or delta is None:
         raise ValueError(f"eps and delta must both be given, got eps={eps!r}, delta={delta!r}.")
-    setting = setting_of(randomizer, domain_size, subset_size, delta, rounds)
+    law = law_of(arrivals, rate)
+    setting = setting_of(
+        randomizer, domain_size, subset_size, delta, rounds, crowd_in(crowd, None if law is Fixed else law(1))
+    )
     eps_local = eps_local_of(eps_local, setting)
     colluding = checked_fraction(colluding)
-    law = law_of(arrivals, rate)
 
     def people(number: int) -> tuple[float, Population]:
         others = law(number - 1)
         return 1 + others.mean, honest_of(others, colluding)
 
-    found = {name: smallest_number(setting, eps_local, eps, people, name) for name in setting.reductions}
+    found = {name: smallest_number(setting, eps_local, eps, people, name) for name in setting.compared}
     feasible = {name: number for name, number in found.items() if number <= MOST}
     if not feasible:
         raise Infeasible(f"More than 2^53 users would be needed for eps = {eps:g}.")
@@ -388,7 +402,7 @@ def _answer(
         eps=eps,
         eps_lower=None if lower is None else min(lower, eps),
         eps_local=eps_local,
-        users=everyone,
+        users=int(everyone) if everyone == math.floor(everyone) else everyone,
         delta=setting.delta,
         reduction=best,
         guarantee=standing.guarantee,
@@ -398,6 +412,7 @@ def _answer(
         population=repr(honest),
         randomizer=setting.family.label if setting.randomizer is None else repr(setting.randomizer),
         rounds=setting.rounds,
+        crowd=setting.crowd,
         colluding=float(colluding),
         considered=tuple(
             (names.get(name, name), float(value))
@@ -409,8 +424,10 @@ def _answer(
 
 def _about_numbers(setting: Setting, honest: Population, name: str) -> str:
     """Return the note about a random number of users."""
-    if setting.rounds > 1 and not isinstance(honest, Fixed):
+    if setting.rounds > 1 and setting.crowd == "fresh":
         return _ANEW if isinstance(honest, Law) else _LOST_ROUNDS
+    if setting.rounds > 1 and setting.crowd == "shared":
+        return _SHARED if isinstance(honest, Law) else f"{_LEAST_NUMBERS}; it is the same in all rounds"
     return _LEAST_NUMBERS if is_bound(honest, name) else ""
 
 

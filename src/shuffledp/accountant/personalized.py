@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
-from shuffledp.accountant.answers import Tabular
+from shuffledp.accountant.answers import Tabular, plain
 from shuffledp.accounting.general.blanket import population_delta, population_epsilon
 from shuffledp.accounting.general.clones import OtherReports, exact_delta, exact_epsilon
 from shuffledp.accounting.general.noise_randomizers import LaplaceRandomizer
@@ -113,7 +113,13 @@ class PersonalizedAnswer(Tabular):
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data."""
-        return asdict(self) | {"considered": dict(self.considered)}
+        return dict(plain(asdict(self) | {"considered": dict(self.considered)}))
+
+    def lines(self) -> list[str]:
+        """Return the answer as lines of text."""
+        from shuffledp.accountant.wording import personalized_sentences
+
+        return personalized_sentences(self)
 
 
 def personalized_answer(groups: Groups, delta: Delta, victim: Count) -> PersonalizedAnswer:

@@ -71,8 +71,6 @@ def questions_epsilon(
     ------
     ValueError
         If a group would have no user, or one message cannot have all answers of this randomizer.
-    MissingExtra
-        If dp-accounting is not installed, for ``all``.
 
     Notes
     -----
@@ -94,12 +92,10 @@ def questions_epsilon(
         return blanket_epsilon(randomizer, users // questions, delta)
     if assignment == "joint":
         return population_epsilon(joint_randomizer(randomizer, questions), Fixed(users - 1), delta, "upper")
-    one = BlanketProfile(randomizer, Fixed(users - 1))
-    return (
-        composed_epsilon([one], delta, rounds=[questions])
-        if questions > 1
-        else blanket_epsilon(randomizer, users, delta)
-    )
+    if questions == 1:
+        return blanket_epsilon(randomizer, users, delta)
+    answers = BlanketProfile(randomizer, Fixed(users - 1))
+    return min(composed_epsilon([answers], delta, rounds=[questions]), questions * randomizer.eps_local)
 
 
 def joint_randomizer(randomizer: Randomizer, questions: int) -> Randomizer:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from shuffledp.accountant.batches import Setting, eps_local_of, people_of, setting_of
+from shuffledp.accountant.batches import Setting, crowd_in, eps_local_of, people_of, setting_of
 from shuffledp.accountant.bounded_populations import bounded_delta, bounded_epsilon
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.blanket import (
@@ -19,10 +20,22 @@ from shuffledp.accounting.general.blanket import (
 )
 from shuffledp.accounting.general.clone_pair import ClonePair
 from shuffledp.accounting.general.clones import ClonesProfile, OtherReports, clone_rate
-from shuffledp.accounting.general.composition import composed_epsilon
+from shuffledp.accounting.general.composition import (
+    POINTS,
+    ComposedProfile,
+    composed_epsilon,
+    epsilon_at,
+    infinite_mass,
+)
 from shuffledp.accounting.general.epsilon_search import FINE
+from shuffledp.accounting.general.exports import MOST_EPS
 from shuffledp.accounting.general.profiles import Exported, at_each
-from shuffledp.accounting.general.random_users import best_split, least_numbers, numbers_at
+from shuffledp.accounting.general.random_users import (
+    best_split,
+    least_numbers,
+    mixed_delta,
+    numbers_at,
+)
 from shuffledp.accounting.general.randomizers import Randomizer
 from shuffledp.accounting.random_population.amplification import amplified_epsilon, clone_delta
 from shuffledp.numerics.relative_sizes import log_ratio
@@ -31,6 +44,8 @@ from shuffledp.populations.bounds import MomentBounded
 from shuffledp.populations.laws import Binomial, Poisson
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from numpy.typing import ArrayLike, NDArray
 
     from shuffledp.accounting.general.profiles import Kind, PrivacyProfile, View
@@ -41,6 +56,10 @@ _FAILURES = 10.0 ** np.append([-300, -180, -100, -60, -40, -26], np.arange(-20.0
 _CLOSE = 0.01
 #: Neglected mass beside a mean.
 _NEGLIGIBLE = 1e-3
+#: Where the profile of composed rounds ends.
+LEAST_COMPOSED = 1e-12
+#: Relative gap of a mean of composed deltas: of an eps, and of searches and curves, which evaluate many.
+_SHARED_GAP, _SHARED_COARSE = 5e-3, 2e-2
 #: Deltas by which numbers of users are chosen that all rounds have.
 _SPLIT = (1e-2, 1e-4, 1e-6, 1e-8, 1e-10, 1e-12)
 #: Largest number of clones that is summed over, and the largest in a comparison.
@@ -93,7 +112,7 @@ def central_epsilon(
 
 def _many_clones(setting: Setting, eps_local: float, honest: Population, name: str) -> Law | None:
     """Return the law of the other users if sums over the number of clones are slower than contours; else None."""
-    if setting.rounds > 1 or not isinstance(honest, Law) or not has_contour(honest):
+    if not isinstance(honest, Law) or not has_contour(honest):
         return None
     # Beside a blanket clones cannot win; what sums of bits show is no blanket.
     compared = "blanket" in setting.reductions and not isinstance(setting.at(eps_local), OwnDelta)
@@ -107,14 +126,72 @@ def has_contour(honest: Population) -> bool:
 
 
 def _composed(setting: Setting, eps_local: float, honest: Population, name: str) -> float:
-    delta = setting.delta
+    """Return the central eps of several rounds; raise Infeasible if the outputs show the report too often."""
+    delta, rounds, most = setting.delta, setting.rounds, setting.rounds * eps_local
+    if setting.is_shared:
+        shared = shared_profile(setting, eps_local, honest, name, _SHARED_GAP)
+        if shared is None:
+            return math.inf
+        if math.isinf(most) and float(shared.delta(MOST_EPS)) > delta:
+            raise Infeasible(
+                f"The outputs show the report too often for delta = {delta!r} in {rounds} rounds."
+            )
+        return epsilon_at(shared, delta, min(most, rounds * MOST_EPS))
     if not isinstance(honest, Law):
-        honest, delta = counted_on(honest, delta, setting.rounds)
+        honest, delta = counted_on(honest, delta, rounds)
     profile = profile_of(setting, eps_local, honest, name)
     if profile is None:
         return math.inf
-    eps = composed_epsilon([profile], delta, rounds=[setting.rounds])
-    return min(eps, setting.rounds * eps_local)
+    eps = composed_epsilon([profile], delta, rounds=[rounds])
+    if math.isinf(min(eps, most)):
+        raise Infeasible(
+            f"The outputs show the report with a probability of {infinite_mass([profile], [1]):.3g} in every round, "
+            f"which exceeds delta = {delta!r} in {rounds} rounds at every eps."
+        )
+    return min(eps, most)
+
+
+class SharedProfile(Exported):
+    """Profile of several rounds with one random number of other users for all of them, an upper bound.
+
+    Delta is composed for each number, and then averaged over the law of the number, or over the smallest law that a
+    bound allows. Averaged first, it would be composed as if the number were drawn anew in every round.
+    """
+
+    kind: ClassVar[Kind] = "upper"
+    neighbours: ClassVar[str] = "replace_one"
+    view: ClassVar[View] = "analyzer"
+    source: ClassVar[str] = "composed, then averaged over the number of users"
+
+    def __init__(
+        self, composed: Callable[[int], PrivacyProfile], honest: Population, least: float, gap: float
+    ) -> None:
+        self._composed, self._numbers, self._gap = cache(composed), least_numbers(honest, least), gap
+
+    def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
+        """Return delta for each eps (nats, >= 0), in the shape of `eps`."""
+        return at_each(self._at, eps)
+
+    def _at(self, eps: float) -> float:
+        return mixed_delta(
+            lambda others: float(self._composed(others).delta(eps)), self._numbers, gap=self._gap
+        )
+
+
+def shared_profile(
+    setting: Setting, eps_local: float, honest: Population, name: str, gap: float = _SHARED_COARSE
+) -> SharedProfile | None:
+    """Return the profile of all rounds with the same other users by one reduction; None if there is no profile."""
+    if profile_of(setting, eps_local, Fixed(0), name) is None:
+        return None
+
+    def composed(others: int) -> PrivacyProfile:
+        profile = profile_of(setting, eps_local, Fixed(others), name)
+        assert profile is not None
+        points = POINTS[0 if gap == _SHARED_COARSE else 1]
+        return ComposedProfile([profile], [setting.rounds], setting.delta, points=points)
+
+    return SharedProfile(composed, honest, setting.delta, gap)
 
 
 def counted_on(others: Population, delta: float, rounds: int) -> tuple[Fixed, float]:
@@ -130,6 +207,9 @@ def counted_on(others: Population, delta: float, rounds: int) -> tuple[Fixed, fl
 
 def profile_of(setting: Setting, eps_local: float, honest: Law, name: str) -> PrivacyProfile | None:
     """Return the privacy profile of one round by one reduction; None if the reduction has no profile."""
+    many = _many_clones(setting, eps_local, honest, name) if name != "blanket" else None
+    if many is not None:
+        return BlanketProfile(ClonePair(eps_local, clone_reduction(name)), many)
     if name != "blanket":
         return ClonesProfile(OtherReports(honest, reduction=clone_reduction(name)), eps_local)
     found = setting.at(eps_local)
@@ -139,15 +219,19 @@ def profile_of(setting: Setting, eps_local: float, honest: Law, name: str) -> Pr
 def log_excess(
     setting: Setting, eps_local: float, eps: float, honest: Population, name: str, gap: float = FINE
 ) -> float:
-    """Return the log of delta, or of eps for several rounds, over its target; at most 0 if the target is met.
+    """Return the log of delta, or of eps for rounds with known or fresh numbers of users, over its target; at most 0 if
+    the target is met.
 
     It increases in `eps_local` and decreases in the number of users. `gap` is the relative gap of the delta of a
     blanket.
     """
+    if eps >= setting.rounds * eps_local:
+        return -math.inf
+    if setting.is_shared:
+        shared = shared_profile(setting, eps_local, honest, name)
+        return math.inf if shared is None else log_ratio(float(shared.delta(eps)), setting.delta)
     if setting.rounds > 1:
         return log_ratio(central_epsilon(setting, eps_local, honest, name), eps)
-    if eps >= eps_local:
-        return -math.inf
     if is_bound(honest, name):
         report = _report(setting.at(eps_local), name)
         return log_ratio(bounded_delta(report, honest, eps_local, eps, setting.delta), setting.delta)
@@ -197,9 +281,9 @@ class LeastProfile(Exported):
 
 @dataclass(frozen=True)
 class OneRound:
-    """One round of a shuffled batch in which the number of users has a law or a bound.
+    """Rounds of a shuffled batch in which the number of users has a law or a bound.
 
-    `honest` are the other users who do not collude. The delta of `setting` does not matter.
+    `honest` are the other users who do not collude. Composed deltas are resolved down to the delta of `setting`.
     """
 
     setting: Setting
@@ -207,9 +291,9 @@ class OneRound:
     honest: Population
 
     @property
-    def bounded(self) -> bool:
-        """True if only a bound on the number of users is known."""
-        return not isinstance(self.honest, Law)
+    def adds_up(self) -> bool:
+        """True if the Renyi divergences of rounds add up: with a known number of users, or a law of fresh numbers."""
+        return isinstance(self.honest, Law) and self.setting.crowd != "shared"
 
     @property
     def reduction(self) -> str:
@@ -233,19 +317,48 @@ class OneRound:
         parts = tuple(self._of(Fixed(int(numbers.others[place]))) for place in starts)
         return LeastProfile(parts, np.add.reduceat(numbers.mass, starts))
 
-    def counted(self, rounds: int) -> list[tuple[PrivacyProfile, float]]:
-        """Return profiles of one round, each for a number of users, with bounds on the probability of fewer users."""
-        found: dict[int, tuple[PrivacyProfile, float]] = {}
+    def composed(self) -> PrivacyProfile:
+        """Return the profile of all rounds: of all rounds with the same users, or with users drawn anew."""
+        rounds, name = self.setting.rounds, self.setting.reductions[-1]
+        if self.setting.crowd == "shared":
+            shared = shared_profile(self.setting, self.eps_local, self.honest, name)
+            assert shared is not None
+            return shared
+        if isinstance(self.honest, Law):
+            return ComposedProfile([self._of(self.honest)], [rounds], LEAST_COMPOSED)
+        parts: dict[int, tuple[PrivacyProfile, float]] = {}
         for delta in _SPLIT:
             others, left = counted_on(self.honest, delta, rounds)
-            found.setdefault(others.others, (self._of(others), delta - left))
-        return list(found.values())
+            if others.others not in parts:
+                profile = ComposedProfile([self._of(others)], [rounds], LEAST_COMPOSED)
+                parts[others.others] = (profile, delta - left)
+        return _Split(list(parts.values()))
 
     def _of(self, law: Law) -> PrivacyProfile:
         profile = profile_of(self.setting, self.eps_local, law, self.setting.reductions[-1])
         if profile is None:  # pragma: no cover
             raise AssertionError(self.setting.reductions)
         return profile
+
+
+class _Split(Exported):
+    """Profile of rounds with a bounded number of users: the least bound over several smallest numbers of users.
+
+    The probability of fewer users is added to delta.
+    """
+
+    kind: ClassVar[Kind] = "upper"
+    neighbours: ClassVar[str] = "replace_one"
+    view: ClassVar[View] = "analyzer"
+    source: ClassVar[str] = "composed, for numbers of users that all rounds have"
+
+    def __init__(self, parts: Sequence[tuple[PrivacyProfile, float]]) -> None:
+        self._parts = parts
+
+    def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
+        """Return delta for each eps (nats, >= 0), in the shape of `eps`."""
+        deltas = [np.asarray(profile.delta(eps), np.float64) + lost for profile, lost in self._parts]
+        return np.asarray(np.minimum(np.min(np.array(deltas), axis=0), 1.0), np.float64)
 
 
 def one_round(
@@ -257,9 +370,14 @@ def one_round(
     subset_size: int | None,
     population: Population | None,
     colluding: float,
+    rounds: int = 1,
+    crowd: str | None = None,
 ) -> OneRound:
     """Return one round of a shuffled batch; the parameters are as in :func:`amplification`."""
-    setting = setting_of(randomizer, domain_size, subset_size, 0.5, 1)  # at any delta
+    # At any delta: that of composed rounds is resolved down to the end of their curves.
+    setting = setting_of(
+        randomizer, domain_size, subset_size, LEAST_COMPOSED, rounds, crowd_in(crowd, population)
+    )
     eps_local = eps_local_of(eps_local, setting)
     _, honest = people_of(users, population, colluding)
     return OneRound(setting, eps_local, honest)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from shuffledp.accountant.answers import Tabular
+from shuffledp.accountant.answers import Tabular, plain
 from shuffledp.accountant.batches import checked_fraction, checked_rounds, eps_local_of, setting_of
 from shuffledp.accountant.deployments import amplification
 from shuffledp.accountant.reductions import one_round
@@ -76,7 +76,13 @@ class RoundsAnswer(Tabular):
 
     def as_dict(self) -> dict[str, Any]:
         """Return the fields as plain data."""
-        return asdict(self)
+        return dict(plain(asdict(self)))
+
+    def lines(self) -> list[str]:
+        """Return the answer as lines of text."""
+        from shuffledp.accountant.wording import rounds_sentences
+
+        return rounds_sentences(self)
 
 
 def batch_named(text: str) -> Batch:
@@ -111,7 +117,7 @@ def rounds_epsilon(
     batches : sequence of Batch
         Batches, at least one. User 1 takes part in all of them.
     delta : float
-        In (0, 1), of all batches together; composition does not resolve values below about 1e-12.
+        In (0, 1), of all batches together.
     randomizer, domain_size, subset_size, colluding
         As in :func:`shuffledp.accounting.amplification`, the same in all batches; the randomizer by name.
 
@@ -119,11 +125,6 @@ def rounds_epsilon(
     -------
     RoundsAnswer
         With an upper bound on eps, nats.
-
-    Raises
-    ------
-    MissingExtra
-        If dp-accounting is not installed, and there is more than one batch.
     """
     if not batches:
         raise ValueError("At least one round is needed, got none.")

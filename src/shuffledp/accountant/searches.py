@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
 
     from shuffledp.populations.base import Population
 
-#: Relative tolerance of budgets, for one round and for composed rounds.
-XTOL, XTOL_ROUNDS = 1e-7, 1e-4
+#: Relative tolerance of budgets, for one round, for composed rounds, and for composed rounds with a shared crowd.
+XTOL, XTOL_ROUNDS, XTOL_SHARED = 1e-7, 1e-4, 1e-3
 #: Number of other users from which on there may be too many clones to sum over their number.
 _MANY_OTHERS = 1e7
 #: Largest relative distance of delta below its target, in place of the first tolerance.
@@ -41,6 +42,8 @@ _FEW, _CLOSE = 5e-7, 0.1
 _PAST = 0.02
 #: Distance of the log of the excess of a budget over eps from a first guess, a rough root and a coarse root.
 _FROM_GUESS, _FROM_ROUGH, _FROM_COARSE = 0.1, 1e-3, 1e-5
+#: Approximate distance between the answers for users drawn once and drawn anew, in logs.
+_SHARED = 0.02
 #: The least relative excess of a budget over eps that is searched, and the least that is guessed.
 _LEAST, _GUESS = 1e-6, 0.1
 
@@ -68,7 +71,11 @@ def largest_budget(setting: Setting, eps: float, honest: Population, name: str) 
         return MOST_EPS_LOCAL
     guess = math.log(min(max(eps / setting.rounds, 1 + 0.4 * math.log1p(honest.mean * eps * eps)), 50.0))
     if setting.rounds > 1:
-        return math.exp(root_below(excess(FINE), guess, low, high, xtol=XTOL_ROUNDS))
+        xtol, near = XTOL_ROUNDS, math.inf
+        if setting.is_shared:  # an evaluation takes seconds
+            guess = math.log(largest_budget(replace(setting, crowd="fresh"), eps, honest, name))
+            xtol, near = XTOL_SHARED, _SHARED
+        return math.exp(root_below(excess(FINE), guess, low, high, xtol=xtol, near=near))
     if coarse(low + _LEAST) > 0:
         return math.exp(low)
 
@@ -112,6 +119,13 @@ def smallest_number(
     def excess(gap: float) -> Callable[[int], float]:
         return cache(lambda number: log_excess(setting, eps_local, eps, people(number)[1], name, gap))
 
+    if setting.is_shared:  # an evaluation takes seconds
+        fresh = smallest_number(replace(setting, crowd="fresh"), eps_local, eps, people, name)
+        if math.isinf(fresh):
+            return fresh
+        fine, more = excess(FINE), math.ceil((1 + _SHARED) * fresh)
+        slope = _or_else((fine(int(fresh)) - fine(more)) / (more - fresh), 1.0)
+        return _from(fine, more, slope, XTOL_SHARED)
     # As for budgets: what the analyzer sees of sums is found far sooner if it is far from close.
     summed = name == "blanket" and isinstance(setting.at(eps_local), OwnDelta)
     coarse = excess(ROUGH if summed else COARSE)

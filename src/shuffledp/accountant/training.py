@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from shuffledp.accountant.wording import bounds_sentence
 from shuffledp.accounting.general.shuffled_batches import shuffled_batches_epsilon
 from shuffledp.guarantees import NULL_CLONES
 from shuffledp.numerics.argument_ranges import guarded_call
+from shuffledp.numerics.rounding import number_text
 
 _NEIGHBORS = "Neighbors differ in one item, which becomes a zero that keeps its place (zero-out)."
 _FRESH = "Every epoch has a fresh permutation, and batch membership is not released."
@@ -54,16 +56,16 @@ def training_answer(steps: int, sigma: float, epochs: int, delta: float) -> dict
 
 
 def _setting(answer: dict[str, Any]) -> str:
-    return (
-        f"{answer['steps']:,} shuffled batches with noise {answer['sigma']:g}, epochs: {answer['epochs']:,}"
-    )
+    sigma = number_text(answer["sigma"], "up")
+    return f"{answer['steps']:,} shuffled batches with noise {sigma}, epochs: {answer['epochs']:,}"
 
 
 def training_sentences(answer: dict[str, Any]) -> list[str]:
     """Return an answer as lines of text."""
+    eps, delta = number_text(answer["eps"], "up"), number_text(answer["delta"], "up")
     return [
-        f"eps = {answer['eps']:.6g}: delta = {answer['delta']:g}, {_setting(answer)}.",
-        f"The smallest eps is between {answer['eps_lower']:.6g} and {answer['eps']:.6g}.",
+        f"eps = {eps}: delta = {delta}, {_setting(answer)}.",
+        bounds_sentence(answer["eps"], answer["eps_lower"]),
         f"Guarantee: {answer['guarantee']}. Note: {NULL_CLONES.note}.",
         _NEIGHBORS,
         _FRESH,

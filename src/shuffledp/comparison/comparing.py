@@ -14,13 +14,13 @@ from shuffledp.accounting.general.spent import spent_epsilon
 from shuffledp.comparison.error_references import NO_BETTER, blind, floor, squared_errors
 from shuffledp.comparison.options import Options, with_arguments_of
 from shuffledp.comparison.recommendation import Comparison
-from shuffledp.comparison.rows import IDLE, Compared, in_order
+from shuffledp.comparison.rows import IDLE, Compared, Status, in_order
 from shuffledp.comparison.setting import Setting, setting_of
 from shuffledp.comparison.user_data import counted
 from shuffledp.numerics.argument_ranges import check_choice, check_count, check_positive, check_unit
 from shuffledp.populations.base import Law
 from shuffledp.protocols.base import Cost, ProtocolBase, Trust
-from shuffledp.protocols.registry import available, get
+from shuffledp.protocols.registry import available, get, is_plugin
 from shuffledp.tasks import Floats, Vectors
 
 #: Accountings, from the sharpest bound to the bound that a paper printed.
@@ -219,6 +219,9 @@ def _row(
         return _measured(row, protocol, where, asked, limits, yardsticks)
     except Infeasible as error:
         return replace(row, status="infeasible", reason=error.reason)
+    except ValueError as error:
+        status: Status = "failed" if is_plugin(row.protocol) else "infeasible"  # beyond the range of a number
+        return replace(row, status=status, reason=str(error))
     except Exception as error:  # every error of a plug-in becomes a row of the answer
         return replace(row, status="failed", reason=f"{type(error).__name__}: {error}")
 

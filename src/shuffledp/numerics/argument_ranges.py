@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import builtins
 import dataclasses
+import dis
 import inspect
 import math
 import sys
@@ -232,7 +233,8 @@ def _kind_of(hint: Any) -> _Kind | None:
         words = " or ".join(dict.fromkeys(kind.words for kind in known))
         return _Kind(lambda value: any(kind.fits(value) for kind in known), words)
     if origin in (Sequence, tuple):
-        return _sequence([each for each in get_args(hint) if each is not ...])
+        inner = [each for each in get_args(hint) if each is not ...]
+        return _sequence(inner, exactly=origin is tuple and len(inner) == len(get_args(hint)))
     if origin in _PLAIN:
         return _PLAIN[origin]
     if not isinstance(origin, type) or origin in (Any, object):
@@ -242,8 +244,8 @@ def _kind_of(hint: Any) -> _Kind | None:
     )
 
 
-def _sequence(inner: Sequence[Any]) -> _Kind:
-    """Return the kind of a sequence with one inner kind for all items, or one inner kind for each item."""
+def _sequence(inner: Sequence[Any], *, exactly: bool) -> _Kind:
+    """Return the kind of a sequence with one inner kind for all items, or `exactly` one inner kind for each item."""
     kinds = [_kind_of(each) or _ANYTHING for each in inner]
     alike = len(set(inner)) == 1
 
@@ -254,15 +256,15 @@ def _sequence(inner: Sequence[Any]) -> _Kind:
             return False
         if getattr(value, "ndim", 1) == 0:
             return False
-        if alike:  # of what length is for the function to say
-            return all(map(kinds[0].fits, value))
+        if alike:  # without `exactly`, of what length is for the function to say
+            return all(map(kinds[0].fits, value)) and (not exactly or len(value) == len(kinds))
         return len(value) == len(kinds) and all(
             kind.fits(item) for kind, item in zip(kinds, value, strict=True)
         )
 
     numbers = kinds[0] is _NUMBER or get_origin(inner[0]) is tuple
     words = "numbers" if numbers else getattr(inner[0], "__name__", kinds[0].words)
-    return _Kind(fits, f"a sequence of {words}")
+    return _Kind(fits, f"a sequence of {f'{len(kinds)} ' if exactly and alike else ''}{words}")
 
 
 def _isinstance(value: Any, known: Any) -> bool:
@@ -377,8 +379,13 @@ def shown(value: Any) -> str:
 
 
 #: Errors of arithmetic and of memory, for arguments in range that cannot be evaluated.
-_BEYOND = (ArithmeticError, MemoryError, RecursionError, np.linalg.LinAlgError)
+TOO_FAR = "is beyond what can be evaluated in double precision and memory"
+BEYOND = (ArithmeticError, MemoryError, RecursionError, np.linalg.LinAlgError)
 _T = TypeVar("_T")
+
+
+class BeyondPrecision(ValueError):  # noqa: N818  (names what is wrong)
+    """Error for arguments in range that double precision or memory is not sufficient for."""
 
 
 def _has_nan(value: Any) -> bool:
@@ -387,6 +394,19 @@ def _has_nan(value: Any) -> bool:
     if isinstance(value, np.ndarray):
         return value.dtype.kind == "f" and bool(np.isnan(value).any())
     return isinstance(value, tuple) and any(map(_has_nan, value))
+
+
+def is_stated(error: BaseException) -> bool:
+    """Return True if a `raise` made an error, and not an operation of Python or NumPy on an unforeseen number."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None:
+        return True
+    frame = trace.tb_frame
+    instruction = frame.f_code.co_code[trace.tb_lasti]
+    from_numpy = frame.f_globals.get("__name__", "").partition(".")[0] in ("numpy", "scipy")
+    return instruction == dis.opmap["RAISE_VARARGS"] and not from_numpy
 
 
 def _from_elsewhere(value: Any) -> bool:
@@ -431,13 +451,12 @@ def guarded_call(
                 kwargs[name] = check(name, kwargs[name])
         try:
             found = function(*args, **kwargs)
-        except _BEYOND as error:
-            raise ValueError(
-                f"{call_of(args, kwargs)} is beyond what can be evaluated in double precision: "
-                f"{type(error).__name__}: {error}."
-            ) from error
-        except ValueError:
-            raise
+        except BEYOND as error:
+            raise BeyondPrecision(f"{call_of(args, kwargs)} {TOO_FAR}.") from error
+        except ValueError as error:
+            if is_stated(error):
+                raise
+            raise BeyondPrecision(f"{call_of(args, kwargs)} {TOO_FAR}.") from error
         except Exception as error:
             if not any(map(_from_elsewhere, (*args, *kwargs.values()))):
                 raise

@@ -6,14 +6,21 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from shuffledp.numerics.logs import log1mexp
 from shuffledp.numerics.tails import log_binomial_pmf, log_poisson_pmf
 
 #: Entries below this are cut off while thinning: denormal numbers make the arithmetic many times slower.
 _TINY = 1e-300
+#: Largest number of probabilities, 0.13 GB.
+_MOST_TERMS = 2**24
 #: Number of consecutive values that thinning multiplies by a matrix of binomial rows at once.
 _BLOCK = 48
 #: Binomial coefficients; those up to C(47, 23) are exact in float64.
 _CHOICES = np.array([[math.comb(n, c) for c in range(_BLOCK)] for n in range(_BLOCK)], dtype=np.float64)
+
+
+class TooManyTerms(ArithmeticError):  # noqa: N818  (names what is wrong)
+    """Error for a law with too many likely values to be enumerated."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,6 +70,12 @@ def binomial_ends(trials: int, rate: float, tail: float) -> tuple[int, int]:
     return _ends(mean, mean * (1 - rate), trials, tail)
 
 
+def _support(first: int, last: int) -> NDArray[np.float64]:
+    if last - first > _MOST_TERMS:
+        raise TooManyTerms(f"{last - first} probabilities are too many for a window.")
+    return np.arange(first, last, dtype=np.float64)
+
+
 def _from_ratios(
     first: int, log_ratios: NDArray[np.float64], mode: int, log_at_mode: float
 ) -> NDArray[np.float64]:
@@ -82,7 +95,7 @@ def binomial_window(trials: int, rate: float, tail: float) -> Window:
         return _point_mass(trials)
     first, last = binomial_ends(trials, rate, tail)
     mode = min(max(math.floor(trials * rate), first), last)
-    x = np.arange(first, last, dtype=np.float64)
+    x = _support(first, last)
     log_ratios = np.log((trials - x) / (x + 1) * (rate / (1 - rate)))
     pmf = _from_ratios(first, log_ratios, mode, log_binomial_pmf(mode, trials, rate))
     return Window(first, pmf, tail * ((first > 0) + (last < trials)))
@@ -94,7 +107,7 @@ def poisson_window(mean: float, tail: float) -> Window:
         return _point_mass(0)
     first, last = _ends(mean, mean, math.inf, tail)
     mode = max(math.floor(mean), first)
-    x = np.arange(first, last, dtype=np.float64)
+    x = _support(first, last)
     pmf = _from_ratios(first, np.log(mean / (x + 1)), mode, log_poisson_pmf(mode, mean))
     return Window(first, pmf, tail * ((first > 0) + 1))
 
@@ -107,7 +120,7 @@ def negative_binomial_window(shape: float, decay: float, tail: float, most: int)
     mean = shape / math.expm1(min(decay, 700.0))
     variance, reach = mean / -math.expm1(-decay), -math.log(tail)
     size = 64 + mean + math.sqrt(2 * variance * reach) + reach / decay
-    start = shape * math.log(-math.expm1(-decay))
+    start = shape * float(log1mexp(decay))
     while size <= most:
         z = np.arange(1, int(size), dtype=np.float64)
         steps = np.log1p((shape - 1) / z) - decay  # log of Pr[z] / Pr[z - 1]

@@ -5,6 +5,7 @@ import math
 import numpy as np
 from scipy.special import hyp2f1, logsumexp
 
+from shuffledp.numerics.logs import log1mexp
 from shuffledp.tasks import Ints
 
 #: Group order up to which differences and sums of two group elements fit into an int64.
@@ -36,7 +37,7 @@ def polya_local_epsilon(shape: float, rate: float, shift: int) -> float:
     """
     w = np.arange(-50 / (1 - shape) - math.log(shift), 50.0, 0.125)
     log_u, log_rest = -np.logaddexp(0.0, -w), -np.logaddexp(0.0, w)
-    gap = math.log(-math.expm1(-2 * rate))
+    gap = float(log1mexp(2 * rate))
     logs = (shape + shift) * log_rest + (1 - shape) * log_u - shape * np.logaddexp(gap, log_u - 2 * rate)
     there = logsumexp(logs) + math.log(0.125 * math.sin(math.pi * shape) / math.pi)
     return float(math.log(hyp2f1(shape, shape, 1.0, math.exp(-2 * rate))) + rate * shift - there)

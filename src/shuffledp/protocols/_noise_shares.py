@@ -12,6 +12,7 @@ from numpy.random import Generator
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.expected_errors.most_messages import CompoundPoisson
 from shuffledp.accounting.summation.jump_noise import jump_sizes
+from shuffledp.numerics.logs import log1mexp
 from shuffledp.protocols.client.description import ClusterRate, decay_below, decaying_clusters, text
 from shuffledp.tasks import Floats, Ints
 
@@ -217,7 +218,7 @@ class CoarseCentralNoise:
         decay = d * log_ratio + tilt
         if decay >= 0 or tilt - log_ratio > _LARGE / d:
             return math.inf
-        blocks = -math.log(-math.expm1(decay)) / d
+        blocks = -float(log1mexp(-decay)) / d
         up = np.exp(rest * (log_ratio + tilt))
         down = np.exp(rest * (tilt - log_ratio) + decay)
         found = blocks * up.sum() + (up[1:] / rest[1:]).sum() + (down * (blocks + 1 / (d - rest))).sum()

@@ -28,7 +28,7 @@ import numpy as np
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.guarantees import Guarantee
-from shuffledp.numerics.argument_ranges import guarded_call
+from shuffledp.numerics.argument_ranges import BEYOND, TOO_FAR, BeyondPrecision, guarded_call, is_stated
 from shuffledp.populations.base import Fixed, Law, Population
 from shuffledp.protocols.base import ProtocolBase, check_object
 from shuffledp.tasks import Budget, Floats, Frequency, Ints, Neighbours, Public, Task
@@ -151,16 +151,23 @@ def from_request(fit: Callable[..., T]) -> Callable[..., T]:
         if needs_accounting:
             given["accounting"] = accounting
 
-        def fitted(budget: Budget, population: Population) -> T:
+        def planned(budget: Budget, population: Population) -> T:
             request: dict[str, Any] = {"budget": budget, "population": population, "task": task}
             for name in names:
                 if name in TAKEN:
                     read, source = TAKEN[name]
                     request[name] = read(request[source])
-            found = fit(cls, *(request[name] for name in names), **given)
-            return replace(found, calibrated_under=accounting)
+            try:
+                fitted = fit(cls, *(request[name] for name in names), **given)
+            except (*BEYOND, BeyondPrecision) as error:
+                raise Infeasible(f"This setting {TOO_FAR}.") from error
+            except ValueError as error:
+                if is_stated(error):
+                    raise
+                raise Infeasible(f"This setting {TOO_FAR}.") from error
+            return replace(fitted, calibrated_under=accounting)
 
-        return cls.for_population(fitted, budget, population)
+        return cls.for_population(planned, budget, population)
 
     calibrate.__signature__ = Signature([first, *_REQUEST, stated, *options.values()])  # type: ignore[attr-defined]
     return checked_request(calibrate)

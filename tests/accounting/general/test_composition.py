@@ -18,9 +18,10 @@ from shuffledp.accounting import (
     hockey_stick,
     log_gaussian_delta,
 )
-from shuffledp.accounting.general import composition
 from shuffledp.numerics.roots import root_below
 from shuffledp.populations import Fixed
+from shuffledp.protocols import get
+from shuffledp.tasks import Budget, Frequency
 
 
 def clones(users, eps_local):
@@ -92,12 +93,6 @@ def test_the_accountant_composes_its_rounds_with_it():
         ([GaussianProfile(1.0)], {"rounds": [1, 2]}, "got 1 and 2."),
         ([GaussianProfile(1.0), GaussianProfile(1.0, "add_remove")], {}, "got add_remove and replace_one"),
         ([0.5], {}, "mechanisms must be privacy profiles or loss distributions, got 0.5"),
-        ([privacy_loss_distribution.identity(1e-3)], {}, "step must be given"),
-        (
-            [GaussianProfile(1.0), privacy_loss_distribution.from_gaussian_mechanism(5.0)],
-            {"step": 1e-2},
-            "Discretization intervals are different",
-        ),
     ],
 )
 def test_what_cannot_be_composed_is_refused(mechanisms, options, message):
@@ -113,4 +108,48 @@ def test_too_fine_a_step_is_infeasible():
 def test_what_never_vanishes_has_no_finite_epsilon():
     shown = CountPair(np.log([0.1, 0.9]), np.array([-np.inf, 0.0]))
     assert composed_epsilon([shown], 1e-3, step=0.01) == math.inf
-    assert composition._step([GaussianProfile(1.0)], 1e-9) > 0
+    assert composed_epsilon([shown], 1e-3, rounds=[2]) == math.inf
+
+
+def test_references_of_tiny_deltas():
+    """Computed independently, with finer grids and 30 digits."""
+    for delta, exact in ((1e-6, 0.01972), (1e-15, 0.042744)):
+        assert exact * (1 - 3e-4) < composed_epsilon([clones(10**6, 1.0)], delta, rounds=[16]) < exact * 1.001
+    for delta in (1e-100, 1e-290):
+        exact = gaussian_epsilon(1.5, delta)
+        assert (
+            exact * (1 - 1e-9) <= composed_epsilon([GaussianProfile(0.5)], delta, rounds=[9]) < 1.001 * exact
+        )
+
+
+def test_a_profile_with_a_floor_has_losses_of_its_own_size():
+    """Delta reaches its floor at 8 nats. The reference is a fine step."""
+    protocol = get("frequency", "jump_counts").calibrate(Budget(1.0, 1e-6), Fixed(49_240), Frequency(499))
+    profile = protocol.privacy_profile()
+    assert composed_epsilon([profile], 1e-6) == pytest.approx(1.0, abs=2e-3)
+    assert composed_epsilon([profile], 1e-6, rounds=[30]) == pytest.approx(20.5356, rel=1e-3)
+
+
+def test_randomized_response_composes_to_a_binomial_law():
+    """The loss is eps (2 B - R) with B binomial; at tiny deltas all losses together are the whole guarantee."""
+    for eps, rounds in ((0.1, 40), (1.0, 7), (3.0, 3)):
+        one = ClonesProfile(OtherReports(Fixed(0)), eps)
+        keep = 1 / (1 + math.exp(-eps))
+        ones = np.arange(rounds + 1)
+        log_ways = np.array([math.log(math.comb(rounds, int(b))) for b in ones])
+        log_p = log_ways + ones * math.log(keep) + (rounds - ones) * math.log1p(-keep)
+        for delta in (1e-2, 1e-6, 1e-15):
+            found = composed_epsilon([one], delta, rounds=[rounds])
+            assert float(hockey_stick(log_p, log_p[::-1], found)) <= delta
+            exact = root_below(
+                lambda x, p=log_p, d=delta: d - float(hockey_stick(p, p[::-1], x)),
+                0.5 * found, 0.0, rounds * eps, xtol=1e-12,
+            )  # fmt: skip
+            assert exact * (1 - 1e-9) <= found <= exact * 1.001
+
+
+def test_at_most_the_sum_of_the_eps_of_all_uses():
+    batch, query = clones(50, 2.0), GaussianProfile(2.0)
+    for delta in (1e-3, 1e-12, 1e-200):
+        simple = composed_epsilon([batch], delta / 5) * 3 + composed_epsilon([query], delta / 5) * 2
+        assert 0 < composed_epsilon([batch, query], delta, rounds=[3, 2]) <= simple * (1 + 1e-9)

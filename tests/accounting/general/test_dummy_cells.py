@@ -63,6 +63,51 @@ def test_a_single_cell_has_full_relative_accuracy():
     assert other <= dummy_cells_delta(0.5, 1000, 1, 0) <= other * (1 + 1e-7)
 
 
+@pytest.mark.parametrize(
+    ("eps", "mean", "cells", "true"),
+    [
+        (10.0, 40.0, 18, 7.6470e-17),  # 18 e^-40: the counts of gaining cells may be 0
+        (20.0, 40.0, 1, 4.24835e-18),
+        (5.0, 34.0, 1, 1.7139e-15),
+        (20.0, 700.0, 3, 2.9580e-304),
+        (20.0, 1e-3, 1, 0.9990005),
+    ],
+)
+def test_the_mass_of_infinite_losses_is_not_lost(eps, mean, cells, true):
+    found = dummy_cells_delta(eps, mean, cells, cells)
+    assert found == pytest.approx(true, rel=1e-4)
+    with mpmath.workdps(50):
+        infinite = -mpmath.expm1(cells * mpmath.log1p(-mpmath.exp(-mpmath.mpf(mean))))
+        assert mpmath.mpf(found) >= infinite
+        assert math.isinf(dummy_cells_epsilon(max(float(infinite) * 0.999, 3e-308), mean, cells, cells))
+
+
+def test_extreme_deltas():
+    assert dummy_cells_mean(20.0, 1e-17, 18, 18) == pytest.approx(42.03, abs=0.01)
+    assert 0 < dummy_cells_epsilon(1e-294, 1000.0, 1, 1) < 50
+    assert math.isinf(dummy_cells_epsilon(1e-294, 100.0, 1, 1))  # e^-100 is the mass of infinite losses
+
+
+@pytest.mark.parametrize("mean", [1e-3, 1.0, 20.0, 36.9, 37.0, 40.0])
+def test_two_cells_against_fifty_digits(mean):
+    """The two counts have the likelihood ratio c1 / c2."""
+    with mpmath.workdps(50):
+        mu, size = mpmath.mpf(mean), int(mean + 40 * math.sqrt(mean) + 90)
+        pmf = [mpmath.exp(-mu)]
+        for count in range(1, size):
+            pmf.append(pmf[-1] * mu / count)
+        tail = list(itertools.accumulate(reversed(pmf)))[::-1]
+        for eps in (0.0, 0.3, 1.0, 5.0, 20.0):
+            ratio, true = mpmath.exp(mpmath.mpf(eps)), mpmath.mpf(0)
+            for second, mass in enumerate(pmf):
+                first = max(int(mpmath.floor(ratio * second)) + 1, 1)
+                if first < size:
+                    before = pmf[second - 1] if second else mpmath.mpf(0)
+                    true += mass * tail[first - 1] - ratio * before * tail[first]
+            found = dummy_cells_delta(eps, mean, 1, 1)
+            assert true <= mpmath.mpf(found) <= true * (1 + mpmath.mpf("1e-4")), (mean, eps)
+
+
 def test_delta_of_the_reference():
     """Another program certified delta from both sides; for one half of the change it has 2.71e-19 and 3.92e-18."""
     assert 9.346e-11 <= dummy_cells_delta(1.0, MEAN, SENT, SENT) <= 9.3585e-11

@@ -68,7 +68,7 @@ def central_gaussian_epsilon(
     noise_multiplier : float
         Standard deviation of the sum's noise over the clipping norm C, > 0.
     rounds : int
-        Number of rounds, >= 1.
+        Number of rounds, >= 1; users are drawn anew in every round.
     delta : float
         In (0, 1).
     method : {"rdp", "rdp_to_63", "pld"}
@@ -108,7 +108,7 @@ def central_replacement_epsilon(
     noise_multiplier : float
         Standard deviation of the sum's noise over the clipping norm C, not over the sensitivity 2 C, > 0.
     rounds : int
-        Number of rounds, >= 1.
+        Number of rounds, >= 1; users are drawn anew in every round.
     delta : float
         In (0, 1).
 

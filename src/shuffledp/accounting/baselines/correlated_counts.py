@@ -53,6 +53,7 @@ from shuffledp.numerics.argument_ranges import (
     check_positive,
     one_of,
 )
+from shuffledp.numerics.logs import log1mexp
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, raised
 from shuffledp.numerics.roots import golden_section, root_below
@@ -207,7 +208,7 @@ def pair_law(noise: CounterNoise, terms: int) -> tuple[float, NDArray[np.float64
     steps = np.log1p((noise.shape - 1) / z) - noise.decay  # log of Pr[z] / Pr[z - 1]
     log_law = np.cumsum(np.concatenate(([0.0, math.log(noise.shape) - noise.decay], steps)))
     top = float(np.max(log_law))
-    return top + noise.shape * math.log(-math.expm1(-noise.decay)), np.exp(log_law - top)
+    return top + noise.shape * float(log1mexp(noise.decay)), np.exp(log_law - top)
 
 
 def shared_counter(singles: NDArray[np.float64], pairs: NDArray[np.float64], omitted: float) -> MovingCount:
@@ -342,7 +343,7 @@ def _smallest_noise(
 
     # The first term alone is (1 - q) (1 - p)^r, which bounds r from below.
     steps = log_ratio(-math.expm1(-eps_one), delta)
-    least = steps / -math.log(-math.expm1(-decay))
+    least = steps / -float(log1mexp(decay))
     most = -math.log(least) + 2 * _XTOL if least > 0 else math.inf
     try:
         return noise(

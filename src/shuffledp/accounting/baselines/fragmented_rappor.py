@@ -21,7 +21,6 @@ from shuffledp.numerics.argument_ranges import (
     EpsAt,
     FromTwo,
     OpenUnit,
-    check_positive,
     one_of,
 )
 from shuffledp.numerics.memoize import remember
@@ -146,7 +145,7 @@ def rappor_delta(
     eps: EpsAt,
     *,
     calibration: Annotated[str, one_of(RAPPOR_CALIBRATIONS)] = "sound",
-    target: float | None = None,
+    target: OpenUnit | None = None,
 ) -> float:
     """Return the delta of fragmented RAPPOR for an assumption about the other users, or a bound for every data set.
 
@@ -161,7 +160,7 @@ def rappor_delta(
     calibration : {"optimistic", "sound", "proven", "worst_case"}
         As in :func:`rappor_flip_probability`.
     target : float, optional
-        If given, the error is up to 1e-8 of the target instead of 1e-7 of the result.
+        In (0, 1). If given, the error is up to 1e-8 of the target instead of 1e-7 of the result.
 
     Returns
     -------
@@ -191,7 +190,6 @@ def rappor_delta(
     p = flip_probability
     if p >= 0.5:
         raise ValueError(f"flip_probability must be in (0, 1/2), got {flip_probability!r}.")
-    target = None if target is None else check_positive("target", target)
     return _settled_delta(n, p, eps, calibration, target)
 
 

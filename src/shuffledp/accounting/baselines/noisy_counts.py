@@ -38,6 +38,8 @@ CountNoise = Literal["gaussian", "skellam"]
 
 #: Terms that a window may have.
 _MOST_TERMS = 2e6
+#: Larger exponents overflow, and make every distance a delta of 1.
+_MOST_EXPONENT = 700.0
 #: Tolerance of the log of the scale.
 _XTOL = 1e-9
 
@@ -160,8 +162,10 @@ def laplace_profile(
     def delta(eps: float) -> float:
         mass, loss = _losses(rate, shift, touched)
         stick = float(mass @ -np.expm1(np.minimum(eps - loss, 0.0)))
+        if distance == 0:
+            return min(stick, 1.0)
         # Beyond the largest loss the noise hides everything, and delta cannot grow.
-        return min(stick + (1 + float(np.exp(min(eps, np.max(loss))))) * distance, 1.0)
+        return min(stick + (1 + math.exp(min(eps, float(np.max(loss)), _MOST_EXPONENT))) * distance, 1.0)
 
     source = "hockey stick of a discrete Laplace law and itself shifted"
     return Profile(delta, source, "exact" if distance == 0 else "upper", neighbours)

@@ -31,7 +31,13 @@ from shuffledp.accounting.baselines.gaussian_clones import (
     optimal_composition,
 )
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.general.rdp import best_epsilon, check_orders, gaussian_rdp, rdp_from_log_excess
+from shuffledp.accounting.general.rdp import (
+    Order,
+    best_epsilon,
+    check_orders,
+    gaussian_rdp,
+    rdp_from_log_excess,
+)
 from shuffledp.accounting.shuffle_gaussian.subsampled import subsampled_rdp
 from shuffledp.numerics.argument_ranges import (
     Delta,
@@ -78,7 +84,7 @@ def checkin_baseline_epsilon(
     sigma : float
         Standard deviation of the noise per unit of replacement distance, > 0.
     rounds : int
-        Number of rounds, >= 1.
+        Number of rounds, >= 1; users are drawn anew in every round.
     delta : float
         In (0, 1), for all rounds together.
     calibration : {"analytic", "classical"}
@@ -136,7 +142,7 @@ def checkin_generic_epsilon(
     rounds: FromOne,
     delta: Delta,
     calibration: Calibration = "analytic",
-    most_order: int = 64,
+    most_order: Order = 64,
 ) -> float:
     """Return the central eps after `rounds` rounds by the generic bound.
 
@@ -147,7 +153,7 @@ def checkin_generic_epsilon(
     n, rate, sigma, calibration
         As in :func:`checkin_baseline_epsilon`.
     rounds : int
-        Number of rounds, >= 1.
+        Number of rounds, >= 1; users are drawn anew in every round.
     delta : float
         In (0, 1).
     most_order : int
@@ -158,7 +164,7 @@ def checkin_generic_epsilon(
     float
         Nats; an upper bound for ``n rate`` users drawn without replacement, an estimate for check-in.
     """
-    orders = np.arange(2, int(check_orders([most_order])[0]) + 1)
+    orders = np.arange(2, most_order + 1)
     rdp = checkin_generic_rdp(orders, n, rate, sigma, calibration=calibration)
     return best_epsilon(orders, rounds * rdp, delta)[0]
 

@@ -40,7 +40,11 @@ _XTOL = 1e-10
 
 
 def pure_shuffler_epsilon(
-    domain_size: int, dummies: int, delta: float, *, accounting: str = "exact"
+    domain_size: FromTwo,
+    dummies: Count,
+    delta: Delta,
+    *,
+    accounting: Annotated[str, one_of(("printed", "exact"))] = "exact",
 ) -> float:
     """Return the local eps of a pureDUMP user, who sends the value without randomization, against the shuffler.
 

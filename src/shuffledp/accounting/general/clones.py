@@ -86,8 +86,9 @@ def unamplified_delta(eps_local: float, eps_central: float) -> float:
 def unamplified_budget(eps_central: float, delta: float) -> float:
     """Return the largest eps_local (nats) for which a single report is (eps_central, delta)-DP, rounded down."""
     alone = eps_central + math.log1p(delta * math.exp(-eps_central)) - math.log1p(-delta)
+    step = math.ulp(alone)
     while alone > eps_central and unamplified_delta(alone, eps_central) > delta:
-        alone = max(math.nextafter(alone, 0), eps_central)
+        alone, step = max(alone - step, eps_central), 2 * step
     return alone
 
 

@@ -19,7 +19,6 @@ delta, because such an output identifies user 1's report.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -54,7 +53,7 @@ def differences(
     """Return ``e^log_own - e^(eps + log_other)``, without cancellation for close terms."""
     with np.errstate(invalid="ignore", over="ignore"):
         near = -np.exp(log_own) * np.expm1(eps + log_other - log_own)
-    return np.where(np.isneginf(log_own), -np.exp(eps + log_other), near)
+        return np.where(np.isneginf(log_own), -np.exp(eps + log_other), near)
 
 
 def normal_mass(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -85,7 +84,9 @@ class Outputs:
 
     def uncovered(self, eps: float, side: Side) -> float:
         """Return the hockey-stick divergence on the outputs that w does not contain."""
-        return float(np.sum(np.maximum(self.outside[:, 0] - math.exp(eps) * self.outside[:, 1], 0.0)))
+        own, other = self.outside.T
+        with np.errstate(divide="ignore", over="ignore"):  # where the other mass is 0, and at a huge eps
+            return float(np.sum(np.maximum(own - np.exp(eps + np.log(other)), 0.0)))
 
     @property
     def spread(self) -> float:
@@ -113,7 +114,9 @@ class Cells:
         """Return the cells' means (lower), or both ends of their ranges with masses that keep the means (upper)."""
         keep = self.blanket > 0
         masses = self.blanket[keep]
-        means = (self.own[keep] - math.exp(eps) * self.other[keep]) / masses
+        with np.errstate(divide="ignore"):  # no sum of other values makes up for one of -e^600
+            raised = np.exp(np.minimum(eps + np.log(self.other[keep]), 600.0))
+        means = (self.own[keep] - raised) / masses
         if side == "lower":
             return means, masses
         own, other = self._range(self.log_own), self._range(self.log_other)

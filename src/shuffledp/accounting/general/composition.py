@@ -1,24 +1,50 @@
 """Composition of mechanisms on the same users: shuffled batches and queries of a trusted server.
 
-Profiles become loss distributions on a common grid, which dp_accounting composes.
+A profile becomes the law of a loss: the piecewise linear function of e^eps through values of delta is the profile of a
+law with atoms at the evaluated eps. Chords of a convex function lie above it, so that this law dominates. The sum of
+the losses of all uses is evaluated as in :mod:`shuffledp.accounting.general.loss_sums`.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from shuffledp.accounting.general.exports import profile_end, to_pld
-from shuffledp.numerics.argument_ranges import Delta, FromOne, Positive
+import numpy as np
+from scipy.special import ndtri
+
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.general.epsilon_search import limit_epsilon
+from shuffledp.accounting.general.exports import MOST_EPS, MOST_POINTS, convex_vertices, profile_end
+from shuffledp.accounting.general.loss_sums import LossPart, LossSum, SumLaw
+from shuffledp.accounting.general.profiles import Exported, at_each
+from shuffledp.accounting.user_functions import delta_of
+from shuffledp.numerics.argument_ranges import LEAST, Delta, FromOne, Positive
+from shuffledp.numerics.relative_sizes import log_ratio
+from shuffledp.numerics.roots import root_below
 
 if TYPE_CHECKING:
-    from shuffledp.accounting.general.profiles import PrivacyProfile
+    from numpy.typing import ArrayLike, NDArray
 
-#: Losses up to the end of the profile that ends first; and up to the end of any, at most.
-_LOSSES = 128
-_MOST_LOSSES = 50_000
+    from shuffledp.accounting.general.profiles import Kind, PrivacyProfile, View
+
+    Floats = NDArray[np.float64]
+
+#: Numbers of evaluation points, each a multiple of the one before; relative change of eps at which refinement stops.
+POINTS, _SETTLED = (60, 120, 240, 480, 960), 1e-3
 #: Largest relative contribution of all ends together to delta.
 _NEGLIGIBLE = 1e-4
+#: Relative excess of delta from the grid of losses, and the largest grid.
+_PRECISION = (1e-5, 2**20)
+#: Laws per factor e of eps; the eps with a law of its own: the least, in standard deviations of the sum, and the
+#: largest, relative to the largest sum.
+_LAWS, _LEAST_LAW, _LAST = 4, 0.1, 0.9
+#: Halvings that find the end of a profile; relative tolerance of eps; approximate distance from a guess, in logs.
+_HALVINGS, _XTOL, _NEAR = 14, 1e-7, 0.1
+#: The least eps that is searched, nats; the largest total variation that is compared with that of normal laws.
+_LEAST_EPS, _ALL = 1e-12, 1 - 1e-12
 
 
 def composed_epsilon(
@@ -30,8 +56,8 @@ def composed_epsilon(
 ) -> float:
     """Return the central eps of several mechanisms on the same users, one after the other or at once.
 
-    Sources: :func:`to_pld`, by Doroshenko et al. (2022); composition of dominating pairs, by Zhu, Dong and Wang (2022),
-    Theorem 10.
+    Sources: composition of dominating pairs, by Zhu, Dong and Wang (2022), Theorem 10; chords between values of delta,
+    by Doroshenko et al. (2022).
 
     Parameters
     ----------
@@ -43,25 +69,22 @@ def composed_epsilon(
     rounds : sequence of int, optional
         Number of uses of each mechanism, >= 1; 1 if not given.
     step : float, optional
-        Distance of losses on the grid, nats, > 0. If not given, the larger of 1/128 of the smallest eps and 1/50,000 of
-        the largest eps at which a profile ends. With loss distributions, `step` is required and must be their
-        ``value_discretization_interval``.
+        Distance of the eps at which profiles are evaluated, nats, > 0. If not given, the points are refined until eps
+        changes by less than 1e-3 relative.
 
     Returns
     -------
     float
-        Nats, >= 0; ``inf`` if delta is below the mass of infinite losses. An upper bound if the profiles are upper
-        bounds and the loss distributions pessimistic, also if each mechanism depends on earlier releases.
-        Convolutions have rounding errors of about 1e-16, so that a delta below 1e-12 is not resolved.
+        Nats, >= 0; ``inf`` if delta is not above the mass of infinite losses. An upper bound if the profiles are upper
+        bounds and the loss distributions pessimistic, also if each mechanism depends on earlier releases. It is at most
+        the sum of the eps of all uses, each at an equal share of delta.
 
     Raises
     ------
     ValueError
-        If neighboring relations differ, there are no mechanisms, or `step` does not fit a loss distribution.
+        If neighboring relations differ, or there are no mechanisms.
     Infeasible
-        If a given step results in more than 200,000 losses.
-    MissingExtra
-        If dp-accounting is not installed; the extra ``central`` brings it.
+        If a given step results in more than 200,000 points.
 
     Examples
     --------
@@ -73,35 +96,165 @@ def composed_epsilon(
     >>> round(composed_epsilon([batch], 1e-6, rounds=[16]), 4)
     0.2339
     >>> round(composed_epsilon([batch, GaussianProfile(0.1)], 1e-6, rounds=[16, 1]), 4)
-    0.4699
+    0.4701
     """
-    found: list[Any] = list(mechanisms)
-    counts = [1] * len(found) if rounds is None else rounds
-    if not found or len(found) != len(counts):
+    profiles, counts = _checked(mechanisms, rounds)
+    if step is not None:
+        return ComposedProfile(profiles, counts, delta, step=step).epsilon(delta)
+    if infinite_mass(profiles, counts) >= delta:
+        return math.inf
+    several = sum(counts)
+    simple = sum(n * epsilon_at(one, delta / several) for n, one in zip(counts, profiles, strict=True))
+    if several == 1:
+        return simple
+    eps = math.inf
+    for points in POINTS:
+        coarser, eps = eps, ComposedProfile(profiles, counts, delta, points=points).epsilon(delta)
+        if eps > (1 - _SETTLED) * coarser:
+            break
+    return min(eps, simple)
+
+
+def infinite_mass(profiles: Sequence[PrivacyProfile], rounds: Sequence[int]) -> float:
+    """Return an upper bound on the mass of infinite losses of all uses, which no eps removes."""
+    floors = [float(delta_of(profile, MOST_EPS)) for profile in profiles]
+    if max(floors) >= 1:
+        return 1.0
+    return -math.expm1(sum(n * math.log1p(-floor) for n, floor in zip(rounds, floors, strict=True)))
+
+
+class ComposedProfile(Exported):
+    """Profile of several mechanisms on the same users, an upper bound. It is sharp for deltas down to about `least`."""
+
+    kind: ClassVar[Kind] = "upper"
+    view: ClassVar[View] = "analyzer"
+    source: ClassVar[str] = "composed"
+
+    def __init__(
+        self,
+        profiles: Sequence[PrivacyProfile],
+        rounds: Sequence[int],
+        least: float,
+        *,
+        points: int = POINTS[1],
+        step: float | None = None,
+    ) -> None:
+        self.neighbours = getattr(profiles[0], "neighbours", "replace_one")
+        negligible = max(_NEGLIGIBLE * least / sum(rounds), LEAST)
+        laws = [_loss_law(profile, negligible, points, step) for profile in profiles]
+        kept = sum(n * math.log1p(-law.infinite) for n, law in zip(rounds, laws, strict=True))
+        parts = [
+            LossPart(n, law.losses, law.logs) for n, law in zip(rounds, laws, strict=True) if law.logs.size
+        ]
+        self._sum = LossSum(parts, -math.expm1(kept))
+        self._laws: dict[int, SumLaw] = {}
+
+    def delta(self, eps: ArrayLike) -> Floats:
+        """Return delta for each eps (nats, >= 0), in the shape of `eps`."""
+        return at_each(self._at, eps)
+
+    def _at(self, eps: float) -> float:
+        if not self._sum.parts:
+            return self._sum.infinite
+        if eps >= self._sum.largest:
+            return min(self._sum.infinite, 1.0)
+        near = max(eps, _LEAST_LAW * math.sqrt(self._sum.variance), _LEAST_EPS)
+        place = math.floor(_LAWS * math.log(near))
+        if (
+            place not in self._laws
+        ):  # at eps close by a law is as good, and its tilt is not of the last loss alone
+            center = min(math.exp((place + 0.5) / _LAWS), _LAST * self._sum.largest)
+            self._laws[place] = self._sum.law(center, _PRECISION)
+        return self._laws[place].delta(eps)
+
+    def epsilon(self, delta: float) -> float:
+        """Return the eps at a delta, nats, rounded up; ``inf`` if no eps has it."""
+        return math.inf if self._sum.infinite >= delta else epsilon_at(self, delta, self._sum.largest)
+
+
+@dataclass(frozen=True)
+class _LossLaw:
+    """Law of a loss: finite values in nats, the logs of their masses, and the mass of the infinite loss."""
+
+    losses: Floats
+    logs: Floats
+    infinite: float
+
+
+def _loss_law(profile: PrivacyProfile, negligible: float, points: int, step: float | None) -> _LossLaw:
+    """Return the law whose profile is piecewise linear in e^eps, through values of delta in both directions.
+
+    Its masses under the other input are changes of the slope. By the symmetry of the profile, the mass at a loss is
+    ``e^loss`` times the mass at the opposite loss.
+    """
+    end = profile_end(profile, negligible, _HALVINGS)
+    if step is None:
+        eps = end * np.linspace(0.0, 1.0, points + 1) ** 1.5
+    else:
+        number = math.ceil(end / step) + 1
+        if number > MOST_POINTS:
+            raise Infeasible(f"step = {step!r} makes {number} losses up to {end:.3g}; choose a larger one.")
+        eps = np.asarray(step * np.arange(number + 1), np.float64)
+    deltas = np.minimum.accumulate(np.clip(delta_of(profile, eps), 0.0, 1.0))
+    kept = convex_vertices(np.expm1(eps), deltas)
+    eps, deltas = eps[kept], deltas[kept]
+    slopes = np.append(-np.diff(deltas) / (np.exp(eps[:-1]) * np.expm1(np.diff(eps))), 0.0)
+    # Slopes of the chords to the opposite losses: where they are less steep, the function is convex across 0.
+    across = (1 - deltas) / (1 + np.exp(eps))
+    first = int(np.flatnonzero(across >= slopes)[0])
+    masses = -np.diff(slopes[first:], prepend=across[first])
+    eps, masses = eps[first:][masses > 0], masses[masses > 0]
+    logs = np.log(masses)
+    return _LossLaw(np.concatenate((eps, -eps)), np.concatenate((logs + eps, logs)), float(deltas[-1]))
+
+
+def epsilon_at(profile: PrivacyProfile, delta: float, most: float = MOST_EPS) -> float:
+    """Return the eps of a profile at a delta, nats, rounded up; `most` if no smaller eps suffices."""
+    total_variation = float(delta_of(profile, 0.0))
+    if total_variation <= delta:
+        return 0.0
+    # Of two normal laws with this total variation.
+    mu = 2 * float(ndtri(0.5 + 0.5 * min(total_variation, _ALL)))
+    ends = -math.log(most), -math.log(min(_LEAST_EPS, most / 2))
+    guess = min(max(-limit_epsilon(mu, delta)[0], ends[0] + _NEAR), ends[1] - _NEAR)
+    root = root_below(
+        lambda x: log_ratio(float(delta_of(profile, math.exp(-x))), delta),
+        guess,
+        *ends,
+        xtol=_XTOL,
+        near=_NEAR,
+    )
+    return math.exp(-root)
+
+
+@dataclass(frozen=True)
+class _OtherLosses:
+    """Profile of a loss distribution of dp_accounting."""
+
+    losses: Any
+
+    def delta(self, eps: ArrayLike) -> Floats:
+        """Return delta for each eps (nats, >= 0), in the shape of `eps`."""
+        return at_each(lambda e: float(self.losses.get_delta_for_epsilon(e)), eps)
+
+
+def _checked(
+    mechanisms: Sequence[PrivacyProfile | Any], rounds: Sequence[int] | None
+) -> tuple[list[Any], Sequence[int]]:
+    """Return the mechanisms as profiles, and their numbers of uses."""
+    mechanisms = list(mechanisms)
+    counts = [1] * len(mechanisms) if rounds is None else rounds
+    if not mechanisms or len(mechanisms) != len(counts):
         raise ValueError(
-            f"mechanisms and rounds must have the same length, at least 1, got {len(found)} and {len(counts)}."
+            "mechanisms and rounds must have the same length, at least 1, got "
+            f"{len(mechanisms)} and {len(counts)}."
         )
-    for one in found:
-        if not (hasattr(one, "delta") or hasattr(one, "self_compose")):
-            raise ValueError(f"mechanisms must be privacy profiles or loss distributions, got {one!r}.")
-    profiles = [one for one in found if hasattr(one, "delta")]
-    relations = sorted({profile.neighbours for profile in profiles})
+    for mechanism in mechanisms:
+        if not (hasattr(mechanism, "delta") or hasattr(mechanism, "get_delta_for_epsilon")):
+            raise ValueError(f"mechanisms must be privacy profiles or loss distributions, got {mechanism!r}.")
+    relations = sorted({profile.neighbours for profile in mechanisms if hasattr(profile, "delta")})
     if len(relations) > 1:
         raise ValueError(
             f"mechanisms must have the same neighboring relation, got {' and '.join(relations)}."
         )
-    if len(profiles) < len(found) and step is None:
-        raise ValueError("step must be given with loss distributions: their value_discretization_interval.")
-    negligible = _NEGLIGIBLE * delta / sum(counts)
-    distance = _step(profiles, negligible) if step is None else step
-    total: Any = None
-    for one, times in zip(found, counts, strict=True):
-        loss = to_pld(one, step=distance, negligible=negligible) if hasattr(one, "delta") else one
-        several = loss.self_compose(times) if times > 1 else loss
-        total = several if total is None else total.compose(several)
-    return float(total.get_epsilon_for_delta(delta))
-
-
-def _step(profiles: Sequence[PrivacyProfile], negligible: float) -> float:
-    ends = [profile_end(profile, negligible) for profile in profiles]
-    return max(min(ends) / _LOSSES, max(ends) / _MOST_LOSSES)
+    return [each if hasattr(each, "delta") else _OtherLosses(each) for each in mechanisms], counts

@@ -33,31 +33,44 @@ if TYPE_CHECKING:
     from shuffledp.accounting.general.profiles import PrivacyProfile
 
 #: Largest number of points of a loss distribution on either side.
-_MOST_POINTS = 200_000
+MOST_POINTS = 200_000
 #: Evaluation points of a profile without a given step.
 _POINTS = 240
 #: Largest eps that is searched for the end of a profile.
-_MOST_EPS = 300.0
+MOST_EPS = 300.0
 #: Smallest delta in a Renyi divergence; smaller ones count as 0.
 _VANISHED = 1e-280
 #: Share of the last cell in an integral from which on the rest is not negligible.
 _LOG_SHARE = math.log(1e-6)
 
 
-def profile_end(profile: PrivacyProfile, negligible: float) -> float:
-    """Return an eps (nats) at which the profile is at most `negligible`, by doubling and halving; at most 300."""
-    high = 1e-6
-    while high < _MOST_EPS and float(delta_of(profile, high)) > negligible:
+def profile_end(profile: PrivacyProfile, negligible: float, halvings: int = 6) -> float:
+    """Return an eps (nats) at which the profile is at most `negligible` above its limit, by doubling and halving; at
+    most 300. The limit is the mass of infinite losses.
+    """
+    high, limit = 1e-6, 0.0
+    while high < MOST_EPS and float(delta_of(profile, high)) > negligible:
         high *= 2
-    low = high / 2
-    for _ in range(6):
+    if high >= MOST_EPS:
+        high, limit = MOST_EPS, float(delta_of(profile, MOST_EPS))
+        low = 1e-6
+        while high / low > 2:  # delta may be at its limit much earlier
+            middle = math.sqrt(low * high)
+            low, high = (
+                (low, middle) if float(delta_of(profile, middle)) - limit <= negligible else (middle, high)
+            )
+    else:
+        low = high / 2
+    for _ in range(halvings):
         middle = math.sqrt(low * high)
-        low, high = (low, middle) if float(delta_of(profile, middle)) <= negligible else (middle, high)
-    return min(high, _MOST_EPS)
+        low, high = (
+            (low, middle) if float(delta_of(profile, middle)) - limit <= negligible else (middle, high)
+        )
+    return high
 
 
-def convex_minorant(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the largest convex function below `y` at the increasing points `x`, (m,)."""
+def convex_vertices(x: NDArray[np.float64], y: NDArray[np.float64]) -> list[int]:
+    """Return the places of the vertices of the largest convex function below `y` at the increasing points `x`, (m,)."""
     hull: list[int] = []
     for i in range(x.size):
         while len(hull) > 1:
@@ -66,6 +79,12 @@ def convex_minorant(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[n
                 break
             hull.pop()
         hull.append(i)
+    return hull
+
+
+def convex_minorant(x: NDArray[np.float64], y: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the largest convex function below `y` at the increasing points `x`, (m,)."""
+    hull = convex_vertices(x, y)
     return np.asarray(np.interp(x, x[hull], y[hull]), np.float64)
 
 
@@ -116,7 +135,7 @@ def to_pld(profile: PrivacyProfile, *, step: Positive = 1e-3, negligible: OpenUn
     """
     end = profile_end(profile, negligible)
     points = math.ceil(end / step) + 1
-    if points > _MOST_POINTS:
+    if points > MOST_POINTS:
         raise Infeasible(f"step = {step!r} makes {points} losses up to {end:.3g}; choose a larger one.")
     return loss_distribution(step, delta_of(profile, np.arange(points + 1) * step))
 

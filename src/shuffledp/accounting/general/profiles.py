@@ -55,11 +55,10 @@ class PrivacyProfile(Protocol):
 
 
 def at_each(delta_at: Callable[[float], float], eps: ArrayLike) -> NDArray[np.float64]:
-    """Return the values of a function at each eps (nats, >= 0), shape of `eps`."""
+    """Return the deltas of a function at each eps (nats, >= 0), at most 1, shape of `eps`."""
     eps_ = np.asarray(eps, np.float64)
-    return np.array([delta_at(check_nonnegative("eps", float(e))) for e in eps_.flat], np.float64).reshape(
-        eps_.shape
-    )
+    deltas = [min(delta_at(check_nonnegative("eps", float(e))), 1.0) for e in eps_.flat]
+    return np.array(deltas, np.float64).reshape(eps_.shape)
 
 
 @guarded_methods

@@ -24,6 +24,7 @@ from shuffledp.numerics.argument_ranges import (
     check_open_unit,
     check_positive,
 )
+from shuffledp.numerics.logs import log1mexp
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.roots import root_below
 from shuffledp.populations.base import Law, Population
@@ -185,8 +186,7 @@ def polya_reach(shape: float, ratio: float, failure: float) -> int:
     decay = -math.log(check_open_unit("ratio", ratio))
     failure = check_open_unit("failure", failure)
     s = np.geomspace(1e-5, 0.9999, 400)
-    log_moment = -np.log(-np.expm1(-decay * (1 - s))) - np.log(-np.expm1(-decay * (1 + s)))
-    log_moment += 2 * math.log(-math.expm1(-decay))
+    log_moment = 2 * log1mexp(decay) - log1mexp(decay * (1 - s)) - log1mexp(decay * (1 + s))
     return math.ceil(float(np.min((shape * log_moment + math.log(2 / failure)) / (s * decay))))
 
 

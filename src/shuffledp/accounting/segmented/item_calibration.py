@@ -7,6 +7,7 @@ arXiv 2407.19639, Section 5.2.
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 from shuffledp.accounting.errors import Infeasible
@@ -20,7 +21,15 @@ from shuffledp.accounting.segmented.items import (
     item_delta,
     report_labels,
 )
-from shuffledp.numerics.argument_ranges import Delta, Eps, FromOne, FromTwo, NonNegative, one_of
+from shuffledp.numerics.argument_ranges import (
+    Delta,
+    Eps,
+    FromOne,
+    FromTwo,
+    NonNegative,
+    check_between,
+    one_of,
+)
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible
 from shuffledp.numerics.roots import root_below
@@ -100,7 +109,7 @@ def blankets_for_full_reporting(
     n: FromOne,
     domain_size: FromTwo,
     set_size: FromOne,
-    eps: Eps,
+    eps: Annotated[float, partial(check_between, least=1e-12, most=700)],
     delta: Delta,
     *,
     blanket_law: Annotated[str, one_of(BLANKET_LAWS)] = "binomial",
@@ -117,7 +126,8 @@ def blankets_for_full_reporting(
     set_size : int
         Items per user s, >= 1.
     eps, delta : float
-        Budget of a user, which group composition divides among the items: eps in nats, > 0; delta in (0, 1).
+        Budget of a user, which group composition divides among the items: eps in nats, in [1e-12, 700], and delta in
+        (0, 1).
     blanket_law : {"binomial", "poisson"}
         Law of the number of blanket messages. Both laws give guarantees here, because the reporting probability is 1.
     composition : {"printed", "tight"}

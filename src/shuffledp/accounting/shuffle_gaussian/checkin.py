@@ -179,6 +179,8 @@ def checkin_shuffle_gaussian_epsilon(
 ) -> float:
     """Return the central eps (nats) after `rounds` >= 1 rounds of :func:`checkin_shuffle_gaussian_rdp`.
 
+    Users check in anew in every round.
+
     Source: arXiv 2206.09569, equation (11), Lemmas 1 and 2. An upper bound if the divergences are upper bounds.
 
     Parameters

@@ -139,6 +139,8 @@ def subsampled_shuffle_gaussian_epsilon(
 ) -> float:
     """Return the central eps (nats) after `rounds` >= 1 rounds of :func:`subsampled_shuffle_gaussian_rdp`.
 
+    The batch is drawn anew in every round.
+
     Source: arXiv 2206.09569, Theorem 2, Lemmas 1 and 2. An upper bound if the divergences are upper bounds.
 
     Parameters

@@ -202,7 +202,9 @@ def summed_parts(
     summing = UNIT * (most + law.slices + len(parts) + 20)
     log_error = 8 * UNIT * (max(part.largest for part in parts) + 1)
     # Loss l of mass p in one direction is loss -l of mass p e^-l in the other; the lowest has no place on the grid.
-    back = np.exp(-grid.step * np.arange(grid.first + 1, grid.last + 1)) * cells[:, 1:-1]
+    with np.errstate(over="ignore", invalid="ignore"):  # huge losses without mass
+        back = np.exp(-grid.step * np.arange(grid.first + 1, grid.last + 1)) * cells[:, 1:-1]
+    back[cells[:, 1:-1] == 0] = 0.0
     rest = np.maximum(kept - np.sum(back, axis=1), 0.0) + 2 * (summing + log_error + 8 * UNIT)
     finite = np.zeros((2 * len(shifts), grid.size))
     for row in range(len(shifts)):

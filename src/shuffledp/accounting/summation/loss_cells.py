@@ -129,7 +129,7 @@ def atom_noise(design: NoiseDesign, index: int, most_shift: int, bound: str, *, 
         whole = math.ceil(r) if bound == "lower" else math.floor(r)
         others += [p] * whole
     if central:
-        others.append(math.exp(-2 * design.eps_star / design.max_value))
+        others.append(math.exp(-min(2 * design.eps_star / design.max_value, 700.0)))  # of no noise beyond it
     last = _upper_end(shape, ratio, tail)
     beyond = tail
     for p in sorted(set(others)):

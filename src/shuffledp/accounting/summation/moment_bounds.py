@@ -37,6 +37,7 @@ from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.summation.loss_cells import UNIT
 from shuffledp.accounting.summation.noise_atoms import atom_indices, input_changes
 from shuffledp.numerics.argument_ranges import check_nonnegative
+from shuffledp.numerics.logs import log1mexp
 from shuffledp.numerics.memoize import remember
 
 if TYPE_CHECKING:
@@ -249,7 +250,7 @@ def _moments(
     highest[(starts <= mode) & (mode <= ends)] = float(np.max(log_law(np.arange(mode, mode + 2))))
     log_mass = highest + np.log(ends - starts + 1.0)
     # The last block has no end: its probabilities fall faster than from its first number to its second.
-    log_mass[-1] = at_start[-1] - math.log(-math.expm1(min(at_end[-1] - at_start[-1], -1e-12)))
+    log_mass[-1] = at_start[-1] - log1mexp(max(at_start[-1] - at_end[-1], 1e-12))
     loss = np.zeros((len(shifts), len(starts)))
     for place, shift in enumerate(shifts.tolist()):
         if shift > 0:

@@ -71,7 +71,7 @@ def counter_pair(noise: CounterNoise, tail: float) -> MovingCount:
         w = np.arange(1, law.size)
         # Beyond w the law of Z3 falls at least as fast as a geometric one.
         steps = np.maximum(math.exp(-noise.decay) * (w + max(noise.shape, 1.0)) / (w + 1), 0.0)
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore"):  # steps of 1, after which nothing is known
             beyond = np.where(steps < 1, law[1:] * steps / (1 - np.minimum(steps, 1.0)), math.inf)
         left_out = stop * ((beyond + square * k[1:]) / -math.expm1(-2 * noise.eps_geometric) + k[1:])
         enough = np.flatnonzero(left_out <= tail)

@@ -19,6 +19,7 @@ Conventions as in `shuffledp.protocols.frequency.sbin`.
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from typing import Annotated, Any, Self
 
 import numpy as np
@@ -28,11 +29,11 @@ from shuffledp.guarantees import EXACT, UPPER, under
 from shuffledp.numerics.argument_ranges import (
     Count,
     Delta,
-    Eps,
     EpsAt,
     FromOne,
     Positive,
     Unit,
+    check_between,
     check_fields,
     guarded_methods,
     one_of,
@@ -171,7 +172,7 @@ def _ratios(half: float, share: Shares) -> tuple[Floats, Floats]:
 def sageo_dummies(
     n: FromOne,
     k: FromOne,
-    eps: Eps,
+    eps: Annotated[float, partial(check_between, least=1e-12, most=1e6)],
     delta: Delta,
     *,
     accounting: Annotated[str, one_of(AUGMENTED_ACCOUNTINGS)] = "exact",
@@ -184,7 +185,7 @@ def sageo_dummies(
     n, k : int
         Numbers of users and values, >= 1, for the default of `beta`.
     eps : float
-        Nats, > 0.
+        Nats, in [1e-12, 1e6].
     delta : float
         In (0, 1).
     accounting : {"printed", "exact"}

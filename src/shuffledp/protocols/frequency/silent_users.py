@@ -16,7 +16,8 @@ Derived for this project.
 import math
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Self
+from functools import partial
+from typing import Annotated, Self
 
 import numpy as np
 
@@ -24,7 +25,7 @@ from shuffledp.accounting.expected_errors.most_messages import PoissonMessages, 
 from shuffledp.accounting.general.count_pairs import MovingCount, added_message, pair_delta
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.guarantees import EXACT, under
-from shuffledp.numerics.argument_ranges import Delta, Eps, FromOne, Unit
+from shuffledp.numerics.argument_ranges import Delta, Eps, FromOne, Unit, check_between
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible
 from shuffledp.numerics.roots import golden_section, root_below
@@ -66,7 +67,12 @@ class SilentReport:
 
 
 def silent_report(
-    n: FromOne, k: FromOne, eps: Eps, delta: Delta, *, rate: float | None = None
+    n: FromOne,
+    k: FromOne,
+    eps: Annotated[float, partial(check_between, least=1e-6, most=1e6)],
+    delta: Delta,
+    *,
+    rate: float | None = None,
 ) -> SilentReport:
     """Return the probability of reporting and the mean number of dummies of silent users.
 
@@ -75,7 +81,7 @@ def silent_report(
     n, k : int
         Numbers of users and values, >= 1, for the default of `rate`.
     eps : float
-        Nats, > 0.
+        Nats, in [1e-6, 1e6].
     delta : float
         In (0, 1).
     rate : float, optional

@@ -31,6 +31,7 @@ from dataclasses import dataclass
 from typing import Annotated, Self
 
 import numpy as np
+from scipy.special import expit
 
 from shuffledp.accounting.general.gaussian import log_gaussian_delta
 from shuffledp.accounting.general.matched_blanket import (
@@ -233,7 +234,7 @@ def _limiting_rates(n: int, eps: float, delta: float) -> Floats:
         far = log_square > 2 * log_distance
         low, high = np.where(far, middle, low), np.where(far, high, middle)
     # A local budget of eps suffices among however few.
-    return np.asarray(np.minimum(np.exp(low), 1 / (1 + np.exp(eps - _LOG_ODDS))), np.float64)
+    return np.asarray(np.minimum(np.exp(low), expit(_LOG_ODDS - eps)), np.float64)
 
 
 def _least(rates_at: Callable[[float], RowRates], estimated: Floats, n: int, domain_size: int) -> RowRates:

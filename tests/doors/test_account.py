@@ -1,0 +1,195 @@
+"""What `shuffledp account` prints, compared with laws of the messages and with the computed numbers.
+
+Every printed bound is on its side of the computed number, and every sentence about rounds is true of the messages.
+"""
+
+import itertools
+import json
+import math
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from decimal import Decimal
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from shuffledp.accountant.training import training_answer, training_sentences
+from shuffledp.accounting import (
+    GRR,
+    GaussianRandomizer,
+    amplification,
+    budget,
+    curves,
+    personalized_answer,
+    questions_epsilon,
+    smallest_batch,
+)
+from shuffledp.cli import main
+
+
+def account(words):
+    result = CliRunner().invoke(main, ["account", *words.split()])
+    assert result.exit_code == 0, result.output
+    return result.output
+
+
+def printed(pattern, text):
+    return Decimal(re.search(pattern, text)[1].rstrip(".,").replace(",", ""))
+
+
+def delta_of_messages(eps, others, rounds, keep):
+    """Return delta of the numbers of ones that the analyzer receives in several rounds with the same `others` zeros.
+
+    User 1 holds 0 or 1 in all rounds, with binary randomized response. All tuples of counts are enumerated.
+    """
+    zeros = np.array(
+        [math.comb(others, i) * (1 - keep) ** i * keep ** (others - i) for i in range(others + 1)]
+    )
+    p = np.convolve(zeros, [keep, 1 - keep])
+    q = np.convolve(zeros, [1 - keep, keep])
+    joint_p, joint_q = p, q
+    for _ in range(rounds - 1):
+        joint_p, joint_q = np.outer(joint_p, p).ravel(), np.outer(joint_q, q).ravel()
+    return max(
+        float(np.sum(np.maximum(joint_p - math.exp(eps) * joint_q, 0))),
+        float(np.sum(np.maximum(joint_q - math.exp(eps) * joint_p, 0))),
+    )
+
+
+def mean_delta_of_messages(eps, mean, rounds, keep):
+    """Return the mean of delta over a Poisson number of the same other users, cut off at 22."""
+    chances = [math.exp(-mean) * mean**n / math.factorial(n) for n in range(23)]
+    return sum(chance * delta_of_messages(eps, n, rounds, keep) for n, chance in enumerate(chances))
+
+
+def test_rounds_with_a_random_crowd_hold_for_the_same_users():
+    """The default claim covers one crowd for all rounds; the claim for fresh crowds does not."""
+    words = "--population poisson:3 --eps-local 1 --delta 1e-2 --rounds 3 --randomizer binary"
+    keep = 1 / (1 + math.exp(-1.0))
+    text = account(words)
+    eps = float(printed(r"eps = (\S+):", text))
+    assert "the same in all rounds (shared crowd)" in text
+    assert mean_delta_of_messages(eps, 3.0, 3, keep) <= 1e-2
+    anew = account(f"{words} --crowd fresh")
+    assert "drawn anew in every round (fresh crowd)" in anew
+    assert float(printed(r"eps = (\S+):", anew)) < eps
+    assert mean_delta_of_messages(float(printed(r"eps = (\S+):", anew)), 3.0, 3, keep) > 0.9e-2
+    assert json.loads(account(f"{words} --json"))["crowd"] == "shared"
+
+
+def test_renyi_divergences_of_rounds_are_not_added_up_for_one_crowd():
+    words = "--population poisson:20 --eps-local 1 --delta 1e-3 --rounds 2 --curves"
+    assert "Renyi" not in account(words)
+    assert "Renyi" in account(f"{words} --crowd fresh")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("--users 9 --eps-local 1 --delta 1e-3 --rounds 2 --crowd shared", "--crowd needs --population"),
+        ("--eps 1 --eps-local 1 --delta 1e-3 --rounds 2 --crowd fresh", "--crowd needs --population"),
+        ("--population poisson:9 --eps-local 1 --delta 1e-3 --crowd fixed", "crowd must be shared or fresh"),
+        ("--round 1:9 --delta 1e-3 --crowd fresh", "--round cannot be combined with"),
+        ("--batches 9:1 --delta 1e-3 --crowd fresh", "--batches cannot be combined with"),
+    ],
+)
+def test_a_crowd_without_its_population_is_refused_in_a_line(words, message):
+    result = CliRunner().invoke(main, ["account", *words.split()])
+    assert result.exit_code == 1
+    assert message in result.output and result.output.count("\n") == 1
+
+
+def test_tiny_deltas_have_amplification_over_rounds():
+    text = account("--eps-local 1 --users 1000000 --delta 1e-15 --rounds 16")
+    assert 0.042744 <= float(printed(r"eps = (\S+):", text)) < 0.0428
+
+
+def test_all_questions_cost_at_most_their_local_budgets():
+    for users, questions, delta in ((1000, 50, 1e-30), (1, 2, 1e-6), (3, 4, 1e-12)):
+        assert 0 < questions_epsilon(GRR(2.0, 10), users, delta, questions, "all") <= questions * 2.0
+
+
+ANSWERS = {
+    "amplification": lambda x: amplification(x, 3_007, 1.23456789e-6),
+    "randomizer": lambda x: amplification(x, 3_007, 1.23456789e-6, randomizer="grr", domain_size=7),
+    "rounds": lambda x: amplification(x, 3_007, 1.23456789e-6, rounds=3),
+    "budget": lambda x: budget(x, 30_011, 1.23456789e-6),
+}
+
+
+@pytest.mark.parametrize("question", ANSWERS)
+@pytest.mark.parametrize("x", [0.7123456789, 1.3333333333, 0.1 + 0.2])
+def test_printed_bounds_are_on_their_sides(question, x):
+    """Every sentence, read as decimals: eps and delta are rounded up, lower bounds and budgets down."""
+    answer = ANSWERS[question](x)
+    text = str(answer)
+    assert printed(r"eps = (\S+?)[:,]", text) >= Decimal(answer.eps)
+    assert printed(r"eps = (\S+) holds", text) >= Decimal(answer.eps)
+    assert printed(r"no eps below (\S+) does", text) <= Decimal(answer.eps_lower)
+    assert printed(r"delta = (\S+)\.$", text.splitlines()[0]) >= Decimal(answer.delta)
+    pattern = r"eps_local = (\S+):" if question == "budget" else r"local budget of (\S+?),"
+    budgets = printed(pattern, text)
+    assert Decimal(answer.eps_local) * Decimal("0.99999") <= budgets <= Decimal(answer.eps_local)
+    assert ("(one round alone)" in text) == (answer.rounds > 1)
+    assert text.replace("\n", "&") in answer._repr_html_().replace("\n", "&").replace("&#x27;", "'")
+
+
+def test_curves_and_training_are_printed_on_their_sides():
+    batch = curves(1.3, 3_007)
+    rows = [line.split() for line in batch.lines()]
+    values = {row[0]: row for row in rows if len(row) == 2}
+    for eps, delta in zip(batch.eps, batch.delta, strict=True):
+        assert any(
+            Decimal(row[0]) >= Decimal(eps) and Decimal(row[1]) >= Decimal(delta)
+            for row in itertools.islice(rows, 2, 3 + len(batch.eps))
+        )
+    assert values
+    assert printed(r"mu = (\S+?),", str(batch)) >= Decimal(batch.mu)
+    for rate, least in zip(batch.false_positive_rates[1:], batch.false_negative_rates[1:], strict=True):
+        row = next(
+            row
+            for row in rows
+            if len(row) == 2 and row[0] == f"{rate:g}" and Decimal(row[1]) > Decimal("0.4")
+        )
+        assert Decimal(row[1]) <= Decimal(least)
+    for _, most in batch.true_positive_rates:
+        assert any(d >= Decimal(most) for d in map(Decimal, re.findall(r"at most (\S+)\.", str(batch))))
+    answer = training_answer(37, 1.3, 1, 1.23456789e-6)
+    text = "\n".join(training_sentences(answer))
+    assert printed(r"eps = (\S+):", text) >= Decimal(answer["eps"])
+    assert printed(r"no eps below (\S+) does", text) <= Decimal(answer["eps_lower"])
+
+
+def test_numbers_of_users_are_printed_in_full():
+    text = account("--eps-local 8 --eps 0.1 --delta 1e-12")
+    users = json.loads(account("--eps-local 8 --eps 0.1 --delta 1e-12 --json"))["users"]
+    assert isinstance(users, int) and users > 10**7
+    assert text.startswith(f"users = {users:,}: ")
+    assert smallest_batch(8.0, 0.1, 1e-12).users == users
+
+
+def test_printing_an_answer_is_what_the_command_prints(capsys):
+    print(amplification(3.0, 1_000, 1e-6, randomizer="grr", domain_size=5))
+    words = "--eps-local 3 --users 1000 --delta 1e-6 --randomizer grr --domain-size 5"
+    assert capsys.readouterr().out == account(words)
+    answer = personalized_answer([(999, GRR(2.0, 4)), (9, GRR(1.0, 4))], 1e-6, 0)
+    assert printed(r"eps = (\S+):", str(answer)) >= Decimal(answer.eps)
+
+
+def test_json_has_texts_for_infinite_numbers():
+    answer = amplification(None, 1_000, 1e-6, randomizer=GaussianRandomizer(2.0)).as_dict()
+    assert answer["eps_local"] == "inf" and "local budget" in str(amplification(1.0, 9, 0.1))
+    unbounded = replace(curves(1.3, 99), renyi=(math.inf,), orders=(2.0,), mu=math.inf)
+    text = json.dumps([answer, unbounded.as_dict()])
+    assert "Infinity" not in text and "NaN" not in text
+
+
+def test_the_module_is_the_command():
+    words = ["account", "--eps-local", "4", "--users", "1000", "--delta", "1e-6"]
+    run = subprocess.run(
+        [sys.executable, "-m", "shuffledp", *words], capture_output=True, text=True, check=True
+    )
+    assert run.stdout == account(" ".join(words[1:]))

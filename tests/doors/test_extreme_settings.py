@@ -1,0 +1,109 @@
+"""Extreme settings: every protocol has a number or a reason, and every profile is a number at every eps."""
+
+import json
+import math
+import re
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from shuffledp import accounting as a
+from shuffledp.accounting import Infeasible
+from shuffledp.cli import main
+from shuffledp.populations import Fixed
+from shuffledp.protocols import available, conformance, get
+from shuffledp.tasks import TASK_KINDS, Budget, Frequency
+
+EPS = [0.0, 1e-12, 0.5, 5.0, 300.0, 699.0, 709.0, 710.0, 745.0, 746.0, 1e3, 1e4]
+PROTOCOLS = [(kind, name) for kind in TASK_KINDS for name in available(kind)]
+#: Profiles that take minutes at unusual eps.
+SLOW = {"jump_counts", "coarse_correlated_sum"}
+#: Messages that Python or NumPy writes by itself.
+BARE = re.compile(
+    r"math (domain|range) error|unpack|cannot convert|overflow|division|zero-size|broadcast", re.IGNORECASE
+)
+
+
+@pytest.mark.parametrize(("kind", "name"), [(k, n) for k, n in PROTOCOLS if n not in SLOW])
+def test_a_profile_is_a_number_at_every_eps(kind, name):
+    protocol = get(kind, name)
+    case = next(iter(conformance.default_cases(protocol, {})))
+    budgets = [case.budget]
+    if isinstance(case.budget.eps, float):
+        budgets.append(Budget(800.0, case.budget.delta))
+    for budget in budgets:
+        try:
+            planned = protocol.calibrate(budget, case.population, case.task, accounting=case.accounting)
+        except Infeasible:
+            continue
+        profile = planned.privacy_profile()
+        if profile is not None:
+            deltas = np.asarray(profile.delta(EPS))
+            assert np.all((deltas >= 0) & (deltas <= 1)), (budget, deltas)
+
+
+def test_a_huge_budget_has_a_profile():
+    planned = get("frequency", "central_laplace").calibrate(Budget(800.0, 1e-6), Fixed(999), Frequency(5))
+    deltas = planned.privacy_profile().delta([0.0, 709.0, 710.0, 799.0, 801.0])
+    assert np.all(np.diff(deltas) <= 0) and deltas[-1] == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "least"),
+    [
+        ("--users 1000000000000 --domain-size 20 --eps 1 --delta 1e-6 --protocols hashed_balls_into_bins", 0),
+        ("--users 1000 --domain-size 20 --eps 1 --delta 0.999999999 --protocols solh,sageo,amplified", 2),
+        ("--users 1000 --domain-size 5 --eps 1000 --delta 1e-300 --protocols fake_users,central_gaussian", 0),
+    ],
+)
+def test_no_protocol_fails(words, least):
+    result = CliRunner().invoke(main, ["compare", *words.split(), "--json"])
+    rows = json.loads(result.stdout)["rows"]
+    assert {row["status"] for row in rows} <= {"ok", "infeasible"}, rows
+    assert all(row["reason"] and not BARE.search(row["reason"]) for row in rows if row["status"] != "ok")
+    assert sum(row["status"] == "ok" for row in rows) >= least
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: a.pure_shuffler_epsilon(10, 5, -1), "delta must be in"),
+        (lambda: a.pure_shuffler_epsilon(10, 5, 0), "delta must be in"),
+        (lambda: a.pure_shuffler_epsilon(0.5, 5, 1e-3), "domain_size must be an integer in"),
+        (lambda: a.rappor_delta(9, 0.1, 1.0, target=1e18), "target must be in"),
+        (
+            lambda: a.segmented_plan([3, 7], [1.0, 2.0], 1e-6, 20, 3, interval=[]),
+            "interval must be a sequence of 2",
+        ),
+        (
+            lambda: a.segmented_plan([3, 7], [1.0, 2.0], 1e-6, 20, 3, interval=[0.5]),
+            "interval must be a sequence of 2",
+        ),
+        (lambda: a.silent_report(1000, 10, 1.0, 1e-320), "delta must be at least"),
+        (lambda: a.silent_report(1000, 10, 1e-320, 1e-6), "eps must be"),
+        (lambda: a.sageo_dummies(1000, 10, 1e-320, 1e-6), "eps must be"),
+        (lambda: a.blankets_for_full_reporting(1000, 100, 2, 1e18, 1e-6), "eps must be"),
+    ],
+)
+def test_a_bad_argument_is_named_with_its_range(call, message):
+    with pytest.raises(ValueError, match=f"^{message}") as caught:
+        call()
+    assert not BARE.search(str(caught.value))
+
+
+def test_no_message_of_python_escapes():
+    """Arguments in range that no float can evaluate are refused by the call, in one line."""
+    for call in (
+        lambda: a.budget(1e308, 1000, 1e-6),
+        lambda: a.checkin_generic_epsilon(10**6, 1e-300, 1e-300, 10**6, 1e-6),
+        lambda: a.composed_epsilon([a.GaussianProfile(1e300)], 1e-6, rounds=[10**6]),
+    ):
+        try:
+            value = call()
+            assert not np.any(np.isnan(np.asarray(value, float)))
+        except ValueError as error:
+            assert "\n" not in str(error) and not BARE.search(str(error))
+        except TypeError:
+            pass
+    assert math.isfinite(a.composed_epsilon([a.GaussianProfile(1e-9)], 1e-6, rounds=[10**6]))
