@@ -33,6 +33,7 @@ from shuffledp.guarantees import (
     weakest,
 )
 from shuffledp.numerics.argument_ranges import check_choice, check_count, check_unit, shown
+from shuffledp.numerics.saddlepoint import ErrorLaw, normal_term
 from shuffledp.populations.base import Population
 from shuffledp.tasks import (
     Array,
@@ -587,6 +588,15 @@ class ProtocolBase(metaclass=ABCMeta):
         random assignment of privacy levels, it is the mean over this assignment.
         """
         return None if self.biased else self.expected_variance(participants)
+
+    def error_law(self, participants: Participants) -> ErrorLaw | None:
+        """Return the law of each estimate's error for these participants, (R, V), or None if unknown.
+
+        Intervals are made from it. The default is a normal law with the expected squared error. It suits errors that
+        are sums of many small terms.
+        """
+        squared = self.expected_squared_error(participants)
+        return None if squared is None else ErrorLaw([normal_term(np.reshape(squared, (len(squared), -1)))])
 
     def expected_absolute_error(self, participants: Participants) -> Floats | None:
         """Return the mean absolute error of each coordinate for these participants, (R, *estimate_shape).

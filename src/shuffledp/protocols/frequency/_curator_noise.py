@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
+from shuffledp.numerics.saddlepoint import ErrorLaw
 from shuffledp.protocols._integer_noise import CuratorNoise
 from shuffledp.protocols._requests import domain_size_of
 from shuffledp.protocols.base import Cost, Messages, message_bits
@@ -90,6 +91,12 @@ class NoisyHistogram(CuratorNoise):
     def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return noisy relative frequencies, (R, k)."""
         return aggregate / public.n_users[:, None]
+
+    def error_law(self, participants: Participants) -> ErrorLaw:
+        """Return the law of the noise of a count."""
+        step = 1 / participants.public.users_column
+        ones = np.ones(self.domain_size)
+        return ErrorLaw([term.times(step * ones) for term in self.noise.terms], step)
 
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of each frequency, (R, k), which does not depend on the data."""
