@@ -131,15 +131,16 @@ class Setting:
     @cached_property
     def usual(self) -> tuple[Participants, Floats]:
         """Participants for each pooled number of users, as counts (R, V), and weights (R,), the likeliest first."""
-        return self._typical(self.shares)
+        return self.of_shares(self.shares)
 
     @cached_property
     def heavy(self) -> tuple[Participants, Floats] | None:
         """Participants as in `usual` but with a frequent first value or item; None if `heavy_shares` is None."""
         shares = self.heavy_shares
-        return None if shares is None else self._typical(shares)
+        return None if shares is None else self.of_shares(shares)
 
-    def _typical(self, shares: Floats) -> tuple[Participants, Floats]:
+    def of_shares(self, shares: Floats) -> tuple[Participants, Floats]:
+        """Return participants with these shares for each pooled number of users, as in `usual`, and the weights."""
         sizes, weights = _sizes(self.population)
         order = np.argsort(-weights, kind="stable")
         return self.participants(sizes[order], np.stack([dealt(shares, int(n)) for n in sizes[order]])), (

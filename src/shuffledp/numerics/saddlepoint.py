@@ -116,6 +116,19 @@ class ErrorLaw:
         """Variance of the sum."""
         return np.asarray(sum(term.variance for term in self.terms), float)
 
+    @property
+    def third_moment(self) -> Floats:
+        """Third central moment of the sum."""
+        return np.asarray(sum(t.variance * t.scale * (1 - 2 * t.rate) for t in self.terms), float)
+
+    def of_estimates(self, which: NDArray[np.int64]) -> ErrorLaw:
+        """Return the law of the estimates with these indices, (R, len(which))."""
+
+        def some(number: Number) -> Number:
+            return number[..., which] if isinstance(number, np.ndarray) and number.shape[-1:] > (1,) else number
+
+        return ErrorLaw([Term(some(t.mean), t.rate, some(t.scale)) for t in self.terms], some(self.step))
+
     def log_tail(self, distance: Floats) -> tuple[Floats, Floats]:
         """Return the log probability of a sum of at least `distance` > 0, and the tilt there, which is its slope."""
         most = np.min(np.broadcast_arrays(*(term.largest_tilt for term in self.terms)), axis=0)

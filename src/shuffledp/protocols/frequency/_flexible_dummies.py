@@ -81,7 +81,7 @@ class FlexibleDummies(DummyPoints):
         """Return the variance of each frequency given the values, (R, k); Theorem 5.15 is corrected."""
         return self._variance(participants, self._dummy_variance(participants.public.n_users))
 
-    def _dummy_variance(self, users: Ints) -> Floats:
+    def _dummy_variance(self, users: Array) -> Floats:
         """Return the variance of a value's dummies, (R,)."""
         share = 1 / self.domain_size
         blocks = self.per_sender * (1 - self.rate) * share if self.estimator == "expected" else 0.0

@@ -90,8 +90,10 @@ class Truncation(PlannedUsers):
         """Return a normal law of the noise; truncation adds an error of at most the mean noise or the share."""
         n = participants.public.users_column
         held, p = held_counts(participants, self.domain_size), self.miss_rate
-        cut = np.minimum(held / n, p) if self.truncate else np.zeros(held.shape)
-        return ErrorLaw([normal_term(p * (1 - p) / n + cut**2)], 1 / n)
+        noise = p * (1 - p) / n
+        rare = held / n > p + 8 * np.sqrt(noise)
+        cut = np.where(rare | (not self.truncate), 0.0, np.minimum(held / n, p))
+        return ErrorLaw([normal_term(noise + cut**2)], 1 / n)
 
     def expected_variance(self, participants: Participants) -> Floats | None:
         """Return the variance of each frequency, ``p (1 - p) / n``, (R, k); None with truncation."""
