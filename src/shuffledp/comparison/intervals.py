@@ -132,4 +132,6 @@ def _shortest(where: Setting) -> Case:
     along = zeros.copy()
     along[:, 0] = n[:, 0]
     spread = zeros + clip**2 * n / np.maximum(n - 1, 1)
-    return VectorParticipants(who.public, zeros, zeros, spread=spread, squares=zeros, directions=along), weights
+    return VectorParticipants(
+        who.public, zeros, zeros, spread=spread, squares=zeros, directions=along
+    ), weights

@@ -125,7 +125,9 @@ class ErrorLaw:
         """Return the law of the estimates with these indices, (R, len(which))."""
 
         def some(number: Number) -> Number:
-            return number[..., which] if isinstance(number, np.ndarray) and number.shape[-1:] > (1,) else number
+            return (
+                number[..., which] if isinstance(number, np.ndarray) and number.shape[-1:] > (1,) else number
+            )
 
         return ErrorLaw([Term(some(t.mean), t.rate, some(t.scale)) for t in self.terms], some(self.step))
 
