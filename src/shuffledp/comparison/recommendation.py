@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 from shuffledp.accounting.expected_errors.most_messages import RARE
 from shuffledp.comparison.rows import TRUST, WIDTH, Compared, finite, table, whole_text
 from shuffledp.numerics.rounding import number_text
+from shuffledp.numerics.statements import Conditions
 from shuffledp.optional_dependencies import needed
 from shuffledp.protocols.base import Trust
-from shuffledp.statements import Conditions
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

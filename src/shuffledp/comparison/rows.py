@@ -13,9 +13,9 @@ from typing import Any, Literal
 
 from shuffledp.accounting.expected_errors.most_messages import RARE
 from shuffledp.numerics.rounding import number_text, round_to_digits
+from shuffledp.numerics.statements import Conditions
 from shuffledp.outputs import cell, printable
 from shuffledp.protocols.base import Trust
-from shuffledp.statements import Conditions
 
 Status = Literal["ok", "infeasible", "failed"]
 
@@ -149,7 +149,7 @@ class Compared:
     simulated_coverage : float
         Share of the simulated errors of at most ``half_width``.
     conditions : mapping of str to Conditions
-        Users, data and side of rounding of ``mse``, half-widths and bounds, see `shuffledp.statements.Conditions`.
+        Users, data and side of rounding of ``mse``, half-widths and bounds, see `shuffledp.numerics.statements`.
     """
 
     protocol: str

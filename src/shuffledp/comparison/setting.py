@@ -23,10 +23,10 @@ from shuffledp.numerics.argument_ranges import check_count
 from shuffledp.numerics.repeated_indices import pieces, repeated
 from shuffledp.numerics.rounding import Side
 from shuffledp.numerics.samplers import without_replacement
+from shuffledp.numerics.statements import Conditions, Data, Who
 from shuffledp.populations.base import Fixed, Law, Population
 from shuffledp.protocols.child_process import machine_memory
 from shuffledp.protocols.vectors import VectorParticipants
-from shuffledp.statements import Conditions, Data, Who
 from shuffledp.tasks import (
     Budget,
     Floats,

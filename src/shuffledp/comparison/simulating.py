@@ -17,12 +17,12 @@ from shuffledp.comparison.setting import setting_of
 from shuffledp.comparison.user_data import counted
 from shuffledp.numerics.argument_ranges import check_count
 from shuffledp.numerics.rounding import number_text
+from shuffledp.numerics.statements import Conditions
 from shuffledp.optional_dependencies import needed
 from shuffledp.populations.base import Fixed, Population
 from shuffledp.protocols._requests import PlannedUsers
 from shuffledp.protocols.base import Cost, ProtocolBase
 from shuffledp.protocols.registry import get
-from shuffledp.statements import Conditions
 from shuffledp.tasks import Floats, Sets
 
 if TYPE_CHECKING:
@@ -239,10 +239,11 @@ def simulate(asked: BatchOptions) -> Simulated:
     who = where.participants(np.array([users]), counts[None])
     estimates = protocol.simulate(who, rng)
     squared, laws = protocol.expectation("squared_error", who), laws_of(protocol, who, np.ones(1))
-    if squared is None or laws is None:
+    if squared is None:
         batches = where.participants(np.full(_REPEATS, users), np.tile(counts, (_REPEATS, 1)))
         errors = np.asarray(protocol.simulate(batches, rng) - batches.truth, float).reshape(_REPEATS, -1)
-        squared, laws = (errors**2).mean(axis=0), law_of_errors(errors)
+        squared, laws = (errors**2).mean(axis=0), laws or law_of_errors(errors)
+    assert laws is not None  # a protocol with a closed form of its squared error has a law
     half_width, simultaneous = of_values(laws, estimates.size)
     step = 1.0 if records is None else records.step
     labels = tuple(range(len(counts))) if records is None else records.values

@@ -33,7 +33,7 @@ from shuffledp.guarantees import (
     weakest,
 )
 from shuffledp.numerics.argument_ranges import check_choice, check_count, check_unit, shown
-from shuffledp.numerics.saddlepoint import ErrorLaw, normal_term
+from shuffledp.numerics.saddlepoint import ErrorLaw, normal_term, poisson_term
 from shuffledp.populations.base import Population
 from shuffledp.tasks import (
     Array,
@@ -592,11 +592,17 @@ class ProtocolBase(metaclass=ABCMeta):
     def error_law(self, participants: Participants) -> ErrorLaw | None:
         """Return the law of each estimate's error for these participants, (R, V), or None if unknown.
 
-        Intervals are made from it. The default is a normal law with the expected squared error. It suits errors that
-        are sums of many small terms.
+        Intervals are made from it. The default has the expected squared error, in steps of one user for frequencies and
+        sets, and a normal law for sums and vectors. Another law suits heavier tails, such as those of geometric noise.
         """
         squared = self.expected_squared_error(participants)
-        return None if squared is None else ErrorLaw([normal_term(np.reshape(squared, (len(squared), -1)))])
+        if squared is None:
+            return None
+        flat = np.reshape(squared, (len(squared), -1))
+        if self.task_kind in ("summation", "vectors"):
+            return ErrorLaw([normal_term(flat)])
+        step = 1 / participants.public.users_column
+        return ErrorLaw([poisson_term(flat, step)], step)
 
     def expected_absolute_error(self, participants: Participants) -> Floats | None:
         """Return the mean absolute error of each coordinate for these participants, (R, *estimate_shape).
