@@ -290,11 +290,14 @@ def _measured(
             f"{MOST_MESSAGES} messages or {MOST_NUMBERS} numbers."
         )
     error_from = "expected" if mse is not None else "simulated"
-    widths, stated = largest(calibrated, where), conditions(where)
+    worst = where.assumed and not usual.biased
+    widths, stated = largest(calibrated, where, worst=worst), conditions(where)
     if widths is None:  # the errors of the only data that were simulated
         assert errors is not None
         single, together = of_values(law_of_errors(errors), errors.shape[1])
         widths = float(single.max()), together
+        worst = False
+    if not worst:
         stated |= {name: replace(stated[name], data=stated["mse"].data) for name in WIDTHS}
     # A share is in [0, 1], and an estimate that is cut to this range has at most this error.
     half_width, simultaneous = (min(width, 2 * known_half_width(where)) for width in widths)

@@ -77,14 +77,14 @@ def _different(law: ErrorLaw, size: int) -> tuple[Ints, Ints, Ints]:
     return chosen, place, alike
 
 
-def largest(protocol: ProtocolBase, where: Setting) -> tuple[float, float] | None:
+def largest(protocol: ProtocolBase, where: Setting, *, worst: bool) -> tuple[float, float] | None:
     """Return the largest half-width of a value, and the half-width for all values; None if a law is unknown.
 
-    With data, values have the shares of the data. Without data, the half-widths hold for the worst data.
+    They hold for the worst data, or for the shares of the setting. The worst data of biased estimates are not searched.
     """
     size = int(np.prod(where.task.estimate_shape))
     found = []
-    for who, weights in _cases(protocol, where) if where.assumed else [where.usual]:
+    for who, weights in _cases(protocol, where) if worst else [where.usual]:
         laws = laws_of(protocol, who, weights)
         if laws is None:
             return None

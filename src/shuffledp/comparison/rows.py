@@ -474,7 +474,10 @@ def _notes(rows: Sequence[Compared], headings: AbstractSet[str]) -> list[str]:
     if any(row.biased for row in rows):
         text.append("°: biased; the error may be larger for other data.")
     if any(row.idle for row in rows):
-        text.append(f"†: no better than an answer without data, whose error is {_number(rows[0].blind_mse)}.")
+        text.append(
+            f"†: no better than an answer without data, whose error is {_number(rows[0].blind_mse)}, or an interval as "
+            "long as the known range."
+        )
     if any(row.mse_from == "simulated" for row in rows):
         names = ", ".join(row.protocol for row in rows if row.mse_from == "simulated")
         text.append(f"Simulated, as the error has no closed form: {names}.")
