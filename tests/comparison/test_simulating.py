@@ -102,7 +102,7 @@ def test_results_print_and_convert():
     found = shuffledp.simulate(counts=[10] * 30, protocol="grr_blanket", eps=1.0, delta=1e-2)
     lines = str(found).splitlines()
     assert lines[0].startswith("grr_blanket, 300 users, guarantee upper; a user sends 1 messages")
-    assert lines[1] == "±95 %: for the true values of this batch, which an analyzer does not know"
+    assert lines[1] == "±95 %: from true values, which analyzers do not know"
     assert lines[2].split() == ["value", "estimate", "±95", "%"]
     assert len(lines) == 24
     assert lines[-1] == "and 10 more values"

@@ -120,7 +120,7 @@ class Simulated:
             f"{self.cost.messages_per_user:.4g} messages on average ({self.cost.bits_per_user:.4g} bits), "
             f"{self._most()}"
         )
-        known = "±95 %: for the true values of this batch, which an analyzer does not know"
+        known = "±95 %: from true values, which analyzers do not know"
         head = [first, *self.remarks, known]
         if (self.intervals == [0, 1]).all(axis=1).any():
             head.append("An interval over [0, 1] says nothing about a share.")

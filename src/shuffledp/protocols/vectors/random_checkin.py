@@ -41,8 +41,12 @@ class RandomCheckin(CheckinSchedule, VectorReports):
 
     def error_law(self, participants: Participants) -> ErrorLaw:
         """Return the law of the noise of all reports, and of the sample of users."""
-        _, inverse_square = inverse_filled(participants.public.n_users, self.slots)
-        noise = self.response.noise_terms(float(self.slots), np.sqrt(inverse_square)[:, None])
+        inverse, inverse_square = (
+            x[:, None] for x in inverse_filled(participants.public.n_users, self.slots)
+        )
+        # The random number of filled slots makes the tails heavier, as fewer reports do.
+        reports = 1 / (1 / self.slots + 4 * (inverse_square / inverse**2 - 1))
+        noise = self.response.noise_terms(reports, np.sqrt(inverse_square * self.slots / reports))
         rest = self.expected_variance(participants) - ErrorLaw(noise).variance
         return ErrorLaw([*noise, normal_term(np.maximum(rest, 0.0))])
 
