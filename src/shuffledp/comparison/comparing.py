@@ -310,9 +310,8 @@ def _measured(
     idle = mse >= NO_BETTER * without_data or half_width >= known_half_width(where)
     users = float(weights @ who.public.n_users) if where.task.kind == "frequency" else 1.0
     gain = result.poisoning_gain
-    return replace(
+    found = replace(
         result,
-        conditions=stated,
         poisoning_errors=gain / (users * math.sqrt(mse)) if gain is not None and mse else None,
         simultaneous_half_width=simultaneous,
         mse=mse,
@@ -326,6 +325,8 @@ def _measured(
         eps_spent=spent,
         slack=None if spent is None else where.budget.largest_eps - spent,
     )
+    named = {name: one for name, one in stated.items() if getattr(found, name) is not None}
+    return replace(found, conditions=named)
 
 
 def _sent(cost: Cost, limit: str) -> float | None:
