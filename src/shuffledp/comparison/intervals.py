@@ -63,7 +63,7 @@ def of_values(laws: Laws, size: int) -> tuple[Floats, float]:
     return single[place], float(together)
 
 
-def _different(law: ErrorLaw, size: int) -> tuple[Ints, Ints, Floats]:
+def _different(law: ErrorLaw, size: int) -> tuple[Ints, Ints, Ints]:
     """Return estimates with different laws, the index of each of `size` values among them, and their multiplicities."""
     variance, third = (np.broadcast_to(part[0], size) for part in (law.variance, law.third_moment))
     starts = np.flatnonzero(np.append(True, (np.diff(variance) != 0) | (np.diff(third) != 0)))
