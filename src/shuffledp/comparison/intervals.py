@@ -1,8 +1,8 @@
 """Half-widths of 95 % intervals: for given data, or without data for the worst data.
 
-Without data, the heaviest share is tried at 1, 1/2, 1/4 and equal shares. The number that all users hold is tried for
-sums, and the vector with the largest variance for vectors. The error of a built-in protocol is an affine or quadratic
-function of a share, so that one of these shares has the largest error up to a few percent.
+Without data, the heaviest share is tried at 1, 1/2 and equal shares. The error of a built-in protocol without bias is
+affine in a share w, or a multiple of ``w (1 - w)``, so that one of these shares has the largest error. For sums, all
+users hold one number; for vectors, one vector.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from shuffledp.tasks import Floats, Frequency, Ints, Participants, Sets, Summati
 #: Probability that an interval does not contain the true value.
 LEVEL = 0.05
 #: Numbers of values, or of whole sets, with equal shares among the worst data.
-_HEAVY = (1, 2, 4)
+_HEAVY = (1, 2)
 #: Relative widths within which values have the same half-width, the larger one.
 _ALIKE = 0.01
 #: Numbers in all rows of numbers that all users hold, and the least and largest number of rows.

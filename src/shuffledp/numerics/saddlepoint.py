@@ -20,7 +20,7 @@ Number = NDArray[np.floating[Any]] | float
 #: Standard deviation of a normal variable in steps of the Poisson variable that replaces it.
 _FINE = 1e6
 #: Largest exponent of a tilted moment; largest numbers of steps of the two searches, and their relative precision.
-_LARGE, _STEPS, _PRECISION = 600.0, 60, 1e-9
+_LARGE, _STEPS, _PRECISION = 600.0, 60, 1e-6
 
 
 @dataclass(frozen=True, eq=False)
