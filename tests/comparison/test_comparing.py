@@ -13,7 +13,6 @@ import pytest
 import shuffledp
 from shuffledp.accounting import discrete_laplace_variance, shipped_design
 from shuffledp.comparison import front, table
-from shuffledp.comparison.comparing import TWO_SIDED
 from shuffledp.comparison.rows import IDLE
 from shuffledp.populations import Binomial, Fixed, MomentBounded
 from shuffledp.protocols import available, get
@@ -65,7 +64,9 @@ def test_every_built_in_has_a_row_and_none_fails(frequencies, kind, what):
             assert row.mse > 0
             assert row.messages_per_user > 0
             assert row.guarantee in {"exact", "upper", "approximate", "unproven"}
-            assert row.half_width == pytest.approx(TWO_SIDED * math.sqrt(row.mse))
+            # Without data the half-width is for the worst data, but at most the length of the known range.
+            assert row.half_width > min(1.9 * math.sqrt(row.mse), 0.99)
+            assert row.simultaneous_half_width >= row.half_width * (1 - 1e-4)
             assert row.eps_spent is None or 0 < row.eps_spent <= 1
         else:
             assert row.reason
@@ -377,17 +378,14 @@ def test_simulation_agrees_with_the_expectation():
         assert row.mse_from == "expected"
 
 
-def test_an_interval_covers_95_percent_of_normal_errors_and_fewer_of_laplace_noise():
-    """The 400 x 50 errors are nearly independent; bounds are 4.5 standard deviations of each share, about 1e-5."""
+def test_an_interval_covers_95_percent_of_the_errors():
+    """The 400 x 50 errors are nearly independent; the bound is 4.5 standard deviations of a share, about 1e-5."""
     names = ["pure_dump", "grr_blanket", "skellam", "local", "central_laplace"]
-    rows = shuffledp.compare(30_000, domain_size=50, protocols=names, simulate=400, seed=5, **SETTING)
-    covered = {row.protocol: row.simulated_coverage for row in rows}
-    laplace = 1 - math.exp(-math.sqrt(2) * 1.959963984540054)
-    for name in names:
-        truth = laplace if name == "central_laplace" else 0.95
-        allowed = 4.5 * math.sqrt(truth * (1 - truth) / 20_000) + 0.002  # counts are integers
-        assert abs(covered[name] - truth) < allowed, name
-    assert "(central_laplace) to" in " ".join(table(rows).split())
+    rows = shuffledp.compare(counts=[600] * 50, protocols=names, simulate=400, seed=5, **SETTING)
+    for row in rows:
+        # The lattice of central_laplace has few points.
+        assert -4.5 * math.sqrt(0.05 * 0.95 / 20_000) < row.simulated_coverage - 0.95 < 0.02, row.protocol
+    assert "(central_laplace)" in " ".join(table(rows).split())
     assert all(row.simulated_coverage is None for row in shuffledp.compare(99, domain_size=3, **SETTING))
 
 

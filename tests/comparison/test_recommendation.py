@@ -15,6 +15,8 @@ from shuffledp.cli import main
 from shuffledp.comparison import recommended
 from shuffledp.comparison.recommendation import loosening, sentences
 from shuffledp.comparison.rows import Compared
+from shuffledp.numerics.rounding import number_text
+from shuffledp.numerics.statements import Conditions
 
 SETTING = ["--users", "10000", "--domain-size", "20", "--eps", "1", "--delta", "1e-6"]
 FEW = ["--protocols", "pure_dump,grr_blanket,mix_dump,sageo,central_laplace"]
@@ -27,6 +29,7 @@ def row(name, trust="shuffler", mse=1e-6, guarantee="exact", **more):
         "simultaneous_half_width": 2 * mse**0.5,
         "messages_per_user": 1.0,
         "bits_per_user": 5.0,
+        "conditions": {"half_width": Conditions(10_000, "planned", "worst", "up")},
     }
     return Compared(name, name, "frequency", trust, "ok", "", "exact", "own", guarantee, **known | more)
 
@@ -54,13 +57,14 @@ def test_proven_rows_of_the_weakest_trust_lead_and_others_are_passed_over_with_t
     assert found.worst_certain is False
     said = " ".join(sentences(found).split())
     assert said.startswith(
-        "Use best: within ±0.001 for one value, ±0.002 for all values at once (Bonferroni), with 95 %"
+        "Use best: within ±0.001 for one value, ±0.002 for all values at once, with 95 % confidence for 10,000 planned "
+        "users with any values."
     )
     for part in (
         "Guarantee: exact (delta of the worst case).",
         "Users trust a shuffler that permutes, and rely on others' dummies.",
         "at most 2 (10 bits) except with a probability of at most 1e-06.",
-        "Runner-up: next, with 2 times the half-width.",
+        "Runner-up: next, with 2 times the root mean squared error.",
     ):
         assert part in said
     assert recommended(rows[:1]).trust == "central"
@@ -68,12 +72,10 @@ def test_proven_rows_of_the_weakest_trust_lead_and_others_are_passed_over_with_t
 
 
 def test_intervals_for_all_values_hold_at_once():
-    """The half-width follows Bonferroni for normal errors; a sum has one interval."""
+    """For many messages the half-widths are those of normal errors with Bonferroni's inequality, within 3 %."""
     (one,) = shuffledp.compare(10_000, domain_size=50, eps=1, delta=1e-6, protocols=["pure_dump"])
     expected = norm.isf(0.025 / 50) / norm.isf(0.025)
-    assert one.simultaneous_half_width / one.half_width == pytest.approx(expected, rel=1e-12)
-    uneven = shuffledp.compare(counts=[9000, 1000], eps=1, delta=1e-6, protocols=["silent_users"])[0]
-    assert uneven.simultaneous_half_width > norm.isf(0.025 / 2) / norm.isf(0.025) * uneven.half_width
+    assert one.simultaneous_half_width / one.half_width == pytest.approx(expected, rel=0.03)
     (total,) = shuffledp.compare(1000, max_value=3, eps=1, delta=1e-6, protocols=["central_laplace"])
     assert total.simultaneous_half_width == total.half_width
 
@@ -84,7 +86,14 @@ def test_the_command_recommends_in_text_and_json():
     best = answer["recommendation"]
     rows = [one for one in answer["rows"] if one["trust"] == "shuffler" and one["status"] == "ok"]
     assert best["protocol"] == min(rows, key=lambda one: one["mse"])["protocol"]
-    assert text.startswith(f"Use {best['protocol']}: within ±{best['half_width']:.3g}")
+    width = number_text(best["half_width"], "up", 3)
+    assert text.startswith(f"Use {best['protocol']}: within ±{width} for one value")
+    assert best["conditions"]["half_width"] == {
+        "users": 10_000,
+        "who": "planned",
+        "data": "worst",
+        "side": "up",
+    }
     assert best["messages_worst"] == rows[0]["most_messages"]
     assert best["parameters"] == rows[0]["parameters"] != {}
     plain = CliRunner().invoke(main, ["compare", *SETTING, *FEW, "--json", "--rows-only"]).stdout

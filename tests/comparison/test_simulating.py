@@ -23,8 +23,10 @@ def test_users_values_become_estimates_with_intervals():
     assert found.values == ("Bonn", "Lima", "Oslo", "Rome")
     np.testing.assert_allclose(found.truth, [0.6, 0.1, 0.0, 0.3])
     assert found.users == 1000
-    np.testing.assert_allclose(found.half_width, 1.959964 * np.sqrt(found.variance), rtol=1e-6)
-    np.testing.assert_allclose(found.intervals.mean(axis=1), found.estimates)
+    # Discrete Laplace noise of ratio e^-1/2: 2 e^(-7/2) / (1 + e^(-1/2)) = 0.038 of the mass is beyond 6 of 1,000.
+    assert 0.006 <= found.half_width.min() == found.half_width.max() < 0.007
+    np.testing.assert_allclose(found.intervals[:2].mean(axis=1), found.estimates[:2])
+    assert found.intervals.min() == 0  # the share of Oslo is cut to the range
     assert found.simultaneous_half_width > found.half_width.max()
     assert np.abs(found.estimates - found.truth).max() < found.simultaneous_half_width
 
@@ -51,13 +53,13 @@ def test_sums_are_in_the_units_of_the_data():
 
 @pytest.mark.parametrize("protocol", ["grr_blanket", "central_laplace", "balls_into_bins"])
 def test_intervals_cover_what_they_state(protocol):
-    """Of 1,000 intervals from 200 seeds, 95 % contain the truth, within 4 standard errors + 1 %."""
+    """Of 1,000 intervals from 200 seeds, 95 % contain the truth, within 4 standard errors of 200."""
     found = [
         shuffledp.simulate(counts=[400, 300, 150, 100, 50], protocol=protocol, seed=seed, eps=1.0, delta=1e-3)
         for seed in range(200)
     ]
     held = np.mean([np.abs(one.estimates - one.truth) <= one.half_width for one in found])
-    assert abs(held - 0.95) < 4 * np.sqrt(0.05 * 0.95 / 200) + 0.01
+    assert held > 0.95 - 4 * np.sqrt(0.05 * 0.95 / 200)
 
 
 def test_without_a_closed_form_the_variance_is_that_of_simulated_batches(monkeypatch):
@@ -100,8 +102,9 @@ def test_results_print_and_convert():
     found = shuffledp.simulate(counts=[10] * 30, protocol="grr_blanket", eps=1.0, delta=1e-2)
     lines = str(found).splitlines()
     assert lines[0].startswith("grr_blanket, 300 users, guarantee upper; a user sends 1 messages")
-    assert lines[1].split() == ["value", "estimate", "±95", "%"]
-    assert len(lines) == 23
+    assert lines[1] == "±95 %: from true values, which analyzers do not know"
+    assert lines[2].split() == ["value", "estimate", "±95", "%"]
+    assert len(lines) == 24
     assert lines[-1] == "and 10 more values"
     frame = found.to_frame()
     np.testing.assert_array_equal(frame["estimate"], found.estimates)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from click.testing import CliRunner
@@ -9,6 +10,7 @@ from click.testing import CliRunner
 import shuffledp
 from golden.inside import command_line
 from golden.values import Row, Rows, row_of
+from shuffledp.comparison import Compared
 from shuffledp.populations import Binomial
 
 FREQUENCY = [
@@ -84,9 +86,16 @@ def answers() -> Rows:
             rows[f"compare {name}"] = {"raises": f"{type(error).__name__}: {error}"}
         else:
             rows |= {
-                f"compare {name}: {one.protocol}, {one.accounting}": _filled(row_of(one)) for one in found
+                f"compare {name}: {one.protocol}, {one.accounting}": _filled(row_of(_short(one)))
+                for one in found
             }
     return rows | {f"command {name}": _command(given) for name, given in COMMANDS.items()}
+
+
+def _short(row: Compared) -> Compared:
+    """Return a row with the conditions of its error and of its interval alone, as texts."""
+    stated = {name: str(one) for name, one in (row.conditions or {}).items() if name in ("mse", "half_width")}
+    return replace(row, conditions=stated or None)
 
 
 def _filled(row: Row) -> Row:

@@ -7,15 +7,21 @@ from dataclasses import replace
 from typing import get_args
 
 import numpy as np
-from scipy.special import ndtri
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.spent import spent_epsilon
-from shuffledp.comparison.error_references import NO_BETTER, blind, floor, squared_errors
+from shuffledp.comparison.error_references import (
+    NO_BETTER,
+    blind,
+    floor,
+    known_half_width,
+    squared_errors,
+)
+from shuffledp.comparison.intervals import largest, law_of_errors, of_values
 from shuffledp.comparison.options import Options, with_arguments_of
 from shuffledp.comparison.recommendation import Comparison
-from shuffledp.comparison.rows import IDLE, Compared, Status, in_order
-from shuffledp.comparison.setting import Setting, setting_of
+from shuffledp.comparison.rows import IDLE, WIDTHS, Compared, Status, in_order
+from shuffledp.comparison.setting import Setting, conditions, setting_of
 from shuffledp.comparison.user_data import counted
 from shuffledp.numerics.argument_ranges import check_choice, check_count, check_positive, check_unit
 from shuffledp.populations.base import Law
@@ -25,8 +31,6 @@ from shuffledp.tasks import Floats, Vectors
 
 #: Accountings, from the sharpest bound to the bound that a paper printed.
 ACCOUNTINGS = ("exact", "corrected", "simplified", "printed")
-#: Normal quantile of two-sided 95 % intervals.
-TWO_SIDED = 1.959963984540054
 #: Number of repeats in place of a missing closed form, and the largest number of messages of all repeats, and of
 #: numbers in vectors, that are simulated one by one.
 REPEATS, MOST_MESSAGES, MOST_NUMBERS = 20, 2_000_000, 20_000_000
@@ -289,39 +293,43 @@ def _measured(
             f"{MOST_MESSAGES} messages or {MOST_NUMBERS} numbers."
         )
     error_from = "expected" if mse is not None else "simulated"
+    worst = where.assumed and not usual.biased
+    widths, stated = largest(calibrated, where, worst=worst), conditions(where)
+    if widths is None:  # the errors of the only data that were simulated
+        assert errors is not None
+        single, together = of_values(law_of_errors(errors), errors.shape[1])
+        widths = float(single.max()), together
+        worst = False
+    if not worst:
+        stated |= {name: replace(stated[name], data=stated["mse"].data) for name in WIDTHS}
+    # A share is in [0, 1], and an estimate that is cut to this range has at most this error.
+    half_width, simultaneous = (min(width, 2 * known_half_width(where)) for width in widths)
     if errors is not None:
-        result = _with_simulation(result, errors, mse)
+        result = _with_simulation(result, errors, half_width)
         mse = result.simulated_mse if mse is None else mse
+    assert mse is not None
     spent = spent_epsilon(usual.privacy_profile(), where.budget)
     curator, without_data = yardsticks
-    idle = mse is not None and mse >= NO_BETTER * without_data
-    by_value = (
-        weights @ squared if squared is not None else None if errors is None else (errors**2).mean(axis=0)
-    )
+    idle = mse >= NO_BETTER * without_data or half_width >= known_half_width(where)
     users = float(weights @ who.public.n_users) if where.task.kind == "frequency" else 1.0
     gain = result.poisoning_gain
-    return replace(
+    found = replace(
         result,
         poisoning_errors=gain / (users * math.sqrt(mse)) if gain is not None and mse else None,
-        simultaneous_half_width=math.nan
-        if by_value is None
-        else quantile(by_value.size) * math.sqrt(float(by_value.max())),
+        simultaneous_half_width=simultaneous,
         mse=mse,
         mse_from=error_from,
         reason=IDLE if idle else "",
         idle=idle,
         blind_mse=without_data,
         heavy_variance=_heavy(calibrated, where),
-        half_width=math.nan if mse is None else TWO_SIDED * math.sqrt(mse),
-        floor_ratio=None if mse is None or curator is None else mse / curator,
+        half_width=half_width,
+        floor_ratio=None if curator is None else mse / curator,
         eps_spent=spent,
         slack=None if spent is None else where.budget.largest_eps - spent,
     )
-
-
-def quantile(intervals: int) -> float:
-    """Return the normal quantile for two-sided intervals that hold together with 95 %, by Bonferroni."""
-    return TWO_SIDED if intervals == 1 else -float(ndtri(0.025 / intervals))
+    named = {name: one for name, one in stated.items() if getattr(found, name) is not None}
+    return replace(found, conditions=named)
 
 
 def _sent(cost: Cost, limit: str) -> float | None:
@@ -372,14 +380,12 @@ def _heavy(protocol: ProtocolBase, where: Setting) -> float | None:
     return None if squared is None else float(weights @ np.asarray(squared, float)[:, 0])
 
 
-def _with_simulation(row: Compared, errors: Floats, mse: float | None) -> Compared:
+def _with_simulation(row: Compared, errors: Floats, half_width: float) -> Compared:
     """Return the row with the mean squared error of a simulation, its standard error, and the coverage of intervals."""
     squared = (errors**2).mean(axis=1)
-    mean = float(squared.mean())
-    half_width = TWO_SIDED * math.sqrt(mean if mse is None else mse)
     return replace(
         row,
-        simulated_mse=mean,
+        simulated_mse=float(squared.mean()),
         simulated_standard_error=float(squared.std(ddof=1) / math.sqrt(len(squared)))
         if len(squared) > 1
         else None,

@@ -78,6 +78,14 @@ def _curator_variance(where: Setting) -> float | None:
     return min(found, default=None)
 
 
+def known_half_width(where: Setting) -> float:
+    """Return the half-width of the range of the estimated number, whose middle is an answer without data."""
+    if isinstance(where.task, Summation):
+        who, weights = where.usual
+        return float(np.ptp(where.task.values)) / 2 * float(weights @ who.public.n)
+    return where.task.clip if isinstance(where.task, Vectors) else 0.5
+
+
 def blind(where: Setting, curator: float | None = None) -> float:
     """Return the mean squared error of the best answer without data, averaged over numbers of participants.
 

@@ -9,8 +9,9 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from shuffledp.accounting.expected_errors.most_messages import RARE
-from shuffledp.comparison.rows import TRUST, WIDTH, Compared, finite, table
+from shuffledp.comparison.rows import TRUST, WIDTH, Compared, finite, table, whole_text
 from shuffledp.numerics.rounding import number_text, round_to_digits
+from shuffledp.numerics.statements import Conditions
 from shuffledp.optional_dependencies import needed
 from shuffledp.protocols.base import Trust
 
@@ -35,6 +36,7 @@ _COPIED = (
     "colluding",
     "eps_colluding",
     "eps_dropped",
+    "conditions",
 )
 
 
@@ -48,11 +50,9 @@ class Recommendation:
         Name, trust model, and label of the guarantee.
     parameters : mapping of str to float
         Calibrated parameters.
-    half_width : float
-        Half-width of a 95 % normal interval for one value.
-    simultaneous_half_width : float
-        Half-width of simultaneous 95 % intervals for all values, by Bonferroni's inequality for normal errors with the
-        largest variance of a value.
+    half_width, simultaneous_half_width : float
+        Half-widths of a 95 % interval for one value, and of intervals that hold for all values at once, as in
+        `Compared`: for the given data, or without data for the worst data.
     messages_mean, bits_mean : float
         Expected communication of a user.
     messages_worst, bits_worst : float, optional
@@ -69,9 +69,11 @@ class Recommendation:
     runner_up : str, optional
         The protocol with the next larger error under the same trust.
     runner_up_ratio : float, optional
-        Half-width of the runner-up, in units of ``half_width``.
+        Root of the runner-up's ``mse``, in units of the root of the recommended protocol's.
     passed_over : mapping of str to tuple of str
         Protocols with less error, by the reason for excluding them.
+    conditions : mapping of str to Conditions
+        Users, data and side of the numbers, as in `Compared`.
     """
 
     protocol: str
@@ -92,6 +94,7 @@ class Recommendation:
     runner_up: str | None
     runner_up_ratio: float | None
     passed_over: Mapping[str, tuple[str, ...]]
+    conditions: Mapping[str, Conditions]
 
     def as_dict(self) -> dict[str, Any]:
         """Return the fields for JSON, with the texts ``inf`` and ``unknown`` for such numbers."""
@@ -135,7 +138,9 @@ def recommended(rows: Sequence[Compared]) -> Recommendation | None:
         worst_certain=best.most_certain,
         trusted=_trusted(best),
         runner_up=None if next_best is None else next_best.protocol,
-        runner_up_ratio=None if next_best is None else next_best.half_width / best.half_width,
+        runner_up_ratio=None
+        if next_best is None
+        else math.sqrt((next_best.mse or 0.0) / (best.mse or math.inf)),
         passed_over={reason: tuple(names) for reason, names in less.items()},
     )
 
@@ -212,20 +217,23 @@ def _larger_eps(rows: Sequence[Compared], eps: float) -> list[tuple[dict[str, fl
 
 def sentences(found: Recommendation) -> str:
     """Return a recommendation as lines of text for a terminal."""
-    one = f"within ±{found.half_width:.3g}"
+    stated = found.conditions["half_width"]
+    one = f"within ±{stated.text(found.half_width)}"
     if found.simultaneous_half_width != found.half_width:
-        one += f" for one value, ±{found.simultaneous_half_width:.3g} for all values at once (Bonferroni)"
+        every = stated.text(found.simultaneous_half_width)
+        one += f" for one value, ±{every} for all values at once"
     numbers = ", ".join(f"{name} = {value:.6g}" for name, value in found.parameters.items())
     most = (
         "; the most is not stated"
         if found.messages_worst is None
-        else f", at most {found.messages_worst:.6g} ({found.bits_worst:.6g} bits)"
+        else f", at most {whole_text(found.messages_worst)} ({whole_text(found.bits_worst or 0.0)} bits)"
         + ("" if found.worst_certain else f" except with a probability of at most {RARE:g}")
     )
     whom, _, rest = found.trusted.partition("; ")
     trust = f"Users trust {whom}{f', and rely on {rest}' if rest else ''}."
+    label = f"Guarantee: {GUARANTEES[found.guarantee]}."
     text = [
-        f"Use {found.protocol}: {one}, with 95 % confidence. Guarantee: {GUARANTEES[found.guarantee]}. {trust}",
+        f"Use {found.protocol}: {one}, with 95 % confidence {stated.clause}. {label} {trust}",
         f"A user sends {found.messages_mean:.4g} messages ({found.bits_mean:.4g} bits) on average{most}.",
         *([f"Parameters: {numbers}."] if numbers else []),
     ]
@@ -237,7 +245,8 @@ def sentences(found: Recommendation) -> str:
     if found.runner_up is not None:
         ratio = f"{found.runner_up_ratio:.3g}"
         text.append(
-            f"Runner-up: {found.runner_up}, with {'the same' if ratio == '1' else f'{ratio} times the'} half-width."
+            f"Runner-up: {found.runner_up}, with {'the same' if ratio == '1' else f'{ratio} times the'} root mean "
+            "squared error."
         )
     if found.passed_over:
         reasons = "; ".join(f"{', '.join(names)} ({why})" for why, names in found.passed_over.items())
@@ -249,7 +258,7 @@ def _left(eps: float | None) -> str:
     """Return a clause on the remaining eps."""
     if eps is None or math.isnan(eps):
         return "no bound is known"
-    return "no finite eps remains" if math.isinf(eps) else f"eps is at most {eps:.4g}"
+    return "no finite eps remains" if math.isinf(eps) else f"eps is at most {number_text(eps, 'up', 4)}"
 
 
 def unfit(found: Loosening | None) -> str:

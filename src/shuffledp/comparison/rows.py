@@ -12,6 +12,8 @@ from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal
 
 from shuffledp.accounting.expected_errors.most_messages import RARE
+from shuffledp.numerics.rounding import number_text, round_to_digits
+from shuffledp.numerics.statements import Conditions
 from shuffledp.outputs import cell, printable
 from shuffledp.protocols.base import Trust
 
@@ -47,6 +49,9 @@ FLOOR = {
 }
 
 
+#: Fields with half-widths of intervals, and with bounds on eps.
+WIDTHS = ("half_width", "simultaneous_half_width")
+SPENT = ("eps_local", "eps_spent", "eps_colluding", "eps_dropped")
 #: Power of the step of a sum that converts the numbers of a row from levels into the units of the data.
 _POWERS = {
     "mse": 2,
@@ -94,8 +99,9 @@ class Compared:
     mse_from : {"expected", "simulated"}
         Source of ``mse``: a closed form, or the simulation without one.
     half_width : float
-        Half-width of a two-sided 95 % normal interval around one frequency, share or coordinate with the average error,
-        or around the sum. A simulation measures its coverage for errors that are not normal.
+        Half-width of a 95 % interval around one frequency, share or coordinate, or around the sum, from the law of the
+        error: the largest one of the values of the data; without data, of all data. At most the length of the known
+        range.
     heavy_variance : float
         Squared error of the frequency of a value, or the share of an item, that a tenth of the users hold.
     floor_ratio : float
@@ -103,7 +109,8 @@ class Compared:
     blind_mse : float
         ``mse`` of the best answer without data, see `shuffledp.comparison.error_references.blind`.
     idle : bool
-        True if ``mse`` is above 99 % of ``blind_mse``: the protocol is no better than an answer without data.
+        True if ``mse`` is above 99 % of ``blind_mse``, or if the interval is as long as the known range, such as [0, 1]
+        for a share: the protocol is no better than an answer without data.
     messages_per_user, bits_per_user, shuffler_messages : float
         Expected communication; ``shuffler_messages`` is the total that the shuffler or the server adds.
     most_messages, most_bits : float
@@ -114,8 +121,8 @@ class Compared:
         The smallest eps at which the profile of the calibrated protocol is at most delta, to a relative 1e-3 from
         above, and its distance below the budget; nats.
     simultaneous_half_width : float
-        Half-width of intervals that hold for all values at once with 95 %, by Bonferroni's inequality for normal errors
-        with the largest error of a value; of a sum, ``half_width``.
+        Half-width of intervals that hold for all values at once with 95 %, by a union bound over the values of the same
+        data; of a sum, ``half_width``.
     poisoning_gain : float
         Largest expected increase of a value's estimated count, or of the sum, by the given number of fake users; inf if
         nothing bounds it, nan if it is unknown. See ``poisoning_gain`` of `shuffledp.protocols.ProtocolBase`.
@@ -140,8 +147,9 @@ class Compared:
     simulated_mse, simulated_standard_error : float
         Results of the simulation, if there was one.
     simulated_coverage : float
-        Share of the simulated errors of at most ``half_width``. The share is below 95 % for noise with heavier tails
-        than normal noise, such as Laplace noise, for noise of at most a user or two, and for biased estimates.
+        Share of the simulated errors of at most ``half_width``.
+    conditions : mapping of str to Conditions
+        Users, data and side of rounding of ``mse``, half-widths and bounds, see `shuffledp.numerics.statements`.
     """
 
     protocol: str
@@ -186,6 +194,7 @@ class Compared:
     parameters: Mapping[str, float] | None = None
     beyond: Mapping[str, float] | None = None
     remark: str | None = None
+    conditions: Mapping[str, Conditions] | None = None
 
     def __post_init__(self) -> None:
         """Escape control characters in the texts of plug-ins."""
@@ -283,7 +292,7 @@ def _cell(value: Any) -> Any:
     if isinstance(value, float):
         return "unknown" if math.isnan(value) else repr(value)
     if isinstance(value, Mapping):
-        return "; ".join(f"{name}={number!r}" for name, number in value.items())
+        return "; ".join(f"{name}={number}" for name, number in value.items())
     return cell(value) if isinstance(value, str) else "" if value is None else value
 
 
@@ -301,16 +310,28 @@ def _large(value: float | None) -> str:
     return f"{value:.0f}" if 1e4 <= value < 1e7 else _number(value, 4 if value < 1e4 else 2)
 
 
+def _up(value: float | None, digits: int = 3) -> str:
+    """Return an upper bound, rounded up."""
+    return "–" if value is None or math.isnan(value) else number_text(value, "up", digits)
+
+
+def whole_text(bound: float) -> str:
+    """Return an upper bound on a whole number in full, rounded up."""
+    return number_text(math.ceil(bound * (1 - 1e-12)), "up")
+
+
 def _eps(value: float | None) -> str:
-    """Return an eps with six decimal places."""
-    return _number(value, 4 if value is None or value >= 0.1 else 3 if value >= 0.01 else 2)
+    """Return an upper bound on eps with six decimal places."""
+    return _up(value, 4 if value is None or value >= 0.1 else 3 if value >= 0.01 else 2)
 
 
 def _slack(value: float | None) -> str:
-    """Return a slack with five decimal places; a negative slack belongs to an exceeded claim."""
+    """Return a slack, rounded down to five characters; a negative slack belongs to an exceeded claim."""
     if value is None:
         return "–"
-    return f"{value:.0e}" if 0 < abs(value) < 1e-3 else f"{value:.4f}"[:5].rstrip("0").rstrip(".")
+    if 0 < abs(value) < 1e-3:
+        return f"{round_to_digits(value, 'down', 1):.0e}"
+    return f"{math.floor(value * 1e4) / 1e4:.4f}"[:5].rstrip("0").rstrip(".")
 
 
 def _most(row: Compared, value: float | None) -> str:
@@ -337,7 +358,7 @@ def _columns(rows: Sequence[Compared]) -> list[Column]:
     every: list[tuple[bool, str, int, Callable[[Compared], str]]] = [
         (True, "local", 6, lambda r: _eps(r.eps_local)),
         (True, "error", 8, lambda r: _number(r.mse)),
-        (True, "±95 %", 8, lambda r: _number(r.half_width)),
+        (True, "±95 %", 8, lambda r: _up(r.half_width)),
         (simulated, "simulated", 14, _simulation),
         (frequencies and alone, "frequent", 8, lambda r: _number(r.heavy_variance)),
         (
@@ -412,8 +433,8 @@ def _notes(rows: Sequence[Compared], headings: AbstractSet[str]) -> list[str]:
     what, one = ERROR_OF[rows[0].task]
     text = [
         "local: eps of one user's own messages; inf: no bound, for example values sent in clear; –: central model.",
-        f"error: expected squared error of {what}.",
-        f"±95 %: half-width of a normal 95 % interval for {one}.",
+        f"error: expected squared error of {what}, {_clause(rows, 'mse')}.",
+        f"±95 %: half-width of a 95 % interval for {one}, {_clause(rows, 'half_width')}.",
     ]
     if "simulated" in headings:
         text.append(_covered(rows))
@@ -452,13 +473,27 @@ def _notes(rows: Sequence[Compared], headings: AbstractSet[str]) -> list[str]:
             "upper, come last in their trust model."
         )
     if any(row.biased for row in rows):
-        text.append("°: biased; the error may be larger for other data, and an interval is not centered.")
+        text.append("°: biased; the error may be larger for other data.")
     if any(row.idle for row in rows):
-        text.append(f"†: no better than an answer without data, whose error is {_number(rows[0].blind_mse)}.")
+        text.append(
+            f"†: no better than an answer without data, whose error is {_number(rows[0].blind_mse)}, or an interval as "
+            "long as the known range."
+        )
     if any(row.mse_from == "simulated" for row in rows):
         names = ", ".join(row.protocol for row in rows if row.mse_from == "simulated")
         text.append(f"Simulated, as the error has no closed form: {names}.")
     return textwrap.wrap(" ".join(text), WIDTH)
+
+
+def _clause(rows: Sequence[Compared], field: str) -> str:
+    """Return the users and data for which the numbers of a column hold, with exceptions."""
+    groups: dict[str, list[str]] = {}
+    for row in rows:
+        groups.setdefault("" if row.conditions is None else row.conditions[field].clause, []).append(
+            row.protocol
+        )
+    usual, *others = sorted(groups, key=lambda clause: -len(groups[clause]))
+    return "; ".join([usual, *(f"of {', '.join(groups[clause])}: {clause}" for clause in others)])
 
 
 def _sent(rows: Sequence[Compared]) -> list[str]:

@@ -18,9 +18,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from shuffledp.comparison.options import SettingOptions
+from shuffledp.comparison.rows import SPENT, WIDTHS
 from shuffledp.numerics.argument_ranges import check_count
 from shuffledp.numerics.repeated_indices import pieces, repeated
+from shuffledp.numerics.rounding import Side
 from shuffledp.numerics.samplers import without_replacement
+from shuffledp.numerics.statements import Conditions, Data, Who
 from shuffledp.populations.base import Fixed, Law, Population
 from shuffledp.protocols.child_process import machine_memory
 from shuffledp.protocols.vectors import VectorParticipants
@@ -115,11 +118,11 @@ BYTES = 100
 
 @dataclass(frozen=True)
 class Setting:
-    """Setting for which every protocol of a comparison is calibrated; `assumed` is True without data.
+    """Setting for which every protocol of a comparison is calibrated.
 
     `task` is frequencies, one sum, sets of one privacy level, or vectors. `shares`, (V,), are the shares of the users
     that hold each value, each item, or the unit vector along each axis. Shares of items sum to the size of a set, all
-    other shares to 1.
+    other shares to 1. `assumed` is True without data, `counted` if the number of users is the number in the data.
     """
 
     population: Population
@@ -127,19 +130,21 @@ class Setting:
     budget: Budget
     shares: Floats
     assumed: bool = True
+    counted: bool = False
 
     @cached_property
     def usual(self) -> tuple[Participants, Floats]:
         """Participants for each pooled number of users, as counts (R, V), and weights (R,), the likeliest first."""
-        return self._typical(self.shares)
+        return self.of_shares(self.shares)
 
     @cached_property
     def heavy(self) -> tuple[Participants, Floats] | None:
         """Participants as in `usual` but with a frequent first value or item; None if `heavy_shares` is None."""
         shares = self.heavy_shares
-        return None if shares is None else self._typical(shares)
+        return None if shares is None else self.of_shares(shares)
 
-    def _typical(self, shares: Floats) -> tuple[Participants, Floats]:
+    def of_shares(self, shares: Floats) -> tuple[Participants, Floats]:
+        """Return participants with these shares for each pooled number of users, as in `usual`, and the weights."""
         sizes, weights = _sizes(self.population)
         order = np.argsort(-weights, kind="stable")
         return self.participants(sizes[order], np.stack([dealt(shares, int(n)) for n in sizes[order]])), (
@@ -258,7 +263,24 @@ def setting_of(asked: SettingOptions) -> Setting:
             f"this machine has {machine_memory() / 1e9:.1f} GB."
         )
     shares = np.broadcast_to(held / size, size) if given is None else held * given / given.sum()
-    return Setting(law, task, budget, shares, assumed=given is None)
+    counted = asked.users is None and asked.population is None
+    return Setting(law, task, budget, shares, assumed=given is None, counted=counted)
+
+
+def conditions(where: Setting) -> dict[str, Conditions]:
+    """Return the conditions of the numbers of a row, by the names of its fields."""
+    who: Who = "counted" if where.counted else "planned" if isinstance(where.population, Fixed) else "mean"
+    users = 1 + float(where.population.mean)
+    usual: Data = "equal shares" if where.assumed else "given"
+
+    def of(names: tuple[str, ...], data: Data, side: Side) -> dict[str, Conditions]:
+        return dict.fromkeys(names, Conditions(users, who, data, side))
+
+    return (
+        of(("mse",), usual, "nearest")
+        | of(WIDTHS, "worst" if where.assumed else usual, "up")
+        | of(("most_messages", "most_bits", *SPENT), "worst", "up")
+    )
 
 
 def _fitting(counts: Ints, task: Task, size: int) -> Ints:

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-import math
+import warnings
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shuffledp.comparison.comparing import TWO_SIDED, best_accounting, quantile
+from shuffledp.accounting.expected_errors.most_messages import RARE
+from shuffledp.comparison.comparing import best_accounting
+from shuffledp.comparison.intervals import law_of_errors, laws_of, of_values
 from shuffledp.comparison.options import BatchOptions, with_arguments_of
+from shuffledp.comparison.rows import whole_text
 from shuffledp.comparison.setting import setting_of
 from shuffledp.comparison.user_data import counted
 from shuffledp.numerics.argument_ranges import check_count
+from shuffledp.numerics.rounding import number_text
+from shuffledp.numerics.statements import Conditions
 from shuffledp.optional_dependencies import needed
+from shuffledp.populations.base import Fixed, Population
+from shuffledp.protocols._requests import PlannedUsers
 from shuffledp.protocols.base import Cost, ProtocolBase
 from shuffledp.protocols.registry import get
 from shuffledp.tasks import Floats, Sets
@@ -39,6 +45,8 @@ class Simulated:
         The calibrated protocol.
     users : int
         Number of users of the batch.
+    planned : int, optional
+        Number of users that the protocol is calibrated for; None for a random number.
     values : tuple
         Values or items of the estimates; ``("sum",)`` for a sum.
     estimates, truth : (V,) ndarray
@@ -46,49 +54,86 @@ class Simulated:
     variance : (V,) ndarray
         Expected squared error of each estimate, its variance if the protocol is unbiased. Without a closed form, the
         mean of 200 simulated batches.
+    half_width : (V,) ndarray
+        Half-widths of 95 % intervals, one for each estimate, from the law of its error for the true values of this
+        batch. An analyzer does not know the true values, so that its intervals differ.
+    simultaneous_half_width : float
+        Half-width of intervals that hold together with 95 %, by a union bound for the true values of this batch.
     cost : Cost
-        Communication of a user.
+        Communication of a user, for the planned number of users.
     remarks : tuple of str
         Remarks on the data, such as rows that were left out.
     """
 
     protocol: ProtocolBase
     users: int
+    planned: int | None
     values: tuple[Any, ...]
     estimates: Floats
     truth: Floats
     variance: Floats
+    half_width: Floats
+    simultaneous_half_width: float
     cost: Cost
     remarks: tuple[str, ...] = ()
 
-    @cached_property
-    def half_width(self) -> Floats:
-        """(V,) half-widths of 95 % normal intervals, one for each estimate."""
-        return TWO_SIDED * np.sqrt(self.variance)
+    @property
+    def guarantee_holds(self) -> bool:
+        """True unless fewer users take part than planned, on whom the guarantee relies."""
+        relies = self.protocol.relies_on != "no other user"
+        return self.planned is None or self.users >= self.planned or not relies
 
     @property
-    def simultaneous_half_width(self) -> float:
-        """Half-width of intervals that hold together with 95 %, by Bonferroni and the largest variance."""
-        return quantile(self.variance.size) * math.sqrt(float(self.variance.max()))
+    def conditions(self) -> dict[str, Conditions]:
+        """Users, data and side of the half-widths and of the largest number of messages."""
+        width = Conditions(self.users, "counted", "given", "up")
+        most = Conditions(self.planned or self.users, "planned" if self.planned else "counted", "worst", "up")
+        return {"half_width": width, "simultaneous_half_width": width, "most_messages": most}
 
     @property
     def intervals(self) -> Floats:
-        """(V, 2) lower and upper ends of the 95 % intervals."""
-        return np.stack([self.estimates - self.half_width, self.estimates + self.half_width], axis=1)
+        """(V, 2) lower and upper ends of the 95 % intervals; those of shares are cut to [0, 1]."""
+        ends = np.stack([self.estimates - self.half_width, self.estimates + self.half_width], axis=1)
+        return np.clip(ends, 0, 1) if self.protocol.task_kind in ("frequency", "sets") else ends
+
+    def _guarantee(self) -> str:
+        """Return a clause on the guarantee and on the number of users that it is for."""
+        label = f"guarantee {self.protocol.guarantee}"
+        if self.planned in (None, self.users):
+            return label
+        if self.guarantee_holds:
+            return f"calibrated for {self.planned:,}, {label} also for {self.users:,}"
+        return f"calibrated for {self.planned:,}; the guarantee does not hold for {self.users:,}"
+
+    def _most(self) -> str:
+        """Return a clause on the largest number of messages of any user."""
+        most = self.cost.most_messages
+        if most is None:
+            return "the most is not stated"
+        chance = number_text(RARE * max(self.users / (self.planned or self.users), 1.0), "up", 2)
+        rare = "" if self.cost.most_certain else f" except with a probability of at most {chance}"
+        return f"at most {whole_text(most)}{rare}"
 
     def __str__(self) -> str:
-        most = "not stated" if self.cost.most_messages is None else f"{self.cost.most_messages:.6g}"
-        head = (
-            f"{self.protocol.name}, {self.users} users, guarantee {self.protocol.guarantee}; a user sends "
+        first = (
+            f"{self.protocol.name}, {self.users:,} users, {self._guarantee()}; a user sends "
             f"{self.cost.messages_per_user:.4g} messages on average ({self.cost.bits_per_user:.4g} bits), "
-            f"at most {most}"
+            f"{self._most()}"
         )
+        known = "±95 %: from true values, which analyzers do not know"
+        head = [first, *self.remarks, known]
+        if (self.intervals == [0, 1]).all(axis=1).any():
+            head.append("An interval over [0, 1] says nothing about a share.")
+        width = self.conditions["half_width"]
         numbers = zip(self.values[:_SHOWN], self.estimates, self.half_width, strict=False)
-        rows = [("value", "estimate", "±95 %"), *((str(v), f"{e:.4g}", f"{h:.2g}") for v, e, h in numbers)]
+        rows = [
+            ("value", "estimate", "±95 %"),
+            *((str(v), f"{e:.4g}", width.text(h, 2)) for v, e, h in numbers),
+        ]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = ["  ".join(t.rjust(w) for t, w in zip(row, widths, strict=True)) for row in rows]
         more = len(self.values) - _SHOWN
-        return "\n".join([head, *lines, *([f"and {more} more values"] if more > 0 else [])])
+        return "\n".join([*head, *lines, *([f"and {more} more values"] if more > 0 else [])])
 
     def to_frame(self) -> DataFrame:
         """Return a data frame of pandas with a row for each estimate. Raise MissingExtra without pandas."""
@@ -151,6 +196,11 @@ def simulate(asked: BatchOptions) -> Simulated:
     options : mapping, optional
         Further options of the protocol's ``calibrate``.
 
+    Warns
+    -----
+    UserWarning
+        For every remark on the data, such as users whose value is not in the domain.
+
     Returns
     -------
     Simulated
@@ -173,6 +223,8 @@ def simulate(asked: BatchOptions) -> Simulated:
     asked, records = counted(asked)
     if asked.counts is None:
         raise ValueError("Give data, a value per user, or counts, users per value.")
+    for remark in () if records is None else records.remarks:
+        warnings.warn(remark, stacklevel=3)
     where, rng = setting_of(asked), np.random.default_rng(check_count("seed", asked.seed))
     found = get(where.task.kind, asked.protocol, root=asked.root)
     protocol = found.calibrate(
@@ -186,20 +238,33 @@ def simulate(asked: BatchOptions) -> Simulated:
     users = int(counts.sum()) // (where.task.set_size if isinstance(where.task, Sets) else 1)
     who = where.participants(np.array([users]), counts[None])
     estimates = protocol.simulate(who, rng)
-    squared = protocol.expectation("squared_error", who)
+    squared, laws = protocol.expectation("squared_error", who), laws_of(protocol, who, np.ones(1))
     if squared is None:
         batches = where.participants(np.full(_REPEATS, users), np.tile(counts, (_REPEATS, 1)))
-        squared = ((protocol.simulate(batches, rng) - batches.truth) ** 2).mean(axis=0, keepdims=True)
+        errors = np.asarray(protocol.simulate(batches, rng) - batches.truth, float).reshape(_REPEATS, -1)
+        squared, laws = (errors**2).mean(axis=0), laws or law_of_errors(errors)
+    assert laws is not None  # a protocol with a closed form of its squared error has a law
+    half_width, simultaneous = of_values(laws, estimates.size)
     step = 1.0 if records is None else records.step
     labels = tuple(range(len(counts))) if records is None else records.values
     usual = protocol.refine(who.public)
     return Simulated(
         protocol=usual,
         users=users,
+        planned=_planned(usual, where.population),
         values=("sum",) if where.task.kind == "summation" else labels,
         estimates=step * estimates.reshape(-1),
         truth=step * np.asarray(who.truth, float).reshape(-1),
         variance=step**2 * np.asarray(squared, float).reshape(-1),
+        half_width=step * half_width,
+        simultaneous_half_width=step * simultaneous,
         cost=usual.cost(),
         remarks=() if records is None else records.remarks,
     )
+
+
+def _planned(protocol: ProtocolBase, population: Population) -> int | None:
+    """Return the number of users that a protocol is calibrated for; None if it is random."""
+    if not isinstance(population, Fixed):
+        return None
+    return protocol.planned_users if isinstance(protocol, PlannedUsers) else 1 + int(population.mean)

@@ -23,6 +23,7 @@ from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.expected_errors.sums import discrete_laplace_variance
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.guarantees import EXACT, under
+from shuffledp.numerics.saddlepoint import Term, geometric_noise, normal_term
 from shuffledp.numerics.samplers import (
     LARGEST_SCALE,
     discrete_gaussian,
@@ -51,6 +52,11 @@ class DiscreteGaussian:
     def draw(self, rng: Generator, shape: tuple[int, ...]) -> Ints:
         """Draw independent noise values of this shape."""
         return discrete_gaussian(self.sigma, rng, shape)
+
+    @property
+    def terms(self) -> list[Term]:
+        """Terms that add up to the noise, which is nearly normal."""
+        return [normal_term(self.variance)]
 
     @property
     def variance(self) -> float:
@@ -82,6 +88,11 @@ class DiscreteLaplace:
     def draw(self, rng: Generator, shape: tuple[int, ...]) -> Ints:
         """Draw independent noise values of this shape."""
         return two_sided_geometric(self.change / self.eps, rng, shape)
+
+    @property
+    def terms(self) -> list[Term]:
+        """Terms that add up to the noise, two geometric variables."""
+        return geometric_noise(self.eps / self.change)
 
     @property
     def variance(self) -> float:

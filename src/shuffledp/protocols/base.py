@@ -35,6 +35,7 @@ from shuffledp.guarantees import (
 )
 from shuffledp.numerics.argument_ranges import check_choice, check_count, check_unit, shown
 from shuffledp.numerics.rounding import number_text
+from shuffledp.numerics.saddlepoint import ErrorLaw, normal_term, poisson_term
 from shuffledp.populations.base import Fixed, Population
 from shuffledp.protocols._checked_inputs import guard_inputs
 from shuffledp.tasks import (
@@ -639,6 +640,21 @@ class ProtocolBase(metaclass=ABCMeta):
         random assignment of privacy levels, it is the mean over this assignment.
         """
         return None if self.biased else self.expected_variance(participants)
+
+    def error_law(self, participants: Participants) -> ErrorLaw | None:
+        """Return the law of each estimate's error for these participants, (R, V), or None if unknown.
+
+        Intervals are made from it. The default has the expected squared error, in steps of one user for frequencies and
+        sets, and a normal law for sums and vectors. Another law suits heavier tails, such as those of geometric noise.
+        """
+        squared = self.expected_squared_error(participants)
+        if squared is None:
+            return None
+        flat = np.reshape(squared, (len(squared), -1))
+        if self.task_kind in ("summation", "vectors"):
+            return ErrorLaw([normal_term(flat)])
+        step = 1 / participants.public.users_column
+        return ErrorLaw([poisson_term(flat, step)], step)
 
     def expected_absolute_error(self, participants: Participants) -> Floats | None:
         """Return the mean absolute error of each coordinate for these participants, (R, *estimate_shape).

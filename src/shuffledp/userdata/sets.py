@@ -22,7 +22,7 @@ from shuffledp.userdata.counting import (
     domain_remark,
     tell,
 )
-from shuffledp.userdata.engine import Percent, Table
+from shuffledp.userdata.engine import Percent, Table, trimmed
 from shuffledp.userdata.files import address
 from shuffledp.userdata.per_user import kept_rows
 from shuffledp.userdata.reading import Faults, Progress, blocks, faults_of, is_file, lists, text_of
@@ -41,6 +41,7 @@ class Collected:
     found: bool
     bad_rows: int
     faults: tuple[str, ...]
+    outside: int
 
     @property
     def users(self) -> int:
@@ -53,6 +54,11 @@ class Collected:
     def remarks(self, how: str) -> list[str]:
         """Return remarks on these data for a result; ``how`` names the options that set a domain."""
         said = [domain_remark(len(self.values), how)] if self.found else []
+        if self.outside:
+            everybody = self.users + self.outside
+            said.append(
+                f"{self.outside:,} of {everybody:,} users left out, who hold no item of the {len(self.values):,} items."
+            )
         return said + bad_rows_remark(self.bad_rows, self.faults)
 
     def size_remark(self, set_size: int) -> list[str]:
@@ -119,6 +125,8 @@ def group_sets(
     with Table(path, [item, user], **options) as table, kept_rows(table, Values(items), faults):
         pairs = table.all(f"SELECT size, count(*) FROM ({sized}) GROUP BY size ORDER BY size")
         held = table.all(f"SELECT c0, size, count(*) FROM kept JOIN ({sized}) USING (u) GROUP BY ALL")
+        named = f"SELECT DISTINCT {trimmed('c1')} AS u FROM {table.source()} WHERE {trimmed('c1')} <> ''"
+        everybody = int(table.all(f"SELECT count(*) FROM ({named})")[0][0])
     if not pairs:
         raise ValueError(f"{where} has no set.{f' {faults.named[0]}.' if faults.named else ''}")
     names = items.values
@@ -126,7 +134,8 @@ def group_sets(
     sizes, with_size = np.array(pairs, np.int64).T
     places = np.array([order[items.place(text_of(value))] for value, _, _ in held], np.int64)
     item_sizes, holders = np.array([row[1:] for row in held], np.int64).T
-    about = (names, isinstance(items, Found), faults.count, faults.named)
+    outside = everybody - int(with_size.sum())
+    about = (names, isinstance(items, Found), faults.count, faults.named, outside)
     return Grouped(sizes, places, *about, with_size, item_sizes, holders)
 
 
@@ -174,7 +183,7 @@ def collect_sets(
         entries = _of_lists(data, column, separator, items, faults, progress)
     else:
         entries = _of_pairs(data, str(user), str(item), items, faults, progress)
-    owners, held, users = _gathered(where, entries)
+    owners, held, users, outside = _gathered(where, entries)
     if not users:
         first = f" {faults.named[0]}." if faults.named else ""
         raise ValueError(f"{where} has no set.{first}")
@@ -193,6 +202,7 @@ def collect_sets(
         found,
         faults.count,
         faults.named,
+        outside,
     )
 
 
@@ -211,7 +221,8 @@ def _order(items: Domain, names: Sequence[Any]) -> NDArray[np.int64]:
     return np.array([rank[text] for text in items.places], np.int64)
 
 
-_Entries = Iterator[tuple[list[int], list[int], int]]  # owners, items, users so far
+#: Owners and items of a block, and the numbers so far of users and of users without an item in the domain.
+_Entries = Iterator[tuple[list[int], list[int], int, int]]
 
 
 def _of_lists(
@@ -222,27 +233,33 @@ def _of_lists(
     faults: Faults,
     progress: Progress | None,
 ) -> _Entries:
-    users = 0
+    users = outside = 0
     for block in lists(data, column, faults, progress, separator):
-        owners, held = [], []
+        owners: list[int] = []
+        held: list[int] = []
         ends = np.cumsum(block.sizes).tolist()
         places = {text: items.place(text) for text in dict.fromkeys(block.entries) if text}
-        for row, (line, end, size) in enumerate(zip(block.lines, ends, block.sizes.tolist(), strict=True)):
-            for text in block.entries[end - size : end]:
+        for line, end, size in zip(block.lines, ends, block.sizes.tolist(), strict=True):
+            texts, before = block.entries[end - size : end], len(held)
+            for text in texts:
                 place = places[text] if text else -1
                 if place < 0:
                     faults.add(line, "empty entry" if not text else items.fault(text))
                 else:
-                    owners.append(users + row)
+                    owners.append(users)
                     held.append(place)
-        users += len(block.lines)
-        yield owners, held, users
+            if any(texts) and len(held) == before:
+                outside += 1
+            else:
+                users += 1
+        yield owners, held, users, outside
 
 
 def _of_pairs(
     data: Any, user: str, item: str, items: Domain, faults: Faults, progress: Progress | None
 ) -> _Entries:
     known: dict[str, int] = {}
+    outside: set[str] = set()
     for block in blocks(data, [user, item], faults, progress):
         users, texts = (
             cells if isinstance(cells, list) else [text_of(cell) for cell in cells.tolist()]
@@ -252,18 +269,20 @@ def _of_pairs(
         bad = {text: items.fault(text) for text, place in places.items() if place < 0}
         if bad:
             tell(block, bad, faults, 1)
+            outside.update(who for who, text in zip(users, texts, strict=True) if text in bad)
             users = [who for who, text in zip(users, texts, strict=True) if text not in bad]
             texts = [text for text in texts if text not in bad]
         yield (
             [known.setdefault(who, len(known)) for who in users],
             [places[text] for text in texts],
             len(known),
+            len(outside.difference(known)),
         )
 
 
-def _gathered(where: str, entries: _Entries) -> tuple[NDArray[np.int32], NDArray[np.int32], int]:
-    owners, held, users, total = [], [], 0, 0
-    for who, what, users in entries:  # noqa: B007  (the last number counts)
+def _gathered(where: str, entries: _Entries) -> tuple[NDArray[np.int32], NDArray[np.int32], int, int]:
+    owners, held, users, outside, total = [], [], 0, 0, 0
+    for who, what, users, outside in entries:  # noqa: B007  (the last numbers count)
         total += len(who)
         if total > MOST_ENTRIES:
             raise ValueError(
@@ -272,4 +291,4 @@ def _gathered(where: str, entries: _Entries) -> tuple[NDArray[np.int32], NDArray
         owners.append(np.array(who, np.int32))
         held.append(np.array(what, np.int32))
     empty = np.empty(0, np.int32)
-    return np.concatenate([empty, *owners]), np.concatenate([empty, *held]), users
+    return np.concatenate([empty, *owners]), np.concatenate([empty, *held]), users, outside

@@ -14,6 +14,7 @@ from shuffledp.accounting.baselines.correlated_counts import shared_counter
 from shuffledp.accounting.expected_errors.most_messages import CompoundPoisson, most_sent
 from shuffledp.accounting.general.count_pairs import MovingCount, pair_delta
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
+from shuffledp.numerics.saddlepoint import ErrorLaw, geometric_noise
 from shuffledp.protocols._noise_shares import AtomNoise, NegativeBinomialShare, Share, part_law
 from shuffledp.protocols._requests import PlannedUsers
 from shuffledp.protocols.base import Cost, Messages, message_bits
@@ -142,6 +143,12 @@ class NoisyCounters(PlannedUsers):
         """Return unbiased relative frequencies, (R, k), from messages +1 minus messages -1."""
         counts = aggregate
         return np.asarray((counts[:, ::2] - counts[:, 1::2]) / public.users_column)
+
+    def error_law(self, participants: Participants) -> ErrorLaw:
+        """Return the exact law, two-sided geometric for the planned number of users."""
+        n = participants.public.users_column
+        shape = np.broadcast_to(n / self.n_users, (len(n), self.domain_size))
+        return ErrorLaw([term.times(1 / n) for term in geometric_noise(self.remaining_eps, shape)], 1 / n)
 
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of each frequency, (R, k), the variance of a discrete Laplace variable."""

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
+from shuffledp.numerics.saddlepoint import ErrorLaw
 from shuffledp.populations.base import Population
 from shuffledp.protocols._integer_noise import CuratorNoise
 from shuffledp.protocols._requests import divisor_of, domain_size_of, public_number
@@ -94,6 +95,12 @@ class NoisyHistogram(CuratorNoise):
     def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return noisy relative frequencies, (R, k)."""
         return aggregate / divisor_of(self.planned_users, public)
+
+    def error_law(self, participants: Participants) -> ErrorLaw:
+        """Return the law of the noise of a count."""
+        step = 1 / divisor_of(self.planned_users, participants.public)
+        ones = np.ones(self.domain_size)
+        return ErrorLaw([term.times(step * ones) for term in self.noise.terms], step)
 
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of each frequency, (R, k), which does not depend on the data."""

@@ -19,6 +19,7 @@ from shuffledp.accounting.general.grr_blanket import grr_blanket_delta
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.accounting.general.random_users import mixed_delta
 from shuffledp.guarantees import NAMED, Enforced, Reliance
+from shuffledp.numerics.saddlepoint import ErrorLaw, Term
 from shuffledp.protocols._requests import PlannedUsers, seats_left
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.client.description import (
@@ -95,6 +96,13 @@ class DummyPoints(PlannedUsers):
         n = participants.public.users_column
         held = held_counts(participants, self.domain_size)
         return (self.response.variance(held) + per_value[:, None] / self.response.gap**2) / n**2
+
+    def _law(self, participants: Participants, dummies: list[Term]) -> ErrorLaw:
+        """Return the law of each frequency's error; `dummies` add up to a value's dummies."""
+        n = participants.public.users_column
+        reports = self.response.error_law(held_counts(participants, self.domain_size), n)
+        worth = 1 / (n * self.response.gap)
+        return ErrorLaw([*reports.terms, *(term.times(worth) for term in dummies)], worth)
 
     def _cost(self, dummies_per_user: float, most: int) -> Cost:
         """Return the cost of a report and of dummies, from the mean and the largest number of dummies per user."""
@@ -198,6 +206,12 @@ class FixedDummies(DealtDummies, DummyPoints):
     def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return unbiased relative frequencies, (R, k)."""
         return self._estimated(aggregate, self.dummies_of(public.n_users), public)
+
+    def error_law(self, participants: Participants) -> ErrorLaw:
+        """Return the exact law of the reports and of the dummies of a value."""
+        share = 1 / self.domain_size
+        dummies = self.dummies_of(participants.public.n_users)[:, None] * share
+        return self._law(participants, [Term(dummies, share, 1.0)])
 
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of each frequency given the participants' values, (R, k)."""

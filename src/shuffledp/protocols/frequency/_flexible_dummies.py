@@ -14,6 +14,7 @@ from shuffledp.accounting.dump.flexible import (
 from shuffledp.accounting.dump.flexible_profile import quick_bound
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.guarantees import UPPER, Standing
+from shuffledp.numerics.saddlepoint import ErrorLaw, poisson_term
 from shuffledp.protocols.base import Cost
 from shuffledp.protocols.frequency._dummy_points import BLANKET, DummyPoints
 from shuffledp.tasks import Array, Floats, Participants, Public, Users
@@ -68,12 +69,23 @@ class FlexibleDummies(DummyPoints):
             return self._estimated(aggregate, np.asarray(aggregate).sum(axis=1) - public.n_users, public)
         return self._estimated(aggregate, self._expected_dummies(public.n_users), public)
 
+    def error_law(self, participants: Participants) -> ErrorLaw:
+        """Return the law of reports, of senders of dummies, and of the dummies of a value."""
+        each = self.per_sender / self.domain_size
+        # The squares and cubes of a sender's Poisson dummies of a value have the ratio of the step.
+        step = (each**2 + 3 * each + 1) / (each + 1) if self.estimator == "expected" else 1.0
+        variance = self._dummy_variance(participants.public.n_users)[:, None]
+        return self._law(participants, [poisson_term(variance, step)])
+
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of each frequency given the values, (R, k); Theorem 5.15 is corrected."""
+        return self._variance(participants, self._dummy_variance(participants.public.n_users))
+
+    def _dummy_variance(self, users: Array) -> Floats:
+        """Return the variance of a value's dummies, (R,)."""
         share = 1 / self.domain_size
-        mean = self._expected_dummies(participants.public.n_users) * share
         blocks = self.per_sender * (1 - self.rate) * share if self.estimator == "expected" else 0.0
-        return self._variance(participants, mean * (1 - share + blocks))
+        return self._expected_dummies(users) * share * (1 - share + blocks)
 
     def cost(self) -> Cost:
         """Return the cost of the report and the expected number of dummies."""

@@ -15,6 +15,7 @@ from numpy.random import Generator
 from shuffledp.accounting.general.count_pairs import added_message, settled_count_delta
 from shuffledp.accounting.general.profiles import Profile
 from shuffledp.guarantees import UPPER, Enforced, Standing
+from shuffledp.numerics.saddlepoint import ErrorLaw, Term
 from shuffledp.numerics.windows import Window, binomial_window, poisson_window
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase, message_bits
 from shuffledp.protocols.client.description import AS_CALIBRATED, Client, frequencies, text
@@ -30,11 +31,13 @@ _MANY = 2**40
 class CountNoise:
     """Law of the noise Z of a value, with its moments for (R,) numbers of users or for every number.
 
-    ``draw`` maps the shape (R, k) and a generator to draws; ``window`` maps an omitted mass to the probabilities.
+    ``terms`` add up to the noise; ``draw`` maps the shape (R, k) and a generator to draws; ``window`` maps an omitted
+    mass to the probabilities.
     """
 
     mean: Floats | float
     variance: Floats | float
+    terms: Sequence[Term]
     draw: Callable[[tuple[int, int], Generator], Ints]
     window: Callable[[float], Window] | None = None
 
@@ -45,6 +48,7 @@ def coin_noise(trials: Array | int, rate: float) -> CountNoise:
     return CountNoise(
         mean,
         mean * (1 - rate),
+        [Term(np.reshape(mean, (-1, 1)), rate, 1.0)],
         lambda size, rng: rng.binomial(np.reshape(trials, (-1, 1)), rate, size),
         lambda tail: binomial_window(int(trials), rate, tail),
     )
@@ -55,6 +59,7 @@ def poisson_noise(mean: Floats) -> CountNoise:
     return CountNoise(
         mean,
         mean,
+        [Term(np.reshape(mean, (-1, 1)), 0.0, 1.0)],
         lambda size, rng: rng.poisson(mean[:, None], size),
         lambda tail: poisson_window(float(mean), tail),
     )
@@ -140,6 +145,13 @@ class NoisyCounts(ProtocolBase):
         n = public.n
         noise = np.broadcast_to(self.noise(n).mean, n.shape)
         return np.asarray((aggregate - noise[:, None]) / (n[:, None] * self.keep))
+
+    def error_law(self, participants: Participants) -> ErrorLaw:
+        """Return the exact law of kept values and noise."""
+        held = held_counts(participants, self.domain_size)
+        worth = 1 / (participants.public.users_column * self.keep)
+        terms = [Term(held * self.keep, self.keep, 1.0), *self.noise(participants.public.n).terms]
+        return ErrorLaw([term.times(worth) for term in terms], worth)
 
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of each frequency given the values, (R, k)."""

@@ -13,6 +13,7 @@ from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.accounting.random_population.multi_message import PolyaPlan
 from shuffledp.accounting.random_population.polya import expected_polya_delta
 from shuffledp.accounting.random_population.polya_errors import polya_mean_absolute
+from shuffledp.numerics.saddlepoint import ErrorLaw, geometric_noise
 from shuffledp.numerics.samplers import LARGEST_SCALE, polya_difference
 from shuffledp.populations.base import Law
 from shuffledp.protocols._additive_shares import point_delta, polya_local_epsilon
@@ -115,6 +116,15 @@ class PolyaShares(SecretShares):
         """Return the variance ``(N / n1) 2 ratio / (1 - ratio)^2``, (R,)."""
         single = 2 * self.ratio / math.expm1(-self.eps / self.precision) ** 2
         return n_users / self.base_users * single
+
+    def error_law(self, participants: Participants) -> ErrorLaw:
+        """Return the exact law, a difference of negative binomial variables."""
+        n = participants.public.users_column
+        step = 1 / (self.precision * n)
+        shape = np.repeat(n / self.base_users, 2, axis=1)
+        return ErrorLaw(
+            [term.times(step) for term in geometric_noise(self.eps / self.precision, shape)], step
+        )
 
     def expected_absolute_error(self, participants: Participants) -> Floats:
         """Return the exact mean absolute error; a normal error would be wrong, as Polya noise has heavy tails."""

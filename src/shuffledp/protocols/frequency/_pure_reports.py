@@ -11,6 +11,7 @@ from typing import ClassVar
 import numpy as np
 
 from shuffledp.guarantees import Enforced
+from shuffledp.numerics.saddlepoint import ErrorLaw, report_law
 from shuffledp.protocols._requests import PlannedUsers
 from shuffledp.protocols.frequency._value_counts import held_counts, held_integers
 from shuffledp.tasks import Array, Floats, Participants, Public
@@ -57,6 +58,13 @@ class PureReports(PlannedUsers):
         share = aggregate / public.users_column
         _, q, gap = self.two_rates
         return (share - self.rows_per_user * q) / gap
+
+    def error_law(self, participants: Participants) -> ErrorLaw:
+        """Return the exact law of the reports that count for a value."""
+        n = participants.public.users_column
+        held = held_counts(participants, self.domain_size)
+        p, q, gap = self.two_rates
+        return report_law(held, p, self.rows_per_user * n - held, q, n * gap)
 
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of each frequency given the values, (R, k)."""

@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.random import Generator
 
+from shuffledp.numerics.saddlepoint import ErrorLaw
 from shuffledp.populations.base import Law
 from shuffledp.protocols._requests import domain_size_of
 from shuffledp.protocols._schedules import OneReport
@@ -79,6 +80,10 @@ class RandomizedResponse(ValueReports):
         held = self.response.debiased(aggregate, public.n_users + added)
         held[:, 0] -= added
         return held / public.n_users[:, None]
+
+    def error_law(self, participants: Participants) -> ErrorLaw:
+        """Return the exact law of the reports of users and dummies."""
+        return self.response.error_law(self._reporters(participants), participants.public.users_column)
 
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of each frequency given the values, (R, k)."""

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from shuffledp.numerics.saddlepoint import ErrorLaw, report_law
 from shuffledp.tasks import Array, Floats, Ints, Participants
 
 
@@ -61,6 +62,11 @@ class GeneralizedResponse:
     def debiased(self, reports: Array, n_reports: Array) -> Floats:
         """Return unbiased numbers of users per value, (R, k), from reports per value, (R, k), and totals, (R,)."""
         return (reports - self.lie * n_reports[:, None]) / self.gap
+
+    def error_law(self, held: Array, users: Array) -> ErrorLaw:
+        """Return the law of `debiased` divided by `users`, (R, 1), for `held` (R, k) users per value."""
+        others = held.sum(axis=1, keepdims=True) - held
+        return report_law(held, self.keep, others, self.lie, users * self.gap)
 
     def variance(self, held: Array) -> Floats:
         """Return the variance of `debiased`, (R, k), for `held` (R, k) users per value."""

@@ -39,6 +39,7 @@ from shuffledp.numerics.argument_ranges import MOST, check_choice, check_count
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible
 from shuffledp.numerics.roots import root_below
+from shuffledp.numerics.saddlepoint import ErrorLaw, Term
 from shuffledp.numerics.windows import Window
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages, message_bits
@@ -259,6 +260,15 @@ class HashedBallsIntoBins(DealtDummies):
         stray = self.family.collision_rate
         dummies = self.dummies_of(public.n_users)[:, None] / self.family.bins
         return (aggregate - dummies - n * stray) / (n * (1 - stray))
+
+    def error_law(self, participants: Participants) -> ErrorLaw:
+        """Return the exact law of collisions and of dummies in the bin of a value."""
+        n = participants.public.users_column
+        stray, share = self.family.collision_rate, 1 / self.family.bins
+        others = (n - held_counts(participants, self.domain_size)) * stray
+        dummies = self.dummies_of(participants.public.n_users)[:, None] * share
+        step = 1 / (n * (1 - stray))
+        return ErrorLaw([Term(others, stray, step), Term(dummies, share, step)], step)
 
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of each frequency given the values, (R, k)."""

@@ -29,6 +29,7 @@ from shuffledp.numerics.argument_ranges import Delta, Eps, Positive
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible
 from shuffledp.numerics.roots import root_below, walk_to_minimum
+from shuffledp.numerics.saddlepoint import Term
 from shuffledp.numerics.windows import Window, negative_binomial_window
 from shuffledp.protocols._noise_shares import AtomNoise, NegativeBinomialShare
 from shuffledp.protocols._requests import PlannedUsers, from_request
@@ -179,6 +180,7 @@ class OneSidedCounts(NoisyCounts, PlannedUsers):
         return CountNoise(
             part * whole.mean,
             part * whole.variance,
+            [Term(np.reshape(part * whole.mean, (-1, 1)), -1 / math.expm1(self.decay), 1.0)],
             lambda size, rng: rng.negative_binomial(shapes[:, None], -np.expm1(-self.decay), size),
             lambda tail: OneSidedNoise(float(shapes), self.decay).window(tail),
         )

@@ -16,6 +16,7 @@ from shuffledp.accounting.general.matched_blanket import matched_delta
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.guarantees import UPPER, under
 from shuffledp.numerics.argument_ranges import check_count, one_of
+from shuffledp.numerics.saddlepoint import ErrorLaw, Term
 from shuffledp.protocols._requests import PlannedUsers, from_request
 from shuffledp.protocols.base import Cost, Messages
 from shuffledp.protocols.frequency._binary_subspaces import (
@@ -194,6 +195,13 @@ class PrivateCoin(PlannedUsers):
         n = public.users_column
         surplus = aggregate / n - (self.tuples + 1) * self.chance
         return surplus / (1 - self.chance)
+
+    def error_law(self, participants: Participants) -> ErrorLaw:
+        """Return the exact law of the tuples that count for a value."""
+        n = participants.public.users_column
+        chances = n * (self.tuples + 1) - held_counts(participants, self.domain_size)
+        step = 1 / (n * (1 - self.chance))
+        return ErrorLaw([Term(chances * self.chance, self.chance, step)], step)
 
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of each frequency given the values, (R, k)."""

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import Generator
 
+from shuffledp.numerics.saddlepoint import ErrorLaw, poisson_term
 from shuffledp.numerics.samplers import without_replacement
 from shuffledp.populations.laws import Binomial
 from shuffledp.protocols._checkin import CheckinSchedule, Threat
@@ -68,6 +69,12 @@ class RandomCheckin(CheckinSchedule, ValueReports):
         held = self.response.debiased(table[:, :-1], np.full(len(table), float(self.slots)))
         held[:, 0] -= self.slots - filled
         return np.asarray(held / filled[:, None])
+
+    def error_law(self, participants: Participants) -> ErrorLaw:
+        """Return a law with the variance, in steps of a report."""
+        inverse, _ = inverse_filled(participants.public.n_users, self.slots)
+        step = inverse[:, None] / self.response.gap
+        return ErrorLaw([poisson_term(self.expected_variance(participants), step)], step)
 
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of each frequency given the values, (R, k), within 1e-5 relative (see `inverse_filled`).

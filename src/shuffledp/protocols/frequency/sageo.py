@@ -39,6 +39,7 @@ from shuffledp.numerics.argument_ranges import (
     one_of,
 )
 from shuffledp.numerics.memoize import remember
+from shuffledp.numerics.saddlepoint import Term
 from shuffledp.numerics.windows import Window
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.client.description import Client, noise_law, odds_below, text
@@ -305,7 +306,10 @@ class GeometricShuffle(ShufflerNoise):
 
     def noise(self, users: Array) -> CountNoise:
         """Return the law of the noise, which does not depend on the users."""
-        return CountNoise(self.law.mean, self.law.variance, self._draw, self._window)
+        right, left, _ = (1 / math.expm1(rate) for rate in self.law.rates)
+        # Without its end at 0 dummies, the law is a difference of geometric variables.
+        terms = [Term(right, -right, 1.0), *([Term(left, -left, -1.0)] if self.turn and left else [])]
+        return CountNoise(self.law.mean, self.law.variance, terms, self._draw, self._window)
 
     def _draw(self, size: tuple[int, int], rng: np.random.Generator) -> Ints:
         """Draw the noise, (R, k), from its exact law; exponential variables keep small probabilities precise."""

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
+from shuffledp.numerics.saddlepoint import ErrorLaw, two_sided
 from shuffledp.numerics.samplers import skellam
 from shuffledp.protocols._integer_noise import SkellamNoise
 from shuffledp.protocols._requests import divisor_of, domain_size_of
@@ -64,6 +65,12 @@ class Skellam(SkellamNoise):
     def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return noisy relative frequencies, (R, k)."""
         return aggregate / self._divisor(public)
+
+    def error_law(self, participants: Participants) -> ErrorLaw:
+        """Return the exact law, a difference of Poisson variables."""
+        n = self._divisor(participants.public)
+        mean = np.repeat(self._noise(participants.public)[:, None] / 2, self.domain_size, axis=1)
+        return ErrorLaw(two_sided(mean, 0.0, 1 / n), 1 / n)
 
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of each frequency, (R, k), which does not depend on the data."""

@@ -10,6 +10,7 @@ from shuffledp.accounting.baselines.sets import GroupWeights, SeparatePlan, sep_
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.segmented.plans import SegmentedPlan
 from shuffledp.accounting.segmented.profile import SegmentedProfile
+from shuffledp.numerics.saddlepoint import ErrorLaw, poisson_term
 from shuffledp.protocols.base import Messages
 from shuffledp.protocols.sets._full_reporting import FullReporting
 from shuffledp.protocols.sets._set_protocol import (
@@ -153,6 +154,12 @@ class SeparateLevels(FullReporting):
         """Variance of each share from the blanket messages."""
         pairs = zip(self.groups, self.plan.weights, strict=True)
         return sum(weight**2 * group.blanket_sse() for group, weight in pairs) / self.domain_size
+
+    def error_law(self, participants: Participants) -> ErrorLaw:
+        """Return a law with the squared error, in steps of the message with the largest weight."""
+        pairs = zip(self.groups, self.plan.weights, strict=True)
+        step = max(weight / group.n for group, weight in pairs)
+        return ErrorLaw([poisson_term(self.expected_squared_error(participants), step)], step)
 
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of each share given the items and levels of all users, (R, d - padding_items)."""

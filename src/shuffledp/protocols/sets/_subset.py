@@ -9,6 +9,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from shuffledp.accounting.errors import Infeasible
+from shuffledp.numerics.saddlepoint import ErrorLaw, report_law
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.sets._set_protocol import SetProtocol, holders
 from shuffledp.protocols.sets._subset_exponential import SubsetExponential
@@ -84,6 +85,11 @@ class SubsetReports(SetProtocol):
         """Return unbiased shares of holders, (R, d - padding_items)."""
         hits = aggregate / public.n_users[:, None]
         return self.real((hits - self.mechanism.other_rate) / self.gap)
+
+    def error_law(self, participants: Participants) -> ErrorLaw:
+        """Return the exact law of the reports that contain an item."""
+        n, held = participants.public.users_column, self.real(holders(participants).sum(axis=1))
+        return report_law(held, self.mechanism.own_rate, n - held, self.mechanism.other_rate, n * self.gap)
 
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of each share given the items of all users."""

@@ -10,6 +10,7 @@ from shuffledp.accounting.baselines.sets import mm_plan
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.segmented.plans import SegmentedPlan
 from shuffledp.accounting.segmented.profile import SegmentedProfile
+from shuffledp.numerics.saddlepoint import ErrorLaw, poisson_term
 from shuffledp.protocols.base import Messages
 from shuffledp.protocols.sets._full_reporting import FullReporting
 from shuffledp.protocols.sets._set_protocol import (
@@ -74,6 +75,11 @@ class BallsIntoBins(FullReporting):
         """Return unbiased shares of holders, (R, d - padding_items)."""
         n = public.users_column
         return self.real(aggregate / n - self.plan.blankets / self.domain_size)
+
+    def error_law(self, participants: Participants) -> ErrorLaw:
+        """Return the law of the blanket messages of an item."""
+        step = 1 / participants.public.users_column
+        return ErrorLaw([poisson_term(self.expected_variance(participants), step)], step)
 
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of each share, which comes from the blanket messages only."""

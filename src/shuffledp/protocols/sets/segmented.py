@@ -13,6 +13,7 @@ from shuffledp.accounting.segmented.plans import SegmentedPlan
 from shuffledp.accounting.segmented.profile import SegmentedProfile
 from shuffledp.guarantees import NUMBER_OF_MESSAGES, UPPER, Standing, under, weakest
 from shuffledp.numerics.argument_ranges import Positive, one_of
+from shuffledp.numerics.saddlepoint import ErrorLaw, poisson_term
 from shuffledp.populations.base import Population
 from shuffledp.protocols._requests import PlannedUsers, from_request
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase, message_bits
@@ -169,6 +170,11 @@ class Segmented(SetProtocol, PlannedUsers):
         """Return shares of holders, (R, d - padding_items)."""
         blankets = public.n_users * self.plan.blankets / self.domain_size
         return self.real((aggregate - blankets[:, None]) / self.plan.reports)
+
+    def error_law(self, participants: Participants) -> ErrorLaw | None:
+        """Return a law with the squared error, in steps of a message."""
+        squared, step = self.expected_squared_error(participants), 1 / self.plan.reports
+        return None if squared is None else ErrorLaw([poisson_term(squared, step)], step)
 
     def expected_variance(self, participants: Participants) -> Floats | None:
         """Return the variance of each share given the users' items and levels; None after a private first round."""

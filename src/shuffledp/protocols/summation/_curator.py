@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
+from shuffledp.numerics.saddlepoint import ErrorLaw
 from shuffledp.populations.base import Population
 from shuffledp.protocols._integer_noise import CuratorNoise, DiscreteGaussian
 from shuffledp.protocols.base import Cost, Messages, message_bits
@@ -79,6 +80,13 @@ class NoisySums(CuratorNoise):
         """Return the noisy sums, (R, *estimate_shape)."""
         total = aggregate * self.numbers.step
         return total.reshape(len(total), *self.numbers.estimate_shape)
+
+    def error_law(self, participants: Participants) -> ErrorLaw:
+        """Return the law of the noise of a sum."""
+        shape = np.ones((participants.public.repeats, self.numbers.coordinates))
+        return ErrorLaw(
+            [term.times(self.numbers.step * shape) for term in self.noise.terms], self.numbers.step
+        )
 
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of the noise, (R, *estimate_shape), which does not depend on the data."""

@@ -8,6 +8,7 @@ from numpy.random import Generator
 from shuffledp.accounting.general.dummy_blanket import blanket_rate
 from shuffledp.accounting.general.grr_blanket import favored_profile
 from shuffledp.accounting.general.profiles import PrivacyProfile
+from shuffledp.numerics.saddlepoint import ErrorLaw, poisson_term
 from shuffledp.protocols._requests import PlannedUsers
 from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.client.description import ODDS, Client, odds_below
@@ -88,6 +89,12 @@ class LevelReports(PlannedUsers):
         total = np.asarray(aggregate, float) @ (np.arange(self.levels + 1) / self.levels)
         n, rate = public.n, self.uniform_rate
         return (total - n * rate / 2) / self.response.gap * self.numbers.unit
+
+    def error_law(self, participants: Participants) -> ErrorLaw:
+        """Return a law with the variance, in steps of the largest number."""
+        step = self.numbers.unit / self.response.gap
+        variance = self.expected_variance(participants)[:, None]
+        return ErrorLaw([poisson_term(variance, step)], step / self.levels)
 
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of the sum given the numbers, (R,), with the variance of rounding."""

@@ -12,6 +12,7 @@ from numpy.random import Generator
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.expected_errors.most_messages import most_sent
 from shuffledp.numerics.memoize import remember
+from shuffledp.numerics.saddlepoint import ErrorLaw, geometric_noise, poisson_term
 from shuffledp.protocols._noise_shares import Noise
 from shuffledp.protocols._requests import PlannedUsers
 from shuffledp.protocols.base import Cost, Messages, message_bits
@@ -154,13 +155,23 @@ class NoisySum(PlannedUsers):
         counts = np.asarray(aggregate)
         return np.asarray(counts @ np.arange(-self.levels, self.levels + 1) * self._worth, float)
 
+    def error_law(self, participants: Participants) -> ErrorLaw:
+        """Return the law of noise, two-sided geometric for the planned number of users, and of rounding."""
+        repeats = participants.public.repeats
+        shape = np.reshape(over_users(participants, self.n_users, self.numbers), (repeats, -1))
+        rounding = np.reshape(self._rounding(participants), (repeats, -1))
+        terms = [*geometric_noise(self.design.eps_star / self.levels, shape), poisson_term(rounding, 1.0)]
+        return ErrorLaw([term.times(self._worth) for term in terms], self._worth)
+
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of each sum given the numbers, from noise and rounding."""
-        held = np.asarray(self.numbers.held(participants), float)
-        chance = self.numbers.rounding(self.levels)[1]
-        rounding = held @ (chance * (1 - chance))
         noise = self.design.mse * over_users(participants, self.n_users, self.numbers)
-        return (rounding + noise) * self._worth**2
+        return (self._rounding(participants) + noise) * self._worth**2
+
+    def _rounding(self, participants: Participants) -> Floats:
+        """Return the variance of each sum of rounded numbers, in levels."""
+        chance = self.numbers.rounding(self.levels)[1]
+        return np.asarray(np.asarray(self.numbers.held(participants), float) @ (chance * (1 - chance)))
 
     def parameters(self) -> dict[str, float]:
         """Return the levels, eps_star, the root mean squared error of the noise and the expected noise messages."""

@@ -13,6 +13,7 @@ from shuffledp.accounting.expected_errors.sums import RAPPOR_ESTIMATORS, rappor_
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.guarantees import RAPPOR_STANDINGS, Standing
 from shuffledp.numerics.argument_ranges import check_choice, one_of
+from shuffledp.numerics.saddlepoint import ErrorLaw, poisson_term
 from shuffledp.protocols._coins import coin_blocks
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages, message_bits
@@ -141,6 +142,12 @@ class FragmentedRappor(SumReports):
         users = (aggregate - n[:, None] * p) / (1 - 2 * p)
         offset = 0.0 if self.estimator == "plain" else n * self.numbers.max_value / 2
         return (users @ self.weights + offset) * self.numbers.step
+
+    def error_law(self, participants: Participants) -> ErrorLaw:
+        """Return a law with the variance, in steps of the bit with the largest weight."""
+        unit = self.numbers.step / (1 - 2 * self.flip_probability)
+        variance = self.expected_variance(participants)[:, None]
+        return ErrorLaw([poisson_term(variance, unit * np.abs(self.weights).max())], unit)
 
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of the sum, (R,), which is the same for all data."""

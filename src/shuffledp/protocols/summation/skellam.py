@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
+from shuffledp.numerics.saddlepoint import ErrorLaw, two_sided
 from shuffledp.numerics.samplers import skellam
 from shuffledp.protocols._integer_noise import SkellamNoise
 from shuffledp.protocols.base import Messages
@@ -55,6 +56,11 @@ class Skellam(SkellamNoise):
         """Return the noisy sums, (R,)."""
         (total,) = np.transpose(aggregate)
         return np.asarray(total * self.numbers.step)
+
+    def error_law(self, participants: Participants) -> ErrorLaw:
+        """Return the exact law, a difference of Poisson variables."""
+        noise = self.variance * over_users(participants, self.n_users, self.numbers)
+        return ErrorLaw(two_sided(noise[:, None] / 2, 0.0, self.numbers.step), self.numbers.step)
 
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of the noise, (R,)."""

@@ -20,6 +20,7 @@ from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.accounting.random_population.secure_sum import most_users
 from shuffledp.guarantees import UPPER, Standing, under
 from shuffledp.numerics.argument_ranges import OpenUnit, one_of
+from shuffledp.numerics.saddlepoint import ErrorLaw, geometric_noise
 from shuffledp.populations.base import Fixed, Population
 from shuffledp.protocols._additive_shares import (
     LARGEST_GROUP,
@@ -178,6 +179,14 @@ class SplitAndMix(SumReports):
         room = (self.group_order - 1 - users * self.numbers.max_value) // 2
         rate = self.eps / self.numbers.max_value
         return 2 * math.exp(-rate * (room + 1)) > _NEGLIGIBLE
+
+    def error_law(self, participants: Participants) -> ErrorLaw | None:
+        """Return the law of the noise of the sum; a normal law if `biased`."""
+        if self.biased:
+            return super().error_law(participants)
+        shape = over_users(participants, self.n_users, self.numbers)[:, None]
+        noise, step = geometric_noise(self.eps / self.numbers.max_value, shape), self.numbers.step
+        return ErrorLaw([term.times(step) for term in noise], step)
 
     def expected_variance(self, participants: Participants) -> Floats | None:
         """Return the variance of the estimate, (R,).

@@ -26,6 +26,7 @@ from shuffledp.numerics.argument_ranges import FromOne
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, settled
 from shuffledp.numerics.roots import root_below
+from shuffledp.numerics.saddlepoint import ErrorLaw, poisson_term
 from shuffledp.numerics.windows import Window, binomial_window
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.base import Cost, Messages
@@ -174,6 +175,11 @@ class UnaryBits(SumReports):
         _, seen = np.transpose(aggregate)
         coins = self.bits * public.n * self.uniform_rate
         return np.asarray((seen - coins / 2) / (self.bits * (1 - self.uniform_rate)) * self.numbers.unit)
+
+    def error_law(self, participants: Participants) -> ErrorLaw:
+        """Return a law with the variance, in steps of a bit."""
+        step = self.numbers.unit / (self.bits * (1 - self.uniform_rate))
+        return ErrorLaw([poisson_term(self.expected_variance(participants)[:, None], step)], step)
 
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of the sum given the numbers, (R,), with the variance of rounding."""

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.random import Generator
 
 from shuffledp.accounting.errors import Infeasible
+from shuffledp.numerics.saddlepoint import ErrorLaw, Term, two_sided
 from shuffledp.populations.base import Law
 from shuffledp.protocols._schedules import OneReport
 from shuffledp.protocols.base import Messages
@@ -51,6 +52,10 @@ def sums_held(participants: Participants, task: Vectors) -> Floats:
     return np.asarray(participants.counts, float)
 
 
+#: Odds of negative binomial variables that are nearly gamma variables.
+_FINE = 1e6
+
+
 @dataclass(frozen=True)
 class LaplaceResponse:
     """Laplace noise on clipped vectors, with the local budget in nats."""
@@ -72,6 +77,11 @@ class LaplaceResponse:
         """Draw one report per vector, (n, dimension)."""
         exact = clipped(values, self.task)
         return exact + rng.laplace(scale=self.scale, size=exact.shape)
+
+    def noise_terms(self, reports: Array | float, share: Floats) -> list[Term]:
+        """Return the terms of the noise of this number of reports, (R, 1), each with the weight `share`, (R, 1)."""
+        wide = np.repeat(share, self.task.dimension, axis=1)
+        return two_sided(reports * _FINE, -_FINE, self.scale / _FINE * wide)
 
     def noise_of_sums(self, reports: Ints, rng: Generator) -> Floats:
         """Draw the noise in sums of ``reports[r]`` >= 1 reports, (R, dimension), as differences of gamma variables."""
@@ -135,6 +145,11 @@ class LaplaceNoise(VectorReports):
     def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return unbiased mean vectors, (R, dimension); dummies have mean 0."""
         return aggregate / public.n_users[:, None]
+
+    def error_law(self, participants: Participants) -> ErrorLaw:
+        """Return the law of a mean of Laplace variables."""
+        n = participants.public.users_column
+        return ErrorLaw(self.response.noise_terms(self._reports(participants.public)[:, None], 1 / n))
 
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of each coordinate, (R, dimension), which is the same for all coordinates."""

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from shuffledp.numerics.saddlepoint import ErrorLaw, normal_term
 from shuffledp.populations.laws import Binomial
 from shuffledp.protocols._checkin import CheckinSchedule, Threat
 from shuffledp.protocols._occupancy import inverse_filled
@@ -37,6 +38,17 @@ class RandomCheckin(CheckinSchedule, VectorReports):
         """Return unbiased mean vectors, (R, dimension); the kept users are a uniform sample."""
         table = aggregate
         return np.asarray(table[:, :-1] / table[:, -1:])
+
+    def error_law(self, participants: Participants) -> ErrorLaw:
+        """Return the law of the noise of all reports, and of the sample of users."""
+        inverse, inverse_square = (
+            x[:, None] for x in inverse_filled(participants.public.n_users, self.slots)
+        )
+        # The random number of filled slots makes the tails heavier, as fewer reports do.
+        reports = 1 / (1 / self.slots + 4 * (inverse_square / inverse**2 - 1))
+        noise = self.response.noise_terms(reports, np.sqrt(inverse_square * self.slots / reports))
+        rest = self.expected_variance(participants) - ErrorLaw(noise).variance
+        return ErrorLaw([*noise, normal_term(np.maximum(rest, 0.0))])
 
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of each coordinate given the participants' vectors, (R, dimension).
