@@ -70,9 +70,10 @@ def test_what_is_prepared_says_where_it_is_from(mine):
     assert found.about["values"] == ["blue", "green", "red"]
     about = found.about["file"]
     assert (about["name"], about["rows"], about["users"], about["bad_rows"]) == ("visits.csv", 2002, 2000, 2)
-    assert "line 2002: 1 cells where the header has 3" in found.about["note"]
+    assert "1 with another number of cells than the header (visits.csv, line 2002)" in found.about["note"]
     assert "A domain must be public" in found.about["note"]
-    assert len(said) == 2
+    assert len(said) == 3
+    assert "column 'user' repeats values" in found.about["note"]
     assert str(mine.root) not in json.dumps(found.about)
     first = [path.read_bytes() for path in files_of(mine.root / "prepared", key_of(asked))]
     user_files.prepare(asked, mine.root, mine.root / "prepared")

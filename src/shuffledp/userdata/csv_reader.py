@@ -1,0 +1,103 @@
+"""Plain CSV files by the standard library, for installations without DuckDB."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any
+
+from shuffledp.userdata.cells import Faults, place_of, text_of
+from shuffledp.userdata.files import PACKINGS, files_of, format_of, is_remote
+
+#: Texts that may separate the cells.
+MARKS = ",;\t|"
+#: Rows of a block. The number is small, so that Python's collector does not move the lists to older generations.
+LINES = 512
+#: Reason of rows of another length than the header.
+WIDTH = "with another number of cells than the header"
+
+
+def reads_csv(path: Path) -> bool:
+    """Return True for one plain CSV file if DuckDB is not installed."""
+    if find_spec("duckdb") is not None or is_remote(path) or not path.exists() or path.is_dir():
+        return False
+    return path.suffix.lower() not in PACKINGS and format_of(path) in (None, "csv")
+
+
+def check_delimiter(delimiter: str | None) -> None:
+    """Raise ValueError for a separator of other than one character."""
+    if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
+        raise ValueError(f"delimiter must be one character, got {delimiter!r}.")
+
+
+def separated(
+    lines: Sequence[str], file: Path, columns: Sequence[str], delimiter: str | None
+) -> tuple[str, ...]:
+    """Return the separator of the cells, and the names of the columns, from the first lines of a file."""
+    plain = file.with_suffix("") if file.suffix.lower() in PACKINGS else file
+    marks = delimiter or ("\t" if plain.suffix.lower() == ".tsv" else MARKS)
+    limit = csv.field_size_limit(2**31 - 1)
+    try:
+        headers = [(mark, *next(csv.reader(lines, delimiter=mark), [])) for mark in marks]
+    finally:
+        csv.field_size_limit(limit)
+    fitting = (header for header in headers if any(column in header[1:] for column in columns))
+    return next(fitting, max(headers, key=len))
+
+
+def csv_columns(
+    path: Path, columns: Sequence[str], delimiter: str | None, faults: Faults
+) -> Iterator[tuple[list[int], list[list[str]]]]:
+    """Yield the lines of rows, and the texts of some columns, in blocks; the last block is empty.
+
+    Rows of another length than the header are faults. A blank line is a missing cell, or no row of several columns.
+    """
+    files_of(path)
+    check_delimiter(delimiter)
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        lines = _decoded(file, path)
+        first = list(islice(lines, 100))
+        mark, *header = separated(first, path, columns, delimiter)
+        places = [place_of(str(path), column, header) for column in columns]
+        reader = csv.reader(chain(first, lines), delimiter=mark, strict=True)
+        next(reader)
+        while rows := _rows(path, reader):
+            if len(header) == 1:
+                rows = [(line, row or [""]) for line, row in rows]
+            for line, row in rows:
+                if row and len(row) != len(header):
+                    faults.add(WIDTH, place=f"{path}, line {line}")
+            rows = [(line, row) for line, row in rows if len(row) == len(header)]
+            yield [line for line, _ in rows], [[text_of(row[place]) for _, row in rows] for place in places]
+    yield [], [[] for _ in columns]
+
+
+def _decoded(file: Any, path: Path) -> Iterator[str]:
+    try:
+        for line in file:
+            if "\x00" in line:
+                raise ValueError(f"{path} is UTF-16 or no text: save it as UTF-8.")
+            yield line
+    except UnicodeDecodeError:
+        raise ValueError(f"{path} is packed or not UTF-8: unpack it, or save it as UTF-8.") from None
+
+
+def _rows(path: Path, reader: Any) -> list[tuple[int, list[str]]]:
+    """Return the next rows with their lines. Raise ValueError with the line for an open quote."""
+    rows: list[tuple[int, list[str]]] = []
+    begin = reader.line_num + 1
+    try:
+        for row in islice(reader, LINES):
+            rows.append((begin, row))
+            begin = reader.line_num + 1
+    except csv.Error as error:
+        what = (
+            str(error)
+            if "limit" in str(error)
+            else "a cell of this row opens with a quote that nothing closes"
+        )
+        raise ValueError(f"{path}, line {begin}: {what}.") from None
+    return rows
