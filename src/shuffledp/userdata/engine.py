@@ -21,7 +21,7 @@ from typing import Any
 from shuffledp.optional_dependencies import needed
 from shuffledp.userdata.cells import CHANGED, Faults, empty, listed, numeral_of, place_of, text_of
 from shuffledp.userdata.csv_reader import WIDTH, check_delimiter, separated
-from shuffledp.userdata.files import address, files_of, format_of, is_remote, s3
+from shuffledp.userdata.files import address, files_of, format_of, is_remote, reason_of, s3
 
 #: Memory of DuckDB if none is given.
 MEMORY = "1GB"
@@ -422,7 +422,7 @@ class Table:
             return self._large(text.strip().splitlines()[0].partition(_LARGE)[2])
         if "Traceback (most recent call last)" in text:  # of the file system of S3
             last = [line for line in text.splitlines() if line.strip() and not line.startswith(" ")][-1]
-            return f"{address(self.path)} cannot be read: {last.strip().rstrip('.')}."
+            return f"{address(self.path)} cannot be read: {reason_of(last.partition(': ')[2])}."
         return f"{address(self.path)} is not a {_KINDS[self.kind]} file, or damaged: {_sentence(text)}."
 
     def _large(self, place: str) -> str:
@@ -478,5 +478,6 @@ def _broken(kind: str) -> str:
 
 
 def _sentence(error: str) -> str:
-    """Return the first line of an error message of DuckDB, without the kind of the error."""
-    return error.strip().splitlines()[0].rpartition("Error: ")[2].rstrip(". ")
+    """Return the first line of an error of DuckDB, without its kind and without quotations, which may be cells."""
+    first = error.strip().splitlines()[0].rpartition("Error: ")[2]
+    return re.sub(r'"[^"]*("|$)', '".."', first).rstrip(". ")

@@ -156,17 +156,29 @@ def _on_s3(path: Path) -> list[Path]:
         if not found and not files.exists(bucket):
             raise ValueError(f"There is no bucket {bucket!r} for {name}.")
     except OSError as error:
-        raise ValueError(f"{name} cannot be read: {_reason(str(error))}.") from None
+        raise ValueError(f"{name} cannot be read: {reason_of(str(error))}.") from None
     if not found:
         raise ValueError(f"There is no file {name}.")
     return [Path(f"s3:/{one}") for one in found]
 
 
-def _reason(error: str) -> str:
+def reason_of(error: str) -> str:
     """Return the reason of an error of S3, by default from the first line of its message."""
     if re.search("ACCESS_DENIED|INVALID_ACCESS_KEY|INVALID_CLIENT_TOKEN|SIGNATURE|HTTP status 40[13]", error):
         return "access is denied; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE"
     return error.splitlines()[0].rpartition("Details: ")[2].rstrip(". ")
+
+
+@contextmanager
+def opened(file: Path) -> Iterator[Any]:
+    """Open a file of this machine or of S3 for reading bytes. Raise ValueError if it cannot be read."""
+    try:
+        with s3().open(address(file)) if is_remote(file) else file.open("rb") as content:
+            yield content
+    except gzip.BadGzipFile:
+        raise
+    except OSError as error:
+        raise ValueError(f"{address(file)} cannot be read: {reason_of(str(error))}.") from None
 
 
 def state_of(file: Path) -> tuple[Any, int]:
@@ -193,11 +205,6 @@ def files_or_path(path: Path) -> list[Path]:
         return files_of(path)
     except ValueError:
         return [path]
-
-
-def opened(file: Path) -> Any:
-    """Open a file of this machine or of S3 for reading bytes."""
-    return s3().open(address(file)) if is_remote(file) else file.open("rb")
 
 
 def checksums(files: Sequence[Path]) -> list[str]:
