@@ -29,7 +29,8 @@ def text_of(value: Any) -> str:
     ``true``. A typed number gets its shortest text: Decimal ``2.50`` and the float 2.5 are ``2.5``.
     """
     if isinstance(value, float | np.floating):
-        return "" if value != value else _shortest(float(str(value)))
+        single = np.float32(value) if isinstance(value, np.float16) else value  # as DuckDB reads half floats
+        return "" if value != value else _shortest(float(str(single)))
     if isinstance(value, Decimal):
         if not value.is_finite():
             return "" if value.is_nan() else str(float(value))
@@ -147,6 +148,8 @@ def cells_of(data: Any, column: str | None) -> Sequence[Any]:
         cells = data[column]
     if hasattr(cells, "array"):  # a series without its index, which need not count from 0
         cells = cells.to_numpy() if isinstance(cells.dtype, np.dtype) else cells.array
+    elif str(getattr(cells, "type", "")) in ("halffloat", "float", "double"):
+        cells = cells.to_numpy()
     elif hasattr(cells, "to_pylist") or hasattr(cells, "to_list"):  # arrays of pyarrow, series of polars
         cells = (getattr(cells, "to_pylist", None) or cells.to_list)()
     if getattr(cells, "ndim", 1) != 1:

@@ -252,9 +252,9 @@ def count_column(
     else:
         columns = [str(column)] if user is None else [str(column), user]
         options: dict[str, Any] = {"delimiter": delimiter, "memory": memory, "percent": percent}
-        with Table(Path(data), columns, **options, numbers=numbers) as table, intact(table.files):
+        with intact(Path(data)), Table(Path(data), columns, **options, numbers=numbers) as table:
             if user is None:
-                _judged(table, "SELECT c0, count(*) FROM {} GROUP BY c0", tally, faults)
+                _judged(table, table.values, tally, faults)
                 repeated = table.repeated(columns)
             else:
                 dropped = _one_per_user(table, tally, new(), faults, per_user, key)
@@ -285,7 +285,7 @@ def _judged(table: Table, query: str, tally: Tally, faults: Faults) -> list[str 
     """Count the texts of a query with their numbers of rows; return the bad texts, whose rows are faults."""
     bad: _Bad = {}
     counts: Counter[str] = Counter()
-    for text, rows in table.fetched(query.format(table.source)):
+    for text, rows in table.fetched(query):
         counts[text_of(text or "")] += rows
         if len(counts) >= _AT_ONCE:
             _take(counts, tally, faults, table.columns[0], bad)

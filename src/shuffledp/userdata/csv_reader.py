@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from shuffledp.userdata.cells import Faults, place_of, text_of
-from shuffledp.userdata.files import PACKINGS, files_of, format_of, is_remote
+from shuffledp.userdata.files import PACKINGS, address, files_of, format_of, is_remote
 
 #: Texts that may separate the cells.
 MARKS = ",;\t|"
@@ -37,6 +37,8 @@ def separated(
     lines: Sequence[str], file: Path, columns: Sequence[str], delimiter: str | None
 ) -> tuple[str, ...]:
     """Return the separator of the cells, and the names of the columns, from the first lines of a file."""
+    if lines and "\x00" in lines[0]:
+        raise ValueError(f"{address(file)} is UTF-16 or no text: save it as UTF-8.")
     plain = file.with_suffix("") if file.suffix.lower() in PACKINGS else file
     marks = delimiter or ("\t" if plain.suffix.lower() == ".tsv" else MARKS)
     limit = csv.field_size_limit(2**31 - 1)
@@ -62,7 +64,7 @@ def csv_columns(
         first = list(islice(lines, 100))
         mark, *header = separated(first, path, columns, delimiter)
         places = [place_of(str(path), column, header) for column in columns]
-        reader = csv.reader(chain(first, lines), delimiter=mark, strict=True)
+        reader = csv.reader(chain(first, lines), delimiter=mark, strict=True, skipinitialspace=True)
         next(reader)
         while rows := _rows(path, reader):
             if len(header) == 1:
@@ -77,10 +79,7 @@ def csv_columns(
 
 def _decoded(file: Any, path: Path) -> Iterator[str]:
     try:
-        for line in file:
-            if "\x00" in line:
-                raise ValueError(f"{path} is UTF-16 or no text: save it as UTF-8.")
-            yield line
+        yield from file
     except UnicodeDecodeError:
         raise ValueError(f"{path} is packed or not UTF-8: unpack it, or save it as UTF-8.") from None
 

@@ -110,6 +110,7 @@ class Table:
         self.kind = format_of(self.files[0]) or "csv"
         self._folder = tempfile.TemporaryDirectory(prefix="shuffledp-")
         self.names: list[str] = []
+        self._counts: list[str] = []
         self._whole = set(range(len(columns))) if self.kind == "parquet" else set()
         if numbers:
             self._whole.discard(0)
@@ -144,6 +145,13 @@ class Table:
         """Close the connection, and remove the intermediate tables."""
         self.connection.close()
         self._folder.cleanup()
+
+    @property
+    def values(self) -> str:
+        """Query of the different texts of the first column with their numbers of rows."""
+        if not self._counts:
+            return f"SELECT c0, count(*) FROM {self.source} GROUP BY c0"
+        return f"SELECT c0, sum(n)::BIGINT FROM ({' UNION ALL '.join(self._counts)}) GROUP BY c0"
 
     def text(self, i: int) -> str:
         """Return the SQL expression of the text of a column, by which values and users are grouped."""
@@ -226,19 +234,20 @@ class Table:
         numbered = (
             f"SELECT filename, {number}, line FROM read_csv({_list(self.files)}, {_LINES}, filename=true)"
         )
-        bad = f"SELECT * FROM ({numbered}) WHERE trim(line) <> '' AND NOT json_valid(line)"
-        for file, row, line in self.fetched(bad):
-            if _begins_with_object(line):
-                raise ValueError(f"{file}, line {row}: more than one JSON value; write one object per line.")
+        bad = "CASE WHEN json_valid(line) THEN json_type(line) <> 'OBJECT' ELSE trim(line) <> '' END"
+        for file, row, line in self.fetched(f"SELECT * FROM ({numbered}) WHERE {bad}"):
+            if _has_objects(line):
+                raise ValueError(f"{file}, line {row}: several objects of JSON; write one per line.")
             faults.places.setdefault(_NO_OBJECT, f"{file}, line {row}")
         faults.add(_NO_OBJECT, rows)
         faults.reasons[missing] -= rows
         faults.reasons += type(faults.reasons)()  # drops a reason without rows
 
     def _objects(self) -> str:
-        """Return the SQL expression of the lines of JSON, with null for a damaged line."""
+        """Return the SQL expression of the lines of JSON, with null for a line that is no object."""
         options = "ignore_errors=true, filename=true"
-        return f"(SELECT json AS line, filename FROM read_ndjson_objects({_list(self.files)}, {options}))"
+        read = f"read_ndjson_objects({_list(self.files)}, {options})"
+        return f"(SELECT CASE json_type(json) WHEN 'OBJECT' THEN json END AS line, filename FROM {read})"
 
     def name(self, faults: Faults, reason: str, bad: Sequence[str | None], column: int = 0) -> None:
         """Name a first row with one of these bad texts in a column; `faults` already counts these rows."""
@@ -311,8 +320,6 @@ class Table:
         lines = [line or "" for (line,) in self.run(f"SELECT line FROM {read} LIMIT {_HEADER}").fetchall()]
         if lines and len(lines[0].encode()) > _LONGEST:
             raise ValueError(f"{address(file)} has a header of more than 2 MB.")
-        if lines and "\x00" in lines[0]:
-            raise ValueError(f"{address(file)} is UTF-16 or no text: save it as UTF-8.")
         return separated([f"{line}\n" for line in lines], file, columns, self._delimiter)
 
     def _parquet(self, columns: Sequence[str]) -> Iterator[str]:
@@ -342,6 +349,10 @@ class Table:
             places = [names.index(column) if column in names else -1 for column in columns]
             self._whole &= {i for i, place in enumerate(places) if place >= 0 and kinds[place] in _WHOLE}
             yield self._select(cells, read)
+            if self._numbers and columns:  # a text for every different number, not for every row
+                rows = f"(SELECT x{places[0]}, count(*) AS n FROM {read} GROUP BY x{places[0]})"
+                rows = rows if places[0] >= 0 else f"(SELECT filename, 1 AS n FROM {read})"
+                self._counts.append(f"SELECT {cells[0]} AS c0, n FROM {rows}")
 
     def _typed(self, cell: str, kind: str, *, exact: bool) -> str:
         """Return the SQL expression of a typed cell as text, or of a list of texts."""
@@ -420,9 +431,9 @@ class Table:
         text = str(error)
         if _LARGE in text:
             return self._large(text.strip().splitlines()[0].partition(_LARGE)[2])
-        if "Traceback (most recent call last)" in text:  # of the file system of S3
-            last = [line for line in text.splitlines() if line.strip() and not line.startswith(" ")][-1]
-            return f"{address(self.path)} cannot be read: {reason_of(last.partition(': ')[2])}."
+        reason = re.search(r"^\w+: (.+)$", text, re.MULTILINE)
+        if type(error) is self._duckdb.Error and reason:  # of the file system of S3
+            return f"{address(self.path)} cannot be read: {reason_of(reason[1])}."
         return f"{address(self.path)} is not a {_KINDS[self.kind]} file, or damaged: {_sentence(text)}."
 
     def _large(self, place: str) -> str:
@@ -456,13 +467,13 @@ def _top(schema: Sequence[Mapping[str, Any]]) -> list[str]:
     return names
 
 
-def _begins_with_object(line: str) -> bool:
-    """Return True if a line begins with a complete value of JSON, after which other text follows."""
+def _has_objects(line: str) -> bool:
+    """Return True if a line has an object of JSON, and another one behind it."""
     try:
-        json.JSONDecoder().raw_decode(line.strip())
+        first, end = json.JSONDecoder().raw_decode(line.strip())
     except ValueError:
         return False
-    return True
+    return isinstance(first, dict) and line.strip()[end:].lstrip(" ,").startswith("{")
 
 
 def _list(files: Sequence[Path]) -> str:

@@ -80,6 +80,8 @@ def files_of(path: Path) -> list[Path]:
             raise ValueError(f"There is no file {path}.")
         found = [path]
     _check_places(found)
+    if any(file.suffix.lower() == ".json" for file in found):
+        raise ValueError(f"{address(path)}: lines of JSON need the suffix .jsonl or .ndjson.")
     kinds = {format_of(one) or "csv" for one in found}
     if len(kinds) > 1:
         raise ValueError(
@@ -217,10 +219,10 @@ def checksums(files: Sequence[Path]) -> list[str]:
 
 
 @contextmanager
-def intact(files: Sequence[Path]) -> Iterator[None]:
-    """Read packed files in another thread. Raise ValueError for gzip with a wrong checksum, which DuckDB ignores."""
+def intact(path: Path) -> Iterator[None]:
+    """Check packed files in another thread. Raise ValueError for what DuckDB ignores: checksums of gzip, cut files."""
     with ThreadPoolExecutor(1) as thread:
-        check = thread.submit(_check_packed, files)
+        check = thread.submit(_check_packed, files_of(path))
         try:
             yield
         finally:
@@ -228,14 +230,47 @@ def intact(files: Sequence[Path]) -> Iterator[None]:
 
 
 def _check_packed(files: Sequence[Path]) -> None:
+    checks = {".gz": _check_gzip, ".zst": _check_zstd}
     for file in files:
-        if file.suffix.lower() == ".gz":
+        if (check := checks.get(file.suffix.lower())) is not None:
             try:
-                with opened(file) as content, gzip.open(content) as plain:
-                    while plain.read(1 << 20):
-                        pass
+                with opened(file) as content:
+                    check(content)
             except (EOFError, zlib.error, gzip.BadGzipFile) as error:
                 raise ValueError(f"{address(file)} is damaged: {error}.") from None
+
+
+def _check_gzip(content: Any) -> None:
+    with gzip.open(content) as plain:
+        while plain.read(1 << 20):
+            pass
+
+
+def _check_zstd(content: Any) -> None:
+    """Raise EOFError for an incomplete frame of zstd (RFC 8878); DuckDB compares the checksums of frames."""
+
+    def read(size: int) -> int:
+        part = content.read(size)
+        if len(part) < size:
+            raise EOFError("the last frame is cut")
+        return int.from_bytes(part, "little")
+
+    while magic := content.read(4):
+        number = int.from_bytes(magic, "little")
+        if number >> 4 == 0x184D2A5:  # a frame without data
+            read(read(4))
+            continue
+        if number != 0xFD2FB528:
+            raise EOFError("not a frame of zstd")
+        flags = read(1)
+        single = flags >> 5 & 1
+        read(1 - single + (0, 1, 2, 4)[flags & 3] + (single, 2, 4, 8)[flags >> 6])
+        last = 0
+        while not last:
+            block = read(3)
+            last = block & 1
+            read(1 if block >> 1 & 3 == 1 else block >> 3)
+        read(flags & 4)
 
 
 def together(sums: Sequence[str]) -> str:

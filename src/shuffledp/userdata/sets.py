@@ -127,7 +127,7 @@ def group_sets(
     sized = "SELECT u, count(*) AS size FROM kept GROUP BY u"
     options: dict[str, Any] = {"delimiter": delimiter, "memory": memory, "percent": percent}
     numbers = domain_size is not None
-    with Table(path, [item, user], **options, numbers=numbers) as table, intact(table.files):
+    with intact(path), Table(path, [item, user], **options, numbers=numbers) as table:
         kept_rows(table, Values(items), faults)
         pairs = list(table.fetched(f"SELECT size, count(*) FROM ({sized}) GROUP BY size ORDER BY size"))
         held = list(
@@ -209,7 +209,7 @@ def collect_sets(
     else:
         options: dict[str, Any] = {"delimiter": delimiter, "memory": memory, "percent": percent}
         options |= {"numbers": domain_size is not None, "lists": lists}
-        with Table(Path(data), names, **options) as table, intact(table.files):
+        with intact(Path(data)), Table(Path(data), names, **options) as table:
             if lists and table.kind == "csv":
                 raise ValueError(in_csv)
             users, owners, held = _of_table(table, column is None, separator, items, faults)
