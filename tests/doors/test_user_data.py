@@ -455,7 +455,7 @@ def test_lines_of_json_are_one_object_each(folder):
     Path("d.jsonl").write_text('{"0": "a"}\n["x"]\n1\n{"0": "b"}\n')
     assert count_column("d.jsonl", "0").faults == ("2 without one JSON object (d.jsonl, line 2)",)
     Path("c.jsonl").write_text('{"v": [1]}\n{"v": 2}\n')
-    with pytest.raises(ValueError, match="has objects or lists under v"):
+    with pytest.raises(ValueError, match="has values of another shape under v"):
         count_column("c.jsonl", "v")
 
 
@@ -551,6 +551,21 @@ def test_sets_are_the_same_from_files_and_frames(folder):
             "1 empty s": 1,
             "1 entries without an item": 1,
         }
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ('{"s": [[1]]}', "has values of another shape under s"),
+        ('{"s": [{"a": 1}]}', "has values of another shape under s"),
+        ('{"s": "x"}', "has values of another shape under s"),
+        ('{"s": [9007199254740994.0]}', r"a\.jsonl, row 2: a float of 2\^53 or more"),
+    ],
+)
+def test_entries_of_lists_are_texts(folder, line, message):
+    Path("a.jsonl").write_text('{"s": [1]}\n' + line + "\n")
+    with pytest.raises(ValueError, match=message):
+        collect_sets("a.jsonl", column="s")
 
 
 def test_times_are_the_same_in_parquet_and_frames(folder):

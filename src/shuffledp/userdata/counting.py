@@ -105,7 +105,7 @@ class Counted:
         if self.repeated is not None:
             said.append(
                 f"Every row is taken as a user, but column {self.repeated!r} repeats values. If it names the user, "
-                f"give user={self.repeated!r} (--user {self.repeated})."
+                f"give user={self.repeated!r} (--user {self.repeated}), or keep one row per user."
             )
         if self.found and several_notations(self.values):
             said.append(

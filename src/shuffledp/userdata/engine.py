@@ -14,7 +14,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from itertools import groupby
+from itertools import chain, groupby
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +56,8 @@ _LINES += ", strict_mode=false, ignore_errors=true"
 _STRICT, _LOOSE = (f"/*of CSV*/strict_mode={on}" for on in ("true", "false"))
 #: Beginning of the message on a float without an exact text; the name of the file follows.
 _LARGE = "float without an exact text: "
+#: Middle of the message on objects or lists of JSON in the place of texts, or texts in the place of lists.
+_SHAPE = " has values of another shape under "
 Percent = Callable[[float], None]
 """Function called about once per second with the finished percentage of a query."""
 
@@ -394,20 +396,26 @@ class Table:
         yield self._select(cells, objects)
 
     def _of_object(self, column: str, *, exact: bool) -> str:
-        """Return the SQL expression of the text under a key of an object of JSON."""
+        """Return the SQL expression of the text, or of the list of texts, under a key of an object of JSON."""
         path = quoted("/" + column.replace("~", "~0").replace("/", "~1"))
-        kind, text = f"json_type(line, {path})", f"json_extract_string(line, {path})"
-        if self._lists:
-            return f"CASE WHEN {kind} = 'ARRAY' THEN CAST(json_extract(line, {path}) AS VARCHAR[]) END"
+        name = quoted(listed([column]))
+        wrong = f"error(filename || {quoted(_SHAPE)} || {name} || '.')"
+        if not self._lists:
+            kind, text = f"json_type(line, {path})", f"json_extract_string(line, {path})"
+            return self._text_of_json(kind, text, wrong, exact=exact)
+        entry = self._text_of_json("json_type(entry)", "json_extract_string(entry, '$')", wrong, exact=exact)
+        entries = f"list_transform(CAST(json_extract(line, {path}) AS JSON[]), lambda entry: {entry})"
+        kind = f"coalesce(json_type(line, {path}), 'NULL')"
+        return f"CASE {kind} WHEN 'ARRAY' THEN {entries} WHEN 'NULL' THEN NULL ELSE {wrong} END"
+
+    def _text_of_json(self, kind: str, text: str, wrong: str, *, exact: bool) -> str:
         number = f"TRY_CAST({text} AS DOUBLE)"
         large = f"error({quoted(_LARGE)} || filename)" if exact else text
         large = f"WHEN coalesce(abs({number}), 1e300) >= {2**53} THEN {large}"
         whole = f"WHEN regexp_full_match({text}, '-?[0-9]+') THEN {text}"  # an integer of more than 64 bits
-        several = f"error(filename || ' has objects or lists under ' || {quoted(listed([column]))} || '.')"
-        return (
-            f"CASE {kind} WHEN 'OBJECT' THEN {several} WHEN 'ARRAY' THEN {several} "
-            f"WHEN 'DOUBLE' THEN {_shortest(number, f'CAST({number} AS VARCHAR)', f'{whole} {large}')} ELSE {text} END"
-        )
+        double = _shortest(number, f"CAST({number} AS VARCHAR)", f"{whole} {large}")
+        shapes = f"WHEN 'OBJECT' THEN {wrong} WHEN 'ARRAY' THEN {wrong}"
+        return f"CASE {kind} {shapes} WHEN 'DOUBLE' THEN {double} ELSE {text} END"
 
     # -- errors and progress ---------------------------------------------------------------------------------------
 
@@ -421,7 +429,7 @@ class Table:
                 f"{address(self.path)}: the memory for reading is too small: give more memory."
             ) from None
         except self._duckdb.InvalidInputException as error:
-            if " has objects or lists " in str(error):
+            if _SHAPE in str(error):
                 raise ValueError(_sentence(str(error)) + ".") from None
             raise ValueError(self._wrong(error)) from None
         except self._duckdb.Error as error:
@@ -442,11 +450,11 @@ class Table:
             lines = f"read_csv([{quoted(glob.escape(place))}], {_LINES})"
             for row, line in self.fetched(f"SELECT row_number() OVER () AS row, line FROM {lines}"):
                 with suppress(ValueError, AttributeError):
-                    cells = json.loads(line)
-                    if any(
-                        isinstance(cell, float) and abs(cell) >= 2**53
-                        for cell in map(cells.get, self.columns)
-                    ):
+                    cells = map(json.loads(line).get, self.columns)
+                    entries = chain.from_iterable(
+                        cell if isinstance(cell, list) else [cell] for cell in cells
+                    )
+                    if any(isinstance(entry, float) and abs(entry) >= 2**53 for entry in entries):
                         place = f"{place}, row {row}"
                         break
         return f"{place}: a float of 2^53 or more has no exact text; save integers or texts."

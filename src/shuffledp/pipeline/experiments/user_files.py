@@ -14,6 +14,7 @@ from shuffledp.pipeline import table_files
 from shuffledp.pipeline.experiments.sources.user_file import files_of, key_of
 from shuffledp.storage import IntegrityError, publish, read_verified
 from shuffledp.userdata import counts
+from shuffledp.userdata.cells import text_of
 from shuffledp.userdata.counting import Counted, count_column
 from shuffledp.userdata.engine import Table
 from shuffledp.userdata.files import address, checksums, is_remote, located, together, unchanged
@@ -128,7 +129,7 @@ def _of_counts(asked: Mapping[str, Any], path: Path) -> Counted:
     else:
         size, values = asked["domain_size"], asked["values"]
         same = (size or len(found.values)) == len(found.values)
-        same = same and list(map(str, values or found.values)) == list(map(str, found.values))
+        same = same and list(map(text_of, values or found.values)) == list(map(text_of, found.values))
     if content["kind"] != asked["kind"] or not same:
         raise ValueError(f"{asked['path']} has counts of another task or domain.")
     return found
