@@ -24,6 +24,7 @@ from hypothesis import strategies as st
 
 from shuffledp.cli import main
 from shuffledp.userdata import csv_reader, engine, files
+from shuffledp.userdata.cells import NAMES_USER
 from shuffledp.userdata.counting import count_column
 from shuffledp.userdata.sets import collect_sets
 
@@ -288,13 +289,17 @@ def test_a_number_in_any_notation_is_the_same_in_every_option(folder, cell):
         assert count_column("a.csv", "x", **options).counts[7] == 2
 
 
-def test_rows_that_repeat_a_user_are_named(folder):
+def test_rows_that_repeat_a_user_are_named(folder, monkeypatch):
     columns = {"user_id": [1, 2, 2, 3], "city": ["a", "b", "a", "b"]}
-    for data in (write("a.csv", columns), write("a.parquet", columns), pd.DataFrame(columns)):
+    for form in FORMATS:
+        data = data_in(form, columns, monkeypatch)
         (remark,) = [r for r in count_column(data, "city", values=["a", "b"]).remarks() if "user" in r]
         assert "'user_id' repeats values" in remark and "--user user_id" in remark
-    once = write("b.csv", columns | {"user_id": [1, 2, 4, 3]})
-    assert count_column(once, "city").repeated is None
+        assert (
+            count_column(data_in(form, columns | {"user_id": [1, 2, None, 3]}, monkeypatch), "city").repeated
+            is None
+        )
+    data_in("a.csv", columns, monkeypatch)
     assert count_column("a.csv", "city", user="user_id").repeated is None
 
 
@@ -311,6 +316,18 @@ def test_rows_left_out_are_counted_by_reason_without_a_text_of_a_cell(folder):
         in done.stderr
     )
     assert SECRET not in done.output + Path("o.json").read_text()
+
+
+@pytest.mark.parametrize(
+    ("name", "is_user"),
+    [
+        (name, True)
+        for name in ("user_id", "userId", "uid", "User", "customer no", "client-id", "email", "patientID")
+    ]
+    + [(name, False) for name in ("city", "paid", "void", "minutes", "used", "humid", "color")],
+)
+def test_names_of_users(name, is_user):
+    assert bool(NAMES_USER.search(name)) is is_user
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.jsonl", "a.parquet", "frame", "without duckdb"])
@@ -549,7 +566,7 @@ def test_sets_are_the_same_from_files_and_frames(folder):
         assert (one.sizes.tolist(), one.items.tolist()) == ([2, 0, 1, 1], [0, 1, 0, 1])
         assert Counter(fault.split(" (")[0] for fault in one.faults) == {
             "1 empty s": 1,
-            "1 entries without an item": 1,
+            "1 with an empty entry": 1,
         }
 
 

@@ -52,7 +52,7 @@ def test_lists_of_parquet_files(tmp_path):
     assert held(found) == [[1, 3], [], [2], [0]]
     assert found.faults == (
         f"1 empty l ({path}, row 3)",
-        f"1 entries without an item ({path}, row 4)",
+        f"1 with an empty entry ({path}, row 4)",
         f"1 outside the domain 0..3 ({path}, row 4)",
     )
     # the same as rows of users and items, of which nobody can have an empty set
@@ -110,7 +110,7 @@ def test_texts_with_a_separator(tmp_path, of_file):
     place = f"{path}, row" if of_file else "row"
     assert found.faults == (
         f"1 empty pages ({place} 2)",
-        f"1 entries without an item ({place} 4)",
+        f"1 with an empty entry ({place} 4)",
         f"1 outside the domain of 3 values ({place} 5)",
     )
     with pytest.raises(ValueError, match="separator must not be blank"):
@@ -123,7 +123,7 @@ def test_lists_and_pairs_of_data_frames():
     assert held(found) == [[0, 1], [2], [1], [0, 2], []]
     assert found.faults == (
         "1 empty s (row 3)",
-        "1 entries without an item (row 7)",
+        "1 with an empty entry (row 7)",
         "1 without a list (row 5)",
     )
     pairs = pd.DataFrame({"u": ["a", "b", "a"], "i": [1, 2, 0]})

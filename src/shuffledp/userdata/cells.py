@@ -18,6 +18,10 @@ MOST_NAMES, MOST_LETTERS = 20, 60
 #: Texts that `text_of` changes beyond their blanks, as a regular expression of Python and of DuckDB.
 CHANGED = r"-?(?:0|[1-9][0-9]*)[.]0+|[Tt][Rr][Uu][Ee]|[Ff][Aa][Ll][Ss][Ee]"
 _CHANGED = re.compile(CHANGED)
+_USERS = "u?id|uuid|user(?:name)?|person|client|customer|patient|visitor|member|subscriber|employee|student|account"
+_USERS += "|e?mail|login|cookie|device|phone|household|respondent|participant|who|ssn"
+#: Names of columns that name users.
+NAMES_USER = re.compile(rf"(?i:(?:^|[_ .-]|user|client|customer)(?:{_USERS})s?(?:$|[_ .-]))|[a-z]I[dD]$")
 _SEVERAL = (list, tuple, dict, set, frozenset, np.ndarray)
 _INTEGER = re.compile("-?[0-9]+")
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from shuffledp.numerics.argument_ranges import check_count, check_positive
 from shuffledp.userdata.cells import (
+    NAMES_USER,
     Faults,
     cells_of,
     empty,
@@ -22,8 +23,8 @@ from shuffledp.userdata.cells import (
     text_of,
     texts_of,
 )
-from shuffledp.userdata.csv_reader import csv_columns, reads_csv
-from shuffledp.userdata.engine import NAMES_USER, Percent, Table, quoted
+from shuffledp.userdata.csv_reader import csv_columns, reads_csv, repeated_in_csv
+from shuffledp.userdata.engine import Percent, Table, quoted
 from shuffledp.userdata.files import address, intact
 
 #: Largest number of different values without a given domain; for more, users need a hash or a coarser column.
@@ -249,6 +250,7 @@ def count_column(
     elif user is None and reads_csv(Path(data)):
         for lines, (texts,) in csv_columns(Path(data), [str(column)], delimiter, faults):
             _take_rows(texts, tally, faults, column, [f"{data}, line {line}" for line in lines])
+        repeated = repeated_in_csv(Path(data), str(column), delimiter)
     else:
         columns = [str(column)] if user is None else [str(column), user]
         options: dict[str, Any] = {"delimiter": delimiter, "memory": memory, "percent": percent}

@@ -9,7 +9,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from shuffledp.userdata.cells import Faults, place_of, text_of
+from shuffledp.userdata.cells import NAMES_USER, Faults, place_of, text_of
 from shuffledp.userdata.files import PACKINGS, address, files_of, format_of, is_remote
 
 #: Texts that may separate the cells.
@@ -75,6 +75,21 @@ def csv_columns(
             rows = [(line, row) for line, row in rows if len(row) == len(header)]
             yield [line for line, _ in rows], [[text_of(row[place]) for _, row in rows] for place in places]
     yield [], [[] for _ in columns]
+
+
+def repeated_in_csv(path: Path, column: str, delimiter: str | None) -> str | None:
+    """Return another column of a file whose name is that of a user, and which repeats a value."""
+    with path.open(encoding="utf-8-sig", newline="") as file:
+        _, *header = separated(list(islice(file, 100)), path, [column], delimiter)
+    for name in header:
+        if name != column and NAMES_USER.search(name) and header.count(name) == 1:
+            users: set[str] = set()
+            for _, (texts,) in csv_columns(path, [name], delimiter, Faults()):
+                good = [text for text in texts if text]
+                if len(set(good)) < len(good) or not users.isdisjoint(good):
+                    return name
+                users.update(good)
+    return None
 
 
 def _decoded(file: Any, path: Path) -> Iterator[str]:

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from shuffledp.optional_dependencies import needed
-from shuffledp.userdata.cells import CHANGED, Faults, empty, listed, numeral_of, place_of, text_of
+from shuffledp.userdata.cells import CHANGED, NAMES_USER, Faults, empty, listed, numeral_of, place_of, text_of
 from shuffledp.userdata.csv_reader import WIDTH, check_delimiter, separated
 from shuffledp.userdata.files import address, files_of, format_of, is_remote, reason_of, s3
 
@@ -34,16 +34,12 @@ _HEADER = 100
 #: Bytes of the longest line that DuckDB reads.
 _LONGEST = 2_000_000
 _KEY = re.compile(r"([^/=]+)=([^/]*)")
-_USERS = "u?id|uuid|user(?:name)?|person|client|customer|patient|visitor|member|subscriber|employee|student|account"
-_USERS += "|e?mail|login|cookie|device|phone|household|respondent|participant|who|ssn"
-#: Names of columns that name users.
-NAMES_USER = re.compile(rf"(?i:(?:^|[_ .-]|user|client|customer)(?:{_USERS})s?(?:$|[_ .-]))|[a-z]I[dD]$")
 #: Types of Parquet files whose texts are what `text_of` makes of them.
 _WHOLE = {f"{sign}{size}" for sign in ("", "U") for size in ("TINYINT", "SMALLINT", "INTEGER", "BIGINT")}
 #: Reason of lines that are no objects of JSON.
 _NO_OBJECT = "without one JSON object"
 #: Rows in which repeated users are looked for.
-_SEEN = 100_000
+_SEEN = 1_000_000
 _KINDS = {"csv": "CSV", "parquet": "Parquet", "json": "JSON lines"}
 _REASONS = {
     "MISSING COLUMNS": WIDTH,

@@ -31,7 +31,7 @@ from shuffledp.userdata.csv_reader import csv_columns, reads_csv
 from shuffledp.userdata.engine import Percent, Table, canonical, quoted
 from shuffledp.userdata.files import address, intact
 
-EMPTY_ENTRY = "entries without an item"
+EMPTY_ENTRY = "with an empty entry"
 #: Largest number of entries of all sets in memory.
 MOST_ENTRIES = 100_000_000
 
