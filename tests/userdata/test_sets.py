@@ -52,8 +52,8 @@ def test_lists_of_parquet_files(tmp_path):
     assert held(found) == [[1, 3], [], [2], [0]]
     assert found.faults == (
         f"1 empty l ({path}, row 3)",
-        f"1 with an empty entry ({path}, row 4)",
         f"1 outside the domain 0..3 ({path}, row 4)",
+        f"1 with an empty entry ({path}, row 4)",
     )
     # the same as rows of users and items, of which nobody can have an empty set
     pairs = [(user, item) for user, items in enumerate(lists) for item in items or [] if item is not None]
@@ -110,8 +110,8 @@ def test_texts_with_a_separator(tmp_path, of_file):
     place = f"{path}, row" if of_file else "row"
     assert found.faults == (
         f"1 empty pages ({place} 2)",
-        f"1 with an empty entry ({place} 4)",
         f"1 outside the domain of 3 values ({place} 5)",
+        f"1 with an empty entry ({place} 4)",
     )
     with pytest.raises(ValueError, match="separator must not be blank"):
         collect_sets(data, column="pages", separator=" ")
