@@ -417,6 +417,10 @@ def test_an_object_of_s3_that_cannot_be_read_gives_the_reason(monkeypatch, name,
     [
         ("color;n\nred;1\nblue;2\n", None),
         ("n|color\n1|red\n2|blue\n", None),
+        (
+            "n^color\n1^red\n2^blue\n",
+            r"It has: n\^color\. If another character separates the cells, give delimiter",
+        ),
         ("color,n\r\nred,1\nblue,2\r\n", None),
         ('"color","a\nb"\nred,1\nblue,2\n', None),
         ("color," + "x" * 200_000 + "\nred,1\nblue,2\n", None),
@@ -490,6 +494,9 @@ def test_damaged_gzip_is_refused(folder, damage):
         del content[-9:]
     else:
         content += b"rubbish"
+    Path("no.csv.gz").write_text("v\n1\n")
+    with pytest.raises(ValueError, match=r"^no\.csv\.gz is damaged: Not a gzipped file\.$"):
+        counts_of("no.csv.gz")
     Path("a.csv.gz").write_bytes(bytes(content))
     with pytest.raises(ValueError, match=r"^a\.csv\.gz is .*damaged: [^\n]*$"):
         counts_of("a.csv.gz")

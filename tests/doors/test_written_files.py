@@ -229,6 +229,13 @@ def test_what_cannot_be_read_is_one_line(folder, words, message):
     assert shown == f"Error: {message}\n"
 
 
+def test_pipes_are_no_files_of_counts(folder):
+    os.mkfifo("pipe")
+    for path in ("pipe", "/dev/zero"):
+        assert f"{path} is no regular file" in refused("merge", path, "-o", "o.json")
+        assert f"{path} is no regular file" in refused("compare", "--counts", path, *SETTING)
+
+
 def test_merged_counts_are_sums(folder):
     parts = {Path("part.json"): read(Path("part.json"))}
     assert merged(parts) == read(Path("part.json"))

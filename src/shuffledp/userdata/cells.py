@@ -195,7 +195,11 @@ def _texts(values: Iterable[Any], exact: bool, cells: Any) -> list[str]:
 def place_of(where: str, column: str, names: Sequence[Any]) -> int:
     """Return the index of a column. Raise ValueError if there is none or several."""
     if column not in names:
-        raise ValueError(f"{where} has no column {column!r}. It has: {listed(names)}.")
+        separated = len(names) == 1 and re.search(r"[^\w\s]", str(names[0]))
+        advice = (
+            " If another character separates the cells, give delimiter (--delimiter)." if separated else ""
+        )
+        raise ValueError(f"{where} has no column {column!r}. It has: {listed(names)}.{advice}")
     if list(names).count(column) > 1:
         raise ValueError(f"{where} has several columns {column!r}.")
     return list(names).index(column)

@@ -154,7 +154,7 @@ class CountsFile:
 def bad_rows_remark(count: int, faults: Sequence[str]) -> list[str]:
     """Return the remark on excluded rows; no remark if no row is bad."""
     reasons = f": {'; '.join(faults)}" if faults else ""
-    return [f"{count} {'row' if count == 1 else 'rows'} left out{reasons}."] if count else []
+    return [f"{count:,} {'row' if count == 1 else 'rows'} left out{reasons}."] if count else []
 
 
 def count_column(

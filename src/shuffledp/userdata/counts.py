@@ -129,8 +129,10 @@ def read(path: Path) -> dict[str, Any]:
 
     ``kind``, ``values``, ``counts``, ``rows``, ``left_out`` and ``users`` are required; the others have defaults.
     """
-    if not path.is_file():
+    if not path.exists():
         raise ValueError(f"There is no file {path}.")
+    if not path.is_file():
+        raise ValueError(f"{path} is no regular file: save the counts first.")
     try:
         content = json.loads(path.read_bytes(), parse_constant=_refuse)
     except (ValueError, RecursionError):

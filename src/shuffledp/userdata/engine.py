@@ -495,4 +495,4 @@ def _broken(kind: str) -> str:
 def _sentence(error: str) -> str:
     """Return the first line of an error of DuckDB, without its kind and without quotations, which may be cells."""
     first = error.strip().splitlines()[0].rpartition("Error: ")[2]
-    return re.sub(r'"[^"]*("|$)', '".."', first).rstrip(". ")
+    return re.sub(r"""(^|\s)(?:"[^"]*(?:"|$)|'[^']*')""", r"\1'..'", first).rstrip(". ")

@@ -237,7 +237,8 @@ def _check_packed(files: Sequence[Path]) -> None:
                 with opened(file) as content:
                     check(content)
             except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-                raise ValueError(f"{address(file)} is damaged: {error}.") from None
+                reason = str(error).partition(" (")[0]  # without the first bytes of the file
+                raise ValueError(f"{address(file)} is damaged: {reason}.") from None
 
 
 def _check_gzip(content: Any) -> None:
