@@ -622,3 +622,12 @@ def test_records_in_memory_are_exact(cells):
     counted = count_column(cells)
     assert dict(zip(counted.values, counted.counts.tolist(), strict=True)) == {str(2**53 + 1): 2, "3": 1}
     assert counted.faults == ("1 empty (row 2)",)
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int32, np.int64, np.uint64])
+def test_integers_in_memory_are_exact(kind):
+    least, most = np.iinfo(kind).min, np.iinfo(kind).max
+    for array in (np.array([least, most, 1, 1], kind), np.array([most, most - 2, most], kind)):
+        wanted = Counter(map(str, array.tolist()))
+        counted = count_column(array)
+        assert dict(zip(counted.values, counted.counts.tolist(), strict=True)) == wanted

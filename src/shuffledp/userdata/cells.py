@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 #: Largest number of columns in a message, and of letters of a name.
 MOST_NAMES, MOST_LETTERS = 20, 60
@@ -23,6 +24,8 @@ _USERS += "|e?mail|login|cookie|device|phone|household|respondent|participant|wh
 #: Names of columns that name users.
 NAMES_USER = re.compile(rf"(?i:(?:^|[_ .-]|user|client|customer)(?:{_USERS})s?(?:$|[_ .-]))|[a-z]I[dD]$")
 _SEVERAL = (list, tuple, dict, set, frozenset, np.ndarray)
+#: Range of integers up to which each has a place, without a search for the different ones.
+_NEAR = 65_536
 _INTEGER = re.compile("-?[0-9]+")
 
 
@@ -151,7 +154,7 @@ def cells_of(data: Any, column: str | None) -> Sequence[Any]:
         place_of("The data frame", column, names)
         cells = data[column]
     if hasattr(cells, "array"):  # a series without its index, which need not count from 0
-        cells = cells.to_numpy() if isinstance(cells.dtype, np.dtype) else cells.array
+        cells = (cells if isinstance(cells.dtype, np.dtype) else cells.astype(object)).to_numpy()
     elif str(getattr(cells, "type", "")) in ("halffloat", "float", "double"):
         cells = cells.to_numpy()
     elif hasattr(cells, "to_pylist") or hasattr(cells, "to_list"):  # arrays of pyarrow, series of polars
@@ -161,32 +164,48 @@ def cells_of(data: Any, column: str | None) -> Sequence[Any]:
     return cells  # type: ignore[no-any-return]
 
 
-def texts_of(cells: Iterable[Any], *, exact: bool = True) -> list[str]:
-    """Return the text of every cell in memory, empty for a missing one.
+def factorized(cells: Any, *, exact: bool = True) -> tuple[NDArray[np.int64], list[str]]:
+    """Return the place of every cell's text among the texts of different cells; a missing cell is empty.
 
     With `exact`, raises ValueError for a float of 2^53 or more, which may stand for several integers.
     """
     if isinstance(cells, np.ndarray) and cells.dtype.kind in "biuf":
-        values, places = np.unique(cells, return_inverse=True)
-        return list(np.array(_texts(values, exact, cells), object)[places])
-    return _texts(cells, exact, cells)
+        if cells.dtype.kind in "iu" and len(cells) and int(cells.max()) - int(cells.min()) < _NEAR:
+            near = range(int(cells.min()), int(cells.max()) + 1)
+            wide = cells.astype(np.int64) if cells.dtype.itemsize < 8 else cells
+            return (wide - wide.min()).astype(np.int64), list(map(str, near))
+        values, codes = np.unique(cells, return_inverse=True)
+        return codes.reshape(-1), [_text(value, cells, exact=exact) for value in values]
+    keys = list(cells)
+    if len(set(map(type, keys)) - {str, bytes, type(None)}) > 1:  # 1 equals True
+        keys = [(type(cell), cell) for cell in keys]
+    try:
+        index = {key: i for i, key in enumerate(dict.fromkeys(keys))}
+    except TypeError:
+        kind = next(type(cell).__name__ for cell in cells if isinstance(cell, _SEVERAL))
+        raise ValueError(f"The data hold a {kind} in a row, not one value per row.") from None
+    texts = [_text(key[1] if isinstance(key, tuple) else key, cells, exact=exact) for key in index]
+    return np.fromiter(map(index.__getitem__, keys), np.int64, len(keys)), texts
 
 
-def _texts(values: Iterable[Any], exact: bool, cells: Any) -> list[str]:
-    texts = []
-    for value in values:
-        if isinstance(value, _SEVERAL):
-            raise ValueError(f"The data hold a {type(value).__name__} in a row, not one value per row.")
-        if exact and is_inexact(value):
-            row = next(i for i, cell in enumerate(cells, 1) if is_inexact(cell))
-            raise ValueError(
-                f"The data, row {row}: a float of 2^53 or more has no exact text; give integers or texts."
-            )
-        try:
-            texts.append("" if is_missing(value) else text_of(value))
-        except UnicodeDecodeError:
-            raise ValueError("The data have bytes that are not UTF-8; give texts.") from None
-    return texts
+def texts_of(cells: Any) -> list[str]:
+    """Return the text of every cell in memory, empty for a missing one."""
+    codes, texts = factorized(cells)
+    return [texts[code] for code in codes.tolist()]
+
+
+def _text(value: Any, cells: Any, *, exact: bool) -> str:
+    if isinstance(value, _SEVERAL):
+        raise ValueError(f"The data hold a {type(value).__name__} in a row, not one value per row.")
+    if exact and is_inexact(value):
+        row = next(i for i, cell in enumerate(cells, 1) if is_inexact(cell))
+        raise ValueError(
+            f"The data, row {row}: a float of 2^53 or more has no exact text; give integers or texts."
+        )
+    try:
+        return "" if is_missing(value) else text_of(value)
+    except UnicodeDecodeError:
+        raise ValueError("The data have bytes that are not UTF-8; give texts.") from None
 
 
 # -- names of columns ----------------------------------------------------------------------------------------------

@@ -19,9 +19,9 @@ from shuffledp.userdata.cells import (
     Faults,
     cells_of,
     empty,
+    factorized,
     number_of,
     text_of,
-    texts_of,
 )
 from shuffledp.userdata.csv_reader import csv_columns, reads_csv, repeated_in_csv
 from shuffledp.userdata.engine import Percent, Table, quoted
@@ -41,6 +41,9 @@ _LARGEST = "1e15"
 _AT_ONCE = 65_536
 #: Largest number of different bad values whose first row is looked up.
 _LOOKED_UP = 1_000
+
+#: Reason of rows without a number.
+NO_NUMBER = "not a finite number"
 
 #: Value of a user with several rows.
 PerUser = Literal["random", "first", "sum"]
@@ -245,11 +248,15 @@ def count_column(
     if not is_file(data):
         if user is not None:
             raise ValueError("user is for files.")
-        _take_rows(texts_of(cells_of(data, column), exact=not numbers), tally, faults, column)
+        cells = cells_of(data, column)
+        if isinstance(tally, _Levels) and getattr(cells, "dtype", None) in (np.int64, np.float64):
+            tally.add(np.asarray(cells), faults, column)
+        else:
+            _take_rows(*factorized(cells, exact=not numbers), tally, faults, column)
         repeated = repeated_column(data, column)
     elif user is None and reads_csv(Path(data)):
         for lines, (texts,) in csv_columns(Path(data), [str(column)], delimiter, faults):
-            _take_rows(texts, tally, faults, column, [f"{data}, line {line}" for line in lines])
+            _take_rows(*factorized(texts), tally, faults, column, lines, f"{data}, line")
         repeated = repeated_in_csv(Path(data), str(column), delimiter)
     else:
         columns = [str(column)] if user is None else [str(column), user]
@@ -313,19 +320,25 @@ def _take(
 
 
 def _take_rows(
+    codes: NDArray[np.int64],
     texts: Sequence[str],
     tally: Tally,
     faults: Faults,
     column: str | None,
-    places: Sequence[str] | None = None,
+    lines: Sequence[int] | None = None,
+    word: str = "row",
 ) -> None:
-    """Count the text of every row, and name one row of each reason, by default by its number."""
+    """Count the texts of rows, and name one row of each reason by its line, or by its number from 1."""
     bad: _Bad = {}
-    _take(Counter(texts), tally, faults, column, bad)
+    counts: Counter[str] = Counter()
+    for text, rows in zip(texts, np.bincount(codes, minlength=len(texts)).tolist(), strict=True):
+        if rows:
+            counts[text] += rows
+    _take(counts, tally, faults, column, bad)
     for reason, some in bad.items():
         wrong = {text or "" for text in some}
-        row = next(row for row, text in enumerate(texts) if text in wrong)
-        faults.places.setdefault(reason, f"row {row + 1}" if places is None else places[row])
+        row = int(np.argmax(np.isin(codes, [i for i, text in enumerate(texts) if text in wrong])))
+        faults.places.setdefault(reason, f"{word} {row + 1 if lines is None else lines[row]}")
 
 
 def kept_rows(table: Table, judge: Tally, faults: Faults, rank: str = "0", first: bool = False) -> None:
@@ -500,6 +513,15 @@ class _Levels:
     def users(self) -> int:
         return int(self._counts.sum())
 
+    def add(self, numbers: NDArray[Any], faults: Faults, column: str | None) -> None:
+        """Count the numbers of rows in memory, and add missing and infinite ones to the faults."""
+        for start in range(0, len(numbers), _AT_ONCE):
+            block = numbers[start : start + _AT_ONCE].astype(float)
+            missing, good = np.isnan(block), np.isfinite(block)
+            for reason, wrong in ((empty(column), missing), (NO_NUMBER, ~good & ~missing)):
+                faults.add(reason, int(wrong.sum()), f"row {start + int(np.argmax(wrong)) + 1}")
+            self._place(block[good], np.ones(int(good.sum()), np.int64))
+
     def _place(self, numbers: NDArray[np.float64], counts: NDArray[np.int64]) -> None:
         self._clipped += int(counts[(numbers < self._low) | (numbers > self._high)].sum())
         inside = np.clip(numbers, self._low, self._high)
@@ -516,7 +538,7 @@ class _Levels:
         return (
             {}
             if good.all()
-            else {text: "not a finite number" for text, fine in zip(counts, good, strict=True) if not fine}
+            else {text: NO_NUMBER for text, fine in zip(counts, good, strict=True) if not fine}
         )
 
     @property

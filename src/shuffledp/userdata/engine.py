@@ -100,7 +100,7 @@ class Table:
         with needed():
             import duckdb
         check_delimiter(delimiter)
-        if memory is not None and not re.fullmatch(r"\d+(\.\d+)? ?([KMGT]i?)?B", memory):
+        if memory is not None and not re.fullmatch(r"(?i)\d+(\.\d+)? ?([KMGT](i?B)?|B)", memory):
             raise ValueError(f"memory must be a size such as 4GB, got {memory!r}.")
         self._duckdb, self.path, self._percent = duckdb, path, percent
         self._numbers, self._lists, self._delimiter, self.columns = numbers, lists, delimiter, columns
