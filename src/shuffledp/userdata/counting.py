@@ -517,10 +517,13 @@ class _Levels:
         """Count the numbers of rows in memory, and add missing and infinite ones to the faults."""
         for start in range(0, len(numbers), _AT_ONCE):
             block = numbers[start : start + _AT_ONCE].astype(float)
-            missing, good = np.isnan(block), np.isfinite(block)
-            for reason, wrong in ((empty(column), missing), (NO_NUMBER, ~good & ~missing)):
-                faults.add(reason, int(wrong.sum()), f"row {start + int(np.argmax(wrong)) + 1}")
-            self._place(block[good], np.ones(int(good.sum()), np.int64))
+            good = np.isfinite(block)
+            if not good.all():
+                missing = np.isnan(block)
+                for reason, wrong in ((empty(column), missing), (NO_NUMBER, ~good & ~missing)):
+                    faults.add(reason, int(wrong.sum()), f"row {start + int(np.argmax(wrong)) + 1}")
+                block = block[good]
+            self._place(block, np.ones(len(block), np.int64))
 
     def _place(self, numbers: NDArray[np.float64], counts: NDArray[np.int64]) -> None:
         self._clipped += int(counts[(numbers < self._low) | (numbers > self._high)].sum())

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
-from itertools import chain, islice
+from itertools import accumulate, chain, islice
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from shuffledp.userdata.cells import NAMES_USER, Faults, place_of, text_of
+from shuffledp.userdata.cells import NAMES_USER, Faults, place_of, texts_of
 from shuffledp.userdata.files import PACKINGS, address, files_of, format_of, is_remote
 
 #: Texts that may separate the cells.
 MARKS = ",;\t|"
 #: Rows of a block. The number is small, so that Python's collector does not move the lists to older generations.
-LINES = 512
+LINES = 2_048
+_BREAK = re.compile("\r\n|\r|\n")
 #: Reason of rows of another length than the header.
 WIDTH = "with another number of cells than the header"
 
@@ -52,8 +55,8 @@ def separated(
 
 def csv_columns(
     path: Path, columns: Sequence[str], delimiter: str | None, faults: Faults
-) -> Iterator[tuple[list[int], list[list[str]]]]:
-    """Yield the lines of rows, and the texts of some columns, in blocks; the last block is empty.
+) -> Iterator[tuple[Sequence[int], list[list[str]]]]:
+    """Yield the lines of rows, and the cells of some columns, in blocks; the last block is empty.
 
     Rows of another length than the header are faults. A blank line is a missing cell, or no row of several columns.
     """
@@ -66,14 +69,20 @@ def csv_columns(
         places = [place_of(str(path), column, header) for column in columns]
         reader = csv.reader(chain(first, lines), delimiter=mark, strict=True, skipinitialspace=True)
         next(reader)
+        width, before = len(header), reader.line_num
         while rows := _rows(path, reader):
-            if len(header) == 1:
-                rows = [(line, row or [""]) for line, row in rows]
-            for line, row in rows:
-                if row and len(row) != len(header):
-                    faults.add(WIDTH, place=f"{path}, line {line}")
-            rows = [(line, row) for line, row in rows if len(row) == len(header)]
-            yield [line for line, _ in rows], [[text_of(row[place]) for _, row in rows] for place in places]
+            numbers: Sequence[int] = range(before + 1, before + 1 + len(rows))
+            if reader.line_num - before != len(rows):
+                numbers = _begins(before, rows)[:-1]
+            before = reader.line_num
+            if set(map(len, rows)) != {width}:
+                rows = [row or [""] for row in rows] if width == 1 else rows
+                for line, row in zip(numbers, rows, strict=True):
+                    if row and len(row) != width:
+                        faults.add(WIDTH, place=f"{path}, line {line}")
+                numbers = [line for line, row in zip(numbers, rows, strict=True) if len(row) == width]
+                rows = [row for row in rows if len(row) == width]
+            yield numbers, [list(map(itemgetter(place), rows)) for place in places]
     yield [], [[] for _ in columns]
 
 
@@ -85,7 +94,7 @@ def repeated_in_csv(path: Path, column: str, delimiter: str | None) -> str | Non
         if name != column and NAMES_USER.search(name) and header.count(name) == 1:
             users: set[str] = set()
             for _, (texts,) in csv_columns(path, [name], delimiter, Faults()):
-                good = [text for text in texts if text]
+                good = [text for text in texts_of(texts) if text]
                 if len(set(good)) < len(good) or not users.isdisjoint(good):
                     return name
                 users.update(good)
@@ -99,19 +108,22 @@ def _decoded(file: Any, path: Path) -> Iterator[str]:
         raise ValueError(f"{path} is packed or not UTF-8: unpack it, or save it as UTF-8.") from None
 
 
-def _rows(path: Path, reader: Any) -> list[tuple[int, list[str]]]:
-    """Return the next rows with their lines. Raise ValueError with the line for an open quote."""
-    rows: list[tuple[int, list[str]]] = []
-    begin = reader.line_num + 1
+def _begins(before: int, rows: Sequence[Sequence[str]]) -> list[int]:
+    """Return the first line of each row behind a line, as cells may have line breaks."""
+    breaks = (1 + sum(len(_BREAK.findall(cell)) for cell in row) for row in rows)
+    return list(accumulate(breaks, initial=before + 1))
+
+
+def _rows(path: Path, reader: Any) -> list[list[str]]:
+    """Return the next rows. Raise ValueError with the line for an open quote."""
+    before, rows = reader.line_num, list[list[str]]()
     try:
-        for row in islice(reader, LINES):
-            rows.append((begin, row))
-            begin = reader.line_num + 1
+        rows.extend(islice(reader, LINES))  # keeps the rows before an error
     except csv.Error as error:
         what = (
             str(error)
             if "limit" in str(error)
             else "a cell of this row opens with a quote that nothing closes"
         )
-        raise ValueError(f"{path}, line {begin}: {what}.") from None
+        raise ValueError(f"{path}, line {_begins(before, rows)[-1]}: {what}.") from None
     return rows

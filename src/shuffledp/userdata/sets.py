@@ -200,7 +200,7 @@ def collect_sets(
             raise ValueError(in_csv)
         numbers, blocks = zip(*csv_columns(Path(data), names, delimiter, faults), strict=True)
         lines = list(chain.from_iterable(numbers))
-        columns = [list(chain.from_iterable(parts)) for parts in zip(*blocks, strict=True)]
+        columns = [texts_of(list(chain.from_iterable(parts))) for parts in zip(*blocks, strict=True)]
 
         def line(row: int) -> str:
             return f"{data}, line {lines[row - 1]}"
