@@ -47,7 +47,7 @@ LONG = {
     "shuffledp/accounting/random_population/multi_message.py": "all forms of one noise, mostly descriptions",
     "shuffledp/accounting/summation/coarse_search.py": "one search, mostly descriptions of parameters",
     "shuffledp/pipeline/papers/summation/theorem_claims.py": "a rule per claim of one paper",
-    "shuffledp/userdata/reading.py": "the file formats, with one public function",
+    "shuffledp/userdata/counting.py": "one public function, with its domains and tallies",
     "shuffledp/cli.py": "all commands, each a call of the library",
 }
 #: Layers from the bottom to the top, as in docs/architecture.md.

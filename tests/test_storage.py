@@ -51,7 +51,7 @@ def test_a_bundle_whose_writer_dies_midway_has_no_checksum_and_is_not_read(tmp_p
     publish(tmp_path / "x.sha256", files)
     original = storage.write_atomically
 
-    def dies(path, content):
+    def dies(path, content, mode):
         if path.name == "b":
             raise KeyboardInterrupt
         original(path, content)
@@ -71,7 +71,10 @@ def test_the_old_checksum_is_removed_before_the_first_file_changes(tmp_path, mon
     monkeypatch.setattr(
         storage,
         "write_atomically",
-        lambda path, content: (present.append((tmp_path / "x.sha256").exists()), original(path, content)),
+        lambda path, content, mode: (
+            present.append((tmp_path / "x.sha256").exists()),
+            original(path, content),
+        ),
     )
     publish(tmp_path / "x.sha256", {tmp_path / "a": b"2"})
     assert present == [False, False]

@@ -5,6 +5,7 @@ Every command imports its modules inside of its function, so that ``shuffledp --
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from collections.abc import Iterator
@@ -20,7 +21,7 @@ from shuffledp.comparison.count_commands import count, merge
 from shuffledp.comparison.describing import client, describe
 from shuffledp.comparison.setting_options import Number, user_errors, with_batch, with_max_value, with_setting
 from shuffledp.optional_dependencies import MissingExtra, needed
-from shuffledp.outputs import check_distinct, printable
+from shuffledp.outputs import check_distinct, checked, printable
 from shuffledp.protocols.child_process import SECONDS, Ended, Send, results
 
 if TYPE_CHECKING:
@@ -452,9 +453,12 @@ def _export(
             if path.suffix == ".parquet":
                 written[target / path.relative_to(results).with_suffix(".csv")] = path, checksum
     check_distinct((("TARGET", out) for out in written), inputs)
+    if written and not target.absolute().parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, f"there is no folder {target.parent}")
     for out, (path, checksum) in written.items():
         frame = pq.read_table(storage.verified(path, checksum), use_threads=False).to_pandas()
-        storage.write_atomically(out, frame.to_csv(index=False, lineterminator="\n").encode())
+        out.parent.mkdir(parents=True, exist_ok=True)
+        checked({"TARGET": out})["TARGET"].write(frame.to_csv(index=False, lineterminator="\n").encode())
     return set(written), removed
 
 
@@ -672,7 +676,7 @@ def new_baseline(name: str, task: str, template: str) -> None:
 
     with user_errors(one_line=False):
         files = scaffold.files(task, name, template)
-    existing = [str(path) for path in files if path.exists()]
+    existing = [str(path) for path in files if path.exists() or path.is_symlink()]
     if existing:
         raise click.ClickException(f"{', '.join(existing)}: exists already. Choose another name.")
     for path, text in files.items():

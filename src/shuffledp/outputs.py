@@ -14,6 +14,8 @@ from pathlib import Path
 
 from shuffledp.storage import write_atomically
 
+#: Name of standard output as the path of an output.
+DASH = Path("-")
 _STANDARD = {1: "standard output", 2: "standard error"}
 
 
@@ -28,8 +30,11 @@ class Output:
     path: Path
     descriptor: int | None = None
 
-    def write(self, content: bytes) -> None:
-        """Write all of the content, or raise OSError; a file is replaced in one step or stays unchanged."""
+    def write(self, content: bytes, mode: int | None = None) -> None:
+        """Write all of the content, or raise OSError; a file is replaced in one step or stays unchanged.
+
+        A file gets the permissions `mode`, by default those of the file that it replaces.
+        """
         if self.descriptor is not None:
             try:
                 with os.fdopen(self.descriptor, "wb") as stream:
@@ -38,11 +43,13 @@ class Output:
                 raise OSError(error.errno, error.strerror, str(self.path)) from None
             return
         place = Path(os.path.realpath(self.path))  # a link stays a link
-        write_atomically(place, content, mode=stat.S_IMODE(place.stat().st_mode) if place.exists() else None)
+        if mode is None and place.exists():
+            mode = stat.S_IMODE(place.stat().st_mode)
+        write_atomically(place, content, mode=mode)
 
 
 def checked(outputs: Mapping[str, Path], inputs: Iterable[Path] = ()) -> dict[str, Output]:
-    """Check all outputs, by option, and open pipes and devices.
+    """Check all outputs, by option, and open pipes and devices; the path ``-`` is standard output.
 
     Raises ValueError if an output is an input or another output under any name, cannot be written, or is a pipe without
     a reader.
@@ -68,6 +75,8 @@ def check_distinct(outputs: Iterable[tuple[str, Path]], inputs: Iterable[Path]) 
 
 def _identity(path: Path) -> object:
     """Return a value that two names of one file share; None for terminals and devices that store nothing."""
+    if path == DASH:
+        return DASH
     try:
         found = path.stat()
     except (FileNotFoundError, NotADirectoryError):
@@ -77,6 +86,8 @@ def _identity(path: Path) -> object:
 
 def _opened(option: str, path: Path) -> int | None:
     """Open a pipe or a device; return None for a file, which need not exist."""
+    if path == DASH:
+        return os.dup(1)
     try:
         found = path.stat()
     except FileNotFoundError:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import functools
 import hashlib
 import os
 import platform
@@ -75,7 +76,8 @@ def temporary_beside(target: Path) -> Iterator[Path]:
 def write_atomically(path: Path, content: bytes, *, mode: int | None = None) -> None:
     """Write a file that readers see complete or not at all; ``mode`` replaces the usual permissions."""
     with temporary_beside(path) as temporary:
-        with temporary.open("xb") as stream:
+        opener = functools.partial(os.open, mode=0o666 if mode is None else mode)
+        with open(temporary, "xb", opener=opener) as stream:
             stream.write(content)
             stream.flush()
             os.fsync(stream.fileno())
@@ -115,8 +117,12 @@ def _is_orphan(name: str) -> bool:
     return False
 
 
-def publish(checksum: Path, files: Mapping[Path, bytes], folders: int = 0) -> None:
+def publish(
+    checksum: Path, files: Mapping[Path, bytes], folders: int = 0, *, mode: int | None = None
+) -> None:
     """Publish a bundle: every file, then its checksum list, whose first line identifies the bundle.
+
+    All files get the permissions `mode`, by default the usual ones.
 
     Temporary files of killed processes beside the files are removed. The folder of the ``.sha256`` file contains all
     files, and the list names them relative to it. `folders` is the number of folders above the list that identify the
@@ -127,13 +133,13 @@ def publish(checksum: Path, files: Mapping[Path, bytes], folders: int = 0) -> No
         sweep(folder)
     checksum.unlink(missing_ok=True)
     for path, content in files.items():
-        write_atomically(path, content)
+        write_atomically(path, content, mode=mode)
     lines = [
         f"{hashlib.sha256(content).hexdigest()}  {path.relative_to(checksum.parent).as_posix()}\n"
         for path, content in sorted(files.items())
     ]
     name = "/".join(checksum.absolute().with_suffix("").parts[-folders - 1 :])
-    write_atomically(checksum, "".join([f"{_FOR}{name}\n", *lines]).encode())
+    write_atomically(checksum, "".join([f"{_FOR}{name}\n", *lines]).encode(), mode=mode)
 
 
 def listed(checksum: Path) -> dict[Path, str]:

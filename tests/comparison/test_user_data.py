@@ -18,7 +18,7 @@ def test_sets_are_holders_that_add_up_to_the_items_of_all_sets():
     )
     assert (found.users, found.counts.sum(), found.counts.max() <= 4, found.step) == (4, 8, True, 1)
     rows, sizes = found.remarks
-    assert rows == "1 row left out: row 4: 'x' is not one of the 4 values."
+    assert rows == "1 row left out: 1 outside the domain of 4 values (row 4)."
     assert sizes.startswith("Of 4 users 1 have more than 2 items") and " 2 have fewer" in sizes
 
 

@@ -72,15 +72,14 @@ def server(local: Path, tmp_path_factory: pytest.TempPathFactory):
         ("table.parquet", "v"),
     ],
 )
-def test_counts_and_rows_left_out_are_those_of_local_files(
-    server, local, tmp_path, monkeypatch, name, column
-):
-    monkeypatch.setattr("shuffledp.userdata.files.SMALL", -1)
+def test_counts_and_rows_left_out_are_those_of_local_files(server, local, tmp_path, name, column):
     for place, out in ((str(local), "here"), (TOP, "there")):
         words = ("count", f"{place}/{name}", "--column", column, "-o", str(tmp_path / out))
         done = CliRunner().invoke(main, list(words))
         assert done.exit_code == 0, done.output
     here, there = (json.loads((tmp_path / out).read_text()) for out in ("here", "there"))
+    for about in (*here["files"], *there["files"]):
+        del about["place"]
     assert here == there
     assert here["users"] > 1
     remote = count_column(f"{TOP}/{name}", column)
@@ -103,7 +102,7 @@ def test_an_experiment_counts_data_of_s3(server, tmp_path):
     user_files.check(asked, tmp_path)
     user_files.prepare(asked, tmp_path, tmp_path)
     assert load(asked, tmp_path).arrays["counts"].tolist() == [102, 2]
-    assert "days/day=mon day/part.csv, line 4: 1 cells" in load(asked, tmp_path).about["note"]
+    assert "than the header (days/day=mon day/part.csv, line 4)" in load(asked, tmp_path).about["note"]
     (part, _) = files_of(Path(TOP) / "days")
     before = state_of(part)
     with file_system().open(address(part), "wb") as changed:

@@ -130,7 +130,9 @@ _file = click.Path(dir_okay=False, path_type=Path)
     "--json", "as_json", is_flag=True, help="Print the recommendation and the rows as a JSON object."
 )
 @click.option("--rows-only", is_flag=True, help="Print the rows without the recommendation.")
-@click.option("--csv-out", type=_file, help="CSV file for all columns.")
+@click.option(
+    "--csv-out", type=_file, help="CSV file for all columns; - prints nothing else on standard output."
+)
 @click.option(
     "--plot", type=_file, help="File for a picture of error against bits: .png, .svg, .pdf or .html."
 )
@@ -152,6 +154,7 @@ def compare(
     from shuffledp.accountant.wording import population_named
     from shuffledp.comparison.drawing import checked
     from shuffledp.comparison.options import Options
+    from shuffledp.outputs import DASH
 
     with user_errors(OSError):
         if plot is not None:  # before anything takes long
@@ -182,7 +185,8 @@ def compare(
         about = f"{_who(asked, population, counted)}, {_estimated(kind, counted, asked)}"
         terms = f"{asked.neighbours}, {asked.accounting or 'best'} accounting"
         budget = f"eps = {asked.eps:g} nats, delta = {asked.delta:g}, {terms}"
-    _show(rows, settled, seconds, as_json=as_json, rows_only=rows_only, counted=counted)
+    if csv_out != DASH:
+        _show(rows, settled, seconds, as_json=as_json, rows_only=rows_only, counted=counted)
     with user_errors(OSError):  # after the table, which a file that cannot be written leaves as it is
         _write(rows, targets, f"{about}, {budget}")
     if problems:
@@ -232,7 +236,8 @@ def _kind(task: str | None, asked: Options) -> str:
 
 def _of_counts(path: Path, task: str | None, asked: Options) -> tuple[str, Options]:
     """Return the task and the options for a file of counts. Raise ValueError for options of other data."""
-    from shuffledp.userdata.counts import CountsFile, read
+    from shuffledp.userdata.counting import CountsFile
+    from shuffledp.userdata.counts import read
 
     sizes = ("domain_size", "set_size", "max_value", "dimension")
     if given := asked.given("data", *WHERE, *_FILES, "values", "levels", *sizes):
@@ -312,7 +317,7 @@ def _domain(counted: Own | None, asked: Options) -> int:
 def _counted(asked: Options) -> Own:
     from shuffledp.comparison.user_data import own
 
-    return own(asked, how="give --domain-size or --values", **said(asked.data))
+    return own(asked, how="give --domain-size or --values", percent=said(asked.data))
 
 
 def _task(kind: str, counted: Own | None, asked: Options) -> Task:

@@ -14,7 +14,7 @@ _OUT = click.option(
     "--out",
     type=click.Path(dir_okay=False, path_type=Path),
     required=True,
-    help="File of counts to write.",
+    help="File of counts to write; - is standard output.",
 )
 PER_USER = click.option(
     "--per-user",
@@ -30,8 +30,8 @@ PATIENCE = 1.0
 RAW = "counts are raw data, not a private release: anyone who reads them learns about single users."
 
 
-def said(data: Path) -> dict[str, Callable[[Any], None]]:
-    """Return functions that print the number of rows, or the percentage of the data, read so far on standard error."""
+def said(data: Path) -> Callable[[float], None]:
+    """Return a function that prints the percentage of the data read so far on standard error."""
     from shuffledp.userdata.files import address
 
     last = time.monotonic()
@@ -42,10 +42,7 @@ def said(data: Path) -> dict[str, Callable[[Any], None]]:
             last = time.monotonic()
             click.echo(f"{address(data)}: {text}", err=True)
 
-    return {
-        "progress": lambda rows: say(f"{rows:,} rows read"),
-        "percent": lambda share: say(f"{max(share, 0):.0f} % read"),
-    }
+    return lambda share: say(f"{max(share, 0):.0f} % read")
 
 
 @click.command()
@@ -70,29 +67,22 @@ def count(data: Path, column: str, values: tuple[str, ...], out: Path, **given: 
     For example: shuffledp count visits/ --column color --values red,green,blue -o part.json
     """
     from shuffledp.comparison.command import listed
-    from shuffledp.outputs import check_distinct
-    from shuffledp.storage import write_atomically
+    from shuffledp.outputs import checked
     from shuffledp.userdata.counting import count_column
-    from shuffledp.userdata.counts import record, written
-    from shuffledp.userdata.files import checksums, files_of, is_remote
+    from shuffledp.userdata.counts import described, record, written
+    from shuffledp.userdata.files import unchanged
 
-    with user_errors(OSError):
-        files = files_of(data)
-        check_distinct((("-o", out),), files)
+    with user_errors(OSError), unchanged(data) as files:
+        target = checked({"-o": out}, files)["-o"]
         given["per_user"] = per_user = (given["per_user"] or "random") if given["user"] else "random"
-        say = said(data)
-        found = count_column(
-            data, column, values=listed(values), progress=say["progress"], percent=say["percent"], **given
-        )
-        regular = [file for file in files if is_remote(file) or file.is_file()]
-        about = [
-            {"name": file.name, "sha256": one} for file, one in zip(regular, checksums(regular), strict=True)
-        ]
-    for remark in found.remarks("give --domain-size or --values"):
-        click.echo(f"Warning: {remark}", err=True)
+        found = count_column(data, column, values=listed(values), percent=said(data), **given)
+        about = described(files)
     kind = "frequency" if given["max_value"] is None else "summation"
     content = record(found, kind=kind, per_user=per_user if given["user"] else None, files=about)
-    write_atomically(out, written(content), mode=0o600)
+    for remark in found.remarks("give --domain-size or --values"):
+        click.echo(f"Warning: {remark}", err=True)
+    with user_errors(OSError):
+        target.write(written(content), mode=0o600)
     click.echo(f"Warning: {out}: {RAW}", err=True)
 
 
@@ -101,16 +91,15 @@ def count(data: Path, column: str, values: tuple[str, ...], out: Path, **given: 
 @_OUT
 def merge(parts: tuple[Path, ...], out: Path) -> None:
     """Add the counts of PARTS, files of `shuffledp count` with the same domain and the same clipping."""
-    from shuffledp.outputs import check_distinct
-    from shuffledp.storage import write_atomically
+    from shuffledp.outputs import checked
     from shuffledp.userdata.counts import merged, read, written
 
     with user_errors(OSError):
-        check_distinct((("-o", out),), parts)
+        target = checked({"-o": out}, parts)["-o"]
         if len(set(parts)) < len(parts):
             raise ValueError("A part is given twice.")
         content = merged({path: read(path) for path in parts})
-    write_atomically(out, written(content), mode=0o600)
+        target.write(written(content), mode=0o600)
     if content["per_user"] is not None and len(parts) > 1:
         click.echo("Warning: a user with rows in several parts has a value in each of them.", err=True)
     click.echo(f"Warning: {out}: {RAW}", err=True)

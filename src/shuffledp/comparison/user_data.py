@@ -1,5 +1,6 @@
 """The user's records, counted for a comparison: users per value, number or item."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -9,16 +10,17 @@ from shuffledp.comparison.options import SettingOptions
 from shuffledp.comparison.setting import dealt
 from shuffledp.numerics.argument_ranges import check_count
 from shuffledp.tasks import Ints
-from shuffledp.userdata.counting import Counted, count_column
-from shuffledp.userdata.counts import CountsFile, counted_of, read
+from shuffledp.userdata.cells import number_of
+from shuffledp.userdata.counting import Counted, CountsFile, count_column, is_file
+from shuffledp.userdata.csv_reader import reads_csv
 from shuffledp.userdata.engine import Percent
-from shuffledp.userdata.files import is_small
-from shuffledp.userdata.reading import Progress, is_file
 from shuffledp.userdata.sets import collect_sets, group_sets
 
 Asked = TypeVar("Asked", bound=SettingOptions)
 #: Number of different numbers in a column up to which they are treated as categories.
 _MOST_NUMBERS = 1_000
+#: Share of numbers among the values from which a column holds numbers, with texts such as N/A among them.
+_NUMERIC = 0.9
 
 
 @dataclass(frozen=True)
@@ -38,9 +40,8 @@ class Own:
 
 def _numeric(values: Sequence[str]) -> tuple[str, ...]:
     """Return a remark if the domain consists of numbers found in the data. Raise ValueError for too many numbers."""
-    try:
-        found = {float(value) for value in values}
-    except ValueError:
+    found = {number for number in map(number_of, values) if math.isfinite(number)}
+    if len(found) < _NUMERIC * len(values):
         return ()
     if len(found) > _MOST_NUMBERS:
         raise ValueError(
@@ -59,15 +60,15 @@ def _own(column: Counted, how: str) -> Own:
     return Own(column.counts, column.users, column.step, remarks, column.values)
 
 
-def own(
-    asked: SettingOptions, *, how: str, progress: Progress | None = None, percent: Percent | None = None
-) -> Own:
+def own(asked: SettingOptions, *, how: str, percent: Percent | None = None) -> Own:
     """Return the counts of records, read once. Raise ValueError if the records do not fit the options.
 
-    `how` describes the options that set a domain, for the remark on a domain taken from the data. `progress` is called
-    with the number of rows read, `percent` with the percentage of the data.
+    `how` describes the options that set a domain, for the remark on a domain taken from the data. `percent` is called
+    with the percentage of the data that is read.
     """
     if isinstance(asked.data, CountsFile):
+        from shuffledp.userdata.counts import counted_of, read
+
         return _own(counted_of(read(asked.data.path)), how)
     if asked.set_size is None:
         if asked.given("separator", "item"):
@@ -86,18 +87,14 @@ def own(
             key=str(asked.seed),
             delimiter=asked.delimiter,
             memory=asked.memory,
-            progress=progress,
             percent=percent,
         )
         return _own(column, how)
     if asked.given("max_value", "levels"):
         raise ValueError("Give either set_size (sets) or max_value and levels (a sum), not both.")
     size = check_count("set_size", asked.set_size, 1)
-    if (
-        is_file(asked.data)
-        and asked.given("user", "item") == ["user", "item"]
-        and not is_small(Path(asked.data))
-    ):
+    in_file = is_file(asked.data) and not reads_csv(Path(asked.data))
+    if in_file and asked.given("user", "item") == ["user", "item"]:
         grouped = group_sets(
             Path(asked.data),
             str(asked.user),
@@ -119,7 +116,9 @@ def own(
         item=asked.item,
         domain_size=asked.domain_size,
         values=asked.values,
-        progress=progress,
+        delimiter=asked.delimiter,
+        memory=asked.memory,
+        percent=percent,
     )
     holders = dealt(found.shares(size), found.users)
     return Own(holders, found.users, 1.0, (*found.remarks(how), *found.size_remark(size)), found.values)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
+import os
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -14,20 +14,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.numerics.argument_ranges import check_count, check_positive
-from shuffledp.userdata.engine import Percent, Table
-from shuffledp.userdata.files import address, is_small
-from shuffledp.userdata.per_user import grouped, one_per_user
-from shuffledp.userdata.reading import (
-    Block,
-    Cells,
+from shuffledp.userdata.cells import (
+    NAMES_USER,
     Faults,
-    Progress,
-    blocks,
-    faults_of,
-    is_file,
-    shown,
+    cells_of,
+    empty,
+    factorized,
+    number_of,
     text_of,
 )
+from shuffledp.userdata.csv_reader import csv_columns, reads_csv, repeated_in_csv
+from shuffledp.userdata.engine import Percent, Table, quoted
+from shuffledp.userdata.files import address, intact
 
 #: Largest number of different values without a given domain; for more, users need a hash or a coarser column.
 MOST_VALUES = 1_000_000
@@ -35,9 +33,25 @@ MOST_VALUES = 1_000_000
 MOST_COUNTERS = 10_000_000
 #: Distance from a level, in levels, up to which a number equals the level: decimals are no floating point numbers.
 _SAME = 1e-6
+#: Number of compared hexadecimal digits of a hash: they fit into 63 bits.
+_DIGITS = 15
+#: Largest absolute number of a row before a sum per user, in levels; larger numbers are clipped.
+_LARGEST = "1e15"
+#: Number of different texts that are judged together.
+_AT_ONCE = 65_536
+#: Largest number of different bad values whose first row is looked up.
+_LOOKED_UP = 1_000
+
+#: Reason of rows without a number.
+NO_NUMBER = "not a finite number"
 
 #: Value of a user with several rows.
 PerUser = Literal["random", "first", "sum"]
+
+
+def is_file(data: Any) -> bool:
+    """Return True for records in a file, False for records in memory."""
+    return isinstance(data, str | os.PathLike)
 
 
 @dataclass(frozen=True)
@@ -55,8 +69,7 @@ class Counted:
     bad_rows : int
         Number of excluded rows.
     faults : tuple of str
-        Descriptions of the first bad rows, each with file and line; for Parquet files and data frames the number of the
-        row, from 1.
+        Descriptions of the excluded rows, one per reason: their number, and the place of one of them.
     clipped : int
         Number of values outside of the range, which were clipped.
     rounded : int
@@ -65,6 +78,8 @@ class Counted:
         Value of one level of a number; 1 for frequencies.
     dropped : int
         Number of good rows beyond one per user, for data with a column of the user.
+    repeated : str or None
+        Column that looks like the user's and repeats values, for data without a column of the user.
     """
 
     counts: NDArray[np.int64]
@@ -76,15 +91,30 @@ class Counted:
     rounded: int = 0
     step: float = 1.0
     dropped: int = 0
+    repeated: str | None = None
 
     @property
     def users(self) -> int:
         """Number of counted rows, or of users if users have several rows."""
         return int(self.counts.sum())
 
+    @property
+    def rows(self) -> int:
+        """Number of rows that were read."""
+        return self.users + self.dropped + self.bad_rows
+
     def remarks(self, how: str = "give --domain-size") -> list[str]:
         """Return remarks on these data for a result; ``how`` names the options that set a domain."""
         said = [domain_remark(len(self.values), how)] if self.found else []
+        if self.repeated is not None:
+            said.append(
+                f"Every row is taken as a user, but column {self.repeated!r} repeats values. If it names the user, "
+                f"give user={self.repeated!r} (--user {self.repeated}), or keep one row per user."
+            )
+        if self.found and several_notations(self.values):
+            said.append(
+                "Some values are notations of one number, such as 1.5 and 1.50. They are counted as different values."
+            )
         said += bad_rows_remark(self.bad_rows, self.faults)
         if self.dropped:
             are = "1 row is" if self.dropped == 1 else f"{self.dropped} rows are"
@@ -111,15 +141,23 @@ def domain_remark(size: int, how: str) -> str:
     )
 
 
+def several_notations(values: Sequence[str]) -> bool:
+    """Return True if two texts are notations of the same number."""
+    numbers = [number for number in map(number_of, values) if not math.isnan(number)]
+    return len(set(numbers)) < len(numbers)
+
+
+@dataclass(frozen=True)
+class CountsFile:
+    """Path of a file of counts, for use as the data of a comparison."""
+
+    path: Path
+
+
 def bad_rows_remark(count: int, faults: Sequence[str]) -> list[str]:
     """Return the remark on excluded rows; no remark if no row is bad."""
-    if not count:
-        return []
-    if not faults:
-        return [f"{count} {'row' if count == 1 else 'rows'} left out."]
-    more = count - len(faults)
-    rest = f"; and {more} more" if more else ""
-    return [f"{count} {'row' if count == 1 else 'rows'} left out: {'; '.join(faults)}{rest}."]
+    reasons = f": {'; '.join(faults)}" if faults else ""
+    return [f"{count:,} {'row' if count == 1 else 'rows'} left out{reasons}."] if count else []
 
 
 def count_column(
@@ -136,7 +174,6 @@ def count_column(
     key: str = "0",
     delimiter: str | None = None,
     memory: str | None = None,
-    progress: Progress | None = None,
     percent: Percent | None = None,
 ) -> Counted:
     """Count one column of files or a data frame; memory does not grow with the number of rows.
@@ -173,8 +210,6 @@ def count_column(
         Text between two cells of a CSV file; by default the one of comma, semicolon, tab and bar that fits the header.
     memory : str, optional
         Memory of the engine, such as ``"4GB"``, 1 GB by default; larger intermediate tables go to a temporary folder.
-    progress : callable, optional
-        Called with the number of rows read.
     percent : callable, optional
         Called about once per second with the percentage of the data that the engine has read.
 
@@ -198,43 +233,147 @@ def count_column(
         raise ValueError("levels is for sums and needs max_value.")
     if low and max_value is None:
         raise ValueError("low is for sums and needs max_value.")
+    if per_user == "sum" and user is not None and max_value is None:
+        raise ValueError("The sum of a user's numbers needs max_value, to which it is clipped.")
     about = address(data) if is_file(data) else "the data"
     where = about if column is None else f"{about}, column {column!r}"
 
-    def _tally() -> Values | _Levels:
+    def new() -> Tally:
         if max_value is not None:
             return _Levels(low, max_value, _size_of(low, max_value, levels))
         return Values(domain_of(domain_size, values, Found(where)))
 
-    tally = _tally()
-    if per_user == "sum" and user is not None and max_value is None:
-        raise ValueError("The sum of a user's numbers needs max_value, to which it is clipped.")
-    dropped = 0
-    if is_file(data) and column is not None and (user or delimiter or not is_small(Path(data))):
-        faults = Faults()
-        with Table(
-            Path(data),
-            [column] if user is None else [column, user],
-            delimiter=delimiter,
-            memory=memory,
-            percent=percent,
-        ) as table:
-            if user is None:
-                rows = grouped(table, tally, faults)
-            else:
-                rows, dropped = one_per_user(table, tally, _tally(), faults, per_user, key)
-        if progress is not None:
-            progress(rows)
-    elif user is not None:
-        raise ValueError("user is for files.")
+    tally, faults, dropped, repeated = new(), Faults(), 0, None
+    numbers = max_value is not None or domain_size is not None
+    if not is_file(data):
+        if user is not None:
+            raise ValueError("user is for files.")
+        cells = cells_of(data, column)
+        if isinstance(tally, _Levels) and getattr(cells, "dtype", None) in (np.int64, np.float64):
+            tally.add(np.asarray(cells), faults, column)
+        else:
+            _take_rows(*factorized(cells, exact=not numbers), tally, faults, column)
+        repeated = repeated_column(data, column)
+    elif user is None and reads_csv(Path(data)):
+        for lines, (texts,) in csv_columns(Path(data), [str(column)], delimiter, faults):
+            _take_rows(*factorized(texts), tally, faults, column, lines, f"{data}, line")
+        repeated = repeated_in_csv(Path(data), str(column), delimiter)
     else:
-        faults = faults_of(data)
-        for block in blocks(data, [column], faults, progress):
-            tally.add(block, faults)
+        columns = [str(column)] if user is None else [str(column), user]
+        options: dict[str, Any] = {"delimiter": delimiter, "memory": memory, "percent": percent}
+        with intact(Path(data)), Table(Path(data), columns, **options, numbers=numbers) as table:
+            if user is None:
+                _judged(table, table.values, tally, faults)
+                repeated = table.repeated(columns)
+            else:
+                dropped = _one_per_user(table, tally, new(), faults, per_user, key)
     if not tally.users:
-        first = f" {faults.named[0]}." if faults.named else ""
-        raise ValueError(f"{where} has no row that can be counted.{first}")
-    return replace(tally.counted(faults), dropped=dropped)
+        raise ValueError(f"{where} has no row that can be counted{because(faults)}.")
+    return replace(tally.counted(faults), dropped=dropped, repeated=repeated)
+
+
+def repeated_column(data: Any, column: str | None) -> str | None:
+    """Return another column of a data frame whose name is that of a user, and which repeats a value."""
+    if hasattr(data, "duplicated") and hasattr(data, "columns"):
+        for name in data.columns:
+            if name != column and NAMES_USER.search(str(name)) and data[name].dropna().duplicated().any():
+                return str(name)
+    return None
+
+
+def because(faults: Faults) -> str:
+    """Return the rows left out as the end of a sentence."""
+    return f": {'; '.join(faults.named)}" if faults.named else ""
+
+
+_Bad: TypeAlias = dict[str, list[str | None]]
+"""Bad texts by reason; None for a missing cell."""
+
+
+def _judged(table: Table, query: str, tally: Tally, faults: Faults) -> list[str | None]:
+    """Count the texts of a query with their numbers of rows; return the bad texts, whose rows are faults."""
+    bad: _Bad = {}
+    counts: Counter[str] = Counter()
+    for text, rows in table.fetched(query):
+        counts[text_of(text or "")] += rows
+        if len(counts) >= _AT_ONCE:
+            _take(counts, tally, faults, table.columns[0], bad)
+    _take(counts, tally, faults, table.columns[0], bad)
+    table.damaged(faults)
+    for reason, texts in bad.items():
+        table.name(faults, reason, texts[:_LOOKED_UP])
+    return [text for texts in bad.values() for text in texts]
+
+
+def _take(
+    counts: Counter[str], tally: Tally, faults: Faults, column: str | None, bad: _Bad | None = None
+) -> None:
+    """Move texts with their numbers of rows to the tally, or to the faults and the bad texts."""
+    reasons = {"": empty(column)} if "" in counts else {}
+    missing = counts.pop("", 0)
+    reasons |= tally.take(counts)
+    for text, reason in reasons.items():
+        faults.add(reason, counts[text] if text else missing)
+        if bad is not None:
+            bad.setdefault(reason, []).append(text or None)
+    counts.clear()
+
+
+def _take_rows(
+    codes: NDArray[np.int64],
+    texts: Sequence[str],
+    tally: Tally,
+    faults: Faults,
+    column: str | None,
+    lines: Sequence[int] | None = None,
+    word: str = "row",
+) -> None:
+    """Count the texts of rows, and name one row of each reason by its line, or by its number from 1."""
+    bad: _Bad = {}
+    counts: Counter[str] = Counter()
+    for text, rows in zip(texts, np.bincount(codes, minlength=len(texts)).tolist(), strict=True):
+        if rows:
+            counts[text] += rows
+    _take(counts, tally, faults, column, bad)
+    for reason, some in bad.items():
+        wrong = {text or "" for text in some}
+        row = int(np.argmax(np.isin(codes, [i for i, text in enumerate(texts) if text in wrong])))
+        faults.places.setdefault(reason, f"{word} {row + 1 if lines is None else lines[row]}")
+
+
+def kept_rows(table: Table, judge: Tally, faults: Faults, rank: str = "0", first: bool = False) -> None:
+    """Create the table ``kept`` of the good values of users, with the number ``n`` of equal rows."""
+    rows = f"SELECT {table.text(0)} AS c0, coalesce({table.text(1)}, '') AS u FROM {table.source}"
+    if first:
+        table.run(f"CREATE TEMP TABLE kept AS SELECT *, 1 AS n, row_number() OVER () AS rank FROM ({rows})")
+    else:
+        grouped = f"SELECT c0, u, count(*) AS n FROM ({rows}) GROUP BY c0, u"
+        table.run(f"CREATE TEMP TABLE kept AS SELECT *, {rank} AS rank FROM ({grouped})")
+    bad = _judged(table, "SELECT c0, sum(n)::BIGINT FROM kept GROUP BY c0", judge, faults)
+    table.run("DELETE FROM kept WHERE c0 IS NULL OR c0 IN (SELECT unnest(?::VARCHAR[]))", [bad])
+    nobody = next(table.fetched("SELECT coalesce(sum(n), 0)::BIGINT FROM kept WHERE u = ''"))[0]
+    if nobody:
+        faults.add(empty(table.columns[1]), nobody)
+        table.run("DELETE FROM kept WHERE u = ''")
+        table.name(faults, empty(table.columns[1]), [None], 1)
+
+
+def _one_per_user(table: Table, tally: Tally, judge: Tally, faults: Faults, per_user: str, key: str) -> int:
+    """Count one value per user, and return the number of good rows beyond one per user."""
+    hashed = f"sha256({quoted(key)} || chr(31) || u || chr(31) || c0)"
+    rank = f"CAST('0x' || left({hashed}, {_DIGITS}) AS BIGINT)"
+    kept_rows(table, judge, faults, rank, per_user == "first")
+    if per_user == "sum":  # exact in any order
+        assert isinstance(tally, _Levels)
+        steps = f"greatest(least(CAST(c0 AS DOUBLE) / {tally.step!r}, {_LARGEST}), -{_LARGEST})"
+        chosen = f"SELECT sum(CAST({steps} AS DECIMAL(38, 12)) * n)::DOUBLE * {tally.step!r} AS v FROM kept GROUP BY u"
+    else:  # a least number per user fits on a disk, an aggregate of texts does not
+        least = "SELECT u, min(rank) AS rank FROM kept GROUP BY u"
+        chosen = f"SELECT c0 AS v FROM kept JOIN ({least}) USING (u, rank)"
+    good = next(table.fetched("SELECT coalesce(sum(n), 0)::BIGINT FROM kept"))[0]
+    for text, users in table.fetched(f"SELECT CAST(v AS VARCHAR), count(*) FROM ({chosen}) GROUP BY v"):
+        tally.take({text_of(text): users})
+    return int(good) - tally.users
 
 
 # -- domains -------------------------------------------------------------------------------------------------------
@@ -252,13 +391,13 @@ class _Integers:
 
     def place(self, text: str) -> int:
         """Return the index of a value; -1 outside of the domain."""
-        with suppress(ValueError):
-            value = int(_digits(text))
-            return value if 0 <= value < self.size else -1
-        return -1
+        number = number_of(text)
+        return int(number) if number == number // 1 and 0 <= number < self.size else -1
 
-    def fault(self, text: str) -> str:
-        return f"{shown(text)} is not one of 0..{self.size - 1}"
+    @property
+    def reason(self) -> str:
+        """Reason for a text outside of the domain."""
+        return f"outside the domain 0..{self.size - 1}"
 
 
 @dataclass(frozen=True)
@@ -271,22 +410,23 @@ class Listed:
     @classmethod
     def of(cls, values: Sequence[Any]) -> Listed:
         """Return the domain of given texts or numbers."""
-        texts = tuple(text_of(value) for value in values)
-        places = {text: i for i, text in enumerate(texts)}
-        if len(texts) < 2:
-            raise ValueError(f"values must be at least 2, got {len(texts)}.")
-        if len(places) < len(texts):
-            twice = next(text for i, text in enumerate(texts) if places[text] != i)
+        names = tuple(text_of(value) for value in values)
+        places = {text: i for i, text in enumerate(names)}
+        if len(names) < 2:
+            raise ValueError(f"values must be at least 2, got {len(names)}.")
+        if len(places) < len(names):
+            twice = next(text for i, text in enumerate(names) if places[text] != i)
             raise ValueError(f"values has {twice!r} twice.")
-        return cls(texts, places)
+        return cls(names, places)
 
     def place(self, text: str) -> int:
         """Return the index of a value; -1 outside of the domain."""
         return self.places.get(text, -1)
 
-    def fault(self, text: str) -> str:
-        """Return the message about a text outside of the domain."""
-        return f"{shown(text)} is not one of the {len(self.values)} values"
+    @property
+    def reason(self) -> str:
+        """Reason for a text outside of the domain."""
+        return f"outside the domain of {len(self.values)} values"
 
 
 @dataclass(frozen=True)
@@ -301,8 +441,7 @@ class Found:
     def values(self) -> tuple[str, ...]:
         """Sorted texts of the domain. Raise ValueError for a single text."""
         if len(self.places) < 2:
-            one = shown(next(iter(self.places)))
-            raise ValueError(f"{self.where} has a single {self.noun}, {one}; a domain needs at least two.")
+            raise ValueError(f"{self.where} has a single {self.noun}; a domain needs at least two.")
         return tuple(sorted(self.places))
 
     def place(self, text: str) -> int:
@@ -312,9 +451,7 @@ class Found:
             raise ValueError(f"{self.where} has more than {MOST_VALUES} different {self.noun}s.")
         return place
 
-    def fault(self, text: str) -> str:
-        """Return an empty message, because every text belongs to this domain."""
-        return ""
+    reason = ""
 
 
 Domain: TypeAlias = _Integers | Listed | Found
@@ -325,41 +462,6 @@ def domain_of(domain_size: int | None, values: Sequence[Any] | None, found: Foun
     if domain_size is not None:
         return _Integers(_held("domain_size", check_count("domain_size", domain_size, least)))
     return found if values is None else Listed.of(values)
-
-
-def _plain_numbers(texts: list[str]) -> NDArray[np.float64] | None:
-    """Return the numbers of all texts, converted together; None if a text is not a finite number."""
-    if "_" in "".join(texts):  # see `_digits`
-        return None
-    try:
-        numbers = np.fromiter(map(float, texts), np.float64, len(texts))
-    except ValueError:
-        return None
-    return numbers if np.isfinite(numbers).all() else None
-
-
-def _digits(text: str) -> str:
-    """Return the text. Raise ValueError for an underscore, which Python accepts in numbers such as ``1_000``."""
-    if "_" in text:
-        raise ValueError
-    return text
-
-
-def distinct(cells: Cells) -> dict[str, int]:
-    """Return the number of occurrences of each text in the cells."""
-    if isinstance(cells, list):
-        return Counter(cells)
-    found, count = np.unique(cells, return_counts=True)
-    return {text_of(value): int(c) for value, c in zip(found.tolist(), count, strict=True)}
-
-
-def tell(block: Block, bad: Mapping[str, str], faults: Faults, column: int = 0) -> None:
-    """Add the rows of a block whose text is bad to the faults."""
-    cells = block.columns[column]
-    texts = cells if isinstance(cells, list) else map(text_of, cells.tolist())
-    for line, text in zip(block.lines, texts, strict=True):
-        if text in bad:
-            faults.add(line, bad[text])
 
 
 # -- tallies -------------------------------------------------------------------------------------------------------
@@ -379,18 +481,13 @@ class Values:
         counts = self._counts
         return int(counts.total() if isinstance(counts, Counter) else counts.sum())
 
-    def add(self, block: Block, faults: Faults) -> None:
-        """Count the first column of a block, and add bad rows to the faults."""
-        if bad := self.take(distinct(block.columns[0])):
-            tell(block, bad, faults)
-
     def take(self, counts: Mapping[str, int]) -> dict[str, str]:
-        """Add texts with their numbers of rows, and return the bad texts, each with a message."""
+        """Add texts with their numbers of rows, and return the bad texts, each with a reason."""
         bad: dict[str, str] = {}
         for text, count in counts.items():
             place = self._domain.place(text)
             if place < 0:
-                bad[text] = self._domain.fault(text)
+                bad[text] = self._domain.reason
             else:
                 self._counts[place] += count
         return bad
@@ -416,17 +513,17 @@ class _Levels:
     def users(self) -> int:
         return int(self._counts.sum())
 
-    def add(self, block: Block, faults: Faults) -> None:
-        cells = block.columns[0]
-        numbers = _plain_numbers(cells) if isinstance(cells, list) else cells.astype(np.float64)
-        if numbers is None:
-            if bad := self.take(distinct(cells)):
-                tell(block, bad, faults)
-            return
-        finite = np.isfinite(numbers)
-        for i in np.flatnonzero(~finite).tolist():
-            faults.add(block.lines[i], f"{str(numbers[i])!r} is no finite number")
-        self._place(numbers[finite], np.ones(int(finite.sum()), np.int64))
+    def add(self, numbers: NDArray[Any], faults: Faults, column: str | None) -> None:
+        """Count the numbers of rows in memory, and add missing and infinite ones to the faults."""
+        for start in range(0, len(numbers), _AT_ONCE):
+            block = numbers[start : start + _AT_ONCE].astype(float)
+            good = np.isfinite(block)
+            if not good.all():
+                missing = np.isnan(block)
+                for reason, wrong in ((empty(column), missing), (NO_NUMBER, ~good & ~missing)):
+                    faults.add(reason, int(wrong.sum()), f"row {start + int(np.argmax(wrong)) + 1}")
+                block = block[good]
+            self._place(block, np.ones(len(block), np.int64))
 
     def _place(self, numbers: NDArray[np.float64], counts: NDArray[np.int64]) -> None:
         self._clipped += int(counts[(numbers < self._low) | (numbers > self._high)].sum())
@@ -437,22 +534,24 @@ class _Levels:
         np.add.at(self._counts, placed.astype(np.int64), counts)
 
     def take(self, counts: Mapping[str, int]) -> dict[str, str]:
-        """Add texts of numbers with their numbers of rows, and return the bad texts, each with a message."""
-        good: dict[float, int] = {}
-        bad: dict[str, str] = {}
-        for text, count in counts.items():
-            number = math.nan
-            with suppress(ValueError):
-                number = float(_digits(text))
-            if math.isfinite(number):
-                good[number] = good.get(number, 0) + count
-            else:
-                bad[text] = f"{shown(text)} is no finite number"
-        self._place(np.array(list(good), float), np.array(list(good.values()), np.int64))
-        return bad
+        """Add texts of numbers with their numbers of rows, and return the bad texts, each with a reason."""
+        numbers = np.fromiter(map(number_of, counts), float, len(counts))
+        good = ~np.isnan(numbers)
+        self._place(numbers[good], np.fromiter(counts.values(), np.int64, len(counts))[good])
+        return (
+            {}
+            if good.all()
+            else {text: NO_NUMBER for text, fine in zip(counts, good, strict=True) if not fine}
+        )
+
+    @property
+    def step(self) -> float:
+        """Value of one level."""
+        return (self._high - self._low) / self._size
 
     def counted(self, faults: Faults) -> Counted:
-        step = (self._high - self._low) / self._size
+        """Return the counts of the levels."""
+        step = self.step
         return Counted(
             self._counts,
             tuple(self._low + step * level for level in range(self._size + 1)),
@@ -462,6 +561,9 @@ class _Levels:
             rounded=self._rounded,
             step=step,
         )
+
+
+Tally: TypeAlias = Values | _Levels
 
 
 def _size_of(low: float, max_value: float, levels: int | None) -> int:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import glob
+import gzip
 import hashlib
 import os
 import re
-from collections.abc import Sequence
-from importlib.util import find_spec
+import stat
+import zlib
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from shuffledp.optional_dependencies import needed
-from shuffledp.storage import sha256_of
 
 #: Formats by the suffix of a file, without the suffix of its packing.
 _FORMATS = {
@@ -20,11 +23,8 @@ _FORMATS = {
     **dict.fromkeys((".parquet", ".pq"), "parquet"),
     **dict.fromkeys((".jsonl", ".ndjson"), "json"),
 }
-_NAMES = {"csv": "CSV file", "parquet": "Parquet file", "json": "file of JSON lines"}
 #: Suffixes of the accepted packed files.
 PACKINGS = (".gz", ".zst")
-#: Bytes of one plain CSV file up to which the standard library's reader names the line of every bad row.
-SMALL = 16 << 20
 
 
 def is_remote(path: Path) -> bool:
@@ -72,28 +72,67 @@ def files_of(path: Path) -> list[Path]:
         if found != [path] and not glob.has_magic(str(path)):
             found = _with_data(path, found)
     elif path.is_dir():
-        found = _with_data(
-            path, [Path(folder) / name for folder, _, names in os.walk(path) for name in names]
-        )
+        found = _with_data(path, list(_walked(path)))
     elif not path.exists() and glob.has_magic(str(path)):
-        base = Path(path.anchor)
-        found = [one for one in base.glob(str(path.relative_to(path.anchor))) if one.is_file()]
-        if not found:
-            raise ValueError(f"There is no file {path}.")
+        found = _matching(path)
     else:
         if not path.exists():
             raise ValueError(f"There is no file {path}.")
-        if not path.is_file() and not is_small(path):
-            raise ValueError(
-                f"{path} is no regular file; a {_NAMES[format_of(path) or 'csv']} is read twice: save it first."
-            )
         found = [path]
+    _check_places(found)
+    if any(file.suffix.lower() == ".json" for file in found):
+        raise ValueError(f"{address(path)}: lines of JSON need the suffix .jsonl or .ndjson.")
     kinds = {format_of(one) or "csv" for one in found}
     if len(kinds) > 1:
         raise ValueError(
             f"{address(path)} has files of several formats ({', '.join(sorted(kinds))}): name the files of one format."
         )
     return sorted(found)
+
+
+def _check_places(files: Sequence[Path]) -> None:
+    """Raise ValueError for a pipe or device, and for a file that is named twice, for example by a link."""
+    seen: dict[tuple[int, int], Path] = {}
+    for file in files:
+        if is_remote(file):
+            continue
+        try:
+            about = file.stat()
+        except OSError as error:
+            raise ValueError(f"{file} cannot be read: {error.strerror}.") from None
+        if not stat.S_ISREG(about.st_mode):
+            raise ValueError(f"{file} is no regular file: save the data first.")
+        other = seen.setdefault((about.st_dev, about.st_ino), file)
+        if other != file:
+            raise ValueError(f"{other} and {file} are the same file, whose users would be counted twice.")
+
+
+def _walked(folder: Path) -> Iterator[Path]:
+    """Yield all files below a folder, also behind links. Raise ValueError for a folder that cannot be read."""
+    seen: set[str] = set()
+    for place, folders, names in os.walk(folder, onerror=_refuse, followlinks=True):
+        if os.path.realpath(place) in seen:
+            raise ValueError(f"{place} leads to a folder that is already read.")
+        seen.add(os.path.realpath(place))
+        folders[:] = sorted(name for name in folders if not name.startswith((".", "_")))
+        yield from (Path(place, name) for name in names)
+
+
+def _matching(pattern: Path) -> list[Path]:
+    """Return the files that match a pattern. Raise ValueError for a folder that cannot be read."""
+    base, parts = Path(pattern.anchor), pattern.relative_to(pattern.anchor).parts
+    for i in range(1, len(parts)):
+        for folder in base.glob(str(Path(*parts[:i]))):
+            if folder.is_dir() and not os.access(folder, os.R_OK | os.X_OK):
+                raise ValueError(f"{folder} cannot be read.")
+    files = [file for file in base.glob(str(Path(*parts))) if not file.is_dir()]
+    if not files:
+        raise ValueError(f"There is no file {pattern}.")
+    return files
+
+
+def _refuse(error: OSError) -> None:
+    raise ValueError(f"{error.filename} cannot be read: {error.strerror}.") from None
 
 
 def _with_data(folder: Path, files: Sequence[Path]) -> list[Path]:
@@ -119,17 +158,29 @@ def _on_s3(path: Path) -> list[Path]:
         if not found and not files.exists(bucket):
             raise ValueError(f"There is no bucket {bucket!r} for {name}.")
     except OSError as error:
-        raise ValueError(f"{name} cannot be read: {_reason(str(error))}.") from None
+        raise ValueError(f"{name} cannot be read: {reason_of(str(error))}.") from None
     if not found:
         raise ValueError(f"There is no file {name}.")
     return [Path(f"s3:/{one}") for one in found]
 
 
-def _reason(error: str) -> str:
+def reason_of(error: str) -> str:
     """Return the reason of an error of S3, by default from the first line of its message."""
     if re.search("ACCESS_DENIED|INVALID_ACCESS_KEY|INVALID_CLIENT_TOKEN|SIGNATURE|HTTP status 40[13]", error):
         return "access is denied; set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE"
     return error.splitlines()[0].rpartition("Details: ")[2].rstrip(". ")
+
+
+@contextmanager
+def opened(file: Path) -> Iterator[Any]:
+    """Open a file of this machine or of S3 for reading bytes. Raise ValueError if it cannot be read."""
+    try:
+        with s3().open(address(file)) if is_remote(file) else file.open("rb") as content:
+            yield content
+    except gzip.BadGzipFile:
+        raise
+    except OSError as error:
+        raise ValueError(f"{address(file)} cannot be read: {reason_of(str(error))}.") from None
 
 
 def state_of(file: Path) -> tuple[Any, int]:
@@ -139,6 +190,15 @@ def state_of(file: Path) -> tuple[Any, int]:
         return about["mtime"], about["size"]
     found = file.stat()
     return found.st_mtime_ns, found.st_size
+
+
+@contextmanager
+def unchanged(path: Path) -> Iterator[list[Path]]:
+    """Yield the files of a path. Raise ValueError if they are others at the end, or have another time or size."""
+    before = {file: state_of(file) for file in files_of(path)}
+    yield list(before)
+    if before != {file: state_of(file) for file in files_of(path)}:
+        raise ValueError(f"{address(path)} changed while it was read. Run again.")
 
 
 def files_or_path(path: Path) -> list[Path]:
@@ -151,25 +211,69 @@ def files_or_path(path: Path) -> list[Path]:
 
 def checksums(files: Sequence[Path]) -> list[str]:
     """Return the sha256 of every file."""
-    return [_sha256(file) if is_remote(file) else sha256_of(file) for file in files]
+    found = []
+    for file in files:
+        with opened(file) as content:
+            found.append(hashlib.file_digest(content, "sha256").hexdigest())
+    return found
 
 
-def _sha256(file: Path) -> str:
-    with s3().open(address(file)) as content:
-        return hashlib.file_digest(content, "sha256").hexdigest()
+@contextmanager
+def intact(path: Path) -> Iterator[None]:
+    """Check packed files in another thread. Raise ValueError for what DuckDB ignores: checksums of gzip, cut files."""
+    with ThreadPoolExecutor(1) as thread:
+        check = thread.submit(_check_packed, files_of(path))
+        try:
+            yield
+        finally:
+            check.result()
+
+
+def _check_packed(files: Sequence[Path]) -> None:
+    checks = {".gz": _check_gzip, ".zst": _check_zstd}
+    for file in files:
+        if (check := checks.get(file.suffix.lower())) is not None:
+            try:
+                with opened(file) as content:
+                    check(content)
+            except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+                reason = str(error).partition(" (")[0]  # without the first bytes of the file
+                raise ValueError(f"{address(file)} is damaged: {reason}.") from None
+
+
+def _check_gzip(content: Any) -> None:
+    with gzip.open(content) as plain:
+        while plain.read(1 << 20):
+            pass
+
+
+def _check_zstd(content: Any) -> None:
+    """Raise EOFError for an incomplete frame of zstd (RFC 8878); DuckDB compares the checksums of frames."""
+
+    def read(size: int) -> int:
+        part = content.read(size)
+        if len(part) < size:
+            raise EOFError("the last frame is cut")
+        return int.from_bytes(part, "little")
+
+    while magic := content.read(4):
+        number = int.from_bytes(magic, "little")
+        if number >> 4 == 0x184D2A5:  # a frame without data
+            read(read(4))
+            continue
+        if number != 0xFD2FB528:
+            raise EOFError("not a frame of zstd")
+        flags = read(1)
+        single = flags >> 5 & 1
+        read(1 - single + (0, 1, 2, 4)[flags & 3] + (single, 2, 4, 8)[flags >> 6])
+        last = 0
+        while not last:
+            block = read(3)
+            last = block & 1
+            read(1 if block >> 1 & 3 == 1 else block >> 3)
+        read(flags & 4)
 
 
 def together(sums: Sequence[str]) -> str:
     """Return one sha256 for several files: the checksum of a single file, or of the list of all checksums."""
     return sums[0] if len(sums) == 1 else hashlib.sha256("\n".join(sums).encode()).hexdigest()
-
-
-def is_small(path: Path) -> bool:
-    """Return True for a pipe or a plain small CSV file, which the standard library reads."""
-    if is_remote(path):
-        return False
-    if path.is_dir() or not path.exists():
-        return not path.exists() and not glob.has_magic(str(path))
-    if path.suffix.lower() in (*PACKINGS, ".tsv") or format_of(path) in ("parquet", "json"):
-        return False
-    return not path.is_file() or path.stat().st_size <= SMALL or find_spec("duckdb") is None

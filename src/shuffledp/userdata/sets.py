@@ -5,28 +5,33 @@ Sets, unlike counts, are held in memory: a few bytes per entry.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from shuffledp.userdata.cells import Faults, cells_of, empty, is_missing, text_of, texts_of
 from shuffledp.userdata.counting import (
     Domain,
     Found,
     Values,
     bad_rows_remark,
+    because,
     domain_of,
     domain_remark,
-    tell,
+    is_file,
+    kept_rows,
 )
-from shuffledp.userdata.engine import Percent, Table, trimmed
-from shuffledp.userdata.files import address
-from shuffledp.userdata.per_user import kept_rows
-from shuffledp.userdata.reading import Faults, Progress, blocks, faults_of, is_file, lists, text_of
+from shuffledp.userdata.csv_reader import csv_columns, reads_csv
+from shuffledp.userdata.engine import Percent, Table, canonical, quoted
+from shuffledp.userdata.files import address, intact
 
+EMPTY_ENTRY = "with an empty entry"
 #: Largest number of entries of all sets in memory.
 MOST_ENTRIES = 100_000_000
 
@@ -50,6 +55,11 @@ class Collected:
 
     def _number(self, sizes: NDArray[np.bool_]) -> int:
         return int(sizes.sum())
+
+    @property
+    def rows(self) -> int:
+        """Number of users and of rows left out."""
+        return self.users + self.bad_rows
 
     def remarks(self, how: str) -> list[str]:
         """Return remarks on these data for a result; ``how`` names the options that set a domain."""
@@ -122,17 +132,20 @@ def group_sets(
     items, faults = _items(domain_size, values, where), Faults()
     sized = "SELECT u, count(*) AS size FROM kept GROUP BY u"
     options: dict[str, Any] = {"delimiter": delimiter, "memory": memory, "percent": percent}
-    with Table(path, [item, user], **options) as table, kept_rows(table, Values(items), faults):
-        pairs = table.all(f"SELECT size, count(*) FROM ({sized}) GROUP BY size ORDER BY size")
-        held = table.all(f"SELECT c0, size, count(*) FROM kept JOIN ({sized}) USING (u) GROUP BY ALL")
-        named = f"SELECT DISTINCT {trimmed('c1')} AS u FROM {table.source()} WHERE {trimmed('c1')} <> ''"
-        everybody = int(table.all(f"SELECT count(*) FROM ({named})")[0][0])
+    numbers = domain_size is not None
+    with intact(path), Table(path, [item, user], **options, numbers=numbers) as table:
+        kept_rows(table, Values(items), faults)
+        everybody = _users_of(table)
+        pairs = list(table.fetched(f"SELECT size, count(*) FROM ({sized}) GROUP BY size ORDER BY size"))
+        held = list(
+            table.fetched(f"SELECT c0, size, count(*) FROM kept JOIN ({sized}) USING (u) GROUP BY ALL")
+        )
     if not pairs:
-        raise ValueError(f"{where} has no set.{f' {faults.named[0]}.' if faults.named else ''}")
+        raise ValueError(f"{where} has no set{because(faults)}.")
     names = items.values
     order = _order(items, names)
     sizes, with_size = np.array(pairs, np.int64).T
-    places = np.array([order[items.place(text_of(value))] for value, _, _ in held], np.int64)
+    places = np.array([order[items.place(value)] for value, _, _ in held], np.int64)
     item_sizes, holders = np.array([row[1:] for row in held], np.int64).T
     outside = everybody - int(with_size.sum())
     about = (names, isinstance(items, Found), faults.count, faults.named, outside)
@@ -170,36 +183,57 @@ def collect_sets(
     item: str | None = None,
     domain_size: int | None = None,
     values: Sequence[Any] | None = None,
-    progress: Progress | None = None,
+    delimiter: str | None = None,
+    memory: str | None = None,
+    percent: Percent | None = None,
 ) -> Collected:
-    """Return the sets of a file or a data frame."""
+    """Return the sets of files or a data frame."""
     if (column is None) == (user is None or item is None) or (user is None) != (item is None):
         raise ValueError("Give either column, which holds lists, or the two columns user and item.")
     if separator is not None and (column is None or not separator.strip(" ")):
         raise ValueError(f"separator must not be blank and needs column, got {separator!r}.")
     where = address(data) if is_file(data) else "The data frame"
-    items, faults = _items(domain_size, values, where), faults_of(data)
-    if column is not None:
-        entries = _of_lists(data, column, separator, items, faults, progress)
+    items, faults = _items(domain_size, values, where), Faults()
+    names = [str(item), str(user)] if column is None else [column]
+    lists = column is not None and separator is None
+    in_csv = f"{where}: lists in a CSV file need separator. For one item per row give user and item."
+    columns: list[Sequence[Any]]
+    if not is_file(data):
+        columns = [cells_of(data, name) for name in names]
+        users, owners, held, outside = _of_memory(
+            columns if lists else map(texts_of, columns), names, separator, items, faults
+        )
+    elif reads_csv(Path(data)):
+        if lists:
+            raise ValueError(in_csv)
+        numbers, blocks = zip(*csv_columns(Path(data), names, delimiter, faults), strict=True)
+        lines = list(chain.from_iterable(numbers))
+        columns = [texts_of(list(chain.from_iterable(parts))) for parts in zip(*blocks, strict=True)]
+
+        def line(row: int) -> str:
+            return f"{data}, line {lines[row - 1]}"
+
+        users, owners, held, outside = _of_memory(columns, names, separator, items, faults, line)
     else:
-        entries = _of_pairs(data, str(user), str(item), items, faults, progress)
-    owners, held, users, outside = _gathered(where, entries)
+        options: dict[str, Any] = {"delimiter": delimiter, "memory": memory, "percent": percent}
+        options |= {"numbers": domain_size is not None, "lists": lists}
+        with intact(Path(data)), Table(Path(data), names, **options) as table:
+            if lists and table.kind == "csv":
+                raise ValueError(in_csv)
+            users, owners, held, outside = _of_table(table, column is None, separator, items, faults)
     if not users:
-        first = f" {faults.named[0]}." if faults.named else ""
-        raise ValueError(f"{where} has no set.{first}")
-    found = isinstance(items, Found)
-    if found and not len(held):
+        raise ValueError(f"{where} has no set{because(faults)}.")
+    if isinstance(items, Found) and not len(held):
         raise ValueError(f"{where} has no item.")
-    names = items.values
-    size = len(names)
+    texts = items.values
     keys = np.unique(
-        owners.astype(np.int64) * size + _order(items, names)[held]
+        owners * len(texts) + _order(items, texts)[held]
     )  # each item of a user once, users in order
     return Collected(
-        np.bincount(keys // size, minlength=users).astype(np.int64),
-        (keys % size).astype(np.int32),
-        names,
-        found,
+        np.bincount(keys // len(texts), minlength=users).astype(np.int64),
+        (keys % len(texts)).astype(np.int32),
+        texts,
+        isinstance(items, Found),
         faults.count,
         faults.named,
         outside,
@@ -221,74 +255,124 @@ def _order(items: Domain, names: Sequence[Any]) -> NDArray[np.int64]:
     return np.array([rank[text] for text in items.places], np.int64)
 
 
-#: Owners and items of a block, and the numbers so far of users and of users without an item in the domain.
-_Entries = Iterator[tuple[list[int], list[int], int, int]]
+_Sets: TypeAlias = tuple[int, NDArray[np.int64], NDArray[np.int64], int]
+"""Number of users, the user and the item of every entry, and the number of users without an item in the domain."""
 
 
-def _of_lists(
-    data: Any,
-    column: str,
+def _users_of(table: Table) -> int:
+    """Return the number of users in the second column with an item, of the domain or not."""
+    item, user = table.text(0), table.text(1)
+    query = f"SELECT count(DISTINCT {user}) FROM {table.source} WHERE {user} <> '' AND {item} <> ''"
+    return int(next(table.fetched(query))[0])
+
+
+def _of_table(table: Table, pairs: bool, separator: str | None, items: Domain, faults: Faults) -> _Sets:
+    """Return the sets of files, whose rows are pairs of user and item, or sets."""
+    if pairs:
+        kept_rows(table, Values(items), faults)
+        users = next(table.fetched("SELECT count(DISTINCT u) FROM kept"))[0]
+        left_out = np.empty(0, np.int64)
+        outside = _users_of(table) - users
+        entries = "SELECT dense_rank() OVER (ORDER BY u) - 1 AS u, c0 FROM kept"
+    else:
+        users, left_out = _create_sets(table, separator, items, faults)
+        outside = len(left_out)
+        entries = "SELECT u, c0 FROM kept WHERE c0 IS NOT NULL"
+    texts = [text for (text,) in table.fetched(f"SELECT DISTINCT c0 FROM ({entries})")]
+    places = [items.place(text) for text in texts]
+    numbered = "SELECT unnest(?::VARCHAR[]) AS c0, unnest(?::INTEGER[]) AS place"
+    table.run(f"CREATE TEMP TABLE items AS {numbered}", [texts, places])
+    good = f"FROM ({entries}) JOIN items USING (c0) WHERE place >= 0"
+    if next(table.fetched(f"SELECT count(*) {good}"))[0] > MOST_ENTRIES:
+        raise ValueError(
+            f"{address(table.path)} has more than {MOST_ENTRIES} entries of sets, which are held in memory."
+        )
+    arrays = table.run(f"SELECT u, place::BIGINT AS place {good}").fetchnumpy()
+    stays = np.ones(users, np.bool_)
+    stays[left_out] = False
+    owners = (np.cumsum(stays) - 1)[np.asarray(arrays["u"], np.int64)]
+    return int(stays.sum()), owners, np.asarray(arrays["place"], np.int64), outside
+
+
+def _create_sets(
+    table: Table, separator: str | None, items: Domain, faults: Faults
+) -> tuple[int, NDArray[np.int64]]:
+    """Create the table ``kept`` of the entries of all lists; return the number of lists, and those of other items."""
+    cell = "c0" if separator is None else f"string_split({canonical('c0')}, {quoted(separator)})"
+    table.run(
+        f"CREATE TEMP TABLE cells AS SELECT row_number() OVER () AS row, {cell} AS list, file FROM {table.source}"
+    )
+
+    def add(reason: str, rows: int, condition: str, values: Sequence[Any] = ()) -> None:
+        if rows:
+            query = f"SELECT file, row FROM {condition} ORDER BY row LIMIT 1"
+            file, row = table.run(query, values).fetchone()
+            before = table.run("SELECT min(row) FROM cells WHERE file = ?", [file]).fetchone()[0]
+            faults.add(reason, rows, f"{file}, row {row - before + 1}")
+
+    missing = next(table.fetched("SELECT count(*) FROM cells WHERE list IS NULL"))[0]
+    add(empty(table.columns[0]), missing, "cells WHERE list IS NULL")
+    table.damaged(faults)
+    numbered = "SELECT dense_rank() OVER (ORDER BY row) - 1 AS u, * FROM cells WHERE list IS NOT NULL"
+    entries = f"SELECT u, row, file, unnest(list) AS entry FROM ({numbered})"
+    table.run(f"CREATE TEMP TABLE kept AS SELECT u, row, file, {canonical('entry')} AS c0 FROM ({entries})")
+    counts = Counter(
+        {text or "": n for text, n in table.fetched("SELECT c0, count(*) FROM kept GROUP BY c0")}
+    )
+    add(EMPTY_ENTRY, counts.pop("", 0), "kept WHERE c0 IS NULL")
+    bad = Values(items).take(counts)
+    rows = sum(counts[text] for text in bad)
+    add(items.reason, rows, "kept WHERE c0 IN (SELECT unnest(?::VARCHAR[]))", [list(bad)])
+    others = "SELECT u FROM kept WHERE c0 IS NOT NULL GROUP BY u HAVING bool_and(c0 IN (SELECT unnest(?::VARCHAR[])))"
+    left_out = table.run(others, [list(bad)]).fetchnumpy()["u"]
+    return int(next(table.fetched(f"SELECT count(*) FROM ({numbered})"))[0]), np.asarray(left_out, np.int64)
+
+
+def _of_memory(
+    columns: Iterable[Sequence[Any]],
+    names: Sequence[str],
     separator: str | None,
     items: Domain,
     faults: Faults,
-    progress: Progress | None,
-) -> _Entries:
+    lines: Callable[[int], str] = "row {}".format,
+) -> _Sets:
+    """Return the sets of texts of items and users, or of cells with lists."""
+    owners: list[int] = []
+    entries: list[int] = []
+    without: set[str] = set()
+
+    def add(who: int, text: str, row: int) -> bool:
+        place = items.place(text) if text else -1
+        if place >= 0:
+            owners.append(who)
+            entries.append(place)
+        else:
+            faults.add(items.reason if text else EMPTY_ENTRY, place=lines(row))
+        return place >= 0
+
+    cells, *others = columns
+    numbers: dict[str, int] = {}
     users = outside = 0
-    for block in lists(data, column, faults, progress, separator):
-        owners: list[int] = []
-        held: list[int] = []
-        ends = np.cumsum(block.sizes).tolist()
-        places = {text: items.place(text) for text in dict.fromkeys(block.entries) if text}
-        for line, end, size in zip(block.lines, ends, block.sizes.tolist(), strict=True):
-            texts, before = block.entries[end - size : end], len(held)
-            for text in texts:
-                place = places[text] if text else -1
-                if place < 0:
-                    faults.add(line, "empty entry" if not text else items.fault(text))
-                else:
-                    owners.append(users)
-                    held.append(place)
-            if any(texts) and len(held) == before:
+    for row, (cell, *others_of_row) in enumerate(zip(cells, *others, strict=True), 1):
+        if others_of_row:
+            (who,) = others_of_row
+            if not cell or not who:
+                faults.add(empty(names[0] if not cell else names[1]), place=lines(row))
+            elif add(numbers.get(who, users), cell, row):
+                numbers.setdefault(who, users)
+                users = len(numbers)
+            else:
+                without.add(who)
+        elif is_missing(cell) or (separator is not None and not cell):
+            faults.add(empty(names[0]), place=lines(row))
+        elif separator is None and not isinstance(cell, list | tuple | set | frozenset | np.ndarray):
+            faults.add("without a list", place=lines(row))
+        else:
+            texts = list(texts_of(cell) if separator is None else map(text_of, cell.split(separator)))
+            inside = [add(users, text, row) for text in texts]
+            if any(texts) and not any(inside):
                 outside += 1
             else:
                 users += 1
-        yield owners, held, users, outside
-
-
-def _of_pairs(
-    data: Any, user: str, item: str, items: Domain, faults: Faults, progress: Progress | None
-) -> _Entries:
-    known: dict[str, int] = {}
-    outside: set[str] = set()
-    for block in blocks(data, [user, item], faults, progress):
-        users, texts = (
-            cells if isinstance(cells, list) else [text_of(cell) for cell in cells.tolist()]
-            for cells in block.columns
-        )
-        places = {text: items.place(text) for text in dict.fromkeys(texts)}
-        bad = {text: items.fault(text) for text, place in places.items() if place < 0}
-        if bad:
-            tell(block, bad, faults, 1)
-            outside.update(who for who, text in zip(users, texts, strict=True) if text in bad)
-            users = [who for who, text in zip(users, texts, strict=True) if text not in bad]
-            texts = [text for text in texts if text not in bad]
-        yield (
-            [known.setdefault(who, len(known)) for who in users],
-            [places[text] for text in texts],
-            len(known),
-            len(outside.difference(known)),
-        )
-
-
-def _gathered(where: str, entries: _Entries) -> tuple[NDArray[np.int32], NDArray[np.int32], int, int]:
-    owners, held, users, outside, total = [], [], 0, 0, 0
-    for who, what, users, outside in entries:  # noqa: B007  (the last numbers count)
-        total += len(who)
-        if total > MOST_ENTRIES:
-            raise ValueError(
-                f"{where} has more than {MOST_ENTRIES} entries of sets, which are held in memory."
-            )
-        owners.append(np.array(who, np.int32))
-        held.append(np.array(what, np.int32))
-    empty = np.empty(0, np.int32)
-    return np.concatenate([empty, *owners]), np.concatenate([empty, *held]), users, outside
+    outside += len(without.difference(numbers))
+    return users, np.array(owners, np.int64), np.array(entries, np.int64), outside

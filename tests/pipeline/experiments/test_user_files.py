@@ -70,9 +70,10 @@ def test_what_is_prepared_says_where_it_is_from(mine):
     assert found.about["values"] == ["blue", "green", "red"]
     about = found.about["file"]
     assert (about["name"], about["rows"], about["users"], about["bad_rows"]) == ("visits.csv", 2002, 2000, 2)
-    assert "line 2002: 1 cells where the header has 3" in found.about["note"]
+    assert "1 with another number of cells than the header (visits.csv, line 2002)" in found.about["note"]
     assert "A domain must be public" in found.about["note"]
-    assert len(said) == 2
+    assert len(said) == 3
+    assert "column 'user' repeats values" in found.about["note"]
     assert str(mine.root) not in json.dumps(found.about)
     first = [path.read_bytes() for path in files_of(mine.root / "prepared", key_of(asked))]
     user_files.prepare(asked, mine.root, mine.root / "prepared")
@@ -80,6 +81,51 @@ def test_what_is_prepared_says_where_it_is_from(mine):
     files_of(mine.root / "prepared", key_of(asked))[0].write_bytes(b"")
     with pytest.raises(IntegrityError):
         load(asked, mine.root / "prepared")
+
+
+SECRET = "SECRET-PATIENT-42"
+
+
+@pytest.mark.parametrize(
+    ("task", "data"),
+    [
+        ({"kind": "frequency"}, {"column": "color", "values": ["red", "green", "blue"]}),
+        ({"kind": "frequency"}, {"column": "color"}),
+        ({"kind": "frequency", "domain_size": 3}, {"column": "id"}),
+        ({"kind": "summation", "max_value": 6}, {"column": "minutes", "low": 0, "high": 60}),
+        ({"kind": "sets", "set_size": 2}, {"user": "minutes", "item": "color", "values": ["red", "blue"]}),
+        ({"kind": "sets", "set_size": 2}, {"column": "color", "separator": ";", "values": ["red", "blue"]}),
+    ],
+)
+def test_no_cell_of_the_user_is_in_what_results_take_over(mine, task, data):
+    rows = [f"{('red', 'blue', 'green')[i % 3]},{i},{i % 3}" for i in range(900)]
+    rows[500] = f"{SECRET},{SECRET}-43,{SECRET}-44"
+    mine.write("mine/visits.csv", "\n".join(["color,minutes,id", *rows, SECRET, ""]))
+    messages: list[str] = []
+    asked = request(task, {"name": "file", "path": "mine/visits.csv", **data})
+    user_files.prepare(asked, mine.root, mine.root / "prepared", messages.append)
+    about = load(asked, mine.root / "prepared").about
+    taken_over = [*messages, about["note"], json.dumps(about["file"])]
+    assert SECRET not in " ".join(taken_over)
+    assert "visits.csv, " in about["note"]
+    if data.get("values") or task["kind"] != "frequency":
+        assert SECRET not in json.dumps(about)
+    for path in files_of(mine.root / "prepared", key_of(asked)):
+        assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_no_cell_of_the_user_is_in_the_reason_of_a_failed_job(mine):
+    mine.write("mine/visits.csv", "color,minutes\n" + f"{SECRET},{SECRET}\n" * 3)
+    for task, data in (
+        ({"kind": "frequency"}, {"column": "color"}),
+        ({"kind": "frequency", "domain_size": 3}, {"column": "color"}),
+        ({"kind": "summation", "max_value": 6}, {"column": "minutes", "low": 0, "high": 60}),
+        ({"kind": "sets", "set_size": 1, "domain_size": 3}, {"user": "minutes", "item": "color"}),
+    ):
+        asked = request(task, {"name": "file", "path": "mine/visits.csv", **data})
+        with pytest.raises(ValueError) as caught:
+            user_files.prepare(asked, mine.root, mine.root / "prepared")
+        assert SECRET not in str(caught.value)
 
 
 def test_numbers_are_counted_in_the_steps_of_the_task(mine):

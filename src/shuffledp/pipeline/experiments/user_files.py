@@ -14,15 +14,14 @@ from shuffledp.pipeline import table_files
 from shuffledp.pipeline.experiments.sources.user_file import files_of, key_of
 from shuffledp.storage import IntegrityError, publish, read_verified
 from shuffledp.userdata import counts
+from shuffledp.userdata.cells import text_of
 from shuffledp.userdata.counting import Counted, count_column
-from shuffledp.userdata.files import address, checksums, is_remote, located, state_of, together
+from shuffledp.userdata.engine import Table
+from shuffledp.userdata.files import address, checksums, is_remote, located, together, unchanged
 from shuffledp.userdata.files import files_of as files_at
-from shuffledp.userdata.reading import columns_of, place_of
 from shuffledp.userdata.sets import Collected, collect_sets
 
 GIVE = "give `values`, or the task's `domain_size`"
-SAID_EVERY = 10_000_000
-"""Rows between two lines of progress."""
 
 
 def check(asked: Mapping[str, Any], root: Path) -> None:
@@ -32,10 +31,7 @@ def check(asked: Mapping[str, Any], root: Path) -> None:
         files_named(path)
         if asked.get("counts"):
             return
-        names = columns_of(path)
-        for key in ("column", "user", "item"):
-            if key in asked:
-                place_of(Path(asked["path"]), asked[key], names)
+        Table(path, [asked[key] for key in ("column", "user", "item") if key in asked]).close()
     except FileNotFoundError:
         raise ValueError(
             f"there is no file {asked['path']} (relative paths start from the pipeline's folder)."
@@ -49,23 +45,13 @@ def prepare(
 ) -> None:
     """Count a file or collect its sets; write the numbers, their description and their checksums."""
     path = located(root, asked["path"])
-    files = files_named(path)
-    before, read = [state_of(file) for file in files], 0
-
-    def progress(rows: int) -> None:
-        nonlocal read
-        if rows // SAID_EVERY > read // SAID_EVERY:
-            say(f"{asked['path']}: {rows:,} rows read")
-        read = rows
-
-    found = _read(asked, path, progress)
-    sha256 = together(checksums(files))
-    if before != [state_of(file) for file in files_named(path)]:
-        raise ValueError(f"{asked['path']} changed while it was read. Run again.")
+    files_named(path)
+    with unchanged(path) as files:
+        found = _read(asked, path)
+        sha256 = together(checksums(files))
     name = Path(asked["path"]).name
-    remarks = [
-        remark.replace(address(path), name) for remark in found.remarks(GIVE)
-    ]  # no folders of this machine
+    folder = address(path.parent)  # no folders of this machine
+    remarks = [remark.replace(f"{folder}/", "").replace(f"{root}/", "") for remark in found.remarks(GIVE)]
     for remark in remarks:
         say(f"{asked['path']}: {remark}")
     about = {
@@ -73,7 +59,7 @@ def prepare(
         "file": {
             "name": name,
             "sha256": sha256,
-            "rows": read,
+            "rows": found.rows,
             "users": found.users,
             "bad_rows": found.bad_rows,
         },
@@ -83,7 +69,8 @@ def prepare(
     }
     numbers, json_file, checksum = files_of(prepared, key_of(asked))
     text = json.dumps(about, indent=1, ensure_ascii=False) + "\n"
-    publish(checksum, {numbers: table_files.npz(_arrays(found)), json_file: text.encode()})
+    content = {numbers: table_files.npz(_arrays(found)), json_file: text.encode()}
+    publish(checksum, content, mode=0o600)  # counts of the user's data, which only the user may read
 
 
 def outdated(prepared: Path, root: Path) -> Iterator[tuple[Path, str]]:
@@ -112,9 +99,9 @@ def files_named(path: Path) -> list[Path]:
         raise FileNotFoundError(path) from None
 
 
-def _read(asked: Mapping[str, Any], path: Path, progress: Callable[[int], None]) -> Counted | Collected:
+def _read(asked: Mapping[str, Any], path: Path) -> Counted | Collected:
     if asked.get("counts"):
-        return _of_counts(asked, path, progress)
+        return _of_counts(asked, path)
     per_user = {key: asked[key] for key in ("user", "per_user", "delimiter") if key in asked}
     if asked["kind"] == "summation":
         return count_column(
@@ -124,16 +111,15 @@ def _read(asked: Mapping[str, Any], path: Path, progress: Callable[[int], None])
             low=asked["low"],
             max_value=asked["high"],
             levels=asked["levels"],
-            progress=progress,
         )
-    domain = {"domain_size": asked["domain_size"], "values": asked["values"], "progress": progress}
+    domain = {"domain_size": asked["domain_size"], "values": asked["values"]}
     if asked["kind"] == "frequency":
         return count_column(path, asked["column"], **per_user, **domain)
     columns = {key: asked[key] for key in ("column", "separator", "user", "item") if key in asked}
     return collect_sets(path, **columns, **domain)
 
 
-def _of_counts(asked: Mapping[str, Any], path: Path, progress: Callable[[int], None]) -> Counted:
+def _of_counts(asked: Mapping[str, Any], path: Path) -> Counted:
     """Return the counts in a file. Raise ValueError for another task or domain."""
     content = counts.read(path)
     found = counts.counted_of(content)
@@ -143,10 +129,9 @@ def _of_counts(asked: Mapping[str, Any], path: Path, progress: Callable[[int], N
     else:
         size, values = asked["domain_size"], asked["values"]
         same = (size or len(found.values)) == len(found.values)
-        same = same and list(map(str, values or found.values)) == list(map(str, found.values))
+        same = same and list(map(text_of, values or found.values)) == list(map(text_of, found.values))
     if content["kind"] != asked["kind"] or not same:
         raise ValueError(f"{asked['path']} has counts of another task or domain.")
-    progress(content["rows"])
     return found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import json
+import os
 import random
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
@@ -196,9 +197,10 @@ def export(client: Client, folder: Path, about: Mapping[str, Any]) -> None:
 
     `about` has the first entries of ``parameters.json``. Raises ValueError unless the folder is new or empty.
     """
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+    place = Path(os.path.realpath(folder))  # a link stays a link
+    if place.exists() and (not place.is_dir() or any(place.iterdir())):
         raise ValueError(f"{folder} exists and is not an empty folder: name a new one.")
-    if not folder.absolute().parent.is_dir():
+    if not place.parent.is_dir():
         raise ValueError(f"There is no folder {folder.parent} for {folder.name}.")
     content = parameters(client, about)
     named = [part["part"] for part in (*client.parts, *client.shuffler)]
@@ -213,10 +215,10 @@ def export(client: Client, folder: Path, about: Mapping[str, Any]) -> None:
         "test_vectors.json": json.dumps(vectors(content), indent=1) + "\n",
     }
     with tempfile.TemporaryDirectory(
-        prefix=f".{folder.name}.", dir=folder.absolute().parent, ignore_cleanup_errors=True
+        prefix=f".{place.name}.", dir=place.parent, ignore_cleanup_errors=True
     ) as near:
         whole = Path(near) / "whole"
         whole.mkdir()
         for name, line in written.items():
             (whole / name).write_text(line, encoding="utf-8")
-        whole.replace(folder)
+        whole.replace(place)

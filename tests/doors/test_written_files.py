@@ -1,0 +1,241 @@
+"""Files that commands write and read back: outputs at any path, and files of counts."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from shuffledp.cli import main
+from shuffledp.userdata import counting
+from shuffledp.userdata.counts import merged, read
+from shuffledp.userdata.files import unchanged
+
+SETTING = ("--eps", "1", "--delta", "1e-6", "--protocols", "local")
+WRITERS = {
+    "count": ("count", "in.csv", "--column", "v", "-o"),
+    "merge": ("merge", "part.json", "-o"),
+    "compare": ("compare", "--users", "900", "--domain-size", "4", *SETTING, "--csv-out"),
+    "plot": ("compare", "--users", "900", "--domain-size", "4", *SETTING, "--plot"),
+}
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("in.csv").write_text("v\n0\n1\n1\n")
+    call("count", "in.csv", "--column", "v", "-o", "part.json")
+    return tmp_path
+
+
+def call(*words: str) -> Any:
+    done = CliRunner().invoke(main, list(words))
+    assert done.exit_code == 0, done.output
+    return done
+
+
+def refused(*words: str) -> str:
+    done = CliRunner().invoke(main, list(words))
+    assert done.exit_code == 1, done.output
+    assert done.output.count("\n") == 1
+    return str(done.output)
+
+
+@pytest.mark.parametrize("name", WRITERS)
+def test_every_command_writes_to_pipes_devices_and_links(folder, name):
+    words, suffix = WRITERS[name], ".svg" if name == "plot" else ".out"
+    pipe, link, device = f"pipe{suffix}", f"link{suffix}", f"null{suffix}"
+    os.mkfifo(pipe)
+    assert "no process reads this pipe" in refused(*words, pipe)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    os.set_blocking(reader, False)
+    call(*words, pipe)
+    assert len(os.read(reader, 1 << 16)) > 50
+    os.close(reader)
+    assert stat.S_ISFIFO(Path(pipe).stat().st_mode)
+    Path("there").mkdir()
+    Path(link).symlink_to(f"there/real{suffix}")
+    call(*words, link)
+    assert Path(link).is_symlink() and Path(f"there/real{suffix}").stat().st_size > 50
+    if name != "plot":
+        try:
+            os.mknod(device, stat.S_IFCHR | 0o666, os.makedev(1, 3))
+        except PermissionError:
+            Path(device).symlink_to("/dev/null")
+        call(*words, device)
+        assert stat.S_ISCHR(Path(device).stat().st_mode)
+        call(*words, "/dev/null")
+        assert stat.S_ISCHR(Path("/dev/null").stat().st_mode)
+    assert "There is no folder no for no/out" in refused(*words, f"no/out{suffix}")
+    assert not Path("no").exists()
+
+
+def test_a_dash_is_standard_output(folder, capfd):
+    for words in (WRITERS["count"], WRITERS["merge"]):
+        main([*words, "-"], standalone_mode=False)
+        assert json.loads(capfd.readouterr().out)["counts"] == [1, 2]
+    main([*WRITERS["compare"], "-"], standalone_mode=False)
+    header, *rows = capfd.readouterr().out.splitlines()
+    assert header.startswith("protocol,") and len(rows) == 1
+    assert not Path("-").exists()
+
+
+def test_a_client_follows_a_link_and_makes_no_folder_above(folder):
+    words = (
+        "client",
+        "grr_blanket",
+        "--users",
+        "9000",
+        "--domain-size",
+        "4",
+        "--eps",
+        "1",
+        "--delta",
+        "1e-6",
+        "-o",
+    )
+    Path("link").symlink_to("real")
+    call(*words, "link")
+    assert Path("link").is_symlink() and Path("real/client.py").is_file()
+    assert "There is no folder no" in refused(*words, "no/out")
+    os.mkfifo("pipe")
+    assert "pipe exists and is not an empty folder" in refused(*words, "pipe")
+
+
+# -- files of counts --------------------------------------------------------------------------------------------------
+
+SUM = {
+    "kind": "summation",
+    "values": [0.0, 1.0, 2.0],
+    "counts": [1, 2, 3],
+    "step": 1.0,
+    "rows": 6,
+    "left_out": 0,
+    "users": 6,
+}
+TEXTS = {"kind": "frequency", "values": ["a", "b"], "counts": [1, 2], "rows": 3, "left_out": 0, "users": 3}
+DAMAGED: list[Any] = [
+    *(SUM | {"counts": counts} for counts in (None, "abc", [[1], [2], [3]], [10**30, 1, 1], [1, 2, True], [-1, 4, 3])),
+    *(SUM | {"counts": counts} for counts in ([6], [1.0, 2, 3], {"0": 6}, [2**63, 0, 0])),
+    *(SUM | {"values": values} for values in (None, [5, 1], [0, 7, 9], "abc", {"a": 1}, ["0", "1", "2"], [0, 1, None])),
+    *(SUM | {"step": step} for step in ("1", 0, -1, float("nan"), float("inf"), None, 10**400, 2.0)),
+    *(SUM | {key: value} for key in ("left_out", "dropped", "clipped", "rows") for value in (-5, "0", 1.5, None)),
+    *(SUM | {"files": content} for content in (None, "abc", [{"name": "a"}], [{"sha256": "a"}], [1], {"name": "a"})),
+    *(SUM | {"kind": kind} for kind in ([], None, "sets")),
+    *(SUM | {"per_user": "x"}, SUM | {"found": 1}, SUM | {"rows": 7}),
+    *(TEXTS | {"values": values} for values in (["a", "a"], [True, False], [1, 1.0], ["a"], [["a"], ["b"]])),
+    *({key: value for key, value in TEXTS.items() if key != name} for name in TEXTS),
+    *("[" * 100_000, '{"kind":' * 50_000, "", "[]", "3", "\udcff", '{"counts": 1e999}'),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("content", DAMAGED, ids=range(len(DAMAGED)))
+def test_a_damaged_file_of_counts_is_one_line(tmp_path, content):
+    path = tmp_path / "c.json"
+    text = content if isinstance(content, str) else json.dumps(content)
+    path.write_bytes(text.encode(errors="surrogateescape"))
+    with pytest.raises(ValueError, match=rf"^{path}[ :][^\n]+\.$"):
+        read(path)
+
+
+def test_whole_files_of_counts_are_read(tmp_path):
+    for content in (
+        SUM,
+        TEXTS,
+        TEXTS | {"values": [1, "b"]},
+        SUM | {"files": [{"name": "a", "sha256": "b"}]},
+    ):
+        (tmp_path / "c.json").write_text(json.dumps(content))
+        assert read(tmp_path / "c.json")["counts"] == content["counts"]
+
+
+def test_totals_that_do_not_fit_are_refused_when_they_are_made(folder):
+    large = TEXTS | {"counts": [2**62, 0], "rows": 2**62, "users": 2**62}
+    for name in "xy":
+        Path(name).write_text(json.dumps(large))
+    assert "The parts have more than 9223372036854775807 rows" in refused("merge", "x", "y", "-o", "o")
+    assert not Path("o").exists()
+
+
+def test_a_part_is_its_content_and_its_place(folder):
+    for name in ("p/0.csv", "p/1.csv", "q/0.csv"):
+        Path(name).parent.mkdir(exist_ok=True)
+        Path(name).write_text("v\n" if name.startswith("p") else "v\n0\n1\n")
+    Path("p/2.csv").write_text("v\n0\n1\n")
+    for name in "pq":
+        call("count", name, "--column", "v", "--domain-size", "2", "-o", f"{name}.json")
+    call("merge", "p.json", "q.json", "-o", "all.json")
+    assert read(Path("all.json"))["users"] == 4
+    Path("more").mkdir()
+    for name in ("r", "more/r"):
+        Path(f"{name}.csv").write_text("v\n")
+        Path(f"{name}_.csv").write_text("v\n1\n")
+        call("count", f"{name}*.csv", "--column", "v", "--domain-size", "2", "-o", f"{name}.json")
+    call("merge", "r.json", "more/r.json", "-o", "all.json")
+    Path("link.csv").symlink_to("r_.csv")
+    call("count", "link.csv", "--column", "v", "--domain-size", "2", "-o", "again.json")
+    assert "both count" in refused("merge", "r.json", "again.json", "-o", "o.json")
+
+
+def test_a_part_under_two_names_is_refused(folder):
+    Path("sql.json").write_text(json.dumps(TEXTS))
+    Path("link.json").symlink_to("sql.json")
+    os.link("sql.json", "hard.json")
+    Path("x").mkdir()
+    for other in ("link.json", "hard.json", "x/../sql.json", "./x/../link.json"):
+        assert "are the same part" in refused("merge", "sql.json", other, "-o", "o.json")
+    assert "A part is given twice" in refused("merge", "sql.json", "sql.json", "-o", "o.json")
+
+
+def test_data_that_change_while_they_are_read_get_no_checksum(folder, monkeypatch):
+    count = counting.count_column
+
+    def meanwhile(*arguments: Any, **options: Any) -> Any:
+        result = count(*arguments, **options)
+        with Path("in.csv").open("a") as more:
+            more.write("1\n")
+        return result
+
+    monkeypatch.setattr(counting, "count_column", meanwhile)
+    assert "in.csv changed while it was read. Run again." in refused(
+        "count", "in.csv", "--column", "v", "-o", "o.json"
+    )
+    assert not Path("o.json").exists()
+    with pytest.raises(ValueError, match="changed while it was read"), unchanged(folder / "in.csv"):
+        Path("in.csv").unlink()
+        Path("in.csv").write_text("v\n0\n1\n1\n1\n")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("pipe.csv",), "pipe.csv is no regular file: save the data first."),
+        (("/dev/zero",), "/dev/zero is no regular file: save the data first."),
+        (("in.csv", "--memory", "abc"), "memory must be a size such as 4GB, got 'abc'."),
+        (("in.csv", "--memory", "-1GB"), "memory must be a size such as 4GB, got '-1GB'."),
+        (("in.csv", "--delimiter", ",,"), "delimiter must be one character, got ',,'."),
+        (("in.csv", "--delimiter", ""), "delimiter must be one character, got ''."),
+    ],
+)
+def test_what_cannot_be_read_is_one_line(folder, words, message):
+    os.mkfifo("pipe.csv")
+    assert refused("count", *words, "--column", "v", "-o", "o.json") == f"Error: {message}\n"
+    shown = refused("compare", "--data", *words, "--column", "v", *SETTING)
+    assert shown == f"Error: {message}\n"
+
+
+def test_pipes_are_no_files_of_counts(folder):
+    os.mkfifo("pipe")
+    for path in ("pipe", "/dev/zero"):
+        assert f"{path} is no regular file" in refused("merge", path, "-o", "o.json")
+        assert f"{path} is no regular file" in refused("compare", "--counts", path, *SETTING)
+
+
+def test_merged_counts_are_sums(folder):
+    parts = {Path("part.json"): read(Path("part.json"))}
+    assert merged(parts) == read(Path("part.json"))
