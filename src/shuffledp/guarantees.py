@@ -7,10 +7,13 @@ counterexample is ``violated`` in all settings, unless it is proven for the rang
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal, get_args
+
+from shuffledp.numerics.rounding import number_text
 
 Guarantee = Literal["exact", "upper", "approximate", "unproven", "violated"]
 """Strength of the proof of a claim.
@@ -190,3 +193,31 @@ ENFORCED: Mapping[Enforced, str] = {
     "range of shares": "The gain of fake users is unbounded unless users prove the range of the sum of their shares.",
     "one value": "A fake user counts as one user: the trusted party admits one value per user and adds the noise.",
 }
+
+
+#: Words in the source of a protocol that no paper has.
+OURS = "this project"
+
+
+def is_derived(source: str) -> bool:
+    """Return whether a protocol was derived for this project, by the first part of its source."""
+    return OURS in source.split(";")[0]
+
+
+#: Event in which an adversary sees the messages of a user, by the trust model.
+_EXPOSED = {
+    "shuffler": "If the shuffler fails or shows who sent a message",
+    "shuffler_adds": "If the shuffler fails or shows who sent a message",
+    "secure_sum": "If the secure summation shows the messages of a user",
+}
+
+
+def exposure_of(trust: str, eps_local: float | None) -> str:
+    """Return a sentence on the privacy of a user whose messages an adversary recognizes; `eps_local` in nats."""
+    if eps_local is None:
+        return "A curator receives the values of all users."
+    if trust == "local":
+        return "A user trusts no other party: the guarantee is for the user's own messages."
+    if math.isinf(eps_local):
+        return f"{_EXPOSED[trust]}, values are in the clear: the local eps is inf."
+    return f"{_EXPOSED[trust]}, a value has only the local eps, {number_text(eps_local, 'up', 4)}."

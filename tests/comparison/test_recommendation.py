@@ -57,8 +57,8 @@ def test_proven_rows_of_the_weakest_trust_lead_and_others_are_passed_over_with_t
     assert found.worst_certain is False
     said = " ".join(sentences(found).split())
     assert said.startswith(
-        "Use best: within ±0.001 for one value, ±0.002 for all values at once, with 95 % confidence for 10,000 planned "
-        "users with any values."
+        "Use best for one release: within ±0.001 for one value, ±0.002 for all values at once, with 95 % confidence "
+        "for 10,000 planned users with any values."
     )
     for part in (
         "Guarantee: exact (delta of the worst case).",
@@ -87,7 +87,7 @@ def test_the_command_recommends_in_text_and_json():
     rows = [one for one in answer["rows"] if one["trust"] == "shuffler" and one["status"] == "ok"]
     assert best["protocol"] == min(rows, key=lambda one: one["mse"])["protocol"]
     width = number_text(best["half_width"], "up", 3)
-    assert text.startswith(f"Use {best['protocol']}: within ±{width} for one value")
+    assert text.startswith(f"Use {best['protocol']} for one release: within ±{width} for one value")
     assert best["conditions"]["half_width"] == {
         "users": 10_000,
         "who": "planned",

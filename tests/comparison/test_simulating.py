@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from html import escape
 from typing import get_type_hints
 
 import numpy as np
@@ -108,14 +109,14 @@ def test_results_print_and_convert():
     assert lines[-1] == "and 10 more values"
     frame = found.to_frame()
     np.testing.assert_array_equal(frame["estimate"], found.estimates)
-    assert "<table" in found._repr_html_()
+    assert found._repr_html_() == f"<pre>{escape(str(found))}</pre>"
     axes = found.plot()
     assert len(axes.collections[-1].get_offsets()) == 30
     rows = shuffledp.compare(
         300, domain_size=4, eps=1.0, delta=1e-2, protocols=["grr_blanket", "central_laplace"]
     )
     assert isinstance(rows, Comparison)
-    assert str(rows).startswith("Use grr_blanket: ")
+    assert str(rows).startswith("Use grr_blanket for one release: ")
     assert rows.recommendation.protocol == "grr_blanket"
     assert list(rows.to_frame()["protocol"]) == [row.protocol for row in rows]
     assert rows._repr_html_().startswith("<pre>Use grr_blanket")

@@ -23,6 +23,7 @@ from shuffledp.comparison.recommendation import Comparison
 from shuffledp.comparison.rows import IDLE, WIDTHS, Compared, Status, in_order
 from shuffledp.comparison.setting import Setting, conditions, setting_of
 from shuffledp.comparison.user_data import counted
+from shuffledp.guarantees import is_derived
 from shuffledp.numerics.argument_ranges import check_choice, check_count, check_positive, check_unit
 from shuffledp.populations.base import Law
 from shuffledp.protocols.base import Cost, ProtocolBase, Trust
@@ -206,6 +207,7 @@ def begun(name: str, protocol: type[ProtocolBase], kind: str, accounting: str | 
         reason="",
         accounting=accounting or best_accounting(protocol),
         reduction=protocol.reduction,
+        derived=is_derived(protocol.source),
     )
 
 

@@ -6,10 +6,12 @@ import math
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 from shuffledp.accounting.expected_errors.most_messages import RARE
 from shuffledp.comparison.rows import TRUST, WIDTH, Compared, finite, table, whole_text
+from shuffledp.guarantees import exposure_of
 from shuffledp.numerics.rounding import number_text, round_to_digits
 from shuffledp.numerics.statements import Conditions
 from shuffledp.optional_dependencies import needed
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 
 #: Meaning of the labels of a guarantee that a recommended row may have.
 GUARANTEES = {"exact": "exact (delta of the worst case)", "upper": "upper (a proven bound on delta)"}
+#: Relative difference of squared errors below which a published protocol, then the fewest messages of a user, decide.
+TIE = 1e-3
 #: Multiples of eps that are tried if no protocol fits, and the number of tried protocols.
 _FACTORS, _TRIED = (1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0), 4
 #: Trust models in the order of preference; a curator is the last.
@@ -31,6 +35,7 @@ ORDER: tuple[Trust, ...] = ("shuffler", "shuffler_adds", "secure_sum", "local", 
 _COPIED = (
     "protocol",
     "trust",
+    "derived",
     "half_width",
     "simultaneous_half_width",
     "colluding",
@@ -66,6 +71,10 @@ class Recommendation:
         finite eps is left, nan if no bound is known.
     trusted : str
         The parties who must be honest.
+    derived : bool
+        True if the protocol was derived for this project and is not published.
+    if_shuffler_fails : str
+        Sentence on the privacy that remains if the shuffler fails.
     runner_up : str, optional
         The protocol with the next larger error under the same trust.
     runner_up_ratio : float, optional
@@ -78,6 +87,7 @@ class Recommendation:
 
     protocol: str
     trust: Trust
+    derived: bool
     guarantee: str
     parameters: Mapping[str, float]
     half_width: float
@@ -91,6 +101,7 @@ class Recommendation:
     eps_colluding: float | None
     eps_dropped: float | None
     trusted: str
+    if_shuffler_fails: str
     runner_up: str | None
     runner_up_ratio: float | None
     passed_over: Mapping[str, tuple[str, ...]]
@@ -113,17 +124,22 @@ def recommended(rows: Sequence[Compared]) -> Recommendation | None:
     -------
     Recommendation or None
         None if no row is proven, unbiased and better than an answer without data. Trust models are taken in the order
-        shuffler, shuffler_adds, secure_sum, local, central.
+        shuffler, shuffler_adds, secure_sum, local, central. Among errors that differ by less than 0.1 %, published
+        protocols come before protocols derived for this project, then fewer messages of the worst user.
     """
     good = [row for row in rows if row.status == "ok" and row.mse is not None]
     fit = [row for row in good if row.proven and not row.idle and not row.biased]
     trust = next((trust for trust in ORDER if any(row.trust == trust for row in fit)), None)
     if trust is None:
         return None
-    best, *others = sorted((row for row in fit if row.trust == trust), key=lambda row: row.mse or 0.0)
+    ranked = sorted((row for row in fit if row.trust == trust), key=lambda row: row.mse or 0.0)
+    limit = (1 + TIE) * (ranked[0].mse or 0.0)
+    tied = [row for row in ranked if (row.mse or 0.0) <= limit]
+    best = min(tied, key=lambda row: (row.derived, row.most_messages or math.inf))
+    others = [row for row in ranked if row is not best]
     less: dict[str, list[str]] = {}
     for row in good:
-        if (row.mse or 0.0) < (best.mse or 0.0):
+        if (row.mse or 0.0) < (best.mse or 0.0) / (1 + TIE):
             less.setdefault(_against(row), []).append(row.protocol)
     next_best = others[0] if others else None
     assert best.messages_per_user is not None and best.bits_per_user is not None
@@ -137,6 +153,7 @@ def recommended(rows: Sequence[Compared]) -> Recommendation | None:
         bits_worst=best.most_bits,
         worst_certain=best.most_certain,
         trusted=_trusted(best),
+        if_shuffler_fails=exposure_of(best.trust, best.eps_local),
         runner_up=None if next_best is None else next_best.protocol,
         runner_up_ratio=None
         if next_best is None
@@ -233,9 +250,11 @@ def sentences(found: Recommendation) -> str:
     trust = f"Users trust {whom}{f', and rely on {rest}' if rest else ''}."
     label = f"Guarantee: {GUARANTEES[found.guarantee]}."
     text = [
-        f"Use {found.protocol}: {one}, with 95 % confidence {stated.clause}. {label} {trust}",
+        f"Use {found.protocol} for one release: {one}, with 95 % confidence {stated.clause}. {label} {trust}",
         f"A user sends {found.messages_mean:.4g} messages ({found.bits_mean:.4g} bits) on average{most}.",
         *([f"Parameters: {numbers}."] if numbers else []),
+        *(["The protocol was derived for this project and is not published."] if found.derived else []),
+        found.if_shuffler_fails,
     ]
     if found.colluding is not None:
         text.append(
@@ -293,20 +312,8 @@ class Comparison(tuple[Compared, ...]):
         return pd.DataFrame([vars(row) for row in self])
 
     def _repr_html_(self) -> str:
-        """Return the recommendation and the table as HTML for notebooks."""
-        best = self.recommendation
-        columns = [
-            "trust",
-            "mse",
-            "half_width",
-            "messages_per_user",
-            "most_messages",
-            "bits_per_user",
-            "guarantee",
-        ]
-        good = self.to_frame().query("status == 'ok'").set_index("protocol")[columns]
-        words = "" if best is None else f"<pre>{sentences(best)}</pre>"
-        return words + str(good.to_html(float_format="{:.3g}".format))
+        """Return the printed text for notebooks, which needs no pandas."""
+        return f"<pre>{escape(str(self))}</pre>"
 
     def plot(self) -> Figure:
         """Return a Matplotlib figure of error against bits per user.

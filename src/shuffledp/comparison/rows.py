@@ -81,6 +81,8 @@ class Compared:
         Reason of a status other than ``ok``; for an ``idle`` row, the statement that it is idle.
     accounting : str
         Evaluation of the bound.
+    derived : bool
+        True if the protocol was derived for this project and is not published.
     reduction : str
         Reduction that was evaluated.
     guarantee, guarantee_note : str
@@ -191,6 +193,7 @@ class Compared:
     eps_colluding: float | None = None
     eps_dropped: float | None = None
     when_absent: str | None = None
+    derived: bool = False
     parameters: Mapping[str, float] | None = None
     beyond: Mapping[str, float] | None = None
     remark: str | None = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -143,8 +144,8 @@ class Simulated:
         return pd.DataFrame(columns, index=pd.Index(self.values, name="value"))
 
     def _repr_html_(self) -> str:
-        """Return the table as HTML for notebooks."""
-        return str(self.to_frame().to_html(max_rows=_SHOWN))
+        """Return the printed text for notebooks, which needs no pandas."""
+        return f"<pre>{escape(str(self))}</pre>"
 
     def plot(self, axes: Axes | None = None) -> Axes:
         """Draw estimates, intervals and true values, and return the axes. Raise MissingExtra without Matplotlib."""

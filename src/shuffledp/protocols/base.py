@@ -31,10 +31,10 @@ from shuffledp.guarantees import (
     Guarantee,
     Reliance,
     Standing,
+    exposure_of,
     weakest,
 )
 from shuffledp.numerics.argument_ranges import check_choice, check_count, check_unit, shown
-from shuffledp.numerics.rounding import number_text
 from shuffledp.numerics.saddlepoint import ErrorLaw, normal_term, poisson_term
 from shuffledp.populations.base import Fixed, Population
 from shuffledp.protocols._checked_inputs import guard_inputs
@@ -286,15 +286,7 @@ class ProtocolBase(metaclass=ABCMeta):
 
     def if_shuffler_fails(self) -> str:
         """Return a sentence on the messages of a user whom an adversary recognizes."""
-        local = self.local_epsilon()
-        if local is None:
-            return "A curator receives the values of all users."
-        if math.isinf(local):
-            return "If the shuffler fails or shows who sent a message, values are in the clear: the local eps is inf."
-        return (
-            "If the shuffler fails or shows who sent a message, a value has only the local eps, "
-            f"{number_text(local, 'up', 4)}."
-        )
+        return exposure_of(self.trust, self.local_epsilon())
 
     def local_epsilon(self) -> float | None:
         """Return eps of one user's messages at delta 0, in nats, against an adversary who sees these messages.

@@ -11,12 +11,12 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from shuffledp.guarantees import OURS
 from shuffledp.pipeline.figures.axes import Axis, ticks
 from shuffledp.pipeline.figures.names import TRUST
 from shuffledp.pipeline.figures.overall_sheets import APART, SIZE, setting_words, write_keys
 from shuffledp.pipeline.figures.ranking import SETTING, at, first_setting, records
 from shuffledp.pipeline.figures.sheet import framed
-from shuffledp.pipeline.figures.years import OURS
 
 SHOWN = {"shuffler": (APART[0], "o"), "shuffler_adds": (APART[3], "s"), "secure_sum": (APART[2], "^")}
 """Color and marker by trust; the least error of a curator is a line."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 
-OURS = "this project"
-"""Source of the protocols that no paper has."""
+from shuffledp.guarantees import OURS, is_derived
+
 _YEAR = re.compile(r"\b((?:19|20)\d\d)\b(?!\.\d)|arXiv (\d\d)\d\d\.\d{4,5}")
 
 
 def year_of(source: str) -> int | str:
     """Return the year of the first work that a protocol's source names; `OURS` if it was derived for this project."""
-    if OURS in source.split(";")[0]:
+    if is_derived(source):
         return OURS
     found = _YEAR.search(source)
     if found is None:
