@@ -22,7 +22,7 @@ APART = ("#5E3C99", "#E69F00", "#56B4E9", "#B2182B", "#009E73", "#000000")
 """Colors that stay apart for color-blind readers, all of them in one picture."""
 REST = "#b8b8b8"
 """Color of the curves that no legend names."""
-_TITLE, _LETTER = 0.3, 0.088
+_TITLE, _LETTER = 0.3, 0.073
 """Height of a line of a title and mean width of its letters, in inches."""
 
 
@@ -158,7 +158,8 @@ def shortened(text: str, most: int = 38) -> str:
 def with_title(figure: Figure, title: str) -> Figure:
     """Return the figure with a title above it, for which it grows by a line or several."""
     width, height = figure.get_size_inches()
-    lines = textwrap.wrap(title, int((width - 0.2) / _LETTER))
+    whole = title.replace(" = ", "\u00a0=\u00a0")  # no line ends within "n = 100"
+    lines = textwrap.wrap(whole, int((width - 0.2) / _LETTER))
     above = _TITLE * len(lines)
     share = height / (height + above)
     figure.set_size_inches(width, height + above)
