@@ -226,7 +226,7 @@ def test_every_module_can_be_imported_first():
     modules = [
         ".".join(["shuffledp", *path.relative_to(PACKAGE).with_suffix("").parts]).removesuffix(".__init__")
         for path in sorted(PACKAGE.rglob("*.py"))
-        if "jax" not in path.read_text(encoding="utf-8")
+        if path.stem != "__main__" and "jax" not in path.read_text(encoding="utf-8")
     ]
     assert len(modules) > 150
     assert failures(modules) == []

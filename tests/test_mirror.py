@@ -17,6 +17,7 @@ ELSEWHERE = {
     "golden": "answers as they were",
     "notebooks": "notebooks/",
     "workflow": "Snakefile and workflow/",
+    "doors": "sentences, columns and files that users meet",
     "properties": "bad configurations and bad files of data",
     "accounting/test_docstrings.py": "docstrings of shuffledp.accounting",
     "accounting/test_ranges.py": "ranges of arguments in shuffledp.accounting",

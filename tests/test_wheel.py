@@ -193,7 +193,6 @@ def test_protocols_are_listed(alone):
             ),
             "pipeline",
         ),
-        ((*ACCOUNT, "--rounds", "16"), "central"),
     ],
     ids=lambda value: value if isinstance(value, str) else value[0],
 )

@@ -95,6 +95,7 @@ class Workflow:
         names: dict[str, Any] = {
             "Path": Path,
             "ROOT": Path(os.path.relpath(self.root)),
+            "FETCHED": False,
             "WorkflowError": RuntimeError,
             # Not the main process, which tries every method: no plan depends on that.
             "workflow": SimpleNamespace(

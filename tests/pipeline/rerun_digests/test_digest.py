@@ -315,6 +315,7 @@ METHODS = {name: start for name, start in STARTS.items() if start[0].name == "ru
 
 #: Modules that functions import only in rare cases; a digest includes them, as a job may need them.
 IN_FUNCTIONS = {
+    "shuffledp.accountant.wording",
     "shuffledp.accounting.general.clones",
     "shuffledp.accounting.general.exports",
     "shuffledp.accounting.general.gaussian",
@@ -328,7 +329,6 @@ IN_FUNCTIONS = {
     "shuffledp.accounting.random_population.best_dummies",
     "shuffledp.accounting.random_population.report_errors",
     "shuffledp.accounting.user_functions",
-    "shuffledp.numerics.logs",
     "shuffledp.numerics.repeated_indices",
     "shuffledp.protocols._planned_numbers",
     "shuffledp.protocols.streaming",

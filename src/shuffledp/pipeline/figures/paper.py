@@ -214,7 +214,11 @@ def _along(job: DrawingJob) -> DrawingJob:
     """Return the job of the picture without training: the figure's x by the round along its curves."""
     entry = job["entry"]
     axes = {"x": entry["along"], "x_label": entry["along"], "x_scale": "linear"}
-    axes |= {"y": entry["x"], "y_label": entry["x_label"], "y_scale": entry.get("x_scale", "linear")}
+    axes |= {
+        "y": entry["x"],
+        "y_label": entry.get("x_label", entry["x"]),
+        "y_scale": entry.get("x_scale", "linear"),
+    }
     rest = {name: value for name, value in entry.items() if name != "along"}
     return {**job, "entry": {**rest, **axes}}
 

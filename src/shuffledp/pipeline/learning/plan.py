@@ -58,9 +58,9 @@ class Network:
     classes: FromTwo = 10
 
     def __post_init__(self) -> None:
-        check_fields(self)
         if len(self.image) != 3:
             raise ValueError(f"image must be (height, width, channels), got {self.image!r}.")
+        check_fields(self)
         names = ("height", "width", "channels")
         image = tuple(check_count(name, value, 1) for name, value in zip(names, self.image, strict=True))
         object.__setattr__(self, "image", image)  # a list of a configuration file becomes a tuple
