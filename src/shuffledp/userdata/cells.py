@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, time
 from decimal import Decimal
@@ -163,7 +163,7 @@ def cells_of(data: Any, column: str | None) -> Sequence[Any]:
         cells = cells.to_numpy(zero_copy_only=False)
     elif hasattr(cells, "to_pylist") or hasattr(cells, "to_list"):  # arrays of pyarrow, series of polars
         cells = (getattr(cells, "to_pylist", None) or cells.to_list)()
-    if not isinstance(cells, Iterable):
+    if not hasattr(cells, "__iter__"):
         raise ValueError(f"Records are a file, a data frame or one column, got {type(cells).__name__}.")
     if getattr(cells, "ndim", 1) != 1:
         raise ValueError(f"Records are one column, got {cells.ndim} dimensions.")
