@@ -48,6 +48,8 @@ class _Commands(click.Group):
                 raise
             raise click.ClickException(text) from None  # which quotes foreign code
         except OSError as error:
+            if error.filename is None and error.errno == errno.ENOSPC:
+                raise click.ClickException(f"standard output: {error.strerror}.") from None
             if error.filename is None:
                 raise
             raise click.ClickException(f"{printable(str(error.filename))}: {error.strerror}.") from None

@@ -631,3 +631,112 @@ def test_integers_in_memory_are_exact(kind):
         wanted = Counter(map(str, array.tolist()))
         counted = count_column(array)
         assert dict(zip(counted.values, counted.counts.tolist(), strict=True)) == wanted
+
+
+# -- relatives of the above ----------------------------------------------------------------------------------------
+
+
+def test_masked_cells_are_missing():
+    for kind in (np.int64, np.float32, np.bool_):
+        counted = count_column(np.ma.array(np.array([1, 0, 1], kind), mask=[False, False, True]))
+        assert counted.users == 2
+        assert counted.faults == ("1 empty (row 3)",)
+
+
+@pytest.mark.parametrize(
+    "kind", ["Float32", "float[pyarrow]", "halffloat[pyarrow]", "Float64", "double[pyarrow]"]
+)
+def test_nullable_floats_have_the_text_of_their_precision(kind):
+    series = pd.Series([0.1, 2.5, None], dtype=kind)
+    counted = count_column(series)
+    exact = series.dtype.numpy_dtype.type(0.1)
+    assert counted.values == (str(np.float32(exact)) if exact.itemsize == 2 else str(exact), "2.5")
+    assert counted.faults == ("1 empty (row 3)",)
+    assert count_column(pa.array(series)).values == counted.values
+
+
+def test_times_of_day_have_the_same_text_in_memory_and_in_parquet(folder):
+    table = pa.table({"v": pa.array([1_500_000, 0, 1_500_000], pa.time64("us"))})
+    pq.write_table(table, "a.parquet")
+    assert counts_of(table) == counts_of("a.parquet") == {"00:00:01.5": 2, "00:00:00": 1}
+
+
+@pytest.mark.parametrize(
+    "data", [None, 5, np.zeros(2, [("a", int), ("b", int)])], ids=["none", "number", "records"]
+)
+def test_what_is_no_column_is_refused_in_one_line(data):
+    with pytest.raises(ValueError, match=r"^(Records are|The data hold) [^\n]*$"):
+        count_column(data)
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "d/a.csv"])
+def test_a_header_that_is_not_utf_8_shows_no_row(folder, name):
+    content = f"stra\xdfe,v\n{SECRET},1\nb,2\n".encode("latin-1")
+    Path("d").mkdir()
+    Path(name).write_bytes(gzip.compress(content) if name.endswith("gz") else content)
+    for column in ("v", SECRET):
+        with pytest.raises(ValueError) as caught:
+            count_column(name.replace("d/a.csv", "d"), column)
+        assert str(caught.value) == f"{name}, line 1: not UTF-8: save the file as UTF-8."
+
+
+@pytest.mark.parametrize("header", ['v,"a\nb"', 'v,"a\rb"', '"a\n\nb",v'])
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_a_header_with_line_breaks_loses_no_row(folder, header, end):
+    Path("d").mkdir()
+    Path("d/1.csv").write_bytes(end.join([header, "0,0", "1,1", "1,1", ""]).encode())
+    Path("d/2.csv").write_bytes(b"v\n0\n1\n")
+    try:
+        assert counts_of("d") == {"0": 2, "1": 3}
+    except ValueError as error:
+        assert str(error) == "d/1.csv has quotes and several kinds of line ends: make all line ends the same."
+        assert "\n" not in end or end == "\r\n" or "\r" in header
+
+
+def test_a_separator_at_the_end_of_rows_is_no_cell(folder, monkeypatch):
+    Path("a.csv").write_text("v,u\na,1,\nb,2,\nc,3,4\n")
+    for form in ("a.csv", "without duckdb"):
+        monkeypatch.setattr(
+            csv_reader, "find_spec", lambda name, form=form: None if form != "a.csv" else name
+        )
+        counted = count_column("a.csv", "v")
+        assert counted.values == ("a", "b")
+        assert counted.faults == ("1 with another number of cells than the header (a.csv, line 4)",)
+
+
+@pytest.mark.parametrize(
+    "line", [b'{"v": "stra\xdfe"}', b'{"v": "b"}\r{"v": "c"}', b'{"v":' + b" " * 3_000_000]
+)
+def test_lines_of_json_that_cannot_be_named_are_refused(folder, line):
+    Path("a.jsonl").write_bytes(b'{"v": 1}\n{"v": 2}\n' + line + b"\n")
+    with pytest.raises(ValueError, match=r"^a\.jsonl (has lines that cannot be read|is not)[^\n]*$"):
+        count_column("a.jsonl", "v")
+
+
+def test_bytes_of_parquet_that_are_no_text_are_named(folder):
+    pq.write_table(pa.table({"v": [b"a", b"\xff"]}), "a.parquet")
+    with pytest.raises(ValueError, match=r"^a\.parquet has bytes that are not UTF-8: save texts\.$"):
+        count_column("a.parquet", "v")
+
+
+def test_texts_of_decimals_with_zeros_at_the_end_are_named(folder):
+    Path("a.csv").write_text("v\n2.50\n1.0\n3\n")
+    pq.write_table(pa.table({"v": [Decimal("2.50"), Decimal("1.00")]}), "a.parquet")
+    for data, options, named in (
+        ("a.csv", {}, 1),
+        ("a.csv", {"values": ["2.50", "1"]}, 1),
+        ("a.parquet", {}, 0),
+    ):
+        remarks = count_column(data, "v", **options).remarks()
+        assert sum("end in zeros" in remark for remark in remarks) == named
+
+
+def test_names_with_blanks_are_shown_in_quotes(folder):
+    Path("a.csv").write_text("u, v\n1,2\n")
+    with pytest.raises(ValueError, match=r"It has: u, ' v'\.$"):
+        count_column("a.csv", "v")
+
+
+def test_memory_beyond_the_engine_is_no_fault_of_the_file(folder):
+    with pytest.raises(ValueError, match=r"^memory must be below 2\^63 bytes, got '9999999999999TB'\.$"):
+        count_column(write("a.csv", {"v": [1, 2]}), "v", memory="9999999999999TB")

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import stat
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -239,3 +241,31 @@ def test_pipes_are_no_files_of_counts(folder):
 def test_merged_counts_are_sums(folder):
     parts = {Path("part.json"): read(Path("part.json"))}
     assert merged(parts) == read(Path("part.json"))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("account", "--eps-local", "1", "--users", "100", "--delta", "1e-6"),
+        ("compare", "--users", "900", "--domain-size", "4", *SETTING),
+        ("count", "in.csv", "--column", "v", "-o", "-"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_a_full_disk_behind_standard_output_is_one_line(folder, words):
+    with Path("/dev/full").open("w") as full:
+        command = [sys.executable, "-m", "shuffledp", *words]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1].startswith("Error: ") and "No space left on device" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_keys_that_do_not_belong_to_the_values_are_refused(folder):
+    part = json.loads(Path("part.json").read_text())
+    Path("x.json").write_text(json.dumps(part | {"values": [0, 1], "found": True}))
+    assert "x.json: values that were found must be texts" in refused(
+        "compare", "--counts", "x.json", *SETTING
+    )
+    Path("x.json").write_text(json.dumps(part | {"step": 2.0}))
+    assert "x.json: step must be 1 for frequencies" in refused("compare", "--counts", "x.json", *SETTING)

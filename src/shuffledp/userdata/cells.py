@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, time
 from decimal import Decimal
 from typing import Any
 
@@ -23,7 +23,7 @@ _USERS = "u?id|uuid|user(?:name)?|person|client|customer|patient|visitor|member|
 _USERS += "|e?mail|login|cookie|device|phone|household|respondent|participant|who|ssn"
 #: Names of columns that name users.
 NAMES_USER = re.compile(rf"(?i:(?:^|[_ .-]|user|client|customer)(?:{_USERS})s?(?:$|[_ .-]))|[a-z]I[dD]$")
-_SEVERAL = (list, tuple, dict, set, frozenset, np.ndarray)
+_SEVERAL = (list, tuple, dict, set, frozenset, np.ndarray, np.void)
 #: Range of integers up to which each has a place, without a search for the different ones.
 _NEAR = 65_536
 _INTEGER = re.compile("-?[0-9]+")
@@ -43,7 +43,7 @@ def text_of(value: Any) -> str:
             return "" if value.is_nan() else str(float(value))
         fixed = format(value, "f")
         return _changed(fixed.rstrip("0").rstrip(".") if "." in fixed else fixed)
-    if isinstance(value, datetime | np.datetime64):
+    if isinstance(value, datetime | time | np.datetime64):
         return _time(value)
     return _changed((value.decode() if isinstance(value, bytes) else str(value)).strip())
 
@@ -60,7 +60,7 @@ def _shortest(number: float) -> str:
     return str(int(number)) if number.is_integer() else repr(number)
 
 
-def _time(value: datetime | np.datetime64) -> str:
+def _time(value: datetime | time | np.datetime64) -> str:
     """Return a time without zeros at the end of its seconds, in UTC if it has a time zone."""
     if isinstance(value, datetime) and value.tzinfo is not None:
         value = value.astimezone(UTC)
@@ -154,13 +154,22 @@ def cells_of(data: Any, column: str | None) -> Sequence[Any]:
         place_of("The data frame", column, names)
         cells = data[column]
     if hasattr(cells, "array"):  # a series without its index, which need not count from 0
-        cells = (cells if isinstance(cells.dtype, np.dtype) else cells.astype(object)).to_numpy()
+        kind = getattr(cells.dtype, "numpy_dtype", None)
+        if kind is not None and kind.kind == "f":  # nullable floats keep their precision
+            cells = cells.to_numpy(kind, na_value=np.nan)
+        else:
+            cells = (cells if isinstance(cells.dtype, np.dtype) else cells.astype(object)).to_numpy()
     elif str(getattr(cells, "type", "")) in ("halffloat", "float", "double"):
-        cells = cells.to_numpy()
+        cells = cells.to_numpy(zero_copy_only=False)
     elif hasattr(cells, "to_pylist") or hasattr(cells, "to_list"):  # arrays of pyarrow, series of polars
         cells = (getattr(cells, "to_pylist", None) or cells.to_list)()
+    if not hasattr(cells, "__iter__"):
+        raise ValueError(f"Records are a file, a data frame or one column, got {type(cells).__name__}.")
     if getattr(cells, "ndim", 1) != 1:
         raise ValueError(f"Records are one column, got {cells.ndim} dimensions.")
+    if isinstance(cells, np.ma.MaskedArray):
+        hidden = np.ma.getmaskarray(cells)
+        cells = [None if mask else cell for mask, cell in zip(hidden, cells.data, strict=True)]
     return cells  # type: ignore[no-any-return]
 
 
@@ -227,7 +236,8 @@ def place_of(where: str, column: str, names: Sequence[Any]) -> int:
 def listed(names: Sequence[Any]) -> str:
     """Return names of columns on one line; long names are cut."""
     some = [
-        name if name.isprintable() and len(name) <= MOST_LETTERS else shown(name) for name in map(str, names)
+        name if name.isprintable() and len(name) <= MOST_LETTERS and name == name.strip() else shown(name)
+        for name in map(str, names)
     ]
     more = len(some) - MOST_NAMES
     return ", ".join(some[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "") or "none"

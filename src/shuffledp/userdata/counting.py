@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -37,6 +38,8 @@ _SAME = 1e-6
 _DIGITS = 15
 #: Largest absolute number of a row before a sum per user, in levels; larger numbers are clipped.
 _LARGEST = "1e15"
+#: Texts of decimals that are shorter as numbers.
+_ZEROS = re.compile(r"[-+]?[0-9]*[.][0-9]*[1-9]0+")
 #: Number of different texts that are judged together.
 _AT_ONCE = 65_536
 #: Largest number of different bad values whose first row is looked up.
@@ -114,6 +117,11 @@ class Counted:
         if self.found and several_notations(self.values):
             said.append(
                 "Some values are notations of one number, such as 1.5 and 1.50. They are counted as different values."
+            )
+        if any(isinstance(value, str) and _ZEROS.fullmatch(value) for value in self.values):
+            said.append(
+                "Some values are texts of decimals that end in zeros, such as 2.50. Numbers in Parquet, JSON or a data "
+                "frame are other values: 2.5."
             )
         said += bad_rows_remark(self.bad_rows, self.faults)
         if self.dropped:

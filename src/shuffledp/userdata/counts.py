@@ -159,10 +159,14 @@ def _wrong(content: Mapping[str, Any]) -> str | None:
     values, counts = content["values"], content["counts"]
     if len(counts) != len(values):
         return f"counts {_RULES['counts'][0]}"
+    if content["found"] and not all(isinstance(value, str) for value in values):
+        return "values that were found must be texts"
     if content["kind"] == "summation":
         steps = np.diff(values) if all(map(_is_number, values)) else np.zeros(1)
         if not np.allclose(steps, content["step"], rtol=1e-6, atol=0):
             return "values must be numbers with the distance step"
+    elif content["step"] != 1:
+        return "step must be 1 for frequencies"
     elif len(set(map(text_of, values))) < len(values):
         return "values has a value twice"
     if content["users"] != sum(counts) or content["rows"] != sum(

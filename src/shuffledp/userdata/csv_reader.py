@@ -77,6 +77,7 @@ def csv_columns(
             before = reader.line_num
             if set(map(len, rows)) != {width}:
                 rows = [row or [""] for row in rows] if width == 1 else rows
+                rows = [row[:-1] if len(row) == width + 1 and not row[-1] else row for row in rows]
                 for line, row in zip(numbers, rows, strict=True):
                     if row and len(row) != width:
                         faults.add(WIDTH, place=f"{path}, line {line}")

@@ -50,6 +50,7 @@ _LINES = "columns={line: 'VARCHAR'}, auto_detect=false, header=false, delim='\x0
 _LINES += ", strict_mode=false, ignore_errors=true"
 #: Option of CSV files that refuses open quotes, and also a mix of line ends.
 _STRICT, _LOOSE = (f"/*of CSV*/strict_mode={on}" for on in ("true", "false"))
+_LINE_ENDS = " has quotes and several kinds of line ends: make all line ends the same."
 #: Beginning of the message on a float without an exact text; the name of the file follows.
 _LARGE = "float without an exact text: "
 #: Middle of the message on objects or lists of JSON in the place of texts, or texts in the place of lists.
@@ -120,10 +121,13 @@ class Table:
 
     def _open(self, columns: Sequence[str], memory: str | None) -> None:
         options = {"autoinstall_known_extensions": False, "autoload_known_extensions": False}
-        with self._in_words():
+        try:
             self.connection = self._duckdb.connect(
                 config={**options, "memory_limit": memory or MEMORY, "temp_directory": self._folder.name}
             )
+        except self._duckdb.ParserException:
+            raise ValueError(f"memory must be below 2^63 bytes, got {memory!r}.") from None
+        with self._in_words():
             # DuckDB 2.0 takes nan for a number between the statistics of a Parquet file, which leave nan out.
             self.connection.execute("SET disabled_optimizers = 'statistics_propagation'")
             self.connection.create_function("text_of", text_of, ["VARCHAR"], "VARCHAR")
@@ -181,9 +185,7 @@ class Table:
         for (file,) in self.connection.execute(
             f"SELECT filename FROM {read} WHERE contains(line, '\"') LIMIT 1"
         ).fetchall():
-            raise ValueError(
-                f"{file} has quotes and several kinds of line ends: make all line ends the same."
-            )
+            raise ValueError(f"{file}{_LINE_ENDS}")
         self.source = self.source.replace(_STRICT, _LOOSE)
 
     def fetched(self, query: str) -> Iterator[tuple[Any, ...]]:
@@ -228,7 +230,7 @@ class Table:
         rows = next(self.fetched(f"SELECT count(*) FROM {self._objects()} WHERE line IS NULL"))[0]
         if not rows:
             return
-        number = "row_number() OVER (PARTITION BY filename) AS row"
+        number, named = "row_number() OVER (PARTITION BY filename) AS row", 0
         numbered = (
             f"SELECT filename, {number}, line FROM read_csv({_list(self.files)}, {_LINES}, filename=true)"
         )
@@ -237,6 +239,11 @@ class Table:
             if _has_objects(line):
                 raise ValueError(f"{file}, line {row}: several objects of JSON; write one per line.")
             faults.places.setdefault(_NO_OBJECT, f"{file}, line {row}")
+            named += 1
+        if named < rows:
+            raise ValueError(
+                f"{address(self.path)} has lines that cannot be read: save it as UTF-8, with line feeds."
+            )
         faults.add(_NO_OBJECT, rows)
         faults.reasons[missing] -= rows
         faults.reasons += type(faults.reasons)()  # drops a reason without rows
@@ -302,12 +309,8 @@ class Table:
         headers = {file: self._header(file, columns) for file in self.files}
         self.names = list(dict.fromkeys(name for _, *names in headers.values() for name in names))
         for (mark, *names), files in groupby(self.files, headers.__getitem__):  # in the order of the files
-            kinds = ", ".join(f"x{i}: 'VARCHAR'" for i in range(len(names)))
-            read = (
-                f"read_csv({_list(list(files))}, columns={{{kinds}}}, auto_detect=false, header=true, "
-                f"delim={quoted(mark)}, quote='\"', escape='\"', filename=true, hive_partitioning=false, "
-                f"ignore_errors=true, store_rejects=true, rejects_limit=0, {_STRICT})"
-            )
+            rejects = f"store_rejects=true, rejects_limit=0, {_STRICT}"
+            read = self._of_csv(list(files), mark, names, rejects)
             touched = " || coalesce(left(x0, 0), '')"  # a line that no column is read from is not checked
             cells = self._cells(columns, names, lambda i: f"x{i}")
             yield self._select([cell if cell[0] == "x" else cell + touched for cell in cells], read)
@@ -318,7 +321,34 @@ class Table:
         lines = [line or "" for (line,) in self.run(f"SELECT line FROM {read} LIMIT {_HEADER}").fetchall()]
         if lines and len(lines[0].encode()) > _LONGEST:
             raise ValueError(f"{address(file)} has a header of more than 2 MB.")
-        return separated([f"{line}\n" for line in lines], file, columns, self._delimiter)
+        mark, *names = separated([f"{line}\n" for line in lines], file, columns, self._delimiter)
+        self._check_first_line(file)
+        if any("\n" in name for name in names):
+            strict, loose = (self._of_csv([file], mark, names, option) for option in (_STRICT, _LOOSE))
+            query = f"SELECT EXISTS (FROM {loose}) AND NOT EXISTS (FROM {strict})"
+            with suppress(self._duckdb.InvalidInputException):
+                if self.connection.execute(query).fetchall() == [(False,)]:
+                    return mark, *names
+            raise ValueError(f"{address(file)}{_LINE_ENDS}")
+        return mark, *names
+
+    def _check_first_line(self, file: Path) -> None:
+        """Raise ValueError for a header that is not UTF-8, which the other queries leave out."""
+        lines = _LINES.replace("ignore_errors=true", "ignore_errors=false")
+        try:
+            self.connection.execute(f"SELECT line FROM read_csv({_list([file])}, {lines}) LIMIT 1")
+        except self._duckdb.InvalidInputException as error:
+            if "Line: 1\n" in str(error) and "nvalid unicode" in str(error):
+                raise ValueError(f"{address(file)}, line 1: {_broken('INVALID UNICODE')}.") from None
+
+    def _of_csv(self, files: Sequence[Path], mark: str, names: Sequence[str], options: str) -> str:
+        """Return the SQL expression of CSV files with the same header; the cells are ``x0``, ``x1``, .."""
+        kinds = ", ".join(f"x{i}: 'VARCHAR'" for i in range(len(names)))
+        return (
+            f"read_csv({_list(files)}, columns={{{kinds}}}, auto_detect=false, header=true, "
+            f"delim={quoted(mark)}, quote='\"', escape='\"', filename=true, hive_partitioning=false, "
+            f"ignore_errors=true, {options})"
+        )
 
     def _parquet(self, columns: Sequence[str]) -> Iterator[str]:
         query = f"SELECT * FROM parquet_schema({_list(self.files)})"
@@ -433,6 +463,8 @@ class Table:
 
     def _wrong(self, error: Exception) -> str:
         text = str(error)
+        if "convert blob to UTF8" in text:
+            return f"{address(self.path)} has bytes that are not UTF-8: save texts."
         if _LARGE in text:
             return self._large(text.strip().splitlines()[0].partition(_LARGE)[2])
         reason = re.search(r"^\w+: (.+)$", text, re.MULTILINE)
