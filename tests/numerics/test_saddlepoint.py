@@ -101,7 +101,9 @@ def test_half_widths_where_few_successes_are_expected(mean, estimates):
     """They cover, and hardly any smaller one does; the laws are exact."""
     weights, at = np.full((1, 1), float(estimates)), np.full((1, 1), mean)
     width = float(half_widths([(ErrorLaw(two_sided(at, 0.0), 1.0), weights)], 0.05, together=True))
-    beyond, shorter = (2 * estimates * stats.skellam.sf(w, mean, mean) for w in (width, math.floor(width) - 2))
+    beyond, shorter = (
+        2 * estimates * stats.skellam.sf(w, mean, mean) for w in (width, math.floor(width) - 2)
+    )
     assert beyond < 0.053 and (width < 2 or shorter > 0.05)
     width = float(half_widths([(ErrorLaw([Term(at, 0.0, 1.0)], 1.0), weights)], 0.05, together=True))
     outside = stats.poisson.sf(mean + width, mean) + stats.poisson.cdf(math.ceil(mean - width) - 1, mean)
