@@ -215,6 +215,7 @@ def test_an_interval_as_long_as_the_known_range_is_no_answer(tmp_path):
         assert row["status"] != "ok" or (row["idle"] and row["half_width"] <= 1)
 
 
+@pytest.mark.filterwarnings("ignore:.*the guarantee needs")
 def test_a_batch_of_other_than_the_planned_users_says_so():
     budget = {"eps": 1.0, "delta": 1e-6}
     few = shuffledp.simulate(counts=[60, 30, 10, 0], protocol="correlated_noise", users=10_000, **budget)
