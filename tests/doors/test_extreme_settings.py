@@ -54,6 +54,10 @@ def test_a_huge_budget_has_a_profile():
     [
         ("--users 1000000000000 --domain-size 20 --eps 1 --delta 1e-6 --protocols hashed_balls_into_bins", 0),
         ("--users 1000 --domain-size 20 --eps 1 --delta 0.999999999 --protocols solh,sageo,amplified", 2),
+        (
+            "--users 1000000 --domain-size 3 --eps 0.1 --delta 0.999999999999 --protocols fake_users,unary_rows",
+            1,
+        ),
         ("--users 1000 --domain-size 5 --eps 1000 --delta 1e-300 --protocols fake_users,central_gaussian", 0),
     ],
 )

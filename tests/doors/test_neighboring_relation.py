@@ -5,6 +5,7 @@ import pytest
 import yaml
 from click.testing import CliRunner
 
+import shuffledp
 from shuffledp.cli import main
 from shuffledp.populations import Binomial, Fixed
 from shuffledp.protocols.registry import available, get
@@ -40,7 +41,7 @@ def test_the_record_names_what_is_unprotected(kind, name, relation):
     assert unprotected == fixed if relation == "replace_one" else unprotected.startswith("None.")
 
 
-@pytest.mark.parametrize("name", ["central_laplace", "central_gaussian"])
+@pytest.mark.parametrize("name", ["central_laplace", "central_gaussian", "skellam"])
 def test_shares_of_a_random_number_of_users_are_infeasible_under_add_remove(name):
     with pytest.raises(ValueError, match="fixed number of users"):
         get("frequency", name).calibrate(Budget(1.0, 1e-6, "add_remove"), Binomial(999, 0.5), Frequency(4))
@@ -58,3 +59,13 @@ def test_the_stated_error_is_the_error_of_shares_of_the_planned_number():
     squared = (estimates - counts / 1000) ** 2
     deviation = abs(squared.mean() - protocol.expected_variance(participants)[0, 0])
     assert deviation < 6 * squared.std() / np.sqrt(squared.size)
+
+
+@pytest.mark.parametrize(("kind", "name"), [case for case in ADD_REMOVE if case[0] == "frequency"])
+@pytest.mark.parametrize("planned", [50, 1000])
+def test_shares_of_another_number_of_users_are_refused(kind, name, planned):
+    """Counts are divided by the planned number, so that no interval around such shares covers."""
+    asked = {"counts": [60, 30, 10, 0], "protocol": name, "eps": 2.0, "delta": 1e-3}
+    with pytest.raises(ValueError, match=f"users must be the number in the data, 100, .* got {planned}"):
+        shuffledp.simulate(**asked, users=planned, neighbours="add_remove")
+    assert shuffledp.simulate(**asked, users=100, neighbours="add_remove").planned == 100

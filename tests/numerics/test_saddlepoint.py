@@ -93,3 +93,29 @@ def test_widths_of_several_estimates_and_cases():
 def test_an_error_that_is_always_zero_has_no_width():
     assert half_width([Term(0.0, 0.0, 1.0)], 0.05) < 1.0
     assert half_width([Term(5.0, 1.0, 1.0)], 0.05, 0.0) < 1e-9
+
+
+@pytest.mark.parametrize("mean", [1e-6, 1e-4, 1e-3, 0.01, 0.0258, 0.1, 1.0, 30.0])
+@pytest.mark.parametrize("estimates", [1, 64, 333])
+def test_half_widths_where_few_successes_are_expected(mean, estimates):
+    """They cover, and hardly any smaller one does; the laws are exact."""
+    weights, at = np.full((1, 1), float(estimates)), np.full((1, 1), mean)
+    width = float(half_widths([(ErrorLaw(two_sided(at, 0.0), 1.0), weights)], 0.05, together=True))
+    beyond, shorter = (
+        2 * estimates * stats.skellam.sf(w, mean, mean) for w in (width, math.floor(width) - 2)
+    )
+    assert beyond < 0.053 and (width < 2 or shorter > 0.05)
+    width = float(half_widths([(ErrorLaw([Term(at, 0.0, 1.0)], 1.0), weights)], 0.05, together=True))
+    outside = stats.poisson.sf(mean + width, mean) + stats.poisson.cdf(math.ceil(mean - width) - 1, mean)
+    assert estimates * outside < 0.053 and width < 6 * math.sqrt(mean) + 3.1
+
+
+def test_half_widths_of_nearly_certain_successes_and_rare_geometric_noise():
+    trials, rate, estimates = 50, 0.9999, np.full((1, 1), 20.0)
+    law = ErrorLaw([Term(np.full((1, 1), trials * rate), rate, 1.0)], 1.0)
+    width = float(half_widths([(law, estimates)], 0.05, together=True))
+    errors = np.abs(np.arange(trials + 1) - trials * rate)
+    assert 20 * stats.binom.pmf(np.arange(trials + 1), trials, rate)[errors > width].sum() < 0.05
+    ratio = math.exp(-8)  # |noise| >= 1 with 2 q / (1 + q)
+    width = float(half_widths([(ErrorLaw(geometric_noise(8.0), 1.0), 250 * estimates)], 0.05, together=True))
+    assert 5000 * 2 * ratio ** (math.floor(width) + 1) / (1 + ratio) < 0.05 and width < 2

@@ -237,6 +237,16 @@ def simulate(asked: BatchOptions) -> Simulated:
     )
     counts = np.atleast_2d(np.asarray(asked.counts)).sum(axis=0)
     users = int(counts.sum()) // (where.task.set_size if isinstance(where.task, Sets) else 1)
+    planned = _planned(protocol, where.population)
+    if (
+        where.budget.neighbours == "add_remove"
+        and where.task.kind != "summation"
+        and planned not in (None, users)
+    ):
+        raise ValueError(
+            f"users must be the number in the data, {users}, under add_remove, where counts are divided by the "
+            f"planned number, got {planned}."
+        )
     who = where.participants(np.array([users]), counts[None])
     estimates = protocol.simulate(who, rng)
     squared, laws = protocol.expectation("squared_error", who), laws_of(protocol, who, np.ones(1))

@@ -19,6 +19,8 @@ Floats = NDArray[np.float64]
 Number = NDArray[np.floating[Any]] | float
 #: Standard deviation of a normal variable in steps of the Poisson variable that replaces it.
 _FINE = 1e6
+#: Largest probability of any change below which it is used in place of a saddlepoint approximation.
+_RARE = 0.1
 #: Largest exponent of a tilted moment; largest numbers of steps of the two searches, and their relative precision.
 _LARGE, _STEPS, _PRECISION = 600.0, 60, 1e-6
 
@@ -66,6 +68,16 @@ class Term:
             first * self.scale * (1 + grown) / left,
         )
         return np.where(pole, np.inf, value), np.where(pole, np.inf, slope), np.where(pole, np.inf, curvature)
+
+    def likeliest_end(self) -> tuple[Floats, Floats]:
+        """Return the log probability of no success, or of no failure if it is larger, and the variable there."""
+        ends = [(self.mean * (np.log1p(-self.rate) / self.rate if self.rate else -1.0), -self.mean)]
+        if self.rate > 0:
+            trials = self.mean / self.rate
+            ends.append((trials * np.log(self.rate), trials - self.mean))
+        (none, at), (every, last) = ends[0], ends[-1]
+        likelier = np.greater(every, none)
+        return np.where(likelier, every, none), np.where(likelier, last, at) * self.scale
 
     @property
     def largest_tilt(self) -> Floats:
@@ -142,7 +154,8 @@ class ErrorLaw:
                 value, slope, curvature = self._cumulants(tilt)
                 above = ~(slope < distance)
                 low, high = np.where(above, low, tilt), np.where(above, tilt, high)
-                step = tilt - (slope - distance) / curvature
+                # In logs, as the slope grows exponentially where few successes are expected.
+                step = tilt - np.log(slope / distance) * slope / curvature
                 inside = (step > low) & (step < high)
                 previous, tilt = tilt, np.where(inside, step, (low + high) / 2)
                 if np.all(np.abs(tilt - previous) <= _PRECISION * tilt):
@@ -161,6 +174,11 @@ class ErrorLaw:
             log = np.where(density > 0, log, -(root**2) / 2)
             log = np.where(root > 1e-4, log, log_ndtr(-root))
             return np.where(reached, np.minimum(log, 0.0), -np.inf), tilt
+
+    def change(self) -> tuple[Floats, Floats]:
+        """Return a bound on the probability that any term is not at its likeliest end, and the error at these ends."""
+        logs, errors = map(sum, zip(*(term.likeliest_end() for term in self.terms), strict=True))
+        return -np.expm1(logs), np.abs(errors)
 
     def _cumulants(self, tilt: Floats) -> tuple[Floats, Floats, Floats]:
         value, slope, curvature = map(sum, zip(*(term.cumulants(tilt) for term in self.terms), strict=True))
@@ -192,11 +210,18 @@ def half_widths(laws: Sequence[tuple[ErrorLaw, Floats]], level: float, *, togeth
         Half-widths, to a relative 1e-4 from above, and half a step of the lattice beyond the continuous law.
     """
 
+    with np.errstate(divide="ignore", invalid="ignore"):
+        changes = [law.change() for law, _ in laws]
+
     def chance(width: Floats) -> tuple[Floats, Floats]:
         total, slope = np.zeros(np.shape(width)), np.zeros(np.shape(width))
-        for law, weights in laws:
+        for (law, weights), (change, least) in zip(laws, changes, strict=True):
             distance = np.maximum(width - np.asarray(law.step) / 2, 1e-9 * width)
-            found = [weights * part for part in law.outside(distance)]
+            outside, decrease = law.outside(distance)
+            # Any change is at least a step, and is so rare that the approximation is not precise.
+            rare = (change < _RARE) & (width > least) & ((width <= law.step) | (outside > change))
+            outside, decrease = np.where(rare, change, outside), np.where(rare, 0.0, decrease)
+            found = [weights * part for part in (outside, decrease)]
             chances, slopes = (part.sum() if together else part.sum(axis=0) for part in found)
             total, slope = total + chances, slope + slopes
         return total, slope

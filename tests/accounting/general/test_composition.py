@@ -29,7 +29,9 @@ def clones(users, eps_local):
 
 
 def gaussian_epsilon(mu, delta):
-    return -root_below(lambda x: log_gaussian_delta(mu, -x) - math.log(delta), 0.0, -100.0, 0.0, xtol=1e-10)
+    return -root_below(
+        lambda x: log_gaussian_delta(mu, -x) - math.log(delta), 0.0, -20_000.0, 0.0, xtol=1e-10
+    )
 
 
 def test_gaussian_queries_compose_to_one():
@@ -153,3 +155,17 @@ def test_at_most_the_sum_of_the_eps_of_all_uses():
     for delta in (1e-3, 1e-12, 1e-200):
         simple = composed_epsilon([batch], delta / 5) * 3 + composed_epsilon([query], delta / 5) * 2
         assert 0 < composed_epsilon([batch, query], delta, rounds=[3, 2]) <= simple * (1 + 1e-9)
+
+
+def test_sums_whose_mean_is_large():
+    """Deltas are far from the mean in deviations, and close to it relative to the mean or to the largest sum."""
+    for mu, rounds, delta in ((5.0, 1000, 1e-15), (5.0, 365, 1e-6)):
+        exact = gaussian_epsilon(mu * math.sqrt(rounds), delta)
+        assert exact <= composed_epsilon([GaussianProfile(mu)], delta, rounds=[rounds]) < 1.001 * exact
+    # Exact binomial laws.
+    for eps, rounds, delta, exact in (
+        (3.0, 1000, 1e-15, 2969.504208119267),
+        (0.01, 1000, 1e-300, 9.979946211599612),
+    ):
+        found = composed_epsilon([ClonesProfile(OtherReports(Fixed(0)), eps)], delta, rounds=[rounds])
+        assert exact * (1 - 1e-9) <= found < 1.001 * exact

@@ -38,9 +38,9 @@ POINTS, _SETTLED = (60, 120, 240, 480, 960), 1e-3
 _NEGLIGIBLE = 1e-4
 #: Relative excess of delta from the grid of losses, and the largest grid.
 _PRECISION = (1e-5, 2**20)
-#: Laws per factor e of eps; the eps with a law of its own: the least, in standard deviations of the sum, and the
-#: largest, relative to the largest sum.
-_LAWS, _LEAST_LAW, _LAST = 4, 0.1, 0.9
+#: Laws per factor e of the distance from the mean; the eps with a law of its own: the least, in standard deviations
+#: above the mean, and the largest, in losses that are not the largest.
+_LAWS, _LEAST_LAW, _LAST = 4, 0.1, 0.1
 #: Halvings that find the end of a profile; relative tolerance of eps; approximate distance from a guess, in logs.
 _HALVINGS, _XTOL, _NEAR = 14, 1e-7, 0.1
 #: The least eps that is searched, nats; the largest total variation that is compared with that of normal laws.
@@ -158,12 +158,14 @@ class ComposedProfile(Exported):
             return self._sum.infinite
         if eps >= self._sum.largest:
             return min(self._sum.infinite, 1.0)
-        near = max(eps, _LEAST_LAW * math.sqrt(self._sum.variance), _LEAST_EPS)
-        place = math.floor(_LAWS * math.log(near))
-        if (
-            place not in self._laws
-        ):  # at eps close by a law is as good, and its tilt is not of the last loss alone
-            center = min(math.exp((place + 0.5) / _LAWS), _LAST * self._sum.largest)
+        # The tilt depends on the place of eps between the mean and the largest sum.
+        reach, least = self._sum.largest - self._sum.mean, _LEAST_LAW * math.sqrt(self._sum.variance)
+        near = max(eps - self._sum.mean, least, _LEAST_EPS) / reach
+        last = 1 - _LAST / self._sum.copies
+        place = math.floor(_LAWS * log_ratio(near, 1 - min(near, last)))
+        if place not in self._laws:  # close by a law is as good, and its tilt is not of the largest sum alone
+            ratio = math.exp((place + 0.5) / _LAWS)
+            center = self._sum.mean + min(ratio / (1 + ratio), last) * reach
             self._laws[place] = self._sum.law(center, _PRECISION)
         return self._laws[place].delta(eps)
 

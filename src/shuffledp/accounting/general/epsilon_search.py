@@ -154,5 +154,6 @@ def limit_epsilon(mu: float, delta: float) -> tuple[float, float]:
     def excess(minus_log_eps: float) -> float:
         return log_gaussian_delta(mu, math.exp(-minus_log_eps)) - math.log(delta)
 
-    root = root_below(excess, 0.0, -6.0, 40.0, xtol=1e-4)
+    most = mu * (mu / 2 + math.sqrt(-2 * math.log(delta)))  # delta is at most the mass of larger losses
+    root = root_below(excess, 0.0, -max(6.0, math.log(most) + 0.1), 40.0, xtol=1e-4)
     return -root, (excess(root + 1e-4) - excess(root - 1e-4)) / 2e-4

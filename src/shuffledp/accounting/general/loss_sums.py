@@ -54,7 +54,7 @@ class LossSum:
         self.copies = sum(part.copies for part in self.parts)
         self.least = sum(part.copies * float(np.min(part.losses)) for part in self.parts)
         self.largest = max(sum(part.copies * float(np.max(part.losses)) for part in self.parts), LEAST)
-        self.variance = self.moments(0.0)[2]
+        _, self.mean, self.variance = self.moments(0.0)
 
     def moments(self, theta: float) -> tuple[float, float, float]:
         """Return the log of ``E e^(theta loss)`` and its first two derivatives."""
@@ -72,10 +72,9 @@ class LossSum:
 
     def tilt(self, eps: float) -> float:
         """Return the approximate saddle point theta, where the tilted mean is eps; 0 if the mean is at least eps."""
-        _, mean, variance = self.moments(0.0)
-        if eps <= mean:
+        if eps <= self.mean:
             return 0.0
-        guess = math.log((eps - mean) / variance)
+        guess = math.log((eps - self.mean) / self.variance)
         return math.exp(
             root_below(
                 lambda x: self.moments(math.exp(x))[1] - eps,
@@ -91,12 +90,11 @@ class LossSum:
         if self.copies == 0 or eps >= self.largest:
             return SumLaw(self.infinite, 0.0, 0.0, np.zeros(1), np.zeros(1), 0.0, 0.0)
         excess, most = precision
-        _, mean, variance = self.moments(0.0)
         theta = self.tilt(eps)
         low, high = (self._end(theta, sign) for sign in (-1, 1))
-        away = max((eps - mean) / math.sqrt(variance), 3.0)
+        away = max((eps - self.mean) / math.sqrt(self.variance), 3.0)
         step = max(
-            math.sqrt(12 * excess * variance / self.copies) / away, (high.loss - low.loss) / most, 1e-15
+            math.sqrt(12 * excess * self.variance / self.copies) / away, (high.loss - low.loss) / most, 1e-15
         )
         size = next_fast_len(math.ceil((high.loss - low.loss) / step) + self.copies + 2, real=True)
         first = math.floor(low.loss / step)

@@ -38,6 +38,8 @@ class UnaryBits(PureReports):
     def local_epsilon(self) -> float:
         """Return the local eps of a user's rows; two bits of a row depend on the value."""
         p, q = self.own_rate, self.other_rate
+        if p == 1:  # rounded: the user's value is never flipped
+            return math.inf
         return math.log(p) - math.log(q) + math.log1p(-q) - math.log1p(-p)
 
     def rows(self, users: Users, rng: Generator) -> NDArray[np.bool_]:

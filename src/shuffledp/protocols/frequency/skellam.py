@@ -1,19 +1,21 @@
 """Skellam noise in a secure sum: a reference line for histograms."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.random import Generator
 
 from shuffledp.numerics.saddlepoint import ErrorLaw, two_sided
 from shuffledp.numerics.samplers import skellam
+from shuffledp.populations.base import Population
 from shuffledp.protocols._integer_noise import SkellamNoise
-from shuffledp.protocols._requests import divisor_of, domain_size_of
+from shuffledp.protocols._requests import divisor_of, domain_size_of, public_number
 from shuffledp.protocols.base import Messages
 from shuffledp.protocols.frequency._curator_noise import moved_counts, noise_of_all, released_counts
 from shuffledp.protocols.frequency._value_counts import checked_values, held_integers
-from shuffledp.tasks import Array, Floats, Participants, Public, Task, Users
+from shuffledp.tasks import Array, Budget, Floats, Participants, Public, Task, Users
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,14 @@ class Skellam(SkellamNoise):
     def released_counts(self) -> int:
         """Number of released counts: all, or one of two."""
         return released_counts(self.domain_size, self.relation)
+
+    @classmethod
+    def for_population(
+        cls, fitted: Callable[[Budget, Population], Self], budget: Budget, population: Population
+    ) -> Self:
+        """Plan for a fixed number of users under ``add_remove``, where shares are of the planned number."""
+        public_number(budget.neighbours, population)
+        return super().for_population(fitted, budget, population)
 
     def encode(self, users: Users, rng: Generator) -> Messages:
         """Draw one-hot rows plus each user's share of the noise, (n, k)."""
