@@ -144,7 +144,8 @@ def test_the_recommended_interval_holds_for_a_frequent_value(protocol):
     asked = ["compare", "--users", str(n), "--domain-size", str(k), "--eps", "1", "--delta", "1e-6"]
     said = " ".join(CliRunner().invoke(main, [*asked, "--protocols", protocol]).stdout.split())
     stated = re.search(
-        rf"Use {protocol} for one release: within ±([\d.e-]+) for one value, ±([\d.e-]+) for all values at once, with 95 % confidence "
+        rf"Use {protocol} for one release: within ±([\d.e-]+) for one value, ±([\d.e-]+) for all values at once, "
+        r"with 95 % confidence "
         r"for 10,000 planned users with any values\.",
         said,
     )

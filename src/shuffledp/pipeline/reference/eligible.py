@@ -16,7 +16,7 @@ from shuffledp.storage import read_verified
 def objections(settings: Settings, results: Path, *, quick: bool) -> Iterator[str]:
     """Yield the objections to a run as the reference, one line each. Raise `IntegrityError` for a wrong checksum.
 
-    Only the reference of the quick run, `quick`, may have smaller experiments than the papers.
+    Only the reference of the quick run, `quick`, may have smaller experiments than the papers, and no training.
     """
     for key in () if quick else sorted(settings.shortened):
         yield f"{key}: the configuration shortens a part of it, the reference is at the papers' scale"
@@ -30,7 +30,7 @@ def objections(settings: Settings, results: Path, *, quick: bool) -> Iterator[st
                     bundle.checksum,
                     experiment.job(method, settings.seed),
                 )
-        for run in paper.training.values() if not settings.left_out else ():
+        for run in paper.training.values() if not (settings.left_out or quick) else ():
             files = TrainingFiles.of(results, paper.key, run.id)
             wanted = run.job(settings.seed)
             yield from _judged(f"{paper.key}.training.{run.id}", files.provenance, files.checksum, wanted)
