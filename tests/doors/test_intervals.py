@@ -225,7 +225,7 @@ def test_a_batch_of_other_than_the_planned_users_says_so():
     assert re.search(r"at most \d+ except with a probability of at most 1e-06", text)
     many = shuffledp.simulate(counts=[600, 300, 100, 0], protocol="correlated_noise", users=100, **budget)
     assert (many.planned, many.guarantee_holds) == (100, True)
-    assert "calibrated for 100, guarantee exact also for 1,000" in str(many)
+    assert "calibrated for 100, guarantee upper also for 1,000" in str(many)
     assert "with a probability of at most 1e-05" in str(many)
     for name, holds in (
         ("central_laplace", True),
