@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import math
+import re
 from fractions import Fraction
 
 import numpy as np
@@ -15,6 +16,7 @@ import pytest
 from click.testing import CliRunner
 from scipy import stats
 
+import shuffledp
 from shuffledp.cli import main
 from shuffledp.comparison.comparing import best_accounting
 from shuffledp.populations import Fixed
@@ -24,6 +26,7 @@ from shuffledp.tasks import Budget, Frequency, Participants, Public
 
 USERS, VALUES, FAKES, ABSENT, DELTA = 200, 4, 10, 0.1, 1e-4
 OPTIONS = ("--users", "200", "--domain-size", "4", "--eps", "2", "--delta", "1e-4")
+ROBUST = ("--poisoned", str(FAKES), "--colluding", str(ABSENT))
 BUDGET = Budget(2.0, DELTA)
 #: Protocols whose fast laws are quick to draw.
 NAMES = (
@@ -35,13 +38,18 @@ NAMES = (
 
 
 @functools.cache
-def rows(*options: str) -> dict[str, dict[str, str]]:
-    """Return the printed cells by protocol and heading; the second `most`, of bits, is named ``most bits``."""
+def printed(*options: str) -> str:
     done = CliRunner().invoke(main, ["compare", *OPTIONS, "--protocols", ",".join(NAMES), *options])
     assert done.exit_code == 0, done.output
+    return done.stdout.replace("±95 %", "±95")
+
+
+@functools.cache
+def rows(*options: str) -> dict[str, dict[str, str]]:
+    """Return the printed cells by protocol and heading; the second `most`, of bits, is named ``most bits``."""
     result: dict[str, dict[str, str]] = {}
     headings: list[str] = []
-    for line in done.stdout.replace("±95 %", "±95").splitlines():
+    for line in printed(*options).splitlines():
         name, *cells = line.split() or [""]
         if name == "protocol":
             headings = [f"most {cells[i - 1]}" if cell == "most" else cell for i, cell in enumerate(cells)]
@@ -87,6 +95,27 @@ def test_floor_is_the_error_in_units_of_discrete_laplace_noise():
         assert float(row["/floor"]) == pytest.approx(ratio, rel=0.011), name
 
 
+def test_the_runner_up_has_the_printed_error_and_passed_over_protocols_have_less():
+    text = " ".join(printed().partition("Trusted:")[0].split())
+    best = re.match(r"Use (\w+) ", text)[1]
+    runner_up, ratio = re.search(
+        r"Runner-up: (\w+), with (\S+) times the root mean squared error", text
+    ).groups()
+    less = re.findall(r"\w+(?=[,\w ]* \(trusts)", re.search(r"passed over: (.*?)\. Next", text)[1])
+
+    def error(name: str) -> float:
+        who = Participants.from_counts(np.tile([50] * 4, (4000, 1)))
+        drawn = calibrated(name).simulate(who, np.random.default_rng(20_261_128))
+        return float(np.sqrt(np.mean((drawn - who.truth) ** 2)))
+
+    errors = {name: error(name) for name in NAMES}
+    assert errors[runner_up] / errors[best] == pytest.approx(
+        float(ratio), rel=0.05
+    )  # above 6 standard errors
+    assert {name for name in NAMES if errors[name] < 0.95 * errors[best]} <= set(less)
+    assert all(errors[name] < 1.05 * errors[best] for name in less)
+
+
 # -- spent, slack, collude and dropped, by the law of two counts ------------------------------------------------------
 
 
@@ -114,7 +143,7 @@ def delta_of(law: np.ndarray, eps: float) -> float:
 @pytest.mark.parametrize("name", ["silent_users", "one_sided_noise", "balls_into_bins", "sbin"])
 def test_spent_collude_and_dropped_meet_delta_and_hardly_less_does_not(name):
     spent, slack = float(rows()[name]["spent"]), float(rows()[name]["slack"])
-    less = rows("--colluding", str(ABSENT))[name]
+    less = rows(*ROBUST)[name]
     assert float(less["spent"]) == spent
     assert slack <= 2 - spent + 1e-4
     remaining = USERS - int(ABSENT * USERS)
@@ -129,7 +158,7 @@ def test_spent_collude_and_dropped_meet_delta_and_hardly_less_does_not(name):
 
 
 def test_dropped_users_of_a_list_are_random_and_colluding_ones_have_its_first_places():
-    less = rows("--colluding", str(ABSENT))["designated_coins"]
+    less = rows(*ROBUST)["designated_coins"]
     named, present = calibrated("designated_coins").designated, USERS - int(ABSENT * USERS)
     assert less["collude"] == "inf" and named <= 2 * ABSENT * USERS
     seats = np.arange(named + 1)
@@ -143,9 +172,8 @@ def test_dropped_users_of_a_list_are_random_and_colluding_ones_have_its_first_pl
 
 
 def test_protocols_that_rely_on_no_other_user_keep_their_eps():
-    text = CliRunner().invoke(main, ["compare", *OPTIONS, "--protocols", ",".join(NAMES)]).stdout
-    relying = " ".join(text.split()).partition("Privacy also rests on")[2].partition(". ")[0]
-    for name, row in rows("--colluding", str(ABSENT)).items():
+    relying = " ".join(printed().split()).partition("Privacy also rests on")[2].partition(". ")[0]
+    for name, row in rows(*ROBUST).items():
         keeps = row["collude"] == row["dropped"] == row["spent"]
         assert keeps == (f" {name}" not in relying.replace(":", "").replace(";", "").replace(",", "")), name
 
@@ -180,7 +208,7 @@ def test_local_is_the_largest_ratio_of_probabilities_of_a_message(name):
     ],
 )
 def test_poisoned_is_the_gain_of_fake_users_who_send_the_target_as_often_as_they_may(name):
-    protocol, row = calibrated(name), rows("--poisoned", str(FAKES))[name]
+    protocol, row = calibrated(name), rows(*ROBUST)[name]
     most = int(rows()[name]["most messages"].lstrip("~"))
     honest = Messages(np.repeat(np.arange(VALUES), 70))
     fake = Messages(np.repeat(honest.payload[:1], FAKES * most))
@@ -192,3 +220,48 @@ def test_poisoned_is_the_gain_of_fake_users_who_send_the_target_as_often_as_they
     assert gain * (1 - 1e-9) <= float(row["poisoned"]) <= gain * 1.001
     errors = gain / (USERS * math.sqrt(float(row["error"])))
     assert float(row["/error"]) == pytest.approx(errors, rel=0.01)
+
+
+# -- batches of other users than planned ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["silent_users", "one_sided_noise", "balls_into_bins", "sbin"])
+@pytest.mark.parametrize("users", [100, 160, 200, 400], ids=["half", "fewer", "as planned", "more"])
+@pytest.mark.filterwarnings("ignore:.*the guarantee needs")
+def test_a_batch_states_the_label_of_its_number_of_users(name, users):
+    counts = [users // 2, users // 2, 0, 0]
+    text = str(shuffledp.simulate(counts=counts, protocol=name, users=USERS, eps=2.0, delta=DELTA))
+    delta = delta_of(noise(name, users), 2.0)
+    assert ("the guarantee does not hold for" in text) == (delta > DELTA * (1 + 1e-9))
+    if delta <= DELTA * (1 + 1e-9):
+        stated = re.search(r"guarantee (\w+)", text)[1]
+        assert (stated == "exact") == (delta == pytest.approx(delta_of(noise(name, USERS), 2.0), rel=1e-9))
+
+
+def test_a_guarantee_for_a_random_number_of_users_is_a_mean():
+    law = shuffledp.populations.Poisson(float(USERS - 1))
+    batch = shuffledp.simulate(
+        counts=[100, 60, 40, 0], protocol="silent_users", population=law, eps=2.0, delta=DELTA
+    )
+    assert "guarantee upper for a random number of users" in str(batch)
+    each = batch.protocol.dummy_mean / batch.protocol.n_users
+    deltas = [
+        delta_of(stats.poisson.pmf(np.arange(150), each * (1 + others)), 2.0) for others in range(100, 300)
+    ]
+    assert stats.poisson.pmf(np.arange(100, 300), USERS - 1) @ deltas <= DELTA < deltas[0]
+
+
+@pytest.mark.parametrize("name", ["silent_users", "one_sided_noise"])
+@pytest.mark.parametrize("users", [200, 1000])
+def test_the_printed_most_is_exceeded_with_the_printed_probability(name, users):
+    batch = shuffledp.simulate(counts=[users, 0, 0, 0], protocol=name, users=USERS, eps=2.0, delta=DELTA)
+    most, chance = re.search(
+        r"at most (\d+) except with a probability of at most ([\d.e-]+)", str(batch)
+    ).groups()
+    protocol, dummies = batch.protocol, int(most) - 1
+    if name == "silent_users":
+        single = stats.poisson.sf(dummies, VALUES * protocol.dummy_mean / USERS)
+    else:
+        stop = -np.expm1(-protocol.decay)
+        single = stats.nbinom.sf(dummies, VALUES * protocol.shape / USERS, stop)
+    assert -np.expm1(users * np.log1p(-single)) <= float(chance)

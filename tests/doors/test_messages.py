@@ -120,7 +120,7 @@ def test_a_batch_of_any_number_of_users_states_the_messages_of_the_planned_ones(
 
 def test_a_random_number_of_users_has_the_messages_of_the_likeliest_number():
     words = ("--population", "poisson:300", "--domain-size", "4", *OPTIONS, "--json")
-    names = "grr_blanket,pure_dump,silent_users"
+    names = "pure_dump,silent_users"
     rows = json.loads(printed("compare", *words, "--protocols", names))["rows"]
     for row in rows:
         kind = get("frequency", row["protocol"])
