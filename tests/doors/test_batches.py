@@ -176,6 +176,17 @@ def test_an_analyzer_states_the_label_of_the_users_who_took_part(folders, name, 
     assert (answer["guarantee"], answer["guarantee_holds"]) == (label, True)
 
 
+def test_an_analyzer_states_that_delta_is_a_mean_over_a_random_number_of_users(tmp_path):
+    """A guarantee for a random number of users is no guarantee for every number, see `test_columns.py`."""
+    folder = tmp_path / "random"
+    printed("client", "silent_users", "--population", "poisson:999", *SETTING, "-o", str(folder))
+    parameters = json.loads((folder / "parameters.json").read_text())
+    for users in (20, 1000):
+        answer = analyzing.analysis(parameters, [(0,)] * users, users)
+        assert answer["guarantee"] == "upper"
+        assert answer["guarantee_note"] == "delta is averaged over the law of the number of users"
+
+
 def test_sums_of_frequencies_of_correct_runs_are_warned_of_in_at_most_1_of_20(folders):
     """Of 200 runs 5 % are at most 26 except with a probability of 1e-5."""
     parameters = json.loads((folders["one_sided_noise"][0] / "parameters.json").read_text())

@@ -326,6 +326,7 @@ def analysis(
         "users": present,
         "messages": len(messages),
         "guarantee": guarantee_for(parameters, present),
+        "guarantee_note": parameters["guarantee_note"],
         "guarantee_holds": guarantee_holds(parameters, present),
         "confidence": CONFIDENCE,
         "estimates": estimates,
