@@ -145,8 +145,7 @@ def test_the_recommended_interval_holds_for_a_frequent_value(protocol):
     said = " ".join(CliRunner().invoke(main, [*asked, "--protocols", protocol]).stdout.split())
     stated = re.search(
         rf"Use {protocol} for one release: within ±([\d.e-]+) for one value, ±([\d.e-]+) for all values at once, "
-        r"with 95 % confidence "
-        r"for 10,000 planned users with any values\.",
+        r"with 95 % confidence for 10,000 planned users with any values\.",
         said,
     )
     assert stated, said
@@ -227,7 +226,7 @@ def test_a_batch_of_other_than_the_planned_users_says_so():
     assert re.search(r"at most \d+ except with a probability of at most 1e-06", text)
     many = shuffledp.simulate(counts=[600, 300, 100, 0], protocol="correlated_noise", users=100, **budget)
     assert (many.planned, many.guarantee_holds) == (100, True)
-    assert "calibrated for 100, guarantee exact also for 1,000" in str(many)
+    assert "calibrated for 100, guarantee upper also for 1,000" in str(many)
     assert "with a probability of at most 1e-05" in str(many)
     for name, holds in (
         ("central_laplace", True),

@@ -20,7 +20,7 @@ from shuffledp.comparison.error_references import (
 from shuffledp.comparison.intervals import largest, law_of_errors, of_values
 from shuffledp.comparison.options import Options, with_arguments_of
 from shuffledp.comparison.recommendation import Comparison
-from shuffledp.comparison.rows import IDLE, WIDTHS, Compared, Status, in_order
+from shuffledp.comparison.rows import IDLE, WIDTHS, Compared, Status, in_order, sender
 from shuffledp.comparison.setting import Setting, conditions, setting_of
 from shuffledp.comparison.user_data import counted
 from shuffledp.guarantees import is_derived
@@ -254,7 +254,7 @@ def _measured(
     )
     beyond = exceeded(cost, limits)
     if beyond:
-        excluded = replace(row, status="infeasible", reason=over(cost, limits, beyond))
+        excluded = replace(row, status="infeasible", reason=over(row.task, cost, limits, beyond))
         return replace(excluded, beyond=beyond) if row.proven and not row.biased else excluded
     squared = squared_errors(calibrated, who)
     mse = None if squared is None else float(weights @ squared.mean(axis=1))
@@ -362,15 +362,15 @@ def exceeded(cost: Cost, limits: Mapping[str, float]) -> dict[str, float]:
     }
 
 
-def over(cost: Cost, limits: Mapping[str, float], beyond: Mapping[str, float]) -> str:
+def over(task: str, cost: Cost, limits: Mapping[str, float], beyond: Mapping[str, float]) -> str:
     """Return the reason for the row of a protocol that a limit excludes."""
     name = next(iter(beyond))
     kind, _, what = name.partition("_")
     if kind == "mean":
-        return f"A user sends more than {limits[name]:g} {what} on average."
+        return f"A {sender(task)} sends more than {limits[name]:.15g} {what} on average."
     if _sent(cost, name) is None:
         return f"The most {what} that a user sends are not stated."
-    return f"A user may send more than {limits[name]:g} {what}."
+    return f"A user may send more than {limits[name]:.15g} {what}."
 
 
 def _heavy(protocol: ProtocolBase, where: Setting) -> float | None:

@@ -68,7 +68,7 @@ def calibrated(protocol: str, population: str | None, accounting: str | None, **
     result = described(found, where, accounting or best_accounting(found))
     cost = result.protocol.cost()
     if beyond := exceeded(cost, limits):
-        raise ValueError(f"{protocol}: {over(cost, limits, beyond)}")
+        raise ValueError(f"{protocol}: {over(result.where.task.kind, cost, limits, beyond)}")
     return result
 
 
@@ -132,10 +132,16 @@ def client(folder: Path, **given: Any) -> None:
             neighbors=budget.neighbours,
             accounting=found.accounting,
         )
-    one = " --users N" * (not found.protocol.client().one_message)
+    programs = found.protocol.client()
+    one = " --users N" * (not programs.one_message)
+    mixes = (
+        "samples or adds messages, and permutes them"
+        if programs.shuffler
+        else "permutes the messages of all users"
+    )
     click.echo(
-        f"{folder}: `python client.py VALUE` writes the messages of a user, `python shuffler.py FILE{one}` permutes "
-        f"the messages of all users, `python analyzer.py FILE{one}` estimates. {found.protocol.if_shuffler_fails()}"
+        f"{folder}: `python client.py VALUE` writes the messages of a user, `python shuffler.py FILE{one}` "
+        f"{mixes}, `python analyzer.py FILE{one}` estimates. {found.protocol.if_shuffler_fails()}"
     )
 
 

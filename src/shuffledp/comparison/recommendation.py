@@ -10,9 +10,9 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from shuffledp.accounting.expected_errors.most_messages import RARE
-from shuffledp.comparison.rows import TRUST, WIDTH, Compared, finite, table, whole_text
+from shuffledp.comparison.rows import TRUST, WIDTH, Compared, finite, sender, table, whole_text
 from shuffledp.guarantees import exposure_of
-from shuffledp.numerics.rounding import number_text, round_to_digits
+from shuffledp.numerics.rounding import number_text, parameter_text, round_to_digits
 from shuffledp.numerics.statements import Conditions
 from shuffledp.optional_dependencies import needed
 from shuffledp.protocols.base import Trust
@@ -34,6 +34,7 @@ ORDER: tuple[Trust, ...] = ("shuffler", "shuffler_adds", "secure_sum", "local", 
 #: Fields of a row that its recommendation has under the same name.
 _COPIED = (
     "protocol",
+    "task",
     "trust",
     "derived",
     "half_width",
@@ -51,15 +52,15 @@ class Recommendation:
 
     Parameters
     ----------
-    protocol, trust, guarantee : str
-        Name, trust model, and label of the guarantee.
+    protocol, task, trust, guarantee : str
+        Name, estimated quantity, trust model, and label of the guarantee.
     parameters : mapping of str to float
         Calibrated parameters.
     half_width, simultaneous_half_width : float
         Half-widths of a 95 % interval for one value, and of intervals that hold for all values at once, as in
         `Compared`: for the given data, or without data for the worst data.
     messages_mean, bits_mean : float
-        Expected communication of a user.
+        Expected communication of a user; for sums, of a user whose number is not 0.
     messages_worst, bits_worst : float, optional
         Maximum over the users; None if the protocol does not state it.
     worst_certain : bool, optional
@@ -86,6 +87,7 @@ class Recommendation:
     """
 
     protocol: str
+    task: str
     trust: Trust
     derived: bool
     guarantee: str
@@ -239,7 +241,7 @@ def sentences(found: Recommendation) -> str:
     if found.simultaneous_half_width != found.half_width:
         every = stated.text(found.simultaneous_half_width)
         one += f" for one value, ±{every} for all values at once"
-    numbers = ", ".join(f"{name} = {value:.6g}" for name, value in found.parameters.items())
+    numbers = ", ".join(f"{name} = {parameter_text(value)}" for name, value in found.parameters.items())
     most = (
         "; the most is not stated"
         if found.messages_worst is None
@@ -249,9 +251,10 @@ def sentences(found: Recommendation) -> str:
     whom, _, rest = found.trusted.partition("; ")
     trust = f"Users trust {whom}{f', and rely on {rest}' if rest else ''}."
     label = f"Guarantee: {GUARANTEES[found.guarantee]}."
+    sent = f"A {sender(found.task)} sends {found.messages_mean:.4g} messages ({found.bits_mean:.4g} bits)"
     text = [
         f"Use {found.protocol} for one release: {one}, with 95 % confidence {stated.clause}. {label} {trust}",
-        f"A user sends {found.messages_mean:.4g} messages ({found.bits_mean:.4g} bits) on average{most}.",
+        f"{sent} on average{most}.",
         *([f"Parameters: {numbers}."] if numbers else []),
         *(["The protocol was derived for this project and is not published."] if found.derived else []),
         found.if_shuffler_fails,
@@ -285,7 +288,7 @@ def unfit(found: Loosening | None) -> str:
     if found is None:
         return "No protocol with a proven guarantee fits; the reasons are below."
     changes = " and ".join(
-        f"--{name.replace('_', '-')} {given:g} to {number_text(value, 'up', 10)}"
+        f"--{name.replace('_', '-')} {given:.15g} to {number_text(value, 'up', 10)}"
         for name, (given, value) in found.changes.items()
     )
     return f"Nothing fits. Loosen first: {changes}, which admits {found.protocol}."

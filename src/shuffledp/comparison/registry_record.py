@@ -15,9 +15,9 @@ from typing import Any
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.expected_errors.most_messages import RARE
 from shuffledp.comparison.error_references import expected
-from shuffledp.comparison.rows import ERROR_OF, TRUST
-from shuffledp.comparison.setting import Setting
-from shuffledp.numerics.rounding import number_text
+from shuffledp.comparison.rows import ERROR_OF, TRUST, sender, whole_text
+from shuffledp.comparison.setting import Setting, conditions
+from shuffledp.numerics.rounding import parameter_text
 from shuffledp.populations.base import Fixed
 from shuffledp.protocols.base import Cost, ProtocolBase, Trust
 
@@ -157,8 +157,11 @@ def mechanism(found: Described) -> str:
     """Return the protocol's parameters and a user's messages, on average and at most."""
     protocol = found.protocol
     cost = protocol.cost()
-    shown = "; ".join(f"{name} = {_short(value)}" for name, value in protocol.parameters().items())
-    sent = f"A user sends {cost.messages_per_user:.6g} messages of {cost.bits_per_message:.6g} bits in expectation"
+    shown = "; ".join(f"{name} = {parameter_text(value)}" for name, value in protocol.parameters().items())
+    sent = (
+        f"A {sender(protocol.task_kind)} sends {cost.messages_per_user:.6g} messages of {cost.bits_per_message:.6g} "
+        "bits in expectation"
+    )
     if cost.shuffler_messages:
         sent += f", the shuffler adds {cost.shuffler_messages:.6g} in all"
     remark = f" Calibration: {protocol.remark}." if protocol.remark else ""
@@ -170,9 +173,7 @@ def _most(cost: Cost) -> str:
     if cost.most_messages is None:
         return "The most that a user sends is not stated."
     assert cost.most_bits is not None
-    most = (
-        f"{number_text(cost.most_messages, 'up', 10)} messages, {number_text(cost.most_bits, 'up', 10)} bits"
-    )
+    most = f"{whole_text(cost.most_messages)} messages, {whole_text(cost.most_bits)} bits"
     rarely = (
         ""
         if cost.most_certain
@@ -186,8 +187,7 @@ def utility(found: Described) -> str:
     if found.mse is None:
         return "The expected error has no closed form."
     what = ERROR_OF[found.where.task.kind][0]
-    held = "equally frequent values" if found.where.assumed else "the given data"
-    return f"Expected mean squared error of {what}: {found.mse:.6g}, for {held}."
+    return f"Expected mean squared error of {what}: {found.mse:.6g}, {conditions(found.where)['mse'].clause}."
 
 
 def _domain(found: Described) -> str:
@@ -201,10 +201,6 @@ def _unprotected(found: Described) -> str:
     if isinstance(found.where.population, Fixed):
         return "The number of users, which is fixed."
     return "Who takes part, and so the number of users."
-
-
-def _short(value: Any) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
 def as_yaml(content: Mapping[str, Any]) -> str:

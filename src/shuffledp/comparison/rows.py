@@ -65,6 +65,11 @@ _POWERS = {
 }
 
 
+def sender(task: str) -> str:
+    """Return the user whose expected messages are stated: some protocols send no message for the number 0 of a sum."""
+    return "user whose number is not 0" if task == "summation" else "user"
+
+
 @dataclass(frozen=True)
 class Compared:
     """Error, cost and guarantee of a protocol in one setting.
@@ -375,7 +380,7 @@ def _columns(rows: Sequence[Compared]) -> list[Column]:
         (sent, "bits", 7, lambda r: _large(r.bits_per_user)),
         (sent, "most", 6, lambda r: _most(r, r.most_bits)),
         (True, "spent", 6, lambda r: _eps(r.eps_spent)),
-        (poisoned, "poisoned", 8, lambda r: _number(r.poisoning_gain, 4)),
+        (poisoned, "poisoned", 8, lambda r: _up(r.poisoning_gain, 4)),
         (poisoned, "/error", 6, lambda r: _number(r.poisoning_errors)),
         (absent, "collude", 7, lambda r: _eps(r.eps_colluding)),
         (absent, "dropped", 7, lambda r: _eps(r.eps_dropped)),
@@ -501,7 +506,7 @@ def _clause(rows: Sequence[Compared], field: str) -> str:
 
 def _sent(rows: Sequence[Compared]) -> list[str]:
     """Return sentences on the columns of messages and bits."""
-    text = ["messages, bits: average per user; most: maximum over all users."]
+    text = [f"messages, bits: average per {sender(rows[0].task)}; most: maximum over all users."]
     if any(row.most_certain is False for row in rows):
         text.append(f"~: exceeded by some user with probability at most {RARE:g}.")
     unknown = [row.protocol for row in rows if row.most_messages is None]

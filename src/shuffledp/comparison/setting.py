@@ -139,9 +139,10 @@ class Setting:
 
     @cached_property
     def heavy(self) -> tuple[Participants, Floats] | None:
-        """Participants as in `usual` but with a frequent first value or item; None if `heavy_shares` is None."""
+        """Participants as in `usual` but with a frequent first value or item; None without such a value or user."""
         shares = self.heavy_shares
-        return None if shares is None else self.of_shares(shares)
+        few = 1 + self.population.mean < 1 / HEAVY_SHARE
+        return None if few or shares is None else self.of_shares(shares)
 
     def of_shares(self, shares: Floats) -> tuple[Participants, Floats]:
         """Return participants with these shares for each pooled number of users, as in `usual`, and the weights."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from dataclasses import dataclass
 from html import escape
@@ -13,7 +14,7 @@ from shuffledp.accounting.expected_errors.most_messages import RARE
 from shuffledp.comparison.comparing import best_accounting
 from shuffledp.comparison.intervals import law_of_errors, laws_of, of_values
 from shuffledp.comparison.options import BatchOptions, with_arguments_of
-from shuffledp.comparison.rows import whole_text
+from shuffledp.comparison.rows import sender, whole_text
 from shuffledp.comparison.setting import setting_of
 from shuffledp.comparison.user_data import counted
 from shuffledp.numerics.argument_ranges import check_count
@@ -99,12 +100,16 @@ class Simulated:
 
     def _guarantee(self) -> str:
         """Return a clause on the guarantee and on the number of users that it is for."""
-        label = f"guarantee {self.protocol.guarantee}"
-        if self.planned in (None, self.users):
-            return label
-        if self.guarantee_holds:
-            return f"calibrated for {self.planned:,}, {label} also for {self.users:,}"
-        return f"calibrated for {self.planned:,}; the guarantee does not hold for {self.users:,}"
+        label, relies = self.protocol.guarantee, self.protocol.relies_on != "no other user"
+        if self.planned is None:
+            return f"guarantee {label}" + (" for a random number of users" if relies else "")
+        if self.planned == self.users:
+            return f"guarantee {label}"
+        if not self.guarantee_holds:
+            return f"calibrated for {self.planned:,}; the guarantee does not hold for {self.users:,}"
+        if relies and label == "exact":  # more users hide a value better
+            label = "upper"
+        return f"calibrated for {self.planned:,}, guarantee {label} also for {self.users:,}"
 
     def _most(self) -> str:
         """Return a clause on the largest number of messages of any user."""
@@ -116,10 +121,11 @@ class Simulated:
         return f"at most {whole_text(most)}{rare}"
 
     def __str__(self) -> str:
+        planned = "" if self.planned in (None, self.users) else f"of {self.planned:,} users, "
         first = (
-            f"{self.protocol.name}, {self.users:,} users, {self._guarantee()}; a user sends "
-            f"{self.cost.messages_per_user:.4g} messages on average ({self.cost.bits_per_user:.4g} bits), "
-            f"{self._most()}"
+            f"{self.protocol.name}, {self.users:,} users, {self._guarantee()}; {planned}"
+            f"a {sender(self.protocol.task_kind)} sends {self.cost.messages_per_user:.4g} messages on average "
+            f"({self.cost.bits_per_user:.4g} bits), {self._most()}"
         )
         known = "±95 %: from true values, which analyzers do not know"
         head = [first, *self.remarks, known]
@@ -129,7 +135,7 @@ class Simulated:
         numbers = zip(self.values[:_SHOWN], self.estimates, self.half_width, strict=False)
         rows = [
             ("value", "estimate", "±95 %"),
-            *((str(v), f"{e:.4g}", width.text(h, 2)) for v, e, h in numbers),
+            *((str(v), _estimate(e, h), width.text(h, 2)) for v, e, h in numbers),
         ]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = ["  ".join(t.rjust(w) for t, w in zip(row, widths, strict=True)) for row in rows]
@@ -163,6 +169,14 @@ class Simulated:
         )
         axes.legend()
         return axes
+
+
+def _estimate(value: float, half_width: float) -> str:
+    """Return an estimate with a rounding error of at most 0.5 % of its half-width."""
+    if not 0 < half_width < math.inf:
+        return f"{value:.6g}"
+    places = max(0, 2 - math.floor(math.log10(half_width)))
+    return f"{round(value, places) + 0.0:.{places}f}"  # no -0.00
 
 
 @with_arguments_of(BatchOptions)

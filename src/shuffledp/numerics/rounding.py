@@ -19,6 +19,12 @@ def round_to_digits(value: float, side: Side, digits: int = 6) -> float:
     return float(Context(prec=digits, rounding=_ROUNDING[side]).create_decimal(repr(float(value))))
 
 
+def parameter_text(value: float) -> str:
+    """Return a calibrated number as text: a whole number in full, another one with six significant digits."""
+    whole = abs(value) < 1e15 and value == int(value)
+    return f"{value:.15g}" if whole else f"{value:.6g}"
+
+
 def number_text(value: float, side: Side, digits: int = 6) -> str:
     """Return a number as text with significant digits, rounded to a side; an int is written in full."""
     if isinstance(value, int):

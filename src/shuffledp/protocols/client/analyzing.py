@@ -16,6 +16,7 @@ from shuffledp.protocols.client.files import (
     USERS,
     Parameters,
     counted_users,
+    guarantee_for,
     guarantee_holds,
     read_messages,
     warn,
@@ -324,7 +325,8 @@ def analysis(
         "planned": planned,
         "users": present,
         "messages": len(messages),
-        "guarantee": parameters["guarantee"],
+        "guarantee": guarantee_for(parameters, present),
+        "guarantee_note": parameters["guarantee_note"],
         "guarantee_holds": guarantee_holds(parameters, present),
         "confidence": CONFIDENCE,
         "estimates": estimates,
@@ -344,8 +346,9 @@ def analysis(
         answer |= {"sum": total, "sum_half_width": width}
         if abs(total - 1) > max(width, 1e-9):
             warnings.append(
-                f"The frequencies sum to {total:.6g}, not to 1 within {width:.2g}. Of correct runs, 1 in 20 has such a "
-                f"sum; otherwise the number of users is not {present}, or messages were lost, added or changed."
+                f"The frequencies sum to {total:.6g}, not to 1 within {width:.2g}. Of correct runs, at most about 1 in "
+                f"20 has such a sum; otherwise the number of users is not {present}, or messages were lost, added or "
+                "changed."
             )
     return answer | {"warnings": warnings}
 

@@ -106,6 +106,12 @@ def guarantee_holds(parameters: Parameters, users: int) -> bool:
     return users >= parameters["least_users"] and parameters["guarantee"] in ("exact", "upper")
 
 
+def guarantee_for(parameters: Parameters, users: int) -> str:
+    """Return the label of the guarantee: more users than it needs hide a value better than in the worst case."""
+    label = str(parameters["guarantee"])
+    return "upper" if label == "exact" and users > parameters["least_users"] > 1 else label
+
+
 def warnings_of(parameters: Parameters, users: int | None) -> list[str]:
     """Return sentences on the number of users who took part, None if it is unknown."""
     least = parameters["least_users"]

@@ -1,0 +1,201 @@
+"""Tables of `simulate`, the listing of protocols, and sentences of `describe` and of exported programs, as printed.
+
+A share of at least 0.95 less 5 standard deviations of printed intervals contains the true value. Means are within 6
+standard errors. A correct program misses these limits with a probability of at most 3e-7.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import shuffledp
+from shuffledp.cli import main
+from shuffledp.comparison.comparing import best_accounting
+from shuffledp.populations import Fixed, Poisson
+from shuffledp.protocols import available, get
+from shuffledp.protocols.client import analyzing
+from shuffledp.tasks import Budget, Frequency, Participants, Public, Users
+
+SETTING = ("--domain-size", "4", "--eps", "1", "--delta", "1e-6")
+BUDGET = Budget(1.0, 1e-6)
+
+
+def printed(*words: str) -> str:
+    done = CliRunner().invoke(main, list(words))
+    assert done.exit_code == 0, done.output
+    return " ".join(done.stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("what", "counts", "protocol"),
+    [
+        ({}, [612_345, 287_657, 99_997, 1], "correlated_noise"),
+        ({}, [700, 200, 99, 1], "silent_users"),
+        ({"max_value": 4}, [612_345, 287_657, 99_997, 1, 0], "central_laplace"),
+    ],
+)
+def test_printed_estimates_and_half_widths_contain_the_true_values(what, counts, protocol):
+    inside = []
+    for seed in range(60):
+        batch = shuffledp.simulate(counts=counts, protocol=protocol, eps=1.0, delta=1e-6, seed=seed, **what)
+        rows = [line.split() for line in str(batch).splitlines()[-len(batch.truth) :]]
+        for row, truth in zip(rows, batch.truth, strict=True):
+            inside.append(abs(float(row[1]) - truth) <= float(row[2]))
+    assert np.mean(inside) > 0.95 - 5 * math.sqrt(0.05 * 0.95 / 60)
+
+
+# -- protocols and describe -------------------------------------------------------------------------------------------
+
+
+def test_only_shufflers_that_add_or_sample_change_the_messages():
+    text = CliRunner().invoke(main, ["protocols"]).stdout
+    entry = re.compile(r"  (\w+): [^\n]*\n(?:      [^\n]*\n)*?      trust: (\w+);")
+    listed = dict(entry.findall(text.partition("\nsummation")[0]))
+    assert set(listed) == set(available("frequency"))
+    for name, trust in listed.items():
+        kind = get("frequency", name)
+        try:
+            protocol = kind.calibrate(BUDGET, Fixed(1999), Frequency(4), accounting=best_accounting(kind))
+        except shuffledp.Infeasible:
+            continue
+        users = Users(np.arange(2000 if name != "public_coin" else 20) % 4)
+        sent = protocol.encode(users, np.random.default_rng(1))
+        mixed = protocol.shuffle(sent, Public(np.array([2000])), np.random.default_rng(2))
+        same = sorted(map(str, mixed.payload.tolist())) == sorted(map(str, sent.payload.tolist()))
+        assert same or trust not in ("shuffler", "local"), name
+        assert not same or name not in ("sageo", "s1geo", "sbin")
+
+
+@pytest.mark.parametrize("name", ["pure_dump", "sageo", "central_laplace"])
+@pytest.mark.parametrize("users", ["--users 1000", "--population poisson:999"])
+def test_the_described_error_is_of_the_stated_users_with_equal_shares(name, users):
+    text = printed("describe", name, *users.split(), *SETTING)
+    mse, about = re.search(r"averaged over the values: (\S+), (for [^.]*)\.", text).groups()
+    who = "1,000 planned users" if users.startswith("--users") else "1,000 users on average"
+    assert about == f"for {who} with equal shares of all values"
+    law = Fixed(999) if users.startswith("--users") else Poisson(999.0)
+    kind = get("frequency", name)
+    protocol = kind.calibrate(BUDGET, law, Frequency(4), accounting=best_accounting(kind))
+    rng = np.random.default_rng(20_261_128)
+    drawn = 1 + (np.full(4000, 999) if isinstance(law, Fixed) else rng.poisson(999, 4000))
+    counts = np.stack([(drawn + i) // 4 for i in range(4)], axis=1)
+    truth = Participants(Public(drawn), counts, counts / drawn[:, None])
+    squared = ((protocol.simulate(truth, rng) - truth.truth) ** 2).mean(axis=1)
+    assert abs(squared.mean() - float(mse)) < 6 * squared.std() / math.sqrt(4000) + 1e-3 * float(mse)
+
+
+@pytest.mark.parametrize("name", ["sageo", "sbin"])
+def test_the_shuffler_adds_the_described_number_of_messages(name):
+    text = printed("describe", name, "--users", "1000", *SETTING)
+    added = float(re.search(r"the shuffler adds (\S+) in all", text)[1].rstrip("."))
+    kind = get("frequency", name)
+    protocol = kind.calibrate(BUDGET, Fixed(999), Frequency(4), accounting=best_accounting(kind))
+    rng, sent = np.random.default_rng(20_261_128), Users(np.arange(1000) % 4)
+    totals = [
+        len(protocol.shuffle(protocol.encode(sent, rng), Public(np.array([1000])), rng)) for _ in range(400)
+    ]
+    assert abs(np.mean(totals) - 1000 - added) < 6 * np.std(totals) / 20 + 1e-3
+
+
+@pytest.mark.parametrize("users", [7_654_321, 123_456_789_012])
+def test_parameters_that_are_whole_numbers_are_printed_in_full(users):
+    size = ("--users", str(users), *SETTING)
+    for text in (
+        printed("describe", "pure_dump", *size),
+        printed("compare", *size, "--protocols", "correlated_noise"),
+    ):
+        assert f"n_users = {users}" in text or "n_users" not in text
+        assert not re.search(r"= \d\.\d+e\+", text.partition("Trusted:")[0])
+
+
+# -- exported programs ------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory):
+    """Return the folder and the printed sentence of the programs of each protocol."""
+    made = {}
+    for name in ("grr_blanket", "sageo", "one_sided_noise"):
+        place = tmp_path_factory.mktemp("programs") / name
+        made[name] = place, printed("client", name, "--users", "1000", *SETTING, "-o", str(place))
+    return made
+
+
+def run(folder, program: str, *words: str) -> str:
+    call = [sys.executable, str(folder / f"{program}.py"), *words]
+    return subprocess.run(call, capture_output=True, text=True, check=True).stdout
+
+
+def messages(folder, counts: list[int]) -> str:
+    tag = json.loads((folder / "parameters.json").read_text())["checksum"][:8]
+    return "".join(f"{value:02x}{tag}\n" * count for value, count in enumerate(counts))
+
+
+@pytest.mark.parametrize("name", ["grr_blanket", "sageo", "one_sided_noise"])
+def test_the_printed_calls_do_what_they_state(folders, name, tmp_path):
+    folder, text = folders[name]
+    calls = re.findall(r"`python (\w+)\.py ([^`]*)`", text)
+    assert [program for program, _ in calls] == ["client", "shuffler", "analyzer"]
+    file = tmp_path / "sent"
+    file.write_text(messages(folder, [400, 300, 200, 100]))
+    sent = file.read_text().splitlines()
+    words = {
+        program: [{"FILE": str(file), "VALUE": "2", "N": "1000"}.get(word, word) for word in given.split()]
+        for program, given in calls
+    }
+    place = ["--place", "0"] if "places" in words else []
+    assert run(folder, "client", *words["client"], *place).splitlines()
+    mixed = run(folder, "shuffler", *words["shuffler"]).splitlines()
+    adds = "samples or adds messages, and permutes them" in text
+    assert (sorted(mixed) == sorted(sent)) is not adds
+    assert mixed != sent
+    assert len(json.loads(run(folder, "analyzer", *words["analyzer"]))["estimates"]) == 4
+
+
+@pytest.mark.parametrize(
+    ("name", "users", "label"),
+    [
+        *(("one_sided_noise", users, label) for users, label in ((1000, "exact"), (1100, "upper"))),
+        *(("sageo", users, "exact") for users in (900, 1000, 1100)),
+        ("grr_blanket", 1100, "upper"),
+    ],
+)
+def test_an_analyzer_states_the_label_of_the_users_who_took_part(folders, name, users, label):
+    """More users than planned hide a value better, so that delta is below the stated worst case."""
+    parameters = json.loads((folders[name][0] / "parameters.json").read_text())
+    sent = [(value,) for value, count in enumerate([users - 600, 300, 200, 100]) for _ in range(count)]
+    answer = analyzing.analysis(parameters, sent, users)
+    assert (answer["guarantee"], answer["guarantee_holds"]) == (label, True)
+
+
+def test_an_analyzer_states_that_delta_is_a_mean_over_a_random_number_of_users(tmp_path):
+    """A guarantee for a random number of users is no guarantee for every number, see `test_columns.py`."""
+    folder = tmp_path / "random"
+    printed("client", "silent_users", "--population", "poisson:999", *SETTING, "-o", str(folder))
+    parameters = json.loads((folder / "parameters.json").read_text())
+    for users in (20, 1000):
+        answer = analyzing.analysis(parameters, [(0,)] * users, users)
+        assert answer["guarantee"] == "upper"
+        assert answer["guarantee_note"] == "delta is averaged over the law of the number of users"
+
+
+def test_sums_of_frequencies_of_correct_runs_are_warned_of_in_at_most_1_of_20(folders):
+    """Of 200 runs 5 % are at most 26 except with a probability of 1e-5."""
+    parameters = json.loads((folders["one_sided_noise"][0] / "parameters.json").read_text())
+    kind = get("frequency", "one_sided_noise")
+    protocol = kind.calibrate(BUDGET, Fixed(999), Frequency(4), accounting=best_accounting(kind))
+    who = Participants.from_counts(np.tile([600, 300, 99, 1], (200, 1)))
+    warned = 0
+    for row in protocol.sample_aggregate(who, np.random.default_rng(20_261_128)):
+        sent = [(value,) for value, count in enumerate(row) for _ in range(int(count))]
+        warnings = analyzing.analysis(parameters, sent, 1000)["warnings"]
+        warned += any("at most about 1 in 20 has such a sum" in text for text in warnings)
+    assert 0 < warned <= 26

@@ -1,0 +1,105 @@
+"""Numbers that `count`, `merge` and `compare --counts` state, compared with a count of the rows in Python."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from shuffledp.cli import main
+
+MOST = 10.0
+
+
+@pytest.fixture
+def rows(tmp_path, monkeypatch) -> list[tuple[str, str]]:
+    """Write a table of users and numbers; some users have several rows, and some cells are empty."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(20_261_128)
+    users = [str(user) if user else "" for user in rng.integers(0, 40, 120)]
+    numbers = [text if i % 9 else "" for i, text in enumerate(map(str, rng.integers(-3, 15, 120) / 2))]
+    table = list(zip(users, numbers, strict=True))
+    for name, part in (("all", table), ("a", table[:60]), ("b", table[60:])):
+        Path(f"{name}.csv").write_text("".join(f"{u},{x}\n" for u, x in [("u", "x"), *part]))
+    return table
+
+
+def run(*words: str) -> str:
+    done = CliRunner().invoke(main, list(words))
+    assert done.exit_code == 0, done.output
+    return " ".join(done.output.split())
+
+
+def counted(name: str, *words: str) -> tuple[dict, str]:
+    text = run(
+        "count", f"{name}.csv", "--column", "x", "--max-value", str(MOST), *words, "-o", f"{name}.json"
+    )
+    return json.loads(Path(f"{name}.json").read_text()), text
+
+
+def level(number: float) -> float:
+    return float(np.rint(min(max(number, 0.0), MOST)))
+
+
+@pytest.mark.parametrize("way", ["none", "first", "sum", "random"])
+def test_every_number_of_a_file_of_counts_is_a_number_of_rows_or_users(rows, way):
+    words = () if way == "none" else ("--user", "u", "--per-user", way)
+    content, text = counted("all", *words)
+    whole = [(user, float(x)) for user, x in rows if x and (user or way == "none")]
+    held: dict[str, list[float]] = {}
+    for place, (user, number) in enumerate(whole):
+        held.setdefault(str(place) if way == "none" else user, []).append(number)
+    assert content["rows"] == len(rows)
+    assert content["left_out"] == len(rows) - len(whole)
+    assert content["users"] == len(held) == sum(content["counts"])
+    assert content["dropped"] == len(whole) - len(held)
+    assert f"{content['left_out']} rows left out" in text
+    if way != "none":
+        assert f"{content['dropped']} rows are of a user with another row" in text
+    if way == "random":
+        return
+    numbers = [sum(values) if way == "sum" else values[0] for values in held.values()]
+    assert Counter(dict(zip(content["values"], content["counts"], strict=True))) == Counter(
+        map(level, numbers)
+    )
+    if way != "sum":
+        clipped = sum(not 0 <= number <= MOST for number in numbers)
+        assert content["clipped"] == clipped and f"{clipped} numbers were clipped" in text
+        inside = [number for number in numbers if 0 <= number <= MOST]
+        assert (
+            f"{sum(number != level(number) for number in inside)} numbers were rounded to steps of 1." in text
+        )
+
+
+def test_merged_parts_are_the_whole_table_but_for_users_of_several_parts(rows):
+    whole, _ = counted("all")
+    parts = [counted(name)[0] for name in "ab"]
+    run("merge", "a.json", "b.json", "-o", "merged.json")
+    merged = json.loads(Path("merged.json").read_text())
+    for name in ("rows", "left_out", "users", "clipped", "rounded", "counts", "values"):
+        assert merged[name] == whole[name], name
+    assert merged["users"] == sum(part["users"] for part in parts)
+    parts = [counted(name, "--user", "u")[0] for name in "ab"]
+    text = run("merge", "a.json", "b.json", "-o", "merged.json")
+    assert "a user with rows in several parts has a value in each of them" in text
+    several = {user for user, x in rows[:60] if user and x} & {user for user, x in rows[60:] if user and x}
+    merged, (whole, _) = json.loads(Path("merged.json").read_text()), counted("all", "--user", "u")
+    assert merged["users"] - whole["users"] == len(several) > 0
+
+
+def test_a_comparison_is_for_the_counted_users_of_the_file(rows):
+    content, _ = counted("all")
+    text = run(
+        "compare", "--counts", "all.json", "--eps", "3", "--delta", "1e-4", "--protocols", "central_laplace"
+    )
+    assert f"for {content['users']} counted users with the shares of the data" in text
+    width = float(re.search(r"central_laplace +– +\S+ +(\S+)", text)[1])
+    variance = 1 / (
+        2 * np.sinh(3.0 / (2 * MOST)) ** 2
+    )  # of discrete Laplace noise with the weights exp(-eps |z| / 10)
+    assert 1.8 * np.sqrt(variance) < width < 2.6 * np.sqrt(variance)

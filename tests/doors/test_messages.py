@@ -1,0 +1,129 @@
+"""Messages and bits that commands print, compared with the messages that users send.
+
+Means are within 6 standard errors, half a printed digit, and what rare messages may hide: a correct program misses
+these limits with a probability of about 1e-8.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import shuffledp
+from shuffledp.cli import main
+from shuffledp.comparison.comparing import best_accounting
+from shuffledp.populations import Fixed
+from shuffledp.protocols import available, get
+from shuffledp.protocols.base import ProtocolBase
+from shuffledp.tasks import Budget, Frequency, Summation, Task, Users
+
+BUDGET = Budget(2.0, 1e-4)
+OPTIONS = ("--eps", "2", "--delta", "1e-4")
+REPEATS = 30
+
+
+def printed(*words: str) -> str:
+    done = CliRunner().invoke(main, list(words))
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def calibrated(task: Task, name: str, users: int, budget: Budget = BUDGET) -> ProtocolBase:
+    kind = get(task.kind, name)
+    return kind.calibrate(budget, Fixed(users - 1), task, accounting=best_accounting(kind))
+
+
+def check_mean(protocol: ProtocolBase, values: np.ndarray, stated: float, about: object) -> None:
+    rng = np.random.default_rng(20_261_128)
+    means = np.array([len(protocol.encode(Users(values), rng)) for _ in range(REPEATS)]) / len(values)
+    # Messages with a chance of 1e-8 to be absent in all runs.
+    unseen = 18 * max(1.0, stated) / (REPEATS * len(values))
+    error = 6 * means.std() / math.sqrt(REPEATS) + unseen + 6e-4 * stated
+    assert abs(means.mean() - stated) <= error, (about, means.mean(), stated, error)
+
+
+def most_sent(protocol: ProtocolBase, values: np.ndarray) -> int:
+    """Return the most messages of the first 20 users, who send most, and of 20 others, encoded one by one."""
+    rng = np.random.default_rng(20_261_128)
+    places = [*range(20), *np.linspace(20, len(values) - 1, 20).astype(int)]
+    return max(len(protocol.encode(Users(values[i : i + 1], None, int(i)), rng)) for i in places)
+
+
+def columns(text: str) -> dict[str, tuple[str, str, str, str]]:
+    """Return messages, their most, bits and their most of every protocol in the table."""
+    rows = [line.split() for line in text.splitlines()]
+    return {
+        row[0].rstrip("*°†"): tuple(row[6:10])
+        for row in rows
+        if len(row) == 13 and row[0].rstrip("*°†") in available("frequency")
+    }
+
+
+def test_users_send_the_printed_messages_and_at_most_the_printed_most():
+    task, users = Frequency(4), 200
+    text = printed("compare", "--users", str(users), "--domain-size", "4", *OPTIONS)
+    rows = columns(text)
+    assert len(rows) > 25
+    values = np.arange(users) % 4
+    for name, (mean, most, bits, most_bits) in rows.items():
+        protocol = calibrated(task, name, users)
+        check_mean(protocol, values, float(mean), name)
+        assert most_sent(protocol, values) <= float(most.lstrip("~")), name
+        kinds = len(np.unique(protocol.encode(Users(values), np.random.default_rng(1)).payload, axis=0))
+        size = float(bits) / float(mean)
+        assert math.log2(kinds) <= size * 1.001, name
+        assert float(most_bits.lstrip("~")) >= float(most.lstrip("~")) * size * 0.8, (
+            name
+        )  # one digit from 1e5 on
+
+
+def test_the_mean_of_a_sum_is_of_users_whose_number_is_not_0():
+    task, users = Summation(4), 400
+    values = 1 + np.arange(users) % 4
+    names = ("fragmented_rappor", "central_laplace")
+    words = ("--users", str(users), "--max-value", "4", "--eps", "1", "--delta", "1e-6")
+    for name in names:
+        protocol = calibrated(task, name, users, Budget(1.0, 1e-6))
+        text = " ".join(printed("compare", *words, "--protocols", name).split())
+        mean = re.search(r"A user whose number is not 0 sends (\S+) messages", text)
+        if mean is not None:  # not idle
+            check_mean(protocol, values, float(mean[1]), name)
+        assert "average per user whose number is not 0" in text
+        described = " ".join(printed("describe", name, *words).split())
+        stated = re.search(r"A user whose number is not 0 sends (\S+) messages", described)
+        check_mean(protocol, values, float(stated[1]), name)
+
+
+#: Protocols whose messages depend on the planned number of users, or on a place in a list.
+PLANNED = ("correlated_noise", "jump_counts", "one_sided_noise", "silent_users", "balls_into_bins")
+LISTED = ("pure_dump", "mix_dump", "flexible_pure_dump", "designated_coins", "fake_users", "sageo")
+
+
+@pytest.mark.parametrize("name", [*PLANNED, *LISTED])
+@pytest.mark.parametrize("users", [100, 300, 600], ids=["fewer", "as planned", "more"])
+@pytest.mark.filterwarnings("ignore:.*the guarantee needs")
+def test_a_batch_of_any_number_of_users_states_the_messages_of_the_planned_ones(name, users):
+    """The mean is of all planned users: those at the first places of a list send more. The most is of any users."""
+    counts = [users // 2, users // 4, users // 4, 0]
+    batch = shuffledp.simulate(counts=counts, protocol=name, users=300, eps=2.0, delta=1e-4)
+    text = str(batch)
+    stated = re.search(r" a user sends (\S+) messages on average \(.*?\), at most ([\d,]+)", text)
+    assert ("; of 300 users, a user sends" in text) == (users != 300)
+    assert most_sent(batch.protocol, np.repeat(np.arange(4), counts)) <= float(stated[2].replace(",", ""))
+    check_mean(batch.protocol, np.arange(300) % 4, float(stated[1]), (name, users))
+
+
+def test_a_random_number_of_users_has_the_messages_of_the_likeliest_number():
+    words = ("--population", "poisson:300", "--domain-size", "4", *OPTIONS, "--json")
+    names = "pure_dump,silent_users"
+    rows = json.loads(printed("compare", *words, "--protocols", names))["rows"]
+    for row in rows:
+        kind = get("frequency", row["protocol"])
+        law = shuffledp.populations.Poisson(300.0)
+        protocol = kind.calibrate(BUDGET, law, Frequency(4), accounting=row["accounting"])
+        check_mean(protocol, np.arange(301) % 4, row["messages_per_user"], row["protocol"])
