@@ -258,7 +258,9 @@ def test_without_training_the_accounting_stays_and_figures_say_so(trained, monke
     said = "Training is left out (JAX is not installed): there is no accuracy."
     assert entries["accuracy"]["note"] == said
     assert entries["rounds"]["note"] == "", "nothing that it shows is trained"
-    assert len(files["accuracy.csv"].splitlines()) == 1, "the head alone"
+    head, *rows = files["accuracy.csv"].decode().splitlines()
+    assert "eps" in head.split(",") and "accuracy" not in head, "eps by round in place of the accuracy"
+    assert len(rows) == 6 + 3
     assert len(files["rounds.csv"].splitlines()) == 1 + 6 + 3
     about = json.loads(Path("results/runs/demo/sgd/shuffle.json").read_text())
     assert about["job"]["training"]["left_out"] == "JAX is not installed" and about["data"]["note"] == said
