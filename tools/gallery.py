@@ -33,6 +33,7 @@ FREQUENT = 60  # pixels; a color of a legend has more
 MOST_MOVED = 8  # of 255: a frequent color may be so far from its own
 MOST_BYTES = 6_500_000
 CAPTION = "the caption has changed"
+UNTRAINED = "Training is left out"  # begins the note of a figure without its accuracies
 
 
 class GalleryError(RuntimeError):
@@ -136,8 +137,9 @@ def index_of(gallery: Path, paper: str) -> dict[str, Picture]:
 
 
 def _empty(figure: Entry) -> bool:
-    """Return whether the table of a figure has a header but no rows."""
-    return len(figure.files["csv"].read_text(encoding="utf-8").splitlines()) < 2
+    """Return whether the table of a figure has a header but no rows, or another quantity as its run has no training."""
+    rows = figure.files["csv"].read_text(encoding="utf-8").splitlines()
+    return len(rows) < 2 or figure.note.startswith(UNTRAINED)
 
 
 def _picture(figure: Entry, file: str) -> Picture:
