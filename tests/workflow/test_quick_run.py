@@ -15,6 +15,7 @@ from browser import open_page, requires_browser
 from pipeline_project import METHOD_DONE, Project, QuickRun, kill, read_until
 from scripts_by_file import script
 from shuffledp.pipeline.figures.names import in_natural_order
+from shuffledp.pipeline.figures.overall import MARK
 from shuffledp.storage import damaged, listed
 
 pytestmark = [pytest.mark.pipeline, pytest.mark.whole_run]
@@ -99,7 +100,8 @@ def test_report_lists_every_figure_and_stays_offline(report: Path, quick_run: Qu
             assert tops == sorted(tops)
             first = entries[0]
             page.get_by_text(shown[first["drawing"]], exact=True).first.click()
-            page.get_by_text(first["title"].split(" (accounting")[0]).first.wait_for()
+            title = first["title"].split(" (accounting")[0].removesuffix(f", {MARK}")  # the picture has the mark
+            page.get_by_text(title).first.wait_for()
             page.locator("tbody a").first.click()  # the eye
             page.wait_for_function("[...document.images].some(i => i.complete && i.naturalWidth > 300)")
         assert not opened.errors
