@@ -100,7 +100,8 @@ def test_report_lists_every_figure_and_stays_offline(report: Path, quick_run: Qu
             assert tops == sorted(tops)
             first = entries[0]
             page.get_by_text(shown[first["drawing"]], exact=True).first.click()
-            title = first["title"].split(" (accounting")[0].removesuffix(f", {MARK}")  # the picture has the mark
+            # The mark of kept results is in the picture alone.
+            title = first["title"].split(" (accounting")[0].removesuffix(f", {MARK}")
             page.get_by_text(title).first.wait_for()
             page.locator("tbody a").first.click()  # the eye
             page.wait_for_function("[...document.images].some(i => i.complete && i.naturalWidth > 300)")
