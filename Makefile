@@ -82,10 +82,6 @@ all: .venv/.installed-run .venv/.installed-learning  ## Run the papers' own sett
 	@$(SNAKEMAKE)
 	@echo; echo "Done. Open results/index.html"
 
-.PHONY: report
-report: all  ## Run make all, and write all figures and tables into results/report.html
-	@$(SNAKEMAKE) --report results/report.html
-
 # Training takes longer than all other jobs, so only existing curves are compared.
 .PHONY: verify
 verify: .venv/.installed-run  ## Compute missing results at the papers' scale, without training, and compare with reference/

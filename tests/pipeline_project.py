@@ -157,6 +157,6 @@ def copy_of_project(folder: Path) -> Project:
             shutil.copy(source, folder / part)
     (folder / "config/experiments/tiny.yaml").write_text(TINY)
     (folder / "config/tiny.yaml").write_text("papers: [tiny]\nresults: results/quick\neffort: quick\n")
-    (folder / "workflow/report/tiny").mkdir()
+    (folder / "workflow/report/tiny").mkdir(parents=True)
     (folder / "workflow/report/tiny/any.rst").write_text("What to see.\n")
     return Project(folder)

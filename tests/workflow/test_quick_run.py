@@ -1,4 +1,4 @@
-"""The quick run as users see it: its files, three kills, its report, and its page in a browser.
+"""The quick run as users see it: its files, three kills, and its page in a browser.
 
 These tests are in one file, because they share one run and a file's tests run in one process.
 """
@@ -14,8 +14,6 @@ from browser import one_browser as one_browser
 from browser import open_page, requires_browser
 from pipeline_project import METHOD_DONE, Project, QuickRun, kill, read_until
 from scripts_by_file import script
-from shuffledp.pipeline.figures.names import in_natural_order
-from shuffledp.pipeline.figures.overall import MARK
 from shuffledp.storage import damaged, listed
 
 pytestmark = [pytest.mark.pipeline, pytest.mark.whole_run]
@@ -66,47 +64,6 @@ def test_three_kills_and_a_restart_give_the_tables_of_an_undisturbed_run(
     alone, together = project.tables(), quick_run.project.tables()
     assert alone and alone.items() <= together.items()  # the other papers change nothing either
     assert {name for name in together if "/random_population/" in name} == set(alone)
-
-
-@pytest.fixture(scope="session")
-def report(quick_run: QuickRun) -> Path:
-    quick_run.project.succeeds(*QUICK, "--report", "results/quick/report.html")
-    return quick_run.results / "report.html"
-
-
-def test_report_has_no_broken_caption(report: Path) -> None:
-    text = report.read_text(encoding="utf-8")
-    assert "Docutils System Messages" not in text
-    assert "system-message" not in text
-
-
-@pytest.mark.browser
-@requires_browser
-def test_report_lists_every_figure_and_stays_offline(report: Path, quick_run: QuickRun) -> None:
-    manifests = [json.loads(m.read_text()) for m in sorted(quick_run.results.glob("figures/*/manifest.json"))]
-    with open_page(report) as opened:
-        page = opened.page
-        for manifest in manifests:
-            page.reload()
-            page.get_by_text("Results").first.click()
-            page.get_by_text(manifest["title"]).first.click()
-            entries = [
-                entry for entry in manifest["entries"] if entry["drawing"] != "ranking"
-            ]  # on the site alone
-            shown = in_natural_order(entry["drawing"] for entry in entries)
-            for name in shown.values():
-                page.get_by_text(name, exact=True).first.wait_for()
-            tops = [page.get_by_text(n, exact=True).first.bounding_box()["y"] for n in sorted(shown.values())]
-            assert tops == sorted(tops)
-            first = entries[0]
-            page.get_by_text(shown[first["drawing"]], exact=True).first.click()
-            # The mark of kept results is in the picture alone.
-            title = first["title"].split(" (accounting")[0].removesuffix(f", {MARK}")
-            page.get_by_text(title).first.wait_for()
-            page.locator("tbody a").first.click()  # the eye
-            page.wait_for_function("[...document.images].some(i => i.complete && i.naturalWidth > 300)")
-        assert not opened.errors
-        assert not opened.foreign_requests
 
 
 @pytest.mark.browser

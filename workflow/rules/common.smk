@@ -26,7 +26,6 @@ from shuffledp.pipeline.experiments.user_files import files_named
 from shuffledp.userdata.files import is_remote, located, state_of
 from shuffledp.pipeline.experiments.training_jobs import OWN_FILES, TrainingFiles
 from shuffledp.pipeline.figures import drawings, overall_jobs
-from shuffledp.pipeline.figures.names import in_natural_order
 from shuffledp.pipeline.figures.selection import load_settings
 from shuffledp.pipeline.site.site_files import outputs as site_files
 
@@ -307,35 +306,6 @@ def bundles_for(files):
     ]
 
 
-def report_entry(paper, name, shown, labels):
-    """Return a file of the report, by paper and figure; its caption is on the site.
-
-    A label with two values becomes a switch in the report, which needs a result for every combination of switches. The
-    report sorts labels alphabetically, not by number.
-    """
-    names = in_natural_order([*paper.figures, *paper.tables, *paper.claims])
-    folder = drawings.figure_folder(Path(RESULTS), paper.key)
-    entry = report(
-        str(folder / shown),
-        caption="../report/drawing.rst",
-        category=paper.title,
-        subcategory=names[name],
-        labels=labels,
-    )
-    return entry
-
-
-def shown_in_report(paper, file):
-    """Return the picture or the table."""
-    formats = file.formats(SETTINGS.formats)
-    ending = "svg" if "svg" in formats else formats[0]
-    labels = {
-        file.kind: file.entry["title"],
-        **({file.by: file.variant} if file.by else {}),
-    }
-    return report_entry(paper, file.name, f"{file.id}.{ending}", labels)
-
-
 def claims_of(paper):
     tables = [
         drawings.claim_file(Path(RESULTS), paper.key, name) for name in paper.claims
@@ -394,13 +364,6 @@ def code_of_verdicts(wildcards):
 
 def verdict_tables():
     return [with_checksum(f"{key}/verdicts") for key in VERDICT_JOBS]
-
-
-def claims_in_report(paper):
-    return [
-        report_entry(paper, name, f"{name}.csv", {"table": about["title"]})
-        for name, about in paper.claims.items()
-    ]
 
 
 def drawn_files(paper):
@@ -494,26 +457,6 @@ def kept_overall():
     """Return the tables of the reference for pictures that this run cannot draw."""
     names = [str(path.relative_to(ROOT)) for path in overall_jobs.kept_tables(ROOT)]
     return [local(str(project_file(name))) for name in names]
-
-
-def overall_in_report():
-    """Return the files of the pictures over all papers; the report shows one format of each picture."""
-    ending = "svg" if "svg" in SETTINGS.formats else SETTINGS.formats[0]
-    names = {f"{name}.{ending}": name for name in overall_jobs.FIGURES}
-
-    def entry(path):
-        name = names.get(Path(path).name)
-        if name is None:
-            return path
-        return report(
-            path,
-            caption="../report/overall.rst",
-            category=overall_jobs.TITLE,
-            subcategory=name,
-            labels={"figure": overall_jobs.TITLES[name]},
-        )
-
-    return [entry(path) for path in OVERALL]
 
 
 def bundles_of_overall():

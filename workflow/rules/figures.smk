@@ -90,7 +90,7 @@ rule overall:
         CLAIMS,
         kept_overall(),
     output:
-        overall_in_report(),
+        OVERALL,
     log:
         f"{LOGS}/{RESULTS}/overall.log",
     benchmark:
@@ -107,7 +107,6 @@ rule overall:
 for paper in SETTINGS.papers.values():
     files = drawings.drawings_of(paper)
     job = drawings.paper_job(paper, SETTINGS, ROOT)
-    shown = [shown_in_report(paper, file) for file in files] + claims_in_report(paper)
 
     rule:
         name:
@@ -117,8 +116,7 @@ for paper in SETTINGS.papers.values():
             claims_of(paper),
             captions_of(job["drawings"]),
         output:
-            shown,
-            [path for path in drawn_files(paper) if path not in set(map(str, shown))],
+            drawn_files(paper),
         log:
             f"{LOGS}/{RESULTS}/{paper.key}/figures.log",
         benchmark:
