@@ -8,13 +8,11 @@ rule audit_share:
         checksum=f"{RESULTS}/claims/audit/{{share}}.sha256",
     log:
         f"{LOGS}/{RESULTS}/audit/{{share}}.log",
-    benchmark:
-        f"{LOGS}/{RESULTS}/audit/{{share}}.benchmark.tsv"
     conda:
         "../envs/run.yaml"
     params:
         job=audit_job,
-        code=code_of_audit,
+        code=CODE.keys("audit"),
     script:
         "../scripts/audit.py"
 
@@ -29,14 +27,12 @@ rule audit:
         checksum=AUDIT[1],
     log:
         f"{LOGS}/{RESULTS}/audit.log",
-    benchmark:
-        f"{LOGS}/{RESULTS}/audit.benchmark.tsv"
     conda:
         "../envs/run.yaml"
     params:
-        code=code_of("audit_together.py"),
+        code=CODE.keys("audit"),
     script:
         "../scripts/audit_together.py"
 
 
-ruleorder: audit_share > verdicts > claim_table
+ruleorder: audit_share > verdicts

@@ -1,40 +1,22 @@
 # Configuration, file names and helpers that the rules share. No mathematics here.
 import json
 import os
-import signal
 import sys
 
 from filelock import FileLock, Timeout
-from snakemake.io import _IOFile
-from snakemake.logging import logger
-from snakemake.script import PythonScript
 
-from shuffledp.pipeline import datasets, forked_jobs, jobs, main_process
-from shuffledp.pipeline.claims import claim_jobs
-from shuffledp.pipeline.claims import claim_tables as claims
-from shuffledp.pipeline.progress import Progress, seconds_before, show
-from shuffledp.pipeline.rerun_digests.digest import Code
-from shuffledp.pipeline.rerun_digests.source_summaries import Kept, beside_byte_code
-from shuffledp.pipeline.experiments.audited import audit_entries, audit_jobs
-from shuffledp.pipeline.experiments.bundle import Bundle
-from shuffledp.pipeline.experiments.calibrations import share_calibrations
+from shuffledp.pipeline import datasets, jobs
+from shuffledp.pipeline.code_keys import CodeKeys
 from shuffledp.pipeline.config.config_errors import ConfigurationError
 from shuffledp.pipeline.config.config_files import left_aside, read_yaml
-from shuffledp.pipeline.experiments.entry_points import entries
-from shuffledp.pipeline.experiments.sources.user_file import files_of as files_of_own
+from shuffledp.pipeline.experiments.calibrations import share_calibrations
 from shuffledp.pipeline.experiments.user_files import files_named
-from shuffledp.userdata.files import is_remote, located, state_of
-from shuffledp.pipeline.experiments.training_jobs import OWN_FILES, TrainingFiles
 from shuffledp.pipeline.figures import drawings, overall_jobs
 from shuffledp.pipeline.figures.selection import load_settings
+from shuffledp.pipeline.plan import LOGS, PREPARED, RAW, Plan, bundle_files, prepared_files
+from shuffledp.pipeline.run_folders import check_writable
 from shuffledp.pipeline.site.site_files import outputs as site_files
-
-if workflow.remote_exec:  # started on a cluster, for a single job
-    jobs.end_with_main_process()
-elif not workflow.deployment_settings.deployment_method:
-    PythonScript.execute_script = forked_jobs.execute_script
-if workflow.is_main_process:
-    _IOFile.checksum = main_process.once_per_state(_IOFile.checksum)
+from shuffledp.userdata.files import is_remote, located, state_of
 
 
 def project_file(name):
@@ -57,30 +39,22 @@ try:
             read_yaml(laid_over)
     SETTINGS = load_settings(config, ROOT)
     if workflow.is_main_process:  # a job need not look at all others
-        main_process.check_writable(map(Path, (".snakemake", "logs", SETTINGS.results)))
+        check_writable(map(Path, (".snakemake", LOGS, SETTINGS.results)))
 except ConfigurationError as mistake:
     sys.exit(f"Configuration error: {mistake}")
 except OSError as mistake:
     sys.exit(f"{mistake.filename}: {mistake.strerror}.")
 
+PLAN = Plan(SETTINGS, ROOT)
 RESULTS = SETTINGS.results
 # Folder of a job's files: the folder of the run, or the folder of local copies if a storage provider has the files.
 FILES = Path(workflow.modifier.path_modifier.apply_default_storage("files")).parent
 os.environ[jobs.FILES] = str(FILES)
+if workflow.is_main_process and workflow.local_exec:
+    os.environ[jobs.MAIN] = str(os.getpid())
 
-PREPARED = "data/prepared"
-RAW = "data/raw"
-LOGS = "logs"
-
-
-# The parameter ``code`` of a job is the digest of all code that it reaches, because Snakemake reruns a job only if its
-# script changes. Modules as inputs would be slow: every scheduling pass checks every input of every waiting job.
-CODE = Code(ROOT, kept=Kept(beside_byte_code()))
-
-
-def code_of(script, *entries):
-    """Return the digest of the code that a script reaches or chooses by name."""
-    return CODE.digest(project_file(f"workflow/scripts/{script}"), *entries)
+# Digests of the code that jobs may use, as parameters of these jobs.
+CODE = CodeKeys(ROOT)
 
 
 def lock_this_folder():
@@ -96,39 +70,17 @@ def lock_this_folder():
         )
 
 
-def schedule_when_jobs_end():
-    """Lift the limit of the rate of local jobs, which no option can.
-
-    With a limit each job that ends starts one more chain of scheduling passes, which all go on until no job waits.
-    """
-    if workflow.local_exec:
-        workflow.scheduler.job_rate_limiter = None
-
-
-def show_progress():
-    """Print a line per finished part, with the remaining time estimated from earlier runs."""
-    before = {
-        workflow.dag.jobid(job): job.benchmark and seconds_before(Path(job.benchmark))
-        for job in workflow.dag.needrun_jobs()
-    }
-    prefix = (workflow.storage_settings.default_storage_prefix or "").rstrip("/")
-    show(logger, Progress(before, (prefix, LOGS, RESULTS)))
-
-
 def say_what_data_were_used():
     """Print a line per prepared data set, so that substitutes are visible in a long log."""
-    for name in datasets.NAMES:
+    shown = {name: name for name in datasets.NAMES}
+    shown |= {key: request["path"] for key, request in PLAN.own_data.items()}
+    for name, title in shown.items():
         path = Path(PREPARED) / f"{name}.json"
         if path.is_file():
             about = json.loads(path.read_text(encoding="utf-8"))
+            source = "own" if name in PLAN.own_data else about["source"]
             note = f" ({about['note']})" if about["note"] else ""
-            print(f"Data {name}: source {about['source']}{note}", file=sys.stderr)
-    for key, asked in OWN_DATA.items():
-        path = Path(PREPARED) / f"{key}.json"
-        if path.is_file():
-            about = json.loads(path.read_text(encoding="utf-8"))
-            note = f" ({about['note']})" if about["note"] else ""
-            print(f"Data {asked['path']}: source own{note}", file=sys.stderr)
+            print(f"Data {title}: source {source}{note}", file=sys.stderr)
 
 
 def say_what_is_left_out():
@@ -143,36 +95,32 @@ def say_what_is_left_out():
         )
 
 
+def unless_unknown(kind, names, name):
+    """Return the entry of a name; raise an error for a name that is not in the configuration."""
+    if name not in names:
+        raise WorkflowError(f"No {kind} {name} in the configuration.")
+    return names[name]
+
+
+def read_by_checksum(files):
+    """Return inputs of which only the checksum lists count: a list names the content of the files of its bundle."""
+    lists = [file for file in files if file.endswith(".sha256")]
+    return lists + ancient([file for file in files if file not in set(lists)])
+
+
 # -- training --
 
 
-def prepared_files(name):
-    return [
-        f"{PREPARED}/{file}"
-        for file in (datasets.data_file(name), f"{name}.json", f"{name}.sha256")
-    ]
-
-
-TRAINING = {
-    (paper.key, run.id): run
-    for paper in SETTINGS.papers.values()
-    for run in paper.training.values()
-    if not SETTINGS.left_out
-}
-
-
 def training_run(wildcards):
-    key = (wildcards.paper, wildcards.run)
-    if key not in TRAINING:
-        raise WorkflowError(f"No training run {'.'.join(key)} in the configuration.")
-    return TRAINING[key]
+    return unless_unknown(
+        "training run", PLAN.training, (wildcards.paper, wildcards.run)
+    )
 
 
 def data_to_train_on(wildcards):
-    name = training_run(wildcards).data
-    if name in OWN_FILES:
-        return [local(f"{RAW}/{OWN_FILES[name]}")]
-    return prepared_files(name)
+    training_run(wildcards)
+    files = PLAN.training_data(wildcards.paper, wildcards.run)
+    return [local(file) if file.startswith(RAW) else file for file in files]
 
 
 def training_job(wildcards):
@@ -180,44 +128,18 @@ def training_job(wildcards):
 
 
 def checkpoint_of(wildcards):
-    return str(
-        TrainingFiles.of(Path(RESULTS), wildcards.paper, wildcards.run).checkpoint
-    )
+    return str(PLAN.training_files(wildcards.paper, wildcards.run).checkpoint)
 
 
-def curve_of(experiment, method):
-    """Return the files of the training run for a method's accuracy."""
-    if (experiment.paper, method.training) not in TRAINING:
-        return []
-    files = TrainingFiles.of(Path(RESULTS), experiment.paper, method.training)
-    return [str(files.curve), str(files.provenance), str(files.checksum)]
-
-
-# -- experiments --
-
-# Requested counts of the user's files; each file is counted once for all methods that use it.
-OWN_DATA = {
-    key: asked
-    for paper in SETTINGS.papers.values()
-    for experiment in paper.experiments.values()
-    if any(method.protocol for method in experiment.methods.values())
-    for key, asked in experiment.own_requests.items()
-}
-
-
-def own_files(experiment):
-    """Return the counts of the user's files for an experiment, with their checksums."""
-    return [
-        str(path)
-        for key in experiment.own_requests
-        for path in files_of_own(Path(PREPARED), key)
-    ]
+# -- files of the user --
 
 
 def own_request(wildcards):
-    if wildcards.key not in OWN_DATA:
-        raise WorkflowError(f"No data {wildcards.key} in the configuration.")
-    return OWN_DATA[wildcards.key]
+    return unless_unknown("data", PLAN.own_data, wildcards.key)
+
+
+def own_paths(wildcards):
+    return files_named(located(ROOT, own_request(wildcards)["path"]))
 
 
 def own_source(wildcards):
@@ -230,227 +152,31 @@ def own_objects(wildcards):
     return [str(state_of(path)) for path in own_paths(wildcards) if is_remote(path)]
 
 
-def own_paths(wildcards):
-    return files_named(located(ROOT, own_request(wildcards)["path"]))
+# -- claims, the audit and drawings --
 
-
-def setup_of(experiment, method):
-    """Return data, code and parameters of one job, which are its only dependences."""
-    name = experiment.dataset if method.protocol else None
-    data = prepared_files(name) if name else []
-    data += own_files(experiment) if method.protocol else []
-    job = experiment.job(method.id, SETTINGS.seed)
-    return {
-        "data": data + curve_of(experiment, method),
-        "code": code_of("run_method.py", *entries(job, ROOT)),
-        "job": job,
-    }
-
-
-# Computed while the workflow is read, so that mistakes are reported before any job runs.
-SETUPS = {
-    (paper.key, experiment.id, method.id): setup_of(experiment, method)
-    for paper in SETTINGS.papers.values()
-    for experiment in paper.experiments.values()
-    for method in experiment.methods.values()
-}
-
-
-def setup_for(wildcards):
-    key = (wildcards.paper, wildcards.experiment, wildcards.method)
-    if key not in SETUPS:
-        raise WorkflowError(f"No method {'.'.join(key)} in the configuration.")
-    return SETUPS[key]
-
-
-def data_of(wildcards):
-    return setup_for(wildcards)["data"]
-
-
-def code_of_method(wildcards):
-    """Return the digest of a method's code; a change of this code reruns only the jobs of the method."""
-    return setup_for(wildcards)["code"]
-
-
-def results_folder(wildcards):
-    """Return the folder of the results, for curves of training runs and pictures of the site."""
-    return RESULTS
-
-
-def job_of(wildcards):
-    return setup_for(wildcards)["job"]
-
-
-# -- figures and tables --
-
-# Digest of all drawing code, for both scripts: neither repeats a drawing of the other.
-FIGURE_CODE = code_of("draw_paper.py")
-
-
-def bundles_for(files):
-    """Return the results that some drawings read."""
-    wanted = dict.fromkeys(
-        (file.experiment.paper, file.experiment.id, method)
-        for file in files
-        for method in file.entry["methods"]
-    )
-    bundles = [Bundle.of(Path(RESULTS), *setup) for setup in wanted]
-    points = drawings.points_files(Path(RESULTS), files)
-    return [
-        *(
-            str(p)
-            for b in bundles
-            for p in (b.cells, b.values, b.provenance, b.checksum)
-        ),
-        *map(str, points),
-    ]
-
-
-def claims_of(paper):
-    tables = [
-        drawings.claim_file(Path(RESULTS), paper.key, name) for name in paper.claims
-    ]
-    return [
-        str(path) for table in tables for path in (table, table.with_suffix(".sha256"))
-    ]
-
-
-def code_of_claim(wildcards):
-    return code_of("claim_table.py", *claims.entries(wildcards.paper, wildcards.claim))
-
-
-# Verdicts on every claim of a paper, and verdicts of all papers with the headlines; each table has a checksum.
-def with_checksum(stem):
-    return [f"{RESULTS}/claims/{stem}.csv", f"{RESULTS}/claims/{stem}.sha256"]
-
-
-CLAIMS, HEADLINES = with_checksum("claims"), with_checksum("headlines")
-OPEN_QUESTIONS = with_checksum("open_questions")
-VERDICT_JOBS = {
-    key: claim_jobs.paper_job(
-        RESULTS,
-        key,
-        {e.id: list(e.methods) for e in SETTINGS.papers[key].experiments.values()},
-        SETTINGS.shortened,
-        SETTINGS.effort,
-    )
-    for key in claim_jobs.papers(SETTINGS.papers)
-}
+CLAIMS, HEADLINES = PLAN.table("claims"), PLAN.table("headlines")
+AUDIT, OPEN_QUESTIONS = PLAN.table("audit"), PLAN.table("open_questions")
 
 
 def verdict_job(wildcards):
-    if wildcards.paper not in VERDICT_JOBS:
-        raise WorkflowError(f"No paper with claims is called {wildcards.paper}.")
-    return VERDICT_JOBS[wildcards.paper]
+    return unless_unknown("paper with claims", PLAN.verdicts, wildcards.paper)
 
 
 def bundles_of_verdicts(wildcards):
-    """Return the results that the claims of a paper read."""
-    bundles = (
-        Bundle.of(Path(RESULTS), wildcards.paper, experiment, method)
-        for experiment, methods in verdict_job(wildcards)["methods"].items()
-        for method in methods
-    )
-    return [
-        str(path)
-        for b in bundles
-        for path in (b.cells, b.values, b.provenance, b.checksum)
-    ]
-
-
-def code_of_verdicts(wildcards):
-    return code_of("verdicts.py", *claim_jobs.entries(wildcards.paper))
+    verdict_job(wildcards)
+    return read_by_checksum(PLAN.verdict_inputs(wildcards.paper))
 
 
 def verdict_tables():
-    return [with_checksum(f"{key}/verdicts") for key in VERDICT_JOBS]
-
-
-def drawn_files(paper):
-    return [
-        str(path)
-        for path in drawings.output_files(Path(RESULTS), paper, SETTINGS.formats)
-    ]
-
-
-def results_of(paper):
-    """Return the results of all methods in the configuration."""
-    bundles = (
-        Bundle.of(Path(RESULTS), paper.key, experiment.id, method)
-        for experiment in paper.experiments.values()
-        for method in experiment.methods
-    )
-    return [
-        str(path)
-        for b in bundles
-        for path in (b.cells, b.values, b.provenance, b.checksum)
-    ]
-
-
-def computed_files(paper):
-    """Return all inputs of a paper's drawings, including prepared data, so that files removed by repair are rebuilt.
-
-    Snakemake does not rebuild a missing file between a source and an existing figure.
-    """
-    used = (
-        e.dataset
-        for e in paper.experiments.values()
-        if e.dataset in datasets.NAMES and any(m.protocol for m in e.methods.values())
-    )
-    return [
-        *results_of(paper),
-        *(path for name in dict.fromkeys(used) for path in prepared_files(name)),
-        *dict.fromkeys(
-            path
-            for e in paper.experiments.values()
-            if any(m.protocol for m in e.methods.values())
-            for path in own_files(e)
-        ),
-        *(
-            str(path)
-            for key, run in TRAINING
-            if key == paper.key
-            for files in [TrainingFiles.of(Path(RESULTS), key, run)]
-            for path in (files.curve, files.provenance, files.checksum)
-        ),
-    ]
-
-
-# -- the audit --
-
-AUDIT = with_checksum("audit")
-AUDIT_JOBS = audit_jobs(
-    (
-        experiment.job(method.id, SETTINGS.seed)
-        for paper in SETTINGS.papers.values()
-        for experiment in paper.experiments.values()
-        for method in experiment.methods.values()
-        if not method.added
-    ),
-    SETTINGS.effort,
-)
+    return [PLAN.table(f"{key}/verdicts") for key in PLAN.verdicts]
 
 
 def audit_job(wildcards):
-    if wildcards.share not in AUDIT_JOBS:
-        raise WorkflowError(f"No part of the audit is called {wildcards.share}.")
-    return AUDIT_JOBS[wildcards.share]
-
-
-def code_of_audit(wildcards):
-    return code_of("audit.py", *audit_entries(audit_job(wildcards)))
+    return unless_unknown("part of the audit", PLAN.audits, wildcards.share)
 
 
 def audit_tables():
-    return [with_checksum(f"audit/{share}") for share in AUDIT_JOBS]
-
-
-# The ranking and the pictures over all papers.
-OVERALL_JOB = overall_jobs.overall_job(SETTINGS, ROOT)
-OVERALL = [
-    str(path) for path in overall_jobs.output_files(Path(RESULTS), SETTINGS.formats)
-]
-PROTOCOLS = overall_jobs.protocols(OVERALL_JOB, SETTINGS)
+    return [PLAN.table(f"audit/{share}") for share in PLAN.audits]
 
 
 def kept_overall():
@@ -459,18 +185,10 @@ def kept_overall():
     return [local(str(project_file(name))) for name in names]
 
 
-def bundles_of_overall():
-    return [
-        str(path)
-        for b in overall_jobs.bundles(OVERALL_JOB)
-        for path in (b.cells, b.values, b.provenance, b.checksum)
-    ]
-
-
-# All files of the site.
-SITE = [f"{RESULTS}/{name}" for name in site_files(list(SETTINGS.papers), PROTOCOLS)]
-
-
-def captions_of(jobs):
+def captions_of(drawing_jobs):
     """Return the captions that some drawings read."""
-    return [local(path) for path in sorted({job["caption"] for job in jobs} - {""})]
+    return [local(path) for path in sorted({job["caption"] for job in drawing_jobs} - {""})]
+
+
+if workflow.is_main_process:
+    CODE.save()

@@ -12,17 +12,15 @@ for name in datasets.NAMES:
             checksum=f"{PREPARED}/{name}.sha256",
         log:
             f"{LOGS}/dataset/{name}.log",
-        benchmark:
-            f"{LOGS}/dataset/{name}.benchmark.tsv"
         conda:
             "../envs/run.yaml"
         params:
             dataset=name,
-            code=code_of("prepare_dataset.py"),
+            code=CODE.keys("data"),
             # Setting a mirror, or forbidding substitutes, is a reason to get the data anew. Snakemake keeps parameters.
             mirror=datasets.without_login(os.environ.get("SHUFFLEDP_MIRROR", "")),
             policy=SETTINGS.data_source,
-            raw_dir="data/raw",
+            raw_dir=RAW,
         script:
             "../scripts/prepare_dataset.py"
 
@@ -37,14 +35,12 @@ rule own_data:
         checksum=f"{PREPARED}/{{key,file_[0-9a-f]+}}.sha256",
     log:
         f"{LOGS}/dataset/{{key}}.log",
-    benchmark:
-        f"{LOGS}/dataset/{{key}}.benchmark.tsv"
     conda:
         "../envs/run.yaml"
     params:
         asked=own_request,
         objects=own_objects,
-        code=code_of("prepare_own.py"),
+        code=CODE.keys("results"),
         root=str(ROOT),
     script:
         "../scripts/prepare_own.py"
@@ -60,12 +56,10 @@ rule summaries:
         ],
     log:
         f"{LOGS}/dataset/summaries.log",
-    benchmark:
-        f"{LOGS}/dataset/summaries.benchmark.tsv"
     conda:
         "../envs/run.yaml"
     params:
         mirror=datasets.without_login(os.environ.get("SHUFFLEDP_MIRROR", "")),
-        raw_dir="data/raw",
+        raw_dir=RAW,
     script:
         "../scripts/make_summaries.py"

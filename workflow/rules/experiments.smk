@@ -1,27 +1,26 @@
-# Experiments: one job per method of an experiment, which computes all cells in one process.
+# Experiments: one job for all methods of the library, and one for each method of the user, so that a new or changed
+# method of the user computes its own curves only.
 
 
-rule method:
-    """Run one method of one experiment over its whole grid."""
-    input:
-        data=data_of,
-    output:
-        cells=f"{RESULTS}/runs/{{paper}}/{{experiment}}/{{method}}.cells.parquet",
-        values_=f"{RESULTS}/runs/{{paper}}/{{experiment}}/{{method}}.values.parquet",
-        provenance=f"{RESULTS}/runs/{{paper}}/{{experiment}}/{{method}}.json",
-        checksum=f"{RESULTS}/runs/{{paper}}/{{experiment}}/{{method}}.sha256",
-    log:
-        f"{LOGS}/{RESULTS}/{{paper}}/{{experiment}}/{{method}}.log",
-    benchmark:
-        f"{LOGS}/{RESULTS}/{{paper}}/{{experiment}}/{{method}}.benchmark.tsv"
-    priority: 1  # before the audits, which need many of the same calibrations
-    conda:
-        "../envs/run.yaml"
-    params:
-        job=job_of,
-        code=code_of_method,
-        prepared=PREPARED,
-        root=str(ROOT),
-        results=results_folder,
-    script:
-        "../scripts/run_method.py"
+for planned in PLAN.experiment_jobs:
+
+    rule:
+        name:
+            planned.name
+        input:
+            read_by_checksum(PLAN.inputs(planned)),
+        output:
+            PLAN.outputs(planned),
+        log:
+            f"{LOGS}/{RESULTS}/{planned.log}.log",
+        priority: planned.priority  # the longest first, and before the audits, which need many of the same calibrations
+        conda:
+            "../envs/run.yaml"
+        params:
+            jobs=planned.jobs(SETTINGS.seed),
+            code=CODE.keys("results", *planned.plugins),
+            prepared=PREPARED,
+            root=str(ROOT),
+            results=RESULTS,
+        script:
+            "../scripts/run_experiment.py"

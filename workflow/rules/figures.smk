@@ -3,23 +3,6 @@
 # is not an output, so Snakemake keeps it.
 
 
-rule claim_table:
-    """Compute a table of a paper's claims; fail if a witness does not show its erratum or note."""
-    output:
-        table=f"{RESULTS}/claims/{{paper}}/{{claim}}.csv",
-        checksum=f"{RESULTS}/claims/{{paper}}/{{claim}}.sha256",
-    log:
-        f"{LOGS}/{RESULTS}/{{paper}}/{{claim}}.log",
-    benchmark:
-        f"{LOGS}/{RESULTS}/{{paper}}/{{claim}}.benchmark.tsv"
-    conda:
-        "../envs/run.yaml"
-    params:
-        code=code_of_claim,
-    script:
-        "../scripts/claim_table.py"
-
-
 rule verdicts:
     """Decide every claim of a paper by its results and by the accounting."""
     input:
@@ -29,18 +12,13 @@ rule verdicts:
         checksum=f"{RESULTS}/claims/{{paper}}/verdicts.sha256",
     log:
         f"{LOGS}/{RESULTS}/{{paper}}/verdicts.log",
-    benchmark:
-        f"{LOGS}/{RESULTS}/{{paper}}/verdicts.benchmark.tsv"
     conda:
         "../envs/run.yaml"
     params:
         job=verdict_job,
-        code=code_of_verdicts,
+        code=CODE.keys("claims"),
     script:
         "../scripts/verdicts.py"
-
-
-ruleorder: verdicts > claim_table
 
 
 rule claims:
@@ -55,12 +33,10 @@ rule claims:
         headlines_checksum=HEADLINES[1],
     log:
         f"{LOGS}/{RESULTS}/claims.log",
-    benchmark:
-        f"{LOGS}/{RESULTS}/claims.benchmark.tsv"
     conda:
         "../envs/run.yaml"
     params:
-        code=code_of("claims.py"),
+        code=CODE.keys("claims"),
     script:
         "../scripts/claims.py"
 
@@ -72,13 +48,11 @@ rule open_questions:
         checksum=OPEN_QUESTIONS[1],
     log:
         f"{LOGS}/{RESULTS}/open_questions.log",
-    benchmark:
-        f"{LOGS}/{RESULTS}/open_questions.benchmark.tsv"
     conda:
         "../envs/run.yaml"
     params:
         effort=SETTINGS.effort,
-        code=code_of("open_questions.py"),
+        code=CODE.keys("claims"),
     script:
         "../scripts/open_questions.py"
 
@@ -86,20 +60,18 @@ rule open_questions:
 rule overall:
     """Rank all protocols, and draw the pictures that need several papers."""
     input:
-        bundles_of_overall(),
+        read_by_checksum(bundle_files(overall_jobs.bundles(PLAN.overall))),
         CLAIMS,
         kept_overall(),
     output:
-        OVERALL,
+        PLAN.overall_drawn,
     log:
         f"{LOGS}/{RESULTS}/overall.log",
-    benchmark:
-        f"{LOGS}/{RESULTS}/overall.benchmark.tsv"
     conda:
         "../envs/run.yaml"
     params:
-        job=OVERALL_JOB,
-        code=code_of("draw_overall.py"),
+        job=PLAN.overall,
+        code=CODE.keys("overall"),
     script:
         "../scripts/draw_overall.py"
 
@@ -107,25 +79,42 @@ rule overall:
 for paper in SETTINGS.papers.values():
     files = drawings.drawings_of(paper)
     job = drawings.paper_job(paper, SETTINGS, ROOT)
+    if paper.claims:
+
+        rule:
+            name:
+                f"claims_{paper.key}"
+            output:
+                PLAN.claim_tables(paper),
+            log:
+                f"{LOGS}/{RESULTS}/{paper.key}/claims.log",
+            conda:
+                "../envs/run.yaml"
+            params:
+                code=CODE.keys("claims"),
+                paper=paper.key,
+                tables=list(paper.claims),
+                results=RESULTS,
+            script:
+                "../scripts/claim_tables.py"
+
 
     rule:
         name:
             f"draw_{paper.key}"
         input:
-            bundles_for(files),
-            claims_of(paper),
+            read_by_checksum(PLAN.drawing_inputs(files)),
+            PLAN.claim_tables(paper),
             captions_of(job["drawings"]),
         output:
-            drawn_files(paper),
+            PLAN.drawn(paper),
         log:
             f"{LOGS}/{RESULTS}/{paper.key}/figures.log",
-        benchmark:
-            f"{LOGS}/{RESULTS}/{paper.key}/figures.benchmark.tsv"
         conda:
             "../envs/run.yaml"
         params:
             job=job,
-            code=FIGURE_CODE,
+            code=CODE.keys("figures"),
         script:
             "../scripts/draw_paper.py"
 
@@ -134,8 +123,8 @@ for paper in SETTINGS.papers.values():
         name:
             paper.key
         input:
-            drawn_files(paper),
-            computed_files(paper),
+            PLAN.drawn(paper),
+            PLAN.computed(paper),
 
     for name in dict.fromkeys(file.name for file in files):
         own = [file for file in files if file.name == name]
@@ -148,7 +137,7 @@ for paper in SETTINGS.papers.values():
             name:
                 f"{paper.key}_{name}"
             input:
-                bundles_for(own),
+                read_by_checksum(PLAN.drawing_inputs(own)),
                 captions_of(jobs),
             output:
                 [
@@ -157,12 +146,10 @@ for paper in SETTINGS.papers.values():
                 ],
             log:
                 f"{LOGS}/{RESULTS}/{paper.key}/{name}.log",
-            benchmark:
-                f"{LOGS}/{RESULTS}/{paper.key}/{name}.benchmark.tsv"
             conda:
                 "../envs/run.yaml"
             params:
                 drawings=jobs,
-                code=FIGURE_CODE,
+                code=CODE.keys("figures"),
             script:
                 "../scripts/draw_figure.py"

@@ -4,24 +4,22 @@
 rule pages:
     """Write the site, which is readable offline: first page, a page per paper, errata."""
     input:
-        [drawn_files(paper) for paper in SETTINGS.papers.values()],
-        OVERALL,
+        [PLAN.drawn(paper) for paper in SETTINGS.papers.values()],
+        PLAN.overall_drawn,
         CLAIMS,
         HEADLINES,
         AUDIT,
         OPEN_QUESTIONS,
     output:
-        SITE,
+        [f"{RESULTS}/{name}" for name in site_files(list(SETTINGS.papers), PLAN.protocols)],
     log:
         f"{LOGS}/{RESULTS}/pages.log",
-    benchmark:
-        f"{LOGS}/{RESULTS}/pages.benchmark.tsv"
     conda:
         "../envs/run.yaml"
     params:
-        results=results_folder,
+        results=RESULTS,
         papers=list(SETTINGS.papers),
-        protocols=PROTOCOLS,
-        code=code_of("pages.py"),
+        protocols=PLAN.protocols,
+        code=CODE.keys("site"),
     script:
         "../scripts/pages.py"

@@ -11,14 +11,12 @@ rule training:
         checksum=f"{RESULTS}/training/{{paper}}/{{run}}.sha256",
     log:
         f"{LOGS}/{RESULTS}/training/{{paper}}/{{run}}.log",
-    benchmark:
-        f"{LOGS}/{RESULTS}/training/{{paper}}/{{run}}.benchmark.tsv"
     conda:
         "../envs/learning.yaml"
     threads: 1
     params:
         job=training_job,
-        code=code_of("train.py"),
+        code=CODE.keys("training"),
         prepared=PREPARED,
         raw=RAW,
         root=str(ROOT),

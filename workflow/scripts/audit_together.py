@@ -17,6 +17,6 @@ def main(tables: Sequence[Path], output: Path, checksum: Path) -> None:
 
 
 if __name__ == "__main__":
-    with job_of(snakemake):
-        out = snakemake.output
-        main([Path(path) for path in snakemake.input.tables], Path(out.table), Path(out.checksum))
+    with job_of(snakemake) as job:
+        out = job.output
+        main([Path(path) for path in job.input.tables], Path(out.table), Path(out.checksum))

@@ -18,9 +18,9 @@ def main(tables: Sequence[Path], output: Path, checksum: Path, leading: Path, le
 
 
 if __name__ == "__main__":
-    with job_of(snakemake):
-        out = snakemake.output
+    with job_of(snakemake) as job:
+        out = job.output
         main(
-            [Path(path) for path in snakemake.input.tables],
+            [Path(path) for path in job.input.tables],
             *(Path(p) for p in (out.table, out.checksum, out.headlines, out.headlines_checksum)),
         )

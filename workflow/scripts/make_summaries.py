@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from snakemake.script import snakemake
 
 if __name__ == "__main__":
-    with job_of(snakemake) as log:
+    with job_of(snakemake) as job:
         written = make_summaries(
-            Path(snakemake.output[0]).parent,
+            Path(job.output[0]).parent,
             raw_dir=source(snakemake.params.raw_dir),
             mirror=os.environ.get("SHUFFLEDP_MIRROR") or None,
-            say=log.info,
+            say=job.log.info,
         )
-        log.info("wrote %s", ", ".join(path.name for path in written))
+        job.log.info("wrote %s", ", ".join(path.name for path in written))

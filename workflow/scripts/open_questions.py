@@ -16,6 +16,6 @@ def main(effort: Effort, output: Path, checksum: Path) -> None:
 
 
 if __name__ == "__main__":
-    with job_of(snakemake):
-        out = snakemake.output
+    with job_of(snakemake) as job:
+        out = job.output
         main(snakemake.params.effort, Path(out.table), Path(out.checksum))

@@ -23,10 +23,10 @@ def main(results: Path, papers: Sequence[str], protocols: Sequence[str], outputs
 
 
 if __name__ == "__main__":
-    with job_of(snakemake):
+    with job_of(snakemake) as job:
         main(
             Path(snakemake.params.results),
             snakemake.params.papers,
             snakemake.params.protocols,
-            [Path(path) for path in snakemake.output],
+            [Path(path) for path in job.output],
         )

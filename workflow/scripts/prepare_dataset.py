@@ -30,11 +30,11 @@ def main(
 
 
 if __name__ == "__main__":
-    with job_of(snakemake) as log:
+    with job_of(snakemake) as job:
         main(
             snakemake.params.dataset,
-            Path(snakemake.output.data),
-            log.info,
+            Path(job.output.data),
+            job.log.info,
             mirror=os.environ.get("SHUFFLEDP_MIRROR", ""),  # the parameter leaves out a password
             policy=snakemake.params.policy,
             raw_dir=source(snakemake.params.raw_dir),

@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 
 
 if __name__ == "__main__":
-    with job_of(snakemake) as log:
+    with job_of(snakemake) as job:
         prepare(
             snakemake.params.asked,
             source(snakemake.params.root),
-            Path(snakemake.output.numbers).parent,
-            log.info,
+            Path(job.output.numbers).parent,
+            job.log.info,
         )

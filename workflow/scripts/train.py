@@ -19,8 +19,8 @@ def main(
 
 
 if __name__ == "__main__":
-    with job_of(snakemake):
-        out, params = snakemake.output, snakemake.params
+    with job_of(snakemake) as job:
+        out, params = job.output, snakemake.params
         main(
             params.job,
             Path(params.prepared),

@@ -17,6 +17,6 @@ def main(job: Mapping[str, Any], output: Path, checksum: Path) -> None:
 
 
 if __name__ == "__main__":
-    with job_of(snakemake):
-        out = snakemake.output
+    with job_of(snakemake) as job:
+        out = job.output
         main(snakemake.params.job, Path(out.table), Path(out.checksum))

@@ -1,0 +1,47 @@
+"""Methods of one experiment, computed in one job; each method has its own bundle of results."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from pathlib import Path
+
+from shuffledp.pipeline.experiments import bundle, runner, seeds
+from shuffledp.pipeline.experiments.job_parts import Job, name_of
+from shuffledp.pipeline.provenance import of_job
+from shuffledp.protocols.plugin_errors import in_job
+from shuffledp.protocols.registry import is_plugin
+
+log = logging.getLogger(__name__)
+
+
+class FailedMethodsError(RuntimeError):
+    """Error for an experiment some of whose methods have failed; the others have published their results."""
+
+
+def run_experiment(jobs: Sequence[Job], *, prepared: Path, root: Path, results: Path) -> None:
+    """Run the methods, publish the results of each, and raise the errors of the failed ones at the end."""
+    errors: dict[str, Exception] = {}
+    for job in jobs:
+        try:
+            computed = runner.run(job, prepared=prepared, root=root, results=results)
+        except (Exception, SystemExit) as error:
+            errors[name_of(job)] = _in_users_words(error, job, root)
+            log.info("%s: failed", name_of(job), exc_info=error)
+            continue
+        data = {"source": computed.data_source, "note": computed.data_note, **computed.data_details}
+        files = bundle.Bundle.of(results, job["paper"], job["experiment"], job["method"])
+        bundle.write(files, computed.cells, computed.values, of_job(job, seeds.digest(job), data, root))
+    if len(jobs) == len(errors) == 1:
+        raise next(iter(errors.values()))
+    if errors:
+        told = "; ".join(f"{name}: {type(error).__name__}: {error}" for name, error in errors.items())
+        raise FailedMethodsError(f"{len(errors)} of {len(jobs)} methods failed. {told}")
+
+
+def _in_users_words(error: BaseException, job: Job, root: Path) -> Exception:
+    """Return the error of a method, with the line of the user's file for a class of the user."""
+    protocol = job["protocol"] or ""
+    if is_plugin(protocol):
+        return in_job(error, protocol, root)
+    return error if isinstance(error, Exception) else RuntimeError(f"ended with {error}")
