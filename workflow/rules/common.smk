@@ -52,6 +52,10 @@ FILES = Path(workflow.modifier.path_modifier.apply_default_storage("files")).par
 os.environ[jobs.FILES] = str(FILES)
 if workflow.is_main_process and workflow.local_exec:
     os.environ[jobs.MAIN] = str(os.getpid())
+    # Each job has one core; threads of linear algebra double its time.
+    os.environ |= {
+        f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL")
+    }
 
 # Digests of the code that jobs may use, as parameters of these jobs.
 CODE = CodeKeys(ROOT)
