@@ -38,8 +38,8 @@ from shuffledp.accounting import (
 from shuffledp.accounting.baselines.fragmented_rappor import rappor_flip_probability
 from shuffledp.accounting.general.grr_blanket import blanket_local_budget, favored_local_budget
 from shuffledp.numerics.memoize import forget_all
+from shuffledp.pipeline.code_keys import CodeKeys
 from shuffledp.pipeline.doc_blocks import write_block
-from shuffledp.pipeline.rerun_digests.digest import Code
 from shuffledp.pipeline.resumable import Lines
 from shuffledp.populations import Binomial, Fixed, Poisson
 from shuffledp.protocols.frequency.hashed_balls_into_bins import HashFamily, dummies_in_bins
@@ -255,7 +255,7 @@ def main() -> None:
     asked = [one for one in questions() if given.only in f"{one.question}, {one.kind}, {one.setting}"]
     if not asked:
         raise SystemExit(f"No question has {given.only!r} in its name.")
-    code = Code(ROOT).digest("shuffledp.accountant.deployments", Path(__file__).resolve())[:12]
+    code = "".join(key[:6] for key in CodeKeys(ROOT).keys("results", "benchmarks/accountant_times.py").values())
     found = measured(asked, LINES, code)
     text = "\n".join(table(found))
     print(text)

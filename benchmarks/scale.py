@@ -25,7 +25,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, astuple, dataclass, replace
-from functools import partial
+from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
@@ -38,8 +38,8 @@ from shuffledp.accounting.errors import Infeasible
 from shuffledp.comparison.setting import holding
 from shuffledp.numerics.memoize import forget_all
 from shuffledp.numerics.repeated_indices import pieces
+from shuffledp.pipeline.code_keys import CodeKeys
 from shuffledp.pipeline.doc_blocks import write_block
-from shuffledp.pipeline.rerun_digests.digest import Code
 from shuffledp.pipeline.resumable import Lines
 from shuffledp.populations import Binomial, Fixed, Law
 from shuffledp.protocols import available, get, stream
@@ -271,17 +271,15 @@ USUAL: Mapping[tuple[TaskKind, str], int] = {
 """The k along the axis of users, if it is not the usual k."""
 
 
-def digest(case: Case) -> str:
-    """Return a digest of the code that a case uses."""
-    return str(_CODE.digest(f"shuffledp.protocols.{case.kind}.{case.protocol}"))[:12]
-
-
-_CODE = Code(ROOT)
+@cache
+def digest() -> str:
+    """Return a digest of the library."""
+    return CodeKeys(ROOT).keys("results")["results"][:12]
 
 
 def remembered(lines: Lines, level: str, case: Case, measure: Callable[[], Measured]) -> Measured:
     """Return a measured case; a missing case is measured and appended to the file."""
-    key = json.dumps([level, digest(case), *astuple(case)])
+    key = json.dumps([level, digest(), *astuple(case)])
     return Measured(
         case, **lines.of(key, lambda: {k: v for k, v in asdict(measure()).items() if k != "case"})
     )

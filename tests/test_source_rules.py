@@ -121,3 +121,70 @@ def test_the_architecture_page_shows_the_entries_of_the_package_and_no_more_than
     entries = {path.stem for path in PACKAGE.iterdir() if path.name != "__pycache__"}
     assert sorted(shown) == sorted(entries - {"__init__", "py"})
     assert len(entries - {"__main__"}) <= 18  # two lines, which Python looks for
+
+
+REPLACED_BY_NOBODY = ("snakemake", "matplotlib", "multiprocessing", "workflow")
+
+
+def of_other_packages(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Return line and text of private names of other packages, and of assignments to their objects."""
+    roots = {"workflow": "workflow"}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            module = getattr(node, "module", None) or ""
+            if getattr(node, "level", 0) or module.startswith("shuffledp"):
+                continue
+            for alias in node.names:
+                roots[(alias.asname or alias.name).partition(".")[0]] = module or alias.name
+                if re.search(r"(^|\.)_(?!_)", f"{module}.{alias.name}"):
+                    yield node.lineno, ast.unparse(node)
+    for node in ast.walk(tree):
+        if (
+            isinstance(node, ast.Attribute)
+            and re.match(r"_(?!_)", node.attr)
+            and node.attr not in own_private()
+        ):
+            yield node.lineno, ast.unparse(node)
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        for target in targets:
+            root = ast.unparse(target).partition(".")[0] if isinstance(target, ast.Attribute) else ""
+            if roots.get(root, "").partition(".")[0] in REPLACED_BY_NOBODY:
+                yield node.lineno, ast.unparse(target)
+
+
+@cache
+def own_private() -> frozenset[str]:
+    """Return the private names that the project's code defines, and the public ones with an underscore."""
+    code = "".join(path.read_text(encoding="utf-8") for path in python_files())
+    own = re.findall(r"(?:def |class |self\.|cls\.|^ *)(_[A-Za-z]\w*)", code, re.MULTILINE)
+    return frozenset(own) | {"_replace", "_asdict", "_fields", "_exit"}
+
+
+def python_files() -> list[Path]:
+    return [
+        path for part in ("src", "workflow/scripts", "tools") for path in sorted((ROOT / part).rglob("*.py"))
+    ]
+
+
+def test_nothing_of_another_package_is_replaced_and_no_private_name_of_one_is_used():
+    trees = {path: ast.parse(path.read_text(encoding="utf-8")) for path in python_files()}
+    rules = [*ROOT.glob("workflow/rules/*.smk"), ROOT / "Snakefile", ROOT / "workflow/Snakefile"]
+    found = [
+        f"{path}: {line}: {what}" for path, tree in trees.items() for line, what in of_other_packages(tree)
+    ]
+    for path in rules:
+        text = path.read_text(encoding="utf-8")
+        found += re.findall(
+            r"^ *(?:from|import) .*\b_\w+.*|^ *(?:workflow|snakemake)\.[\w.]+ *=.*", text, re.MULTILINE
+        )
+    assert not found, "\n".join(found)
+
+
+def test_a_replaced_and_a_private_name_are_found():
+    code = (
+        "import snakemake.io as io, numpy as np\nfrom scipy import _lib\n"
+        "io.x = 1\nnp._private\nnp.x = 2\nworkflow.a.b = 3"
+    )
+    assert [what for _, what in of_other_packages(ast.parse(code))] == [
+        *("from scipy import _lib", "io.x", "workflow.a.b", "np._private"),
+    ]

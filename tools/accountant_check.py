@@ -29,8 +29,8 @@ import mpmath
 
 from shuffledp.accountant.deployments import amplification
 from shuffledp.accounting.general.random_allocation import allocation_delta, allocation_epsilon
+from shuffledp.pipeline.code_keys import CodeKeys
 from shuffledp.pipeline.doc_blocks import write_block
-from shuffledp.pipeline.rerun_digests.digest import Code
 from shuffledp.pipeline.resumable import Lines
 
 DIGITS = 50
@@ -334,9 +334,8 @@ def main() -> int:
     asked = [one for one in settings() if given.only in f"{one.part}: {one.name}"]
     if not asked:
         parser.error(f"no setting has {given.only!r} in its name")
-    doors = ("questions.deployments", "general.random_allocation")
-    code = Code(ROOT).digest(*(f"shuffledp.accounting.{door}" for door in doors), Path(__file__).resolve())
-    found = done(asked, LINES, code[:12])
+    keys = CodeKeys(ROOT).keys("results", "tools/accountant_check.py")
+    found = done(asked, LINES, "".join(key[:6] for key in keys.values()))
     text = report(found)
     print(text)
     if given.page:

@@ -17,6 +17,8 @@ import tempfile
 from hashlib import sha256
 from pathlib import Path
 
+from shuffledp.pipeline.jobs import cost_of_job
+
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "ARTIFACT-APPENDIX.md"
 #: Tolerance of main claims, which closed forms decide: the column `expected` of docs/reference.md.
@@ -94,19 +96,15 @@ def attempt(archive: Path) -> list[str]:
 
 def _cost(paper: str) -> tuple[float, float, float, float]:
     """Return minutes, CPU s, MB of memory and MB of disk for the jobs that decide a paper's claims."""
-    folder = ROOT / "logs" / RESULTS / paper
-    jobs = [
-        path
-        for path in folder.rglob("*.benchmark.tsv")
-        if path.parent != folder or path.stem.startswith("verdicts")
-    ]
-    jobs += list((ROOT / "logs" / RESULTS / "training" / paper).glob("*.benchmark.tsv"))
-    rows = [next(csv.DictReader(path.open(encoding="utf-8"), delimiter="\t")) for path in jobs]
+    logs = ROOT / "logs" / RESULTS
+    jobs = [path for path in (logs / paper).rglob("*.log") if path.name != "figures.log"]
+    jobs += (logs / "training" / paper).glob("*.log")
+    costs = [cost_of_job(path.read_text(encoding="utf-8")) for path in jobs]
     files = [path for part in ("runs", "claims") for path in (ROOT / RESULTS / part / paper).rglob("*")]
     return (
-        sum(float(row["s"]) for row in rows) / 60,
-        sum(float(row["cpu_time"]) for row in rows),
-        max(float(row["max_rss"]) for row in rows if row["max_rss"] not in ("-", "NA")),
+        sum(seconds for seconds, _, _ in costs) / 60,
+        sum(cpu for _, cpu, _ in costs),
+        max(memory for _, _, memory in costs),
         sum(path.stat().st_size for path in files) / 1e6,
     )
 

@@ -18,9 +18,8 @@ from pathlib import Path
 from shuffledp.pipeline.audit.combined_table import VIOLATION
 from shuffledp.pipeline.audit.random_settings import protocols
 from shuffledp.pipeline.audit.table import NOT_AUDITED, small_lines, text_of
+from shuffledp.pipeline.code_keys import CodeKeys
 from shuffledp.pipeline.doc_blocks import write_block
-from shuffledp.pipeline.experiments.audited import audit_entries, audit_jobs
-from shuffledp.pipeline.rerun_digests.digest import Code
 from shuffledp.storage import IntegrityError, publish, verified
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -68,8 +67,7 @@ def summary(seeds: int, protocols: int, statuses: Statuses) -> str:
 
 def run(seeds: range, settings: int = 1, runs: int = 200) -> Counter[tuple[str, str]]:
     """Audit under these seeds, `settings` per protocol and `runs` per input; return the rows by part and status."""
-    entries = [entry for job in audit_jobs([], "full").values() for entry in audit_entries(job)]
-    code = Code(ROOT).digest("shuffledp.pipeline.audit.table", *entries)
+    code = CodeKeys(ROOT).keys("audit")["audit"]
     statuses: Counter[tuple[str, str]] = Counter()
     flagged, begin = 0, time.process_time()
     for seed in seeds:

@@ -17,8 +17,8 @@ from functools import cache, partial
 from itertools import product
 from pathlib import Path
 
+from shuffledp.pipeline.code_keys import CodeKeys
 from shuffledp.pipeline.doc_blocks import write_block
-from shuffledp.pipeline.rerun_digests.digest import Code
 from shuffledp.pipeline.resumable import Lines
 from shuffledp.protocols import available, conformance, get
 from shuffledp.protocols.conformance import Check, running, statistics
@@ -128,13 +128,10 @@ def main() -> None:
     parser.add_argument("--page", action="store_true", help=f"write the counts into {PAGE.relative_to(ROOT)}")
     given = parser.parse_args()
     names = [f"{kind}/{name}" for kind in TASK_KINDS for name in available(kind)]
-    code, lines = Code(ROOT), Lines(LINES)
-    codes = {
-        name: code.digest(f"shuffledp.protocols.{name.replace('/', '.')}", *MACHINERY)[:12] for name in names
-    }
+    code, lines = CodeKeys(ROOT).keys("results")["results"][:12], Lines(LINES)
     found: dict[str, dict[int, list[str]]] = {name: {} for name in names}
     for seed, name in product(range(given.seeds), names):
-        key = f"{codes[name]} {name} {seed}"
+        key = f"{code} {name} {seed}"
         if key in lines.known or time.process_time() < 60 * given.minutes:
             found[name][seed] = lines.of(key, partial(one, name, seed))
             for what in found[name][seed]:

@@ -60,7 +60,7 @@ from shuffledp.accounting.summation.design_files import ShippedDesign, shipped_d
 from shuffledp.accounting.summation.noise_atoms import ATOM_KINDS
 from shuffledp.accounting.summation.noise_design import LAWS
 from shuffledp.numerics.memoize import forget_all
-from shuffledp.pipeline.rerun_digests.source_summaries import read_source
+from shuffledp.pipeline.code_keys import tree_digest
 
 ROOT = Path(__file__).resolve().parents[1]
 SHIPPED = ROOT / "src/shuffledp/accounting/summation/designs.json"
@@ -246,7 +246,7 @@ def precision_of(size: int) -> Precision:
 
 def digests(design: CoarseDesign) -> tuple[str, str]:
     """Return digests of a design's numbers and of the code that certifies it, without comments and docstrings."""
-    code = [read_source((SUMMATION / f"{name}.py").read_bytes()).digest for name in ACCOUNTANT]
+    code = [tree_digest((SUMMATION / f"{name}.py").read_bytes()) for name in ACCOUNTANT]
     texts = (json.dumps(design.to_dict(), sort_keys=True), "".join(code))
     first, second = (hashlib.sha256(text.encode()).hexdigest()[:16] for text in texts)
     return first, second

@@ -30,8 +30,8 @@ import mpmath
 
 from shuffledp import accounting
 from shuffledp.accounting import Infeasible
+from shuffledp.pipeline.code_keys import CodeKeys
 from shuffledp.pipeline.doc_blocks import write_block
-from shuffledp.pipeline.rerun_digests.digest import Code
 from shuffledp.pipeline.resumable import Lines
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -101,19 +101,18 @@ def measured(claim: Claim, setting: Setting) -> float | None:
             return None
 
 
-def digest(code: Code, module: str, claim: Claim) -> str:
-    """Return a digest of the code of a claim: the function and the references."""
-    home = getattr(accounting, claim.public).__module__
-    return str(code.digest(home, ROOT / "tools" / "numerical" / f"{module}.py"))[:12]
+def digest(code: CodeKeys, module: str) -> str:
+    """Return a digest of the library and of the references of a claim."""
+    return "".join(key[:6] for key in code.keys("results", f"tools/numerical/{module}.py").values())
 
 
 def done(chosen: Iterable[tuple[str, Claim]], lines: Path) -> dict[str, Found]:
     """Return the results of all claims by name; missing settings are computed and appended."""
-    known, code = Lines(lines), Code(ROOT)
+    known, code = Lines(lines), CodeKeys(ROOT)
     answers: dict[str, Found] = {}
     for module, claim in chosen:
         found = answers.setdefault(claim.name, Found())
-        version = digest(code, module, claim)
+        version = digest(code, module)
         for setting in claim.settings():
             key = f"{version} {claim.name} {json.dumps(setting)}"
             found.add(claim, setting, known.of(key, partial(measured, claim, setting)))

@@ -1,5 +1,4 @@
 import logging
-import math
 import os
 import runpy
 import shutil
@@ -11,9 +10,10 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from snakemake.iocontainers import InputFiles, OutputFiles
+from snakemake.iocontainers import InputFiles, OutputFiles, Params
 
-from shuffledp.pipeline import jobs
+from shuffledp import storage
+from shuffledp.pipeline import code_keys, jobs
 from shuffledp.pipeline.experiments.bundle import Bundle
 from shuffledp.pipeline.experiments.sources.user_file import files_of
 from shuffledp.pipeline.figures import drawings
@@ -21,8 +21,11 @@ from waiting import wait_until
 
 
 @pytest.fixture(autouse=True)
-def _no_watcher(monkeypatch):
-    monkeypatch.setattr(jobs, "_end_with_parent", lambda: None)
+def _publish_without_a_run(monkeypatch):
+    """A job in this process must not end with the test's parent, nor change later publications."""
+    monkeypatch.setattr(jobs, "end_with_main_process", lambda: None)
+    yield
+    storage.ask_before_publishing(lambda: None)
 
 
 def test_a_failing_job_logs_the_traceback_prints_one_line_and_exits_1(tmp_path, capsys):
@@ -32,14 +35,17 @@ def test_a_failing_job_logs_the_traceback_prints_one_line_and_exits_1(tmp_path, 
     assert caught.value.code == 1
     assert capsys.readouterr().err == "ValueError: 50% of it is wrong\n"
     assert "Traceback" in log.read_text()
-    assert log.read_text().rstrip().endswith("ValueError: 50% of it is wrong")
+    assert "\nValueError: 50% of it is wrong\n" in log.read_text()
 
 
 def test_progress_goes_to_the_log_and_the_terminal_and_a_later_job_starts_anew(tmp_path, capsys):
     for number in (1, 2):
         with jobs.job(str(tmp_path / "job.log")):
             logging.getLogger("shuffledp.anything").info("step %d", number)
-    assert (tmp_path / "job.log").read_text() == "step 2\n"
+    step, cost = (tmp_path / "job.log").read_text().splitlines()
+    assert step == "step 2"
+    seconds, cpu, memory = jobs.cost_of_job(cost)
+    assert 0 <= seconds < 60 and cpu > 0 and 1 < memory < 1e5
     assert capsys.readouterr().err == "step 1\nstep 2\n"
 
 
@@ -76,7 +82,7 @@ def run_script(name, inputs, outputs, params, folder):
     given = SimpleNamespace(
         input=InputFiles(toclone=inputs),
         output=OutputFiles(fromdict={key: str(folder / path) for key, path in outputs.items()}),
-        params=SimpleNamespace(**params),
+        params=Params(fromdict=params),
         log=[str(folder / "job.log")],
     )
     runpy.run_path(str(SCRIPTS / name), init_globals={"snakemake": given}, run_name="__main__")
@@ -98,9 +104,9 @@ def test_a_job_in_an_empty_folder_with_its_declared_inputs_alone_gives_the_same_
     drawn = {
         f"file_{i}": path for i, path in enumerate(drawings.output_files(Path("results"), paper, ["png"]))
     }
-    drawing = {"job": drawings.paper_job(paper, settings, Path()), "code": "the same"}
+    drawing = {"job": drawings.paper_job(paper, settings, Path()), "code": {}}
     method = {
-        "job": paper.experiments["colors"].job("local", 7),
+        "jobs": [paper.experiments["colors"].job("local", 7)],
         "prepared": "data/prepared",
         "root": ".",
         "results": "results",
@@ -108,7 +114,7 @@ def test_a_job_in_an_empty_folder_with_its_declared_inputs_alone_gives_the_same_
     local = ["mine/visits.csv", "workflow/report/visits/error.rst"]
     of_jobs = [
         ("prepare_own.py", local[:1], counted, {"asked": asked, "root": "."}),
-        ("run_method.py", list(counted.values()), results, method),
+        ("run_experiment.py", list(counted.values()), results, method),
         ("draw_paper.py", [*results.values(), *local[1:]], drawn, drawing),
     ]
     for script, inputs, outputs, params in of_jobs:
@@ -179,148 +185,87 @@ def test_a_job_whose_workflow_was_killed_ends_itself_before_it_can_publish(tmp_p
     assert not (tmp_path / "published").exists()
 
 
-def test_a_job_whose_workflow_died_while_it_was_loading_ends_itself(tmp_path):
+def test_a_job_whose_run_ended_while_it_was_loading_ends_itself(tmp_path):
     """By then the job's parent is another process, which continues to run."""
-    workflow = subprocess.Popen(["sleep", "60"])
-    said = f"{jobs.identity(workflow.pid)} {tmp_path / 'alive'}"
-    workflow.kill()
-    workflow.wait()
+    main = subprocess.Popen(["sleep", "60"])
+    main.kill()
+    main.wait()
     script = tmp_path / "script.py"
     script.write_text(SCRIPT)
-    job = subprocess.Popen(
-        [sys.executable, str(script), str(tmp_path)],
-        env={**os.environ, jobs.MAIN: said},
-        stderr=subprocess.DEVNULL,
-    )
-    ended = wait_until(lambda: job.poll() is not None, seconds=30)
-    job.kill()
-    job.wait()
-    assert ended
-    assert not (tmp_path / "published").exists()
-
-
-def test_a_main_process_of_this_machine_lives_until_it_ends_even_unreaped(tmp_path):
-    main = subprocess.Popen(["sleep", "60"])
-    silence = jobs.silence_of_main_process(f"{jobs.identity(main.pid)} {tmp_path / 'with a space'}")
-    assert silence() == 0
-    main.kill()
-    assert wait_until(lambda: silence() == math.inf, seconds=30)  # nobody has waited for it
-    main.wait()
-    assert silence() == math.inf
-
-
-@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs the start of a process")
-def test_a_later_process_with_the_same_number_is_another_one():
-    where, pid, start = jobs.identity(os.getpid()).split()
-    assert jobs.silence_of_main_process(f"{where} {pid} {start} beat")() == 0
-    assert jobs.silence_of_main_process(f"{where} {pid} {int(start) - 1} beat")() == math.inf
-
-
-ELSEWHERE = "elsewhere 7 1"
-
-
-def test_a_main_process_of_another_machine_is_silent_since_its_file_changed_whatever_its_clock_says(tmp_path):
-    beat, now = tmp_path / "alive", [0.0]
-    beat.write_text(ELSEWHERE)
-    silence = jobs.silence_of_main_process(f"{ELSEWHERE} {beat}", lambda: now[0])
-    assert silence() == jobs.FRESH_SECONDS  # it may have been touched long ago
-    for stamp in (10**9, 5, 2 * 10**9):  # another machine's clock, which may be set back
-        os.utime(beat, ns=(stamp, stamp))
-        assert silence() == 0
-        now[0] += jobs.SILENT_SECONDS - 1
-        assert silence() == jobs.SILENT_SECONDS - 1
-    now[0] += 1
-    assert silence() == jobs.SILENT_SECONDS
-    os.utime(beat, ns=(7, 7))
-    assert silence() == 0
-    beat.unlink()
-    assert silence() == 0  # for a while: a file server may be away
-    now[0] += jobs.SILENT_SECONDS
-    assert silence() == jobs.SILENT_SECONDS
-
-
-def test_a_later_run_in_the_folder_is_not_taken_for_the_run_of_a_job(tmp_path):
-    beat = tmp_path / "alive"
-    beat.write_text(ELSEWHERE)
-    silence = jobs.silence_of_main_process(f"{ELSEWHERE} {beat}")
-    assert silence() < jobs.SILENT_SECONDS
-    beat.write_text("elsewhere 8 2")  # the later run touches it from now on
-    assert silence() == math.inf
-    assert jobs.silence_of_main_process(f"{ELSEWHERE} {beat}")() == math.inf
+    environment = {**os.environ, jobs.MAIN: str(main.pid)}
+    command = [sys.executable, str(script), str(tmp_path)]
+    job = subprocess.run(command, env=environment, timeout=60, capture_output=True, check=False)
+    assert job.returncode == 1
+    assert not (tmp_path / "pid").exists()
 
 
 PUBLISHES = """
-import sys
+import os, sys
 from pathlib import Path
-from shuffledp.pipeline import jobs
+from types import SimpleNamespace
+from snakemake.iocontainers import InputFiles, OutputFiles
+from shuffledp.pipeline.jobs import MAIN, job_of
 from shuffledp.storage import publish
-jobs.SILENT_SECONDS = float(sys.argv[2])
 folder = Path(sys.argv[1])
-with jobs.job(str(folder / "job.log")) as log:
-    log.info("computed")
+with job_of(SimpleNamespace(log=[str(folder / "job.log")], params={}, input=InputFiles(), output=OutputFiles())):
+    os.environ[MAIN] = sys.argv[2]
     publish(folder / "x.sha256", {folder / "x": b"new"})
 """
 
 
-@pytest.mark.parametrize("dies", [False, True])
-def test_a_job_of_another_machine_publishes_only_after_a_sign_of_life(tmp_path, dies):
-    beat = tmp_path / "alive"
-    beat.write_text(ELSEWHERE)
-    (tmp_path / "x.sha256").write_text("old")
-    job = subprocess.Popen(
-        [sys.executable, "-c", PUBLISHES, str(tmp_path), str(jobs.FRESH_SECONDS + 4) if dies else "600"],
-        env={**os.environ, jobs.MAIN: f"{ELSEWHERE} {beat}"},
-        stderr=subprocess.DEVNULL,
+@pytest.mark.parametrize("lives", [False, True])
+def test_a_job_publishes_only_while_its_run_lives(tmp_path, lives):
+    main = subprocess.Popen(["sleep", "0"])
+    main.wait()
+    number = os.getpid() if lives else main.pid
+    command = [sys.executable, "-c", PUBLISHES, str(tmp_path), str(number)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == (0 if lives else 1), done.stderr
+    assert (tmp_path / "x").exists() is lives
+
+
+PLUGIN = '''
+from shuffledp.protocols.frequency.local import Local
+
+class Mine(Local):
+    """A docstring that says nothing."""
+'''
+
+
+@pytest.mark.parametrize(
+    ("edited", "published"),
+    [
+        (PLUGIN, True),
+        (PLUGIN.replace("says nothing", "says something"), True),
+        (f"{PLUGIN}    number = 7\n", False),
+    ],
+    ids=["not edited", "docstring", "code"],
+)
+def test_a_job_whose_code_is_not_the_planned_code_publishes_nothing(project, monkeypatch, edited, published):
+    monkeypatch.chdir(project.root)
+    project.write("mine/mine.py", PLUGIN)
+    text = OWN.replace(
+        "{name: file, path: mine/visits.csv, column: color}", "{name: categorical, weights: [0.5, 0.5]}"
     )
-    try:
-        assert wait_until(
-            lambda: (
-                "computed" in Path(tmp_path / "job.log").read_text()
-                if (tmp_path / "job.log").exists()
-                else False
-            )
-        )
-        assert not wait_until(lambda: job.poll() is not None or (tmp_path / "x").exists(), seconds=1)
-        if not dies:
-            os.utime(beat, ns=(7, 7))
-        assert wait_until(lambda: job.poll() is not None, seconds=30)
-    finally:
-        job.kill()
-        job.wait()
-    assert job.returncode == (1 if dies else 0)
-    assert (tmp_path / "x").exists() is not dies
-    assert (tmp_path / "x.sha256").read_text().startswith("old") is dies
-
-
-SNAKEMAKE_OF_A_JOB = """
-import sys, time
-from shuffledp.pipeline import jobs
-jobs.end_with_main_process()
-print("begins", flush=True)
-time.sleep(60)
-"""
-
-
-def test_a_snakemake_that_a_cluster_starts_after_its_run_does_not_begin_and_ends_with_it(tmp_path):
-    beat = tmp_path / "alive"
-    beat.write_text(ELSEWHERE)
-    command = [sys.executable, "-c", SNAKEMAKE_OF_A_JOB]
-    environment = {**os.environ, jobs.MAIN: f"{ELSEWHERE} {beat}"}
-    running = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
-    try:
-        assert running.stdout is not None
-        assert running.stdout.readline() == "begins\n"
-        beat.write_text("elsewhere 8 2")
-        assert wait_until(lambda: running.poll() is not None, seconds=30)
-    finally:
-        running.kill()
-        running.communicate()
-    late = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
-    assert (late.returncode, late.stdout) == (1, "")
-    assert late.stderr == "The run of this job has ended: the job does nothing.\n"
-
-
-def test_a_snakemake_of_a_job_that_does_not_know_its_run_says_so(monkeypatch):
-    monkeypatch.delenv(jobs.MAIN, raising=False)
-    with pytest.warns(UserWarning, match="does not pass on the environment"):
-        jobs.end_with_main_process()
+    text = text.replace(
+        "{kind: frequency}", "{kind: frequency, domain_size: 2, truth: participants, metrics: [mse]}"
+    )
+    project.write("config/own/visits.yaml", text.replace("local: {}", "mine: {protocol: mine/mine.py:Mine}"))
+    project.write("workflow/report/visits/error.rst", "What to see.\n")
+    experiment = project.settings().papers["visits"].experiments["colors"]
+    params = {
+        "jobs": [experiment.job("mine", 7)],
+        "prepared": "data/prepared",
+        "root": ".",
+        "results": "results",
+    }
+    params["code"] = code_keys.CodeKeys(Path()).keys("mine/mine.py")
+    project.write("mine/mine.py", edited)
+    checksum = Bundle.of(Path("results"), "visits", "colors", "mine").checksum
+    if published:
+        run_script("run_experiment.py", [], {}, params, Path())
+    else:
+        with pytest.raises(SystemExit):
+            run_script("run_experiment.py", [], {}, params, Path())
+        assert "was edited after the run had started" in Path("job.log").read_text()
+    assert checksum.exists() is published

@@ -24,7 +24,6 @@ from shuffledp.pipeline.config.config_errors import ConfigurationError
 from shuffledp.pipeline.config.config_files import merged, read_yaml
 from shuffledp.pipeline.config.settings import Settings
 from shuffledp.pipeline.experiments.audited import audit_jobs
-from shuffledp.pipeline.experiments.entry_points import entries
 from shuffledp.pipeline.experiments.grid import cells_of, resolve
 from shuffledp.pipeline.experiments.job_parts import budget_from, population_from, task_from
 from shuffledp.pipeline.experiments.runner import kind_of
@@ -419,7 +418,6 @@ def planned(settings: Settings, root: Path) -> int:
         for experiment in paper.experiments.values():
             for method in experiment.methods.values():
                 job = experiment.job(method.id, settings.seed)
-                entries(job, root)
                 cells += sum(1 for _ in cells_of(job))
                 if not method.added:
                     jobs.append(job)

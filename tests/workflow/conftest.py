@@ -30,7 +30,7 @@ def tiny_run(finished_tiny_run: Project, tmp_path: Path) -> Project:
 def quick_run(tmp_path_factory: pytest.TempPathFactory) -> QuickRun:
     project = copy_of_project(tmp_path_factory.mktemp("quick"))
     with project.running("--configfile", "config/quick.yaml") as first:
-        begun = read_until(first, " done, ")  # it holds the lock
+        begun = read_until(first, "steps .* done")  # it holds the lock
         refused = project.run("--configfile", "config/tiny.yaml")
         assert first.poll() is None, "the first run ended before the second one could be refused"
         rest, _ = first.communicate(timeout=HANGING)

@@ -6,11 +6,9 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-import yaml
-from planned_jobs import Workflow, by_rule, replaced, scheduled
 
 from pipeline_project import ROOT, Project
-from shuffledp.pipeline.config.config_files import merged, read_yaml
+from waiting import wait_until
 
 pytestmark = [pytest.mark.pipeline, pytest.mark.whole_run]
 
@@ -19,8 +17,8 @@ TINY = ("--configfile", "config/tiny.yaml")
 
 def jobs_listed(output: str) -> dict[str, int]:
     """Return the number of jobs per rule in Snakemake's output."""
-    listed = dict(re.findall(r"^([a-z_]+) +(\d+)$", output, flags=re.M))
-    return {rule: int(count) for rule, count in listed.items() if rule not in ("all", "total")}
+    listed = dict(re.findall(r"^([a-z_0-9]+) +(\d+)$", output, flags=re.M))
+    return {rule: int(count) for rule, count in listed.items() if rule not in ("all", "default", "total")}
 
 
 def site(project: Project) -> dict[str, bytes]:
@@ -31,7 +29,6 @@ def site(project: Project) -> dict[str, bytes]:
 
 
 def test_what_a_picture_or_page_shows_is_a_reason_to_draw_and_to_compute_nothing(tiny_run: Project) -> None:
-    """All changes are made together; `test_a_dry_run_schedules_what_the_plan_says` makes them one by one."""
     paper = tiny_run.folder / "config/experiments/tiny.yaml"
     text = paper.read_text()
     before = site(tiny_run)
@@ -55,41 +52,84 @@ def test_what_a_picture_or_page_shows_is_a_reason_to_draw_and_to_compute_nothing
     assert "Nothing to be done" in tiny_run.succeeds(*TINY)
 
 
-@pytest.fixture
-def workflow(tiny_run: Project, monkeypatch: pytest.MonkeyPatch) -> Workflow:
-    return Workflow(monkeypatch, tiny_run.folder)
+@pytest.mark.parametrize(
+    ("old", "new", "rules"),
+    [
+        (
+            "grid: {eps: [0.01, 0.5]}",
+            "grid: {eps: [0.01, 0.4]}",
+            {"experiment_tiny_adult", "audit_share", "audit"},
+        ),
+        ("repeats: 100", "repeats: 101", {"experiment_tiny_adult"}),
+        ('source: "Fig. 1"', 'source: "Fig. 7"', set()),
+    ],
+    ids=["grid", "repeats", "source"],
+)
+def test_a_change_of_the_configuration_reruns_what_depends_on_it(
+    tiny_run: Project, old: str, new: str, rules: set[str]
+) -> None:
+    paper = tiny_run.folder / "config/experiments/tiny.yaml"
+    text = paper.read_text()
+    assert old in text
+    paper.write_text(text.replace(old, new))
+    output = tiny_run.succeeds(*TINY, "--dry-run")
+    assert set(jobs_listed(output)) == {*rules, "draw_tiny", "overall", "pages"}
 
 
-def test_a_dry_run_schedules_what_the_plan_says(tiny_run: Project, workflow: Workflow) -> None:
-    """For leaves of each kind, Snakemake lists the same jobs as `planned_jobs`.
+def test_a_failed_method_leaves_the_results_of_the_others(tiny_run: Project) -> None:
+    """The run names it and goes on, and the next run computes it again."""
+    paper = tiny_run.folder / "config/experiments/tiny.yaml"
+    text = paper.read_text()
+    function = "{function: amplified_epsilon, returns: no_such, arguments: "
+    failing = function + "{eps_local: 1.0, population: {users: 10}, delta: 1.0e-3}}"
+    paper.write_text(text.replace("methods: {", f"methods: {{wrong: {failing}, "))
+    for _ in range(2):
+        done = tiny_run.run(*TINY)
+        assert done.returncode == 1
+        assert "1 of 3 methods failed. tiny.adult.wrong: " in done.stdout
+        assert {
+            path.name for path in (tiny_run.folder / "results/quick/runs/tiny/adult").glob("*.sha256")
+        } == {*("local.sha256", "amplified.sha256")}
+    paper.write_text(text)
+    tiny_run.succeeds(*TINY)
+    assert "Nothing to be done" in tiny_run.succeeds(*TINY)
 
-    Texts that are only shown are changed together, as test_reruns.py changes each of them.
-    """
-    config = merged(workflow.config, read_yaml(tiny_run.folder / "config/tiny.yaml"))
-    paper = workflow.papers["tiny"]
-    before = workflow.jobs(config)
-    adult = ("experiments", "adult")
-    only_shown = {
-        (*adult, "methods", "local", "label"): "other",
-        ("tables", "budgets", "format"): ".3f",
-        ("paper", "title"): "A small paper",
-        ("paper", "citation"): "somebody",
-    }
-    for changes, methods in (
-        ({(*adult, "grid", "eps", 1): 0.4}, 2),
-        ({(*adult, "methods", "local", "accounting"): ["exact"]}, 1),
-        (only_shown, 0),
-    ):
-        changed = paper
-        for place, new in changes.items():
-            changed = replaced(changed, place, new)
-        (tiny_run.folder / "config/experiments/tiny.yaml").write_text(
-            yaml.safe_dump(changed, sort_keys=False)
-        )
-        planned = by_rule(scheduled(before, workflow.jobs(config, {**workflow.papers, "tiny": changed})))
-        assert planned.get("method", 0) == methods
-        output = tiny_run.succeeds(*TINY, "--dry-run")
-        assert jobs_listed(output) == planned, f"{changes}: {output[-2000:]}"
+
+EDITED = """
+import os, subprocess, time
+from pathlib import Path
+from shuffledp.protocols.frequency.local import Local
+
+class Mine(Local):
+    number = 1
+
+if "SHUFFLEDP_MAIN_PROCESS" in os.environ and not Path("imported").exists():
+    subprocess.Popen(["sleep", "600"])  # a child that the class leaves behind
+    Path("imported").touch()
+    while not Path("edited").exists():
+        time.sleep(0.05)
+"""
+
+
+def test_code_that_is_edited_while_a_run_is_at_work_is_not_published(tiny_run: Project) -> None:
+    """Not even if the edit is taken back, as the next run would take the results for those of the planned code."""
+    plugin = tiny_run.folder / "mine/mine.py"
+    plugin.parent.mkdir()
+    plugin.write_text(EDITED)
+    (tiny_run.folder / "config/baselines").mkdir(exist_ok=True)
+    (tiny_run.folder / "config/baselines/mine.yaml").write_text(
+        "tiny:\n  adult:\n    mine: {protocol: mine/mine.py:Mine}\n"
+    )
+    with tiny_run.running("runs", *TINY) as process:
+        assert wait_until((tiny_run.folder / "imported").exists)
+        plugin.write_text(EDITED.replace("number = 1", "number = 2"))
+        (tiny_run.folder / "edited").touch()
+        output, _ = process.communicate(timeout=60)
+    plugin.write_text(EDITED)
+    assert process.returncode == 1
+    assert "was edited after the run had started" in output
+    assert not list(tiny_run.folder.rglob("mine.sha256"))
+    assert tiny_run.jobs_of(tiny_run.succeeds("runs", *TINY)) == {"mine"}
 
 
 def test_damaged_result_is_named_and_repaired(tiny_run: Project) -> None:
@@ -116,7 +156,7 @@ def test_what_repair_removed_is_rebuilt_by_every_target(tiny_run: Project, targe
     assert "Nothing to be done" in tiny_run.succeeds(*arguments)
     results = tiny_run.folder / "results/quick"
     rebuilt = {
-        results / "runs/tiny/adult/amplified.json": "method",
+        results / "runs/tiny/adult/amplified.json": "experiment_tiny_adult",
         tiny_run.folder / "data/prepared/adult.sha256": "dataset_adult",
     }
     if target == "all":  # a figure needs no audit

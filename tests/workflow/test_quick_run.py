@@ -55,8 +55,7 @@ def test_three_kills_and_a_restart_give_the_tables_of_an_undisturbed_run(
     wanted = ("runs", *ONE_PAPER)
     for methods, pause in enumerate(np.random.default_rng(20231101).uniform(0.05, 0.4, size=3)):
         with project.running(*wanted) as process:
-            read_until(process, " done, ")  # jobs run
-            read_until(process, METHOD_DONE, methods)
+            read_until(process, METHOD_DONE, 1 + methods)
             time.sleep(pause)
             assert process.poll() is None, "the run ended before it could be killed"
             kill(process)

@@ -94,7 +94,6 @@ for paper in SETTINGS.papers.values():
                 code=CODE.keys("claims"),
                 paper=paper.key,
                 tables=list(paper.claims),
-                results=RESULTS,
             script:
                 "../scripts/claim_tables.py"
 

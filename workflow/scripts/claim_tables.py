@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shuffledp.pipeline.claims import claim_tables
-from shuffledp.pipeline.figures.drawings import claim_file
 from shuffledp.pipeline.jobs import job_of
 from shuffledp.storage import publish
 
@@ -18,7 +17,9 @@ def main(paper: str, name: str, table: Path) -> None:
 
 
 if __name__ == "__main__":
-    with job_of(snakemake):
+    with job_of(snakemake) as job:
         params = snakemake.params
-        for name in params.tables:
-            main(params.paper, name, claim_file(Path(params.results), params.paper, name))
+        for name, table in zip(
+            params.tables, job.output[::2], strict=True
+        ):  # each table precedes its checksum list
+            main(params.paper, name, Path(table))

@@ -13,5 +13,8 @@ if __name__ == "__main__":
     with job_of(snakemake):
         params = snakemake.params
         run_experiment(
-            params.jobs, prepared=Path(params.prepared), root=source(params.root), results=Path(params.results)
+            params.jobs,
+            prepared=Path(params.prepared),
+            root=source(params.root),
+            results=Path(params.results),
         )

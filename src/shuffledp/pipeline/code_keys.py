@@ -19,7 +19,15 @@ PACKAGE = Path(__file__).resolve().parents[1]
 STORE = Path(".snakemake/shuffledp.code.json")
 """File with the digest of each syntax tree by the sha256 of its file: to parse all code takes three seconds."""
 _SHARED = (
-    *("__init__.py", "guarantees.py", "lazy_api.py", "optional_dependencies.py", "outputs.py", "storage.py", "tasks.py"),
+    *(
+        "__init__.py",
+        "guarantees.py",
+        "lazy_api.py",
+        "optional_dependencies.py",
+        "outputs.py",
+        "storage.py",
+        "tasks.py",
+    ),
     *("pipeline/__init__.py", "pipeline/code_keys.py", "pipeline/jobs.py", "pipeline/table_files.py"),
     "pipeline/yaml_files.py",
 )
@@ -30,9 +38,12 @@ _LIBRARY = (
 )
 _DRAWING = (
     *(*_SHARED, "pipeline/figures", "pipeline/manifest.py", "pipeline/provenance.py"),
-    *("pipeline/experiments/bundle.py", "pipeline/experiments/results.py"),
+    *("pipeline/experiments/bundle.py", "pipeline/experiments/results.py", "numerics/rounding.py"),
 )
-_CLAIMS = (*_LIBRARY, "pipeline/claims", "pipeline/papers", "pipeline/config")
+_CLAIMS = (
+    *_LIBRARY,
+    *(f"pipeline/{name}" for name in ("claims", "papers", "config", "learning", "manifest.py")),
+)
 PARTS: Mapping[str, tuple[str, ...]] = {
     "data": (*_SHARED, "pipeline/datasets"),
     "results": _LIBRARY,
@@ -84,7 +95,7 @@ class CodeKeys:
         if file.suffix != ".py":
             return digest
         if digest not in self._known:
-            self._known[digest] = _tree_digest(content)
+            self._known[digest] = tree_digest(content)
         return self._known[digest]
 
 
@@ -103,7 +114,7 @@ class PlannedCode:
         self._planned, self._root = planned, root.absolute()
         self._keys = CodeKeys(self._root, STORE.absolute())
         self._files = [file for key in planned for _, file in _files_of(key, self._root)]
-        self._compared: list[tuple[int, ...]] = []
+        self._compared: list[tuple[int, int, int, int]] = []
 
     def check(self) -> None:
         """Raise `ChangedCodeError` if a key is not the planned one; files are read only if their state has changed."""
@@ -187,7 +198,7 @@ def _module_files(module: str, file: Path, root: Path) -> list[Path]:
 
 
 @cache
-def _tree_digest(content: bytes) -> str:
+def tree_digest(content: bytes) -> str:
     """Return the digest of the syntax tree of Python code without docstrings."""
     tree = ast.parse(content)
     for node in ast.walk(tree):

@@ -14,6 +14,7 @@ import os
 import resource
 import signal
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -58,6 +59,7 @@ def end_with_main_process() -> None:
 def job(log_file: str) -> Iterator[logging.Logger]:
     """Log to the rule's log file and the terminal in this context; a traceback goes to the file only."""
     end_with_main_process()
+    begin = time.monotonic()
     # A process that ends searches all it has imported for garbage, which takes a quarter of a short job's time.
     atexit.register(gc.freeze)
     Path(log_file).parent.mkdir(parents=True, exist_ok=True)
@@ -81,23 +83,28 @@ def job(log_file: str) -> Iterator[logging.Logger]:
         sys.stderr.write(f"{type(error).__name__}: {error}\n")
         sys.exit(1)
     finally:
-        usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
         handlers[0].handle(
-            logger.makeRecord(
-                logger.name,
-                logging.INFO,
-                "",
-                0,
-                "%.2f CPU s",
-                (sum(usage.ru_utime + usage.ru_stime for usage in usages),),
-                None,
-            )
+            logger.makeRecord(logger.name, logging.INFO, "", 0, _cost(time.monotonic() - begin), (), None)
         )
         logging.captureWarnings(False)
         logging.getLogger("py.warnings").removeHandler(handlers[0])
         for handler in handlers:
             logger.removeHandler(handler)
             handler.close()
+
+
+def _cost(seconds: float) -> str:
+    """Return the seconds, CPU seconds and memory of this process and its children, the last line of a log."""
+    usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    cpu = sum(usage.ru_utime + usage.ru_stime for usage in usages)
+    memory = max(usage.ru_maxrss for usage in usages) / (2**20 if sys.platform == "darwin" else 1024)
+    return f"{seconds:.2f} s, {cpu:.2f} CPU s, {memory:.0f} MiB"
+
+
+def cost_of_job(log: str) -> tuple[float, float, float]:
+    """Return the seconds, CPU seconds and MiB in the last line of a job's log."""
+    seconds, cpu, memory = (float(part.split()[0]) for part in log.splitlines()[-1].split(", "))
+    return seconds, cpu, memory
 
 
 @contextmanager

@@ -16,7 +16,8 @@ from shuffledp.pipeline.experiments.bundle import Bundle
 from shuffledp.pipeline.experiments.grid import cells_of
 from shuffledp.pipeline.experiments.job_parts import Job
 from shuffledp.pipeline.experiments.sources.user_file import files_of as files_of_own
-from shuffledp.pipeline.experiments.training_jobs import OWN_FILES, TrainingFiles, TrainingRun
+from shuffledp.pipeline.experiments.trained import TrainingFiles
+from shuffledp.pipeline.experiments.training_jobs import OWN_FILES, TrainingRun
 from shuffledp.pipeline.figures import drawings, overall_jobs
 from shuffledp.protocols.registry import is_plugin
 
@@ -32,9 +33,7 @@ def prepared_files(name: str) -> list[str]:
 
 def bundle_files(bundles: Iterable[Bundle]) -> list[str]:
     """Return the files of bundles of results."""
-    return [
-        str(path) for b in bundles for path in (b.cells, b.values, b.provenance, b.checksum)
-    ]
+    return [str(path) for b in bundles for path in (b.cells, b.values, b.provenance, b.checksum)]
 
 
 @dataclass(frozen=True)
@@ -145,7 +144,7 @@ class Plan:
         return bundle_files(self._bundle(*pair) for pair in pairs)
 
     def computed(self, paper: Paper) -> list[str]:
-        """Return all inputs of a paper's drawings, including prepared data, so that files removed by repair are rebuilt.
+        """Return all inputs of a paper's drawings with prepared data, so that files removed by repair are rebuilt.
 
         Snakemake does not rebuild a missing file between a source and an existing figure.
         """

@@ -30,8 +30,7 @@ from shuffledp.pipeline.audit.finite_laws import Bounds, TooLarge, largest
 from shuffledp.pipeline.audit.measured import NoProfile
 from shuffledp.pipeline.audit.random_settings import protocols, random_setting
 from shuffledp.pipeline.audit.scale import at_scale
-from shuffledp.pipeline.experiments.audited import audit_entries, audit_jobs, audit_shares, plan
-from shuffledp.pipeline.rerun_digests.digest import Code
+from shuffledp.pipeline.experiments.audited import audit_jobs, audit_shares, plan
 from shuffledp.populations import Fixed
 from shuffledp.protocols import Messages, get
 from shuffledp.protocols.frequency.amplified import Amplified
@@ -365,20 +364,6 @@ def test_every_claim_of_an_experiment_is_a_row_once():
 def test_every_protocol_is_audited_by_one_job(effort):
     shares = audit_shares(effort)
     assert Counter(chain(*shares.values())) == Counter((p.task_kind, p.name) for p in PROTOCOLS)
-
-
-def test_the_audit_of_a_protocol_depends_on_the_code_of_its_family_alone():
-    """The script reaches no protocol; a job reaches its protocols and the modules that their files import."""
-    root = Path(__file__).resolve().parents[3]
-    code, script = Code(root), root / "workflow/scripts/audit.py"
-    modules = {(p.task_kind, p.name): p.__module__ for p in PROTOCOLS}
-    every = frozenset(modules.values())
-    assert code.reach(script).modules.isdisjoint(every)
-    for name, job in audit_jobs([], "full").items():
-        own = {modules[kind, protocol] for kind, protocol in job["protocols"]}
-        assert code.reach(script, *audit_entries(job)).modules & every == code.reach(*own).modules & every, (
-            name
-        )
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,6 @@ from pyarrow import parquet
 from shuffledp.pipeline.config import ConfigurationError
 from shuffledp.pipeline.config.smallest_cells import trials
 from shuffledp.pipeline.experiments import runner, user_files
-from shuffledp.pipeline.experiments.entry_points import entries
 from shuffledp.pipeline.experiments.sources.user_file import completed, files_of, key_of, load, request
 from shuffledp.protocols import get
 from shuffledp.storage import IntegrityError
@@ -190,11 +189,6 @@ def test_files_and_columns_may_be_variables_of_the_grid(mine):
         ("other.csv", 2.0),
         ("visits.csv", 3.0),
     ]
-
-
-def test_a_job_reaches_what_reads_prepared_files_and_not_what_reads_the_users(mine):
-    job = mine.settings().papers["visits"].experiments["colors"].job("local", 7)
-    assert "shuffledp.pipeline.experiments.sources.user_file" in entries(job, mine.root)
 
 
 def test_baselines_are_tried_once_the_file_is_counted(mine):

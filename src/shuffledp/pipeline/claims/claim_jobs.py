@@ -39,9 +39,3 @@ def modules(paper: str, kind: str) -> list[str]:
     """Return the modules of a paper that end with ``kind``: ``_claims`` or ``witnesses``."""
     folder = Path(str(resources.files("shuffledp.pipeline.papers") / paper))
     return [f"shuffledp.pipeline.papers.{paper}.{path.stem}" for path in sorted(folder.glob(f"*{kind}.py"))]
-
-
-def entries(paper: str) -> tuple[str | Path, ...]:
-    """Return the modules and the file that the job of a paper loads by name."""
-    errata = resources.files("shuffledp.pipeline.papers") / paper / "errata.yaml"
-    return *modules(paper, "_claims"), *modules(paper, "witnesses"), Path(str(errata))

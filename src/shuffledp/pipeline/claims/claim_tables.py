@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib import import_module, resources
-from pathlib import Path
+from importlib import import_module
 from typing import TYPE_CHECKING
-
-from shuffledp.pipeline.claims.claim_jobs import modules
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,11 +50,3 @@ def _known(paper: str, name: str) -> tuple[str, str]:
         )
     module, function = known[name]
     return f"{_PAPERS}.{paper}.{module}", function
-
-
-def entries(paper: str, name: str) -> tuple[str | Path, ...]:
-    """Return the modules and files that `table` loads by name."""
-    if name not in _EVALUATED:
-        return (_known(paper, name)[0],)
-    text = resources.files(_PAPERS) / paper / "errata.yaml"
-    return _EVALUATION, *modules(paper, "witnesses"), Path(str(text))

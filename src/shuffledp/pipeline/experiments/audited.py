@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterable, Mapping
 from functools import cache
-from pathlib import Path
 from typing import Any, Final
 
 from shuffledp.pipeline.experiments.grid import variables
@@ -90,8 +89,3 @@ def _has_domain(job: Mapping[str, Any]) -> bool:
     if job["data"]["name"] != OWN or job["task"]["kind"] == "summation":
         return True
     return "domain_size" in with_domain(job["task"], job["data"])
-
-
-def audit_entries(job: Mapping[str, Any]) -> tuple[Path, ...]:
-    """Return the files of all protocols that a job of the audit loads by name."""
-    return tuple(module_path(kind, name) for kind, name in job["protocols"])

@@ -5,13 +5,11 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
 from typing import Any
 
 import matplotlib as mpl
 from matplotlib.backend_bases import get_registered_canvas_class
 from matplotlib.figure import Figure
-from matplotlib.font_manager import FontPath, get_font
 
 SETTINGS: dict[Any, Any] = {
     "figure.dpi": 110,
@@ -87,58 +85,6 @@ def in_column() -> bool:
     return bool(SETTINGS["font.family"] == _COLUMN["font.family"])
 
 
-class _FontFile(io.BytesIO):
-    """Font in memory, in place of a file."""
-
-    face_index = 0
-
-
-@cache
-def _usual_part(font: FontPath) -> tuple[bytes, frozenset[int]]:
-    """Return a part of a font with all its tables, and the glyphs in it: Latin, Greek, punctuation and operators."""
-    glyphs = {
-        glyph
-        for character, glyph in get_font(font).get_charmap().items()
-        if character < 0x180 or 0x370 <= character < 0x400 or 0x2000 <= character < 0x2300
-    }
-    from matplotlib.backends._backend_pdf_ps import subset  # type: ignore[attr-defined]
-
-    options = subset.Options(
-        **dict.fromkeys(("glyph_names", "recommended_glyphs", "retain_gids", "notdef_outline"), True),
-        **dict.fromkeys(("name_legacy", "legacy_kern", "hinting", "legacy_cmap", "symbol_cmap"), True),
-        **dict.fromkeys(("prune_unicode_ranges", "prune_codepage_ranges"), False),
-        **{name: ["*"] for name in ("layout_features", "name_IDs", "name_languages")},
-        drop_tables=[],
-        passthrough_tables=True,
-        font_number=font.face_index,
-    )
-    with subset.load_font(str(font), options) as whole:
-        part = subset.Subsetter(options)
-        part.populate(gids=glyphs)
-        part.subset(whole)
-        sink = io.BytesIO()
-        whole.save(sink, reorderTables=False)
-    return sink.getvalue(), frozenset(glyphs)
-
-
-@contextmanager
-def _fonts_embedded_fast() -> Iterator[None]:
-    """Embed glyphs from a small part of each font, which gives the same bytes faster."""
-    from matplotlib.backends import _backend_pdf_ps
-
-    original = _backend_pdf_ps.get_glyphs_subset
-
-    def embedded(font: Any, glyphs: set[Any]) -> Any:
-        part, known = _usual_part(font)
-        return original(_FontFile(part) if known.issuperset(glyphs) else font, glyphs)
-
-    _backend_pdf_ps.get_glyphs_subset = embedded  # type: ignore[assignment]
-    try:
-        yield
-    finally:
-        _backend_pdf_ps.get_glyphs_subset = original
-
-
 def rendered(figure: Figure, file_format: str) -> bytes:
     """Return the figure as a file whose bytes depend only on the drawing; `Figure.savefig` would draw twice."""
     metadata = {"png": {"Software": None}, "pdf": {"CreationDate": None, "Producer": None, "Creator": None}}
@@ -146,6 +92,5 @@ def rendered(figure: Figure, file_format: str) -> bytes:
     figure.set_dpi(SETTINGS["savefig.dpi"])  # of pixels; PDF and SVG count in points
     canvas = get_registered_canvas_class(file_format)(figure)
     write = getattr(canvas, f"print_{file_format}")
-    with _fonts_embedded_fast():
-        write(sink, metadata=metadata.get(file_format, {"Date": None, "Creator": None}))
+    write(sink, metadata=metadata.get(file_format, {"Date": None, "Creator": None}))
     return sink.getvalue()

@@ -43,25 +43,6 @@ if TYPE_CHECKING:
     from shuffledp.pipeline.site.csv_tables import Row
 
 TITLE = "shuffledp: results"
-PACKAGE_DATA = (
-    "templates/base.html.j2",
-    "templates/macros.html.j2",
-    "templates/overview.html.j2",
-    "templates/papers.html.j2",
-    "templates/protocol.html.j2",
-    "templates/protocols.html.j2",
-    "templates/paper.html.j2",
-    "templates/claims.html.j2",
-    "templates/audit.html.j2",
-    "templates/errata.html.j2",
-    "templates/open_questions.html.j2",
-    "static/style.css",
-    "static/site.js",
-    "static/explore.js",
-    "static/ranking.js",
-)
-"""Files that this module reads; see `shuffledp.pipeline.rerun_digests.digest`."""
-
 RANKED, PROTOCOLS, PAPERS, CLAIMED, AUDITED = "Ranking", "Protocols", "Papers", "Claims", "Audit"
 NAVIGATION = (
     (RANKED, site_files.INDEX),

@@ -1,0 +1,157 @@
+"""Keys of code: what is in them, what an edit changes, and jobs whose code is not the planned code."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import grimp
+import pytest
+
+from shuffledp.pipeline import code_keys
+from shuffledp.pipeline.code_keys import ChangedCodeError, CodeKeys, PlannedCode
+
+ROOT = Path(__file__).resolve().parents[2]
+#: Key of each script of the workflow.
+SCRIPTS = {
+    "prepare_dataset": "data",
+    "make_summaries": "data",
+    "prepare_own": "results",
+    "run_experiment": "results",
+    "train": "training",
+    "audit": "audit",
+    "audit_together": "audit",
+    "claim_tables": "claims",
+    "verdicts": "claims",
+    "claims": "claims",
+    "open_questions": "claims",
+    "draw_paper": "figures",
+    "draw_figure": "figures",
+    "draw_overall": "overall",
+    "pages": "site",
+}
+
+
+@pytest.fixture(scope="module")
+def imports() -> grimp.ImportGraph:
+    return grimp.build_graph("shuffledp", exclude_type_checking_imports=True)
+
+
+def imported_by(script: Path) -> set[str]:
+    """Return the modules of the package that a script names."""
+    tree = ast.parse(script.read_text(encoding="utf-8"))
+    modules: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("shuffledp"):
+            modules |= {str(node.module), *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return modules
+
+
+def test_every_script_has_a_key() -> None:
+    assert {path.stem for path in (ROOT / "workflow/scripts").glob("*.py")} == set(SCRIPTS)
+    rules = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "workflow/rules").glob("*.smk"))
+    for script, key in SCRIPTS.items():
+        before_script = rules.split(f'"../scripts/{script}.py"')[0]
+        if script != "make_summaries":  # runs on request alone
+            assert f'CODE.keys("{key}"' in before_script.rpartition("params:")[2], script
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_every_module_that_a_job_reaches_is_in_its_key(script: str, imports: grimp.ImportGraph) -> None:
+    key = SCRIPTS[script]
+    start = imported_by(ROOT / f"workflow/scripts/{script}.py") & imports.modules
+    assert start
+    reached = start.union(*(imports.find_upstream_modules(module) for module in start))
+    files = set(code_keys._part_files(key))
+    paths = {module: module.removeprefix("shuffledp").lstrip(".").replace(".", "/") for module in reached}
+    missing = {
+        module
+        for module, path in paths.items()
+        if not {f"{path}.py", f"{path}/__init__.py".lstrip("/")} & files
+    }
+    if key == "training":  # what else it reaches would train anew for nothing
+        missing = {name for name in missing if ".learning" in name or ".datasets" in name}
+    assert missing == set()
+
+
+USERS_FILES = {
+    "mine/two_coins.py": "from coin import flip\nimport pkg.deep\nTABLE = 'weights.csv'\nfrom shared import bias\n",
+    "mine/coin.py": "def flip(): ...\n",
+    "mine/pkg/__init__.py": "from . import beside\n",
+    "mine/pkg/beside.py": "",
+    "mine/pkg/deep.py": "from ..farther import thing\n",
+    "mine/farther.py": "",
+    "mine/weights.csv": "1,2\n",
+    "shared.py": "",
+    "mine/unrelated.py": "",
+    "mine/unrelated.csv": "",
+    "unrelated.py": "",
+}
+
+
+@pytest.fixture
+def users_folder(tmp_path: Path) -> Path:
+    for name, content in USERS_FILES.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(content)
+    return tmp_path
+
+
+@pytest.mark.parametrize("name", USERS_FILES)
+def test_an_edit_of_a_users_file_changes_the_key_of_a_class_that_reaches_it(
+    users_folder: Path, name: str
+) -> None:
+    keys = CodeKeys(users_folder, users_folder / "store.json")
+    before = keys.keys("mine/two_coins.py")
+    (users_folder / name).write_text(USERS_FILES[name] + "\nmore = 1\n")
+    assert (keys.keys("mine/two_coins.py") == before) is ("unrelated" in name)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "same"),
+    [
+        ("x = 1  # one", "x = 1  # two", True),
+        ("x = 1  # one", "\n\nx = (1)", True),
+        ('"""Say."""', '"""Say more."""', True),
+        ("    return", '    """Described."""\n    return', True),
+        ("x = 1", "x = 2", False),
+        ("'text'", "'Text'", False),
+    ],
+)
+def test_comments_docstrings_and_layout_are_not_in_a_key(
+    tmp_path: Path, old: str, new: str, same: bool
+) -> None:
+    source = '"""Say."""\nx = 1  # one\ndef f():\n    return \'text\'\n'
+    assert old in source
+    keys = CodeKeys(tmp_path, tmp_path / "store.json")
+    (tmp_path / "a.py").write_text(source)
+    before = keys.keys("a.py")
+    (tmp_path / "a.py").write_text(source.replace(old, new))
+    assert (keys.keys("a.py") == before) is same
+
+
+def test_known_digests_are_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = CodeKeys(ROOT, tmp_path / "store.json")
+    keys = first.keys("site", "training")
+    first.save()
+    monkeypatch.setattr(code_keys, "tree_digest", lambda content: pytest.fail("a known file is parsed"))
+    assert CodeKeys(ROOT, tmp_path / "store.json").keys("site", "training") == keys
+
+
+def test_planned_code_is_compared_whenever_a_file_has_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "a.py"
+    file.write_text("x = 1\n")
+    code = PlannedCode(CodeKeys(Path()).keys("a.py", "site"), Path())
+    code.check()
+    file.write_text("x = 1  # a comment\n")
+    code.check()
+    file.write_text("x = 2\n")
+    with pytest.raises(
+        ChangedCodeError, match=r"code of this job \(a\.py\) was edited after the run had started"
+    ):
+        code.check()
+    file.write_text("x = 1\n")
+    code.check()
