@@ -118,7 +118,7 @@ def test_code_that_is_edited_while_a_run_is_at_work_is_not_published(tiny_run: P
     plugin.write_text(EDITED)
     (tiny_run.folder / "config/baselines").mkdir(exist_ok=True)
     (tiny_run.folder / "config/baselines/mine.yaml").write_text(
-        "tiny:\n  adult:\n    mine: {protocol: mine/mine.py:Mine}\n"
+        'task: frequency\nmethods: {mine: {protocol: "mine/mine.py:Mine"}}\nfigures: all\n'
     )
     with tiny_run.running("runs", *TINY) as process:
         assert wait_until((tiny_run.folder / "imported").exists)

@@ -28,7 +28,7 @@ pytestmark = [
 ]
 BY_RULE = {
     "dataset_adult": "data/prepared/adult.sha256",
-    "method": "results/quick/runs/tiny/adult/local.sha256",
+    "experiment_tiny_adult": "results/quick/runs/tiny/adult/local.sha256",
     "draw_tiny": "results/quick/figures/tiny/figures.sha256",
     "audit_share": "results/quick/claims/audit/sets.sha256",
     "audit": "results/quick/claims/audit.sha256",

@@ -5,8 +5,7 @@ import sys
 
 from filelock import FileLock, Timeout
 
-from shuffledp.pipeline import datasets, jobs
-from shuffledp.pipeline.code_keys import CodeKeys
+from shuffledp.pipeline import code_keys, datasets, jobs
 from shuffledp.pipeline.config.config_errors import ConfigurationError
 from shuffledp.pipeline.config.config_files import left_aside, read_yaml
 from shuffledp.pipeline.experiments.calibrations import share_calibrations
@@ -58,7 +57,7 @@ if workflow.is_main_process and workflow.local_exec:
     }
 
 # Digests of the code that jobs may use, as parameters of these jobs.
-CODE = CodeKeys(ROOT)
+CODE = code_keys.CodeKeys(ROOT)
 
 
 def lock_this_folder():
@@ -196,3 +195,5 @@ def captions_of(drawing_jobs):
 
 if workflow.is_main_process:
     CODE.save()
+    plugins = {file for planned in PLAN.experiment_jobs for file in planned.plugins}
+    os.environ[jobs.PLANNED] = json.dumps(CODE.keys(*code_keys.PARTS, *sorted(plugins)))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import atexit
 import ctypes
 import gc
+import json
 import logging
 import os
 import resource
@@ -28,6 +29,8 @@ MAIN = "SHUFFLEDP_MAIN_PROCESS"
 """Environment variable with the number of the run's main process, for jobs on the same machine."""
 FILES = "SHUFFLEDP_FILES"
 """Environment variable with the folder of the files of jobs, relative to the folder of the run."""
+PLANNED = "SHUFFLEDP_PLANNED_CODE"
+"""Environment variable with the keys of the code that the run was planned with, for jobs that begin later."""
 _PR_SET_PDEATHSIG = 1
 _run_folder = Path()
 
@@ -115,7 +118,9 @@ def job_of(snakemake: Any) -> Iterator[Job]:
     """
     global _run_folder
     with job(snakemake.log[0]) as logger:
-        code = PlannedCode(snakemake.params.get("code", {}), Path(snakemake.params.get("root", ".")))
+        at_start = json.loads(os.environ.get(PLANNED, "{}"))
+        planned = {name: at_start.get(name, key) for name, key in snakemake.params.get("code", {}).items()}
+        code = PlannedCode(planned, Path(snakemake.params.get("root", ".")))
         code.check()
 
         def check() -> None:
