@@ -110,7 +110,7 @@ def test_a_run_that_keeps_its_files_in_another_folder_gives_the_same_bytes(
 ) -> None:
     store, output = folder_run
     assert kept(store) == expected
-    assert " done, dataset/adult " in output, "a line of progress names the job as without storage"
+
 
 
 def test_a_run_that_keeps_its_files_in_s3_gives_the_same_bytes(
