@@ -1,0 +1,51 @@
+"""Jobs of a configuration: what a baseline adds to them, and what they read and write."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from shuffledp.pipeline.plan import Plan
+
+CONTROL = """
+from shuffledp.protocols.frequency.local import Local
+
+class Control(Local):
+    name = "control"
+"""
+
+
+def job_data(plan: Plan) -> dict[str, Any]:
+    """Return everything that Snakemake compares of the jobs of experiments, by name."""
+    return {
+        job.name: (job.jobs(plan.settings.seed), plan.inputs(job), plan.outputs(job), job.log)
+        for job in plan.experiment_jobs
+    }
+
+
+def test_a_baseline_adds_its_own_jobs_and_changes_no_other(project: Any) -> None:
+    before = Plan(project.settings(), project.root)
+    project.write("mine/control.py", CONTROL)
+    project.write(
+        "config/baselines/mine.yaml",
+        'task: frequency\nmethods: {control: {protocol: "mine/control.py:Control"}}\nfigures: all\n',
+    )
+    after = Plan(project.settings(), project.root)
+    assert set(job_data(before)) == {"experiment_demo_coins", "experiment_demo_curve"}
+    added = job_data(after).keys() - job_data(before).keys()
+    assert added == {"baseline_demo_coins_control"}
+    assert job_data(before).items() <= job_data(after).items()
+    assert after.audits == before.audits and after.verdicts == before.verdicts
+    (job,) = (job for job in after.experiment_jobs if job.name in added)
+    assert job.plugins == ["mine/control.py"]
+
+
+def test_every_result_of_a_paper_is_the_output_of_one_job(project: Any) -> None:
+    plan = Plan(project.settings(), Path(project.root))
+    outputs = [path for job in plan.experiment_jobs for path in plan.outputs(job)]
+    assert sorted(outputs) == sorted(
+        path for paper in plan.settings.papers.values() for path in plan.paper_results(paper)
+    )
+    assert all(job.priority > 0 for job in plan.experiment_jobs)
+    read = {path for job in plan.experiment_jobs for path in plan.inputs(job)}
+    assert read == set()  # the demonstration has synthetic data
