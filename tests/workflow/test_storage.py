@@ -108,7 +108,7 @@ def folder_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
 def test_a_run_that_keeps_its_files_in_another_folder_gives_the_same_bytes(
     folder_run: tuple[Path, str], expected: dict[str, bytes]
 ) -> None:
-    store, output = folder_run
+    store, _ = folder_run
     assert kept(store) == expected
 
 
