@@ -57,9 +57,8 @@ class ExperimentJob:
 
     @property
     def priority(self) -> int:
-        """Number of cells, an estimate of the job's length."""
-        jobs = self.jobs(seed=0)
-        return sum(len(list(cells_of(job))) for job in jobs)
+        """Number of cells times repeats, an estimate of the job's length."""
+        return sum(len(list(cells_of(job))) * job["repeats"] for job in self.jobs(seed=0))
 
 
 @dataclass(frozen=True)
