@@ -96,7 +96,7 @@ def test_a_failed_method_leaves_the_results_of_the_others(tiny_run: Project) -> 
 
 
 EDITED = """
-import os, subprocess, time
+import multiprocessing, os, subprocess, time
 from pathlib import Path
 from shuffledp.protocols.frequency.local import Local
 
@@ -104,7 +104,9 @@ class Mine(Local):
     number = 1
 
 if "SHUFFLEDP_MAIN_PROCESS" in os.environ and not Path("imported").exists():
-    subprocess.Popen(["sleep", "600"])  # a child that the class leaves behind
+    # Children that the class leaves behind.
+    subprocess.Popen(["sleep", "600"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    multiprocessing.get_context("fork").Process(target=time.sleep, args=(600,)).start()
     Path("imported").touch()
     while not Path("edited").exists():
         time.sleep(0.05)
