@@ -112,7 +112,6 @@ def test_a_run_that_keeps_its_files_in_another_folder_gives_the_same_bytes(
     assert kept(store) == expected
 
 
-
 def test_a_run_that_keeps_its_files_in_s3_gives_the_same_bytes(
     expected: dict[str, bytes], tmp_path: Path
 ) -> None:
