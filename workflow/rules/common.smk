@@ -12,7 +12,14 @@ from shuffledp.pipeline.experiments.calibrations import share_calibrations
 from shuffledp.pipeline.experiments.user_files import files_named
 from shuffledp.pipeline.figures import drawings, overall_jobs
 from shuffledp.pipeline.figures.selection import load_settings
-from shuffledp.pipeline.plan import LOGS, PREPARED, RAW, Plan, bundle_files, prepared_files
+from shuffledp.pipeline.plan import (
+    LOGS,
+    PREPARED,
+    RAW,
+    Plan,
+    bundle_files,
+    prepared_files,
+)
 from shuffledp.pipeline.run_folders import check_writable
 from shuffledp.pipeline.site.site_files import outputs as site_files
 from shuffledp.userdata.files import is_remote, located, state_of
@@ -111,6 +118,16 @@ def read_by_checksum(files):
     return lists + ancient([file for file in files if file not in set(lists)])
 
 
+def results_folder(wildcards):
+    """Return the folder of the results, for bundles of methods and pictures of the site."""
+    return RESULTS
+
+
+def prepared_folder(wildcards):
+    """Return the folder of prepared data."""
+    return PREPARED
+
+
 # -- training --
 
 
@@ -190,7 +207,9 @@ def kept_overall():
 
 def captions_of(drawing_jobs):
     """Return the captions that some drawings read."""
-    return [local(path) for path in sorted({job["caption"] for job in drawing_jobs} - {""})]
+    return [
+        local(path) for path in sorted({job["caption"] for job in drawing_jobs} - {""})
+    ]
 
 
 if workflow.is_main_process:

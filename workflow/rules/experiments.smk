@@ -19,8 +19,8 @@ for planned in PLAN.experiment_jobs:
         params:
             jobs=planned.jobs(SETTINGS.seed),
             code=CODE.keys("results", *planned.plugins),
-            prepared=PREPARED,
+            prepared=prepared_folder,
             root=str(ROOT),
-            results=RESULTS,
+            results=results_folder,
         script:
             "../scripts/run_experiment.py"

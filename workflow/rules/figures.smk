@@ -97,7 +97,6 @@ for paper in SETTINGS.papers.values():
             script:
                 "../scripts/claim_tables.py"
 
-
     rule:
         name:
             f"draw_{paper.key}"

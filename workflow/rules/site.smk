@@ -11,13 +11,16 @@ rule pages:
         AUDIT,
         OPEN_QUESTIONS,
     output:
-        [f"{RESULTS}/{name}" for name in site_files(list(SETTINGS.papers), PLAN.protocols)],
+        [
+            f"{RESULTS}/{name}"
+            for name in site_files(list(SETTINGS.papers), PLAN.protocols)
+        ],
     log:
         f"{LOGS}/{RESULTS}/pages.log",
     conda:
         "../envs/run.yaml"
     params:
-        results=RESULTS,
+        results=results_folder,
         papers=list(SETTINGS.papers),
         protocols=PLAN.protocols,
         code=CODE.keys("site"),
