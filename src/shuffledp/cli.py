@@ -22,16 +22,13 @@ from shuffledp.comparison.describing import client, describe
 from shuffledp.comparison.setting_options import Number, user_errors, with_batch, with_max_value, with_setting
 from shuffledp.optional_dependencies import MissingExtra, needed
 from shuffledp.outputs import check_distinct, checked, printable
-from shuffledp.protocols.child_process import SECONDS, Ended, Send, results
 
 if TYPE_CHECKING:
     from shuffledp.pipeline.config import Paper, Settings
+    from shuffledp.protocols.base import ProtocolBase
+    from shuffledp.protocols.conformance.cases import Case
 
 # Commands import what they need themselves: --help and a mistyped word answer at once.
-
-
-#: Seconds after which `check-baseline` names the running method.
-LONG = 10.0
 
 
 class _Commands(click.Group):
@@ -701,103 +698,76 @@ def new_baseline(name: str, task: str, template: str) -> None:
     show_default=True,
     help="Also run the smallest cell of every experiment of the task.",
 )
-@click.option(
-    "--seconds",
-    type=click.FloatRange(min=0, min_open=True),
-    default=SECONDS,
-    show_default=True,
-    help="Time limit for one call of a method, in seconds; above 0.",
-)
 @partial(with_setting, required=())
 @with_max_value
 @configured
-def check_baseline(
-    protocol: str, experiments: bool, seconds: float, configfile: str | None, **setting: Any
-) -> None:
+def check_baseline(protocol: str, experiments: bool, configfile: str | None, **setting: Any) -> None:
     """Check your own baseline: print a verdict per property, then run the smallest cell of every experiment.
 
     Small settings cover the corner cases. With --users, --eps, --delta and a size, the checks include this setting too.
     """
-    file, lines, named = protocol.rpartition(":")[0], [], False
-
-    def waiting(method: str, taken: float) -> None:
-        nonlocal named
-        if method and taken > LONG and not named:
-            click.echo(printable(f"{file}: {method} has been running for {LONG:g} s"), err=True)
-        named = taken > LONG
-
-    asked = (protocol, experiments, configfile, setting)
-    try:
-        for line in results(_checked, *asked, seconds=seconds, per_call=True, waiting=waiting):
-            lines.append(line)
-            click.echo(printable(line))
-    except Ended as ended:
-        if not any(line.startswith("privacy:") for line in lines):
-            click.echo("privacy: NOT checked: a method fails before that")
-        raise click.ClickException(f"{file}: {ended}. Nothing else was checked.") from None
-    raise SystemExit(lines[-1] != "passed")
-
-
-def _checked(
-    send: Send, protocol: str, experiments: bool, configfile: str | None, setting: dict[str, Any]
-) -> None:
-    """Run the checks of `check_baseline`; send each line, and the result as the last item."""
     from shuffledp.comparison.checked_setting import cases_of
-    from shuffledp.protocols.conformance import (
-        default_cases,
-        infeasible_cases,
-        leakage_checks,
-        methods,
-        plugin_checks,
-        running,
-        verdicts,
-    )
+    from shuffledp.protocols.conformance import default_cases, leakage_checks
     from shuffledp.protocols.registry import plugin
 
-    file, printed = protocol.rpartition(":")[0], methods.Printed()
     with user_errors(one_line=False):
         found = plugin(protocol)
         own = cases_of(found, **setting)
     cases = default_cases(found) + leakage_checks.further_cases(found) + own
-    problem = methods.quietly(printed, lambda: methods.fault(found, cases, file), file)
+    lines: list[str] = []
+    try:
+        for line in _checked(found, protocol, cases, own, _settings(configfile) if experiments else None):
+            lines.append(line)
+            click.echo(printable(line))
+    finally:
+        if not any(line.startswith("privacy:") for line in lines):
+            click.echo("privacy: NOT checked: a method fails before that")
+    raise SystemExit(lines[-1] != "passed")
+
+
+def _checked(
+    found: type[ProtocolBase],
+    protocol: str,
+    cases: tuple[Case, ...],
+    own: tuple[Case, ...],
+    settings: Settings | None,
+) -> Iterator[str]:
+    """Yield the lines of `check_baseline`, and the result as the last line. Errors of the class are raised."""
+    from shuffledp.protocols.conformance import infeasible_cases, methods, plugin_checks, running, verdicts
+
+    file, printed = protocol.rpartition(":")[0], methods.Printed()
+    problem = methods.quietly(printed, lambda: methods.fault(found, cases))
     if problem is not None:
-        send("privacy: NOT checked: a method fails before that")
-        raise click.ClickException(f"{problem}. Nothing else was checked.")
-    seconds = methods.quietly(printed, lambda: methods.seconds_per_user(found, cases), file)
+        raise click.ClickException(f"{file}: {problem}. Nothing else was checked.")
+    seconds = methods.quietly(printed, lambda: methods.seconds_per_user(found, cases))
     if seconds * methods.DRAWN > methods.PATIENCE:
-        send(
+        yield (
             f"{file}: encode takes about {1000 * seconds:.2g} ms per user, and the checks encode about "
             f"{methods.DRAWN // 10**6} million users: this may take {seconds * methods.DRAWN / 3600:.2g} hours"
         )
+    given = methods.quietly(printed, lambda: verdicts(found, cases))
+    closer = methods.quietly(
+        printed, lambda: plugin_checks.closer_verdicts(found, cases, given[-1], file)
+    )
     failed = 0
-    try:
-        given = methods.quietly(printed, lambda: verdicts(found, cases), file)
-        closer = methods.quietly(
-            printed, lambda: plugin_checks.closer_verdicts(found, cases, given[-1], file), file
-        )
-    except RuntimeError as error:
-        send("privacy: NOT checked: a method fails before that")
-        raise click.ClickException(f"{error}.") from None
     for verdict in [*given[:-1], *closer]:
         failed += not verdict.passed
         if verdict.about == "privacy":
-            send(f"privacy: {'' if verdict.passed else 'REJECTED, '}{verdict.note}")
+            yield f"privacy: {'' if verdict.passed else 'REJECTED, '}{verdict.note}"
         else:
-            send(str(verdict))
+            yield str(verdict)
     reasons = infeasible_cases(found, cases)
-    send(f"infeasible: {sum(number for _, number in reasons)} of {len(cases)} cases")
-    for reason, number in reasons:
-        send(f"  {number} of them: {reason}")
-    for case in own:
-        send(f"setting {case}: {running.how_checked(found, case)}")
-    if experiments:
+    yield f"infeasible: {sum(number for _, number in reasons)} of {len(cases)} cases"
+    yield from (f"  {number} of them: {reason}" for reason, number in reasons)
+    yield from (f"setting {case}: {running.how_checked(found, case)}" for case in own)
+    if settings is not None:
         from shuffledp.pipeline.config.smallest_cells import trials
 
-        send("experiments, the smallest cell of each with two repeats:")
-        tried = trials(found, protocol, _settings(configfile), prepared=Path("data/prepared"), root=Path())
-        for trial in methods.each_quietly(printed, tried, file):
+        yield "experiments, the smallest cell of each with two repeats:"
+        tried = trials(found, protocol, settings, prepared=Path("data/prepared"), root=Path())
+        for trial in methods.each_quietly(printed, tried):
             failed += trial.status == "failed"
-            send(f"  {trial}")
+            yield f"  {trial}"
     if str(printed):
-        send(f"{file} prints {printed}; its output is not shown")
-    send("passed" if not failed else f"FAILED: {failed}")
+        yield f"{file} prints {printed}; its output is not shown"
+    yield "passed" if not failed else f"FAILED: {failed}"

@@ -165,33 +165,6 @@ def test_a_file_that_raises_anything_is_refused(tmp_path, content, said):
         get("frequency", "odd.py:Odd", root=tmp_path)
 
 
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        (
-            "import time\nwhile True:\n    try:\n        time.sleep(9)\n    except Exception:\n        pass\n",
-            "it does not return within",
-        ),
-        ("import os\nos._exit(0)\n", "it ends the process with exit status 0"),
-        ("import os\nos.kill(os.getpid(), 9)\n", "it is killed .SIGKILL"),
-        ("import sys\nsys.exit('over')\n", "SystemExit: over"),
-    ],
-)
-def test_a_file_that_does_not_come_back_is_imported_in_a_child_alone(tmp_path, monkeypatch, content, said):
-    monkeypatch.setattr(registry, "IMPORT_SECONDS", 3.0 if "while" in content else 60.0)
-    (tmp_path / "odd.py").write_text("class Odd:\n    pass\n" + content)
-    with pytest.raises(UnknownProtocol, match=f"odd.py cannot be imported: {said}"):
-        registry.get_safely("frequency", "odd.py:Odd", root=tmp_path)
-
-
-def test_options_are_checked_by_a_users_class_in_a_child_alone(tmp_path):
-    own = "    @classmethod\n    def check_options(cls, options):\n        import os\n        os._exit(0)\n\n"
-    write(tmp_path / "mine.py", SOUND.replace("    @classmethod\n", own + "    @classmethod\n", 1))
-    found = registry.get_safely("frequency", "mine.py:Coin", root=tmp_path)
-    with pytest.raises(ValueError, match=r"mine.py:Coin: check_options ends the process with exit status 0"):
-        registry.check_options_safely(found, "mine.py:Coin", tmp_path, {})
-
-
 def test_few_classes_are_above_a_protocol():
     above = sorted(len(get(kind, name).__mro__) - 2 for kind in TASK_KINDS for name in available(kind))
     assert above[len(above) // 2] <= 3

@@ -25,7 +25,6 @@ from shuffledp.comparison.setting_options import (
     words,
 )
 from shuffledp.outputs import printable
-from shuffledp.protocols.child_process import SECONDS, Ended, Send, results
 
 if TYPE_CHECKING:
     from shuffledp.comparison.options import Options
@@ -122,7 +121,7 @@ _file = click.Path(dir_okay=False, path_type=Path)
 @click.option(
     "--seconds",
     type=click.FloatRange(min=0, min_open=True),
-    default=SECONDS,
+    default=60.0,
     show_default=True,
     help="Time limit for one protocol, in seconds; above 0.",
 )
@@ -179,7 +178,7 @@ def compare(
             task=_task(kind, counted, asked),
             counts=None if counted is None else counted.counts,
         )
-        rows, problems = _rows(kind, settled, seconds)
+        rows, problems = _rows(settled, seconds)
         if counted is not None and counted.step != 1:
             rows = tuple(row.scaled(counted.step) for row in rows)
         about = f"{_who(asked, population, counted)}, {_estimated(kind, counted, asked)}"
@@ -343,7 +342,7 @@ class _Progress:
         self.last = min(self.last, time.monotonic())
         self.line = f"{place} of {of} protocols done, next: {name}"
 
-    def __call__(self, *_: object) -> None:
+    def __call__(self) -> None:
         """Print the line if it is new and `PATIENCE` has passed since the last printed line."""
         if self.line and time.monotonic() - self.last > PATIENCE:
             self.last = time.monotonic()
@@ -351,55 +350,14 @@ class _Progress:
             self.line = ""
 
 
-def _rows(kind: str, asked: Options, seconds: float) -> tuple[tuple[Compared, ...], list[str]]:
-    """Return the rows, computed in child processes, and a sentence for each plug-in that ended its process."""
-    from shuffledp.comparison.comparing import named
-    from shuffledp.comparison.rows import in_order
+def _rows(asked: Options, seconds: float) -> tuple[tuple[Compared, ...], list[str]]:
+    """Return the rows, and a sentence for each plug-in that cannot be imported or does not return."""
+    from shuffledp.comparison.worker import compared_within
     from shuffledp.protocols.registry import is_plugin
 
-    rows: list[Compared] = []
-    problems: list[str] = []
-    left = named(kind, asked.protocols)
     say = _Progress()
-    while left:
-        begun: Compared | None = None
-        before = len(rows)
-        try:
-            for row, finished, place, of in results(_compared, left, asked, seconds=seconds, waiting=say):
-                if finished:
-                    begun, rows = None, [*rows, row]
-                else:
-                    begun = row
-                    say.begins(before + place, before + of, row.protocol)
-            break
-        except Ended as ended:
-            if begun is None:
-                raise ValueError(f"{ended}.") from None
-            late = f"Not finished within {seconds:g} s{f', in {ended.method}' if ended.method else ''}."
-            rows.append(replace(begun, status="failed", reason=late if ended.late else f"{ended}."))
-            if is_plugin(begun.protocol):
-                problems.append(f"{begun.protocol}: {ended}.")
-            left = left[left.index(begun.protocol) + 1 :]
-    return in_order(rows), problems
-
-
-def _compared(send: Send, protocols: list[str], asked: Options) -> None:
-    """Send every row before and after its protocol runs, each time with its place and the number of protocols."""
-    from shuffledp.comparison.comparing import begun, compared
-    from shuffledp.protocols.registry import get
-
-    assert asked.task is not None  # the parent names it
-    kind, places = asked.task.kind, (0, 0)
-
-    def begins(place: int, of: int, name: str) -> None:
-        nonlocal places
-        places = (place, of)
-        send((begun(name, get(kind, name), kind, asked.accounting), False, *places))
-
-    def done(row: Compared) -> None:
-        send((row, True, *places))
-
-    compared(replace(asked, protocols=protocols, progress=begins, done=done))
+    rows, failed = compared_within(seconds, asked, say.begins, say)
+    return rows, [f"{row.protocol}: {row.reason}" for row in failed if is_plugin(row.protocol)]
 
 
 def _targets(
@@ -448,9 +406,8 @@ def _show(
         limits = {name: getattr(asked, name) for name in asked.given(*LIMITS)}
 
         def rows_of(changes: Mapping[str, float], names: list[str]) -> tuple[Compared, ...]:
-            assert asked.task is not None
             changed: dict[str, Any] = {**changes, "protocols": names}
-            return _rows(asked.task.kind, replace(asked, **changed), seconds)[0]
+            return _rows(replace(asked, **changed), seconds)[0]
 
         loosen = loosening(rows, limits, asked.eps, rows_of)
     if as_json:

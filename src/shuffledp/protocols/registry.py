@@ -11,7 +11,8 @@ import importlib.util
 import inspect
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import fields
 from difflib import get_close_matches
 from functools import cache
@@ -25,14 +26,11 @@ from weakref import WeakSet
 
 from shuffledp.guarantees import GUARANTEES, Standing
 from shuffledp.protocols.base import ProtocolBase, Trust
-from shuffledp.protocols.child_process import SECONDS, Ended, Send, at_work, name_methods, results
 from shuffledp.tasks import TASK_KINDS
 
 HERE = Path(__file__).resolve().parent
 GROUP = "shuffledp.protocols"
 """Group of the entry points of installed packages; the name of an entry is ``<task>.<name>``."""
-IMPORT_SECONDS = SECONDS
-"""Seconds that an import of a user's file may take while a configuration is read."""
 
 
 class UnknownProtocol(ValueError):  # noqa: N818  (names what is wrong, as Infeasible does)
@@ -201,7 +199,9 @@ def get(task_kind: str, name: str, *, root: Path | None = None) -> type[Protocol
     if is_plugin(name):
         found = getattr(_load_file(path), name.rpartition(":")[2])
     elif name in _installed()[task_kind]:
-        found = _loaded(_installed()[task_kind][name])
+        entry = _installed()[task_kind][name]
+        with _importing(entry.value):
+            found = entry.load()
     else:
         found = _only_protocol(importlib.import_module(f"shuffledp.protocols.{task_kind}.{name}"), name)
     return _checked(found, task_kind, name)
@@ -213,39 +213,6 @@ def plugin(name: str, *, root: Path | None = None) -> type[ProtocolBase]:
         raise UnknownProtocol(f"{name!r} names no class in a file: write it as 'mine/x.py:X'.")
     found = getattr(_load_file(module_path(TASK_KINDS[0], name, root=root)), name.rpartition(":")[2])
     return _checked(found, str(getattr(found, "task_kind", "")), name)
-
-
-def get_safely(task_kind: str, name: str, *, root: Path | None = None) -> type[ProtocolBase]:
-    """Return the class of a protocol like `get`, but first import a user's file in a child process."""
-    path = module_path(task_kind, name, root=root)
-    if is_plugin(name) and _module_name(path) not in sys.modules:
-        try:
-            list(results(_import, task_kind, name, root, seconds=IMPORT_SECONDS))
-        except Ended as ended:
-            raise UnknownProtocol(f"{path} cannot be imported: it {ended.how}") from None
-    return get(task_kind, name, root=root)
-
-
-def _import(_: Send, task_kind: str, name: str, root: Path | None) -> None:
-    get(task_kind, name, root=root)
-
-
-def check_options_safely(
-    protocol: type[ProtocolBase], name: str, root: Path, options: Mapping[str, Any]
-) -> None:
-    """Call `check_options` of a protocol, in a child process for a user's class. Raise ValueError if the child ends."""
-    inherited = inspect.getattr_static(protocol, "check_options") is vars(ProtocolBase)["check_options"]
-    if inherited or not is_plugin(name):
-        protocol.check_options(options)
-        return
-    try:
-        list(results(_check_options, protocol.task_kind, name, root, options))
-    except Ended as ended:
-        raise ValueError(f"{name}: {ended}") from None
-
-
-def _check_options(_: Send, task_kind: str, name: str, root: Path, options: Mapping[str, Any]) -> None:
-    get(task_kind, name, root=root).check_options(options)
 
 
 def _module_name(path: Path) -> str:
@@ -266,21 +233,23 @@ def _load_file(path: Path) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     sys.modules[module_name] = module  # dataclasses look their own module up here
     try:
-        with at_work(f"the import of {path}"):
+        with _importing(str(path)):
             spec.loader.exec_module(module)
-    except BaseException as error:  # a file may say sys.exit(), too
+    except BaseException:
         del sys.modules[module_name]  # or the next call would find half a module
-        if isinstance(error, KeyboardInterrupt):
-            raise
-        raise UnknownProtocol(f"{path} cannot be imported: {type(error).__name__}: {error}") from error
+        raise
     return module
 
 
-def _loaded(entry: EntryPoint) -> Any:
+@contextmanager
+def _importing(what: str) -> Iterator[None]:
+    """Turn an error of foreign code into `UnknownProtocol`, with the error as its cause."""
     try:
-        return entry.load()
-    except (Exception, SystemExit) as error:
-        raise UnknownProtocol(f"{entry.value} cannot be imported: {type(error).__name__}: {error}") from error
+        yield
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a file may call sys.exit(), too
+        raise UnknownProtocol(f"{what} cannot be imported: {type(error).__name__}: {error}") from error
 
 
 def _only_protocol(module: ModuleType, name: str) -> Any:
@@ -309,8 +278,6 @@ def _checked(found: Any, task_kind: str, name: str) -> type[ProtocolBase]:
         if faults:
             raise UnknownProtocol(f"Protocol {name!r} {'; it '.join(faults)}.")
         _FOLLOWING.add(found)
-        if is_plugin(name):
-            name_methods(found)
     if not is_plugin(name) and found.name != name:
         raise UnknownProtocol(f"Protocol {name!r} sets name to {found.name!r}, expected {name!r}.")
     if found.task_kind != task_kind:
