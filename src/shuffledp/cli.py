@@ -18,8 +18,9 @@ import click
 from shuffledp import __version__
 from shuffledp.comparison.command import compare
 from shuffledp.comparison.count_commands import count, merge
-from shuffledp.comparison.describing import client, describe
-from shuffledp.comparison.setting_options import Number, user_errors, with_batch, with_max_value, with_setting
+from shuffledp.comparison.describing import WHOLE, client, describe
+from shuffledp.comparison.options import BATCH, LAWS, SETTING, with_options
+from shuffledp.comparison.setting_options import Number, user_errors
 from shuffledp.optional_dependencies import MissingExtra, needed
 from shuffledp.outputs import check_distinct, checked, printable
 
@@ -215,12 +216,15 @@ _TWO_OF_THREE = "Give exactly two of --eps-local, --eps and --users (or --popula
     type=Number(float, "a number above 0, at most 100"),
     help="Local eps of one report for replacement of its input, in nats; in (0, 100].",
 )
-@partial(
-    with_batch,
-    required=("delta",),
-    least_users=1,
-    deltas="(0, 1)",
-    more_laws=" If the number of users is computed: fixed, poisson or binomial:RATE.",
+@with_options(
+    *BATCH,
+    users={
+        "type": Number(int, "an integer of at least 1, such as 30k or 3e4"),
+        "help": "Number of all users, including user 1; at least 1.",
+    },
+    population={"help": f"{LAWS} If the number of users is computed: fixed, poisson or binomial:RATE."},
+    eps={"required": False},
+    delta={"type": Number(float, "a number in (0, 1)"), "help": "Central delta, in (0, 1)."},
 )
 @click.option(
     "--randomizer",
@@ -698,8 +702,7 @@ def new_baseline(name: str, task: str, template: str) -> None:
     show_default=True,
     help="Also run the smallest cell of every experiment of the task.",
 )
-@partial(with_setting, required=())
-@with_max_value
+@with_options(*SETTING, "max_value", eps={"required": False}, delta={"required": False}, max_value=WHOLE)
 @configured
 def check_baseline(protocol: str, experiments: bool, configfile: str | None, **setting: Any) -> None:
     """Check your own baseline: print a verdict per property, then run the smallest cell of every experiment.

@@ -15,19 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from shuffledp.comparison.count_commands import DELIMITER, MEMORY, PER_USER, said
-from shuffledp.comparison.setting_options import (
-    INTEGER,
-    NUMBER,
-    user_errors,
-    with_limits,
-    with_setting,
-    words,
-)
+from shuffledp.comparison.count_commands import said
+from shuffledp.comparison.options import LIMITS, SETTING, Options, with_options
+from shuffledp.comparison.setting_options import user_errors, words
 from shuffledp.outputs import printable
 
 if TYPE_CHECKING:
-    from shuffledp.comparison.options import Options
     from shuffledp.comparison.rows import Compared
     from shuffledp.comparison.user_data import Own
     from shuffledp.outputs import Output
@@ -40,83 +33,11 @@ _file = click.Path(dir_okay=False, path_type=Path)
 
 
 @click.command()
-@with_setting
-@click.option(
-    "--task",
-    type=click.Choice(["frequency", "summation", "sets", "vectors"]),
-    help="Task; by default the task that the given sizes determine.",
-)
-@click.option(
-    "--max-value",
-    type=NUMBER,
-    help="Largest number N of 0..N (summation); larger numbers of --data are clipped.",
-)
-@click.option(
-    "--levels",
-    type=INTEGER,
-    help="Number of steps up to --max-value; numbers of --data are rounded to steps (summation).",
-)
-@click.option(
-    "--data",
-    "--csv",
-    "data",
-    type=click.Path(path_type=Path),
-    help="File, folder, pattern or s3:// address: CSV with a header, Parquet or JSON lines; by default a row per user.",
-)
-@click.option(
-    "--counts", type=_file, help="File of `shuffledp count` or `shuffledp merge`, instead of --data."
-)
-@click.option("--column", help="Column of --data; for sets, a column with a list per user.")
-@click.option(
-    "--separator",
-    help="Text between two items in a cell of --column (sets); .parquet files have lists instead.",
-)
-@click.option("--user", help="Column of the user, if users have several rows; for sets, also give --item.")
-@click.option("--item", help="Column of the item (sets); needs --user.")
-@PER_USER
-@DELIMITER
-@MEMORY
-@click.option(
-    "--values",
-    multiple=True,
-    help="Values of the public domain, separated by commas, if the domain is not 0..N-1.",
-)
-@click.option(
-    "--protocols",
-    multiple=True,
-    help="Names or file.py:Class, separated by commas; 'all' (default) stands for all built-in and installed ones.",
-)
-@click.option(
-    "--accounting",
-    help="Accounting: exact, corrected, simplified or printed; by default the first of these that a protocol has.",
-)
-@with_limits
-@click.option(
-    "--simulate",
-    type=INTEGER,
-    default=0,
-    metavar="R",
-    show_default=True,
-    help="Number of simulated repeats; with 0, only protocols without a closed form are simulated.",
-)
-@click.option(
-    "--poisoned",
-    type=INTEGER,
-    default=0,
-    metavar="M",
-    show_default=True,
-    help="Number of additional fake users; adds columns with the largest gain of these users.",
-)
-@click.option(
-    "--colluding",
-    type=NUMBER,
-    default=0,
-    metavar="C",
-    show_default=True,
-    help="Share of users, below 1; adds columns with the eps that remains if they collude or drop out.",
-)
-@click.option(
-    "--seed", type=int, default=0, show_default=True, help="Seed of the simulation, an integer of at least 0."
+@with_options(
+    *SETTING,
+    *("task", "max_value", "levels", "data", "counts", "column", "separator", "user", "item", "per_user"),
+    *("delimiter", "memory", "values", "protocols", "accounting", "trust", *LIMITS),
+    *("simulate", "poisoned", "colluding", "seed"),
 )
 @click.option(
     "--seconds",
@@ -152,7 +73,6 @@ def compare(
     """
     from shuffledp.accountant.wording import population_named
     from shuffledp.comparison.drawing import checked
-    from shuffledp.comparison.options import Options
     from shuffledp.outputs import DASH
 
     with user_errors(OSError):
@@ -397,7 +317,6 @@ def _show(
 ) -> None:
     from dataclasses import asdict
 
-    from shuffledp.comparison.comparing import LIMITS
     from shuffledp.comparison.recommendation import loosening, recommended, sentences, unfit
     from shuffledp.comparison.rows import table
 

@@ -18,7 +18,7 @@ from shuffledp.comparison.error_references import (
     squared_errors,
 )
 from shuffledp.comparison.intervals import largest, law_of_errors, of_values
-from shuffledp.comparison.options import Options, with_arguments_of
+from shuffledp.comparison.options import LIMITS, Options, with_arguments_of
 from shuffledp.comparison.recommendation import Comparison
 from shuffledp.comparison.rows import IDLE, WIDTHS, Compared, in_order, sender
 from shuffledp.comparison.setting import Setting, conditions, setting_of
@@ -35,9 +35,6 @@ ACCOUNTINGS = ("exact", "corrected", "simplified", "printed")
 #: Number of repeats in place of a missing closed form, and the largest number of messages of all repeats, and of
 #: numbers in vectors, that are simulated one by one.
 REPEATS, MOST_MESSAGES, MOST_NUMBERS = 20, 2_000_000, 20_000_000
-
-#: Options that limit the messages of a user.
-LIMITS = ("max_bits", "max_messages", "mean_bits", "mean_messages")
 
 
 @with_arguments_of(Options)
