@@ -9,7 +9,6 @@ import errno
 import json
 import os
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -736,7 +735,7 @@ def _checked(
     settings: Settings | None,
 ) -> Iterator[str]:
     """Yield the lines of `check_baseline`, and the result as the last line. Errors of the class are raised."""
-    from shuffledp.protocols.conformance import infeasible_cases, methods, plugin_checks, running, verdicts
+    from shuffledp.protocols.conformance import infeasible_cases, methods, running, verdicts
 
     file, printed = protocol.rpartition(":")[0], methods.Printed()
     problem = methods.quietly(printed, lambda: methods.fault(found, cases))
@@ -748,12 +747,8 @@ def _checked(
             f"{file}: encode takes about {1000 * seconds:.2g} ms per user, and the checks encode about "
             f"{methods.DRAWN // 10**6} million users: this may take {seconds * methods.DRAWN / 3600:.2g} hours"
         )
-    given = methods.quietly(printed, lambda: verdicts(found, cases))
-    closer = methods.quietly(
-        printed, lambda: plugin_checks.closer_verdicts(found, cases, given[-1], file)
-    )
     failed = 0
-    for verdict in [*given[:-1], *closer]:
+    for verdict in methods.quietly(printed, lambda: verdicts(found, cases, "close", file)):
         failed += not verdict.passed
         if verdict.about == "privacy":
             yield f"privacy: {'' if verdict.passed else 'REJECTED, '}{verdict.note}"
