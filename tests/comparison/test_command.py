@@ -6,6 +6,8 @@ import csv
 import json
 import math
 import re
+import signal
+import subprocess
 import sys
 from pathlib import Path
 
@@ -17,6 +19,7 @@ from shuffledp.cli import main
 from shuffledp.comparison import command
 from shuffledp.populations import Binomial
 from shuffledp.protocols.scaffold import files
+from waiting import wait_until
 
 SETTING = ("--eps", "1", "--delta", "1e-6")
 FEW = ("--protocols", "grr_blanket,pure_dump,silent_users", "--protocols", "local,sageo,multi_exact")
@@ -511,6 +514,27 @@ def test_a_protocol_that_cannot_be_imported_is_a_row(tmp_path, monkeypatch, in_a
     assert done.exit_code == 1
     assert done.stderr.startswith("Error: mine.py:Mine: ")
     assert "Left out:\n  failed: mine.py:Mine: " in call(*setting).stdout
+
+
+def test_a_wrong_option_is_one_line(in_a_worker):
+    done = call("--users", "1", "--domain-size", "4", "--protocols", "local", *SETTING)
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert done.stderr.startswith("Error: users must be") and done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGKILL])
+def test_the_worker_ends_with_the_command(tmp_path, stop):
+    place = tmp_path / "pid"
+    name = plugin(tmp_path, f"open({str(place)!r}, 'w').write(str(os.getpid())); time.sleep(1000)")
+    setting = ("--users", "5000", "--domain-size", "4", "--protocols", name, *SETTING)
+    command_line = [sys.executable, "-m", "shuffledp", "compare", *setting]
+    parent = subprocess.Popen(command_line, cwd=tmp_path, stderr=subprocess.DEVNULL)
+    assert wait_until(lambda: place.is_file() and place.read_text() != "")
+    worker = int(place.read_text())
+    assert worker != parent.pid
+    parent.send_signal(stop)
+    parent.wait()
+    assert wait_until(lambda: not Path(f"/proc/{worker}").exists())
 
 
 def test_sizes_beyond_the_memory_of_the_machine_are_refused(monkeypatch):

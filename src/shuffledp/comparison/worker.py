@@ -69,12 +69,17 @@ class _Worker:
     def __init__(self, asked: Options, seconds: float, waiting: Callable[[], None]) -> None:
         self._asked, self._seconds, self._waiting = asked, seconds, waiting
         self._pool: ProcessPoolExecutor | None = None
+        self._pid = 0
 
     def start(self) -> tuple[ProcessPoolExecutor, str, tuple[str, ...]]:
         """Start a process; return its executor, the task, and the names of the protocols."""
-        self._pool = ProcessPoolExecutor(1, mp_context=get_context("spawn"))
-        self._pid, task, names = self._pool.submit(_prepare, self._asked).result()
-        return self._pool, task, names
+        pool = ProcessPoolExecutor(1, mp_context=get_context("spawn"))
+        try:
+            self._pid, task, names = pool.submit(_prepare, self._asked).result()
+        except BrokenProcessPool:
+            raise ValueError("The worker process ends, or is killed, before the first protocol.") from None
+        self._pool = pool
+        return pool, task, names
 
     def result(self, function: Callable[[Argument], Result], argument: Argument) -> Result:
         """Return the result of a function. Raise `_Lost` after the limit, or if the process ends."""
