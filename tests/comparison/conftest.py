@@ -16,5 +16,5 @@ def in_a_worker() -> None:
 def here(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     if "in_a_worker" not in request.fixturenames:
         monkeypatch.setattr(
-            "shuffledp.comparison.worker.compared_within", lambda seconds, asked, *_: (compared(asked), [])
+            "shuffledp.comparison.worker.compare_within", lambda seconds, asked, *_: (compared(asked), [])
         )

@@ -272,11 +272,11 @@ class _Progress:
 
 def _rows(asked: Options, seconds: float) -> tuple[tuple[Compared, ...], list[str]]:
     """Return the rows, and a sentence for each plug-in that cannot be imported or does not return."""
-    from shuffledp.comparison.worker import compared_within
+    from shuffledp.comparison.worker import compare_within
     from shuffledp.protocols.registry import is_plugin
 
     say = _Progress()
-    rows, failed = compared_within(seconds, asked, say.begins, say)
+    rows, failed = compare_within(seconds, asked, say.begins, say)
     return rows, [f"{row.protocol}: {row.reason}" for row in failed if is_plugin(row.protocol)]
 
 

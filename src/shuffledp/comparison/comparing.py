@@ -137,21 +137,21 @@ def compare(asked: Options) -> Comparison:
 class Rows:
     """Setting and options that the rows of all protocols share, and the names of the protocols."""
 
-    where: Setting
-    asked: Options
+    setting: Setting
+    options: Options
     limits: Mapping[str, float]
     yardsticks: tuple[float | None, float]
     step: float
     names: tuple[str, ...]
 
-    def begun(self, name: str) -> Compared | None:
+    def start_row(self, name: str) -> Compared | None:
         """Return the row of a protocol before any computation; None if its trust model is left out."""
-        kind, asked = self.where.task.kind, self.asked
+        kind, options = self.setting.task.kind, self.options
         try:
-            protocol = get(kind, name, root=asked.root)
+            protocol = get(kind, name, root=options.root)
         except UnknownProtocol as error:
-            return lost(name, kind, str(error))
-        if asked.trust is not None and protocol.trust not in asked.trust:
+            return failed_row(name, kind, str(error))
+        if options.trust is not None and protocol.trust not in options.trust:
             return None
         return Compared(
             protocol=name,
@@ -160,26 +160,26 @@ class Rows:
             trust=protocol.trust,
             status="ok",
             reason="",
-            accounting=asked.accounting or best_accounting(protocol),
+            accounting=options.accounting or best_accounting(protocol),
             reduction=protocol.reduction,
             derived=is_derived(protocol.source),
         )
 
-    def measured(self, row: Compared) -> Compared:
+    def complete_row(self, row: Compared) -> Compared:
         """Return the row of a protocol."""
         if row.status != "ok":
             return row
-        row = _row(row, get(row.task, row.protocol, root=self.asked.root), self)
+        row = _row(row, get(row.task, row.protocol, root=self.options.root), self)
         return row if self.step == 1 else row.scaled(self.step)
 
 
-def lost(name: str, kind: str, reason: str) -> Compared:
+def failed_row(name: str, kind: str, reason: str) -> Compared:
     """Return the row of a protocol that cannot be imported, so that its trust model is unknown."""
     empty: Any = ""
     return Compared(name, name, kind, empty, "failed", reason, accounting="", reduction="")
 
 
-def prepared(asked: Options) -> Rows:
+def prepare_rows(asked: Options) -> Rows:
     """Return the setting and the names of the protocols to compare. Raise ValueError for wrong options or names."""
     asked, records = counted(asked)
     for remark in () if records is None else records.remarks:
@@ -210,13 +210,13 @@ def prepared(asked: Options) -> Rows:
 
 def compared(asked: Options) -> tuple[Compared, ...]:
     """Return the rows of `compare` for these options."""
-    shared = prepared(asked)
-    begun = [row for name in shared.names if (row := shared.begun(name)) is not None]
+    shared = prepare_rows(asked)
+    started = [row for name in shared.names if (row := shared.start_row(name)) is not None]
     rows = []
-    for place, row in enumerate(begun):
+    for place, row in enumerate(started):
         if asked.progress is not None:
-            asked.progress(place, len(begun), row.protocol)
-        rows.append(shared.measured(row))
+            asked.progress(place, len(started), row.protocol)
+        rows.append(shared.complete_row(row))
         if asked.done is not None:
             asked.done(rows[-1])
     return in_order(rows)
@@ -263,7 +263,7 @@ def _row(row: Compared, protocol: type[ProtocolBase], shared: Rows) -> Compared:
 
 
 def _measured(row: Compared, protocol: type[ProtocolBase], shared: Rows) -> Compared:
-    where, asked, limits = shared.where, shared.asked, shared.limits
+    where, asked, limits = shared.setting, shared.options, shared.limits
     fakes, absent, repeats = asked.poisoned, asked.colluding, asked.simulate
     calibrated = protocol.calibrate(where.budget, where.population, where.task, accounting=row.accounting)
     who, weights = where.usual

@@ -18,7 +18,7 @@ from dataclasses import replace
 from multiprocessing import get_context, parent_process
 from typing import TypeVar
 
-from shuffledp.comparison.comparing import Rows, lost, prepared
+from shuffledp.comparison.comparing import Rows, failed_row, named, prepare_rows
 from shuffledp.comparison.options import Options
 from shuffledp.comparison.rows import Compared, in_order
 
@@ -33,13 +33,13 @@ _TICK = 0.1
 _rows: Rows
 
 
-def _prepare(asked: Options) -> tuple[int, str, tuple[str, ...]]:
-    """Prepare this process; return its id, the task, and the names of the protocols."""
+def _prepare(options: Options) -> int:
+    """Prepare the rows in this process, and return its id."""
     global _rows
     os.dup2(2, 1)  # standard output is for results
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    _rows = prepared(asked)
-    return os.getpid(), _rows.where.task.kind, _rows.names
+    _rows = prepare_rows(options)
+    return os.getpid()
 
 
 def _end_with_parent() -> None:
@@ -48,42 +48,42 @@ def _end_with_parent() -> None:
         os._exit(1)
 
 
-def _begun(name: str) -> Compared | None:
-    return _rows.begun(name)
+def _start_row(name: str) -> Compared | None:
+    return _rows.start_row(name)
 
 
-def _measured(row: Compared) -> Compared:
-    return _rows.measured(row)
+def _complete_row(row: Compared) -> Compared:
+    return _rows.complete_row(row)
 
 
 # -- in the main process -------------------------------------------------------------------------------------------
 
 
-class _Lost(Exception):  # noqa: N818  (a reason, not an error)
+class _NoResult(Exception):  # noqa: N818  (a reason, not an error)
     """A call in the worker has no result; the text is the reason."""
 
 
 class _Worker:
-    """Worker process for one call after another; after a lost call, the next call starts a new process."""
+    """Worker process for one call after another; after a call without a result, the next call starts a new process."""
 
-    def __init__(self, asked: Options, seconds: float, waiting: Callable[[], None]) -> None:
-        self._asked, self._seconds, self._waiting = asked, seconds, waiting
+    def __init__(self, options: Options, seconds: float, waiting: Callable[[], None]) -> None:
+        self._options, self._seconds, self._waiting = options, seconds, waiting
         self._pool: ProcessPoolExecutor | None = None
         self._pid = 0
 
-    def start(self) -> tuple[ProcessPoolExecutor, str, tuple[str, ...]]:
-        """Start a process; return its executor, the task, and the names of the protocols."""
+    def start(self) -> ProcessPoolExecutor:
+        """Start a process, and return its executor."""
         pool = ProcessPoolExecutor(1, mp_context=get_context("spawn"))
         try:
-            self._pid, task, names = pool.submit(_prepare, self._asked).result()
+            self._pid = pool.submit(_prepare, self._options).result()
         except BrokenProcessPool:
             raise ValueError("The worker process ends, or is killed, before the first protocol.") from None
         self._pool = pool
-        return pool, task, names
+        return pool
 
     def result(self, function: Callable[[Argument], Result], argument: Argument) -> Result:
-        """Return the result of a function. Raise `_Lost` after the limit, or if the process ends."""
-        pool = self._pool or self.start()[0]
+        """Return the result of a function. Raise `_NoResult` after the limit, or if the process ends."""
+        pool = self._pool or self.start()
         ends = time.monotonic() + self._seconds
         try:
             call = pool.submit(function, argument)
@@ -93,11 +93,11 @@ class _Worker:
                 self._waiting()
         except BrokenProcessPool:
             self.end()
-            raise _Lost("Ends its process, or is killed.") from None
+            raise _NoResult("Ends its process, or is killed.") from None
         except Exception as error:  # the result cannot be sent
-            raise _Lost(f"{type(error).__name__}: {error}") from error
+            raise _NoResult(f"{type(error).__name__}: {error}") from error
         self.end()
-        raise _Lost(f"Not finished within {self._seconds:g} s.")
+        raise _NoResult(f"Not finished within {self._seconds:g} s.")
 
     def end(self) -> None:
         """Kill the process."""
@@ -108,9 +108,9 @@ class _Worker:
             pool.shutdown()
 
 
-def compared_within(
+def compare_within(
     seconds: float,
-    asked: Options,
+    options: Options,
     begins: Callable[[int, int, str], None],
     waiting: Callable[[], None],
 ) -> tuple[tuple[Compared, ...], list[Compared]]:
@@ -119,23 +119,25 @@ def compared_within(
     `seconds` limits the time of each protocol. `begins` is called before each protocol with its place, the number of
     protocols and its name, and `waiting` several times per second. Raises ValueError for wrong options.
     """
-    worker = _Worker(asked, seconds, waiting)
-    begun: list[Compared] = []
+    worker = _Worker(options, seconds, waiting)
+    assert options.task is not None  # the command names it
+    task = options.task.kind
+    started: list[Compared] = []
     rows: list[Compared] = []
     try:
-        _, task, names = worker.start()
-        for name in names:
+        worker.start()  # which raises the errors of the options
+        for name in named(task, options.protocols):
             try:
-                row = worker.result(_begun, name)
-            except _Lost as reason:
-                row = lost(name, task, str(reason))
-            begun += [] if row is None else [row]
-        failed = [row for row in begun if row.status == "failed"]
-        for place, row in enumerate(begun):
-            begins(place, len(begun), row.protocol)
+                row = worker.result(_start_row, name)
+            except _NoResult as reason:
+                row = failed_row(name, task, str(reason))
+            started += [] if row is None else [row]
+        failed = [row for row in started if row.status == "failed"]
+        for place, row in enumerate(started):
+            begins(place, len(started), row.protocol)
             try:
-                rows.append(worker.result(_measured, row))
-            except _Lost as reason:
+                rows.append(worker.result(_complete_row, row))
+            except _NoResult as reason:
                 rows.append(replace(row, status="failed", reason=str(reason)))
                 failed.append(rows[-1])
     finally:
