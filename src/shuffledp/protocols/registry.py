@@ -11,6 +11,7 @@ import importlib.util
 import inspect
 import re
 import sys
+import traceback
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import fields
@@ -249,7 +250,10 @@ def _importing(what: str) -> Iterator[None]:
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # a file may call sys.exit(), too
-        raise UnknownProtocol(f"{what} cannot be imported: {type(error).__name__}: {error}") from error
+        step = traceback.extract_tb(error.__traceback__)[-1]
+        place = f"{Path(step.filename).name}, line {step.lineno}"
+        text = f"{what} cannot be imported: {type(error).__name__}: {error} ({place})"
+        raise UnknownProtocol(text) from error
 
 
 def _only_protocol(module: ModuleType, name: str) -> Any:
