@@ -718,7 +718,7 @@ def check_baseline(protocol: str, experiments: bool, configfile: str | None, **s
     cases = default_cases(found) + leakage_checks.further_cases(found) + own
     lines: list[str] = []
     try:
-        for line in _checked(found, protocol, cases, own, _settings(configfile) if experiments else None):
+        for line in _checked(found, protocol, cases, own, experiments, configfile):
             lines.append(line)
             click.echo(printable(line))
     finally:
@@ -732,7 +732,8 @@ def _checked(
     protocol: str,
     cases: tuple[Case, ...],
     own: tuple[Case, ...],
-    settings: Settings | None,
+    experiments: bool,
+    configfile: str | None,
 ) -> Iterator[str]:
     """Yield the lines of `check_baseline`, and the result as the last line. Errors of the class are raised."""
     from shuffledp.protocols.conformance import infeasible_cases, methods, running, verdicts
@@ -758,11 +759,11 @@ def _checked(
     yield f"infeasible: {sum(number for _, number in reasons)} of {len(cases)} cases"
     yield from (f"  {number} of them: {reason}" for reason, number in reasons)
     yield from (f"setting {case}: {running.how_checked(found, case)}" for case in own)
-    if settings is not None:
+    if experiments:
         from shuffledp.pipeline.config.smallest_cells import trials
 
         yield "experiments, the smallest cell of each with two repeats:"
-        tried = trials(found, protocol, settings, prepared=Path("data/prepared"), root=Path())
+        tried = trials(found, protocol, _settings(configfile), prepared=Path("data/prepared"), root=Path())
         for trial in methods.each_quietly(printed, tried):
             failed += trial.status == "failed"
             yield f"  {trial}"
