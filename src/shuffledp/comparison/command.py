@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from shuffledp.comparison.count_commands import said
-from shuffledp.comparison.options import LIMITS, SETTING, Options, with_options
+from shuffledp.comparison.options import FILES, LIMITS, RECORDS, SETTING, WHERE, Options, with_options
 from shuffledp.comparison.setting_options import user_errors, words
 from shuffledp.outputs import printable
 
@@ -35,9 +35,18 @@ _file = click.Path(dir_okay=False, path_type=Path)
 @click.command()
 @with_options(
     *SETTING,
-    *("task", "max_value", "levels", "data", "counts", "column", "separator", "user", "item", "per_user"),
-    *("delimiter", "memory", "values", "protocols", "accounting", "trust", *LIMITS),
-    *("simulate", "poisoned", "colluding", "seed"),
+    "task",
+    "max_value",
+    "levels",
+    *RECORDS,
+    "protocols",
+    "accounting",
+    "trust",
+    *LIMITS,
+    "simulate",
+    "poisoned",
+    "colluding",
+    "seed",
 )
 @click.option(
     "--seconds",
@@ -90,7 +99,7 @@ def compare(
         counted = None if asked.data is None else _counted(asked)
         for remark in [] if counted is None else counted.remarks:
             click.echo(f"Warning: {remark}", err=True)
-        cleared: dict[str, Any] = dict.fromkeys((*SIZES[kind], *WHERE, *_FILES, "data", "values", "levels"))
+        cleared: dict[str, Any] = dict.fromkeys((*SIZES[kind], *WHERE, *FILES, "data", "values", "levels"))
         settled = replace(
             asked,
             **cleared,
@@ -119,10 +128,6 @@ SIZES = {
     "sets": ("domain_size", "set_size"),
     "vectors": ("dimension",),
 }
-#: Options about the files of --data.
-_FILES = ("per_user", "delimiter", "memory")
-#: Options about the place of the records in --csv.
-WHERE = ("column", "separator", "user", "item")
 _SETTINGS = (
     "--domain-size for frequencies, with --set-size for sets, --max-value for a sum, --dimension for vectors"
 )
@@ -159,7 +164,7 @@ def _of_counts(path: Path, task: str | None, asked: Options) -> tuple[str, Optio
     from shuffledp.userdata.counts import read
 
     sizes = ("domain_size", "set_size", "max_value", "dimension")
-    if given := asked.given("data", *WHERE, *_FILES, "values", "levels", *sizes):
+    if given := asked.given("data", *WHERE, *FILES, "values", "levels", *sizes):
         raise ValueError(f"{_option(given[0])} must be left out with --counts, whose file has the domain.")
     content = read(path)
     if task not in (None, content["kind"]):

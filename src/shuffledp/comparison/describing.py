@@ -34,7 +34,10 @@ def with_calibration(required: bool = True) -> Callable[[Command], Command]:
     )
     options = with_options(
         *SETTING,
-        *("trust", *LIMITS, "max_value", "accounting"),
+        "trust",
+        *LIMITS,
+        "max_value",
+        "accounting",
         eps=budget,
         delta=budget,
         max_value=WHOLE,

@@ -182,6 +182,10 @@ class BatchOptions(SettingOptions):
 BATCH = ("users", "population", "eps", "delta")
 SETTING = (*BATCH, "neighbours", "domain_size", "set_size", "dimension", "norm")
 LIMITS = ("max_bits", "max_messages", "mean_bits", "mean_messages")
+#: Options about the place of the user's records, about their files, and of all records.
+WHERE = ("column", "separator", "user", "item")
+FILES = ("per_user", "delimiter", "memory")
+RECORDS = ("data", "counts", *WHERE, *FILES, "values")
 
 
 def with_options(*names: str, **changes: Mapping[str, Any]) -> Callable[[Command], Command]:
