@@ -516,6 +516,22 @@ def test_a_protocol_that_cannot_be_imported_is_a_row(tmp_path, monkeypatch, in_a
     assert "Left out:\n  failed: mine.py:Mine: " in call(*setting).stdout
 
 
+def test_a_result_that_this_process_cannot_read_is_a_row(tmp_path, monkeypatch, in_a_worker):
+    monkeypatch.chdir(tmp_path)
+    name = plugin(tmp_path, "pass")
+    text = (tmp_path / "mine.py").read_text()
+    text = text.replace(
+        "    def cost(", "    def parameters(self):\n        return {'a': Odd()}\n\n    def cost(", 1
+    )
+    (tmp_path / "mine.py").write_text(text.replace("@dataclass", "class Odd:\n    pass\n\n\n@dataclass", 1))
+    setting = ("--users", "5000", "--domain-size", "4", "--protocols", f"{name},skellam", *SETTING)
+    rows = json.loads(call(*setting, "--json", "--rows-only").stdout)
+    assert [(row["status"], row["reason"]) for row in rows] == [
+        ("ok", ""),
+        ("failed", "Its result cannot be read."),
+    ]
+
+
 def test_a_wrong_option_is_one_line(in_a_worker):
     done = call("--users", "1", "--domain-size", "4", "--protocols", "local", *SETTING)
     assert (done.exit_code, done.stdout) == (1, "")

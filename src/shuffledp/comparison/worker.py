@@ -91,9 +91,12 @@ class _Worker:
                 if wait([call], min(left, _TICK)).done:
                     return call.result()
                 self._waiting()
-        except BrokenProcessPool:
+        except BrokenProcessPool as error:
             self.end()
-            raise _NoResult("Ends its process, or is killed.") from None
+            unread = error.__cause__ is not None  # an error of this process that reads the result
+            raise _NoResult(
+                "Its result cannot be read." if unread else "Ends its process, or is killed."
+            ) from None
         except Exception as error:  # the result cannot be sent
             raise _NoResult(f"{type(error).__name__}: {error}") from error
         self.end()
