@@ -20,7 +20,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import beta
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -31,6 +30,7 @@ from shuffledp.pipeline.audit.views import Held, true_delta
 from shuffledp.pipeline.doc_blocks import write_block
 from shuffledp.populations import Fixed
 from shuffledp.protocols import get
+from shuffledp.protocols.conformance.statistics import least_probable, most_probable
 from shuffledp.tasks import Budget, Frequency, Public, Sets, Summation
 
 Counts = NDArray[np.int64]
@@ -117,8 +117,7 @@ def counted(runs: Iterator[Counts], kinds: Counts) -> Counts:
 
 def certificate(hits: Any, misses: Any, runs: int, delta: float) -> Any:
     """Return a lower bound on eps from the numbers of runs in an event, by Clopper and Pearson."""
-    low = np.where(hits > 0, beta.ppf(LEVEL / 2, np.maximum(hits, 1), runs - hits + 1), 0.0)
-    high = np.where(misses < runs, beta.ppf(1 - LEVEL / 2, misses + 1, np.maximum(runs - misses, 1)), 1.0)
+    low, high = least_probable(hits, runs, LEVEL / 2), most_probable(misses, runs, LEVEL / 2)
     return np.log(np.maximum((low - delta) / high, 1.0))
 
 

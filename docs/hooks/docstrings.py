@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from inspect import Parameter, signature
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,8 @@ from griffe import Extension, Module, Object, Parameters
 
 sys.path.append(str(Path(__file__).parent))  # loaded by its path alone
 from markup import as_markdown
+
+from shuffledp.comparison import options as comparison_options
 
 
 class MarkdownDocstrings(Extension):
@@ -20,6 +23,10 @@ class MarkdownDocstrings(Extension):
         self._rewrite(pkg)
         for function, options in (("comparing.compare", "Options"), ("simulating.simulate", "BatchOptions")):
             fields = pkg[f"comparison.options.{options}"].parameters  # of the decorator `with_arguments_of`
+            for name, parameter in signature(getattr(comparison_options, options)).parameters.items():
+                fields[name].default = (
+                    None if parameter.default is Parameter.empty else repr(parameter.default)
+                )
             pkg[f"comparison.{function}"].parameters = Parameters(*list(fields)[1:])
 
     def _rewrite(self, found: Object) -> None:

@@ -9,7 +9,6 @@ import errno
 import json
 import os
 from collections.abc import Iterator
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,20 +17,18 @@ import click
 from shuffledp import __version__
 from shuffledp.comparison.command import compare
 from shuffledp.comparison.count_commands import count, merge
-from shuffledp.comparison.describing import client, describe
-from shuffledp.comparison.setting_options import Number, user_errors, with_batch, with_max_value, with_setting
+from shuffledp.comparison.describing import WHOLE, client, describe
+from shuffledp.comparison.options import BATCH, LAWS, SETTING, with_options
+from shuffledp.comparison.setting_options import Number, user_errors
 from shuffledp.optional_dependencies import MissingExtra, needed
 from shuffledp.outputs import check_distinct, checked, printable
-from shuffledp.protocols.child_process import SECONDS, Ended, Send, results
 
 if TYPE_CHECKING:
     from shuffledp.pipeline.config import Paper, Settings
+    from shuffledp.protocols.base import ProtocolBase
+    from shuffledp.protocols.conformance.cases import Case
 
 # Commands import what they need themselves: --help and a mistyped word answer at once.
-
-
-#: Seconds after which `check-baseline` names the running method.
-LONG = 10.0
 
 
 class _Commands(click.Group):
@@ -147,16 +144,22 @@ def _check_captions(paper: Paper) -> None:
 
 @main.command()
 def protocols() -> None:
-    """List the built-in protocols of every task: description, trust model, accountings, source."""
+    """List the protocols of every task, built-in or of installed packages: description, trust model, accountings,
+    source.
+    """
     from textwrap import fill
 
-    from shuffledp.protocols.registry import available, get
+    from shuffledp.protocols.registry import UnknownProtocol, available, get
     from shuffledp.tasks import TASK_KINDS
 
     for kind in TASK_KINDS:
         click.echo(kind)
         for name in available(kind):
-            found = get(kind, name)
+            try:
+                found = get(kind, name)
+            except UnknownProtocol as error:  # of another package
+                click.echo(f"  {name}: {printable(str(error))}")
+                continue
             what = " ".join((found.__doc__ or "").strip().split("\n\n")[0].split())
             click.echo(f"  {name}: {found.label}")
             for text in (
@@ -212,12 +215,15 @@ _TWO_OF_THREE = "Give exactly two of --eps-local, --eps and --users (or --popula
     type=Number(float, "a number above 0, at most 100"),
     help="Local eps of one report for replacement of its input, in nats; in (0, 100].",
 )
-@partial(
-    with_batch,
-    required=("delta",),
-    least_users=1,
-    deltas="(0, 1)",
-    more_laws=" If the number of users is computed: fixed, poisson or binomial:RATE.",
+@with_options(
+    *BATCH,
+    users={
+        "type": Number(int, "an integer of at least 1, such as 30k or 3e4"),
+        "help": "Number of all users, including user 1; at least 1.",
+    },
+    population={"help": f"{LAWS} If the number of users is computed: fixed, poisson or binomial:RATE."},
+    eps={"required": False},
+    delta={"type": Number(float, "a number in (0, 1)"), "help": "Central delta, in (0, 1)."},
 )
 @click.option(
     "--randomizer",
@@ -695,103 +701,72 @@ def new_baseline(name: str, task: str, template: str) -> None:
     show_default=True,
     help="Also run the smallest cell of every experiment of the task.",
 )
-@click.option(
-    "--seconds",
-    type=click.FloatRange(min=0, min_open=True),
-    default=SECONDS,
-    show_default=True,
-    help="Time limit for one call of a method, in seconds; above 0.",
-)
-@partial(with_setting, required=())
-@with_max_value
+@with_options(*SETTING, "max_value", eps={"required": False}, delta={"required": False}, max_value=WHOLE)
 @configured
-def check_baseline(
-    protocol: str, experiments: bool, seconds: float, configfile: str | None, **setting: Any
-) -> None:
+def check_baseline(protocol: str, experiments: bool, configfile: str | None, **setting: Any) -> None:
     """Check your own baseline: print a verdict per property, then run the smallest cell of every experiment.
 
     Small settings cover the corner cases. With --users, --eps, --delta and a size, the checks include this setting too.
     """
-    file, lines, named = protocol.rpartition(":")[0], [], False
-
-    def waiting(method: str, taken: float) -> None:
-        nonlocal named
-        if method and taken > LONG and not named:
-            click.echo(printable(f"{file}: {method} has been running for {LONG:g} s"), err=True)
-        named = taken > LONG
-
-    asked = (protocol, experiments, configfile, setting)
-    try:
-        for line in results(_checked, *asked, seconds=seconds, per_call=True, waiting=waiting):
-            lines.append(line)
-            click.echo(printable(line))
-    except Ended as ended:
-        if not any(line.startswith("privacy:") for line in lines):
-            click.echo("privacy: NOT checked: a method fails before that")
-        raise click.ClickException(f"{file}: {ended}. Nothing else was checked.") from None
-    raise SystemExit(lines[-1] != "passed")
-
-
-def _checked(
-    send: Send, protocol: str, experiments: bool, configfile: str | None, setting: dict[str, Any]
-) -> None:
-    """Run the checks of `check_baseline`; send each line, and the result as the last item."""
     from shuffledp.comparison.checked_setting import cases_of
-    from shuffledp.protocols.conformance import (
-        default_cases,
-        infeasible_cases,
-        leakage_checks,
-        methods,
-        plugin_checks,
-        running,
-        verdicts,
-    )
+    from shuffledp.protocols.conformance import default_cases, leakage_checks
     from shuffledp.protocols.registry import plugin
 
-    file, printed = protocol.rpartition(":")[0], methods.Printed()
     with user_errors(one_line=False):
         found = plugin(protocol)
         own = cases_of(found, **setting)
     cases = default_cases(found) + leakage_checks.further_cases(found) + own
-    problem = methods.quietly(printed, lambda: methods.fault(found, cases, file), file)
+    lines: list[str] = []
+    try:
+        for line in _checked(found, protocol, cases, own, experiments, configfile):
+            lines.append(line)
+            click.echo(printable(line))
+    finally:
+        if not any(line.startswith("privacy:") for line in lines):
+            click.echo("privacy: NOT checked: a method fails before that")
+    raise SystemExit(lines[-1] != "passed")
+
+
+def _checked(
+    found: type[ProtocolBase],
+    protocol: str,
+    cases: tuple[Case, ...],
+    own: tuple[Case, ...],
+    experiments: bool,
+    configfile: str | None,
+) -> Iterator[str]:
+    """Yield the lines of `check_baseline`, and the result as the last line. Errors of the class are raised."""
+    from shuffledp.protocols.conformance import infeasible_cases, methods, running, verdicts
+
+    file, printed = protocol.rpartition(":")[0], methods.Printed()
+    problem = methods.quietly(printed, lambda: methods.fault(found, cases))
     if problem is not None:
-        send("privacy: NOT checked: a method fails before that")
-        raise click.ClickException(f"{problem}. Nothing else was checked.")
-    seconds = methods.quietly(printed, lambda: methods.seconds_per_user(found, cases), file)
+        raise click.ClickException(f"{file}: {problem}. Nothing else was checked.")
+    seconds = methods.quietly(printed, lambda: methods.seconds_per_user(found, cases))
     if seconds * methods.DRAWN > methods.PATIENCE:
-        send(
+        yield (
             f"{file}: encode takes about {1000 * seconds:.2g} ms per user, and the checks encode about "
             f"{methods.DRAWN // 10**6} million users: this may take {seconds * methods.DRAWN / 3600:.2g} hours"
         )
     failed = 0
-    try:
-        given = methods.quietly(printed, lambda: verdicts(found, cases), file)
-        closer = methods.quietly(
-            printed, lambda: plugin_checks.closer_verdicts(found, cases, given[-1], file), file
-        )
-    except RuntimeError as error:
-        send("privacy: NOT checked: a method fails before that")
-        raise click.ClickException(f"{error}.") from None
-    for verdict in [*given[:-1], *closer]:
+    for verdict in methods.quietly(printed, lambda: verdicts(found, cases, "close", file)):
         failed += not verdict.passed
         if verdict.about == "privacy":
-            send(f"privacy: {'' if verdict.passed else 'REJECTED, '}{verdict.note}")
+            yield f"privacy: {'' if verdict.passed else 'REJECTED, '}{verdict.note}"
         else:
-            send(str(verdict))
+            yield str(verdict)
     reasons = infeasible_cases(found, cases)
-    send(f"infeasible: {sum(number for _, number in reasons)} of {len(cases)} cases")
-    for reason, number in reasons:
-        send(f"  {number} of them: {reason}")
-    for case in own:
-        send(f"setting {case}: {running.how_checked(found, case)}")
+    yield f"infeasible: {sum(number for _, number in reasons)} of {len(cases)} cases"
+    yield from (f"  {number} of them: {reason}" for reason, number in reasons)
+    yield from (f"setting {case}: {running.how_checked(found, case)}" for case in own)
     if experiments:
         from shuffledp.pipeline.config.smallest_cells import trials
 
-        send("experiments, the smallest cell of each with two repeats:")
+        yield "experiments, the smallest cell of each with two repeats:"
         tried = trials(found, protocol, _settings(configfile), prepared=Path("data/prepared"), root=Path())
-        for trial in methods.each_quietly(printed, tried, file):
+        for trial in methods.each_quietly(printed, tried):
             failed += trial.status == "failed"
-            send(f"  {trial}")
+            yield f"  {trial}"
     if str(printed):
-        send(f"{file} prints {printed}; its output is not shown")
-    send("passed" if not failed else f"FAILED: {failed}")
+        yield f"{file} prints {printed}; its output is not shown"
+    yield "passed" if not failed else f"FAILED: {failed}"

@@ -1,18 +1,20 @@
-"""Commands compare in the process of the tests, which has the numbers of the tests before."""
+"""Commands compare in the process of the tests, because a new interpreter takes longer."""
 
 from __future__ import annotations
 
 import pytest
 
-from one_process import in_this_process
+from shuffledp.comparison.comparing import compared
 
 
 @pytest.fixture
-def in_a_child() -> None:
-    """Asked for by tests of the child process itself."""
+def in_a_worker() -> None:
+    """Requested by tests of the worker process."""
 
 
 @pytest.fixture(autouse=True)
 def here(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    if "in_a_child" not in request.fixturenames:
-        monkeypatch.setattr("shuffledp.comparison.command.results", in_this_process)
+    if "in_a_worker" not in request.fixturenames:
+        monkeypatch.setattr(
+            "shuffledp.comparison.worker.compare_within", lambda seconds, asked, *_: (compared(asked), [])
+        )

@@ -6,6 +6,8 @@ import csv
 import json
 import math
 import re
+import signal
+import subprocess
 import sys
 from pathlib import Path
 
@@ -15,11 +17,9 @@ from click.testing import CliRunner
 import shuffledp
 from shuffledp.cli import main
 from shuffledp.comparison import command
-from shuffledp.comparison.comparing import begun
 from shuffledp.populations import Binomial
-from shuffledp.protocols.child_process import Ended
-from shuffledp.protocols.registry import get
 from shuffledp.protocols.scaffold import files
+from waiting import wait_until
 
 SETTING = ("--eps", "1", "--delta", "1e-6")
 FEW = ("--protocols", "grr_blanket,pure_dump,silent_users", "--protocols", "local,sageo,multi_exact")
@@ -38,7 +38,7 @@ def call(*arguments: str):
     return done
 
 
-def test_a_table_of_at_most_120_columns_grouped_by_trust(monkeypatch, in_a_child):
+def test_a_table_of_at_most_120_columns_grouped_by_trust(monkeypatch, in_a_worker):
     monkeypatch.setattr(
         "shuffledp.comparison.command.PATIENCE", math.inf
     )  # a slow machine says how far it is
@@ -463,61 +463,94 @@ def plugin(folder, body: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("body", "says"),
+    ("body", "reason"),
     [
-        # Other ends of a child have the same way here: tests/protocols/test_child_process.py and test_registry.py.
-        ("os._exit(0)", "calibrate ends the process with exit status 0"),
-        ("time.sleep(1000)", "calibrate does not return within 5 s"),
+        ("os._exit(0)", "Ends its process, or is killed."),
+        ("os.kill(os.getpid(), 9)", "Ends its process, or is killed."),
+        ("time.sleep(1000)", "Not finished within 5 s."),
+        ("sys.exit('enough')", "SystemExit: enough"),
+        ("print('[]', flush=True); 1 / 0", "ZeroDivisionError: division by zero"),
     ],
 )
-def test_a_protocol_that_ends_its_process_is_a_row_and_a_sentence(
-    tmp_path, monkeypatch, in_a_child, body, says
-):
+def test_a_protocol_that_does_not_return_is_a_row(tmp_path, monkeypatch, in_a_worker, body, reason):
     monkeypatch.chdir(tmp_path)
-    limit = ("--seconds", "5") if "5 s" in says else ()
     names = f"central_laplace,{plugin(tmp_path, body)},skellam"
-    setting = ("--users", "5000", "--domain-size", "4", "--protocols", names, *limit, *SETTING)
+    setting = ("--users", "5000", "--domain-size", "4", "--protocols", names, "--seconds", "5", *SETTING)
     done = call(*setting, "--json", "--rows-only")
-    assert done.exit_code == 1
-    assert done.stderr.splitlines()[-1] == f"Error: mine.py:Mine: {says}."
     rows = {row["protocol"]: row for row in json.loads(done.stdout)}
     assert {name: row["status"] for name, row in rows.items()} == {
         "central_laplace": "ok",
         "skellam": "ok",
         "mine.py:Mine": "failed",
     }
-    reason = "Not finished within 5 s, in calibrate." if "5 s" in says else f"{says}."
     assert rows["mine.py:Mine"]["reason"] == reason
+    ends = "Error" not in reason and "SystemExit" not in reason
+    assert done.exit_code == ends
+    if ends:
+        assert done.stderr.splitlines()[-1] == f"Error: mine.py:Mine: {reason}"
 
 
-def test_a_protocol_that_takes_too_long_is_a_row(monkeypatch):
-    slow = [Ended("", "does not return within 60 s", late=True)]
-
-    def results(function, names, asked, **_):
-        row = begun(names[0], get("frequency", names[0]), "frequency", None)
-        yield row, False, 0, len(names)
-        if slow:
-            raise slow.pop()
-        yield row, True, 0, len(names)
-
-    monkeypatch.setattr(command, "results", results)
-    done = call(
-        "--users",
-        "5000",
-        "--domain-size",
-        "4",
-        "--protocols",
-        "local,skellam",
-        "--json",
-        "--rows-only",
-        *SETTING,
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("import os\nos._exit(0)\nclass Mine: pass\n", "Ends its process, or is killed."),
+        ("1 / 0\nclass Mine: pass\n", "mine.py cannot be imported: ZeroDivisionError: division by zero"),
+        ("class Mine: pass\n", "not a subclass of shuffledp.protocols.ProtocolBase"),
+    ],
+)
+def test_a_protocol_that_cannot_be_imported_is_a_row(tmp_path, monkeypatch, in_a_worker, text, reason):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text(text)
+    setting = ("--users", "5000", "--domain-size", "4", "--protocols", "mine.py:Mine,skellam", *SETTING)
+    done = call(*setting, "--json", "--rows-only")
+    found, lost = json.loads(done.stdout)
+    assert (found["protocol"], found["status"], lost["status"], lost["trust"]) == (
+        "skellam",
+        "ok",
+        "failed",
+        "",
     )
-    rows = json.loads(done.stdout)
-    assert done.exit_code == 0
-    assert [(row["protocol"], row["status"], row["reason"]) for row in rows] == [
-        ("skellam", "ok", ""),
-        ("local", "failed", "Not finished within 60 s."),
+    assert reason in lost["reason"]
+    assert done.exit_code == 1
+    assert done.stderr.startswith("Error: mine.py:Mine: ")
+    assert "Left out:\n  failed: mine.py:Mine: " in call(*setting).stdout
+
+
+def test_a_result_that_this_process_cannot_read_is_a_row(tmp_path, monkeypatch, in_a_worker):
+    monkeypatch.chdir(tmp_path)
+    name = plugin(tmp_path, "pass")
+    text = (tmp_path / "mine.py").read_text()
+    text = text.replace(
+        "    def cost(", "    def parameters(self):\n        return {'a': Odd()}\n\n    def cost(", 1
+    )
+    (tmp_path / "mine.py").write_text(text.replace("@dataclass", "class Odd:\n    pass\n\n\n@dataclass", 1))
+    setting = ("--users", "5000", "--domain-size", "4", "--protocols", f"{name},skellam", *SETTING)
+    rows = json.loads(call(*setting, "--json", "--rows-only").stdout)
+    assert [(row["status"], row["reason"]) for row in rows] == [
+        ("ok", ""),
+        ("failed", "Its result cannot be read."),
     ]
+
+
+def test_a_wrong_option_is_one_line(in_a_worker):
+    done = call("--users", "1", "--domain-size", "4", "--protocols", "local", *SETTING)
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert done.stderr.startswith("Error: users must be") and done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGKILL])
+def test_the_worker_ends_with_the_command(tmp_path, stop):
+    place = tmp_path / "pid"
+    name = plugin(tmp_path, f"open({str(place)!r}, 'w').write(str(os.getpid())); time.sleep(1000)")
+    setting = ("--users", "5000", "--domain-size", "4", "--protocols", name, *SETTING)
+    command_line = [sys.executable, "-m", "shuffledp", "compare", *setting]
+    parent = subprocess.Popen(command_line, cwd=tmp_path, stderr=subprocess.DEVNULL)
+    assert wait_until(lambda: place.is_file() and place.read_text() != "")
+    worker = int(place.read_text())
+    assert worker != parent.pid
+    parent.send_signal(stop)
+    parent.wait()
+    assert wait_until(lambda: not Path(f"/proc/{worker}").exists())
 
 
 def test_sizes_beyond_the_memory_of_the_machine_are_refused(monkeypatch):

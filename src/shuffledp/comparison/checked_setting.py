@@ -7,9 +7,8 @@ import numpy as np
 
 from shuffledp.accountant.wording import population_named
 from shuffledp.comparison.options import SettingOptions
-from shuffledp.comparison.setting import Setting, dealt, setting_of
+from shuffledp.comparison.setting import Setting, dealt, machine_memory, setting_of
 from shuffledp.populations.base import Law
-from shuffledp.protocols.child_process import machine_memory
 from shuffledp.protocols.conformance.cases import Case, Participating, Protocol, SameNumbers
 from shuffledp.protocols.conformance.running import FAST_REPEATS
 from shuffledp.tasks import Ints, Participants, Summation

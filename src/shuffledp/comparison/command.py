@@ -15,20 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from shuffledp.comparison.count_commands import DELIMITER, MEMORY, PER_USER, said
-from shuffledp.comparison.setting_options import (
-    INTEGER,
-    NUMBER,
-    user_errors,
-    with_limits,
-    with_setting,
-    words,
-)
+from shuffledp.comparison.count_commands import said
+from shuffledp.comparison.options import FILES, LIMITS, RECORDS, SETTING, WHERE, Options, with_options
+from shuffledp.comparison.setting_options import user_errors, words
 from shuffledp.outputs import printable
-from shuffledp.protocols.child_process import SECONDS, Ended, Send, results
 
 if TYPE_CHECKING:
-    from shuffledp.comparison.options import Options
     from shuffledp.comparison.rows import Compared
     from shuffledp.comparison.user_data import Own
     from shuffledp.outputs import Output
@@ -41,88 +33,25 @@ _file = click.Path(dir_okay=False, path_type=Path)
 
 
 @click.command()
-@with_setting
-@click.option(
-    "--task",
-    type=click.Choice(["frequency", "summation", "sets", "vectors"]),
-    help="Task; by default the task that the given sizes determine.",
-)
-@click.option(
-    "--max-value",
-    type=NUMBER,
-    help="Largest number N of 0..N (summation); larger numbers of --data are clipped.",
-)
-@click.option(
-    "--levels",
-    type=INTEGER,
-    help="Number of steps up to --max-value; numbers of --data are rounded to steps (summation).",
-)
-@click.option(
-    "--data",
-    "--csv",
-    "data",
-    type=click.Path(path_type=Path),
-    help="File, folder, pattern or s3:// address: CSV with a header, Parquet or JSON lines; by default a row per user.",
-)
-@click.option(
-    "--counts", type=_file, help="File of `shuffledp count` or `shuffledp merge`, instead of --data."
-)
-@click.option("--column", help="Column of --data; for sets, a column with a list per user.")
-@click.option(
-    "--separator",
-    help="Text between two items in a cell of --column (sets); .parquet files have lists instead.",
-)
-@click.option("--user", help="Column of the user, if users have several rows; for sets, also give --item.")
-@click.option("--item", help="Column of the item (sets); needs --user.")
-@PER_USER
-@DELIMITER
-@MEMORY
-@click.option(
-    "--values",
-    multiple=True,
-    help="Values of the public domain, separated by commas, if the domain is not 0..N-1.",
-)
-@click.option(
-    "--protocols",
-    multiple=True,
-    help="Names or file.py:Class, separated by commas; 'all' (default) stands for all built-in protocols.",
-)
-@click.option(
-    "--accounting",
-    help="Accounting: exact, corrected, simplified or printed; by default the first of these that a protocol has.",
-)
-@with_limits
-@click.option(
-    "--simulate",
-    type=INTEGER,
-    default=0,
-    metavar="R",
-    show_default=True,
-    help="Number of simulated repeats; with 0, only protocols without a closed form are simulated.",
-)
-@click.option(
-    "--poisoned",
-    type=INTEGER,
-    default=0,
-    metavar="M",
-    show_default=True,
-    help="Number of additional fake users; adds columns with the largest gain of these users.",
-)
-@click.option(
-    "--colluding",
-    type=NUMBER,
-    default=0,
-    metavar="C",
-    show_default=True,
-    help="Share of users, below 1; adds columns with the eps that remains if they collude or drop out.",
-)
-@click.option(
-    "--seed", type=int, default=0, show_default=True, help="Seed of the simulation, an integer of at least 0."
+@with_options(
+    *SETTING,
+    "task",
+    "max_value",
+    "levels",
+    *RECORDS,
+    "protocols",
+    "accounting",
+    "trust",
+    *LIMITS,
+    "simulate",
+    "poisoned",
+    "colluding",
+    "seed",
 )
 @click.option(
     "--seconds",
     type=click.FloatRange(min=0, min_open=True),
-    default=SECONDS,
+    default=60.0,
     show_default=True,
     help="Time limit for one protocol, in seconds; above 0.",
 )
@@ -153,7 +82,6 @@ def compare(
     """
     from shuffledp.accountant.wording import population_named
     from shuffledp.comparison.drawing import checked
-    from shuffledp.comparison.options import Options
     from shuffledp.outputs import DASH
 
     with user_errors(OSError):
@@ -171,7 +99,7 @@ def compare(
         counted = None if asked.data is None else _counted(asked)
         for remark in [] if counted is None else counted.remarks:
             click.echo(f"Warning: {remark}", err=True)
-        cleared: dict[str, Any] = dict.fromkeys((*SIZES[kind], *WHERE, *_FILES, "data", "values", "levels"))
+        cleared: dict[str, Any] = dict.fromkeys((*SIZES[kind], *WHERE, *FILES, "data", "values", "levels"))
         settled = replace(
             asked,
             **cleared,
@@ -179,7 +107,7 @@ def compare(
             task=_task(kind, counted, asked),
             counts=None if counted is None else counted.counts,
         )
-        rows, problems = _rows(kind, settled, seconds)
+        rows, problems = _rows(settled, seconds)
         if counted is not None and counted.step != 1:
             rows = tuple(row.scaled(counted.step) for row in rows)
         about = f"{_who(asked, population, counted)}, {_estimated(kind, counted, asked)}"
@@ -200,10 +128,6 @@ SIZES = {
     "sets": ("domain_size", "set_size"),
     "vectors": ("dimension",),
 }
-#: Options about the files of --data.
-_FILES = ("per_user", "delimiter", "memory")
-#: Options about the place of the records in --csv.
-WHERE = ("column", "separator", "user", "item")
 _SETTINGS = (
     "--domain-size for frequencies, with --set-size for sets, --max-value for a sum, --dimension for vectors"
 )
@@ -240,7 +164,7 @@ def _of_counts(path: Path, task: str | None, asked: Options) -> tuple[str, Optio
     from shuffledp.userdata.counts import read
 
     sizes = ("domain_size", "set_size", "max_value", "dimension")
-    if given := asked.given("data", *WHERE, *_FILES, "values", "levels", *sizes):
+    if given := asked.given("data", *WHERE, *FILES, "values", "levels", *sizes):
         raise ValueError(f"{_option(given[0])} must be left out with --counts, whose file has the domain.")
     content = read(path)
     if task not in (None, content["kind"]):
@@ -343,7 +267,7 @@ class _Progress:
         self.last = min(self.last, time.monotonic())
         self.line = f"{place} of {of} protocols done, next: {name}"
 
-    def __call__(self, *_: object) -> None:
+    def __call__(self) -> None:
         """Print the line if it is new and `PATIENCE` has passed since the last printed line."""
         if self.line and time.monotonic() - self.last > PATIENCE:
             self.last = time.monotonic()
@@ -351,55 +275,14 @@ class _Progress:
             self.line = ""
 
 
-def _rows(kind: str, asked: Options, seconds: float) -> tuple[tuple[Compared, ...], list[str]]:
-    """Return the rows, computed in child processes, and a sentence for each plug-in that ended its process."""
-    from shuffledp.comparison.comparing import named
-    from shuffledp.comparison.rows import in_order
+def _rows(asked: Options, seconds: float) -> tuple[tuple[Compared, ...], list[str]]:
+    """Return the rows, and a sentence for each plug-in that cannot be imported or does not return."""
+    from shuffledp.comparison.worker import compare_within
     from shuffledp.protocols.registry import is_plugin
 
-    rows: list[Compared] = []
-    problems: list[str] = []
-    left = named(kind, asked.protocols)
     say = _Progress()
-    while left:
-        begun: Compared | None = None
-        before = len(rows)
-        try:
-            for row, finished, place, of in results(_compared, left, asked, seconds=seconds, waiting=say):
-                if finished:
-                    begun, rows = None, [*rows, row]
-                else:
-                    begun = row
-                    say.begins(before + place, before + of, row.protocol)
-            break
-        except Ended as ended:
-            if begun is None:
-                raise ValueError(f"{ended}.") from None
-            late = f"Not finished within {seconds:g} s{f', in {ended.method}' if ended.method else ''}."
-            rows.append(replace(begun, status="failed", reason=late if ended.late else f"{ended}."))
-            if is_plugin(begun.protocol):
-                problems.append(f"{begun.protocol}: {ended}.")
-            left = left[left.index(begun.protocol) + 1 :]
-    return in_order(rows), problems
-
-
-def _compared(send: Send, protocols: list[str], asked: Options) -> None:
-    """Send every row before and after its protocol runs, each time with its place and the number of protocols."""
-    from shuffledp.comparison.comparing import begun, compared
-    from shuffledp.protocols.registry import get
-
-    assert asked.task is not None  # the parent names it
-    kind, places = asked.task.kind, (0, 0)
-
-    def begins(place: int, of: int, name: str) -> None:
-        nonlocal places
-        places = (place, of)
-        send((begun(name, get(kind, name), kind, asked.accounting), False, *places))
-
-    def done(row: Compared) -> None:
-        send((row, True, *places))
-
-    compared(replace(asked, protocols=protocols, progress=begins, done=done))
+    rows, failed = compare_within(seconds, asked, say.begins, say)
+    return rows, [f"{row.protocol}: {row.reason}" for row in failed if is_plugin(row.protocol)]
 
 
 def _targets(
@@ -439,7 +322,6 @@ def _show(
 ) -> None:
     from dataclasses import asdict
 
-    from shuffledp.comparison.comparing import LIMITS
     from shuffledp.comparison.recommendation import loosening, recommended, sentences, unfit
     from shuffledp.comparison.rows import table
 
@@ -448,9 +330,8 @@ def _show(
         limits = {name: getattr(asked, name) for name in asked.given(*LIMITS)}
 
         def rows_of(changes: Mapping[str, float], names: list[str]) -> tuple[Compared, ...]:
-            assert asked.task is not None
             changed: dict[str, Any] = {**changes, "protocols": names}
-            return _rows(asked.task.kind, replace(asked, **changed), seconds)[0]
+            return _rows(replace(asked, **changed), seconds)[0]
 
         loosen = loosening(rows, limits, asked.eps, rows_of)
     if as_json:

@@ -3,8 +3,8 @@
 import math
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import get_args
+from dataclasses import dataclass, replace
+from typing import Any, get_args
 
 import numpy as np
 
@@ -18,16 +18,16 @@ from shuffledp.comparison.error_references import (
     squared_errors,
 )
 from shuffledp.comparison.intervals import largest, law_of_errors, of_values
-from shuffledp.comparison.options import Options, with_arguments_of
+from shuffledp.comparison.options import LIMITS, Options, with_arguments_of
 from shuffledp.comparison.recommendation import Comparison
-from shuffledp.comparison.rows import IDLE, WIDTHS, Compared, Status, in_order, sender
+from shuffledp.comparison.rows import IDLE, WIDTHS, Compared, in_order, sender
 from shuffledp.comparison.setting import Setting, conditions, setting_of
 from shuffledp.comparison.user_data import counted
 from shuffledp.guarantees import is_derived
 from shuffledp.numerics.argument_ranges import check_choice, check_count, check_positive, check_unit
 from shuffledp.populations.base import Law
 from shuffledp.protocols.base import Cost, ProtocolBase, Trust
-from shuffledp.protocols.registry import available, get, is_plugin
+from shuffledp.protocols.registry import UnknownProtocol, available, get, module_path
 from shuffledp.tasks import Floats, Vectors
 
 #: Accountings, from the sharpest bound to the bound that a paper printed.
@@ -35,9 +35,6 @@ ACCOUNTINGS = ("exact", "corrected", "simplified", "printed")
 #: Number of repeats in place of a missing closed form, and the largest number of messages of all repeats, and of
 #: numbers in vectors, that are simulated one by one.
 REPEATS, MOST_MESSAGES, MOST_NUMBERS = 20, 2_000_000, 20_000_000
-
-#: Options that limit the messages of a user.
-LIMITS = ("max_bits", "max_messages", "mean_bits", "mean_messages")
 
 
 @with_arguments_of(Options)
@@ -87,7 +84,8 @@ def compare(asked: Options) -> Comparison:
     neighbours : {"replace_one", "add_remove"}
         Neighboring relation of the budget.
     protocols : sequence of str, optional
-        Names of built-ins, ``path/to/file.py:Class`` for plug-ins, ``all`` (the default) for all built-ins of the task.
+        Names of protocols, ``path/to/file.py:Class`` for plug-ins, ``all`` (the default) for all protocols of the task,
+        built-in or of installed packages.
     accounting : {"exact", "corrected", "simplified", "printed"}, optional
         Protocols without it are excluded. Default: for each protocol the first of these that it offers.
     trust : sequence of str, optional
@@ -135,12 +133,57 @@ def compare(asked: Options) -> Comparison:
     return Comparison(compared(asked))
 
 
-def compared(asked: Options) -> tuple[Compared, ...]:
-    """Return the rows of `compare` for these options."""
+@dataclass(frozen=True)
+class Rows:
+    """Setting and options that the rows of all protocols share, and the names of the protocols."""
+
+    setting: Setting
+    options: Options
+    limits: Mapping[str, float]
+    yardsticks: tuple[float | None, float]
+    step: float
+    names: tuple[str, ...]
+
+    def start_row(self, name: str) -> Compared | None:
+        """Return the row of a protocol before any computation; None if its trust model is left out."""
+        kind, options = self.setting.task.kind, self.options
+        try:
+            protocol = get(kind, name, root=options.root)
+        except UnknownProtocol as error:
+            return failed_row(name, kind, str(error))
+        if options.trust is not None and protocol.trust not in options.trust:
+            return None
+        return Compared(
+            protocol=name,
+            label=protocol.label,
+            task=kind,
+            trust=protocol.trust,
+            status="ok",
+            reason="",
+            accounting=options.accounting or best_accounting(protocol),
+            reduction=protocol.reduction,
+            derived=is_derived(protocol.source),
+        )
+
+    def complete_row(self, row: Compared) -> Compared:
+        """Return the row of a protocol."""
+        if row.status != "ok":
+            return row
+        row = _row(row, get(row.task, row.protocol, root=self.options.root), self)
+        return row if self.step == 1 else row.scaled(self.step)
+
+
+def failed_row(name: str, kind: str, reason: str) -> Compared:
+    """Return the row of a protocol that cannot be imported, so that its trust model is unknown."""
+    empty: Any = ""
+    return Compared(name, name, kind, empty, "failed", reason, accounting="", reduction="")
+
+
+def prepare_rows(asked: Options) -> Rows:
+    """Return the setting and the names of the protocols to compare. Raise ValueError for wrong options or names."""
     asked, records = counted(asked)
     for remark in () if records is None else records.remarks:
-        warnings.warn(remark, stacklevel=4)
-    step = 1.0 if records is None else records.step
+        warnings.warn(remark, stacklevel=5)
     where = setting_of(asked)
     if asked.accounting is not None:
         check_choice("accounting", asked.accounting, ACCOUNTINGS)
@@ -157,16 +200,23 @@ def compared(asked: Options) -> tuple[Compared, ...]:
     if asked.colluding == 1:
         raise ValueError("colluding must be below 1: user 1 does not collude.")
     kind = where.task.kind
-    names = {name: get(kind, name, root=asked.root) for name in named(kind, asked.protocols)}
-    wanted = {name: one for name, one in names.items() if asked.trust is None or one.trust in asked.trust}
+    names = tuple(named(kind, asked.protocols))
+    for name in names:
+        module_path(kind, name, root=asked.root)
     curator = floor(where)
-    yardsticks = (curator, blind(where, curator))
+    step = 1.0 if records is None else records.step
+    return Rows(where, asked, limits, (curator, blind(where, curator)), step, names)
+
+
+def compared(asked: Options) -> tuple[Compared, ...]:
+    """Return the rows of `compare` for these options."""
+    shared = prepare_rows(asked)
+    started = [row for name in shared.names if (row := shared.start_row(name)) is not None]
     rows = []
-    for place, (name, protocol) in enumerate(wanted.items()):
+    for place, row in enumerate(started):
         if asked.progress is not None:
-            asked.progress(place, len(wanted), name)
-        row = _row(begun(name, protocol, kind, asked.accounting), protocol, where, asked, limits, yardsticks)
-        rows.append(row if step == 1 else row.scaled(step))
+            asked.progress(place, len(started), row.protocol)
+        rows.append(shared.complete_row(row))
         if asked.done is not None:
             asked.done(rows[-1])
     return in_order(rows)
@@ -178,7 +228,7 @@ def best_accounting(protocol: type[ProtocolBase]) -> str:
 
 
 def named(kind: str, protocols: Sequence[str] | None) -> list[str]:
-    """Return the names of protocols without repeats; all built-ins of a task for None and for ``all``."""
+    """Return the names of protocols without repeats; all protocols of a task for None and for ``all``."""
     names: list[str] = []
     for name in ("all",) if protocols is None else _words("protocols", protocols):
         names += available(kind) if name == "all" else [name]
@@ -196,50 +246,24 @@ def _words(argument: str, given: Sequence[str] | None) -> tuple[str, ...]:
     return tuple(given)
 
 
-def begun(name: str, protocol: type[ProtocolBase], kind: str, accounting: str | None) -> Compared:
-    """Return a row before any computation; the default accounting is the protocol's best one."""
-    return Compared(
-        protocol=name,
-        label=protocol.label,
-        task=kind,
-        trust=protocol.trust,
-        status="ok",
-        reason="",
-        accounting=accounting or best_accounting(protocol),
-        reduction=protocol.reduction,
-        derived=is_derived(protocol.source),
-    )
-
-
-def _row(
-    row: Compared,
-    protocol: type[ProtocolBase],
-    where: Setting,
-    asked: Options,
-    limits: Mapping[str, float],
-    yardsticks: tuple[float | None, float],
-) -> Compared:
+def _row(row: Compared, protocol: type[ProtocolBase], shared: Rows) -> Compared:
     try:
         if row.accounting not in protocol.accountings:
             raise Infeasible(f"Has no {row.accounting} accounting.")
-        return _measured(row, protocol, where, asked, limits, yardsticks)
+        return _measured(row, protocol, shared)
     except Infeasible as error:
         return replace(row, status="infeasible", reason=error.reason)
     except ValueError as error:
-        status: Status = "failed" if is_plugin(row.protocol) else "infeasible"  # beyond the range of a number
-        return replace(row, status=status, reason=str(error))
-    except Exception as error:  # every error of a plug-in becomes a row of the answer
+        own = protocol.__module__.startswith("shuffledp.")
+        return replace(row, status="infeasible" if own else "failed", reason=str(error))  # beyond a range
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # every error of a plug-in becomes a row of the answer, sys.exit() too
         return replace(row, status="failed", reason=f"{type(error).__name__}: {error}")
 
 
-def _measured(
-    row: Compared,
-    protocol: type[ProtocolBase],
-    where: Setting,
-    asked: Options,
-    limits: Mapping[str, float],
-    yardsticks: tuple[float | None, float],
-) -> Compared:
+def _measured(row: Compared, protocol: type[ProtocolBase], shared: Rows) -> Compared:
+    where, asked, limits = shared.setting, shared.options, shared.limits
     fakes, absent, repeats = asked.poisoned, asked.colluding, asked.simulate
     calibrated = protocol.calibrate(where.budget, where.population, where.task, accounting=row.accounting)
     who, weights = where.usual
@@ -311,7 +335,7 @@ def _measured(
         mse = result.simulated_mse if mse is None else mse
     assert mse is not None
     spent = spent_epsilon(usual.privacy_profile(), where.budget)
-    curator, without_data = yardsticks
+    curator, without_data = shared.yardsticks
     idle = mse >= NO_BETTER * without_data or half_width >= known_half_width(where)
     users = float(weights @ who.public.n_users) if where.task.kind == "frequency" else 1.0
     gain = result.poisoning_gain

@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from shuffledp.comparison.options import with_options
 from shuffledp.comparison.setting_options import INTEGER, NUMBER, user_errors
 
 _OUT = click.option(
@@ -16,15 +17,6 @@ _OUT = click.option(
     required=True,
     help="File of counts to write; - is standard output.",
 )
-PER_USER = click.option(
-    "--per-user",
-    type=click.Choice(["random", "first", "sum"]),
-    help="Value of a user with several rows: a random value by a keyed hash (default), the first, or the clipped sum.",
-)
-DELIMITER = click.option(
-    "--delimiter", help="Text between two cells of a CSV file; by default it is read from the header."
-)
-MEMORY = click.option("--memory", help="Memory limit of the reader, such as 4GB; by default 1GB.")
 #: Seconds between two lines of progress.
 PATIENCE = 1.0
 RAW = "counts are raw data, not a private release: anyone who reads them learns about single users."
@@ -49,7 +41,7 @@ def said(data: Path) -> Callable[[float], None]:
 @click.argument("data", type=click.Path(path_type=Path))
 @click.option("--column", required=True, help="Column of the values.")
 @click.option("--user", help="Column of the user, if users have several rows.")
-@PER_USER
+@with_options("per_user")
 @click.option("--key", default="0", show_default=True, help="Key of the hash that chooses a random value.")
 @click.option("--domain-size", type=INTEGER, help="Number of values 0..N-1 of the public domain.")
 @click.option("--values", multiple=True, help="Values of the public domain, separated by commas.")
@@ -58,8 +50,7 @@ def said(data: Path) -> Callable[[float], None]:
     "--low", type=NUMBER, default=0.0, help="Smallest number of a sum; smaller numbers are clipped."
 )
 @click.option("--levels", type=INTEGER, help="Number of steps to which numbers are rounded.")
-@DELIMITER
-@MEMORY
+@with_options("delimiter", "memory")
 @_OUT
 def count(data: Path, column: str, values: tuple[str, ...], out: Path, **given: Any) -> None:
     """Count a column of DATA (file, folder, pattern, s3:// address), and write the counts into a file.

@@ -5,20 +5,14 @@ Modules that need NumPy are imported inside of functions, so that ``shuffledp --
 
 from __future__ import annotations
 
-from functools import partial
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from shuffledp.comparison.setting_options import (
-    Command,
-    user_errors,
-    with_limits,
-    with_max_value,
-    with_setting,
-    words,
-)
+from shuffledp.comparison.options import LIMITS, SETTING, Options, with_options
+from shuffledp.comparison.setting_options import INTEGER, Command, user_errors, words
 from shuffledp.outputs import printable
 
 if TYPE_CHECKING:
@@ -28,29 +22,38 @@ if TYPE_CHECKING:
 _BUDGET = {"eps": "'--eps' / '--epsilon'", "delta": "'--delta'"}
 
 
-def with_calibration(command: Command, *, required: tuple[str, ...] = ("eps", "delta")) -> Command:
-    """Add the argument and the options of a calibrated protocol to a command; `calibrated` reads them."""
-    for option in reversed(
-        (
-            click.argument("protocol"),
-            partial(with_setting, required=required),
-            with_limits,
-            with_max_value,
-            click.option(
-                "--accounting",
-                help="Accounting: exact, corrected, simplified or printed; by default the first that the protocol has.",
-            ),
-        )
-    ):
-        command = option(command)
-    return command
+#: Changes of options for a protocol that has all sizes as integers.
+WHOLE = {"type": INTEGER, "help": "Largest number N of 0..N (summation)."}
+
+
+def with_calibration(required: bool = True) -> Callable[[Command], Command]:
+    """Return a decorator that adds the argument and the options of a calibrated protocol; `calibrated` reads them."""
+    budget = {"required": required}
+    accounting = (
+        "Accounting: exact, corrected, simplified or printed; by default the first that the protocol has."
+    )
+    options = with_options(
+        *SETTING,
+        "trust",
+        *LIMITS,
+        "max_value",
+        "accounting",
+        eps=budget,
+        delta=budget,
+        max_value=WHOLE,
+        accounting={"help": accounting},
+    )
+
+    def decorate(command: Command) -> Command:
+        return click.argument("protocol")(options(command))
+
+    return decorate
 
 
 def calibrated(protocol: str, population: str | None, accounting: str | None, **given: Any) -> Described:
     """Return the protocol for the options of `with_calibration`. Raise ValueError for inconsistent options."""
     from shuffledp.accountant.wording import population_named
     from shuffledp.comparison.comparing import ACCOUNTINGS, best_accounting, exceeded, limits_of, over
-    from shuffledp.comparison.options import Options
     from shuffledp.comparison.registry_record import described
     from shuffledp.comparison.setting import setting_of
     from shuffledp.numerics.argument_ranges import check_choice
@@ -73,7 +76,7 @@ def calibrated(protocol: str, population: str | None, accounting: str | None, **
 
 
 @click.command()
-@partial(with_calibration, required=())
+@with_calibration(required=False)
 @click.option(
     "--registry",
     is_flag=True,
@@ -108,7 +111,7 @@ def describe(registry: bool, **given: Any) -> None:
 
 
 @click.command()
-@with_calibration
+@with_calibration()
 @click.option(
     "-o",
     "--output",

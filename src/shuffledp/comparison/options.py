@@ -1,16 +1,23 @@
-"""Options of a comparison, listed once for Python, the command line and the reader of user data."""
+"""Options of a comparison, declared once for Python, the command line and the reader of user data.
+
+A field of a dataclass is an argument of a function. Its metadata are the attributes of the option of the command line.
+This module does not load NumPy, and neither does ``shuffledp --help``.
+"""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, MISSING, dataclass, field, fields
 from functools import wraps
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, ParamSpec, TypeVar
 
-if TYPE_CHECKING:
-    from pathlib import Path
+import click
 
+from shuffledp.comparison.setting_options import INTEGER, NUMBER, Command, Number
+
+if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from shuffledp.comparison.rows import Compared
@@ -20,6 +27,28 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 Given = TypeVar("Given")
 Result = TypeVar("Result")
+#: Types of options by the first word of a field's annotation.
+_TYPES = {"int": INTEGER, "float": NUMBER}
+LAWS = (
+    "Law or bound of the number of other users, instead of --users: fixed:N, binomial:TRIALS:RATE, poisson:MEAN, "
+    "moments:MEAN:VARIANCE, subgaussian:MEAN:SCALE, subexponential:MEAN:A:B."
+)
+
+
+def flag(help: str, *names: str, **attributes: Any) -> dict[str, Any]:
+    """Return the metadata of a field with an option; the attributes are those of `click.option`."""
+    return {"names": names, "help": help, **attributes}
+
+
+def option(help: str, *names: str, default: Any = None, **attributes: Any) -> Any:
+    """Return a field that is an option with a default."""
+    return field(default=default, metadata=flag(help, *names, **attributes))
+
+
+_USERS = flag(
+    "Number of all users, including user 1; at least 2.",
+    type=Number(int, "an integer of at least 2, such as 30k or 3e4"),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,52 +56,114 @@ class SettingOptions:
     """Arguments for users, data and budget, described at `shuffledp.compare`."""
 
     _: KW_ONLY
-    eps: float
-    delta: float
-    users: int | None = None
-    population: Population | None = None
-    task: Task | None = None
-    domain_size: int | None = None
-    set_size: int | None = None
-    max_value: float | None = None
-    dimension: int | None = None
-    norm: Literal["l1", "l2"] = "l2"
-    counts: ArrayLike | None = None
-    data: Any = None
-    column: str | None = None
-    separator: str | None = None
-    user: str | None = None
-    item: str | None = None
-    values: Sequence[Any] | None = None
-    levels: int | None = None
-    per_user: Literal["random", "first", "sum"] | None = None
-    delimiter: str | None = None
-    memory: str | None = None
-    neighbours: Neighbours = "replace_one"
-    accounting: str | None = None
-    seed: int = 0
+    eps: float = field(
+        metadata=flag(
+            "Central eps, in nats; above 0.",
+            "--eps",
+            "--epsilon",
+            type=Number(float, "a number above 0"),
+        )
+    )
+    delta: float = field(metadata=flag("Central delta, in [0, 1).", type=Number(float, "a number in [0, 1)")))
+    users: int | None = field(default=None, metadata=_USERS)
+    population: Population | None = option(LAWS)
+    task: Task | None = option(
+        "Task; by default the task that the given sizes determine.",
+        type=click.Choice(["frequency", "summation", "sets", "vectors"]),
+    )
+    domain_size: int | None = option("Number N of values (frequency) or items (sets) 0..N-1; at least 2.")
+    set_size: int | None = option("Number of items that every user holds (sets).")
+    max_value: float | None = option(
+        "Largest number N of 0..N (summation); larger numbers of --data are clipped."
+    )
+    dimension: int | None = option("Number of coordinates of a user's vector (vectors).")
+    norm: Literal["l1", "l2"] = option(
+        "Norm in which vectors are clipped to 1 (vectors).", type=click.Choice(["l1", "l2"]), default="l2"
+    )
+    counts: ArrayLike | None = option(
+        "File of `shuffledp count` or `shuffledp merge`, instead of --data.",
+        type=click.Path(dir_okay=False, path_type=Path),
+    )
+    data: Any = option(
+        "File, folder, pattern or s3:// address: CSV with a header, Parquet or JSON lines; by default a row per user.",
+        "--data",
+        "--csv",
+        type=click.Path(path_type=Path),
+    )
+    column: str | None = option("Column of --data; for sets, a column with a list per user.")
+    separator: str | None = option(
+        "Text between two items in a cell of --column (sets); .parquet files have lists instead."
+    )
+    user: str | None = option("Column of the user, if users have several rows; for sets, also give --item.")
+    item: str | None = option("Column of the item (sets); needs --user.")
+    values: Sequence[Any] | None = option(
+        "Values of the public domain, separated by commas, if the domain is not 0..N-1.", multiple=True
+    )
+    levels: int | None = option(
+        "Number of steps up to --max-value; numbers of --data are rounded to steps (summation)."
+    )
+    per_user: Literal["random", "first", "sum"] | None = option(
+        "Value of a user with several rows: a random value by a keyed hash (default), the first, or the clipped sum.",
+        type=click.Choice(["random", "first", "sum"]),
+    )
+    delimiter: str | None = option(
+        "Text between two cells of a CSV file; by default it is read from the header."
+    )
+    memory: str | None = option("Memory limit of the reader, such as 4GB; by default 1GB.")
+    neighbours: Neighbours = option(
+        "Neighboring relation: replacement of one input, or one user more or less.",
+        "--neighbors",
+        type=click.Choice(["replace_one", "add_remove"]),
+        default="replace_one",
+    )
+    accounting: str | None = option(
+        "Accounting: exact, corrected, simplified or printed; by default the first of these that a protocol has."
+    )
+    seed: int = option("Seed of the simulation, an integer of at least 0.", type=int, default=0)
     root: Path | None = None
 
     def given(self, *names: str) -> list[str]:
         """Return the names, out of the given names, whose option is not None."""
         return [name for name in names if getattr(self, name) is not None]
 
+    def only(self, *names: str) -> dict[str, Any]:
+        """Return the options of these names, as keywords of another function."""
+        return {name: getattr(self, name) for name in names}
+
 
 @dataclass(frozen=True, eq=False)
 class Options(SettingOptions):
     """Arguments of `shuffledp.compare`."""
 
-    users: int | None = None
+    users: int | None = field(default=None, metadata=_USERS)
     _: KW_ONLY
-    protocols: Sequence[str] | None = None
-    trust: Sequence[str] | None = None
-    max_bits: float | None = None
-    max_messages: float | None = None
-    mean_bits: float | None = None
-    mean_messages: float | None = None
-    simulate: int = 0
-    poisoned: int = 0
-    colluding: float = 0.0
+    protocols: Sequence[str] | None = option(
+        "Names or file.py:Class, separated by commas; 'all' (default) stands for all built-in and installed ones.",
+        multiple=True,
+    )
+    trust: Sequence[str] | None = option(
+        "Trust models, separated by commas: shuffler, shuffler_adds, secure_sum, central, local; by default all.",
+        multiple=True,
+    )
+    max_bits: float | None = option("Limit on the largest number of bits per user.")
+    max_messages: float | None = option("Limit on the largest number of messages per user.")
+    mean_bits: float | None = option("Limit on the average number of bits per user.")
+    mean_messages: float | None = option("Limit on the average number of messages per user.")
+    simulate: int = option(
+        "Number of simulated repeats; with 0, only protocols without a closed form are simulated.",
+        metavar="R",
+        default=0,
+    )
+    poisoned: int = option(
+        "Number of additional fake users; adds columns with the largest gain of these users.",
+        metavar="M",
+        default=0,
+    )
+    colluding: float = option(
+        "Share of users, below 1; adds columns with the eps that remains if they collude or drop out.",
+        metavar="C",
+        default=0,
+    )
     progress: Callable[[int, int, str], None] | None = None
     done: Callable[[Compared], None] | None = None
 
@@ -85,6 +176,39 @@ class BatchOptions(SettingOptions):
     _: KW_ONLY
     protocol: str
     options: Mapping[str, Any] | None = None
+
+
+#: Options of the users and the budget, of the task, and of limits on a user's communication.
+BATCH = ("users", "population", "eps", "delta")
+SETTING = (*BATCH, "neighbours", "domain_size", "set_size", "dimension", "norm")
+LIMITS = ("max_bits", "max_messages", "mean_bits", "mean_messages")
+#: Options about the place of the user's records, about their files, and of all records.
+WHERE = ("column", "separator", "user", "item")
+FILES = ("per_user", "delimiter", "memory")
+RECORDS = ("data", "counts", *WHERE, *FILES, "values")
+
+
+def with_options(*names: str, **changes: Mapping[str, Any]) -> Callable[[Command], Command]:
+    """Return a decorator that adds options of a comparison to a command, in this order.
+
+    `changes` has other attributes of `click.option` by option.
+    """
+    entries = {entry.name: entry for entry in fields(Options)}
+
+    def decorate(command: Command) -> Command:
+        for name in reversed(names):
+            entry = entries[name]
+            attributes = {"type": _TYPES.get(str(entry.type).partition(" ")[0]), **entry.metadata}
+            attributes |= changes.get(name, {})
+            if entry.default is MISSING:
+                attributes.setdefault("required", True)
+            elif entry.default is not None:
+                attributes |= {"default": entry.default, "show_default": True}
+            flags = attributes.pop("names") or (f"--{name.replace('_', '-')}",)
+            command = click.option(*flags, name, **attributes)(command)
+        return command
+
+    return decorate
 
 
 def with_arguments_of(

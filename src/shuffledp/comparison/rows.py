@@ -79,7 +79,8 @@ class Compared:
     Parameters
     ----------
     protocol, label, task, trust : str
-        Name, label in legends, estimated quantity, and trust model.
+        Name, label in legends, estimated quantity, and trust model; the last is empty if the protocol cannot be
+        imported.
     status : {"ok", "infeasible", "failed"}
         Result of the calibration; ``failed`` is an error of the protocol's code.
     reason : str

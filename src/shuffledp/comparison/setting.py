@@ -10,6 +10,7 @@ added.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,7 +26,6 @@ from shuffledp.numerics.rounding import Side
 from shuffledp.numerics.samplers import without_replacement
 from shuffledp.numerics.statements import Conditions, Data, Who
 from shuffledp.populations.base import Fixed, Law, Population
-from shuffledp.protocols.child_process import machine_memory
 from shuffledp.protocols.vectors import VectorParticipants
 from shuffledp.tasks import (
     Budget,
@@ -337,3 +337,8 @@ def _checked_counts(counts: ArrayLike) -> Ints:
     if found.min() < 0 or found.sum() < 1:
         raise ValueError("counts must not be negative and must have at least one user.")
     return found.astype(np.int64)
+
+
+def machine_memory() -> int:
+    """Return the bytes of memory of this machine."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

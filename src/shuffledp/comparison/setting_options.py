@@ -1,4 +1,4 @@
-"""Options of the command line for a setting, which several commands share."""
+"""Numbers, lists and errors of the command line, which several commands share."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -56,101 +56,6 @@ def whole(text: str | int) -> int:
 
 INTEGER = Number(int, "an integer, such as 30000, 30k or 3e4")
 NUMBER = Number(float, "a number")
-
-
-def with_batch(
-    command: Command,
-    *,
-    required: tuple[str, ...] = ("eps", "delta"),
-    least_users: int = 2,
-    deltas: str = "[0, 1)",
-    more_laws: str = "",
-) -> Command:
-    """Add the options for the users and the budget of a shuffled batch to a command."""
-    options = (
-        click.option(
-            "--users",
-            type=Number(int, f"an integer of at least {least_users}, such as 30k or 3e4"),
-            help=f"Number of all users, including user 1; at least {least_users}.",
-        ),
-        click.option(
-            "--population",
-            help="Law or bound of the number of other users, instead of --users: fixed:N, "
-            "binomial:TRIALS:RATE, poisson:MEAN, moments:MEAN:VARIANCE, subgaussian:MEAN:SCALE, "
-            f"subexponential:MEAN:A:B.{more_laws}",
-        ),
-        click.option(
-            "--eps",
-            "--epsilon",
-            type=Number(float, "a number above 0"),
-            required="eps" in required,
-            help="Central eps, in nats; above 0.",
-        ),
-        click.option(
-            "--delta",
-            type=Number(float, f"a number in {deltas}"),
-            required="delta" in required,
-            help=f"Central delta, in {deltas}.",
-        ),
-    )
-    return _with(options, command)
-
-
-_TASK = (
-    click.option(
-        "--neighbors",
-        "neighbours",
-        type=click.Choice(["replace_one", "add_remove"]),
-        default="replace_one",
-        show_default=True,
-        help="Neighboring relation: replacement of one input, or one user more or less.",
-    ),
-    click.option(
-        "--domain-size",
-        type=INTEGER,
-        help="Number N of values (frequency) or items (sets) 0..N-1; at least 2.",
-    ),
-    click.option("--set-size", type=INTEGER, help="Number of items that every user holds (sets)."),
-    click.option("--dimension", type=INTEGER, help="Number of coordinates of a user's vector (vectors)."),
-    click.option(
-        "--norm",
-        type=click.Choice(["l1", "l2"]),
-        default="l2",
-        show_default=True,
-        help="Norm in which vectors are clipped to 1 (vectors).",
-    ),
-)
-_LIMITS = (
-    click.option(
-        "--trust",
-        multiple=True,
-        help="Trust models, separated by commas: shuffler, shuffler_adds, secure_sum, central, local; by default all.",
-    ),
-    click.option("--max-bits", type=NUMBER, help="Limit on the largest number of bits per user."),
-    click.option("--max-messages", type=NUMBER, help="Limit on the largest number of messages per user."),
-    click.option("--mean-bits", type=NUMBER, help="Limit on the average number of bits per user."),
-    click.option("--mean-messages", type=NUMBER, help="Limit on the average number of messages per user."),
-)
-
-
-def with_setting(command: Command, *, required: tuple[str, ...] = ("eps", "delta")) -> Command:
-    """Add the options for a setting to a command: users, budget and task."""
-    return with_batch(_with(_TASK, command), required=required)
-
-
-#: Option for the largest number of a sum of integers.
-with_max_value = click.option("--max-value", type=INTEGER, help="Largest number N of 0..N (summation).")
-
-
-def with_limits(command: Command) -> Command:
-    """Add the options for trust and for limits on a user's communication to a command."""
-    return _with(_LIMITS, command)
-
-
-def _with(options: tuple[Callable[[Command], Command], ...], command: Command) -> Command:
-    for option in reversed(options):
-        command = option(command)
-    return command
 
 
 def words(option: str, given: tuple[str, ...]) -> list[str] | None:

@@ -19,6 +19,8 @@ from shuffledp.userdata.sets import collect_sets, group_sets
 Asked = TypeVar("Asked", bound=SettingOptions)
 #: Number of different numbers in a column up to which they are treated as categories.
 _MOST_NUMBERS = 1_000
+#: Options of every reader.
+_READ = ("domain_size", "values", "delimiter", "memory")
 #: Share of numbers among the values from which a column holds numbers, with texts such as N/A among them.
 _NUMERIC = 0.9
 
@@ -77,16 +79,9 @@ def own(asked: SettingOptions, *, how: str, percent: Percent | None = None) -> O
             )
         column = count_column(
             asked.data,
-            asked.column,
-            domain_size=asked.domain_size,
-            values=asked.values,
-            max_value=asked.max_value,
-            levels=asked.levels,
-            user=asked.user,
+            **asked.only(*_READ, "column", "max_value", "levels", "user"),
             per_user=asked.per_user or "random",
             key=str(asked.seed),
-            delimiter=asked.delimiter,
-            memory=asked.memory,
             percent=percent,
         )
         return _own(column, how)
@@ -99,26 +94,14 @@ def own(asked: SettingOptions, *, how: str, percent: Percent | None = None) -> O
             Path(asked.data),
             str(asked.user),
             str(asked.item),
-            domain_size=asked.domain_size,
-            values=asked.values,
-            delimiter=asked.delimiter,
-            memory=asked.memory,
+            **asked.only(*_READ),
             percent=percent,
         )
         holders = dealt(grouped.shares(size), grouped.users)
         remarks = (*grouped.remarks(how), *grouped.size_remark(size))
         return Own(holders, grouped.users, 1.0, remarks, grouped.values)
     found = collect_sets(
-        asked.data,
-        column=asked.column,
-        separator=asked.separator,
-        user=asked.user,
-        item=asked.item,
-        domain_size=asked.domain_size,
-        values=asked.values,
-        delimiter=asked.delimiter,
-        memory=asked.memory,
-        percent=percent,
+        asked.data, **asked.only(*_READ, "column", "separator", "user", "item"), percent=percent
     )
     holders = dealt(found.shares(size), found.users)
     return Own(holders, found.users, 1.0, (*found.remarks(how), *found.size_remark(size)), found.values)

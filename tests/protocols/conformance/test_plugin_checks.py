@@ -7,13 +7,11 @@ import pytest
 
 from shuffledp.populations import Fixed
 from shuffledp.protocols import get
-from shuffledp.protocols.conformance import Case, Verdict, leakage_checks, plugin_checks
+from shuffledp.protocols.conformance import Case, leakage_checks, plugin_checks, privacy_evidence
+from shuffledp.protocols.conformance.checks import LEVELS, verdict
 from shuffledp.tasks import Budget, Frequency
 
 PLUGINS = Path(__file__).parents[1] / "plugins"
-CONFORMS = Verdict(
-    "privacy", True, "checked by the conformance checks / NOT checked: a privacy profile (none)"
-)
 TWO = Case(Budget(1.0, 1e-3), Fixed(59), Frequency(2), "exact", (45, 15))
 LOOSE = Case(Budget(6.0, 1e-2), Fixed(59), Frequency(2), "exact", (45, 15))
 
@@ -50,28 +48,25 @@ def test_a_devious_fault_is_caught(name, check, case, message):
 
 
 def test_a_sound_class_passes_and_what_was_looked_at_is_said():
-    verdicts = {v.about: v for v in plugin_checks.closer_verdicts(planted("Sound"), [TWO], CONFORMS)}
-    assert [v for v in verdicts.values() if not v.passed] == []
-    by, _, missing = verdicts["privacy"].note.partition(" / NOT checked: ")
-    assert by.startswith("checked by the conformance checks; the encoder with 2 inputs")
+    sound = planted("Sound")
+    by, _, missing = str(privacy_evidence(sound, [TWO], "close")).partition(" / NOT checked: ")
+    assert by.startswith("privacy: checked by the encoder against the declared eps_local; delta end to end")
+    assert "; the encoder with 2 inputs" in by
     assert "delta end to end with 200 users" in by
     assert missing.startswith("a privacy profile (none); more than 200 users")
-    assert "% too large would pass" in verdicts["close variance"].note
+    for check, level in LEVELS.items():
+        if level == "close":
+            assert verdict(check, sound, (TWO,)).passed, check
+    assert "% too large would pass" in verdict(plugin_checks.check_close_variance, sound, (TWO,)).note
 
 
 def test_an_error_in_a_check_is_no_crash_and_names_the_file():
     file = str(PLUGINS / "devious.py")
-    *_, privacy = plugin_checks.closer_verdicts(planted("Unable"), [TWO], CONFORMS, file)
-    assert not privacy.passed
-    assert re.search(r"devious\.py, line \d+, in encode: KeyError: 'no such'", privacy.note)
+    found = verdict(plugin_checks.check_users_apart, planted("Unable"), (TWO,), file)
+    assert not found.passed
+    assert re.search(r"devious\.py, line \d+, in encode: KeyError: 'no such'", found.note)
 
 
 def test_room_for_far_more_messages_is_said():
     assert "whether fewer than 30 bits would do" in plugin_checks.check_bits(planted("ManyBits"), [TWO])
     assert plugin_checks.check_bits(planted("Sound"), [TWO]) == ""
-
-
-def test_what_conformance_rejected_stays_rejected():
-    rejected = Verdict("privacy", False, "too large")
-    *_, privacy = plugin_checks.closer_verdicts(get("frequency", "local"), (), rejected)
-    assert privacy is rejected

@@ -342,8 +342,7 @@ def _checked_method(experiment: Experiment, method: Method, place: str, root: Pa
             )
     keywords = list(inspect.signature(found.calibrate).parameters.values())[3:]  # budget, population, task
     _check_keywords([p for p in keywords if p.name != "accounting"], method.options, f"{place}.options")
-    check = partial(_check_options, found, str(method.protocol), root)
-    _built(f"{place}.options", check, method.options, experiment.grid)
+    _built(f"{place}.options", partial(_check_options, found), method.options, experiment.grid)
     wanted_here = method.accounting or experiment.accounting
     if (
         method.added
@@ -356,13 +355,9 @@ def _checked_method(experiment: Experiment, method: Method, place: str, root: Pa
 
 def _protocol(kind: str, name: str, place: str, root: Path) -> type[ProtocolBase]:
     try:
-        return registry.get_safely(kind, name, root=root)
+        return registry.get(kind, name, root=root)
     except registry.UnknownProtocol as error:
-        raise ConfigurationError(f"{place}: {error}") from None
-    except (Exception, SystemExit) as error:  # whatever a file of the user's does when it is imported
-        raise ConfigurationError(
-            f"{place}: protocol {name!r} cannot be imported: {type(error).__name__}: {error}"
-        ) from error
+        raise ConfigurationError(f"{place}: {error}") from error
 
 
 def _check_function(method: Method, place: str) -> None:
@@ -388,14 +383,14 @@ def _check_kinds(experiment: Experiment, method: Method, place: str) -> None:
             _built(place, partial(check, name), value, {**experiment.grid, **ends})
 
 
-def _check_options(protocol: type[ProtocolBase], name: str, root: Path, given: Mapping[str, Any]) -> None:
+def _check_options(protocol: type[ProtocolBase], given: Mapping[str, Any]) -> None:
     """Check the type and range of each option separately, then the protocol's conditions."""
     checks = checks_of(protocol.calibrate)
     for option, value in given.items():
         check = checks.get(option)
         if check is not None:
             check(option, value)
-    registry.check_options_safely(protocol, name, root, given)
+    protocol.check_options(given)
 
 
 def _check_keywords(parameters: list[inspect.Parameter], given: Mapping[str, Any], place: str) -> None:

@@ -39,9 +39,11 @@ if TYPE_CHECKING:
     from shuffledp.protocols.conformance.checks import (
         CHECKS,
         Check,
+        Evidence,
         Verdict,
         check_protocol,
         infeasible_cases,
+        privacy_evidence,
         verdicts,
     )
     from shuffledp.protocols.conformance.law_checks import (
@@ -63,10 +65,8 @@ if TYPE_CHECKING:
         check_value_object,
     )
     from shuffledp.protocols.conformance.privacy import (
-        Evidence,
         check_claim,
         check_encoder,
-        privacy_evidence,
     )
     from shuffledp.protocols.conformance.running import (
         FAST_REPEATS,

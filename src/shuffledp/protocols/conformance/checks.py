@@ -1,8 +1,9 @@
 """List of all checks in their order, and their verdicts."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.protocols.conformance.cases import Case, Protocol
@@ -15,6 +16,7 @@ from shuffledp.protocols.conformance.law_checks import (
     check_unbiased,
     check_variance,
 )
+from shuffledp.protocols.conformance.leakage_checks import close_notes
 from shuffledp.protocols.conformance.objects import (
     check_declarations,
     check_inputs_unchanged,
@@ -24,29 +26,80 @@ from shuffledp.protocols.conformance.objects import (
     check_seeded,
     check_value_object,
 )
-from shuffledp.protocols.conformance.privacy import Evidence, check_claim, check_encoder, privacy_evidence
+from shuffledp.protocols.conformance.plugin_checks import (
+    check_bits,
+    check_close_variance,
+    check_seeded_crowds,
+    check_trust,
+    check_users_apart,
+)
+from shuffledp.protocols.conformance.privacy import (
+    Note,
+    check_claim,
+    check_encoder,
+    claim_notes,
+    encoder_notes,
+)
+from shuffledp.protocols.conformance.running import calibrated
 from shuffledp.protocols.plugin_errors import said
 
 Check = Callable[[Protocol, Iterable[Case]], str | None]
-CHECKS: tuple[Check, ...] = (
-    check_declarations,
-    check_value_object,
-    check_refusals,
-    check_seeded,
-    check_inputs_unchanged,
-    check_repeats_apart,
-    check_other_inputs,
-    check_permutation_invariant,
-    check_additive,
-    check_cost,
-    check_one_law,
-    check_unbiased,
-    check_variance,
-    check_privacy,
-    check_encoder,
-    check_claim,
-)
-ABOUT_PRIVACY: tuple[Check, ...] = (check_privacy, check_encoder, check_claim)
+Level = Literal["every", "close"]
+"""Checks of every protocol, and further checks of a user's class by `shuffledp check-baseline`."""
+
+_PRIVACY: Mapping[Check, Level] = dict.fromkeys((check_privacy, check_encoder, check_claim), "every")
+LEVELS: Mapping[Check, Level] = {
+    check_declarations: "every",
+    check_value_object: "every",
+    check_refusals: "every",
+    check_seeded: "every",
+    check_inputs_unchanged: "every",
+    check_repeats_apart: "every",
+    check_other_inputs: "every",
+    check_permutation_invariant: "every",
+    check_additive: "every",
+    check_cost: "every",
+    check_one_law: "every",
+    check_unbiased: "every",
+    check_variance: "every",
+    check_trust: "close",
+    check_users_apart: "close",
+    check_seeded_crowds: "close",
+    check_bits: "close",
+    check_close_variance: "close",
+    **_PRIVACY,
+}
+"""All checks in their order, with their levels; `privacy_evidence` has further comparisons at the level ``close``."""
+CHECKS: tuple[Check, ...] = tuple(check for check, level in LEVELS.items() if level == "every")
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Evidence about the privacy of a protocol: comparisons, and the reasons for missing comparisons."""
+
+    by: tuple[str, ...]
+    missing: tuple[str, ...]
+
+    def __str__(self) -> str:
+        """Return the line ``privacy: checked by ..; NOT checked ..``."""
+        by = f"checked by {'; '.join(self.by)}" if self.by else "checked by nothing"
+        return f"privacy: {by} / NOT checked: {'; '.join(self.missing) or 'other settings than these'}"
+
+
+def privacy_evidence(protocol_class: Protocol, cases: Iterable[Case], level: Level = "every") -> Evidence:
+    """Check profile, encoder and claim, and return the comparisons and the reasons for missing comparisons."""
+    given = tuple(cases)
+    check_privacy(protocol_class, given)
+    protocols = [p for p in (calibrated(protocol_class, case) for case in given) if p is not None]
+    profiles = any(p.privacy_profile() is not None for p in protocols)
+    notes: list[Note] = [
+        *encoder_notes(protocol_class, given),
+        *claim_notes(protocol_class, given),
+        (profiles, "its own privacy profile against the budget" if profiles else "a privacy profile (none)"),
+        *(close_notes(protocol_class, given) if level == "close" else ()),
+    ]
+    by = dict.fromkeys(what for checked, what in notes if checked)
+    return Evidence(tuple(by), tuple(dict.fromkeys(what for checked, what in notes if not checked)))
 
 
 def check_protocol(
@@ -58,7 +111,7 @@ def check_protocol(
     """
     given = tuple(cases)
     for check in CHECKS:
-        if check not in ABOUT_PRIVACY:
+        if check not in _PRIVACY:
             check(protocol_class, given)
     try:
         evidence = privacy_evidence(protocol_class, given)
@@ -84,15 +137,21 @@ class Verdict:
         )
 
 
-def verdicts(protocol_class: Protocol, cases: Iterable[Case]) -> list[Verdict]:
-    """Run every check; an error counts against the check's property. The last verdict is about privacy."""
+def verdicts(
+    protocol_class: Protocol, cases: Iterable[Case], level: Level = "every", file: str = ""
+) -> list[Verdict]:
+    """Run every check of a level; an error counts against the check's property. The last verdict is about privacy.
+
+    `file` is the user's file, whose lines are named in errors.
+    """
     given = tuple(cases)
-    found = [verdict(check, protocol_class, given) for check in CHECKS if check not in ABOUT_PRIVACY]
+    chosen = CHECKS if level == "every" else LEVELS
 
     def check_privacy(protocol_class: Protocol, cases: Iterable[Case]) -> str:
-        return str(privacy_evidence(protocol_class, cases)).removeprefix("privacy: ")
+        return str(privacy_evidence(protocol_class, cases, level)).removeprefix("privacy: ")
 
-    return [*found, verdict(check_privacy, protocol_class, given)]
+    found = [check for check in chosen if check not in _PRIVACY]
+    return [verdict(check, protocol_class, given, file) for check in (*found, check_privacy)]
 
 
 def verdict(

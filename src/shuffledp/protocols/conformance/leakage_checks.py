@@ -27,6 +27,7 @@ from shuffledp.protocols.conformance.cases import (
 )
 from shuffledp.protocols.conformance.privacy import (
     SOUND,
+    Note,
     declared_budget,
     delta_bound,
     groups_of,
@@ -117,9 +118,18 @@ def neighbours(inputs: int) -> list[tuple[int, int]]:
 # -- the encoder -----------------------------------------------------------------------------------------------
 
 
-def check_rare_reports(protocol_class: Protocol, cases: Iterable[Case]) -> tuple[str, ...]:
+def close_notes(protocol_class: Protocol, cases: Iterable[Case]) -> Iterator[Note]:
+    """Run the checks of this module, and yield a note for each comparison and for each missing comparison."""
+    given = tuple(cases)
+    yield from check_rare_reports(protocol_class, given)
+    yield from check_seen(protocol_class, given)
+    yield from check_levels(protocol_class, given)
+    yield False, f"more than {MANY} users, larger domains, and rarer events than stated"
+
+
+def check_rare_reports(protocol_class: Protocol, cases: Iterable[Case]) -> list[Note]:
     """Check that reports of all inputs differ by at most ``eps_local``, and return the comparisons."""
-    said: dict[str, None] = {}
+    notes: list[Note] = []
     for case in _ends(protocol_class, cases):
         protocol = calibrated(protocol_class, case)
         if protocol is None:
@@ -131,8 +141,8 @@ def check_rare_reports(protocol_class: Protocol, cases: Iterable[Case]) -> tuple
         draws, where = 2 * REPORTS // len(held), f"{protocol_class.__name__}, {case}"
         if within_budget(protocol, declared, held, neighbours(len(held)), draws, 60, where, case.task):
             rare = RARE * REPORTS // draws
-            said[f"the encoder with {len(held)} inputs, in messages down to one in {rare:,}"] = None
-    return tuple(said)
+            notes.append((True, f"the encoder with {len(held)} inputs, in messages down to one in {rare:,}"))
+    return notes
 
 
 def _ends(protocol_class: Protocol, cases: Iterable[Case]) -> Iterator[Case]:
@@ -150,14 +160,13 @@ def _ends(protocol_class: Protocol, cases: Iterable[Case]) -> Iterator[Case]:
 # -- what is seen ----------------------------------------------------------------------------------------------
 
 
-def check_seen(protocol_class: Protocol, cases: Iterable[Case]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def check_seen(protocol_class: Protocol, cases: Iterable[Case]) -> list[Note]:
     """Check the view of untrusted parties with more inputs and users than `check_claim`.
 
     The view is all messages of one user in the local model, otherwise all messages from the shuffler. Returns the
     comparisons, and the views without a comparison.
     """
-    by: dict[str, None] = {}
-    missing: dict[str, None] = {}
+    notes: list[Note] = []
     for group in trials(cases):
         for law, budget in GROUPS:
             case = replace(group[0], population=law, budget=budget)
@@ -165,14 +174,11 @@ def check_seen(protocol_class: Protocol, cases: Iterable[Case]) -> tuple[tuple[s
             if protocol is None or protocol.guarantee not in SOUND:
                 continue
             found = list(_compared(protocol, case, f"{protocol_class.__name__}, {case}"))
-            by |= dict.fromkeys(found)
-            if not found:
-                missing[f"single messages of {1 + law.others} users (too many): the aggregate alone"] = None
-    if not by and not missing:
-        missing[
-            "views of more inputs and users (infeasible for few users, or the claim is not labeled exact or upper)"
-        ] = None
-    return tuple(by), tuple(missing)
+            notes += [(True, what) for what in found] or [
+                (False, f"single messages of {1 + law.others} users (too many): the aggregate alone")
+            ]
+    reasons = "infeasible for few users, or the claim is not labeled exact or upper"
+    return notes or [(False, f"views of more inputs and users ({reasons})")]
 
 
 def _compared(protocol: ProtocolBase, case: Case, where: str) -> Iterator[str]:
@@ -221,13 +227,13 @@ def _calls(protocol: ProtocolBase, case: Case) -> float:
     return float(1_000_000 / (1 + sent))
 
 
-def check_levels(protocol_class: Protocol, cases: Iterable[Case]) -> tuple[str, ...]:
+def check_levels(protocol_class: Protocol, cases: Iterable[Case]) -> list[Note]:
     """Check that users of each of two privacy levels lose at most their level's eps, and return the comparisons."""
-    if not (protocol_class.multi_level and protocol_class.task_kind == "sets"):
-        return ()
-    said: dict[str, None] = {}
+    if not protocol_class.multi_level:
+        return []
+    notes: list[Note] = []
     task, law = Sets(5, 2, 2), Fixed(MANY - 1)
-    for accounting in dict.fromkeys(case.accounting for case in cases):
+    for accounting in dict.fromkeys(case.accounting for case in cases if protocol_class.task_kind == "sets"):
         case = Case(Budget((0.5, 3.0), 0.05), law, task, accounting)
         protocol = calibrated(protocol_class, case)
         if protocol is None or protocol.guarantee not in SOUND or protocol.trust in ("secure_sum", "central"):
@@ -245,8 +251,8 @@ def check_levels(protocol_class: Protocol, cases: Iterable[Case]) -> tuple[str, 
                 f"{protocol_class.__name__}, {case}: for a user of privacy level {level}, delta is at least "
                 f"{found:.4g} at this level's eps = {eps}, above {case.budget.delta}"
             )
-        said["two privacy levels"] = None
-    return tuple(said)
+        notes.append((True, "two privacy levels"))
+    return notes or [(False, "several privacy levels")]
 
 
 def _passed_on(

@@ -13,7 +13,6 @@ from shuffledp.accounting.errors import Infeasible
 from shuffledp.protocols.base import Cost, Messages, ProtocolBase
 from shuffledp.protocols.conformance.cases import Case, Protocol
 from shuffledp.protocols.conformance.statistics import generator
-from shuffledp.protocols.plugin_errors import raised_in, said
 
 MOST_MESSAGES = 100_000
 """Largest number of messages of a tried case."""
@@ -23,18 +22,18 @@ PATIENCE = 600.0
 """Expected seconds above which `check-baseline` prints a warning first."""
 
 
-def fault(protocol_class: Protocol, cases: Iterable[Case], file: str) -> str | None:
-    """Return the first fault of a method, a wrong result or an error other than Infeasible; None without a fault."""
+def fault(protocol_class: Protocol, cases: Iterable[Case]) -> str | None:
+    """Return the first wrong result of a method; None without one. Errors have a note with the setting."""
     for case in cases:
         try:
             found = _wrong(protocol_class, case)
         except Infeasible:
             continue
-        except (Exception, SystemExit) as error:
-            place = "" if raised_in(error, file) else f"{file}: "
-            return f"{place}{said(error, file)}, in the setting {case}"
+        except Exception as error:
+            error.add_note(f"in the setting {case}")
+            raise
         if found is not None:
-            return f"{file}: {found}, in the setting {case}"
+            return f"{found}, in the setting {case}"
     return None
 
 
@@ -111,18 +110,18 @@ class Printed(io.TextIOBase):
         return f"{max(self.lines, 1)} lines, the first is {first!r}" if self.text else ""
 
 
-def quietly(printed: Printed, call: Callable[[], Found], file: str) -> Found:
-    """Call a function and capture its output in `printed`. Turn `sys.exit` into an error."""
+def quietly(printed: Printed, call: Callable[[], Found]) -> Found:
+    """Call a function and capture its output in `printed`. A class that exits has failed."""
     try:
         with redirect_stdout(printed):
             return call()
     except SystemExit as error:
-        raise RuntimeError(said(error, file)) from error
+        raise RuntimeError(f"sys.exit({error}) is called") from error
 
 
-def each_quietly(printed: Printed, steps: Iterator[Found], file: str) -> Iterator[Found]:
+def each_quietly(printed: Printed, steps: Iterator[Found]) -> Iterator[Found]:
     """Yield the items of an iterator, and capture the output of each step in `printed`."""
-    while step := quietly(printed, lambda: list(islice(steps, 1)), file):
+    while step := quietly(printed, lambda: list(islice(steps, 1))):
         yield from step
 
 

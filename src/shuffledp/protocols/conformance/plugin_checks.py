@@ -12,8 +12,6 @@ import numpy as np
 
 from shuffledp.protocols.base import Messages, ProtocolBase
 from shuffledp.protocols.conformance.cases import Case, Protocol, inputs, jumps, same, users_of
-from shuffledp.protocols.conformance.checks import Verdict, verdict
-from shuffledp.protocols.conformance.leakage_checks import MANY, check_levels, check_rare_reports, check_seen
 from shuffledp.protocols.conformance.privacy import ratio_bound
 from shuffledp.protocols.conformance.running import has_fast_law, inherits, sending
 from shuffledp.protocols.conformance.statistics import (
@@ -203,30 +201,3 @@ def check_bits(protocol_class: Protocol, cases: Iterable[Case]) -> str:
             most = room
             said = f"NOT checked: whether fewer than {bits:g} bits would do; {kinds} different messages were seen"
     return said
-
-
-# -- verdicts --------------------------------------------------------------------------------------------------
-
-
-def closer_verdicts(
-    protocol_class: Protocol, cases: Iterable[Case], privacy: Verdict, file: str = ""
-) -> list[Verdict]:
-    """Return the verdicts beyond the conformance checks; the last verdict is `privacy` with further comparisons."""
-    given = tuple(cases)
-
-    def check_privacy(protocol_class: Protocol, cases: Iterable[Case]) -> str:
-        rare = check_rare_reports(protocol_class, cases)
-        seen, unseen = check_seen(protocol_class, cases)
-        levels = check_levels(protocol_class, cases)
-        if protocol_class.multi_level and not levels:
-            unseen = (*unseen, "several privacy levels")
-        by, _, missing = privacy.note.partition(" / NOT checked: ")
-        largest = f"more than {MANY} users, larger domains, and rarer events than stated"
-        return f"{'; '.join((by, *rare, *seen, *levels))} / NOT checked: {'; '.join((missing, *unseen, largest))}"
-
-    found = [verdict(check, protocol_class, given, file) for check in CLOSER]
-    return [*found, verdict(check_privacy, protocol_class, given, file) if privacy.passed else privacy]
-
-
-#: Checks of user-defined classes only, in their order.
-CLOSER = (check_trust, check_users_apart, check_seeded_crowds, check_bits, check_close_variance)

@@ -7,21 +7,24 @@ in a million pairs. The tests can detect too large a loss; they prove no guarant
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
-from typing import Any
 
 import numpy as np
-from scipy.special import betaincinv
 
 from shuffledp.populations.base import Fixed, Law
 from shuffledp.populations.laws import Binomial
 from shuffledp.protocols.base import ProtocolBase
 from shuffledp.protocols.conformance.cases import Case, Protocol, crowd, inputs, same, users_of
-from shuffledp.protocols.conformance.law_checks import check_privacy
 from shuffledp.protocols.conformance.running import calibrated, has_fast_law, inherits
-from shuffledp.protocols.conformance.statistics import P_VALUE, generator, kinds
-from shuffledp.tasks import Array, Budget, Floats, Ints, Sets, Task
+from shuffledp.protocols.conformance.statistics import (
+    P_VALUE,
+    generator,
+    kinds,
+    least_probable,
+    most_probable,
+)
+from shuffledp.tasks import Array, Budget, Ints, Sets, Task
 
 REPORTS = 40_000
 """Reports drawn per input."""
@@ -51,31 +54,7 @@ Note = tuple[bool, str]
 """True if a property was checked, and its description."""
 
 
-@dataclass(frozen=True)
-class Evidence:
-    """Evidence about the privacy of a protocol: comparisons, and the reasons for missing comparisons."""
-
-    by: tuple[str, ...]
-    missing: tuple[str, ...]
-
-    def __str__(self) -> str:
-        """Return the line ``privacy: checked by ..; NOT checked ..``."""
-        by = f"checked by {'; '.join(self.by)}" if self.by else "checked by nothing"
-        return f"privacy: {by} / NOT checked: {'; '.join(self.missing) or 'other settings than these'}"
-
-
 # -- samples against bounds ------------------------------------------------------------------------------------
-
-
-def _upper(hits: Any, draws: int, rate: float) -> Floats:
-    """Return the upper Clopper-Pearson bound on a probability."""
-    hits = np.asarray(hits, float)
-    bound = betaincinv(hits + 1, np.maximum(draws - hits, 1.0), 1 - rate)
-    return np.where(hits >= draws, 1.0, bound)
-
-
-def _lower(hits: Any, draws: int, rate: float) -> Floats:
-    return 1 - _upper(draws - np.asarray(hits, float), draws, rate)
 
 
 def _labels(*samples: Array) -> list[Ints]:
@@ -103,8 +82,8 @@ def ratio_bound(one: Array, two: Array) -> float:
     events = int(max(a.max(), b.max())) + 1
     hits = [np.bincount(x, minlength=events) for x in (a, b)]
     rate = P_VALUE / (4 * events)
-    low = [_lower(h, len(x), rate) for h, x in zip(hits, (a, b), strict=True)]
-    high = [_upper(h, len(x), rate) for h, x in zip(hits, (a, b), strict=True)]
+    low = [least_probable(h, len(x), rate) for h, x in zip(hits, (a, b), strict=True)]
+    high = [most_probable(h, len(x), rate) for h, x in zip(hits, (a, b), strict=True)]
     best = max(float(np.max(low[0] / high[1])), float(np.max(low[1] / high[0])))
     return math.log(best) if best > 0 else -math.inf
 
@@ -122,8 +101,8 @@ def delta_bound(one: Array, two: Array, eps: float, rate: float = P_VALUE) -> fl
         share_p = np.bincount(train_p, minlength=events) / len(train_p)
         share_q = np.bincount(train_q, minlength=events) / len(train_q)
         event = share_p > math.exp(eps) * share_q
-        low = _lower(np.count_nonzero(event[test_p]), len(test_p), rate / 4)
-        high = _upper(np.count_nonzero(event[test_q]), len(test_q), rate / 4)
+        low = least_probable(np.count_nonzero(event[test_p]), len(test_p), rate / 4)
+        high = most_probable(np.count_nonzero(event[test_q]), len(test_q), rate / 4)
         best = max(best, float(low - math.exp(eps) * high))
     return best
 
@@ -156,11 +135,12 @@ def check_encoder(protocol_class: Protocol, cases: Iterable[Case]) -> None:
     Every message, or range of messages, is an event with Clopper-Pearson bounds on its probability under either input.
     Protocols with several messages per user or without a local budget are not checked.
     """
-    for _ in _encoder_notes(protocol_class, cases):
+    for _ in encoder_notes(protocol_class, cases):
         pass
 
 
-def _encoder_notes(protocol_class: Protocol, cases: Iterable[Case]) -> Iterator[Note]:
+def encoder_notes(protocol_class: Protocol, cases: Iterable[Case]) -> Iterator[Note]:
+    """Run `check_encoder`, and yield a note for each setting."""
     seen: set[object] = set()
     for case in cases:
         protocol = calibrated(protocol_class, case)
@@ -216,7 +196,7 @@ def check_claim(protocol_class: Protocol, cases: Iterable[Case]) -> None:
 
     Protocols are calibrated for the settings of `TRIALS`; claims without a proof are skipped.
     """
-    for _ in _claim_notes(protocol_class, cases):
+    for _ in claim_notes(protocol_class, cases):
         pass
 
 
@@ -240,7 +220,8 @@ def trials(cases: Iterable[Case]) -> Iterator[tuple[Case, ...]]:
             )
 
 
-def _claim_notes(protocol_class: Protocol, cases: Iterable[Case]) -> Iterator[Note]:
+def claim_notes(protocol_class: Protocol, cases: Iterable[Case]) -> Iterator[Note]:
+    """Run `check_claim`, and yield a note for each setting."""
     for group in trials(cases):
         found = False
         for case in group:
@@ -356,24 +337,3 @@ def _counted(
             table += np.bincount(run * letters + parts[2 + i], minlength=table.size).reshape(table.shape)
         seen.append(table)
     return seen[0], seen[1]
-
-
-# -- what was looked at ----------------------------------------------------------------------------------------
-
-
-def privacy_evidence(protocol_class: Protocol, cases: Iterable[Case]) -> Evidence:
-    """Check profile, encoder and claim, and return the comparisons and the reasons for missing comparisons."""
-    given = tuple(cases)
-    check_privacy(protocol_class, given)
-    protocols = [p for p in (calibrated(protocol_class, case) for case in given) if p is not None]
-    profiles = [p.privacy_profile() is not None for p in protocols]
-    notes: list[Note] = [
-        *_encoder_notes(protocol_class, given),
-        *_claim_notes(protocol_class, given),
-        (
-            any(profiles),
-            "its own privacy profile against the budget" if any(profiles) else "a privacy profile (none)",
-        ),
-    ]
-    by = dict.fromkeys(what for checked, what in notes if checked)
-    return Evidence(tuple(by), tuple(dict.fromkeys(what for checked, what in notes if not checked)))

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, stdtrit
+from scipy.special import betaincinv, ndtr, stdtrit
 
 from shuffledp.tasks import Array, Floats, Ints
 
@@ -67,6 +67,18 @@ def contradicted(
     kurtosis = 6 + jump**2 / variance
     slack = np.sqrt(-2 * math.log(P_VALUE) * kurtosis / repeats)
     return log_wealth > -math.log(P_VALUE), shares.mean(axis=0) < -slack
+
+
+def most_probable(hits: Any, draws: int, rate: float) -> Floats:
+    """Return the upper bounds of Clopper and Pearson on probabilities, each too small with probability <= `rate`."""
+    hits = np.asarray(hits, float)
+    bound = betaincinv(hits + 1, np.maximum(draws - hits, 1.0), 1 - rate)
+    return np.where(hits >= draws, 1.0, bound)
+
+
+def least_probable(hits: Any, draws: int, rate: float) -> Floats:
+    """Return the lower bounds of Clopper and Pearson on probabilities, each too large with probability <= `rate`."""
+    return 1 - most_probable(draws - np.asarray(hits, float), draws, rate)
 
 
 def laws_p_value(one: Floats, two: Floats) -> float:
