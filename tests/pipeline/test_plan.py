@@ -37,7 +37,7 @@ def test_a_baseline_adds_its_own_jobs_and_changes_no_other(project: Any) -> None
     assert job_data(before).items() <= job_data(after).items()
     assert after.audits == before.audits and after.verdicts == before.verdicts
     (job,) = (job for job in after.experiment_jobs if job.name in added)
-    assert job.plugins == ["mine/control.py"]
+    assert job.outside == ["mine/control.py"]
 
 
 def test_every_result_of_a_paper_is_the_output_of_one_job(project: Any) -> None:

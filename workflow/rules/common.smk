@@ -214,5 +214,5 @@ def captions_of(drawing_jobs):
 
 if workflow.is_main_process:
     CODE.save()
-    plugins = {file for planned in PLAN.experiment_jobs for file in planned.plugins}
-    os.environ[jobs.PLANNED] = json.dumps(CODE.keys(*code_keys.PARTS, *sorted(plugins)))
+    outside = {name for planned in PLAN.experiment_jobs for name in planned.outside}
+    os.environ[jobs.PLANNED] = json.dumps(CODE.keys(*code_keys.PARTS, *sorted(outside)))

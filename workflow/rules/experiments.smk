@@ -18,7 +18,7 @@ for planned in PLAN.experiment_jobs:
             "../envs/run.yaml"
         params:
             jobs=planned.jobs(SETTINGS.seed),
-            code=CODE.keys("results", *planned.plugins),
+            code=CODE.keys("results", *planned.outside),
             prepared=prepared_folder,
             root=str(ROOT),
             results=results_folder,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -63,7 +63,10 @@ class ChangedCodeError(RuntimeError):
 
 
 class CodeKeys:
-    """Keys of the package's parts by name, and of users' files by path; files are read anew at every call.
+    """Keys of the package's parts by name, and of protocols outside the library; files are read anew at every call.
+
+    The name of a user's class is its file, relative to the project's folder, and the name of a protocol of an installed
+    package is ``<task>.<name>``.
 
     Parameters
     ----------
@@ -78,7 +81,7 @@ class CodeKeys:
         self._known: dict[str, str] = json.loads(store.read_text()) if store.is_file() else {}
 
     def keys(self, *names: str) -> dict[str, str]:
-        """Return the digest of each name in `PARTS`, or of each path of a user's file."""
+        """Return the digest of each name in `PARTS`, of a user's file, or of an installed protocol."""
         return {name: self._digest(_files_of(name, self._root)) for name in names}
 
     def save(self) -> None:
@@ -136,8 +139,16 @@ def _files_of(name: str, root: Path) -> Iterator[tuple[str, Path]]:
     """Yield each file of a key with its name in the digest."""
     if name in PARTS:
         yield from ((part, PACKAGE / part) for part in _part_files(name))
-    else:
-        yield from ((str(number), file) for number, file in enumerate(_user_files(root / name, root)))
+        return
+    files = _user_files(root / name, root) if name.endswith(".py") else _package_files(name)
+    yield from ((str(number), file) for number, file in enumerate(files))
+
+
+def _package_files(name: str) -> Sequence[Path]:
+    from shuffledp.protocols.registry import source_files  # other jobs do not import protocols
+
+    kind, _, protocol = name.partition(".")
+    return source_files(kind, protocol)
 
 
 def _part_files(name: str) -> list[str]:

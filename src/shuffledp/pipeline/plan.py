@@ -19,7 +19,7 @@ from shuffledp.pipeline.experiments.sources.user_file import files_of as files_o
 from shuffledp.pipeline.experiments.trained import TrainingFiles
 from shuffledp.pipeline.experiments.training_jobs import OWN_FILES, TrainingRun
 from shuffledp.pipeline.figures import drawings, overall_jobs
-from shuffledp.protocols.registry import is_plugin
+from shuffledp.protocols.registry import is_plugin, source_files
 
 PREPARED = "data/prepared"
 RAW = "data/raw"
@@ -46,10 +46,10 @@ class ExperimentJob:
     methods: tuple[Method, ...]
 
     @property
-    def plugins(self) -> list[str]:
-        """Files of the user's classes, relative to the project's folder."""
-        protocols = (method.protocol or "" for method in self.methods)
-        return sorted({name.rpartition(":")[0] for name in protocols if is_plugin(name)})
+    def outside(self) -> list[str]:
+        """Names of the keys of protocols outside the library: the file of a class, or ``<task>.<name>``."""
+        names = {outside_key(self.experiment, method) for method in self.methods}
+        return sorted(names - {""})
 
     def jobs(self, seed: int) -> list[Job]:
         """Return the plain data of each method."""
@@ -220,13 +220,24 @@ class Plan:
         return overall_jobs.protocols(self.overall, self.settings)
 
 
+def outside_key(experiment: Experiment, method: Method) -> str:
+    """Return the name of the key of a protocol outside the library; empty for the others."""
+    name = method.protocol
+    if not name:
+        return ""
+    if is_plugin(name):
+        return name.rpartition(":")[0]
+    kind = str(experiment.parts["task"]["kind"])
+    return f"{kind}.{name}" if source_files(kind, name) else ""
+
+
 def _simulated(methods: Iterable[Method]) -> bool:
     return any(method.protocol for method in methods)
 
 
 def _jobs_of(experiment: Experiment) -> Iterator[ExperimentJob]:
     name, log = f"{experiment.paper}_{experiment.id}", f"{experiment.paper}/{experiment.id}"
-    of_user = [m for m in experiment.methods.values() if m.added or is_plugin(m.protocol or "")]
+    of_user = [m for m in experiment.methods.values() if m.added or outside_key(experiment, m)]
     of_library = tuple(m for m in experiment.methods.values() if m not in of_user)
     if of_library:
         yield ExperimentJob(f"experiment_{name}", log, experiment, of_library)
