@@ -3,8 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shuffledp.pipeline.experiments import bundle as results
-from shuffledp.pipeline.experiments import runner, seeds
+from shuffledp.pipeline.experiments import bundle as results, runner, seeds
 from shuffledp.pipeline.jobs import job_of, source
 from shuffledp.pipeline.provenance import of_job
 from shuffledp.protocols.plugin_errors import in_job

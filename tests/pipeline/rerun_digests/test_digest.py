@@ -12,8 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from shuffledp.pipeline.claims import claim_jobs
-from shuffledp.pipeline.claims import claim_tables as claims
+from shuffledp.pipeline.claims import claim_jobs, claim_tables as claims
 from shuffledp.pipeline.config.config_files import merged, read_yaml
 from shuffledp.pipeline.experiments.entry_points import entries
 from shuffledp.pipeline.figures.selection import load_settings
