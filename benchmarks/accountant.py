@@ -12,7 +12,7 @@ import numpy as np
 from random_population import Row
 from summation import processor_seconds
 
-from shuffledp.accountant.deployments import amplification, budget, smallest_batch
+from shuffledp.accountant.shuffled_rounds import amplification, budget, smallest_batch
 from shuffledp.accounting.general.blanket import blanket_epsilon, blanket_randomizer_delta
 from shuffledp.accounting.general.noise_randomizers import LaplaceRandomizer
 from shuffledp.accounting.general.random_allocation import allocation_epsilon

@@ -25,12 +25,6 @@ def paths() -> dict[str, Path]:
 
 
 PATHS = paths()
-#: Packages that offer names and import them at their first use.
-PUBLIC = {
-    ".".join(path.parent.relative_to(PACKAGE).parts)
-    for path in (*PACKAGE.glob("*/__init__.py"), *PACKAGE.glob("pipeline/*/__init__.py"))
-    if "lazy_api import door" in path.read_text("utf-8")
-}
 
 
 @cache
@@ -75,25 +69,6 @@ def prints(tree: ast.AST) -> Iterator[tuple[int, str]]:
             yield node.lineno, node.func.id
         elif isinstance(node, ast.Attribute) and ast.unparse(node) == "sys.stdout":
             yield node.lineno, "sys.stdout"
-
-
-def through_public_package(tree: ast.AST) -> Iterator[tuple[int, str]]:
-    """Return line and name of imports from a public package instead of the defining module."""
-    for node in ast.walk(tree):
-        names: list[str] = []
-        if isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and not node.level:
-            names = [f"{node.module}.{alias.name}" for alias in node.names]
-        for name in (n.removeprefix("shuffledp.") for n in names if n.startswith("shuffledp.")):
-            if name in PUBLIC or (name.rpartition(".")[0] in PUBLIC and name not in PATHS):
-                yield getattr(node, "lineno", 0), name
-
-
-def test_the_library_never_imports_through_a_public_package():
-    assert {"accounting", "protocols", "numerics", "pipeline.datasets"} <= PUBLIC
-    found = wrong(through_public_package, of=bool)  # the package itself collects public names
-    assert not found, "import from the module that defines it:\n" + found
 
 
 def test_accounting_never_draws_random_numbers():

@@ -27,7 +27,7 @@ from pathlib import Path
 
 import mpmath
 
-from shuffledp.accountant.deployments import amplification
+from shuffledp.accountant.shuffled_rounds import amplification
 from shuffledp.accounting.general.random_allocation import allocation_delta, allocation_epsilon
 from shuffledp.pipeline.doc_blocks import write_block
 from shuffledp.pipeline.rerun_digests.digest import Code

@@ -15,8 +15,8 @@ from scipy.stats import binom, hypergeom, nbinom
 
 import shuffledp
 from shuffledp.accounting import Infeasible, hockey_stick
-from shuffledp.accounting.configurable_functions import NAMED_FUNCTIONS
 from shuffledp.guarantees import EXACT, GUARANTEES, UPPER, Standing, weakest
+from shuffledp.pipeline.experiments.configurable_functions import NAMED_FUNCTIONS
 from shuffledp.populations import Binomial, Fixed, Poisson
 from shuffledp.protocols import available, conformance, get
 from shuffledp.protocols.frequency.local import Local

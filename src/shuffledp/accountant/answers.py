@@ -70,7 +70,7 @@ class Answer(Tabular):
     delta : float
         Delta of all rounds together.
     reduction : str
-        Reduction of `eps`; see :mod:`shuffledp.accountant.deployments`.
+        Reduction of `eps`; see :mod:`shuffledp.accountant.shuffled_rounds`.
     guarantee, note : str
         As in :class:`shuffledp.guarantees.Standing`.
     trust : str

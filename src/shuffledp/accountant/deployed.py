@@ -20,7 +20,7 @@ from typing import Annotated, Literal
 
 from shuffledp.accountant.answers import BOUNDS, Answer
 from shuffledp.accountant.batches import checked_fraction, people_of
-from shuffledp.accountant.deployments import SHUFFLED, amplification, smallest_batch
+from shuffledp.accountant.shuffled_rounds import SHUFFLED, amplification, smallest_batch
 from shuffledp.accounting.baselines.symmetric_rappor import SymmetricRAPPOR
 from shuffledp.accounting.general.dummy_cells import MOST_MEAN, dummy_cells_mean, groups_epsilon
 from shuffledp.numerics.argument_ranges import check_choice, check_count, one_of
@@ -105,7 +105,7 @@ def deployed_answer(
 ) -> Answer:
     """Return the central guarantee of a system with its own settings.
 
-    Sources as for :func:`shuffledp.accounting.amplification` and :func:`shuffledp.accounting.dummy_cells_epsilon`;
+    Sources as for :func:`shuffledp.accountant.amplification` and :func:`shuffledp.accounting.dummy_cells_epsilon`;
     replacement neighbors.
 
     Parameters
@@ -122,7 +122,7 @@ def deployed_answer(
     Returns
     -------
     Answer
-        As from :func:`shuffledp.accounting.amplification`. `eps` is an upper bound, for every data set of the other
+        As from :func:`shuffledp.accountant.amplification`. `eps` is an upper bound, for every data set of the other
         users; `eps_lower` is the privacy loss for some data set.
 
     Raises
@@ -193,7 +193,7 @@ def deployed_epsilon(
 
     Examples
     --------
-    >>> from shuffledp.accounting import deployed_epsilon
+    >>> from shuffledp.accountant import deployed_epsilon
     >>> round(deployed_epsilon("DAP, eps0 = 5", bound="lower"), 3)
     0.297
     """
@@ -234,7 +234,7 @@ def deployed_printed(deployment: Annotated[str, one_of(tuple(deployments()))]) -
 def deployed_users(deployment: str, *, colluding: float = 0.0, rounds: Rounds | None = None) -> int:
     """Return a number of users that suffices for the eps that a system prints.
 
-    Sources as for :func:`shuffledp.accounting.smallest_batch` and :func:`shuffledp.accounting.dummy_cells_mean`;
+    Sources as for :func:`shuffledp.accountant.smallest_batch` and :func:`shuffledp.accounting.dummy_cells_mean`;
     replacement neighbors.
 
     Parameters

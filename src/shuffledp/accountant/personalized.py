@@ -158,7 +158,8 @@ def personalized_answer(groups: Groups, delta: Delta, victim: Count) -> Personal
 
     Examples
     --------
-    >>> from shuffledp.accounting import LaplaceRandomizer, personalized_answer
+    >>> from shuffledp.accountant import personalized_answer
+    >>> from shuffledp.accounting import LaplaceRandomizer
     >>> answer = personalized_answer([(1, LaplaceRandomizer(0.5)), (9_999, LaplaceRandomizer(2.0))], 1e-6, 0)
     >>> answer.eps, answer.reduction
     (0.5, 'local')
@@ -217,7 +218,8 @@ def personalized_epsilon(groups: Groups, delta: Delta, victim: Count) -> float:
 
     Examples
     --------
-    >>> from shuffledp.accounting import GRR, personalized_epsilon
+    >>> from shuffledp.accountant import personalized_epsilon
+    >>> from shuffledp.accounting import GRR
     >>> groups = [(500_000, GRR(0.5, 10)), (500_000, GRR(4.0, 10))]
     >>> [round(personalized_epsilon(groups, 1e-8, victim), 5) for victim in (0, 1)]
     [0.00136, 0.02182]
@@ -246,7 +248,8 @@ def personalized_delta(groups: Groups, eps: EpsAt, victim: Count) -> float:
 
     Examples
     --------
-    >>> from shuffledp.accounting import GRR, personalized_delta
+    >>> from shuffledp.accountant import personalized_delta
+    >>> from shuffledp.accounting import GRR
     >>> f"{personalized_delta([(500_000, GRR(0.5, 10)), (500_000, GRR(4.0, 10))], 0.0014, 0):.2e}"
     '6.15e-09'
     """

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from shuffledp.accountant.answers import Tabular, plain
 from shuffledp.accountant.batches import checked_fraction, checked_rounds, eps_local_of, setting_of
-from shuffledp.accountant.deployments import amplification
 from shuffledp.accountant.reductions import one_round
+from shuffledp.accountant.shuffled_rounds import amplification
 from shuffledp.accounting.general.composition import composed_epsilon
 from shuffledp.guarantees import UPPER
 from shuffledp.numerics.argument_ranges import Count, Delta, check_count, check_fields
@@ -56,9 +56,9 @@ class RoundsAnswer(Tabular):
     delta : float
     batches : tuple of Batch
     reduction : str
-        As in :class:`shuffledp.accounting.Answer`; ``local`` if no amplification is proven.
+        As in :class:`shuffledp.accountant.Answer`; ``local`` if no amplification is proven.
     guarantee, note, trust, neighbours, randomizer
-        As in :class:`shuffledp.accounting.Answer`.
+        As in :class:`shuffledp.accountant.Answer`.
     colluding : float
     """
 
@@ -119,7 +119,7 @@ def rounds_epsilon(
     delta : float
         In (0, 1), of all batches together.
     randomizer, domain_size, subset_size, colluding
-        As in :func:`shuffledp.accounting.amplification`, the same in all batches; the randomizer by name.
+        As in :func:`shuffledp.accountant.amplification`, the same in all batches; the randomizer by name.
 
     Returns
     -------

@@ -124,7 +124,7 @@ def amplification(
 
     Examples
     --------
-    >>> from shuffledp.accounting import amplification
+    >>> from shuffledp.accountant import amplification
     >>> answer = amplification(4.0, 1_000_000, 1e-6)
     >>> round(answer.eps, 4), answer.reduction, answer.guarantee
     (0.0493, 'clones', 'upper')
@@ -169,7 +169,7 @@ def randomizer_epsilon(
 
     Examples
     --------
-    >>> from shuffledp.accounting import randomizer_epsilon
+    >>> from shuffledp.accountant import randomizer_epsilon
     >>> [round(randomizer_epsilon(2.0, 10_000, 1e-6, bound=bound), 4) for bound in ("upper", "lower")]
     [0.155, 0.1077]
     """
@@ -212,7 +212,7 @@ def budget(
 
     Examples
     --------
-    >>> from shuffledp.accounting import budget
+    >>> from shuffledp.accountant import budget
     >>> round(budget(1.0, 100_000, 1e-8, randomizer="grr", domain_size=100).eps_local, 3)
     7.453
     """
@@ -271,7 +271,8 @@ def calibrate_randomizer(
 
     Examples
     --------
-    >>> from shuffledp.accounting import FiniteRandomizer, calibrate_randomizer
+    >>> from shuffledp.accountant import calibrate_randomizer
+    >>> from shuffledp.accounting import FiniteRandomizer
     >>> from shuffledp.populations import Fixed
     >>> import math
     >>> def make(eps_local):
@@ -341,7 +342,7 @@ def smallest_batch(
 
     Examples
     --------
-    >>> from shuffledp.accounting import smallest_batch
+    >>> from shuffledp.accountant import smallest_batch
     >>> int(smallest_batch(4.0, 0.5, 1e-6).users)
     13813
     """

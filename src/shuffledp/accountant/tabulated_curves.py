@@ -148,7 +148,7 @@ def curves(
     Parameters
     ----------
     eps_local, users, randomizer, domain_size, subset_size, population, colluding, rounds, crowd
-        As in :func:`shuffledp.accounting.amplification`.
+        As in :func:`shuffledp.accountant.amplification`.
     false_positive_rates, orders : sequence of float
         Each rate in [0, 1], and each order above 1.
 
@@ -165,7 +165,7 @@ def curves(
     Notes
     -----
     Upper bounds on the privacy loss, from the smallest delta over the reductions. Sources as for
-    :func:`shuffledp.accounting.amplification`, and for the conversions as in
+    :func:`shuffledp.accountant.amplification`, and for the conversions as in
     :mod:`shuffledp.accounting.general.exports`. If only a bound on the number of users is known, the results hold for
     every law that it allows: delta is averaged over the smallest numbers. For several rounds with a fresh crowd, it
     is the delta for a number of users that all rounds reach, plus the probability of fewer users. Divergences of rounds
@@ -173,7 +173,7 @@ def curves(
 
     Examples
     --------
-    >>> from shuffledp.accounting import curves
+    >>> from shuffledp.accountant import curves
     >>> found = curves(1.0, 10_000)
     >>> round(found.mu, 4), [round(rate, 4) for _, rate in found.true_positive_rates]
     (0.0153, [0.0104, 0.0011])

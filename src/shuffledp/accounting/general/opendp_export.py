@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from shuffledp.accounting.user_functions import delta_of
+from shuffledp.accounting.general.profiles import delta_of
 from shuffledp.numerics.argument_ranges import check_count
 from shuffledp.optional_dependencies import needed
 

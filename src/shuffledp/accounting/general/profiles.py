@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Protocol
 
 import numpy as np
 
+from shuffledp.accounting.user_functions import asked, is_foreign, numbers_of
 from shuffledp.numerics.argument_ranges import (
     OpenUnit,
     Positive,
@@ -235,8 +236,6 @@ class WorstOf(Exported):
 
     def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
         """Return the largest delta for each eps (nats), shape of `eps`."""
-        from shuffledp.accounting.user_functions import delta_of
-
         return np.asarray(np.max([delta_of(p, eps) for p in self.profiles], axis=0))
 
 
@@ -277,3 +276,14 @@ class GaussianProfile(Exported):
         from shuffledp.accounting.general.gaussian import log_gaussian_delta
 
         return at_each(lambda e: math.exp(log_gaussian_delta(self.mu, e)), eps)
+
+
+def delta_of(profile: PrivacyProfile, eps: ArrayLike) -> NDArray[np.float64]:
+    """Return the profile's delta for each eps (nats), in the shape of `eps`.
+
+    Results of other packages' profiles are checked: errors, and results other than numbers in [0, 1], raise ValueError.
+    """
+    if not is_foreign(profile):
+        return np.asarray(profile.delta(eps), np.float64)
+    name = f"{type(profile).__name__}.delta"
+    return numbers_of(name, asked(name, profile.delta, eps), np.shape(eps), 0.0, 1.0)
