@@ -43,7 +43,7 @@ LONG = {
     "shuffledp/pipeline/audit/views.py": "the views of all tasks in one file, because they are compared",
     "shuffledp/accounting/__init__.py": "the list of public names",
     "shuffledp/accounting/general/blanket.py": "delta and its inverse, which share a cache",
-    "shuffledp/accounting/general/random_allocation.py": "one quantity, for two directions and two kinds of steps",
+    "shuffledp/accounting/training/random_allocation.py": "one quantity, for two directions and two kinds of steps",
     "shuffledp/accounting/random_population/multi_message.py": "all forms of one noise, mostly descriptions",
     "shuffledp/accounting/summation/coarse_search.py": "one search, mostly descriptions of parameters",
     "shuffledp/pipeline/papers/summation/theorem_claims.py": "a rule per claim of one paper",

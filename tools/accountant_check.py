@@ -28,7 +28,7 @@ from pathlib import Path
 import mpmath
 
 from shuffledp.accountant.shuffled_rounds import amplification
-from shuffledp.accounting.general.random_allocation import allocation_delta, allocation_epsilon
+from shuffledp.accounting.training.random_allocation import allocation_delta, allocation_epsilon
 from shuffledp.pipeline.doc_blocks import write_block
 from shuffledp.pipeline.rerun_digests.digest import Code
 from shuffledp.pipeline.resumable import Lines
@@ -334,8 +334,8 @@ def main() -> int:
     asked = [one for one in settings() if given.only in f"{one.part}: {one.name}"]
     if not asked:
         parser.error(f"no setting has {given.only!r} in its name")
-    doors = ("questions.deployments", "general.random_allocation")
-    code = Code(ROOT).digest(*(f"shuffledp.accounting.{door}" for door in doors), Path(__file__).resolve())
+    modules = ("accountant.shuffled_rounds", "accounting.training.random_allocation")
+    code = Code(ROOT).digest(*(f"shuffledp.{module}" for module in modules), Path(__file__).resolve())
     found = done(asked, LINES, code[:12])
     text = report(found)
     print(text)

@@ -30,6 +30,7 @@ GROUPS = {
     "accounting.segmented": "Accounting: segmented privacy",
     "accounting.summation": "Accounting: summation with correlated noise",
     "accounting.shuffle_gaussian": "Accounting: the shuffle Gaussian mechanism",
+    "accounting.training": "Accounting: training",
     "accounting.baselines": "Accounting: baselines of the papers",
     "accounting.expected_errors": "Accounting: errors and messages in closed form",
 }

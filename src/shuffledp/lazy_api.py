@@ -91,21 +91,16 @@ def door(
     return get, names
 
 
-def topic(
-    package: str, public: str, moved_to: tuple[str, ...] = ()
-) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return ``__getattr__`` and ``__dir__`` of a package for the names of `public` that the package defines.
-
-    `moved_to` names packages with former names of this package, see :func:`moved_name`.
-    """
+def topic(package: str, public: str) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return ``__getattr__`` and ``__dir__`` of a package for the names of `public` that the package defines."""
 
     def names() -> list[str]:
         return sorted(name for name, (home, _) in homes(public).items() if home.startswith(f"{package}."))
 
     def get(name: str) -> Any:
-        if name in names():
-            return getattr(import_module(public), name)
-        return moved_name(package, name, moved_to)
+        if name.startswith("_") or name not in names():
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        return getattr(import_module(public), name)
 
     return get, names
 

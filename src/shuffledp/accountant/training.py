@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from shuffledp.accountant.wording import bounds_sentence
-from shuffledp.accounting.general.shuffled_batches import shuffled_batches_epsilon
+from shuffledp.accounting.training.shuffled_batches import shuffled_batches_epsilon
 from shuffledp.guarantees import NULL_CLONES
 from shuffledp.numerics.argument_ranges import guarded_call
 from shuffledp.numerics.rounding import number_text

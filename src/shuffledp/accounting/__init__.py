@@ -12,17 +12,6 @@ from typing import TYPE_CHECKING
 from shuffledp.numerics.public_api import checked_door
 
 if TYPE_CHECKING:
-    from shuffledp.accounting.baselines.allocation_methods import (
-        ALLOCATION_METHODS as ALLOCATION_METHODS,
-        AllocationProfile as AllocationProfile,
-        allocation_bounds as allocation_bounds,
-        allocation_method_epsilon as allocation_method_epsilon,
-        allocation_noise as allocation_noise,
-    )
-    from shuffledp.accounting.baselines.central_gaussian import (
-        central_gaussian_epsilon as central_gaussian_epsilon,
-        central_replacement_epsilon as central_replacement_epsilon,
-    )
     from shuffledp.accounting.baselines.correlated_counts import (
         CounterNoise as CounterNoise,
         correlated_noise as correlated_noise,
@@ -155,10 +144,6 @@ if TYPE_CHECKING:
         WorstOf as WorstOf,
         hockey_stick as hockey_stick,
     )
-    from shuffledp.accounting.general.random_allocation import (
-        allocation_delta as allocation_delta,
-        allocation_epsilon as allocation_epsilon,
-    )
     from shuffledp.accounting.general.randomizers import (
         GRR as GRR,
         BinaryRandomizedResponse as BinaryRandomizedResponse,
@@ -174,10 +159,6 @@ if TYPE_CHECKING:
         rdp_to_epsilon as rdp_to_epsilon,
     )
     from shuffledp.accounting.general.renyi_curve import RenyiCurve as RenyiCurve, to_renyi as to_renyi
-    from shuffledp.accounting.general.shuffled_batches import (
-        shuffled_batches_delta as shuffled_batches_delta,
-        shuffled_batches_epsilon as shuffled_batches_epsilon,
-    )
     from shuffledp.accounting.general.variation_ratio import (
         variation_ratio_delta as variation_ratio_delta,
         variation_ratio_epsilon as variation_ratio_epsilon,
@@ -324,6 +305,25 @@ if TYPE_CHECKING:
     from shuffledp.accounting.summation.noise_design import NoiseDesign as NoiseDesign
     from shuffledp.accounting.summation.shift_noise import (
         negative_binomial_shift_delta as negative_binomial_shift_delta,
+    )
+    from shuffledp.accounting.training.allocation_methods import (
+        ALLOCATION_METHODS as ALLOCATION_METHODS,
+        AllocationProfile as AllocationProfile,
+        allocation_bounds as allocation_bounds,
+        allocation_method_epsilon as allocation_method_epsilon,
+        allocation_noise as allocation_noise,
+    )
+    from shuffledp.accounting.training.central_gaussian import (
+        central_gaussian_epsilon as central_gaussian_epsilon,
+        central_replacement_epsilon as central_replacement_epsilon,
+    )
+    from shuffledp.accounting.training.random_allocation import (
+        allocation_delta as allocation_delta,
+        allocation_epsilon as allocation_epsilon,
+    )
+    from shuffledp.accounting.training.shuffled_batches import (
+        shuffled_batches_delta as shuffled_batches_delta,
+        shuffled_batches_epsilon as shuffled_batches_epsilon,
     )
 else:
     __getattr__, __dir__ = checked_door(

@@ -16,9 +16,9 @@ import pytest
 from scipy.optimize import brentq
 
 from shuffledp.accounting import central_gaussian_epsilon, central_replacement_epsilon
-from shuffledp.accounting.baselines.central_gaussian import CENTRAL_METHODS
 from shuffledp.accounting.baselines.gaussian_clones import gaussian_local_epsilon
 from shuffledp.accounting.general.gaussian import log_gaussian_delta
+from shuffledp.accounting.training.central_gaussian import CENTRAL_METHODS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

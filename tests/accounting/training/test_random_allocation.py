@@ -13,8 +13,8 @@ from shuffledp.accounting import (
     log_gaussian_delta,
     shuffle_gaussian_rdp,
 )
-from shuffledp.accounting.general import random_allocation
 from shuffledp.accounting.general.blanket import compared_delta
+from shuffledp.accounting.training import random_allocation
 from shuffledp.populations import Fixed
 
 

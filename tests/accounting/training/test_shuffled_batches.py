@@ -9,7 +9,7 @@ from scipy.stats import norm
 
 from shuffledp.accounting import shuffled_batches_delta, shuffled_batches_epsilon
 from shuffledp.accounting.general.gaussian import log_gaussian_delta
-from shuffledp.accounting.general.shuffled_batches import _OMITTED, WAYS, _Clones, _epochs
+from shuffledp.accounting.training.shuffled_batches import _OMITTED, WAYS, _Clones, _epochs
 from shuffledp.pipeline.experiments.configurable_functions import NAMED_FUNCTIONS
 
 DELTA, STEPS = 1e-8, 1000

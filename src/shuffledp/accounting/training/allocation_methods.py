@@ -3,7 +3,7 @@
 The methods, each for one direction, "remove" or "add" (Feldman and Shenfeld, arXiv 2502.08202):
 
 ``pair``
-    :func:`shuffledp.accounting.general.random_allocation.allocation_delta`: exact up to rounding.
+    :func:`shuffledp.accounting.training.random_allocation.allocation_delta`: exact up to rounding.
 ``decomposition``
     With ``delta_P`` the delta of t steps that are sampled with probability 1/t, and ``lambda = 1 - (1 - 1/t)^t``:
     ``delta_remove(eps) <= delta_P(ln(1 + lambda (e^eps - 1))) / lambda``, and
@@ -40,7 +40,9 @@ from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.exports import loss_distribution, profile_end
 from shuffledp.accounting.general.gaussian import log_gaussian_delta
 from shuffledp.accounting.general.profiles import Exported, at_each, hockey_stick
-from shuffledp.accounting.general.random_allocation import (
+from shuffledp.accounting.general.rdp import best_epsilon
+from shuffledp.accounting.shuffle_gaussian.all_users import shuffle_gaussian_rdp
+from shuffledp.accounting.training.random_allocation import (
     DIRECTIONS,
     MOST_EPS,
     Sigma,
@@ -52,8 +54,6 @@ from shuffledp.accounting.general.random_allocation import (
     directions,
     shares_ratios,
 )
-from shuffledp.accounting.general.rdp import best_epsilon
-from shuffledp.accounting.shuffle_gaussian.all_users import shuffle_gaussian_rdp
 from shuffledp.numerics.argument_ranges import (
     Delta,
     Eps,
@@ -72,7 +72,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from shuffledp.accounting.general.profiles import Kind, View
-    from shuffledp.accounting.general.random_allocation import Step
+    from shuffledp.accounting.training.random_allocation import Step
 
 ALLOCATION_METHODS: tuple[str, ...] = ("pair", "decomposition", "poisson", "renyi")
 

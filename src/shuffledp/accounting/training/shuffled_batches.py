@@ -17,7 +17,7 @@ probability p. The differing item is then uniform among K = 1 + Bin(T - 1, p) pl
           D_\epsilon(Q, P) \le E (1 - e^\epsilon L_K)^+ + (1 + e^\epsilon) (T - 1) \gamma(p),
 
 where L_K is the mean of K likelihood ratios: random allocation to a binomial number of steps, evaluated as
-:mod:`shuffledp.accounting.general.random_allocation`. The bound holds for every p, and p is chosen for each eps. The
+:mod:`shuffledp.accounting.training.random_allocation`. The bound holds for every p, and p is chosen for each eps. The
 Gaussian mechanism, whose permutation is known, is a bound too.
 
 **Lower bound.** All other items add -1. The differing item adds +1, or 0 if it is a zero. The largest release is a
@@ -46,7 +46,7 @@ from shuffledp.accounting.general.blanket import compared_delta
 from shuffledp.accounting.general.epsilon_search import COARSE, LEAST, limit_epsilon
 from shuffledp.accounting.general.exports import convex_minorant
 from shuffledp.accounting.general.gaussian import log_gaussian_delta
-from shuffledp.accounting.general.random_allocation import MOST_EPS, Sigma, gaussian_cells
+from shuffledp.accounting.training.random_allocation import MOST_EPS, Sigma, gaussian_cells
 from shuffledp.numerics.argument_ranges import Delta, EpsAt, check_count
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, settled
