@@ -45,7 +45,7 @@ LONG = {
     "shuffledp/accounting/general/blanket.py": "delta and its inverse, which share a cache",
     "shuffledp/accounting/training/random_allocation.py": "one quantity, for two directions and two kinds of steps",
     "shuffledp/accounting/random_population/multi_message.py": "all forms of one noise, mostly descriptions",
-    "shuffledp/accounting/summation/coarse_search.py": "one search, mostly descriptions of parameters",
+    "shuffledp/designs/coarse_search.py": "one search, mostly descriptions of parameters",
     "shuffledp/pipeline/papers/summation/theorem_claims.py": "a rule per claim of one paper",
     "shuffledp/userdata/counting.py": "one public function, with its domains and tallies",
     "shuffledp/cli.py": "all commands, each a call of the library",
@@ -60,6 +60,7 @@ LAYERS = (
         "accountant",
         "protocols",
         "comparison",
+        "designs",
     ),
     *(
         "pipeline.datasets",

@@ -19,23 +19,27 @@ from typing import Any
 import shuffledp
 import shuffledp.accountant
 import shuffledp.accounting
+import shuffledp.designs
 import shuffledp.protocols
 import shuffledp.tasks
 
 HERE = Path(shuffledp.__file__).parent
 #: Public packages of the library, and the packages that they use.
 DOORS = (
-    *(
-        "accountant",
-        "accounting",
-        "populations",
-        "protocols",
-        "protocols.calibrations",
-        "protocols.conformance",
-    ),
-    *("sampling", "tasks"),
+    *("accountant", "accounting", "designs", "populations", "protocols", "protocols.calibrations"),
+    *("protocols.conformance", "sampling", "tasks"),
 )
-BEHIND = ("accountant", "accounting", "numerics", "populations", "protocols", "sampling", "tasks", "userdata")
+BEHIND = (
+    "accountant",
+    "accounting",
+    "designs",
+    "numerics",
+    "populations",
+    "protocols",
+    "sampling",
+    "tasks",
+    "userdata",
+)
 
 
 def loaded() -> set[str]:
@@ -132,7 +136,7 @@ def needs_more() -> dict[str, str]:
 
 
 def main() -> None:
-    for door in (shuffledp.accounting, shuffledp.accountant):
+    for door in (shuffledp.accounting, shuffledp.accountant, shuffledp.designs):
         for name in door.__all__:
             getattr(door, name)
     report: dict[str, Any] = {"place": str(HERE), "by the accounting": sorted(loaded())}

@@ -121,7 +121,7 @@ def test_an_unknown_name_is_an_attribute_error():
 
 
 FORMER = {
-    "shuffledp.accounting": ("shuffledp.accountant", "shuffledp.protocols.calibrations"),
+    "shuffledp.accounting": ("shuffledp.accountant", "shuffledp.protocols.calibrations", "shuffledp.designs"),
 }
 """Packages with the packages above them that now have some of their former names."""
 

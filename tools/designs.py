@@ -30,20 +30,21 @@ from typing import Any
 
 import numpy as np
 
-from shuffledp.accounting import (
+from shuffledp.accounting import certified_design, correlated_noise_delta, search_design
+from shuffledp.accounting.summation.design_files import ShippedDesign, shipped_design, shipped_designs
+from shuffledp.accounting.summation.noise_atoms import ATOM_KINDS
+from shuffledp.accounting.summation.noise_design import LAWS
+from shuffledp.designs import (
     CoarseCertificate,
     CoarseDesign,
     ShippedCoarse,
-    certified_design,
     coarse_start,
-    correlated_noise_delta,
     finished_design,
     search_coarse,
-    search_design,
     shipped_coarse,
     shipped_coarse_designs,
 )
-from shuffledp.accounting.summation.coarse_losses import (
+from shuffledp.designs.coarse_losses import (
     FINE,
     JointLosses,
     LossPart,
@@ -54,11 +55,8 @@ from shuffledp.accounting.summation.coarse_losses import (
     shifts_of,
     summed_parts,
 )
-from shuffledp.accounting.summation.coarse_noise import all_pairs, certificate_of, certify
-from shuffledp.accounting.summation.coarse_search import polished_design
-from shuffledp.accounting.summation.design_files import ShippedDesign, shipped_design, shipped_designs
-from shuffledp.accounting.summation.noise_atoms import ATOM_KINDS
-from shuffledp.accounting.summation.noise_design import LAWS
+from shuffledp.designs.coarse_noise import all_pairs, certificate_of, certify
+from shuffledp.designs.coarse_search import polished_design
 from shuffledp.numerics.memoize import forget_all
 from shuffledp.pipeline.rerun_digests.source_summaries import read_source
 

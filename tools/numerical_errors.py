@@ -28,7 +28,7 @@ from pathlib import Path
 
 import mpmath
 
-from shuffledp import accountant, accounting
+from shuffledp import accountant, accounting, designs
 from shuffledp.accounting import Infeasible
 from shuffledp.pipeline.doc_blocks import write_block
 from shuffledp.pipeline.rerun_digests.digest import Code
@@ -37,7 +37,7 @@ from shuffledp.protocols import calibrations
 
 ROOT = Path(__file__).resolve().parents[1]
 #: Packages whose public functions have references, or a reason for none.
-DOORS = (accounting, accountant, calibrations)
+DOORS = (accounting, accountant, calibrations, designs)
 sys.path.insert(0, str(ROOT / "tools"))  # the references, when this is not run as a script
 
 from numerical.claims import Claim, Setting  # noqa: E402

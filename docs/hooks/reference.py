@@ -1,8 +1,8 @@
 """API reference: one page per group of public names, generated from the public packages.
 
 The names are read from the public packages: ``__all__`` of `shuffledp.accountant`, `shuffledp.accounting`,
-`shuffledp.populations`, `shuffledp.protocols` with `calibrations` and `conformance`, `shuffledp.comparison` and
-`shuffledp.sampling`, and the definitions of `shuffledp.tasks` without a leading underscore.
+`shuffledp.designs`, `shuffledp.populations`, `shuffledp.protocols` with `calibrations` and `conformance`,
+`shuffledp.comparison` and `shuffledp.sampling`, and the definitions of `shuffledp.tasks` without a leading underscore.
 """
 
 from __future__ import annotations
@@ -67,6 +67,7 @@ def groups() -> list[Group]:
         *_accounting(),
         _whole("api/accountant.md", "Accountant: questions about a deployment", "shuffledp.accountant"),
         _whole("api/calibrations.md", "Calibrations of single protocols", "shuffledp.protocols.calibrations"),
+        _whole("api/designs.md", "Noise designs of this project", "shuffledp.designs"),
         _whole("api/populations.md", "Populations", "shuffledp.populations"),
         _whole("api/tasks.md", "Tasks, budgets and users", "shuffledp.tasks"),
         _whole("api/protocols.md", "Protocols: interface and registry", "shuffledp.protocols"),

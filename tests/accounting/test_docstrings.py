@@ -16,7 +16,12 @@ from shuffledp.lazy_api import behind
 PACKAGE = Path(shuffledp.accounting.__file__).parent
 DOORS = {
     name: door
-    for door in ("shuffledp.accounting", "shuffledp.accountant", "shuffledp.protocols.calibrations")
+    for door in (
+        "shuffledp.accounting",
+        "shuffledp.accountant",
+        "shuffledp.protocols.calibrations",
+        "shuffledp.designs",
+    )
     for name in import_module(door).__all__
 }
 OFFERED = {name: behind(door, name) for name, door in DOORS.items()}

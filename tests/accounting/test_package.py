@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from shuffledp import accountant, accounting
+from shuffledp import accountant, accounting, designs
 from shuffledp.pipeline.config.config_files import read_yaml
 from shuffledp.protocols import calibrations
 from shuffledp.protocols.registry import available, get
@@ -14,7 +14,7 @@ from shuffledp.tasks import TASKS
 ROOT = Path(__file__).resolve().parents[2]
 FUNCTIONS = {
     name: inspect.signature(getattr(door, name)).parameters
-    for door in (accounting, accountant, calibrations)
+    for door in (accounting, accountant, calibrations, designs)
     for name in door.__all__
     if inspect.isfunction(getattr(door, name))
 }

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from shuffledp import accountant, accounting as a, populations as p
+from shuffledp import accountant, accounting as a, designs, populations as p
 from shuffledp.protocols import calibrations
 
 #: Packages whose public functions check their arguments.
-DOORS = (a, accountant, calibrations)
+DOORS = (a, accountant, calibrations, designs)
 
 SKIPPED = {
     "Answer": "a result",
@@ -63,9 +63,9 @@ def valid_calls() -> Calls:
     randomizer = a.GRR(1.0, 3)
     design = a.analytic_design(2, 1.0, 1e-5, 0.1)
     plan = a.segmented_plan([500, 500], [0.5, 1.0], 1e-5, 20, 2)
-    coarse = a.CoarseDesign(1, 1.5, (4.0,), (2.0,), 2.0, 1e-2)
+    coarse = designs.CoarseDesign(1, 1.5, (4.0,), (2.0,), 2.0, 1e-2)
     groups = [(100, randomizer), (200, a.GRR(2.0, 3))]
-    counter = a.JumpCounter(0.45, 4.0, 2.0)
+    counter = designs.JumpCounter(0.45, 4.0, 2.0)
     named = next(iter(accountant.deployments()))
     usual: dict[str, Any] = {
         "eps_local": 1.0,

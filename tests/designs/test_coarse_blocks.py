@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from shuffledp.accounting import CoarseDesign
-from shuffledp.accounting.summation.coarse_blocks import block_cells, partition
-from shuffledp.accounting.summation.coarse_losses import (
+from shuffledp.designs import CoarseDesign
+from shuffledp.designs.coarse_blocks import block_cells, partition
+from shuffledp.designs.coarse_losses import (
     Precision,
     block_part,
     joint_losses,
@@ -15,7 +15,7 @@ from shuffledp.accounting.summation.coarse_losses import (
     loss_grid,
     shifts_of,
 )
-from shuffledp.accounting.summation.coarse_noise import all_pairs, certify
+from shuffledp.designs.coarse_noise import all_pairs, certify
 
 #: Design wide enough for blocks of several cells.
 DESIGN = CoarseDesign(3, 3.6, (6.0, 9.0, 6.0), (4.0, 3.0, 5.0), 4.0, 1e-3)

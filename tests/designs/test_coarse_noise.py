@@ -8,15 +8,16 @@ import numpy as np
 import pytest
 from scipy.fft import irfftn, rfftn
 
-from shuffledp.accounting import CoarseDesign, Infeasible, coarse_noise_delta, jump_sizes
-from shuffledp.accounting.summation.coarse_design import (
+from shuffledp.accounting import Infeasible, jump_sizes
+from shuffledp.designs import CoarseDesign, coarse_noise_delta
+from shuffledp.designs.coarse_design import (
     atom_content,
     central_messages,
     input_moves,
     jump_content,
 )
-from shuffledp.accounting.summation.coarse_law import coarse_law
-from shuffledp.accounting.summation.coarse_losses import (
+from shuffledp.designs.coarse_law import coarse_law
+from shuffledp.designs.coarse_losses import (
     COARSE,
     FINE,
     Precision,
@@ -27,7 +28,7 @@ from shuffledp.accounting.summation.coarse_losses import (
     shifts_of,
     summed_parts,
 )
-from shuffledp.accounting.summation.coarse_noise import all_pairs, bounds, certify, pair_draws
+from shuffledp.designs.coarse_noise import all_pairs, bounds, certify, pair_draws
 
 #: Precision at which rounding of losses adds less than 1e-9.
 FINEST = Precision(4000, 1e-11, 1e-14)

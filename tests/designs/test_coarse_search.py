@@ -6,8 +6,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from shuffledp.accounting import (
-    Infeasible,
+from shuffledp.accounting import Infeasible, shipped_design
+from shuffledp.designs import (
     coarse_noise_delta,
     coarse_start,
     finished_design,
@@ -15,17 +15,16 @@ from shuffledp.accounting import (
     search_coarse,
     shipped_coarse,
     shipped_coarse_designs,
-    shipped_design,
 )
-from shuffledp.accounting.summation.coarse_losses import COARSE, joint_losses, loss_grid
-from shuffledp.accounting.summation.coarse_noise import all_pairs, bounds, certify
-from shuffledp.accounting.summation.coarse_search import (
+from shuffledp.designs.coarse_losses import COARSE, joint_losses, loss_grid
+from shuffledp.designs.coarse_noise import all_pairs, bounds, certify
+from shuffledp.designs.coarse_search import (
     part_slopes,
     polished_design,
     scaled_design,
     worst_delta,
 )
-from shuffledp.accounting.summation.coarse_shipped import ShippedCoarse
+from shuffledp.designs.coarse_shipped import ShippedCoarse
 
 SETTING = (1.0, 1e-6, 0.9)
 #: Largest number of messages of certified designs, by D.

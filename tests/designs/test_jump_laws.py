@@ -5,14 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from shuffledp.accounting import (
-    Infeasible,
-    JumpCounter,
-    JumpCountersProfile,
-    jump_counters,
-    jump_counters_delta,
-)
+from shuffledp.accounting import Infeasible
 from shuffledp.accounting.summation.jump_noise import jump_law
+from shuffledp.designs import JumpCounter, JumpCountersProfile, jump_counters, jump_counters_delta
 
 
 def law_of_a_counter(noise, most):

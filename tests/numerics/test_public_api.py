@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from scripts_by_file import script
-from shuffledp import accounting, populations
+from shuffledp import accounting, designs, populations
 from shuffledp.populations import Fixed
 from shuffledp.protocols import available, calibrations
 from shuffledp.tasks import TASK_KINDS
@@ -150,14 +150,14 @@ def test_the_least_delta_is_answered():
 def test_a_coarse_design_that_transforms_cannot_certify_is_refused_at_once():
     for delta in (1e-300, 1e-40, 1e-12):
         with pytest.raises(accounting.Infeasible, match=r"The delta of|Transforms know"):
-            accounting.quick_coarse(1, 2.0, delta, 1.5)
+            designs.quick_coarse(1, 2.0, delta, 1.5)
 
 
 def test_the_last_corrections_of_a_scale_are_small():
     """Steps of 0.5 in the logarithm once made the law 20,000 times as wide."""
-    design = accounting.CoarseDesign(1, 1.5, (4.0,), (2.0,), 2.0, 1e-2)
+    design = designs.CoarseDesign(1, 1.5, (4.0,), (2.0,), 2.0, 1e-2)
     with pytest.raises(accounting.Infeasible, match="No scale"):
-        accounting.finished_design(design, xtol=0.5)
+        designs.finished_design(design, xtol=0.5)
 
 
 @pytest.mark.parametrize("index", [np.array(2), np.int64(2), 2.0])
@@ -174,7 +174,7 @@ def test_a_sum_over_too_many_numbers_ends():
     ("call", "error"),
     [
         (
-            lambda: accounting.jump_counters_delta(accounting.JumpCounter(0.4, 601.0, 2.0), 1.0),
+            lambda: designs.jump_counters_delta(designs.JumpCounter(0.4, 601.0, 2.0), 1.0),
             "rate of jumps must be at most 600",
         ),
         (lambda: accounting.rows_delta(1.0, 1000, 0.5, 10**9), "does not fit into memory"),

@@ -254,22 +254,6 @@ if TYPE_CHECKING:
         best_modular_design as best_modular_design,
         modular_design as modular_design,
     )
-    from shuffledp.accounting.summation.coarse_design import CoarseDesign as CoarseDesign
-    from shuffledp.accounting.summation.coarse_noise import (
-        CoarseCertificate as CoarseCertificate,
-        coarse_noise_delta as coarse_noise_delta,
-    )
-    from shuffledp.accounting.summation.coarse_search import (
-        coarse_start as coarse_start,
-        finished_design as finished_design,
-        search_coarse as search_coarse,
-    )
-    from shuffledp.accounting.summation.coarse_shipped import (
-        ShippedCoarse as ShippedCoarse,
-        quick_coarse as quick_coarse,
-        shipped_coarse as shipped_coarse,
-        shipped_coarse_designs as shipped_coarse_designs,
-    )
     from shuffledp.accounting.summation.design_files import (
         ShippedDesign as ShippedDesign,
         good_atoms as good_atoms,
@@ -283,12 +267,6 @@ if TYPE_CHECKING:
         search_design as search_design,
     )
     from shuffledp.accounting.summation.joint_noise import correlated_noise_delta as correlated_noise_delta
-    from shuffledp.accounting.summation.jump_laws import (
-        JumpCounter as JumpCounter,
-        JumpCountersProfile as JumpCountersProfile,
-        jump_counters as jump_counters,
-        jump_counters_delta as jump_counters_delta,
-    )
     from shuffledp.accounting.summation.jump_noise import (
         jump_sizes as jump_sizes,
         least_mean as least_mean,
@@ -327,5 +305,5 @@ if TYPE_CHECKING:
     )
 else:
     __getattr__, __dir__ = checked_door(
-        __name__, ("shuffledp.accountant", "shuffledp.protocols.calibrations")
+        __name__, ("shuffledp.accountant", "shuffledp.protocols.calibrations", "shuffledp.designs")
     )

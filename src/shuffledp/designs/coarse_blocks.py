@@ -1,6 +1,6 @@
 """Losses under the joint law of coarse noise for large D, by blocks of cells.
 
-The losses are defined in :mod:`shuffledp.accounting.summation.coarse_losses`, for cells ``(u, t)`` of one Sigma. Where
+The losses are defined in :mod:`shuffledp.designs.coarse_losses`, for cells ``(u, t)`` of one Sigma. Where
 the law is smooth, neighboring cells have nearly equal losses. A *block* combines the cells with u in one interval and t
 in another. Let p and q be the masses of a cell before and after a move. A block has the totals P and Q, and its losses
 ``log p / q`` lie within bounds ``l <= r``. Replace the block by two cells with the losses l and r and the same totals.
@@ -22,8 +22,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting.summation.coarse_law import CoarseLaw
 from shuffledp.accounting.summation.loss_cells import UNIT, LossGrid
+from shuffledp.designs.coarse_law import CoarseLaw
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -11,12 +11,13 @@ from numpy.typing import ArrayLike
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.profiles import Kind, PrivacyProfile, View
-from shuffledp.accounting.summation.coarse_design import CoarseDesign, atom_content
-from shuffledp.accounting.summation.coarse_noise import CoarseCertificate, coarse_noise_deltas
-from shuffledp.accounting.summation.coarse_shipped import quick_coarse, shipped_coarse
+from shuffledp.designs.coarse_design import CoarseDesign, atom_content
+from shuffledp.designs.coarse_noise import CoarseCertificate, coarse_noise_deltas
+from shuffledp.designs.coarse_shares import CoarseCentralNoise
+from shuffledp.designs.coarse_shipped import quick_coarse, shipped_coarse
 from shuffledp.guarantees import UPPER, under
 from shuffledp.numerics.argument_ranges import OpenUnit, Positive
-from shuffledp.protocols._noise_shares import AtomNoise, CoarseCentralNoise, JumpShare, Noise
+from shuffledp.protocols._noise_shares import AtomNoise, JumpShare, Noise
 from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.summation._noisy_sum import NoisySum
 from shuffledp.protocols.summation._sums import numbers_of

@@ -25,7 +25,7 @@ where ``z_j`` is the number of draws of atom j. So ``(Sigma, u, v)`` and the ``y
 to Sigma. It adds nothing else if x is 0 or 1; else it adds 1 to u if x = D, and 1 to ``y_x`` otherwise. The other
 messages of atom x, besides x and -D, are then subtracted: for 2 <= x < D/2, ``y_(D-x)`` changes by -1; for D/2 <= x <
 D, v changes by -1. For each hub h among the parts, ``y_h`` then changes by -1 and ``y_(D-h)`` by 1, and the same holds
-for the hubs among the parts of atom D - h (:func:`input_moves`). :mod:`shuffledp.accounting.summation.coarse_noise` is
+for the hubs among the parts of atom D - h (:func:`input_moves`). :mod:`shuffledp.designs.coarse_noise` is
 the exact accountant.
 
 Derived for this project; only the idea of noise that cancels is taken from a paper.

@@ -1,6 +1,6 @@
 """Joint law of the dependent parts of the analyzer's view, slice by slice, by sums of positive numbers.
 
-In the terms of :mod:`shuffledp.accounting.summation.coarse_design`, it is the law of ``(Sigma, u, t)`` with
+In the terms of :mod:`shuffledp.designs.coarse_design`, it is the law of ``(Sigma, u, t)`` with
 ``t = v - u``, so that ``Sigma = S, u = U + z_D, t = A - U + z_1``. Positive and negative jumps of the central noise are
 independent: ``S = S+ - S-`` with geometric summands, where U depends on S+ only and A on S- only. So
 
@@ -21,9 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.summation.coarse_design import CoarseDesign
 from shuffledp.accounting.summation.jump_noise import jump_law, last_noise
 from shuffledp.accounting.summation.loss_cells import UNIT
+from shuffledp.designs.coarse_design import CoarseDesign
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

@@ -1,14 +1,14 @@
 """Losses of ``(Sigma, u, v)`` against its shifted law, for the shifts of all pairs of inputs.
 
-The laws are defined in :mod:`shuffledp.accounting.summation.coarse_law`, and
-:mod:`shuffledp.accounting.summation.coarse_noise` uses the losses and bounds the omitted mass.
+The laws are defined in :mod:`shuffledp.designs.coarse_law`, and
+:mod:`shuffledp.designs.coarse_noise` uses the losses and bounds the omitted mass.
 
 A cell with the probabilities p and q has the loss ``log p / q``. A loss between two grid points is split between them
 so that the totals of both laws are preserved. Then neither ``E (p - e^eps q)^+`` nor ``E (q - e^eps p)^+`` can
 decrease, for any eps. So the same cells serve a shift and its opposite, for which a mass p at the loss l becomes
 ``p e^-l`` at -l; the remaining mass of q has infinite loss. Only shifts that increase Sigma are evaluated.
 
-For large D blocks of cells are evaluated (:mod:`shuffledp.accounting.summation.coarse_blocks`).
+For large D blocks of cells are evaluated (:mod:`shuffledp.designs.coarse_blocks`).
 
 Derived for this project, from no paper.
 """
@@ -23,10 +23,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.summation.coarse_blocks import LARGEST_LOG, block_cells, partition
-from shuffledp.accounting.summation.coarse_design import CoarseDesign, input_moves
-from shuffledp.accounting.summation.coarse_law import CoarseLaw, Slice, coarse_law
 from shuffledp.accounting.summation.loss_cells import UNIT, LossGrid, add_cells
+from shuffledp.designs.coarse_blocks import LARGEST_LOG, block_cells, partition
+from shuffledp.designs.coarse_design import CoarseDesign, input_moves
+from shuffledp.designs.coarse_law import CoarseLaw, Slice, coarse_law
 from shuffledp.numerics.argument_ranges import check_nonnegative
 
 Floats = NDArray[np.float64]

@@ -1,6 +1,6 @@
 """Exact accounting of summation by coarse noise: certified bounds for all ordered pairs of inputs.
 
-By :mod:`shuffledp.accounting.summation.coarse_design`, the analyzer's view is ``(Sigma, u, v)`` and the independent
+By :mod:`shuffledp.designs.coarse_design`, the analyzer's view is ``(Sigma, u, v)`` and the independent
 ``y_j``. Replacing the input x by y shifts the view by a known vector. Let P be the law of ``(Sigma, u, v)`` and d its
 shift. The loss of x against y is ``log P(w) / P(w - d)`` plus the losses of the y_j against their own shifted laws. All
 these losses are independent, and
@@ -9,11 +9,11 @@ these losses are independent, and
 
 Many pairs share a d, which is ``(y - x, 0, 0)``, ``(y - x, 0, -1)`` or a shift with a change of u: about 5 D different
 shifts, half of them opposite to the others. For each d the losses are put on a grid
-(:mod:`shuffledp.accounting.summation.coarse_losses`). The split of losses between grid points preserves the totals of
+(:mod:`shuffledp.designs.coarse_losses`). The split of losses between grid points preserves the totals of
 both laws and can only increase delta. The losses are then convolved with the losses of the ``y_j``. The time grows with
 the number of slices times the number of shifts, as D^2 or slightly faster; a further pair costs little.
 
-**Sources of error.** Let X be the cells of :mod:`shuffledp.accounting.summation.coarse_law`, ``X <= (1 + r) P``. Then
+**Sources of error.** Let X be the cells of :mod:`shuffledp.designs.coarse_law`, ``X <= (1 + r) P``. Then
 ``[P - e^eps P']^+ <= [P - X]^+ + [X - e^eps X']^+ + e^eps [X' - P']^+`` cell by cell. So the bound adds to the delta
 of X: (i) the mass that X omits, ``1 - sum X``, once; (ii) ``(1 + e^eps) r`` for the rounding of all probabilities,
 bounded in advance because they are sums and products of positive numbers; (iii) the rounding of logarithms, as a change
@@ -33,8 +33,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.accounting.summation.coarse_design import CoarseDesign, input_moves
-from shuffledp.accounting.summation.coarse_losses import (
+from shuffledp.accounting.summation.jump_noise import jump_law, last_noise
+from shuffledp.accounting.summation.loss_cells import UNIT, Cells, LossGrid, Noise, add_cells, cells_of
+from shuffledp.accounting.summation.loss_sums import summed_losses
+from shuffledp.designs.coarse_design import CoarseDesign, input_moves
+from shuffledp.designs.coarse_losses import (
     BEYOND,
     COARSE,
     FINE,
@@ -45,9 +48,6 @@ from shuffledp.accounting.summation.coarse_losses import (
     loss_grid,
     pair_shift,
 )
-from shuffledp.accounting.summation.jump_noise import jump_law, last_noise
-from shuffledp.accounting.summation.loss_cells import UNIT, Cells, LossGrid, Noise, add_cells, cells_of
-from shuffledp.accounting.summation.loss_sums import summed_losses
 from shuffledp.numerics.argument_ranges import EpsAt, check_nonnegative
 from shuffledp.numerics.memoize import remember
 

@@ -28,8 +28,10 @@ from numpy.typing import NDArray
 from scipy.fft import rfft
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.summation.coarse_design import CoarseDesign
-from shuffledp.accounting.summation.coarse_losses import (
+from shuffledp.accounting.summation.jump_noise import BEST_JUMP, MOST_RATE
+from shuffledp.accounting.summation.loss_sums import test_spectrum
+from shuffledp.designs.coarse_design import CoarseDesign
+from shuffledp.designs.coarse_losses import (
     COARSE,
     FINE,
     JointLosses,
@@ -38,7 +40,7 @@ from shuffledp.accounting.summation.coarse_losses import (
     joint_losses,
     loss_grid,
 )
-from shuffledp.accounting.summation.coarse_noise import (
+from shuffledp.designs.coarse_noise import (
     CoarseCertificate,
     PairLosses,
     all_pairs,
@@ -46,8 +48,6 @@ from shuffledp.accounting.summation.coarse_noise import (
     certificate_of,
     certify,
 )
-from shuffledp.accounting.summation.jump_noise import BEST_JUMP, MOST_RATE
-from shuffledp.accounting.summation.loss_sums import test_spectrum
 from shuffledp.numerics.argument_ranges import Count, Delta, Eps, FromOne, Positive
 from shuffledp.numerics.roots import root_below
 
@@ -217,7 +217,7 @@ def search_coarse(
         Largest number of steps, counted over all resumptions.
     every : int
         Only every `every`-th cell of the joint law is evaluated, see
-        :func:`~shuffledp.accounting.summation.coarse_losses.joint_losses`.
+        :func:`~shuffledp.designs.coarse_losses.joint_losses`.
     period : int
         Atoms 1 and D, whose derivatives take long, change in the first step and in every `period`-th step after it.
 

@@ -13,12 +13,12 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.accounting.summation.coarse_design import CoarseDesign
-from shuffledp.accounting.summation.coarse_law import outcomes
-from shuffledp.accounting.summation.coarse_losses import FINE, Precision
-from shuffledp.accounting.summation.coarse_noise import CoarseCertificate, all_pairs, certify
-from shuffledp.accounting.summation.coarse_search import coarse_start, deltas_and_margins, scaled_design
 from shuffledp.accounting.summation.noise_design import settings_in_words
+from shuffledp.designs.coarse_design import CoarseDesign
+from shuffledp.designs.coarse_law import outcomes
+from shuffledp.designs.coarse_losses import FINE, Precision
+from shuffledp.designs.coarse_noise import CoarseCertificate, all_pairs, certify
+from shuffledp.designs.coarse_search import coarse_start, deltas_and_margins, scaled_design
 from shuffledp.numerics.argument_ranges import Delta, Eps, FromOne, guarded_methods
 from shuffledp.numerics.memoize import remember
 
@@ -121,18 +121,16 @@ def shipped_coarse_designs() -> tuple[ShippedCoarse, ...]:
     """Return all shipped coarse designs in the order of D. Each has an upper bound on its delta for all ordered pairs
     of inputs.
 
-    Derived for this project: found by :func:`~shuffledp.accounting.summation.coarse_search.search_coarse`.
+    Derived for this project: found by :func:`~shuffledp.designs.coarse_search.search_coarse`.
     """
-    text = (
-        resources.files("shuffledp.accounting.summation").joinpath(*PACKAGE_DATA).read_text(encoding="utf-8")
-    )
+    text = resources.files("shuffledp.designs").joinpath(*PACKAGE_DATA).read_text(encoding="utf-8")
     return tuple(ShippedCoarse.from_dict(entry) for entry in json.loads(text))
 
 
 def shipped_coarse(max_value: FromOne, eps: float, delta: float, eps_star: float) -> ShippedCoarse | None:
     """Return the shipped coarse design for a setting, or None.
 
-    Derived for this project: found by :func:`~shuffledp.accounting.summation.coarse_search.search_coarse`.
+    Derived for this project: found by :func:`~shuffledp.designs.coarse_search.search_coarse`.
 
     Parameters
     ----------
@@ -150,7 +148,8 @@ def shipped_coarse(max_value: FromOne, eps: float, delta: float, eps_star: float
     --------
     Noise messages of all users together, for inputs 0..3 at eps = 1 and delta = 1e-6:
 
-    >>> from shuffledp.accounting import shipped_coarse, shipped_design
+    >>> from shuffledp.accounting import shipped_design
+    >>> from shuffledp.designs import shipped_coarse
     >>> shipped_coarse(3, 1.0, 1e-6, 0.9).design.messages < shipped_design(3, 1.0, 1e-6, 0.9).design.messages / 2
     True
     """
@@ -188,10 +187,11 @@ def quick_coarse(max_value: FromOne, eps: Eps, delta: Delta, eps_star: Eps) -> S
     """
     size = max_value
     if size > MOST_QUICK:
+        designs = [one.design for one in shipped_coarse_designs()]
         raise Infeasible(
             f"No coarse design is shipped for max_value = {size} at eps = {eps:g}, delta = {delta:g} and eps_star = "
             f"{eps_star:g}, and for max_value > {MOST_QUICK} the search takes long: see `make designs`. Shipped are "
-            f"{settings_in_words(one.design for one in shipped_coarse_designs())}."
+            f"{settings_in_words((d.max_value, d.eps, d.delta, d.eps_star) for d in designs)}."
         )
     return _quick(size, float(eps), float(delta), float(eps_star))
 

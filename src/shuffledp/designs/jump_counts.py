@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from shuffledp.accounting.general.profiles import PrivacyProfile
-from shuffledp.accounting.summation.jump_laws import JumpCounter, JumpCountersProfile, jump_counters
+from shuffledp.designs.jump_laws import JumpCounter, JumpCountersProfile, jump_counters
 from shuffledp.guarantees import UPPER, under
 from shuffledp.numerics.argument_ranges import OpenUnit
 from shuffledp.protocols._noise_shares import JumpShare
@@ -33,7 +33,7 @@ class JumpCounts(NoisyCounters):
     @classmethod
     @from_request
     def calibrate(cls, n: int, k: int, eps: float, delta: float, *, share: OpenUnit = 0.1) -> Self:
-        """Find the noise of every counter with :func:`shuffledp.accounting.summation.jump_laws.jump_counters`.
+        """Find the noise of every counter with :func:`shuffledp.designs.jump_laws.jump_counters`.
 
         ``share`` in (0, 1) is the part of eps for the noise that cancels. Raises `Infeasible` if the noise is too wide.
         """

@@ -180,7 +180,7 @@ def jump_counters(eps: Eps, delta: Delta, *, share: OpenUnit = 0.1) -> JumpCount
     --------
     Expected messages per counter, with jumps and with negative binomials:
 
-    >>> from shuffledp.accounting import jump_counters
+    >>> from shuffledp.designs import jump_counters
     >>> from shuffledp.protocols.calibrations import correlated_pair_noise
     >>> for noise in (jump_counters(1.0, 1e-6), correlated_pair_noise(1.0, 1e-6)):
     ...     print(round(noise.messages))

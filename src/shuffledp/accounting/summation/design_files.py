@@ -163,7 +163,9 @@ def quick_design(
     size, coins = _checked(max_value, atoms, hubs)
     if size > MOST_QUICK:
         fitting = [
-            s.design for s in shipped_designs() if s.design.law == law and atoms in (s.design.atoms, "best")
+            (d.max_value, d.eps, d.delta, d.eps_star)
+            for d in (one.design for one in shipped_designs())
+            if d.law == law and atoms in (d.atoms, "best")
         ]
         raise Infeasible(
             f"No noise design is shipped for max_value = {size} at eps = {eps:g}, delta = {delta:g} and eps_star = "
