@@ -27,7 +27,7 @@ ROOT = Path(__file__).resolve().parents[1]
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
 WITH_CODE = [page for page in PAGES if RUN.search(page.read_text(encoding="utf-8"))]
 #: Pages with code that does not run by itself, with the reasons; tests below run the code.
-ELSEWHERE = {"baselines.md": "methods of a class", "data.md": "needs prepared data"}
+ELSEWHERE = {"baselines.md": "methods of a class", "data.md": "needs prepared data", "guides/package.md": "a package"}
 
 
 def name_of(page: Path) -> str:

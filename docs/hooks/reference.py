@@ -17,7 +17,7 @@ from pathlib import Path
 from markup import as_markdown
 
 from shuffledp.lazy_api import homes
-from shuffledp.protocols.registry import available, get
+from shuffledp.protocols.registry import built_ins, get
 from shuffledp.tasks import TASK_KINDS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -157,7 +157,7 @@ def _first_line(door: object, name: str) -> str:
 
 def protocols_by_trust() -> str:
     """Return a table of all built-in protocols: trust, other honest users, task, name, label and more."""
-    found = [(kind, name, get(kind, name)) for kind in TASK_KINDS for name in available(kind)]
+    found = [(kind, name, get(kind, name)) for kind in TASK_KINDS for name in built_ins(kind)]
     rows = [
         f"| `{p.trust}` | {p.relies_on} | {kind} | `{name}` | {p.label} | {', '.join(p.accountings)} | {p.source} |"
         for kind, name, p in sorted(

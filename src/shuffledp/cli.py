@@ -147,16 +147,22 @@ def _check_captions(paper: Paper) -> None:
 
 @main.command()
 def protocols() -> None:
-    """List the built-in protocols of every task: description, trust model, accountings, source."""
+    """List the protocols of every task, built-in or of installed packages: description, trust model, accountings,
+    source.
+    """
     from textwrap import fill
 
-    from shuffledp.protocols.registry import available, get
+    from shuffledp.protocols.registry import UnknownProtocol, available, get
     from shuffledp.tasks import TASK_KINDS
 
     for kind in TASK_KINDS:
         click.echo(kind)
         for name in available(kind):
-            found = get(kind, name)
+            try:
+                found = get(kind, name)
+            except UnknownProtocol as error:  # of another package
+                click.echo(f"  {name}: {printable(str(error))}")
+                continue
             what = " ".join((found.__doc__ or "").strip().split("\n\n")[0].split())
             click.echo(f"  {name}: {found.label}")
             for text in (

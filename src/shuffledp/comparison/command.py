@@ -85,7 +85,7 @@ _file = click.Path(dir_okay=False, path_type=Path)
 @click.option(
     "--protocols",
     multiple=True,
-    help="Names or file.py:Class, separated by commas; 'all' (default) stands for all built-in protocols.",
+    help="Names or file.py:Class, separated by commas; 'all' (default) stands for all built-in and installed ones.",
 )
 @click.option(
     "--accounting",

@@ -87,7 +87,8 @@ def compare(asked: Options) -> Comparison:
     neighbours : {"replace_one", "add_remove"}
         Neighboring relation of the budget.
     protocols : sequence of str, optional
-        Names of built-ins, ``path/to/file.py:Class`` for plug-ins, ``all`` (the default) for all built-ins of the task.
+        Names of protocols, ``path/to/file.py:Class`` for plug-ins, ``all`` (the default) for all protocols of the task,
+        built-in or of installed packages.
     accounting : {"exact", "corrected", "simplified", "printed"}, optional
         Protocols without it are excluded. Default: for each protocol the first of these that it offers.
     trust : sequence of str, optional
@@ -178,7 +179,7 @@ def best_accounting(protocol: type[ProtocolBase]) -> str:
 
 
 def named(kind: str, protocols: Sequence[str] | None) -> list[str]:
-    """Return the names of protocols without repeats; all built-ins of a task for None and for ``all``."""
+    """Return the names of protocols without repeats; all protocols of a task for None and for ``all``."""
     names: list[str] = []
     for name in ("all",) if protocols is None else _words("protocols", protocols):
         names += available(kind) if name == "all" else [name]

@@ -1,7 +1,8 @@
-"""Registry of protocols: built-ins by file name, plug-ins by ``path/to/file.py:Class``.
+"""Registry of protocols: built-ins, protocols of installed packages, and plug-ins by ``path/to/file.py:Class``.
 
-A built-in is ``protocols/<task>/<name>.py`` and defines exactly one protocol of that name, so that the list of
-protocols needs no import and a workflow can be checked without loading them.
+A built-in is ``protocols/<task>/<name>.py`` and defines exactly one protocol of that name. An installed package names
+its protocols by entry points ``<task>.<name>`` of the group ``shuffledp.protocols``. So the list of protocols needs no
+import, and a workflow can be checked without loading them.
 """
 
 import ast
@@ -15,6 +16,8 @@ from dataclasses import fields
 from difflib import get_close_matches
 from functools import cache
 from hashlib import sha256
+from importlib.machinery import PathFinder
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from types import ModuleType
 from typing import Any, get_args
@@ -26,6 +29,8 @@ from shuffledp.protocols.child_process import SECONDS, Ended, Send, at_work, nam
 from shuffledp.tasks import TASK_KINDS
 
 HERE = Path(__file__).resolve().parent
+GROUP = "shuffledp.protocols"
+"""Group of the entry points of installed packages; the name of an entry is ``<task>.<name>``."""
 IMPORT_SECONDS = SECONDS
 """Seconds that an import of a user's file may take while a configuration is read."""
 
@@ -35,21 +40,53 @@ class UnknownProtocol(ValueError):  # noqa: N818  (names what is wrong, as Infea
 
 
 def available(task_kind: str) -> tuple[str, ...]:
-    """Return the names of the built-in protocols of a task, sorted.
+    """Return the names of the protocols of a task, built-in or of installed packages, sorted.
 
     Raises
     ------
     ValueError
         If the task kind is unknown.
+    UnknownProtocol
+        If an installed package gives its protocol a name that is taken or is no name.
     """
     if task_kind not in TASK_KINDS:
         raise ValueError(f"No task kind named {task_kind!r}. Known: {', '.join(TASK_KINDS)}.")
-    return _built_in(task_kind)
+    return tuple(sorted((*_in_folder(task_kind), *_installed()[task_kind])))
+
+
+def built_ins(task_kind: str) -> tuple[str, ...]:
+    """Return the names of the protocols of a task that are part of this library, sorted."""
+    names, entries = available(task_kind), _installed()[task_kind]
+    return tuple(name for name in names if name not in entries or _is_own(entries[name]))
 
 
 @cache
-def _built_in(task_kind: str) -> tuple[str, ...]:
+def _in_folder(task_kind: str) -> tuple[str, ...]:
     return tuple(sorted(p.stem for p in (HERE / task_kind).glob("[a-z]*.py")))
+
+
+@cache
+def _installed() -> Mapping[str, Mapping[str, EntryPoint]]:
+    """Return the entry points of installed packages by task and name. Raise `UnknownProtocol` for a wrong name."""
+    entries: dict[str, dict[str, EntryPoint]] = {kind: {} for kind in TASK_KINDS}
+    for entry in entry_points(group=GROUP):
+        kind, _, name = entry.name.partition(".")
+        offer = f"The installed protocol {entry.value} has the name {entry.name!r}"
+        if kind not in TASK_KINDS or not name.isidentifier():
+            raise UnknownProtocol(
+                f"{offer}. Expected <task>.<name>: one of {', '.join(TASK_KINDS)}, and letters, digits, underscores."
+            )
+        if name in _in_folder(kind):
+            raise UnknownProtocol(f"{offer}, which is the name of a built-in protocol.")
+        if name in entries[kind]:
+            raise UnknownProtocol(f"{offer}, which is also the name of {entries[kind][name].value}.")
+        entries[kind][name] = entry
+    return entries
+
+
+def _is_own(entry: EntryPoint) -> bool:
+    """Return whether an entry point belongs to this library."""
+    return entry.module.startswith("shuffledp.")
 
 
 #: Usual names of protocols that have other names here.
@@ -82,8 +119,10 @@ def module_path(task_kind: str, name: str, *, root: Path | None = None) -> Path:
     """
     known = available(task_kind)
     if not is_plugin(name):
-        if name in known:
+        if name in _in_folder(task_kind):
             return HERE / task_kind / f"{name}.py"
+        if name in known:
+            return _installed_file(_installed()[task_kind][name])
         asked = SYNONYMS.get(name.lower().replace("-", "_"), name.lower())
         begin, hold = [one for one in known if one.startswith(asked)], [one for one in known if asked in one]
         close = begin or hold or get_close_matches(asked, known, n=1)
@@ -111,6 +150,36 @@ def module_path(task_kind: str, name: str, *, root: Path | None = None) -> Path:
     return path
 
 
+def _installed_file(entry: EntryPoint) -> Path:
+    """Return the file with the module of an entry point, without importing its packages."""
+    first, *inner = entry.module.split(".")
+    spec = importlib.util.find_spec(first)
+    for name in inner:
+        spec = spec and PathFinder.find_spec(name, spec.submodule_search_locations)
+    if spec is None or spec.origin is None:
+        raise UnknownProtocol(f"Protocol {entry.name!r}: there is no module {entry.module}.")
+    return Path(spec.origin)
+
+
+def source_files(task_kind: str, name: str, *, root: Path | None = None) -> tuple[Path, ...]:
+    """Return the files on which the results of a protocol depend besides this library, sorted.
+
+    These are the file of a plug-in, or all files of the package of an installed protocol. Arguments and errors are
+    those of `module_path`.
+    """
+    path = module_path(task_kind, name, root=root)
+    if is_plugin(name):
+        return (path,)
+    entry = _installed()[task_kind].get(name)
+    if entry is None or _is_own(entry):
+        return ()
+    depth = entry.module.count(".") + (path.name == "__init__.py")
+    if not depth:
+        return (path,)
+    files = (file for file in path.parents[depth - 1].rglob("*") if file.is_file())
+    return tuple(sorted(file for file in files if "__pycache__" not in file.parts))
+
+
 def get(task_kind: str, name: str, *, root: Path | None = None) -> type[ProtocolBase]:
     """Return the protocol class of a name.
 
@@ -119,18 +188,20 @@ def get(task_kind: str, name: str, *, root: Path | None = None) -> type[Protocol
     task_kind : {"frequency", "summation", "sets", "vectors"}
         Task of the protocol.
     name : str
-        Name of a built-in, or ``path/to/file.py:Class``.
+        Name of a built-in or of a protocol of an installed package, or ``path/to/file.py:Class``.
     root : Path, optional
         Folder that a plug-in's relative path starts from; the working directory by default.
 
     Raises
     ------
     UnknownProtocol
-        If there is no such protocol, or the class does not implement the interface.
+        If there is no such protocol, it cannot be imported, or the class does not implement the interface.
     """
     path = module_path(task_kind, name, root=root)
     if is_plugin(name):
         found = getattr(_load_file(path), name.rpartition(":")[2])
+    elif name in _installed()[task_kind]:
+        found = _loaded(_installed()[task_kind][name])
     else:
         found = _only_protocol(importlib.import_module(f"shuffledp.protocols.{task_kind}.{name}"), name)
     return _checked(found, task_kind, name)
@@ -205,6 +276,13 @@ def _load_file(path: Path) -> ModuleType:
     return module
 
 
+def _loaded(entry: EntryPoint) -> Any:
+    try:
+        return entry.load()
+    except (Exception, SystemExit) as error:
+        raise UnknownProtocol(f"{entry.value} cannot be imported: {type(error).__name__}: {error}") from error
+
+
 def _only_protocol(module: ModuleType, name: str) -> Any:
     own = [
         value
@@ -233,6 +311,8 @@ def _checked(found: Any, task_kind: str, name: str) -> type[ProtocolBase]:
         _FOLLOWING.add(found)
         if is_plugin(name):
             name_methods(found)
+    if not is_plugin(name) and found.name != name:
+        raise UnknownProtocol(f"Protocol {name!r} sets name to {found.name!r}, expected {name!r}.")
     if found.task_kind != task_kind:
         raise UnknownProtocol(
             f"Protocol {name!r} solves {found.task_kind!r}, but the experiment's task is {task_kind!r}."

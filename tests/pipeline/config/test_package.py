@@ -14,10 +14,11 @@ from shuffledp.pipeline.config import ConfigurationError, grammar as model, merg
 from shuffledp.pipeline.config.baselines import read_baselines
 from shuffledp.pipeline.config.folders import results_problem
 from shuffledp.pipeline.datasets.prepared import _COLUMNS
-from shuffledp.pipeline.experiments import job_parts
+from shuffledp.pipeline.experiments import job_parts, runner
 from shuffledp.pipeline.experiments.grid import cells_of
 from shuffledp.pipeline.experiments.sources import COLUMNS, OWN, SYNTHETIC
 from shuffledp.pipeline.learning import TrainingPlan
+from shuffledp.protocols import registry
 from shuffledp.tasks import TASKS
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -252,6 +253,23 @@ def test_a_plugin_with_open_options_is_accepted(project):
     )  # fmt: skip
     project.change(PAPER, "local: {}", "mine: {protocol: 'mine.py:Mine', options: {anything: 3}}")
     assert "mine" in project.settings().papers["demo"].experiments["coins"].methods
+
+
+def test_a_protocol_of_an_installed_package_is_a_method(project, monkeypatch):
+    project.write("mine-1.dist-info/METADATA", "Metadata-Version: 2.1\nName: mine\nVersion: 1\n")
+    project.write("mine-1.dist-info/entry_points.txt", "[shuffledp.protocols]\nfrequency.mine = mine:Mine\n")
+    project.change(PAPER, "local: {}", "mine: {options: {beta: 0.25}}")
+    monkeypatch.syspath_prepend(project.root)
+    registry._installed.cache_clear()
+    try:
+        settings = project.settings()
+        job = settings.papers["demo"].experiments["coins"].job("mine", settings.seed)
+        done = runner.run(job, prepared=project.root, root=project.root)
+    finally:
+        registry._installed.cache_clear()
+        sys.modules.pop("mine", None)
+    assert {cell["label"] for cell in done.cells.to_pylist()} == {"MINE"}
+    assert {cell["status"] for cell in done.cells.to_pylist()} == {"ok"}
 
 
 BASELINE = "config/baselines/mine.yaml"

@@ -13,7 +13,7 @@ from shuffledp.pipeline.audit.auditor import Setting
 from shuffledp.populations.base import Fixed, Law
 from shuffledp.populations.laws import Binomial, Empirical, Poisson
 from shuffledp.protocols.base import ProtocolBase
-from shuffledp.protocols.registry import available, get
+from shuffledp.protocols.registry import built_ins, get
 from shuffledp.tasks import TASK_KINDS, Budget, Frequency, Sets, Summation, Task, TaskKind, Vectors
 
 Draw = Callable[[np.random.Generator, Task], Any]
@@ -135,8 +135,8 @@ _MOST_WIDE = 60
 
 
 def protocols() -> list[type[ProtocolBase]]:
-    """Return all registered protocols."""
-    return [get(kind, name) for kind in TASK_KINDS for name in available(kind)]
+    """Return all protocols of this library."""
+    return [get(kind, name) for kind in TASK_KINDS for name in built_ins(kind)]
 
 
 def option_names(protocol: type[ProtocolBase]) -> list[str]:

@@ -12,7 +12,7 @@ from shuffledp.pipeline.experiments.grid import variables
 from shuffledp.pipeline.experiments.job_parts import name_of
 from shuffledp.pipeline.experiments.sources import OWN
 from shuffledp.pipeline.experiments.sources.user_file import with_domain
-from shuffledp.protocols.registry import available, is_plugin, module_path
+from shuffledp.protocols.registry import built_ins, is_plugin, module_path
 from shuffledp.tasks import TASK_KINDS
 
 EFFORT: Final[Mapping[str, Mapping[str, int]]] = {
@@ -62,7 +62,7 @@ def audit_shares(effort: str) -> dict[str, tuple[tuple[str, str], ...]]:
     """Return the (task kind, name) of the protocols in each audit job: one family, or one task in a quick run."""
     shares: dict[str, list[tuple[str, str]]] = {}
     for kind in TASK_KINDS:
-        for name in available(kind):
+        for name in built_ins(kind):
             group = family(kind, name)
             share = kind if effort == "quick" else f"{kind}_{name if group in SEARCHED else group}"
             shares.setdefault(share, []).append((kind, name))
@@ -72,7 +72,8 @@ def audit_shares(effort: str) -> dict[str, tuple[tuple[str, str], ...]]:
 def audit_jobs(jobs: Iterable[Mapping[str, Any]], effort: str) -> dict[str, dict[str, Any]]:
     """Return the jobs of the audit by name, with all the data that they depend on.
 
-    Functions and plug-ins are skipped, and so are files of the user whose domain is unknown before they are counted.
+    Functions and protocols outside this library are skipped, and so are files of the user whose domain is unknown
+    before they are counted.
     """
     own = [job for job in jobs if job["protocol"] and not is_plugin(job["protocol"]) and _has_domain(job)]
     return {
