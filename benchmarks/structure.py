@@ -22,7 +22,7 @@ from statistics import median
 
 from shuffledp.lazy_api import is_type_checking
 from shuffledp.pipeline.doc_blocks import write_block
-from shuffledp.protocols.registry import available
+from shuffledp.protocols.registry import built_ins, module_path
 from shuffledp.tasks import TASK_KINDS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -258,8 +258,12 @@ def loaded(name: str) -> list[str]:
 
 def protocol_table() -> Iterator[str]:
     """Yield the table of protocols in Markdown."""
-    names = [f"shuffledp.protocols.{kind}.{name}" for kind in TASK_KINDS for name in available(kind)]
-    alone, files = lines_alone(names), {name: loaded(name) for name in names}
+    names = {
+        ".".join(module_path(kind, name).relative_to(SOURCE).with_suffix("").parts): f"{kind}.{name}"
+        for kind in TASK_KINDS
+        for name in built_ins(kind)
+    }
+    alone, files = lines_alone(list(names)), {name: loaded(name) for name in names}
     sizes = {name: sum(map(tokens, found)) for name, found in files.items()}
     yield (
         f"The median of {len(names)} protocols has {median(alone.values()):.0f} lines of its own, and loads "
@@ -270,8 +274,7 @@ def protocol_table() -> Iterator[str]:
     yield ""
     yield "| protocol | own lines | modules loaded | tokens of these modules |"
     yield "|---|---:|---:|---:|"
-    for name in names:
-        short = ".".join(name.split(".")[2:])
+    for name, short in names.items():
         yield f"| `{short}` | {alone[name]:,} | {len(files[name])} | {sizes[name]:,} |"
 
 
