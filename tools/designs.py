@@ -62,7 +62,7 @@ from shuffledp.pipeline.rerun_digests.source_summaries import read_source
 
 ROOT = Path(__file__).resolve().parents[1]
 SHIPPED = ROOT / "src/shuffledp/accounting/summation/designs.json"
-SHIPPED_COARSE = ROOT / "src/shuffledp/accounting/summation/coarse_designs.json"
+SHIPPED_COARSE = ROOT / "src/shuffledp/designs/coarse_designs.json"
 STATES = ROOT / "results/designs"
 EPS, DELTA, EPS_STAR = 1.0, 1e-6, 0.9
 #: Share of the messages that a design must save to replace another design.
@@ -88,10 +88,10 @@ MOST_MARGIN = 0.03
 #: Relative difference of two computations of a bound.
 SAME = 1e-6
 #: Modules that determine a certificate.
-SUMMATION = ROOT / "src/shuffledp/accounting/summation"
+PACKAGE = ROOT / "src/shuffledp"
 ACCOUNTANT = (
-    *("coarse_blocks", "coarse_design", "coarse_law", "coarse_losses", "coarse_noise"),
-    *("jump_noise", "loss_cells", "loss_sums"),
+    *(f"designs/coarse_{name}.py" for name in ("blocks", "design", "law", "losses", "noise")),
+    *(f"accounting/summation/{name}.py" for name in ("jump_noise", "loss_cells", "loss_sums")),
 )
 #: Number of slices of the joint law between two stored states of a certification, over D; each part repeats D slices of
 #: the previous part.
@@ -244,7 +244,7 @@ def precision_of(size: int) -> Precision:
 
 def digests(design: CoarseDesign) -> tuple[str, str]:
     """Return digests of a design's numbers and of the code that certifies it, without comments and docstrings."""
-    code = [read_source((SUMMATION / f"{name}.py").read_bytes()).digest for name in ACCOUNTANT]
+    code = [read_source((PACKAGE / name).read_bytes()).digest for name in ACCOUNTANT]
     texts = (json.dumps(design.to_dict(), sort_keys=True), "".join(code))
     first, second = (hashlib.sha256(text.encode()).hexdigest()[:16] for text in texts)
     return first, second
@@ -353,7 +353,7 @@ def consistent(one: ShippedCoarse) -> bool:
         *(["NOT OF ALL PAIRS"] if not one.all_pairs else []),
         *(["ABOVE DELTA"] if certificate.delta > design.delta else []),
         *(["LARGE MARGIN"] if certificate.margin > MOST_MARGIN * certificate.delta else []),
-        *(["NOT CONFIRMED: make designs-certify"] if not same_code and not confirmed(one) else []),
+        *(["NOT CONFIRMED: make -C tools designs-certify"] if not same_code and not confirmed(one) else []),
     ]
     good = "consistent" if same_code else "consistent, by earlier code, worst pair confirmed"
     print(

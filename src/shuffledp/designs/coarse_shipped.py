@@ -1,8 +1,8 @@
 """Coarse designs from a long search, shipped with their certificates.
 
-They are in ``coarse_designs.json``. ``make designs`` repeats the search. ``make designs-check`` certifies the designs
-for small D again and compares the others as far as possible. :func:`quick_coarse` returns a design for any other
-setting with D up to 3.
+They are in ``coarse_designs.json``. ``make -C tools designs`` repeats the search. ``make -C tools designs-check``
+certifies the designs for small D again and compares the others as far as possible. :func:`quick_coarse` returns a
+design for any other setting with D up to 3.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Noise designs from a long search, shipped with a certified delta.
 
-They are in ``designs.json``. ``make designs`` repeats the search and ``make designs-check`` certifies all of them
-again. For any other setting :func:`quick_design` returns a design of the one-parameter family within seconds, with
-up to about a quarter more messages.
+They are in ``designs.json``. ``make -C tools designs`` repeats the search and ``make -C tools designs-check`` certifies
+all of them again. For any other setting :func:`quick_design` returns a design of the one-parameter family within
+seconds, with up to about a quarter more messages.
 """
 
 from __future__ import annotations
