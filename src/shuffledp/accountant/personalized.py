@@ -40,6 +40,7 @@ from shuffledp.accounting.general.randomizers import (
 from shuffledp.numerics.argument_ranges import Count, Delta, EpsAt, check_count, shown
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import settled
+from shuffledp.numerics.rounding import number_text
 from shuffledp.populations.base import Fixed, Law
 from shuffledp.populations.laws import Binomial, PoissonBinomial
 
@@ -116,10 +117,14 @@ class PersonalizedAnswer(Tabular):
         return dict(plain(asdict(self) | {"considered": dict(self.considered)}))
 
     def lines(self) -> list[str]:
-        """Return the answer as lines of text."""
-        from shuffledp.accountant.wording import personalized_sentences
-
-        return personalized_sentences(self)
+        """Return the answer as lines of text, every bound rounded to its side."""
+        eps, eps_local = number_text(self.eps, "up"), number_text(self.eps_local, "down")
+        delta = number_text(self.delta, "up")
+        lines = [f"eps = {eps}: a user with a local budget of {eps_local}, delta = {delta}."]
+        lines.append(f"Reduction: {self.reduction}. Guarantee: {self.guarantee}.")
+        if self.note:
+            lines.append(f"Note: {self.note}.")
+        return [*lines, "Neighbors differ in this user's input (replaced)."]
 
 
 def personalized_answer(groups: Groups, delta: Delta, victim: Count) -> PersonalizedAnswer:
