@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     )
     from shuffledp.accounting import Infeasible as Infeasible
     from shuffledp.comparison import compare as compare, simulate as simulate
-    from shuffledp.populations.base import Fixed as Fixed
-    from shuffledp.populations.laws import Binomial as Binomial, Poisson as Poisson
+    from shuffledp.populations.base import Binomial as Binomial, Fixed as Fixed
+    from shuffledp.populations.laws import Poisson as Poisson
     from shuffledp.protocols import get as get
     from shuffledp.tasks import (
         Budget as Budget,

@@ -17,6 +17,7 @@ from shuffledp.lazy_api import door
 if TYPE_CHECKING:
     from shuffledp.populations.base import (
         DEFAULT_TAIL as DEFAULT_TAIL,
+        Binomial as Binomial,
         Fixed as Fixed,
         Law as Law,
         Population as Population,
@@ -27,6 +28,6 @@ if TYPE_CHECKING:
         SubExponential as SubExponential,
         SubGaussian as SubGaussian,
     )
-    from shuffledp.populations.laws import Binomial as Binomial, Empirical as Empirical, Poisson as Poisson
+    from shuffledp.populations.laws import Empirical as Empirical, Poisson as Poisson
 else:
     __getattr__, __dir__ = door(__name__)
