@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from shuffledp import accountant, accounting as a
-from shuffledp.accounting.general.profiles import delta_of
+from shuffledp.accounting.general.privacy_profile import delta_of
 from shuffledp.accounting.user_functions import numbers_of
 from shuffledp.guarantees import UPPER
 from shuffledp.populations import Fixed

@@ -137,10 +137,10 @@ if TYPE_CHECKING:
         LaplaceRandomizer as LaplaceRandomizer,
     )
     from shuffledp.accounting.general.opendp_export import to_opendp as to_opendp
+    from shuffledp.accounting.general.privacy_profile import PrivacyProfile as PrivacyProfile
     from shuffledp.accounting.general.profiles import (
         CountPair as CountPair,
         GaussianProfile as GaussianProfile,
-        PrivacyProfile as PrivacyProfile,
         WorstOf as WorstOf,
         hockey_stick as hockey_stick,
     )
