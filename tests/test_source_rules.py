@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Iterator
 from functools import cache
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -69,6 +70,31 @@ def prints(tree: ast.AST) -> Iterator[tuple[int, str]]:
             yield node.lineno, node.func.id
         elif isinstance(node, ast.Attribute) and ast.unparse(node) == "sys.stdout":
             yield node.lineno, "sys.stdout"
+
+
+def imported(tree: ast.AST) -> Iterator[tuple[int, str]]:
+    """Return line and name of the package's modules that a module imports, in functions and for type checkers too."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+        else:
+            continue
+        for name in names:
+            inside = name.removeprefix("shuffledp.") if name.startswith("shuffledp.") else name
+            if name != inside:
+                yield node.lineno, inside if inside in PATHS else inside.rpartition(".")[0]
+
+
+def test_no_circle_of_files():
+    """The base class of protocols and the parts of it refer to one another."""
+    parts = {name for name in PATHS if name.rpartition(".")[0] == "protocols"}
+    arrows = {
+        module: {name for _, name in imported(tree) if not (module in parts and name in parts)} - {module}
+        for module, tree in modules().items()
+    }
+    TopologicalSorter(arrows).prepare()  # raises CycleError with the modules of a circle
 
 
 def test_accounting_never_draws_random_numbers():
