@@ -84,8 +84,8 @@ STARTS_OF_THE_LIBRARY = {
     "`import shuffledp.accounting, shuffledp.protocols`": "import shuffledp.accounting, shuffledp.protocols",
     "the same, and `amplification`, `budget`, `smallest_batch`, `ClonesProfile`, `BlanketProfile`, `get` (at most "
     f"{MOST_START} s)": (
-        "import shuffledp.accounting as a, shuffledp.protocols as p\n"
-        "a.amplification, a.budget, a.smallest_batch, a.ClonesProfile, a.BlanketProfile, p.get"
+        "import shuffledp.accountant as q, shuffledp.accounting as a, shuffledp.protocols as p\n"
+        "q.amplification, q.budget, q.smallest_batch, a.ClonesProfile, a.BlanketProfile, p.get"
     ),
     "all names of both": "from shuffledp.accounting import *\nfrom shuffledp.protocols import *",
 }
