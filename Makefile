@@ -341,19 +341,6 @@ training-seeds: .venv/.installed-run .venv/.installed-learning  ## Train both cu
 outside-auditors: .venv/.installed-auditors  ## Run two outside auditors on the messages of few users, for docs/maintainers.md
 	@$(SINGLE) $(BIN)/python tools/outside_auditors.py --page
 
-# ---- noise designs (summation) -----------------------------------------------------------------------------
-.PHONY: designs
-designs: .venv/.installed-run  ## Repeat the search for the noise designs of summation; slow, may be interrupted
-	@$(SINGLE) $(BIN)/python tools/designs.py search
-
-.PHONY: designs-certify
-designs-certify: .venv/.installed-run  ## Certify coarse designs of all sizes; minutes to hours, may be interrupted
-	@$(SINGLE) $(BIN)/python tools/designs.py certify
-
-.PHONY: designs-check
-designs-check: .venv/.installed-run  ## Certify shipped noise designs, and check the certificates of large designs
-	@$(SINGLE) $(BIN)/python tools/designs.py check
-
 # ---- cleaning ----------------------------------------------------------------------------------------------
 .PHONY: clean
 clean:  ## Remove results and logs, but keep downloads and the environment

@@ -23,6 +23,7 @@ from statistics import fmean
 
 import times_by_version
 
+from shuffledp.accountant import amplification, budget, smallest_batch
 from shuffledp.accounting import (
     GRR,
     AllocationProfile,
@@ -31,9 +32,6 @@ from shuffledp.accounting import (
     Infeasible,
     OtherReports,
     allocation_epsilon,
-    amplification,
-    budget,
-    smallest_batch,
 )
 from shuffledp.accounting.baselines.fragmented_rappor import rappor_flip_probability
 from shuffledp.accounting.general.grr_blanket import blanket_local_budget, favored_local_budget
@@ -255,7 +253,9 @@ def main() -> None:
     asked = [one for one in questions() if given.only in f"{one.question}, {one.kind}, {one.setting}"]
     if not asked:
         raise SystemExit(f"No question has {given.only!r} in its name.")
-    code = "".join(key[:6] for key in CodeKeys(ROOT).keys("results", "benchmarks/accountant_times.py").values())
+    code = "".join(
+        key[:6] for key in CodeKeys(ROOT).keys("results", "benchmarks/accountant_times.py").values()
+    )
     found = measured(asked, LINES, code)
     text = "\n".join(table(found))
     print(text)

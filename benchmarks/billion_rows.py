@@ -124,8 +124,7 @@ def plain(library: str, files: Sequence[str]) -> Counter[str]:
 
 def measured(folder: Path, counts: Sequence[Counter[str]]) -> Iterator[tuple[str, Measured]]:
     """Yield each method with its measurement. Raise SystemExit if its counts are wrong."""
-    from s3_server import BUCKET
-    from s3_server import s3 as server
+    from s3_server import BUCKET, s3 as server
 
     data = folder / "data"
     files = [str(path) for path in sorted(data.iterdir())]

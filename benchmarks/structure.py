@@ -22,7 +22,7 @@ from statistics import median
 
 from shuffledp.lazy_api import is_type_checking
 from shuffledp.pipeline.doc_blocks import write_block
-from shuffledp.protocols.registry import available
+from shuffledp.protocols.registry import built_ins, module_path
 from shuffledp.tasks import TASK_KINDS
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -43,9 +43,9 @@ LONG = {
     "shuffledp/pipeline/audit/views.py": "the views of all tasks in one file, because they are compared",
     "shuffledp/accounting/__init__.py": "the list of public names",
     "shuffledp/accounting/general/blanket.py": "delta and its inverse, which share a cache",
-    "shuffledp/accounting/general/random_allocation.py": "one quantity, for two directions and two kinds of steps",
+    "shuffledp/accounting/training/random_allocation.py": "one quantity, for two directions and two kinds of steps",
     "shuffledp/accounting/random_population/multi_message.py": "all forms of one noise, mostly descriptions",
-    "shuffledp/accounting/summation/coarse_search.py": "one search, mostly descriptions of parameters",
+    "shuffledp/designs/coarse_search.py": "one search, mostly descriptions of parameters",
     "shuffledp/pipeline/papers/summation/theorem_claims.py": "a rule per claim of one paper",
     "shuffledp/userdata/counting.py": "one public function, with its domains and tallies",
     "shuffledp/cli.py": "all commands, each a call of the library",
@@ -60,11 +60,11 @@ LAYERS = (
         "accountant",
         "protocols",
         "comparison",
+        "designs",
     ),
     *(
         "pipeline.datasets",
         "pipeline.learning",
-        "pipeline.rerun_digests",
         "pipeline.experiments",
         "pipeline.config",
     ),
@@ -83,8 +83,8 @@ STARTS_OF_THE_LIBRARY = {
     "`import shuffledp.accounting, shuffledp.protocols`": "import shuffledp.accounting, shuffledp.protocols",
     "the same, and `amplification`, `budget`, `smallest_batch`, `ClonesProfile`, `BlanketProfile`, `get` (at most "
     f"{MOST_START} s)": (
-        "import shuffledp.accounting as a, shuffledp.protocols as p\n"
-        "a.amplification, a.budget, a.smallest_batch, a.ClonesProfile, a.BlanketProfile, p.get"
+        "import shuffledp.accountant as q, shuffledp.accounting as a, shuffledp.protocols as p\n"
+        "q.amplification, q.budget, q.smallest_batch, a.ClonesProfile, a.BlanketProfile, p.get"
     ),
     "all names of both": "from shuffledp.accounting import *\nfrom shuffledp.protocols import *",
 }
@@ -257,8 +257,12 @@ def loaded(name: str) -> list[str]:
 
 def protocol_table() -> Iterator[str]:
     """Yield the table of protocols in Markdown."""
-    names = [f"shuffledp.protocols.{kind}.{name}" for kind in TASK_KINDS for name in available(kind)]
-    alone, files = lines_alone(names), {name: loaded(name) for name in names}
+    names = {
+        ".".join(module_path(kind, name).relative_to(SOURCE).with_suffix("").parts): f"{kind}.{name}"
+        for kind in TASK_KINDS
+        for name in built_ins(kind)
+    }
+    alone, files = lines_alone(list(names)), {name: loaded(name) for name in names}
     sizes = {name: sum(map(tokens, found)) for name, found in files.items()}
     yield (
         f"The median of {len(names)} protocols has {median(alone.values()):.0f} lines of its own, and loads "
@@ -269,8 +273,7 @@ def protocol_table() -> Iterator[str]:
     yield ""
     yield "| protocol | own lines | modules loaded | tokens of these modules |"
     yield "|---|---:|---:|---:|"
-    for name in names:
-        short = ".".join(name.split(".")[2:])
+    for name, short in names.items():
         yield f"| `{short}` | {alone[name]:,} | {len(files[name])} | {sizes[name]:,} |"
 
 

@@ -17,14 +17,29 @@ from pathlib import Path
 from typing import Any
 
 import shuffledp
+import shuffledp.accountant
 import shuffledp.accounting
+import shuffledp.designs
 import shuffledp.protocols
 import shuffledp.tasks
 
 HERE = Path(shuffledp.__file__).parent
 #: Public packages of the library, and the packages that they use.
-DOORS = ("accounting", "populations", "protocols", "protocols.conformance", "sampling", "tasks")
-BEHIND = ("accountant", "accounting", "numerics", "populations", "protocols", "sampling", "tasks", "userdata")
+DOORS = (
+    *("accountant", "accounting", "designs", "populations", "protocols", "protocols.calibrations"),
+    *("protocols.conformance", "sampling", "tasks"),
+)
+BEHIND = (
+    "accountant",
+    "accounting",
+    "designs",
+    "numerics",
+    "populations",
+    "protocols",
+    "sampling",
+    "tasks",
+    "userdata",
+)
 
 
 def loaded() -> set[str]:
@@ -99,8 +114,8 @@ def needs_more() -> dict[str, str]:
         ClonesProfile,
         OtherReports,
         central_gaussian_epsilon,
+        central_replacement_epsilon as replacement,
     )
-    from shuffledp.accounting import central_replacement_epsilon as replacement
     from shuffledp.populations import Fixed
 
     profile = ClonesProfile(OtherReports(Fixed(99)), 1.0)
@@ -121,8 +136,9 @@ def needs_more() -> dict[str, str]:
 
 
 def main() -> None:
-    for name in shuffledp.accounting.__all__:
-        getattr(shuffledp.accounting, name)
+    for door in (shuffledp.accounting, shuffledp.accountant, shuffledp.designs):
+        for name in door.__all__:
+            getattr(door, name)
     report: dict[str, Any] = {"place": str(HERE), "by the accounting": sorted(loaded())}
     for kind in shuffledp.tasks.TASK_KINDS:
         for protocol in shuffledp.protocols.available(kind):

@@ -93,6 +93,13 @@ def test_make_targets_and_commands_exist(page):
     assert named <= set(main.commands)
 
 
+def test_the_page_of_maintainers_names_the_targets_in_tools():
+    found = re.findall(r"^([a-z][a-z-]*):.*##", text_of(ROOT / "tools/Makefile"), re.MULTILINE)
+    pages = "".join(map(text_of, EVERY_PAGE))
+    named = re.findall(r"\bmake -C tools ([a-z-]+)", pages)
+    assert set(named) == {*found} - {"help"}
+
+
 def test_the_pages_of_commands_name_every_target_that_help_lists_and_every_command():
     listed = set(re.findall(r"^([a-z][a-z-]*):.*##", text_of(ROOT / "Makefile"), re.MULTILINE))
     page = "".join(text_of(ROOT / f"docs/{name}.md") for name in ("commands", "maintainers"))

@@ -199,7 +199,7 @@ def test_what_the_pipeline_imports_is_declared_and_nothing_else():
 
 
 #: Packages in the wheel that work without an extra; all other packages belong to the pipeline.
-LIBRARY = ("accountant", "accounting", "numerics", "populations", "protocols", "sampling")
+LIBRARY = ("accountant", "accounting", "designs", "numerics", "populations", "protocols", "sampling")
 LIBRARY_FILES = (
     "cli.py",
     "guarantees.py",

@@ -12,9 +12,10 @@ from scipy.special import logsumexp
 from scipy.stats import nbinom
 
 from shuffledp.accounting.summation.noise_atoms import atom_messages
+from shuffledp.designs.coarse_shares import CoarseCentralNoise
 from shuffledp.populations import Binomial, Fixed
 from shuffledp.protocols import available, get
-from shuffledp.protocols._noise_shares import AtomNoise, CoarseCentralNoise, JumpShare, NegativeBinomialShare
+from shuffledp.protocols._noise_shares import AtomNoise, JumpShare, NegativeBinomialShare
 from shuffledp.tasks import TASK_KINDS, Budget, Frequency, Summation
 from small_tasks import RANDOM, TASKS
 

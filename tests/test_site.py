@@ -200,7 +200,10 @@ def test_a_picture_that_is_not_the_one_described_stops_the_build(gallery, conten
 
 # -- reference ----------------------------------------------------------------------------------------------------
 
-DOORS = ["accounting", "populations", "protocols", "protocols.conformance", "sampling", "tasks"]
+DOORS = [
+    *("accountant", "accounting", "designs", "populations", "protocols", "protocols.calibrations"),
+    *("protocols.conformance", "sampling", "tasks"),
+]
 
 
 @pytest.mark.parametrize("door", [f"shuffledp.{name}" for name in DOORS])

@@ -27,8 +27,8 @@ from pathlib import Path
 
 import mpmath
 
-from shuffledp.accountant.deployments import amplification
-from shuffledp.accounting.general.random_allocation import allocation_delta, allocation_epsilon
+from shuffledp.accountant.shuffled_rounds import amplification
+from shuffledp.accounting.training.random_allocation import allocation_delta, allocation_epsilon
 from shuffledp.pipeline.code_keys import CodeKeys
 from shuffledp.pipeline.doc_blocks import write_block
 from shuffledp.pipeline.resumable import Lines

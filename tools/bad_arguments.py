@@ -34,14 +34,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from hypothesis import HealthCheck, Phase, given, seed, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, Phase, given, seed, settings, strategies as st
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests/accounting"))
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests/protocols"))
 from valid_calibrations import valid_calibrations
-from valid_calls import SKIPPED as SKIPPED
-from valid_calls import Calls, valid_calls
+from valid_calls import SKIPPED as SKIPPED, Calls, valid_calls
 from valid_methods import valid_methods
 
 from shuffledp.accounting import Infeasible

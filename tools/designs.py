@@ -30,20 +30,21 @@ from typing import Any
 
 import numpy as np
 
-from shuffledp.accounting import (
+from shuffledp.accounting import certified_design, correlated_noise_delta, search_design
+from shuffledp.accounting.summation.design_files import ShippedDesign, shipped_design, shipped_designs
+from shuffledp.accounting.summation.noise_atoms import ATOM_KINDS
+from shuffledp.accounting.summation.noise_design import LAWS
+from shuffledp.designs import (
     CoarseCertificate,
     CoarseDesign,
     ShippedCoarse,
-    certified_design,
     coarse_start,
-    correlated_noise_delta,
     finished_design,
     search_coarse,
-    search_design,
     shipped_coarse,
     shipped_coarse_designs,
 )
-from shuffledp.accounting.summation.coarse_losses import (
+from shuffledp.designs.coarse_losses import (
     FINE,
     JointLosses,
     LossPart,
@@ -54,17 +55,14 @@ from shuffledp.accounting.summation.coarse_losses import (
     shifts_of,
     summed_parts,
 )
-from shuffledp.accounting.summation.coarse_noise import all_pairs, certificate_of, certify
-from shuffledp.accounting.summation.coarse_search import polished_design
-from shuffledp.accounting.summation.design_files import ShippedDesign, shipped_design, shipped_designs
-from shuffledp.accounting.summation.noise_atoms import ATOM_KINDS
-from shuffledp.accounting.summation.noise_design import LAWS
+from shuffledp.designs.coarse_noise import all_pairs, certificate_of, certify
+from shuffledp.designs.coarse_search import polished_design
 from shuffledp.numerics.memoize import forget_all
 from shuffledp.pipeline.code_keys import tree_digest
 
 ROOT = Path(__file__).resolve().parents[1]
 SHIPPED = ROOT / "src/shuffledp/accounting/summation/designs.json"
-SHIPPED_COARSE = ROOT / "src/shuffledp/accounting/summation/coarse_designs.json"
+SHIPPED_COARSE = ROOT / "src/shuffledp/designs/coarse_designs.json"
 STATES = ROOT / "results/designs"
 EPS, DELTA, EPS_STAR = 1.0, 1e-6, 0.9
 #: Share of the messages that a design must save to replace another design.
@@ -90,10 +88,10 @@ MOST_MARGIN = 0.03
 #: Relative difference of two computations of a bound.
 SAME = 1e-6
 #: Modules that determine a certificate.
-SUMMATION = ROOT / "src/shuffledp/accounting/summation"
+PACKAGE = ROOT / "src/shuffledp"
 ACCOUNTANT = (
-    *("coarse_blocks", "coarse_design", "coarse_law", "coarse_losses", "coarse_noise"),
-    *("jump_noise", "loss_cells", "loss_sums"),
+    *(f"designs/coarse_{name}.py" for name in ("blocks", "design", "law", "losses", "noise")),
+    *(f"accounting/summation/{name}.py" for name in ("jump_noise", "loss_cells", "loss_sums")),
 )
 #: Number of slices of the joint law between two stored states of a certification, over D; each part repeats D slices of
 #: the previous part.
@@ -246,7 +244,7 @@ def precision_of(size: int) -> Precision:
 
 def digests(design: CoarseDesign) -> tuple[str, str]:
     """Return digests of a design's numbers and of the code that certifies it, without comments and docstrings."""
-    code = [tree_digest((SUMMATION / f"{name}.py").read_bytes()) for name in ACCOUNTANT]
+    code = [tree_digest((PACKAGE / name).read_bytes()) for name in ACCOUNTANT]
     texts = (json.dumps(design.to_dict(), sort_keys=True), "".join(code))
     first, second = (hashlib.sha256(text.encode()).hexdigest()[:16] for text in texts)
     return first, second
@@ -355,7 +353,7 @@ def consistent(one: ShippedCoarse) -> bool:
         *(["NOT OF ALL PAIRS"] if not one.all_pairs else []),
         *(["ABOVE DELTA"] if certificate.delta > design.delta else []),
         *(["LARGE MARGIN"] if certificate.margin > MOST_MARGIN * certificate.delta else []),
-        *(["NOT CONFIRMED: make designs-certify"] if not same_code and not confirmed(one) else []),
+        *(["NOT CONFIRMED: make -C tools designs-certify"] if not same_code and not confirmed(one) else []),
     ]
     good = "consistent" if same_code else "consistent, by earlier code, worst pair confirmed"
     print(

@@ -16,8 +16,7 @@ import pytest
 from math_font import NAME, math_font
 from reference import groups
 
-from browser import one_browser as one_browser
-from browser import open_page, requires_browser
+from browser import one_browser as one_browser, open_page, requires_browser
 
 SITE = Path(__file__).resolve().parents[2] / "results/docs"
 PAGES = sorted(SITE.rglob("*.html"))

@@ -332,7 +332,7 @@ def _account_batch(
     population: str | None,
     **common: Any,
 ) -> _Answer:
-    from shuffledp.accountant import deployments
+    from shuffledp.accountant import shuffled_rounds
     from shuffledp.accountant.wording import arrivals_named, population_named
     from shuffledp.numerics.argument_ranges import guarded_call
 
@@ -344,16 +344,16 @@ def _account_batch(
         raise ValueError(_TWO_OF_THREE)
     others = None if computed or population is None else population_named(population)
     if computed:
-        smallest_batch = guarded_call(deployments.smallest_batch)
+        smallest_batch = guarded_call(shuffled_rounds.smallest_batch)
         answer = smallest_batch(eps_local, eps, delta, **arrivals_named(population), **common)
     elif eps is None:
-        amplification = guarded_call(deployments.amplification)
+        amplification = guarded_call(shuffled_rounds.amplification)
         answer = amplification(eps_local, users, delta, population=others, **common)
     else:
-        answer = guarded_call(deployments.budget)(eps, users, delta, population=others, **common)
+        answer = guarded_call(shuffled_rounds.budget)(eps, users, delta, population=others, **common)
     content, text = answer.as_dict(), answer.lines()
     if with_curves:
-        from shuffledp.accountant.curves import curves
+        from shuffledp.accountant.tabulated_curves import curves
 
         if computed and population is not None:
             raise ValueError("--curves needs --eps-local or --eps alone if --population is given.")

@@ -1,13 +1,15 @@
 """Public API of a package, with names imported at their first use.
 
-A package lists its public names once, as ordinary imports under ``TYPE_CHECKING``, which type checkers and editors
-read. Python does not run these imports, so that a job which needs one module of a package does not load the others.
+A package writes each public name once, as ``from x import name as name`` under ``TYPE_CHECKING``. Type checkers and
+editors read this re-export, and ``__all__`` is computed from it. Python does not run these imports, so that a job which
+needs one module of a package does not load the others.
 """
 
 from __future__ import annotations
 
 import ast
 import sys
+import warnings
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
@@ -60,28 +62,31 @@ def behind(package: str, name: str) -> Any:
 
 
 def door(
-    package: str, around: Callable[[Any], Any] | None = None
+    package: str, around: Callable[[Any], Any] | None = None, moved_to: tuple[str, ...] = ()
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """Return ``__getattr__`` and ``__dir__`` of a package that imports names at their first use.
 
-    Every name in the package's ``__all__`` that the package does not define must be imported in a block
-    ``if TYPE_CHECKING:``. No name may be the name of a module of the package, because an imported module would replace
-    it. `around` is a decorator of the public functions. ``__getattr__`` raises AttributeError for names outside
-    ``__all__``.
+    The public names are the package's imports in a block ``if TYPE_CHECKING:``; ``__all__`` is their sorted list. No
+    name may be the name of a module of the package, because an imported module would replace it. `around` is a
+    decorator of the public functions. `moved_to` names packages with former names of this package, see
+    :func:`moved_name`. ``__getattr__`` raises AttributeError for any other name.
     """
-    module = sys.modules[package]
-
-    def get(name: str) -> Any:
-        if name not in module.__all__:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value = behind(package, name) if name in homes(package) else import_module(f"{package}.{name}")
-        if around is not None and isinstance(value, FunctionType):
-            value = around(value)
-        setattr(module, name, value)  # next access needs no import
-        return value
 
     def names() -> list[str]:
-        return sorted(module.__all__)
+        return sorted(homes(package))
+
+    def get(name: str) -> Any:
+        if name == "__all__":
+            return names()
+        if name not in homes(package):
+            return moved_name(package, name, moved_to)
+        if homes(package)[name][0] == package:  # a package inside
+            return import_module(f"{package}.{name}")
+        value = behind(package, name)
+        if around is not None and isinstance(value, FunctionType):
+            value = around(value)
+        setattr(sys.modules[package], name, value)  # next access needs no import
+        return value
 
     return get, names
 
@@ -98,3 +103,17 @@ def topic(package: str, public: str) -> tuple[Callable[[str], Any], Callable[[],
         return getattr(import_module(public), name)
 
     return get, names
+
+
+def moved_name(package: str, name: str, places: tuple[str, ...]) -> Any:
+    """Return the object of a name that `package` had before one of `places`, with a DeprecationWarning.
+
+    Raises AttributeError if no place has this name. To be removed with version 1.0.
+    """
+    for place in places if not name.startswith("_") else ():
+        module = import_module(place)
+        if name in dir(module):
+            text = f"Import {name} from {place}; {package}.{name} ends with version 1.0."
+            warnings.warn(text, DeprecationWarning, stacklevel=3)
+            return getattr(module, name)
+    raise AttributeError(f"module {package!r} has no attribute {name!r}")

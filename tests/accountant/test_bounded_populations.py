@@ -4,14 +4,12 @@ import math
 
 import pytest
 
-from shuffledp.accountant import bounded_populations
+from shuffledp.accountant import amplification, bounded_populations, budget
 from shuffledp.accountant.bounded_populations import bounded_delta, bounded_epsilon
 from shuffledp.accounting import (
     GRR,
     GaussianRandomizer,
-    amplification,
     amplified_epsilon,
-    budget,
     clone_delta,
     population_lower_bound,
 )

@@ -4,8 +4,7 @@ import math
 
 import pytest
 
-from shuffledp.accounting import (
-    SymmetricRAPPOR,
+from shuffledp.accountant import (
     amplification,
     deployed_answer,
     deployed_epsilon,
@@ -13,6 +12,7 @@ from shuffledp.accounting import (
     deployed_users,
     deployments,
 )
+from shuffledp.accounting import SymmetricRAPPOR
 
 VERIFIED = [key for key, one in deployments().items() if one.status == "verified"]
 COMPUTED = [key for key in VERIFIED if deployments()[key].randomizer == "symmetric_rappor"]

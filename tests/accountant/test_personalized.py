@@ -8,6 +8,7 @@ import pytest
 from scipy.stats import binom
 
 from enumerated_reports import responses, worst_delta
+from shuffledp.accountant import personalized_answer, personalized_delta, personalized_epsilon
 from shuffledp.accountant.personalized import _binomial_below, _blanket_rate
 from shuffledp.accounting import (
     GRR,
@@ -19,9 +20,6 @@ from shuffledp.accounting import (
     SubsetSelection,
     blanket_epsilon,
     blanket_randomizer_delta,
-    personalized_answer,
-    personalized_delta,
-    personalized_epsilon,
 )
 from shuffledp.populations.laws import PoissonBinomial
 

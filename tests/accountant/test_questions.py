@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from enumerated_reports import data_sets, responses, worst_delta
+from shuffledp.accountant import questions_epsilon
 from shuffledp.accountant.questions import joint_randomizer
 from shuffledp.accounting import (
     GRR,
@@ -16,7 +17,6 @@ from shuffledp.accounting import (
     SubsetSelection,
     blanket_epsilon,
     blanket_randomizer_delta,
-    questions_epsilon,
 )
 
 USERS, DELTA = 100_000, 1e-8

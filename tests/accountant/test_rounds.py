@@ -2,8 +2,9 @@
 
 import pytest
 
+from shuffledp.accountant import amplification
 from shuffledp.accountant.rounds import Batch, batch_named, rounds_epsilon
-from shuffledp.accounting import ClonesProfile, OtherReports, amplification, composed_epsilon
+from shuffledp.accounting import ClonesProfile, OtherReports, composed_epsilon
 from shuffledp.populations import Fixed
 
 

@@ -14,7 +14,17 @@ import shuffledp.accounting
 from shuffledp.lazy_api import behind
 
 PACKAGE = Path(shuffledp.accounting.__file__).parent
-OFFERED = {name: behind("shuffledp.accounting", name) for name in shuffledp.accounting.__all__}
+DOORS = {
+    name: door
+    for door in (
+        "shuffledp.accounting",
+        "shuffledp.accountant",
+        "shuffledp.protocols.calibrations",
+        "shuffledp.designs",
+    )
+    for name in import_module(door).__all__
+}
+OFFERED = {name: behind(door, name) for name, door in DOORS.items()}
 FUNCTIONS = {name: value for name, value in OFFERED.items() if inspect.isfunction(inspect.unwrap(value))}
 
 SOURCE = re.compile(
@@ -116,7 +126,7 @@ def test_what_newcomers_call_first_is_shown_through_the_door(name):
     assert any(example.want for example in doctest.DocTestParser().get_examples(text)), (
         f"{name} shows nothing"
     )
-    assert re.search(rf"from shuffledp\.accounting import .*\b{name}\b", text)
+    assert re.search(rf"from {re.escape(DOORS[name])} import .*\b{name}\b", text)
 
 
 def modules_with_examples() -> list[str]:

@@ -5,16 +5,18 @@ from pathlib import Path
 
 import pytest
 
-from shuffledp import accounting
+from shuffledp import accountant, accounting, designs
 from shuffledp.pipeline.config.config_files import read_yaml
+from shuffledp.protocols import calibrations
 from shuffledp.protocols.registry import available, get
 from shuffledp.tasks import TASKS
 
 ROOT = Path(__file__).resolve().parents[2]
 FUNCTIONS = {
-    name: inspect.signature(getattr(accounting, name)).parameters
-    for name in accounting.__all__
-    if inspect.isfunction(getattr(accounting, name))
+    name: inspect.signature(getattr(door, name)).parameters
+    for door in (accounting, accountant, calibrations, designs)
+    for name in door.__all__
+    if inspect.isfunction(getattr(door, name))
 }
 #: Generally proven forms of a bound; the default is one of them.
 PROVEN_FORMS = {

@@ -12,6 +12,7 @@ import pytest
 from scripts_by_file import script
 from shuffledp import accounting as a
 from shuffledp.accounting.general.clone_pair import ClonePair
+from shuffledp.designs import CoarseDesign
 from shuffledp.numerics import argument_ranges as ranges
 from shuffledp.numerics.argument_ranges import checks_of, shown
 from shuffledp.populations import Fixed
@@ -68,7 +69,7 @@ def test_most_arguments_have_a_range():
     assert arguments > 300, arguments
 
 
-COARSE = a.CoarseDesign(1, 1.5, (4.0,), (2.0,), 2.0, 1e-2)
+COARSE = CoarseDesign(1, 1.5, (4.0,), (2.0,), 2.0, 1e-2)
 
 
 def noise_of(shapes):

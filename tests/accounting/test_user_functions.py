@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from shuffledp import accounting as a
-from shuffledp.accounting.user_functions import delta_of, numbers_of
+from shuffledp import accountant, accounting as a
+from shuffledp.accounting.general.privacy_profile import delta_of
+from shuffledp.accounting.user_functions import numbers_of
 from shuffledp.guarantees import UPPER
 from shuffledp.populations import Fixed
 
@@ -113,7 +114,7 @@ def test_densities_of_ones_own_answer_numbers_or_are_named(name, bad):
     uses = (
         lambda r: a.blanket_randomizer_delta(r, 100, 0.3),
         lambda r: a.blanket_epsilon(r, 100, 1e-3, "lower"),
-        lambda r: a.amplification(None, 100, 1e-3, randomizer=r),
+        lambda r: accountant.amplification(None, 100, 1e-3, randomizer=r),
         lambda r: a.BlanketProfile(r, Fixed(99)).delta(0.3),
     )
     for use in uses:

@@ -1,4 +1,4 @@
-"""A valid call of every public function and class of the accounting and the populations.
+"""A valid call of every public function and class of the accounting, the accountant and the populations.
 
 Bad arguments replace valid ones one at a time, see `tools/bad_arguments.py`. ``SKIPPED`` lists objects without
 arguments, and results that only store computed values.
@@ -12,8 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from shuffledp import accounting as a
-from shuffledp import populations as p
+from shuffledp import accountant, accounting as a, designs, populations as p
+from shuffledp.protocols import calibrations
+
+#: Packages whose public functions check their arguments.
+DOORS = (a, accountant, calibrations, designs)
 
 SKIPPED = {
     "Answer": "a result",
@@ -60,10 +63,10 @@ def valid_calls() -> Calls:
     randomizer = a.GRR(1.0, 3)
     design = a.analytic_design(2, 1.0, 1e-5, 0.1)
     plan = a.segmented_plan([500, 500], [0.5, 1.0], 1e-5, 20, 2)
-    coarse = a.CoarseDesign(1, 1.5, (4.0,), (2.0,), 2.0, 1e-2)
+    coarse = designs.CoarseDesign(1, 1.5, (4.0,), (2.0,), 2.0, 1e-2)
     groups = [(100, randomizer), (200, a.GRR(2.0, 3))]
-    counter = a.JumpCounter(0.45, 4.0, 2.0)
-    named = next(iter(a.deployments()))
+    counter = designs.JumpCounter(0.45, 4.0, 2.0)
+    named = next(iter(accountant.deployments()))
     usual: dict[str, Any] = {
         "eps_local": 1.0,
         "domain_size": 10,
@@ -124,7 +127,7 @@ def valid_calls() -> Calls:
         "plan": plan,
         "level": 0,
         "subset_size": None,
-        "mechanism": a.SubsetExponential(10, 2, 3, 1.0),
+        "mechanism": calibrations.SubsetExponential(10, 2, 3, 1.0),
         "n": 1000,
         "sound": True,
         "eps_bit": 1.0,
@@ -197,7 +200,7 @@ def valid_calls() -> Calls:
         "zeta": 0.1,
         "levels": 4,
         "dimension": 2,
-        "batches": [a.Batch(1.0, 100)],
+        "batches": [accountant.Batch(1.0, 100)],
         "k": 10,
         "beta": 0.5,
         "start": coarse,
@@ -393,7 +396,7 @@ def valid_calls() -> Calls:
         "Empirical": {"start": 3},
     }
     calls: Calls = {}
-    for door in (a, p):
+    for door in (*DOORS, p):
         for name in door.__all__:
             if name not in SKIPPED and callable(call := getattr(door, name)):
                 given, mine = inspect.signature(call).parameters, own.get(name, {})

@@ -14,6 +14,7 @@ import numpy as np
 from valid_calls import Calls, valid_calls
 
 from shuffledp import accounting as a
+from shuffledp.designs import shipped_coarse_designs
 
 #: Valid arguments by the name of the method.
 KEYWORDS: dict[str, dict[str, Any]] = {
@@ -64,7 +65,7 @@ def objects() -> dict[str, Any]:
     found["DiscreteGaussianPlan"] = a.multi_expected_plan(**calls["multi_expected_plan"][1])
     found["PolyaPlan"] = a.multi_exact_plan(**calls["multi_exact_plan"][1])
     found["SeparatePlan"] = a.sep_mm_plan(**calls["sep_mm_plan"][1])
-    found["ShippedCoarse"] = next(iter(a.shipped_coarse_designs()))
+    found["ShippedCoarse"] = next(iter(shipped_coarse_designs()))
     return found
 
 

@@ -16,10 +16,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from shuffledp.accountant.training import training_answer, training_sentences
-from shuffledp.accounting import (
-    GRR,
-    GaussianRandomizer,
+from shuffledp.accountant import (
     amplification,
     budget,
     curves,
@@ -27,6 +24,8 @@ from shuffledp.accounting import (
     questions_epsilon,
     smallest_batch,
 )
+from shuffledp.accountant.training import training_answer, training_sentences
+from shuffledp.accounting import GRR, GaussianRandomizer
 from shuffledp.cli import main
 
 

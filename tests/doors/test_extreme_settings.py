@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
-from shuffledp import accounting as a
+from shuffledp import accountant, accounting as a
 from shuffledp.accounting import Infeasible
 from shuffledp.cli import main
 from shuffledp.populations import Fixed
-from shuffledp.protocols import available, conformance, get
+from shuffledp.protocols import available, calibrations, conformance, get
 from shuffledp.tasks import TASK_KINDS, Budget, Frequency
 
 EPS = [0.0, 1e-12, 0.5, 5.0, 300.0, 699.0, 709.0, 710.0, 745.0, 746.0, 1e3, 1e4]
@@ -84,9 +84,9 @@ def test_no_protocol_fails(words, least):
             lambda: a.segmented_plan([3, 7], [1.0, 2.0], 1e-6, 20, 3, interval=[0.5]),
             "interval must be a sequence of 2",
         ),
-        (lambda: a.silent_report(1000, 10, 1.0, 1e-320), "delta must be at least"),
-        (lambda: a.silent_report(1000, 10, 1e-320, 1e-6), "eps must be"),
-        (lambda: a.sageo_dummies(1000, 10, 1e-320, 1e-6), "eps must be"),
+        (lambda: calibrations.silent_report(1000, 10, 1.0, 1e-320), "delta must be at least"),
+        (lambda: calibrations.silent_report(1000, 10, 1e-320, 1e-6), "eps must be"),
+        (lambda: calibrations.sageo_dummies(1000, 10, 1e-320, 1e-6), "eps must be"),
         (lambda: a.blankets_for_full_reporting(1000, 100, 2, 1e18, 1e-6), "eps must be"),
     ],
 )
@@ -99,7 +99,7 @@ def test_a_bad_argument_is_named_with_its_range(call, message):
 def test_no_message_of_python_escapes():
     """Arguments in range that no float can evaluate are refused by the call, in one line."""
     for call in (
-        lambda: a.budget(1e308, 1000, 1e-6),
+        lambda: accountant.budget(1e308, 1000, 1e-6),
         lambda: a.checkin_generic_epsilon(10**6, 1e-300, 1e-300, 10**6, 1e-6),
         lambda: a.composed_epsilon([a.GaussianProfile(1e300)], 1e-6, rounds=[10**6]),
     ):

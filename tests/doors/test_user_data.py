@@ -19,8 +19,7 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 from fsspec.implementations.memory import MemoryFileSystem
-from hypothesis import HealthCheck, Phase, given, settings
-from hypothesis import strategies as st
+from hypothesis import HealthCheck, Phase, given, settings, strategies as st
 
 from shuffledp.cli import main
 from shuffledp.userdata import csv_reader, engine, files

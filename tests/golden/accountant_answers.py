@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from golden.values import Row, Rows, answer
-from shuffledp import accounting, populations
+from shuffledp import accountant, accounting, designs, populations
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "accounting"))
 from valid_calls import valid_calls
@@ -163,6 +163,11 @@ def shipped() -> Rows:
         for name in accounting.__all__
         if not callable(getattr(accounting, name))
     }
-    for name in ("deployments", "shipped_designs", "shipped_coarse_designs"):
-        rows |= {f"{name}[{i}]": answer(lambda: one) for i, one in enumerate(getattr(accounting, name)())}  # noqa: B023
+    for shipped_list in (
+        accountant.deployments,
+        accounting.shipped_designs,
+        designs.shipped_coarse_designs,
+    ):
+        name = shipped_list.__name__
+        rows |= {f"{name}[{i}]": answer(lambda: one) for i, one in enumerate(shipped_list())}  # noqa: B023
     return rows

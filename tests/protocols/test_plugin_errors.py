@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from scripts_by_file import script
+from shuffledp.pipeline.experiments import run_experiment
 from shuffledp.protocols import plugin_errors, scaffold
 from shuffledp.protocols.conformance import default_cases
 from shuffledp.protocols.registry import plugin
@@ -35,12 +35,11 @@ def test_an_error_of_a_job_names_the_class_and_its_line_and_says_what_helps(tmp_
 def test_a_job_of_a_built_in_fails_as_it_did_and_one_of_a_user_names_the_class(
     monkeypatch, protocol, expected
 ):
-    module = script("workflow/scripts/run_method.py")
-
     def broken(*_, **__):
         raise KeyError("k")
 
-    monkeypatch.setattr(module.runner, "run", broken)
+    monkeypatch.setattr(run_experiment.runner, "run", broken)
+    job = {"paper": "a", "experiment": "b", "method": "c", "protocol": protocol}
     with pytest.raises((KeyError, plugin_errors.OwnClassError)) as caught:
-        module.main({"protocol": protocol}, Path(), Path(), Path(), None)
+        run_experiment.run_experiment([job], prepared=Path(), root=Path(), results=Path())
     assert str(caught.value).startswith(expected)

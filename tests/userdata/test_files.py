@@ -18,8 +18,7 @@ from shuffledp.optional_dependencies import MissingExtra
 from shuffledp.pipeline.experiments import user_files
 from shuffledp.pipeline.experiments.sources.user_file import load
 from shuffledp.userdata.counting import count_column
-from shuffledp.userdata.files import address, files_of, state_of
-from shuffledp.userdata.files import s3 as file_system
+from shuffledp.userdata.files import address, files_of, s3 as file_system, state_of
 from shuffledp.userdata.sets import group_sets
 
 TOP = f"s3://{BUCKET}/top"

@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from browser import one_browser as one_browser
-from browser import open_page, requires_browser
+from browser import one_browser as one_browser, open_page, requires_browser
 from pipeline_project import METHOD_DONE, Project, QuickRun, kill, read_until
 from scripts_by_file import script
 from shuffledp.storage import damaged, listed

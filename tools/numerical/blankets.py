@@ -23,7 +23,7 @@ from numerical.claims import (
 )
 from numerical.clones import clones_delta
 from numerical.laws import Law, binomial, labels
-from shuffledp import accounting as a
+from shuffledp import accountant, accounting as a
 from shuffledp.populations import Fixed
 
 FAMILY = "blankets, dummies and questions"
@@ -357,13 +357,13 @@ def _options(randomizer: str) -> dict[str, object]:
 
 
 def _answer(randomizer: str, users: int, eps_local: float, delta: float) -> Number:
-    found = a.amplification(eps_local, users, delta, **_options(randomizer)).eps
+    found = accountant.amplification(eps_local, users, delta, **_options(randomizer)).eps
     forward = lambda eps: central(randomizer, users, mpf(eps_local), eps)  # noqa: E731
     return off_by_root(found, forward, delta, least=1.01e-9, most=eps_local)
 
 
 def _spent(randomizer: str, users: int, eps: float, delta: float) -> Number:
-    found = a.budget(eps, users, delta, **_options(randomizer)).eps_local
+    found = accountant.budget(eps, users, delta, **_options(randomizer)).eps_local
     if found >= 100:
         return mpf(0)
     if found <= eps:  # a budget of eps itself always holds
@@ -373,7 +373,7 @@ def _spent(randomizer: str, users: int, eps: float, delta: float) -> Number:
 
 def _batch(randomizer: str, eps_local: float, part: float, delta: float) -> Number:
     eps = part * eps_local
-    n = int(a.smallest_batch(eps_local, eps, delta, **_options(randomizer)).users)
+    n = int(accountant.smallest_batch(eps_local, eps, delta, **_options(randomizer)).users)
     here = central(randomizer, n, mpf(eps_local), mpf(eps))
     if here > delta:
         return -mpmath.inf

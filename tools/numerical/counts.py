@@ -25,6 +25,7 @@ from numerical.curves import gaussian_delta
 from numerical.elementary import LAWS
 from numerical.laws import Law, binomial, hockey_stick, labels, moved, negative_binomial, poisson, two_counts
 from shuffledp import accounting as a
+from shuffledp.protocols import calibrations
 
 FAMILY = "counts and noise"
 mpf = mpmath.mpf
@@ -40,16 +41,16 @@ def _bins(eps: float, n: int, rate: float) -> Number:
 
 
 def _miss(n: int, eps: float, delta: float) -> Number:
-    found = [a.truncation_miss_rate(n, eps, delta), a.bin_dummy_rate(n, eps, delta)]
+    found = [a.truncation_miss_rate(n, eps, delta), calibrations.bin_dummy_rate(n, eps, delta)]
     return worst([off_by_inverse(f, lambda p: shown(binomial(n, p), eps), delta) for f in found])
 
 
 def _coins(eps: float, delta: float) -> Number:
-    return off_by_count(a.fair_coins(eps, delta), lambda m: shown(binomial(m, 0.5), eps) <= delta)
+    return off_by_count(calibrations.fair_coins(eps, delta), lambda m: shown(binomial(m, 0.5), eps) <= delta)
 
 
 def _sbin(eps: float, delta: float, beta: float) -> Number:
-    found = a.sbin_dummies(10, 10, eps, delta, beta=beta).coins
+    found = calibrations.sbin_dummies(10, 10, eps, delta, beta=beta).coins
     return off_by_count(found, lambda m: shown(binomial(m, 0.5), eps, beta) <= delta)
 
 
@@ -64,28 +65,28 @@ def asymmetric(half: Number, beta: Number, turn: int) -> Law:
 
 def _sageo(eps: float, delta: float, share: float) -> Number:
     beta = 1 - math.exp(-eps / 2) * (1 - share)
-    found = a.sageo_dummies(10, 10, eps, delta, beta=beta)
+    found = calibrations.sageo_dummies(10, 10, eps, delta, beta=beta)
     # The ratio of the laws is e^h, e^-h or 1 - beta: at eps itself whole outcomes are on the edge.
     enough = lambda nu: shown(asymmetric(mpf(eps) / 2, mpf(found.share), nu), eps, found.share) <= delta  # noqa: E731
     return off_by_count(found.turn, enough)
 
 
 def _s1geo(eps: float) -> Number:
-    found = a.s1geo_dummies(eps)
+    found = calibrations.s1geo_dummies(eps)
     return off(found.share, -mpmath.expm1(-mpf(eps) / 2)) if found.turn == 0 else mpmath.inf
 
 
 def _poisson(eps: float, delta: float) -> Number:
-    return off_by_inverse(a.poisson_dummies(eps, delta), lambda mu: shown(poisson(mu), eps), delta)
+    return off_by_inverse(calibrations.poisson_dummies(eps, delta), lambda mu: shown(poisson(mu), eps), delta)
 
 
 def _silent(eps: float, delta: float, rate: float) -> Number:
-    found = a.silent_report(10, 10, eps, delta, rate=rate).dummies
+    found = calibrations.silent_report(10, 10, eps, delta, rate=rate).dummies
     return off_by_inverse(found, lambda mu: shown(poisson(mu), eps, rate), delta)
 
 
 def _one_sided(eps: float, delta: float, shape: float) -> Number:
-    found = a.one_sided_noise(eps, delta, shape=shape)
+    found = calibrations.one_sided_noise(eps, delta, shape=shape)
     return off_by_inverse(found.decay, lambda x: shown(negative_binomial(shape, mpmath.exp(-x)), eps), delta)
 
 
@@ -123,7 +124,7 @@ def _correlated(eps: float, delta: float) -> Number:
 
 
 def _correlated_pair(eps: float, delta: float) -> Number:
-    found = a.correlated_pair_noise(eps, delta)
+    found = calibrations.correlated_pair_noise(eps, delta)
     q = mpmath.exp(-mpf(found.eps_geometric))
     return off_by_inverse(found.decay, lambda x: two_counts(*pairs(found.shape, x, q), eps), delta)
 

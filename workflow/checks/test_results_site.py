@@ -14,8 +14,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from browser import one_browser as one_browser
-from browser import open_page, requires_browser
+from browser import one_browser as one_browser, open_page, requires_browser
 
 RESULTS = Path(os.environ["RESULTS"])
 PAGES = [RESULTS / "index.html", *sorted((RESULTS / "pages").rglob("*.html"))]

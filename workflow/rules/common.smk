@@ -56,15 +56,19 @@ RESULTS = SETTINGS.results
 # Folder of a job's files: the folder of the run, or the folder of local copies if a storage provider has the files.
 FILES = Path(workflow.modifier.path_modifier.apply_default_storage("files")).parent
 os.environ[jobs.FILES] = str(FILES)
-if workflow.is_main_process and workflow.local_exec:
-    os.environ[jobs.MAIN] = str(os.getpid())
-    # Each job has one core; threads of linear algebra double its time.
-    os.environ |= {
-        f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL")
-    }
 
 # Digests of the code that jobs may use, as parameters of these jobs.
 CODE = code_keys.CodeKeys(ROOT)
+
+
+def prepare_local_jobs():
+    """Tell jobs of this machine the number of the main process, and give each one thread of linear algebra."""
+    os.environ[jobs.MAIN] = str(os.getpid())
+    # Threads of linear algebra double the time of a job.
+    os.environ |= {
+        f"{library}_NUM_THREADS": "1" for library in ("OMP", "OPENBLAS", "MKL")
+    }
+    share_calibrations(Path(".snakemake"))
 
 
 def lock_this_folder():

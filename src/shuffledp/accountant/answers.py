@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from shuffledp.numerics.rounding import number_text
 from shuffledp.optional_dependencies import needed
 
 if TYPE_CHECKING:
@@ -16,6 +17,13 @@ if TYPE_CHECKING:
 Question = Literal["amplification", "budget", "batch"]
 #: Bounds on the central eps that a configuration may request.
 BOUNDS = ("upper", "lower")
+ONE_ROUND = " (one round alone)"
+"""End of the sentence on the bounds of one of several rounds."""
+_ROUNDS_WITH = {
+    "fixed": "the number of users is known",
+    "shared": "the number of users is random and the same in all rounds (shared crowd)",
+    "fresh": "the number of users is drawn anew in every round (fresh crowd)",
+}
 
 
 def plain(value: Any) -> Any:
@@ -70,7 +78,7 @@ class Answer(Tabular):
     delta : float
         Delta of all rounds together.
     reduction : str
-        Reduction of `eps`; see :mod:`shuffledp.accountant.deployments`.
+        Reduction of `eps`; see :mod:`shuffledp.accountant.shuffled_rounds`.
     guarantee, note : str
         As in :class:`shuffledp.guarantees.Standing`.
     trust : str
@@ -113,6 +121,40 @@ class Answer(Tabular):
 
     def lines(self) -> list[str]:
         """Return the answer as lines of text, the requested number first."""
-        from shuffledp.accountant.wording import sentences
+        eps, eps_local = number_text(self.eps, "up"), number_text(self.eps_local, "down")
+        mean = "" if "Fixed" in self.population else " on average"
+        users = f"{_people(self.users)} users{mean}"
+        local = "reports without a local budget" if eps_local == "inf" else f"a local budget of {eps_local}"
+        first = {
+            "amplification": f"eps = {eps}: {users} with {local}",
+            "budget": f"eps_local = {eps_local}: {users} with this local budget have eps = {eps}",
+            "batch": f"users = {_people(self.users)}{mean}: with {local}, eps = {eps}",
+        }[self.question]
+        about = "" if self.rounds == 1 else ONE_ROUND
+        lines = [
+            f"{first}, delta = {number_text(self.delta, 'up')}.",
+            *bounds_lines(self.eps, self.eps_lower, about),
+        ]
+        lines.append(
+            f"Randomizer: {self.randomizer}. Reduction: {self.reduction}. Guarantee: {self.guarantee}."
+        )
+        if self.note:
+            lines.append(f"Note: {self.note}.")
+        if self.rounds > 1:
+            lines.append(f"Rounds: {self.rounds:,}, composed; {_ROUNDS_WITH[self.crowd]}.")
+        lines.append(f"Neighbors differ in one user's input (replaced). Honest others: {self.population}.")
+        lines.append(self.trust)
+        return lines
 
-        return sentences(self)
+
+def bounds_lines(eps: float, eps_lower: float | None, about: str = "") -> list[str]:
+    """Return the sentence on both bounds on eps, nats; nothing without a lower bound."""
+    if eps_lower is None:
+        return []
+    least = number_text(eps_lower, "down")
+    return [f"Proven: eps = {number_text(eps, 'up')} holds, and no eps below {least} does{about}."]
+
+
+def _people(users: float) -> str:
+    """Return a number of users in full; a mean may have decimals."""
+    return f"{users:,}" if isinstance(users, int) else f"{users:,.10g}"

@@ -20,15 +20,13 @@ from typing import Annotated, Literal
 
 from shuffledp.accountant.answers import BOUNDS, Answer
 from shuffledp.accountant.batches import checked_fraction, people_of
-from shuffledp.accountant.deployments import SHUFFLED, amplification, smallest_batch
+from shuffledp.accountant.shuffled_rounds import SHUFFLED, amplification, smallest_batch
 from shuffledp.accounting.baselines.symmetric_rappor import SymmetricRAPPOR
 from shuffledp.accounting.general.dummy_cells import MOST_MEAN, dummy_cells_mean, groups_epsilon
 from shuffledp.numerics.argument_ranges import check_choice, check_count, one_of
 
 Status = Literal["verified", "incomplete"]
 Rounds = Annotated[int, partial(check_count, least=1, most=1000)]
-
-PACKAGE_DATA = ("deployed.json",)
 
 
 @dataclass(frozen=True)
@@ -90,7 +88,7 @@ class Deployment:
 @cache
 def deployments() -> Mapping[str, Deployment]:
     """Return all systems by key, in the order of the file, with exact copies of the public texts and sources."""
-    path = resources.files("shuffledp.accountant").joinpath(*PACKAGE_DATA)
+    path = resources.files("shuffledp.accountant").joinpath("deployed.json")
     content = json.loads(path.read_text(encoding="utf-8"))
     return MappingProxyType(
         {
@@ -105,7 +103,7 @@ def deployed_answer(
 ) -> Answer:
     """Return the central guarantee of a system with its own settings.
 
-    Sources as for :func:`shuffledp.accounting.amplification` and :func:`shuffledp.accounting.dummy_cells_epsilon`;
+    Sources as for :func:`shuffledp.accountant.amplification` and :func:`shuffledp.accounting.dummy_cells_epsilon`;
     replacement neighbors.
 
     Parameters
@@ -122,7 +120,7 @@ def deployed_answer(
     Returns
     -------
     Answer
-        As from :func:`shuffledp.accounting.amplification`. `eps` is an upper bound, for every data set of the other
+        As from :func:`shuffledp.accountant.amplification`. `eps` is an upper bound, for every data set of the other
         users; `eps_lower` is the privacy loss for some data set.
 
     Raises
@@ -193,7 +191,7 @@ def deployed_epsilon(
 
     Examples
     --------
-    >>> from shuffledp.accounting import deployed_epsilon
+    >>> from shuffledp.accountant import deployed_epsilon
     >>> round(deployed_epsilon("DAP, eps0 = 5", bound="lower"), 3)
     0.297
     """
@@ -234,7 +232,7 @@ def deployed_printed(deployment: Annotated[str, one_of(tuple(deployments()))]) -
 def deployed_users(deployment: str, *, colluding: float = 0.0, rounds: Rounds | None = None) -> int:
     """Return a number of users that suffices for the eps that a system prints.
 
-    Sources as for :func:`shuffledp.accounting.smallest_batch` and :func:`shuffledp.accounting.dummy_cells_mean`;
+    Sources as for :func:`shuffledp.accountant.smallest_batch` and :func:`shuffledp.accounting.dummy_cells_mean`;
     replacement neighbors.
 
     Parameters

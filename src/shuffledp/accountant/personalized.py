@@ -40,6 +40,7 @@ from shuffledp.accounting.general.randomizers import (
 from shuffledp.numerics.argument_ranges import Count, Delta, EpsAt, check_count, shown
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import settled
+from shuffledp.numerics.rounding import number_text
 from shuffledp.populations.base import Fixed, Law
 from shuffledp.populations.laws import Binomial, PoissonBinomial
 
@@ -116,10 +117,14 @@ class PersonalizedAnswer(Tabular):
         return dict(plain(asdict(self) | {"considered": dict(self.considered)}))
 
     def lines(self) -> list[str]:
-        """Return the answer as lines of text."""
-        from shuffledp.accountant.wording import personalized_sentences
-
-        return personalized_sentences(self)
+        """Return the answer as lines of text, every bound rounded to its side."""
+        eps, eps_local = number_text(self.eps, "up"), number_text(self.eps_local, "down")
+        delta = number_text(self.delta, "up")
+        lines = [f"eps = {eps}: a user with a local budget of {eps_local}, delta = {delta}."]
+        lines.append(f"Reduction: {self.reduction}. Guarantee: {self.guarantee}.")
+        if self.note:
+            lines.append(f"Note: {self.note}.")
+        return [*lines, "Neighbors differ in this user's input (replaced)."]
 
 
 def personalized_answer(groups: Groups, delta: Delta, victim: Count) -> PersonalizedAnswer:
@@ -158,7 +163,8 @@ def personalized_answer(groups: Groups, delta: Delta, victim: Count) -> Personal
 
     Examples
     --------
-    >>> from shuffledp.accounting import LaplaceRandomizer, personalized_answer
+    >>> from shuffledp.accountant import personalized_answer
+    >>> from shuffledp.accounting import LaplaceRandomizer
     >>> answer = personalized_answer([(1, LaplaceRandomizer(0.5)), (9_999, LaplaceRandomizer(2.0))], 1e-6, 0)
     >>> answer.eps, answer.reduction
     (0.5, 'local')
@@ -217,7 +223,8 @@ def personalized_epsilon(groups: Groups, delta: Delta, victim: Count) -> float:
 
     Examples
     --------
-    >>> from shuffledp.accounting import GRR, personalized_epsilon
+    >>> from shuffledp.accountant import personalized_epsilon
+    >>> from shuffledp.accounting import GRR
     >>> groups = [(500_000, GRR(0.5, 10)), (500_000, GRR(4.0, 10))]
     >>> [round(personalized_epsilon(groups, 1e-8, victim), 5) for victim in (0, 1)]
     [0.00136, 0.02182]
@@ -246,7 +253,8 @@ def personalized_delta(groups: Groups, eps: EpsAt, victim: Count) -> float:
 
     Examples
     --------
-    >>> from shuffledp.accounting import GRR, personalized_delta
+    >>> from shuffledp.accountant import personalized_delta
+    >>> from shuffledp.accounting import GRR
     >>> f"{personalized_delta([(500_000, GRR(0.5, 10)), (500_000, GRR(4.0, 10))], 0.0014, 0):.2e}"
     '6.15e-09'
     """

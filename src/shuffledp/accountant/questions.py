@@ -80,7 +80,8 @@ def questions_epsilon(
 
     Examples
     --------
-    >>> from shuffledp.accounting import GRR, questions_epsilon
+    >>> from shuffledp.accountant import questions_epsilon
+    >>> from shuffledp.accounting import GRR
     >>> [round(questions_epsilon(GRR(2.0, 10), 100_000, 1e-8, 4, way), 4) for way in ("random", "assigned", "joint")]
     [0.0307, 0.0635, 0.3278]
     """

@@ -9,13 +9,14 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from shuffledp.accountant.answers import Tabular, plain
+from shuffledp.accountant.answers import ONE_ROUND, Tabular, bounds_lines, plain
 from shuffledp.accountant.batches import checked_fraction, checked_rounds, eps_local_of, setting_of
-from shuffledp.accountant.deployments import amplification
 from shuffledp.accountant.reductions import one_round
+from shuffledp.accountant.shuffled_rounds import amplification
 from shuffledp.accounting.general.composition import composed_epsilon
 from shuffledp.guarantees import UPPER
 from shuffledp.numerics.argument_ranges import Count, Delta, check_count, check_fields
+from shuffledp.numerics.rounding import number_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,9 +57,9 @@ class RoundsAnswer(Tabular):
     delta : float
     batches : tuple of Batch
     reduction : str
-        As in :class:`shuffledp.accounting.Answer`; ``local`` if no amplification is proven.
+        As in :class:`shuffledp.accountant.Answer`; ``local`` if no amplification is proven.
     guarantee, note, trust, neighbours, randomizer
-        As in :class:`shuffledp.accounting.Answer`.
+        As in :class:`shuffledp.accountant.Answer`.
     colluding : float
     """
 
@@ -79,10 +80,22 @@ class RoundsAnswer(Tabular):
         return dict(plain(asdict(self)))
 
     def lines(self) -> list[str]:
-        """Return the answer as lines of text."""
-        from shuffledp.accountant.wording import rounds_sentences
-
-        return rounds_sentences(self)
+        """Return the answer as lines of text, every bound rounded to its side."""
+        delta = number_text(self.delta, "up")
+        lines = [f"eps = {number_text(self.eps, 'up')}: the following rounds together, delta = {delta}."]
+        for batch in self.batches:
+            times = f", {batch.count:,} times" if batch.count > 1 else ""
+            eps_local = number_text(batch.eps_local, "down")
+            lines.append(f"  {batch.users:,} users with a local budget of {eps_local}{times}")
+        lines += bounds_lines(self.eps, self.eps_lower, ONE_ROUND)
+        lines.append(
+            f"Randomizer: {self.randomizer}. Reduction: {self.reduction}. Guarantee: {self.guarantee}."
+        )
+        if self.note:
+            lines.append(f"Note: {self.note}.")
+        lines.append("Neighbors differ in one user's input (replaced), in all rounds.")
+        lines.append(self.trust)
+        return lines
 
 
 def batch_named(text: str) -> Batch:
@@ -119,7 +132,7 @@ def rounds_epsilon(
     delta : float
         In (0, 1), of all batches together.
     randomizer, domain_size, subset_size, colluding
-        As in :func:`shuffledp.accounting.amplification`, the same in all batches; the randomizer by name.
+        As in :func:`shuffledp.accountant.amplification`, the same in all batches; the randomizer by name.
 
     Returns
     -------

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from shuffledp.accountant.wording import bounds_sentence
-from shuffledp.accounting.general.shuffled_batches import shuffled_batches_epsilon
+from shuffledp.accountant.answers import bounds_lines
+from shuffledp.accounting.training.shuffled_batches import shuffled_batches_epsilon
 from shuffledp.guarantees import NULL_CLONES
 from shuffledp.numerics.argument_ranges import guarded_call
 from shuffledp.numerics.rounding import number_text
@@ -65,7 +65,7 @@ def training_sentences(answer: dict[str, Any]) -> list[str]:
     eps, delta = number_text(answer["eps"], "up"), number_text(answer["delta"], "up")
     return [
         f"eps = {eps}: delta = {delta}, {_setting(answer)}.",
-        bounds_sentence(answer["eps"], answer["eps_lower"]),
+        *bounds_lines(answer["eps"], answer["eps_lower"]),
         f"Guarantee: {answer['guarantee']}. Note: {NULL_CLONES.note}.",
         _NEIGHBORS,
         _FRESH,

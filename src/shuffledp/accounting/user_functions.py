@@ -17,9 +17,7 @@ from shuffledp.optional_dependencies import MissingExtra
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import ArrayLike, NDArray
-
-    from shuffledp.accounting.general.profiles import PrivacyProfile
+    from numpy.typing import NDArray
 
 #: Largest distance of a probability outside [0, 1] that counts as rounding.
 _ROUNDING = 1e-9
@@ -65,14 +63,3 @@ def numbers_of(
     if outside.size:
         raise ValueError(f"{name} must return numbers in [{low:g}, {high:g}], got {outside[0]:g}.")
     return np.asarray(np.clip(found, low, high))
-
-
-def delta_of(profile: PrivacyProfile, eps: ArrayLike) -> NDArray[np.float64]:
-    """Return the profile's delta for each eps (nats), in the shape of `eps`.
-
-    Results of other packages' profiles are checked: errors, and results other than numbers in [0, 1], raise ValueError.
-    """
-    if not is_foreign(profile):
-        return np.asarray(profile.delta(eps), np.float64)
-    name = f"{type(profile).__name__}.delta"
-    return numbers_of(name, asked(name, profile.delta, eps), np.shape(eps), 0.0, 1.0)

@@ -10,25 +10,19 @@ from typing import TYPE_CHECKING
 from shuffledp.lazy_api import door
 
 if TYPE_CHECKING:
-    from shuffledp.comparison.comparing import compare
-    from shuffledp.comparison.recommendation import Comparison, Recommendation, recommended
-    from shuffledp.comparison.rows import Compared, as_csv, front, table
-    from shuffledp.comparison.simulating import Simulated, simulate
-    from shuffledp.userdata.counting import Counted, count_column
+    from shuffledp.comparison.comparing import compare as compare
+    from shuffledp.comparison.recommendation import (
+        Comparison as Comparison,
+        Recommendation as Recommendation,
+        recommended as recommended,
+    )
+    from shuffledp.comparison.rows import (
+        Compared as Compared,
+        as_csv as as_csv,
+        front as front,
+        table as table,
+    )
+    from shuffledp.comparison.simulating import Simulated as Simulated, simulate as simulate
+    from shuffledp.userdata.counting import Counted as Counted, count_column as count_column
 else:
     __getattr__, __dir__ = door(__name__)
-
-__all__ = [
-    "Compared",
-    "Comparison",
-    "Counted",
-    "Recommendation",
-    "Simulated",
-    "as_csv",
-    "compare",
-    "count_column",
-    "front",
-    "recommended",
-    "simulate",
-    "table",
-]

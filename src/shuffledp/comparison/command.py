@@ -17,7 +17,7 @@ import click
 
 from shuffledp.comparison.count_commands import said
 from shuffledp.comparison.options import FILES, LIMITS, RECORDS, SETTING, WHERE, Options, with_options
-from shuffledp.comparison.setting_options import user_errors, words
+from shuffledp.comparison.setting_options import listed, user_errors, words
 from shuffledp.outputs import printable
 
 if TYPE_CHECKING:
@@ -199,21 +199,6 @@ def _check(kind: str, asked: Options) -> None:
         raise ValueError(f"--max-value must be an integer without --csv, got {max_value:g}.")
     if asked.norm != "l2" and kind != "vectors":
         raise ValueError(f"--norm {asked.norm} belongs to --task vectors.")
-
-
-def listed(values: tuple[str, ...]) -> list[str] | None:
-    """Return the values in a line of CSV, separated by commas; quotes may enclose a value that has commas."""
-    import csv
-
-    if not values:
-        return None
-    try:
-        lines = [next(csv.reader([value], skipinitialspace=True, strict=True), []) for value in values]
-    except csv.Error as error:
-        raise ValueError(
-            f"--values {', '.join(map(repr, values))}: not a line of a CSV file ({error})."
-        ) from None
-    return [cell.strip() for line in lines for cell in line]
 
 
 def _who(asked: Options, population: str | None, counted: Own | None) -> str:

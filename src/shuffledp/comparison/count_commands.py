@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from shuffledp.comparison.options import with_options
-from shuffledp.comparison.setting_options import INTEGER, NUMBER, user_errors
+from shuffledp.comparison.setting_options import INTEGER, NUMBER, listed, user_errors
 
 _OUT = click.option(
     "-o",
@@ -57,7 +57,6 @@ def count(data: Path, column: str, values: tuple[str, ...], out: Path, **given: 
 
     For example: shuffledp count visits/ --column color --values red,green,blue -o part.json
     """
-    from shuffledp.comparison.command import listed
     from shuffledp.outputs import checked
     from shuffledp.userdata.counting import count_column
     from shuffledp.userdata.counts import described, record, written

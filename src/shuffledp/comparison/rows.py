@@ -6,8 +6,7 @@ import csv
 import io
 import math
 import textwrap
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set as AbstractSet
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any, Literal
 

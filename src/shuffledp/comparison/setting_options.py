@@ -64,3 +64,18 @@ def words(option: str, given: tuple[str, ...]) -> list[str] | None:
     if given and not found:
         raise ValueError(f"--{option} must hold at least one name, got {', '.join(map(repr, given))}.")
     return found or None
+
+
+def listed(values: tuple[str, ...]) -> list[str] | None:
+    """Return the values in a line of CSV, separated by commas; quotes may enclose a value that has commas."""
+    import csv
+
+    if not values:
+        return None
+    try:
+        lines = [next(csv.reader([value], skipinitialspace=True, strict=True), []) for value in values]
+    except csv.Error as error:
+        raise ValueError(
+            f"--values {', '.join(map(repr, values))}: not a line of a CSV file ({error})."
+        ) from None
+    return [cell.strip() for line in lines for cell in line]

@@ -33,7 +33,7 @@ _SHARED = (
 )
 _LIBRARY = (
     *_SHARED,
-    *("accountant", "accounting", "numerics", "populations", "protocols", "sampling", "userdata"),
+    *("accountant", "accounting", "designs", "numerics", "populations", "protocols", "sampling", "userdata"),
     *("pipeline/datasets", "pipeline/experiments", "pipeline/provenance.py", "pipeline/resumable.py"),
 )
 _DRAWING = (

@@ -87,7 +87,9 @@ def job(log_file: str) -> Iterator[logging.Logger]:
         sys.stderr.write(f"{type(error).__name__}: {error}\n")
         sys.exit(1)
     finally:
-        for child in multiprocessing.active_children():  # left by a user's class; Python would wait for their end
+        for (
+            child
+        ) in multiprocessing.active_children():  # left by a user's class; Python would wait for their end
             child.terminate()
         handlers[0].handle(
             logger.makeRecord(logger.name, logging.INFO, "", 0, _cost(time.monotonic() - begin), (), None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import platform
 import re
 from collections.abc import Callable, Iterable, Mapping
+from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
@@ -18,7 +19,6 @@ from pydantic import (
     model_validator,
 )
 
-from shuffledp import __version__
 from shuffledp.storage import verified
 
 MANIFEST = "manifest.json"
@@ -58,7 +58,7 @@ class Run(_Part):
 def run_of(commits: Iterable[str], stated: Mapping[str, Any]) -> Run:
     """Return the run that draws now, from this version, this Python, the commits of the results, and given fields."""
     named = ", ".join(sorted({*commits} - {""}))
-    return Run(version=__version__, commit=named, python=platform.python_version(), **stated)
+    return Run(version=version("shuffledp"), commit=named, python=platform.python_version(), **stated)
 
 
 class Curve(_Part):

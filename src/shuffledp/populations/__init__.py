@@ -15,22 +15,19 @@ from typing import TYPE_CHECKING
 from shuffledp.lazy_api import door
 
 if TYPE_CHECKING:
-    from shuffledp.populations.base import DEFAULT_TAIL, Fixed, Law, Population, TailConvention
-    from shuffledp.populations.bounds import MomentBounded, SubExponential, SubGaussian
-    from shuffledp.populations.laws import Binomial, Empirical, Poisson
+    from shuffledp.populations.base import (
+        DEFAULT_TAIL as DEFAULT_TAIL,
+        Binomial as Binomial,
+        Fixed as Fixed,
+        Law as Law,
+        Population as Population,
+        TailConvention as TailConvention,
+    )
+    from shuffledp.populations.bounds import (
+        MomentBounded as MomentBounded,
+        SubExponential as SubExponential,
+        SubGaussian as SubGaussian,
+    )
+    from shuffledp.populations.laws import Empirical as Empirical, Poisson as Poisson
 else:
     __getattr__, __dir__ = door(__name__)
-
-__all__ = [
-    "DEFAULT_TAIL",
-    "Binomial",
-    "Empirical",
-    "Fixed",
-    "Law",
-    "MomentBounded",
-    "Poisson",
-    "Population",
-    "SubExponential",
-    "SubGaussian",
-    "TailConvention",
-]

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shuffledp.numerics.argument_ranges import (
-    Count,
     NonNegative,
     OpenUnit,
     Unit,
@@ -20,67 +19,12 @@ from shuffledp.numerics.argument_ranges import (
 )
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.windows import Window, binomial_window, convolve, poisson_window, thin
-from shuffledp.populations.base import DEFAULT_TAIL, Law, checked_size
+from shuffledp.populations.base import DEFAULT_TAIL, Binomial as Binomial, Law, checked_size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
-
-
-@guarded_methods
-@dataclass(frozen=True)
-class Binomial(Law):
-    """Binomial number of other users: each of `trials` takes part independently with probability `rate`.
-
-    Parameters
-    ----------
-    trials : int
-        Number of potential *other* users, at least 0. A paper's n' includes user 1: n' = trials + 1.
-    rate : float
-        In [0, 1].
-
-    Examples
-    --------
-    10,000 users who take part with probability 0.1, and a lower bound that fails with probability 1e-6:
-
-    >>> from shuffledp.populations import Binomial
-    >>> others = Binomial(10_000, 0.1)
-    >>> others.mean, round(others.variance), others.lower_bound(1e-6)
-    (1000.0, 900, 860.0)
-    >>> others.thinned(0.5)
-    Binomial(trials=10000, rate=0.05)
-    """
-
-    trials: Count
-    rate: Unit
-
-    def __post_init__(self) -> None:
-        check_fields(self, named=True)
-
-    @property
-    def mean(self) -> float:
-        """Mean ``trials * rate``."""
-        return self.trials * self.rate
-
-    @property
-    def variance(self) -> float:
-        """Variance ``trials * rate * (1 - rate)``."""
-        return self.trials * self.rate * (1 - self.rate)
-
-    def window(self, tail: OpenUnit = DEFAULT_TAIL) -> Window:
-        """Return the likely numbers of other users; see :meth:`Law.window`."""
-        return binomial_window(self.trials, self.rate, tail)
-
-    def thinned(self, rate: Unit) -> Binomial:
-        """Return Binomial(trials, self.rate * rate)."""
-        return Binomial(self.trials, self.rate * rate)
-
-    def sample(
-        self, rng: np.random.Generator, size: int | tuple[int, ...] | None = None
-    ) -> NDArray[np.int64]:
-        """Draw numbers of other users; see :meth:`Law.sample`."""
-        return np.asarray(rng.binomial(self.trials, self.rate, checked_size(size)), np.int64)
 
 
 @guarded_methods

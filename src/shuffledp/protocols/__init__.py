@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING
 from shuffledp.lazy_api import door
 
 if TYPE_CHECKING:
-    from shuffledp.protocols.base import Cost, Messages, ProtocolBase
-    from shuffledp.protocols.registry import available, get, module_path
-    from shuffledp.protocols.streaming import stream
+    from shuffledp.protocols.base import Cost as Cost, Messages as Messages, ProtocolBase as ProtocolBase
+    from shuffledp.protocols.registry import available as available, get as get, module_path as module_path
+    from shuffledp.protocols.streaming import stream as stream
 else:
     __getattr__, __dir__ = door(__name__)
-
-__all__ = ["Cost", "Messages", "ProtocolBase", "available", "get", "module_path", "stream"]

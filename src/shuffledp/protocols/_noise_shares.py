@@ -12,7 +12,6 @@ from numpy.random import Generator
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.expected_errors.most_messages import CompoundPoisson
 from shuffledp.accounting.summation.jump_noise import jump_sizes
-from shuffledp.numerics.logs import log1mexp
 from shuffledp.protocols.client.description import ClusterRate, decay_below, decaying_clusters, text
 from shuffledp.tasks import Floats, Ints
 
@@ -20,7 +19,7 @@ from shuffledp.tasks import Floats, Ints
 ClientNoise = tuple[dict[str, Any], list[ClusterRate]]
 
 #: Largest exponent; relevant tilts are far below.
-_LARGE = 700.0
+LARGE = 700.0
 #: Largest number of probabilities that are computed one by one.
 _MOST_NUMBERS = 20_000
 
@@ -69,12 +68,12 @@ class NegativeBinomialShare:
 
     def rates(self, size: int) -> Floats:
         """Return the rates of jumps of size j < `size`: 0 for j = 0, then ``shape (1 - stop)^j / j``."""
-        j = np.arange(1.0, min(size, _last_jump(1 - self.stop)))
+        j = np.arange(1.0, min(size, last_jump(1 - self.stop)))
         return np.concatenate(([0.0], self.shape * (1 - self.stop) ** j / j))
 
     def log_moment(self, tilt: float) -> float:
         """Return ``log E e^(tilt N)``, infinite for ``tilt >= -log(1 - stop)``."""
-        odds = (1 - self.stop) / self.stop * math.expm1(min(tilt, _LARGE))
+        odds = (1 - self.stop) / self.stop * math.expm1(min(tilt, LARGE))
         return -self.shape * math.log1p(-odds) if odds < 1 else math.inf
 
 
@@ -105,7 +104,7 @@ class JumpShare:
     def log_moment(self, tilt: float) -> float:
         """Return ``log E e^(tilt N)`` for the sum N."""
         sizes = jump_sizes(self.center)
-        return float(self.rate * (sizes @ np.expm1(np.minimum(tilt * np.arange(1, 1 + sizes.size), _LARGE))))
+        return float(self.rate * (sizes @ np.expm1(np.minimum(tilt * np.arange(1, 1 + sizes.size), LARGE))))
 
 
 def part_law(law: CompoundPoisson, part: float, tail: float) -> Floats:
@@ -116,8 +115,8 @@ def part_law(law: CompoundPoisson, part: float, tail: float) -> Floats:
     tilts = np.geomspace(1e-6, 50.0, 400)
     moments = np.array([part * law.log_moment(tilt) for tilt in tilts])
     size = 2 + math.ceil(float(np.min((moments - math.log(tail)) / tilts)))
-    none = part * law.log_moment(-_LARGE)
-    if size > _MOST_NUMBERS or none < -_LARGE:
+    none = part * law.log_moment(-LARGE)
+    if size > _MOST_NUMBERS or none < -LARGE:
         raise Infeasible(f"The noise of the remaining users has more than {_MOST_NUMBERS} likely values.")
     rates = law.rates(size)
     weights = part * np.arange(rates.size) * rates
@@ -170,61 +169,6 @@ class AtomNoise:
         return sum(times for _, times in self.content)
 
 
-@dataclass(frozen=True)
-class CoarseCentralNoise:
-    """Two-sided geometric noise whose jumps are sent as messages D or -D, D = ``max_value``, and messages 1.
-
-    Jumps of size j come at the rate ``ratio^j / j``, see :mod:`shuffledp.accounting.summation.coarse_design`.
-    """
-
-    ratio: float
-    max_value: int
-
-    def messages(self, part: Floats, rng: Generator) -> Mapping[int, Ints]:
-        """Draw the number of copies of each message, for each size of a user's part in `part`."""
-        rate = -np.log1p(-self.ratio)
-        ones = np.zeros(np.shape(part), np.int64)
-        found: dict[int, Ints] = {}
-        for sign in (1, -1):
-            jumps = np.asarray(rng.poisson(rate * part))
-            sizes = rng.logseries(self.ratio, int(jumps.sum()))
-            coarse, fine = np.divmod(sign * sizes, self.max_value)  # rounded down, for negative jumps too
-            found[sign * self.max_value] = summed(np.abs(coarse), jumps)
-            ones = ones + summed(fine, jumps)
-        found[1] = found.get(1, 0) + ones
-        return found
-
-    def client_noises(self, levels: int) -> list[ClientNoise]:
-        """Return the laws of positive and of negative jumps."""
-        decay = decay_below(1 - self.ratio)
-        law = {"decay": text(decay), "content": [], "levels": self.max_value}
-        return [(law | {"jump": sign}, decaying_clusters(1.0, decay)) for sign in (1, -1)]
-
-    def rates(self, size: int) -> Floats:
-        """Return the rates of jumps that send 0, 1, .. messages, (size,); a jump of ``size * D`` sends more."""
-        jumps = np.arange(1, min(size * self.max_value, _last_jump(self.ratio)))
-        rate = self.ratio**jumps / jumps
-        sent = [np.sum(np.abs(np.divmod(sign * jumps, self.max_value)), axis=0) for sign in (1, -1)]
-        return np.asarray(np.bincount(np.concatenate(sent), np.concatenate((rate, rate)), size)[:size], float)
-
-    def log_moment(self, tilt: float) -> float:
-        """Return an upper bound on ``log E e^(tilt N)`` for the number N of messages.
-
-        A jump by ``a D + b`` gets the rate of a jump by ``a D``. A jump by ``-(a D - b)`` gets the rate of a jump by
-        ``-(a - 1) D`` if a is 2 or more.
-        """
-        log_ratio, d = math.log(self.ratio), self.max_value
-        rest = np.arange(d)
-        decay = d * log_ratio + tilt
-        if decay >= 0 or tilt - log_ratio > _LARGE / d:
-            return math.inf
-        blocks = -float(log1mexp(-decay)) / d
-        up = np.exp(rest * (log_ratio + tilt))
-        down = np.exp(rest * (tilt - log_ratio) + decay)
-        found = blocks * up.sum() + (up[1:] / rest[1:]).sum() + (down * (blocks + 1 / (d - rest))).sum()
-        return float(found + 2 * math.log1p(-self.ratio))
-
-
-def _last_jump(ratio: float) -> int:
+def last_jump(ratio: float) -> int:
     """Return a jump size from which ``ratio^j`` is below ``e^-100`` and negligible in sums of rates."""
     return 2 + math.ceil(100 / -math.log(ratio))

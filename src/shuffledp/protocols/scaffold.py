@@ -239,7 +239,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shuffledp.accounting import FiniteRandomizer, Infeasible, calibrate_randomizer
+from shuffledp.accountant import calibrate_randomizer
+from shuffledp.accounting import FiniteRandomizer, Infeasible
 from shuffledp.protocols import Cost, Messages, ProtocolBase
 
 

@@ -11,39 +11,31 @@ from typing import TYPE_CHECKING
 from shuffledp.lazy_api import door
 
 if TYPE_CHECKING:
-    from shuffledp.sampling.bits import FixedBits, OutOfBits, Source, SystemBits
-    from shuffledp.sampling.clients import ValueResponse, counter_noise, shuffled
-    from shuffledp.sampling.coins import bernoulli, binomial, uniform_below
-    from shuffledp.sampling.laws import (
-        discrete_gaussian,
-        discrete_laplace,
-        geometric,
-        logarithmic,
-        negative_binomial,
-        negative_binomial_clusters,
-        poisson,
+    from shuffledp.sampling.bits import (
+        FixedBits as FixedBits,
+        OutOfBits as OutOfBits,
+        Source as Source,
+        SystemBits as SystemBits,
     )
-    from shuffledp.sampling.rationals import Exponential
+    from shuffledp.sampling.clients import (
+        ValueResponse as ValueResponse,
+        counter_noise as counter_noise,
+        shuffled as shuffled,
+    )
+    from shuffledp.sampling.coins import (
+        bernoulli as bernoulli,
+        binomial as binomial,
+        uniform_below as uniform_below,
+    )
+    from shuffledp.sampling.laws import (
+        discrete_gaussian as discrete_gaussian,
+        discrete_laplace as discrete_laplace,
+        geometric as geometric,
+        logarithmic as logarithmic,
+        negative_binomial as negative_binomial,
+        negative_binomial_clusters as negative_binomial_clusters,
+        poisson as poisson,
+    )
+    from shuffledp.sampling.rationals import Exponential as Exponential
 else:
     __getattr__, __dir__ = door(__name__)
-
-__all__ = [
-    "Exponential",
-    "FixedBits",
-    "OutOfBits",
-    "Source",
-    "SystemBits",
-    "ValueResponse",
-    "bernoulli",
-    "binomial",
-    "counter_noise",
-    "discrete_gaussian",
-    "discrete_laplace",
-    "geometric",
-    "logarithmic",
-    "negative_binomial",
-    "negative_binomial_clusters",
-    "poisson",
-    "shuffled",
-    "uniform_below",
-]

@@ -9,7 +9,8 @@ import pytest
 from scipy.stats import nbinom, poisson
 
 from shuffledp.accounting.expected_errors.most_messages import RARE, PoissonMessages, most_sent
-from shuffledp.protocols._noise_shares import AtomNoise, CoarseCentralNoise, JumpShare, NegativeBinomialShare
+from shuffledp.designs.coarse_shares import CoarseCentralNoise
+from shuffledp.protocols._noise_shares import AtomNoise, JumpShare, NegativeBinomialShare
 
 
 def most_of(noise, users, share=1.0):

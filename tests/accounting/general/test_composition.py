@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from dp_accounting.pld import privacy_loss_distribution
 
+from shuffledp.accountant import amplification
 from shuffledp.accounting import (
     ClonesProfile,
     CountPair,
     GaussianProfile,
     Infeasible,
     OtherReports,
-    amplification,
     composed_epsilon,
     hockey_stick,
     log_gaussian_delta,

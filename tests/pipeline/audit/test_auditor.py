@@ -3,6 +3,7 @@
 import ast
 from dataclasses import replace
 from functools import cache
+from importlib.metadata import entry_points
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,15 @@ from scipy.stats import chi2_contingency
 from shuffledp.accounting import Infeasible
 from shuffledp.pipeline import audit
 from shuffledp.pipeline.audit import FINDINGS, Setting, audited, true_delta, view_of
-from shuffledp.pipeline.audit.auditor import AS_LABELED, EXCEEDS, FAILED, HOLDS, INFEASIBLE, NOT_ENUMERATED
+from shuffledp.pipeline.audit.auditor import (
+    AS_LABELED,
+    EXCEEDS,
+    FAILED,
+    GROUP,
+    HOLDS,
+    INFEASIBLE,
+    NOT_ENUMERATED,
+)
 from shuffledp.pipeline.audit.finite_laws import TooLarge
 from shuffledp.pipeline.audit.message_tests import _same, agreement_of, announced, levels_of
 from shuffledp.pipeline.audit.random_settings import option_names, protocols, random_setting
@@ -319,3 +328,15 @@ def test_laws_that_are_too_large_are_reported_as_such():
     row = audited(Setting(PureDump, "exact", Frequency(4), CROWD, Budget(0.001, 1e-9)))
     assert row.status == NOT_ENUMERATED
     assert "outcomes" in row.note
+
+
+def test_every_design_has_a_registered_view():
+    designs = {
+        f"{protocol.__module__}.{protocol.__qualname__}": protocol
+        for protocol in protocols()
+        if protocol.__module__.startswith("shuffledp.designs.")
+    }
+    views = {entry.name: entry.load() for entry in entry_points(group=GROUP)}
+    assert len(designs) == 2
+    assert views.keys() == designs.keys()
+    assert all(callable(view) for view in views.values())

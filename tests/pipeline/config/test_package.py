@@ -10,8 +10,7 @@ import pytest
 import yaml
 
 from shuffledp.pipeline import datasets
-from shuffledp.pipeline.config import ConfigurationError, merged, read_yaml
-from shuffledp.pipeline.config import grammar as model
+from shuffledp.pipeline.config import ConfigurationError, grammar as model, merged, read_yaml
 from shuffledp.pipeline.config.baselines import read_baselines
 from shuffledp.pipeline.config.folders import results_problem
 from shuffledp.pipeline.datasets.prepared import _COLUMNS

@@ -7,8 +7,7 @@ import pytest
 
 from shuffledp import storage
 from shuffledp.pipeline import table_files
-from shuffledp.pipeline.experiments import participants as who
-from shuffledp.pipeline.experiments import results, runner, seeds, simulated
+from shuffledp.pipeline.experiments import participants as who, results, runner, seeds, simulated
 from shuffledp.pipeline.experiments.bundle import PROFILE_METRICS
 from shuffledp.pipeline.experiments.job_parts import population_from, task_from
 from shuffledp.pipeline.experiments.results import CELLS, VALUES, Bundle

@@ -15,8 +15,7 @@ import yaml
 
 from shuffledp.pipeline.config import ConfigurationError
 from shuffledp.pipeline.experiments import runner, training_jobs
-from shuffledp.pipeline.experiments.results import Bundle
-from shuffledp.pipeline.experiments.results import write as write_results
+from shuffledp.pipeline.experiments.results import Bundle, write as write_results
 from shuffledp.pipeline.figures.drawings import paper_job
 from shuffledp.pipeline.figures.paper import draw_paper
 from shuffledp.pipeline.figures.selection import load_settings

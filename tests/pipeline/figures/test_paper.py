@@ -14,9 +14,7 @@ from docutils.core import publish_doctree
 
 from shuffledp.pipeline import manifest
 from shuffledp.pipeline.experiments.results import Bundle
-from shuffledp.pipeline.figures import palette
-from shuffledp.pipeline.figures import paper as paper_module
-from shuffledp.pipeline.figures import selected_rows as shown
+from shuffledp.pipeline.figures import palette, paper as paper_module, selected_rows as shown
 from shuffledp.pipeline.figures.captions import how_drawn, number
 from shuffledp.pipeline.figures.drawings import (
     ClaimTable,

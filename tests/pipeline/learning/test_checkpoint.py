@@ -9,8 +9,8 @@ from numpy.testing import assert_array_equal
 from shuffledp.pipeline.learning import (
     CheckpointError,
     Point,
+    checkpoint as checkpoints,
 )
-from shuffledp.pipeline.learning import checkpoint as checkpoints
 from shuffledp.pipeline.learning.training import train
 
 DATA = problem()

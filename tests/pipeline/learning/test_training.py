@@ -13,8 +13,8 @@ from shuffledp.pipeline.learning import (
     Point,
     Progress,
     TrainingCurve,
+    checkpoint as checkpoints,
 )
-from shuffledp.pipeline.learning import checkpoint as checkpoints
 from shuffledp.pipeline.learning.clipping import plain_clipped_sum
 from shuffledp.pipeline.learning.training import accuracy, noise, participants, train
 

@@ -18,8 +18,7 @@ from click.testing import CliRunner
 from changed_data import data_files, flip_a_byte
 from shuffledp.cli import main
 from shuffledp.pipeline import table_files
-from shuffledp.pipeline.experiments import bundle as results
-from shuffledp.pipeline.experiments import runner, seeds
+from shuffledp.pipeline.experiments import bundle as results, runner, seeds
 from shuffledp.pipeline.experiments.trained import TrainingFiles
 from shuffledp.pipeline.figures import overall_jobs
 from shuffledp.pipeline.figures.selection import load_settings

@@ -24,8 +24,7 @@ from fabricated import (
 )
 from markupsafe import Markup
 
-from shuffledp.pipeline import manifest
-from shuffledp.pipeline import site as pages
+from shuffledp.pipeline import manifest, site as pages
 from shuffledp.pipeline.site.build import link_remarks
 from shuffledp.storage import IntegrityError, damaged, listed
 

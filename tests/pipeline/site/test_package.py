@@ -12,8 +12,15 @@ import pytest
 from fabricated import CHART, FINDING, PAPERS, PROTOCOLS, fabricate
 from matplotlib.image import imread
 
-from browser import BROWSERS, DESKTOP, find_browser, may_skip, open_page, requires_browser
-from browser import one_browser as one_browser
+from browser import (
+    BROWSERS,
+    DESKTOP,
+    find_browser,
+    may_skip,
+    one_browser as one_browser,
+    open_page,
+    requires_browser,
+)
 from shuffledp.pipeline import site as pages
 
 if TYPE_CHECKING:

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from scipy.stats import nbinom
 
-from shuffledp import accounting
 from shuffledp.accounting.baselines.correlated_counts import (
     CounterNoise,
 )
 from shuffledp.accounting.errors import Infeasible
+from shuffledp.protocols import calibrations
 from shuffledp.protocols.frequency.correlated_noise import (
     CorrelatedNoise,
     correlated_pair_noise,
@@ -82,7 +82,7 @@ def test_noise_that_is_too_wide_is_refused_with_a_reason():
     with pytest.raises(Infeasible, match=r"too wide: with 1e-05 of eps = 0\.01"):
         correlated_pair_noise(0.01, 1e-9, share=1e-5)
     with pytest.raises(ValueError, match="share"):
-        accounting.correlated_pair_noise(1.0, 1e-9, share=1.0)
+        calibrations.correlated_pair_noise(1.0, 1e-9, share=1.0)
 
 
 def test_the_search_may_pass_a_decay_above_one():

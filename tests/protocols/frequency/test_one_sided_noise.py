@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.stats import nbinom
 
-from shuffledp import accounting
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.count_pairs import settled_count_delta
+from shuffledp.protocols import calibrations
 from shuffledp.protocols.frequency.one_sided_noise import OneSidedNoise, one_sided_noise
 from shuffledp.protocols.frequency.silent_users import poisson_dummies
 
@@ -46,4 +46,4 @@ def test_noise_that_is_too_wide_is_refused():
     with pytest.raises(Infeasible, match="too wide"):
         one_sided_noise(1.0, 1e-6, shape=0.05)
     with pytest.raises(ValueError, match="shape"):
-        accounting.one_sided_noise(1.0, 1e-6, shape=0.0)
+        calibrations.one_sided_noise(1.0, 1e-6, shape=0.0)

@@ -10,10 +10,11 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import chi2
 
-from shuffledp.accounting import Infeasible, SubsetExponential
+from shuffledp.accounting import Infeasible
 from shuffledp.pipeline.experiments.sources.item_sets import level_sizes
 from shuffledp.populations import Fixed
 from shuffledp.protocols import available, get
+from shuffledp.protocols.calibrations import SubsetExponential
 from shuffledp.protocols.conformance import SameSets
 from shuffledp.protocols.sets import _subset
 from shuffledp.protocols.sets._subset import drawn_subsets

@@ -19,8 +19,8 @@ from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.epsilon_search import limit_epsilon
 from shuffledp.accounting.general.exports import MOST_EPS, MOST_POINTS, convex_vertices, profile_end
 from shuffledp.accounting.general.loss_sums import LossPart, LossSum, SumLaw
+from shuffledp.accounting.general.privacy_profile import delta_of
 from shuffledp.accounting.general.profiles import Exported, at_each
-from shuffledp.accounting.user_functions import delta_of
 from shuffledp.numerics.argument_ranges import LEAST, Delta, FromOne, Positive
 from shuffledp.numerics.relative_sizes import log_ratio
 from shuffledp.numerics.roots import root_below

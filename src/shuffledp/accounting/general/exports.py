@@ -21,7 +21,7 @@ from scipy.special import ndtr, ndtri
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.gaussian import log_gaussian_delta
-from shuffledp.accounting.user_functions import delta_of
+from shuffledp.accounting.general.privacy_profile import delta_of
 from shuffledp.numerics.argument_ranges import OpenUnit, Positive, Unit
 from shuffledp.numerics.logs import log_sum
 from shuffledp.numerics.roots import root_below
@@ -30,7 +30,7 @@ from shuffledp.optional_dependencies import needed
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from shuffledp.accounting.general.profiles import PrivacyProfile
+    from shuffledp.accounting.general.privacy_profile import PrivacyProfile
 
 #: Largest number of points of a loss distribution on either side.
 MOST_POINTS = 200_000

@@ -9,10 +9,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
 
+from shuffledp.accounting.general.privacy_profile import (
+    Kind as Kind,
+    PrivacyProfile as PrivacyProfile,
+    View as View,
+    delta_of,
+)
 from shuffledp.numerics.argument_ranges import (
     OpenUnit,
     Positive,
@@ -26,32 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import ArrayLike, NDArray
-
-Kind = Literal["exact", "upper", "lower", "approximate"]
-View = Literal["analyzer", "shuffler"]
-
-
-class PrivacyProfile(Protocol):
-    """Privacy profile: the smallest delta as a function of eps, for a view and a neighboring relation."""
-
-    @property
-    def kind(self) -> Kind:
-        """Side of the exact delta on which the returned delta lies."""
-
-    @property
-    def neighbours(self) -> str:
-        """Neighboring relation, ``replace_one`` or ``add_remove``."""
-
-    @property
-    def view(self) -> View:
-        """Protected view: the view of the analyzer (after shuffling) or the view of the shuffler."""
-
-    @property
-    def source(self) -> str:
-        """Source of the pair of distributions or of the bound."""
-
-    def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
-        """Return the largest delta over directions and pairs of neighbors for each eps (nats), shape of `eps`."""
 
 
 def at_each(delta_at: Callable[[float], float], eps: ArrayLike) -> NDArray[np.float64]:
@@ -235,8 +215,6 @@ class WorstOf(Exported):
 
     def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
         """Return the largest delta for each eps (nats), shape of `eps`."""
-        from shuffledp.accounting.user_functions import delta_of
-
         return np.asarray(np.max([delta_of(p, eps) for p in self.profiles], axis=0))
 
 

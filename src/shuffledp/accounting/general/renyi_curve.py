@@ -14,7 +14,7 @@ from shuffledp.numerics.argument_ranges import Delta, check_count, check_fields,
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from shuffledp.accounting.general.profiles import PrivacyProfile
+    from shuffledp.accounting.general.privacy_profile import PrivacyProfile
 
 #: Orders of Renyi curves, closer together near 1. The largest are the best orders of a single round of millions of
 #: users.

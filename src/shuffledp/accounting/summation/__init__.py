@@ -1,4 +1,4 @@
-"""Summation by correlated noise (Ghazi et al. 2021): noise designs, coarse designs, and their accounting."""
+"""Summation by correlated noise (Ghazi et al. 2021): noise designs and their accounting."""
 
 from shuffledp.lazy_api import topic
 

@@ -1,8 +1,8 @@
 """Noise designs from a long search, shipped with a certified delta.
 
-They are in ``designs.json``. ``make designs`` repeats the search and ``make designs-check`` certifies all of them
-again. For any other setting :func:`quick_design` returns a design of the one-parameter family within seconds, with
-up to about a quarter more messages.
+They are in ``designs.json``. ``make -C tools designs`` repeats the search and ``make -C tools designs-check`` certifies
+all of them again. For any other setting :func:`quick_design` returns a design of the one-parameter family within
+seconds, with up to about a quarter more messages.
 """
 
 from __future__ import annotations
@@ -19,8 +19,6 @@ from shuffledp.accounting.summation.noise_design import NoiseDesign, settings_in
 from shuffledp.numerics.argument_ranges import Delta, Eps, FromOne, check_choice, check_count
 from shuffledp.numerics.memoize import remember
 
-PACKAGE_DATA = ("designs.json",)
-"""Files that this module reads; see `shuffledp.pipeline.rerun_digests.digest`."""
 #: Kinds of atoms, and ``best``: whichever needs the fewest messages.
 ATOM_CHOICES: tuple[str, ...] = (*ATOM_KINDS, "best")
 #: Largest D for which a missing design is computed; a few seconds.
@@ -59,7 +57,7 @@ def shipped_designs() -> tuple[ShippedDesign, ...]:
     :func:`~shuffledp.accounting.summation.design_search.search_design`.
     """
     text = (
-        resources.files("shuffledp.accounting.summation").joinpath(*PACKAGE_DATA).read_text(encoding="utf-8")
+        resources.files("shuffledp.accounting.summation").joinpath("designs.json").read_text(encoding="utf-8")
     )
     return tuple(
         ShippedDesign(NoiseDesign.from_dict(entry["design"]), float(entry["certified_delta"]))
@@ -163,7 +161,9 @@ def quick_design(
     size, coins = _checked(max_value, atoms, hubs)
     if size > MOST_QUICK:
         fitting = [
-            s.design for s in shipped_designs() if s.design.law == law and atoms in (s.design.atoms, "best")
+            (d.max_value, d.eps, d.delta, d.eps_star)
+            for d in (one.design for one in shipped_designs())
+            if d.law == law and atoms in (d.atoms, "best")
         ]
         raise Infeasible(
             f"No noise design is shipped for max_value = {size} at eps = {eps:g}, delta = {delta:g} and eps_star = "

@@ -1,7 +1,6 @@
 """Sums of independent losses on a grid, by Fourier transforms, with bounds on all errors.
 
-:mod:`shuffledp.accounting.summation.joint_noise` and :mod:`shuffledp.accounting.summation.coarse_noise` define the
-losses.
+:mod:`shuffledp.accounting.summation.joint_noise` defines the losses of noise designs.
 """
 
 from __future__ import annotations

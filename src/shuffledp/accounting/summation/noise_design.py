@@ -42,8 +42,6 @@ from shuffledp.numerics.argument_ranges import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from shuffledp.accounting.summation.coarse_design import CoarseDesign
-
 #: Laws of the noises.
 LAWS = ("negative_binomial", "jumps")
 
@@ -210,11 +208,11 @@ class NoiseDesign:
         return cls(**{**content, **lists})
 
 
-def settings_in_words(designs: Iterable[NoiseDesign | CoarseDesign]) -> str:
-    """Return the settings of designs as text: the values of D for every budget."""
+def settings_in_words(settings: Iterable[tuple[int, float, float, float]]) -> str:
+    """Return the settings (D, eps, delta, eps_star) of designs as text: the values of D for every budget."""
     found: dict[tuple[float, float, float], set[int]] = {}
-    for design in designs:
-        found.setdefault((design.eps, design.delta, design.eps_star), set()).add(design.max_value)
+    for size, eps, delta, star in settings:
+        found.setdefault((eps, delta, star), set()).add(size)
     return "; ".join(
         f"max_value {', '.join(map(str, sorted(sizes)))} at eps = {eps:g}, delta = {delta:g}, eps_star = {star:g}"
         for (eps, delta, star), sizes in found.items()

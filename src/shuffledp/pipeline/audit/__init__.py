@@ -9,10 +9,15 @@ from typing import TYPE_CHECKING
 from shuffledp.lazy_api import door
 
 if TYPE_CHECKING:
-    from shuffledp.pipeline.audit.auditor import FINDINGS, Row, Setting, audited, compared, view_of
-    from shuffledp.pipeline.audit.scale import at_scale
-    from shuffledp.pipeline.audit.views import View, true_delta
+    from shuffledp.pipeline.audit.auditor import (
+        FINDINGS as FINDINGS,
+        Row as Row,
+        Setting as Setting,
+        audited as audited,
+        compared as compared,
+        view_of as view_of,
+    )
+    from shuffledp.pipeline.audit.scale import at_scale as at_scale
+    from shuffledp.pipeline.audit.views import View as View, true_delta as true_delta
 else:
     __getattr__, __dir__ = door(__name__)
-
-__all__ = ["FINDINGS", "Row", "Setting", "View", "at_scale", "audited", "compared", "true_delta", "view_of"]

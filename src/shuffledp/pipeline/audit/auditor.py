@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import entry_points
 from typing import Any
 
 from shuffledp.accounting.errors import Infeasible
@@ -19,6 +22,8 @@ from shuffledp.populations.base import Law, Population
 from shuffledp.protocols.base import ProtocolBase
 from shuffledp.tasks import Budget, Task
 
+GROUP = "shuffledp.audit_views"
+"""Group of the entry points of installed packages; an entry has the name of the protocol's class, with its module."""
 SOUND = ("exact", "upper")
 """Labels that promise that delta does not exceed the claim."""
 
@@ -97,13 +102,19 @@ def decided(found: Bounds, claimed: float) -> bool | None:
 def view_of(protocol: ProtocolBase, budget: Budget) -> View | str:
     """Return the analyzer's view of a calibrated protocol, by the protocol's family, or the reason for no view."""
     eps, levels = budget.largest_eps, budget.levels
-    make = of_family(protocol, {**FREQUENCIES, **SUMS, **VECTORS})
+    make = of_family(protocol, {**FREQUENCIES, **SUMS, **VECTORS, **_installed()})
     if make is not None:
         return make(protocol, eps)
     make_with_levels = of_family(protocol, SETS)
     if make_with_levels is not None:
         return make_with_levels(protocol, eps, levels)
     return f"the messages of {protocol.name} are not written down in shuffledp.pipeline.audit"
+
+
+@cache
+def _installed() -> Mapping[str, Callable[..., View]]:
+    """Return the views that installed packages register, by the class of the protocol."""
+    return {entry.name: entry.load() for entry in entry_points(group=GROUP)}
 
 
 def audited(setting: Setting) -> Row:

@@ -18,7 +18,6 @@ from shuffledp.pipeline.audit.finite_laws import (
     UNIT,
     Block,
     Error,
-    Jumps,
     Own,
     PairNoise,
     Summand,
@@ -49,6 +48,7 @@ from shuffledp.pipeline.audit.views import ModularView, ProductView, SlotsView, 
 from shuffledp.protocols.base import ProtocolBase
 
 if TYPE_CHECKING:
+    from shuffledp.protocols.frequency._counters import NoisyCounters
     from shuffledp.protocols.frequency._curator_noise import NoisyHistogram
     from shuffledp.protocols.frequency._dummy_points import FixedDummies
     from shuffledp.protocols.frequency._flexible_dummies import FlexibleDummies
@@ -57,7 +57,6 @@ if TYPE_CHECKING:
     from shuffledp.protocols.frequency._secret_shares import SecretShares
     from shuffledp.protocols.frequency.central_laplace import CentralLaplace
     from shuffledp.protocols.frequency.correlated_noise import CorrelatedNoise
-    from shuffledp.protocols.frequency.jump_counts import JumpCounts
     from shuffledp.protocols.frequency.random_checkin import RandomCheckin
     from shuffledp.protocols.frequency.skellam import Skellam
     from shuffledp.protocols.frequency.truncation import Truncation
@@ -231,17 +230,13 @@ _NOISES: Mapping[str, Noise] = {
 def correlated_noise(protocol: CorrelatedNoise, eps: float) -> View:
     """Return the view of +1 for each user's value and of noise +1 and -1 for every value, in shares of the users."""
     shape_and_stop = (protocol.shape, -math.expm1(-protocol.decay))
-    return _correlated(protocol, eps, shape_and_stop, math.exp(-protocol.eps_geometric))
+    return correlated_view(protocol, eps, shape_and_stop, math.exp(-protocol.eps_geometric))
 
 
-def jump_noise(protocol: JumpCounts, eps: float) -> View:
-    """Return the view of `correlated_noise` with a random number of jumps as the common noise of +1 and -1."""
-    return _correlated(protocol, eps, Jumps(protocol.rate, protocol.center), math.exp(-protocol.eps_star))
-
-
-def _correlated(
-    protocol: CorrelatedNoise | JumpCounts, eps: float, both: Summand, ratio: float, number: int | None = None
+def correlated_view(
+    protocol: NoisyCounters, eps: float, both: Summand, ratio: float, number: int | None = None
 ) -> View:
+    """Return the view of a counter per value, with `both` as the common noise of +1 and -1."""
     k, users, common = protocol.domain_size, protocol.n_users, (both,)
     part = 1.0 if number is None else number / users
     pair = PairNoise(ratio, common, max(users, 1))
@@ -265,7 +260,7 @@ def _correlated(
         counts=counts,
         pairs=((0, 1),),
         shifts=True,
-        by_number=None if number is not None else lambda n: _correlated(protocol, eps, both, ratio, n),
+        by_number=None if number is not None else lambda n: correlated_view(protocol, eps, both, ratio, n),
     )
 
 
@@ -419,7 +414,6 @@ VIEWS: Mapping[str, Callable[..., View]] = {
     "frequency.truncation.Truncation": truncation,
     "frequency._noisy_counts.NoisyCounts": noisy_counts,
     "frequency.correlated_noise.CorrelatedNoise": correlated_noise,
-    "frequency.jump_counts.JumpCounts": jump_noise,
     "frequency.solh.Solh": solh,
     "frequency._unary_bits.WholeRows": whole_rows,
     "frequency._unary_bits.FlippedBits": flipped_bits,

@@ -16,8 +16,7 @@ from shuffledp.pipeline.audit.measured import Measured, NoProfile, Profile
 from shuffledp.pipeline.audit.scale_reports import PROFILES as REPORTS
 from shuffledp.pipeline.audit.scale_sets import PROFILES as SETS
 from shuffledp.pipeline.audit.scale_sums import PROFILES as SUMS
-from shuffledp.pipeline.audit.scale_values import PROFILES as VALUES
-from shuffledp.pipeline.audit.scale_values import presence
+from shuffledp.pipeline.audit.scale_values import PROFILES as VALUES, presence
 from shuffledp.populations.base import Law
 from shuffledp.protocols.base import ProtocolBase
 from shuffledp.tasks import Neighbours

@@ -49,8 +49,10 @@ from shuffledp.populations.base import Law
 from shuffledp.protocols.frequency._hashing import hash_values
 
 if TYPE_CHECKING:
-    from shuffledp.protocols.frequency import _curator_noise as frequency_curator
-    from shuffledp.protocols.frequency import skellam as frequency_skellam
+    from shuffledp.protocols.frequency import (
+        _curator_noise as frequency_curator,
+        skellam as frequency_skellam,
+    )
     from shuffledp.protocols.frequency._dummy_points import FixedDummies
     from shuffledp.protocols.frequency._flexible_dummies import FlexibleDummies
     from shuffledp.protocols.frequency._noisy_counts import NoisyCounts

@@ -21,9 +21,6 @@ from shuffledp.pipeline.audit.finite_laws import (
     PairNoise,
     Summand,
     added,
-    compound_counts,
-    jump_chances,
-    jump_counts,
     negative_binomials,
     pair_part,
     point,
@@ -47,7 +44,6 @@ if TYPE_CHECKING:
     from shuffledp.protocols.summation._levels import LevelReports
     from shuffledp.protocols.summation._sums import Numbers
     from shuffledp.protocols.summation.central_laplace import CentralLaplace
-    from shuffledp.protocols.summation.coarse_correlated_sum import CoarseCorrelatedSum
     from shuffledp.protocols.summation.fragmented_rappor import FragmentedRappor
     from shuffledp.protocols.summation.skellam import Skellam
     from shuffledp.protocols.summation.split_and_mix import SplitAndMix
@@ -55,28 +51,29 @@ if TYPE_CHECKING:
 
 #: Number of cells of the law of all shares up to which the shares are enumerated, and not only their sum.
 _SHARES = 300_000
-#: Largest omitted mass of the law of a sum of three dimensions, and the largest mass that wraps around.
-_CENTRAL_TAIL = 1e-12
 #: Relative error of the number of ways to split a sum into shares, and of the noise of one user's sum.
 _LOG_GAMMA = 2.0**-44
 
 
-def _held(numbers: Numbers) -> list[tuple[int, int]]:
+def held_numbers(numbers: Numbers) -> list[tuple[int, int]]:
     """Return the coordinate and the number of every input; 0 is one input, as its coordinate is not sent."""
     copies = range(numbers.coordinates)
     return [(0, 0), *((c, m) for c in copies for m in range(1, numbers.max_value + 1))]
 
 
-def _pairs(held: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+def input_pairs(held: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+    """Return the places of two inputs that are compared; coordinates from 2 on are as those before."""
     few = [i for i, (c, _) in enumerate(held) if c <= 1]
     return tuple((a, b) for a, b in combinations(few, 2) if 0 in (held[a][0], held[b][0]))
 
 
-def _raw(numbers: Numbers, held: list[tuple[int, int]]) -> tuple[Any, ...]:
+def raw_inputs(numbers: Numbers, held: list[tuple[int, int]]) -> tuple[Any, ...]:
+    """Return inputs as a user holds them: numbers, or pairs of a coordinate and a number."""
     return tuple(m if numbers.coordinates == 1 else (c, m) for c, m in held)
 
 
-def _rows(numbers: Numbers, payload: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def number_rows(numbers: Numbers, payload: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the coordinates and the numbers of messages."""
     rows = np.asarray(payload, np.int64)
     return (np.zeros(len(rows), np.int64), rows) if numbers.coordinates == 1 else (rows[:, 0], rows[:, 1])
 
@@ -87,22 +84,22 @@ def _rows(numbers: Numbers, payload: NDArray[Any]) -> tuple[NDArray[np.int64], N
 def curator_noise(protocol: NoisySums, eps: float) -> View:
     """Return the view of a trusted curator's noisy sums."""
     numbers = protocol.numbers
-    held = _held(numbers)
+    held = held_numbers(numbers)
     noise = noise_law(_NOISES, protocol)(protocol, 1)
 
     def counts(payload: NDArray[Any]) -> list[tuple[int, ...]]:
-        where, number = _rows(numbers, payload)
+        where, number = number_rows(numbers, payload)
         return [(int(number[where == c].sum()),) for c in range(numbers.coordinates)]
 
     return ProductView(
-        inputs=_raw(numbers, held),
+        inputs=raw_inputs(numbers, held),
         eps=eps,
         most=MANY,
         noise=lambda n: (noise,) * numbers.coordinates,
         own=tuple(tuple({(m * (c == i),): 1.0} for i in range(numbers.coordinates)) for c, m in held),
         counts=counts,
-        kinds=lambda payload: np.sign(_rows(numbers, payload)[1]) + 1,
-        pairs=_pairs(held),
+        kinds=lambda payload: np.sign(number_rows(numbers, payload)[1]) + 1,
+        pairs=input_pairs(held),
         shifts=True,
     )
 
@@ -174,7 +171,7 @@ def correlated_sum(protocol: CorrelatedNoiseSum, eps: float, number: int | None 
                 left[message] = left.get(message, 0) - times * draws
         return [*found, (left.get(1, 0), left.get(-1, 0))]
 
-    held = [(c, m) for c, m in _held(numbers) if m * levels % numbers.max_value == 0]
+    held = [(c, m) for c, m in held_numbers(numbers) if m * levels % numbers.max_value == 0]
     moves = [peeled({m * levels // numbers.max_value: 1} if m else {}) for _, m in held]
     still = peeled({})
     most = max(abs(move[-1][0] - move[-1][1]) for move in moves)
@@ -193,7 +190,7 @@ def correlated_sum(protocol: CorrelatedNoiseSum, eps: float, number: int | None 
         return tuple({m: 1.0} for c in range(copies) for m in (move if c == coordinate else still))
 
     def counts(payload: NDArray[Any]) -> list[tuple[int, ...]]:
-        where, number = _rows(numbers, payload)
+        where, number = number_rows(numbers, payload)
         found: list[tuple[int, ...]] = []
         for c in range(copies):
             kinds, times = np.unique(number[where == c], return_counts=True)
@@ -203,7 +200,7 @@ def correlated_sum(protocol: CorrelatedNoiseSum, eps: float, number: int | None 
 
     parts = len(letters) + 1
     return ProductView(
-        inputs=_raw(numbers, held),
+        inputs=raw_inputs(numbers, held),
         eps=eps,
         note="" if levels == numbers.max_value else "inputs that are not rounded",
         most=MANY,
@@ -211,76 +208,10 @@ def correlated_sum(protocol: CorrelatedNoiseSum, eps: float, number: int | None 
         own=tuple(own(c, move) for (c, _), move in zip(held, moves, strict=True)),
         banded={c * parts + parts - 1: pair for c in range(copies)} if whole else {},
         counts=counts,
-        kinds=lambda payload: _rows(numbers, payload)[1] + levels,
-        pairs=_pairs(held),
+        kinds=lambda payload: number_rows(numbers, payload)[1] + levels,
+        pairs=input_pairs(held),
         shifts=True,
         by_number=None if number is not None else lambda n: correlated_sum(protocol, eps, n),
-    )
-
-
-def coarse_sum(protocol: CoarseCorrelatedSum, eps: float, number: int | None = None) -> View:
-    """Return the view of numbers 1..D and -D: three dependent counts, and a separate count for each other noise.
-
-    The three counts are the sum, the messages D, and the messages -D that no other noise explains; the number of ones
-    follows from the sum. For D = 1 the sum is the difference of the two counts.
-    """
-    design, numbers = protocol.design, protocol.numbers
-    size, part = design.max_value, 1.0 if number is None else number / protocol.n_users
-    atoms = {j: Jumps(r, m) for j, (r, m) in enumerate(zip(design.rates, design.centers, strict=True), 1)}
-    middle = range(2, size)
-    content = {j: ({j, size - j} if 2 * j < size else {j}) for j in middle}
-
-    def seen(counts: Mapping[int, int]) -> list[tuple[int, ...]]:
-        draws: dict[int, int] = {}
-        for j in middle:  # from small to large: the partner of a small one is known when its turn comes
-            draws[j] = counts.get(j, 0) - sum(draws[i] for i in content if i < j and j in content[i])
-        low = counts.get(-size, 0) - sum(draws.values())
-        total = sum(m * k for m, k in counts.items())
-        first = (counts.get(size, 0), low) if size == 1 else (total, counts.get(size, 0), low)
-        return [first, *((draws[j],) for j in middle)]
-
-    def noise(n: int) -> tuple[Block, ...]:
-        rates: dict[tuple[int, ...], float] = {}
-        a = design.central_ratio
-        reach = math.ceil(math.log(_CENTRAL_TAIL) / math.log(a))
-        for j in range(1, reach + 1):
-            for sign in (1, -1):
-                times = math.floor(sign * j / size)  # of D or -D; ones make up the rest
-                vector = (sign * j, max(times, 0), max(-times, 0))
-                rates[vector] = part * a**j / j
-        joint = {size: (0, 1, 1), 1: (0, 0, 1)} if size > 1 else {1: (0, 1, 1)}
-        for index, (_, up, down) in joint.items():
-            for times, chance in enumerate(jump_chances(atoms[index].center).tolist(), 1):
-                vector = (0, up * times, down * times)
-                rates[vector] = rates.get(vector, 0.0) + part * atoms[index].rate * chance
-        most = {j: jump_counts(atoms[j].part(part)).mass.size for j in joint}
-        ups = most[size] + reach // size + 2
-        downs = reach + sum(most.values())
-        beyond = 2 * _CENTRAL_TAIL / (1 - a)
-        if size == 1:
-            flat = {v[1:]: rate for v, rate in rates.items()}
-            first = compound_counts(flat, (0, 0), (ups, downs), beyond)
-        else:
-            first = compound_counts(rates, (-reach, 0, 0), (2 * reach + 1, ups, downs), beyond)
-        others = (jump_counts(atoms[j].part(part)) for j in middle)
-        return (first, *others)
-
-    def counts(payload: NDArray[Any]) -> list[tuple[int, ...]]:
-        kinds, times = np.unique(_rows(numbers, payload)[1], return_counts=True)
-        return seen(dict(zip(kinds.tolist(), times.tolist(), strict=True)))
-
-    held = _held(numbers)
-    return ProductView(
-        inputs=_raw(numbers, held),
-        eps=eps,
-        most=MANY,
-        noise=noise,
-        own=tuple(tuple({place: 1.0} for place in seen({m: 1} if m else {})) for _, m in held),
-        counts=counts,
-        kinds=lambda payload: _rows(numbers, payload)[1] + size,
-        pairs=_pairs(held),
-        shifts=True,
-        by_number=None if number is not None else lambda n: coarse_sum(protocol, eps, n),
     )
 
 
@@ -409,7 +340,6 @@ def split_and_mix(protocol: SplitAndMix, eps: float) -> View:
 
 VIEWS: Mapping[str, Callable[..., View]] = {
     "summation._curator.NoisySums": curator_noise,
-    "summation.coarse_correlated_sum.CoarseCorrelatedSum": coarse_sum,
     "summation._correlated.CorrelatedNoiseSum": correlated_sum,
     "summation.fragmented_rappor.FragmentedRappor": fragmented_rappor,
     "summation._levels.LevelReports": level_reports,

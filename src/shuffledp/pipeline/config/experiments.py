@@ -9,7 +9,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from shuffledp.accounting.configurable_functions import NAMED_FUNCTIONS
 from shuffledp.numerics.argument_ranges import checks_of
 from shuffledp.pipeline.config import grammar as model
 from shuffledp.pipeline.config.baselines import joined, wanted
@@ -27,6 +26,7 @@ from shuffledp.pipeline.config.config_files import mapping
 from shuffledp.pipeline.config.settings import Experiment, Method
 from shuffledp.pipeline.experiments import user_files
 from shuffledp.pipeline.experiments.bundle import RESERVED
+from shuffledp.pipeline.experiments.configurable_functions import NAMED_FUNCTIONS
 from shuffledp.pipeline.experiments.grid import is_variable, points, resolve, variables
 from shuffledp.pipeline.experiments.job_parts import budget_from, population_from, task_from
 from shuffledp.pipeline.experiments.sources import OWN, check_data

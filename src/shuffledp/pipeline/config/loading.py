@@ -30,8 +30,12 @@ from shuffledp.pipeline.config.config_files import (
 )
 from shuffledp.pipeline.config.experiments import check_paper, experiment_from
 from shuffledp.pipeline.config.folders import results_problem
-from shuffledp.pipeline.config.grammar import ExperimentOverride, RunFile, TrainingOverride
-from shuffledp.pipeline.config.grammar import TrainingRun as TrainingGrammar
+from shuffledp.pipeline.config.grammar import (
+    ExperimentOverride,
+    RunFile,
+    TrainingOverride,
+    TrainingRun as TrainingGrammar,
+)
 from shuffledp.pipeline.config.settings import Experiment, Paper, Settings
 from shuffledp.pipeline.experiments.training_jobs import OWN_FILES, TrainingRun, left_out, missing
 

@@ -5,57 +5,35 @@ from typing import TYPE_CHECKING
 from shuffledp.lazy_api import door
 
 if TYPE_CHECKING:
-    from shuffledp.pipeline.datasets.download import fetch
-    from shuffledp.pipeline.datasets.preparation import prepare
+    from shuffledp.pipeline.datasets.download import fetch as fetch
+    from shuffledp.pipeline.datasets.preparation import prepare as prepare
     from shuffledp.pipeline.datasets.prepared import (
-        Dataset,
-        Provenance,
-        SourceKind,
-        columns_of,
-        data_file,
-        load,
-        members,
+        Dataset as Dataset,
+        Provenance as Provenance,
+        SourceKind as SourceKind,
+        columns_of as columns_of,
+        data_file as data_file,
+        load as load,
+        members as members,
     )
     from shuffledp.pipeline.datasets.published_datasets import (
-        CATALOGUE,
-        MSNBC_CATEGORIES,
-        NAMES,
-        DatasetSpec,
-        RawFile,
-        spec,
+        CATALOGUE as CATALOGUE,
+        MSNBC_CATEGORIES as MSNBC_CATEGORIES,
+        NAMES as NAMES,
+        DatasetSpec as DatasetSpec,
+        RawFile as RawFile,
+        spec as spec,
     )
-    from shuffledp.pipeline.datasets.raw_files import without_login
+    from shuffledp.pipeline.datasets.raw_files import without_login as without_login
     from shuffledp.pipeline.datasets.source_errors import (
-        DownloadError,
-        LocalError,
-        NoNetworkError,
-        SourceError,
+        DownloadError as DownloadError,
+        LocalError as LocalError,
+        NoNetworkError as NoNetworkError,
+        SourceError as SourceError,
     )
-    from shuffledp.pipeline.datasets.summaries import SUMMARY_FILES, make_summaries
+    from shuffledp.pipeline.datasets.summaries import (
+        SUMMARY_FILES as SUMMARY_FILES,
+        make_summaries as make_summaries,
+    )
 else:
     __getattr__, __dir__ = door(__name__)
-
-__all__ = [
-    "CATALOGUE",
-    "MSNBC_CATEGORIES",
-    "NAMES",
-    "SUMMARY_FILES",
-    "Dataset",
-    "DatasetSpec",
-    "DownloadError",
-    "LocalError",
-    "NoNetworkError",
-    "Provenance",
-    "RawFile",
-    "SourceError",
-    "SourceKind",
-    "columns_of",
-    "data_file",
-    "fetch",
-    "load",
-    "make_summaries",
-    "members",
-    "prepare",
-    "spec",
-    "without_login",
-]

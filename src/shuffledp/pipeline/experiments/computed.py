@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
-from shuffledp.accounting.configurable_functions import NAMED_FUNCTIONS, NamedFunction
 from shuffledp.pipeline.experiments.cell_work import Row, Work, value_row
+from shuffledp.pipeline.experiments.configurable_functions import NAMED_FUNCTIONS, NamedFunction
 from shuffledp.pipeline.experiments.job_parts import population_from
 from shuffledp.pipeline.experiments.seeds import canonical_json
 

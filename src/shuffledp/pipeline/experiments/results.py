@@ -13,38 +13,20 @@ import pandas as pd
 
 from shuffledp.pipeline import table_files
 from shuffledp.pipeline.experiments.bundle import (
-    CELL_NUMBERS,
-    CELLS,
-    GUARANTEE_LABELS,
-    IN_DOUBT,
-    PARAMETER_PREFIX,
-    RESERVED,
-    SPENT_METRICS,
-    TRAINED_METRICS,
-    VALUES,
-    Bundle,
-    table,
-    write,
+    CELL_NUMBERS as CELL_NUMBERS,
+    CELLS as CELLS,
+    GUARANTEE_LABELS as GUARANTEE_LABELS,
+    IN_DOUBT as IN_DOUBT,
+    PARAMETER_PREFIX as PARAMETER_PREFIX,
+    RESERVED as RESERVED,
+    SPENT_METRICS as SPENT_METRICS,
+    TRAINED_METRICS as TRAINED_METRICS,
+    VALUES as VALUES,
+    Bundle as Bundle,
+    table as table,
+    write as write,
 )
 from shuffledp.storage import verified
-
-__all__ = [
-    "CELLS",
-    "CELL_NUMBERS",
-    "GUARANTEE_LABELS",
-    "IN_DOUBT",
-    "PARAMETER_PREFIX",
-    "RESERVED",
-    "SPENT_METRICS",
-    "TRAINED_METRICS",
-    "VALUES",
-    "Bundle",
-    "Results",
-    "read",
-    "summarize",
-    "table",
-    "write",
-]
 
 
 @dataclass(frozen=True)

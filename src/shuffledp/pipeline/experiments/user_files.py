@@ -17,8 +17,15 @@ from shuffledp.userdata import counts
 from shuffledp.userdata.cells import text_of
 from shuffledp.userdata.counting import Counted, count_column
 from shuffledp.userdata.engine import Table
-from shuffledp.userdata.files import address, checksums, is_remote, located, together, unchanged
-from shuffledp.userdata.files import files_of as files_at
+from shuffledp.userdata.files import (
+    address,
+    checksums,
+    files_of as files_at,
+    is_remote,
+    located,
+    together,
+    unchanged,
+)
 from shuffledp.userdata.sets import Collected, collect_sets
 
 GIVE = "give `values`, or the task's `domain_size`"

@@ -36,8 +36,7 @@ from shuffledp.pipeline.figures.gaps import gaps
 from shuffledp.pipeline.figures.guarantee_words import guarantee_facts
 from shuffledp.pipeline.figures.leaderboard import leaderboard, ranked
 from shuffledp.pipeline.figures.pareto import pareto
-from shuffledp.pipeline.figures.picture import Picture
-from shuffledp.pipeline.figures.picture import chart as chart_of
+from shuffledp.pipeline.figures.picture import Picture, chart as chart_of
 from shuffledp.pipeline.figures.plotter import draw
 from shuffledp.pipeline.figures.regions import regions
 from shuffledp.pipeline.figures.selected_rows import (

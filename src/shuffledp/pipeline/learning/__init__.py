@@ -12,22 +12,14 @@ from typing import TYPE_CHECKING
 from shuffledp.lazy_api import door
 
 if TYPE_CHECKING:
-    from shuffledp.pipeline.learning.checkpoint import CheckpointError
-    from shuffledp.pipeline.learning.curve import Point, Progress, TrainingCurve
-    from shuffledp.pipeline.learning.data import LearningData, learning_data
-    from shuffledp.pipeline.learning.installed import available
-    from shuffledp.pipeline.learning.plan import Network, TrainingPlan
+    from shuffledp.pipeline.learning.checkpoint import CheckpointError as CheckpointError
+    from shuffledp.pipeline.learning.curve import (
+        Point as Point,
+        Progress as Progress,
+        TrainingCurve as TrainingCurve,
+    )
+    from shuffledp.pipeline.learning.data import LearningData as LearningData, learning_data as learning_data
+    from shuffledp.pipeline.learning.installed import available as available
+    from shuffledp.pipeline.learning.plan import Network as Network, TrainingPlan as TrainingPlan
 else:
     __getattr__, __dir__ = door(__name__)
-
-__all__ = [
-    "CheckpointError",
-    "LearningData",
-    "Network",
-    "Point",
-    "Progress",
-    "TrainingCurve",
-    "TrainingPlan",
-    "available",
-    "learning_data",
-]

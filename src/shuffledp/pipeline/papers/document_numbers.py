@@ -8,7 +8,6 @@ from functools import cache
 
 import numpy as np
 
-from shuffledp.accounting.baselines.central_gaussian import central_replacement_epsilon
 from shuffledp.accounting.baselines.fragmented_rappor import rappor_delta, rappor_flip_probability
 from shuffledp.accounting.baselines.gaussian_clones import gaussian_clones_epsilons
 from shuffledp.accounting.baselines.split_and_mix import ikos_shares
@@ -21,6 +20,7 @@ from shuffledp.accounting.summation.closed_designs import analytic_design, best_
 from shuffledp.accounting.summation.design_files import MOST_QUICK, quick_design
 from shuffledp.accounting.summation.jump_noise import NEGATIVE_BINOMIAL_EXCESS
 from shuffledp.accounting.summation.wide_designs import wide_design
+from shuffledp.accounting.training.central_gaussian import central_replacement_epsilon
 from shuffledp.pipeline.papers.dump import computed_tables as dump
 from shuffledp.pipeline.papers.random_population import multi_message_gaps, published_gaps
 from shuffledp.pipeline.papers.shuffle_gaussian import computed_tables as shuffle_gaussian

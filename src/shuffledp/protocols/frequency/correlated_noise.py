@@ -116,7 +116,8 @@ def correlated_pair_noise(eps: Eps, delta: Delta, *, share: OpenUnit = 0.1) -> C
     --------
     Expected messages per counter, for each counter with half of the budget, and for both counters together:
 
-    >>> from shuffledp.accounting import correlated_noise, correlated_pair_noise
+    >>> from shuffledp.accounting import correlated_noise
+    >>> from shuffledp.protocols.calibrations import correlated_pair_noise
     >>> print(round(correlated_noise(1.0, 1e-6).messages), round(correlated_pair_noise(1.0, 1e-6).messages))
     1189 554
     """

@@ -157,7 +157,7 @@ class SubsetExponentialProfile:
     n : int
         Number of users, >= 1. One user is the local mechanism.
     sound : bool
-        See :func:`shuffledp.accounting.shuffled_subset_exponential`.
+        See :func:`shuffledp.protocols.calibrations.shuffled_subset_exponential`.
 
     Notes
     -----

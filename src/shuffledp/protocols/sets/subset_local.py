@@ -82,7 +82,7 @@ class SubsetLocal(SubsetReports):
     ) -> Self:
         """Find the best number of items per message for ``eps_local = eps`` and any delta.
 
-        ``selection`` is described in `shuffledp.accounting.local_subset_exponential`.
+        ``selection`` is described in `shuffledp.protocols.calibrations.local_subset_exponential`.
         """
         sets = sets_task(task)
         law_of(population)

@@ -1,5 +1,3 @@
 """Protocols that estimate means of clipped vectors, such as gradients."""
 
-from shuffledp.protocols.vectors._participants import VectorParticipants
-
-__all__ = ["VectorParticipants"]
+from shuffledp.protocols.vectors._participants import VectorParticipants as VectorParticipants

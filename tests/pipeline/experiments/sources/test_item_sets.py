@@ -12,8 +12,7 @@ from shuffledp.pipeline.datasets import Dataset, prepare
 from shuffledp.pipeline.experiments.job_parts import population_from, task_from
 from shuffledp.pipeline.experiments.participants import participants, typical
 from shuffledp.pipeline.experiments.sources import check_data, source_from
-from shuffledp.pipeline.experiments.sources.item_sets import level_sizes
-from shuffledp.pipeline.experiments.sources.item_sets import source as set_source
+from shuffledp.pipeline.experiments.sources.item_sets import level_sizes, source as set_source
 from shuffledp.tasks import Sets
 
 UNIFORM = {"name": "uniform", "split": "25-50-25"}

@@ -9,9 +9,7 @@ from numpy.testing import assert_allclose
 from shuffledp.pipeline import datasets
 from shuffledp.pipeline.config import ConfigurationError
 from shuffledp.pipeline.datasets.gradients import SoftmaxGradients
-from shuffledp.pipeline.experiments import participants as drawing
-from shuffledp.pipeline.experiments import runner, simulated
-from shuffledp.pipeline.experiments import sources as part
+from shuffledp.pipeline.experiments import participants as drawing, runner, simulated, sources as part
 from shuffledp.pipeline.experiments.job_parts import task_from
 from shuffledp.pipeline.experiments.sources import mnist_gradients as gradient_module
 from shuffledp.populations import Binomial

@@ -10,8 +10,7 @@ from pydantic import TypeAdapter
 
 from shuffledp.pipeline.config.grammar import Data, Task
 from shuffledp.pipeline.datasets import Dataset
-from shuffledp.pipeline.experiments import participants as drawing
-from shuffledp.pipeline.experiments import sources
+from shuffledp.pipeline.experiments import participants as drawing, sources
 from shuffledp.pipeline.experiments.job_parts import population_from, task_from
 from shuffledp.pipeline.experiments.sources import user_file as files
 from shuffledp.tasks import Frequency, Summation

@@ -5,7 +5,8 @@ import math
 import pandas as pd
 import pytest
 
-from shuffledp.accounting import deployed_epsilon, deployments, dummy_cells_delta
+from shuffledp.accountant import deployed_epsilon, deployments
+from shuffledp.accounting import dummy_cells_delta
 from shuffledp.accounting.baselines.fragmented_rappor import rappor_delta
 from shuffledp.pipeline.claims.claim_tables import table
 from shuffledp.pipeline.papers.deployments import computed_tables as page

@@ -20,10 +20,12 @@ from shuffledp.pipeline.claims.case import Case
 from shuffledp.pipeline.claims.evidence import Evidence
 from shuffledp.pipeline.claims.outcomes import Untestable
 from shuffledp.pipeline.claims.results_read import READS
-from shuffledp.pipeline.papers.dump import comparison_claims as tables
-from shuffledp.pipeline.papers.dump import computed_tables
-from shuffledp.pipeline.papers.dump import simulated_claims as simulated
-from shuffledp.pipeline.papers.dump import theorem_claims as theory
+from shuffledp.pipeline.papers.dump import (
+    comparison_claims as tables,
+    computed_tables,
+    simulated_claims as simulated,
+    theorem_claims as theory,
+)
 
 EPS = [0.1, 0.5]
 DATA = ("synthetic", "ipums", "ratings")

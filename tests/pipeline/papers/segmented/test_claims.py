@@ -21,8 +21,7 @@ from shuffledp.numerics.windows import Window
 from shuffledp.pipeline.claims import verdict_rows
 from shuffledp.pipeline.claims.case import Case
 from shuffledp.pipeline.claims.results_read import READS
-from shuffledp.pipeline.papers.segmented import panel_errors as panels
-from shuffledp.pipeline.papers.segmented import theorem_claims as theory
+from shuffledp.pipeline.papers.segmented import panel_errors as panels, theorem_claims as theory
 
 SPLITS = list(panels.SPLITS)
 NUMBERS = [0.1, 0.3, 1.0, 2.0, 4.0, 10.0]

@@ -9,8 +9,10 @@ import pandas as pd
 import pytest
 from judged_claims import judged, outcomes
 
-from shuffledp.pipeline.papers.shuffle_gaussian import divergence_claims as bounds
-from shuffledp.pipeline.papers.shuffle_gaussian import training_claims as training
+from shuffledp.pipeline.papers.shuffle_gaussian import (
+    divergence_claims as bounds,
+    training_claims as training,
+)
 from shuffledp.pipeline.papers.shuffle_gaussian.divergence_claims import enumerated_rdp
 from shuffledp.pipeline.papers.shuffle_gaussian.training_claims import TERMS
 

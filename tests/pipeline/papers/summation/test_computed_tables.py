@@ -93,7 +93,7 @@ def test_noise_messages_by_accounting():
 
 
 def test_designs_are_certified(monkeypatch):
-    """The slow largest designs are omitted; `make designs-check` and every run of the pipeline certify them."""
+    """The slow largest designs are omitted; `make -C tools designs-check` and every pipeline run certify them."""
     few = tuple(one for one in computed_tables.shipped_designs() if one.design.max_value <= 10)
     coarse = tuple(one for one in computed_tables.shipped_coarse_designs() if one.design.max_value in (1, 10))
     monkeypatch.setattr(computed_tables, "shipped_designs", lambda: few)

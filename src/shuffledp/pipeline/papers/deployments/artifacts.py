@@ -14,8 +14,8 @@ import numpy as np
 import pandas as pd
 
 from shuffledp.accountant.deployed import deployed_answer, deployments
-from shuffledp.accountant.deployments import amplification
 from shuffledp.accountant.personalized import personalized_answer
+from shuffledp.accountant.shuffled_rounds import amplification
 from shuffledp.accounting.general.blanket import blanket_epsilon
 from shuffledp.accounting.general.grr_blanket import blanket_local_budget, grr_blanket_epsilon
 from shuffledp.accounting.general.randomizers import BinaryRandomizedResponse, FiniteRandomizer

@@ -9,10 +9,6 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from shuffledp.accounting.baselines.central_gaussian import (
-    central_gaussian_epsilon,
-    central_replacement_epsilon,
-)
 from shuffledp.accounting.baselines.gaussian_clones import gaussian_clones_epsilons
 from shuffledp.accounting.baselines.shuffled_checkin import checkin_baseline_epsilon, checkin_generic_epsilon
 from shuffledp.accounting.shuffle_gaussian.all_users import (
@@ -24,13 +20,17 @@ from shuffledp.accounting.shuffle_gaussian.subsampled import (
     subsampled_gaussian_epsilon,
     subsampled_shuffle_gaussian_epsilon,
 )
+from shuffledp.accounting.training.central_gaussian import (
+    central_gaussian_epsilon,
+    central_replacement_epsilon,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from shuffledp.accounting.baselines.central_gaussian import CentralMethod
     from shuffledp.accounting.shuffle_gaussian.checkin import CheckinForm
     from shuffledp.accounting.shuffle_gaussian.subsampled import SubsampledForm
+    from shuffledp.accounting.training.central_gaussian import CentralMethod
 
 USERS = 60_000
 DELTA = 1 / USERS

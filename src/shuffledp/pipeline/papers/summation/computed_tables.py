@@ -17,27 +17,25 @@ from shuffledp.accounting.baselines.fragmented_rappor import rappor_flip_probabi
 from shuffledp.accounting.baselines.split_and_mix import ikos_shares
 from shuffledp.accounting.expected_errors.sums import rappor_messages, rappor_mse
 from shuffledp.accounting.summation.closed_designs import analytic_design, best_modular_design
-from shuffledp.accounting.summation.coarse_design import CoarseDesign
-from shuffledp.accounting.summation.coarse_noise import coarse_noise_delta
-from shuffledp.accounting.summation.coarse_shipped import MOST_QUICK, shipped_coarse_designs
 from shuffledp.accounting.summation.design_files import ShippedDesign, shipped_design, shipped_designs
 from shuffledp.accounting.summation.joint_noise import loss_grid, pair_deltas
 from shuffledp.accounting.summation.jump_noise import least_mean
 from shuffledp.accounting.summation.loss_cells import LossGrid
 from shuffledp.accounting.summation.noise_design import NoiseDesign
 from shuffledp.accounting.summation.pair_table import pair_table
+from shuffledp.designs.coarse_design import CoarseDesign
+from shuffledp.designs.coarse_noise import coarse_noise_delta
+from shuffledp.designs.coarse_shipped import MOST_QUICK, shipped_coarse_designs
 from shuffledp.numerics.memoize import remember
 
 EPS, DELTA, EPS_STAR, GAMMA = 1.0, 1e-6, 0.9, 0.1
-PACKAGE_DATA = ("figure_readings.csv",)
-"""Files that this module reads; see `shuffledp.pipeline.rerun_digests.digest`."""
 #: Relative difference within which a known deviation explains a point.
 _EXPLAINED = 0.006
 
 
 def readings() -> pd.DataFrame:
     """Return the points read off Figure 1."""
-    path = resources.files("shuffledp.pipeline.papers.summation").joinpath(*PACKAGE_DATA)
+    path = resources.files("shuffledp.pipeline.papers.summation").joinpath("figure_readings.csv")
     with path.open(encoding="utf-8") as file:
         return pd.read_csv(file)
 

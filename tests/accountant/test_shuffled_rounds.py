@@ -1,0 +1,449 @@
+"""Deployment questions: the best reduction is used, the questions invert each other, and labels are honest."""
+
+import json
+import math
+
+import pytest
+
+from shuffledp.accountant import amplification, budget, calibrate_randomizer, searches, smallest_batch
+from shuffledp.accountant.reductions import counted_on
+from shuffledp.accounting import (
+    GRR,
+    FiniteRandomizer,
+    GaussianRandomizer,
+    Infeasible,
+    SymmetricRAPPOR,
+    amplified_epsilon,
+    blanket_epsilon,
+    blanket_randomizer_delta,
+    clone_delta,
+    local_budget,
+)
+from shuffledp.guarantees import GUARANTEES
+from shuffledp.populations import Binomial, Empirical, Fixed, MomentBounded, Poisson, SubGaussian
+
+# -- amplification -----------------------------------------------------------------------------------------------------
+
+
+def test_any_randomizer_is_the_exact_clones_reduction():
+    answer = amplification(1.0, 10**4, 1e-6)
+    assert f"{answer.eps:.4f}" == "0.0530"
+    assert answer.eps == amplified_epsilon(Fixed(9_999), 1.0, 1e-6)
+    assert (answer.reduction, answer.guarantee, answer.neighbours) == ("clones", "upper", "replace_one")
+    assert answer.users == 10**4
+    assert answer.eps_lower == blanket_epsilon(GRR(1.0, 3), 10**4, 1e-6, "lower") < answer.eps
+
+
+def test_the_best_reduction_wins_and_all_are_shown():
+    answer = amplification(3.0, 10_000, 1e-6, randomizer="grr", domain_size=10)
+    shown = dict(answer.considered)
+    assert list(shown) == ["clones", "stronger_clones", "blanket"]
+    assert answer.reduction == "blanket"
+    assert answer.eps == min(shown.values())
+    assert f"{shown['stronger_clones']:.6f}" == "0.226079"
+    assert f"{answer.eps:.6f}" == "0.189779"
+    assert 0.999 * answer.eps < answer.eps_lower < answer.eps
+
+
+@pytest.mark.parametrize(("eps_local", "delta"), [(1.0, 1e-3), (4.0, 1e-6), (12.0, 1e-15)])
+def test_one_user_has_the_eps_of_randomized_response_alone(eps_local, delta):
+    p = 1 / (1 + math.exp(-eps_local))
+    exact = math.log((p - delta) / (1 - p))
+    answer = amplification(eps_local, 1, delta, randomizer="binary")
+    assert exact * (1 - 1e-9) <= answer.eps <= exact * (1 + 1e-6)
+    assert answer.eps_lower <= exact * (1 + 1e-9)
+
+
+def test_sums_have_their_own_reduction():
+    answer = amplification(10.0, 100_000, 1e-9, randomizer="rappor", domain_size=10)
+    assert answer.reduction == "own"
+    assert "sums" in answer.trust
+    assert f"{answer.eps_lower:.5f}" == "0.29741"
+    assert answer.eps == blanket_epsilon(SymmetricRAPPOR(5.0, 10), 100_000, 1e-9)
+
+
+def test_a_randomizer_may_be_given_as_it_is():
+    answer = amplification(None, 10_000, 1e-6, randomizer=GRR(3.0, 10))
+    assert f"{answer.eps:.6f}" == "0.189779"
+    assert answer.eps_local == 3.0
+    gaussian = amplification(None, 10_000, 1e-6, randomizer=GaussianRandomizer(2.0))
+    assert (gaussian.guarantee, gaussian.reduction) == ("unproven", "blanket")
+    assert "not proven" in gaussian.note
+    assert json.loads(json.dumps(gaussian.as_dict()))["eps_local"] == "inf"
+
+
+@pytest.mark.parametrize(
+    "population",
+    [
+        Fixed(9_999),
+        Binomial(29_999, 0.3),
+        Poisson(9_000.0),
+        Empirical((0.5, 0.5), 9_000),
+        MomentBounded(9_000.0, 900.0),
+        SubGaussian(9_000.0, 30.0),
+    ],
+)
+def test_every_population_has_an_answer(population):
+    answer = amplification(3.0, None, 1e-6, population=population, randomizer="grr", domain_size=10)
+    assert 0 < answer.eps < 3.0
+    assert answer.guarantee in GUARANTEES
+    assert answer.users == 1 + population.mean
+    law = not isinstance(population, (MomentBounded, SubGaussian))
+    assert (answer.eps_lower is not None) == law
+    assert answer.reduction == "blanket"
+    json.dumps(answer.as_dict(), allow_nan=False)
+
+
+def test_without_amplification_the_local_budget_holds():
+    answer = amplification(0.5, 1, 1e-300)
+    assert answer.eps <= 0.5
+    assert amplification(20.0, 1, 1e-15, rounds=3).eps <= 60.0
+
+
+def test_colluding_users_are_no_cover():
+    answer = amplification(4.0, 10_000, 1e-6, colluding=0.1)
+    assert answer.population == "Fixed(others=8999)"
+    assert answer.eps == amplified_epsilon(Fixed(8_999), 4.0, 1e-6)
+    assert answer.users == 10_000
+    poisson = amplification(4.0, None, 1e-6, population=Poisson(1000.0), colluding=0.25)
+    assert poisson.population == "Poisson(mean=750.0)"
+    with pytest.raises(Infeasible, match="colluding must be 0 for a"):
+        amplification(4.0, None, 1e-6, population=MomentBounded(100.0, 5.0), colluding=0.1)
+
+
+def test_rounds_are_composed():
+    answer = amplification(4.0, 10**6, 1e-6, rounds=16)
+    assert answer.eps == pytest.approx(0.21763, rel=1e-3)
+    assert answer.eps >= 0.2176
+    single = amplification(4.0, 10**6, 1e-6)
+    assert single.eps < answer.eps < 16 * single.eps
+    blanket = amplification(3.0, 10_000, 1e-6, randomizer="grr", domain_size=10, rounds=2)
+    assert blanket.reduction == "blanket"
+    assert blanket.eps > amplification(3.0, 10_000, 1e-6, randomizer="grr", domain_size=10).eps
+
+
+def test_rounds_with_a_bound_for_the_number_of_users():
+    """The bound's eps is at least the eps of any law that it allows, for several rounds, and it can be inverted."""
+    known = SubGaussian(10_000.0, math.sqrt(5_000.0))  # Hoeffding's bound for the law
+    law = amplification(1.0, None, 1e-6, population=Binomial(20_000, 0.5), rounds=4, crowd="fresh")
+    bound = amplification(1.0, None, 1e-6, population=known, rounds=4, crowd="fresh")
+    assert law.eps < bound.eps < 1.05 * law.eps
+    assert "drawn anew" in law.note and "for every round" in bound.note and not bound.eps_lower
+    others, left = counted_on(known, 1e-6, 4)
+    failure = math.exp(-((10_000 - (others.others - 1)) ** 2) / (2 * 5_000))  # of fewer
+    assert 0 < left < 1e-6 and left + 4 * failure <= 1e-6 * (1 + 1e-6)
+    assert bound.eps == pytest.approx(amplification(1.0, others.others + 1, left, rounds=4).eps)
+    back = budget(bound.eps, None, 1e-6, population=known, rounds=4, crowd="fresh")
+    assert back.eps_local == pytest.approx(1.0, rel=1e-3)
+    few = MomentBounded(100.0, 5.0)
+    assert amplification(4.0, None, 1e-6, population=few, rounds=2, crowd="fresh").eps > 7.99
+
+
+#: Mean of a Poisson number of other users, rounds, delta; eps for binary randomized response with budget 1 if the
+#: number is drawn anew in every round, and if it is drawn once. Computed independently, by enumeration.
+CROWDS = [
+    (5.0, 10, 1e-3, 6.28969, 7.8601),
+    (5.0, 30, 1e-4, 15.2143, 23.3143),
+    (20.0, 10, 1e-4, 3.41661, 3.80341),
+    (20.0, 30, 1e-6, 8.26718, 11.1979),
+]
+
+
+@pytest.mark.parametrize(("mean", "rounds", "delta", "fresh", "shared"), CROWDS)
+def test_a_crowd_that_is_drawn_once_is_not_composed_as_if_drawn_anew(mean, rounds, delta, fresh, shared):
+    others = {"population": Poisson(mean), "randomizer": "binary", "rounds": rounds}
+    anew, once = (amplification(1.0, None, delta, crowd=crowd, **others) for crowd in ("fresh", None))
+    assert fresh * (1 - 1e-5) < anew.eps < fresh * 1.001
+    assert shared * (1 - 1e-5) < once.eps < shared * 1.001
+    assert (anew.crowd, once.crowd) == ("fresh", "shared")
+    assert "drawn anew" in anew.note and "the same in all rounds" in once.note
+
+
+def test_crowds_of_one_number_are_the_same():
+    answers = [
+        amplification(1.0, None, 1e-6, population=population, rounds=5, crowd=crowd)
+        for population, crowd in (
+            (Fixed(99), None),
+            (Empirical((1.0,), 99), "shared"),
+            (Empirical((1.0,), 99), "fresh"),
+        )
+    ]
+    assert [answer.crowd for answer in answers] == ["fixed", "shared", "fresh"]
+    assert [answer.eps for answer in answers[1:]] == pytest.approx([answers[0].eps] * 2, rel=1e-3)
+
+
+def test_a_shared_crowd_is_inverted():
+    options = {"rounds": 2, "randomizer": "binary"}
+    back = budget(1.0, None, 1e-2, population=Poisson(6.0), **options)
+    answer = amplification(back.eps_local, None, 1e-2, population=Poisson(6.0), **options)
+    assert 0.98 < back.eps <= 1.0 and answer.eps == pytest.approx(back.eps, rel=2e-3)
+    few = smallest_batch(1.0, 1.2, 1e-2, arrivals="poisson", **options)
+    assert few.eps <= 1.2 and isinstance(few.users, int)
+    fewer = amplification(1.0, None, 1e-2, population=Poisson(few.users - 3.0), **options)
+    assert fewer.eps > 1.19
+
+
+def test_contradictory_crowds_are_refused():
+    for options, message in (
+        ({"users": 100, "crowd": "shared"}, "crowd must be left out without population"),
+        ({"population": Poisson(9.0), "crowd": "fixed"}, "crowd must be shared or fresh for a random number"),
+        (
+            {"population": Poisson(9.0), "crowd": "same"},
+            "crowd must be one of fixed, shared, fresh; got 'same'",
+        ),
+    ):
+        with pytest.raises(ValueError, match=message):
+            amplification(1.0, delta=1e-6, rounds=3, **options)
+    with pytest.raises(ValueError, match="crowd must be left out without population"):
+        smallest_batch(1.0, 1.0, 1e-6, rounds=3, crowd="fresh")
+
+
+def test_an_infinite_composition_says_why():
+    with pytest.raises(Infeasible, match=r"show the report with a probability of 0\.1 in every round"):
+        amplification(
+            None, 1, 1e-3, rounds=2, randomizer=FiniteRandomizer([[0.9, 0.0, 0.1], [0.9, 0.1, 0.0]])
+        )
+
+
+# -- budget and batch --------------------------------------------------------------------------------------------------
+
+
+def test_the_budget_is_the_largest_one():
+    assert budget(0.5, 10_000, 1e-6).eps_local == pytest.approx(local_budget(Fixed(9_999), 0.5, 1e-6))
+    answer = budget(1.0, 100_000, 1e-8, randomizer="grr", domain_size=100)
+    assert answer.reduction == "blanket"
+    assert answer.eps <= 1.0
+    assert blanket_randomizer_delta(GRR(answer.eps_local * 1.0001, 100), 100_000, 1.0) > 1e-8
+    shown = dict(answer.considered)
+    assert shown["clones"] < answer.eps_local <= shown["blanket"] < answer.eps_local * (1 + 1e-6)
+
+
+@pytest.mark.parametrize("randomizer", ["laplace", "binary", "rappor"])
+def test_budget_and_amplification_are_inverse(randomizer):
+    sizes = {"domain_size": 10} if randomizer == "rappor" else {}
+    answer = budget(0.3, 5_000, 1e-6, randomizer=randomizer, **sizes)
+    back = amplification(answer.eps_local, 5_000, 1e-6, randomizer=randomizer, **sizes)
+    assert 0.3 * (1 - 1e-4) < back.eps <= 0.3 * (1 + 1e-9)
+    assert answer.eps == pytest.approx(back.eps, rel=1e-6)  # two roundings of one number
+
+
+def test_a_budget_over_rounds_holds():
+    answer = budget(1.0, 100_000, 1e-6, rounds=16)
+    assert 0.99 < answer.eps <= 1.0
+    assert amplification(answer.eps_local, 100_000, 1e-6, rounds=16).eps == answer.eps
+
+
+def test_a_budget_of_one_user_is_the_target():
+    answer = budget(1.0, 1, 1e-6)
+    assert 1.0 <= answer.eps_local < 1.0 + 1e-5
+    assert answer.eps <= 1.0
+
+
+@pytest.mark.parametrize(("eps_local", "eps", "delta"), [(4.0, 0.5, 1e-6), (8.0, 0.05, 1e-10)])
+def test_the_smallest_batch_by_clones_is_smallest(eps_local, eps, delta):
+    users = int(smallest_batch(eps_local, eps, delta).users)
+    assert (
+        clone_delta(Fixed(users - 1), eps_local, eps) <= delta < clone_delta(Fixed(users - 2), eps_local, eps)
+    )
+
+
+def test_the_smallest_batch_by_the_blanket_is_smallest():
+    answer = smallest_batch(4.0, 0.5, 1e-6)
+    better = smallest_batch(4.0, 0.5, 1e-6, randomizer="grr", domain_size=50)
+    users = int(better.users)
+    assert better.reduction == "blanket"
+    assert users < answer.users
+    assert blanket_randomizer_delta(GRR(4.0, 50), users, 0.5) <= 1e-6
+    assert blanket_randomizer_delta(GRR(4.0, 50), users - 1, 0.5) > 1e-6 * (1 - 1e-4)
+    assert better.eps <= 0.5 * (1 + 1e-6)
+
+
+def test_batches_of_random_size():
+    fixed = smallest_batch(4.0, 0.5, 1e-6)
+    poisson = smallest_batch(4.0, 0.5, 1e-6, arrivals="poisson")
+    binomial = smallest_batch(4.0, 0.5, 1e-6, arrivals="binomial", rate=0.1)
+    assert fixed.users < binomial.users < poisson.users < 1.01 * fixed.users
+    trials = round((binomial.users - 1) / 0.1)
+    assert (
+        clone_delta(Binomial(trials, 0.1), 4.0, 0.5)
+        <= 1e-6
+        < clone_delta(Binomial(trials - 1, 0.1), 4.0, 0.5)
+    )
+
+
+def test_batches_with_colluding_users_and_rounds():
+    honest = int(smallest_batch(4.0, 0.5, 1e-6).users)
+    with_some = smallest_batch(4.0, 0.5, 1e-6, colluding=0.25)
+    assert math.floor(0.75 * with_some.users) == honest
+    rounds = smallest_batch(4.0, 0.5, 1e-6, rounds=4)
+    assert 3 * honest < rounds.users < 5 * honest
+    assert rounds.eps <= 0.5
+
+
+def test_one_user_is_enough_below_the_target():
+    assert smallest_batch(0.4, 0.5, 1e-6).users == 1
+
+
+@pytest.mark.parametrize("randomizer", ["any", "grr", "binary", "laplace", "subset"])
+@pytest.mark.parametrize("users", [10, 10**9])
+def test_answers_are_ordered_and_monotone(randomizer, users):
+    sizes = {"domain_size": 10} if randomizer in ("grr", "subset") else {}
+
+    def ask(eps_local, number, delta):
+        return amplification(eps_local, number, delta, randomizer=randomizer, **sizes)
+
+    for eps_local in (1e-3, 12.0):
+        for delta in (1e-2, 1e-15):
+            answer = ask(eps_local, users, delta)
+            assert answer.eps_lower <= answer.eps <= eps_local
+            slack = 1 + 1e-5
+            assert ask(eps_local, users + 3, delta).eps <= answer.eps * slack
+            assert ask(eps_local, users, delta / 2).eps >= answer.eps / slack
+            assert randomizer == "subset" or ask(1.01 * eps_local, users, delta).eps >= answer.eps / slack
+
+
+@pytest.mark.parametrize("eps_local", [1e-300, 1e-20, 100.0])
+@pytest.mark.parametrize("delta", [1e-300, 1 - 1e-15])
+def test_extremes_have_an_answer(eps_local, delta):
+    for randomizer, sizes in (("any", {}), ("grr", {"domain_size": 2**40}), ("laplace", {})):
+        answer = amplification(eps_local, 1000, delta, randomizer=randomizer, **sizes)
+        assert 0 <= answer.eps_lower <= answer.eps <= eps_local
+
+
+def test_many_clones_that_cannot_win_are_still_shown():
+    answer = amplification(1.0, 10**9, 1e-6, randomizer="grr", domain_size=3)
+    shown = dict(answer.considered)
+    assert answer.reduction == "blanket"
+    for name, reduction in (("clones", "clones"), ("stronger_clones", "randomized_response")):
+        exact = amplified_epsilon(Fixed(10**9 - 1), 1.0, 1e-6, reduction=reduction)
+        assert exact <= shown[name] <= exact * (1 + 1e-5)
+
+
+# -- mistakes ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("ask", "message"),
+    [
+        (lambda: amplification(4.0, 1000), "delta is missing"),
+        (
+            lambda: amplification(4.0, 1000, 1e-6, population=Fixed(3)),
+            "Give either users or population",
+        ),
+        (lambda: amplification(4.0, None, 1e-6), "Give either users or population"),
+        (
+            lambda: amplification(4.0, None, 1e-6, population=3),
+            "population must be the number of other users as a Population, such as Fixed",
+        ),
+        (lambda: amplification(None, 1000, 1e-6), "eps_local is missing"),
+        (lambda: amplification(101.0, 1000, 1e-6), "eps_local must be at most 100"),
+        (lambda: amplification(4.0, 1000, 1e-6, randomizer=GRR(1.0, 3)), "eps_local must be left out"),
+        (
+            lambda: amplification(None, 9, 1e-6, randomizer=GRR(1.0, 3), domain_size=3),
+            "domain_size and subset_size must be left out",
+        ),
+        (lambda: budget(1.0, 1000), "delta is missing"),
+        (
+            lambda: budget(1.0, 1000, 1e-6, randomizer=GRR(1.0, 3)),
+            "randomizer must be a name or a function, got GRR",
+        ),
+        (lambda: smallest_batch(4.0, None, 1e-6), "eps and delta must both be given"),
+        (
+            lambda: smallest_batch(4.0, 0.5, 1e-6, rate=0.5),
+            "rate must be given if and only if arrivals is 'binomial'",
+        ),
+        (lambda: smallest_batch(4.0, 0.5, 1e-6, arrivals="binomial"), "rate must be given if and only if"),
+        (lambda: smallest_batch(100.0, 1e-6, 1e-6), "More than 2\\^53 users would be needed"),
+    ],
+)
+def test_mistakes_are_named(ask, message):
+    with pytest.raises(ValueError, match=message):
+        ask()
+
+
+@pytest.mark.parametrize(
+    ("eps", "users", "delta", "sizes"),
+    [
+        (4.0, 100, 1e-6, {"randomizer": "binary"}),  # hardly anybody hides a report: the budget is eps
+        (4.0, 100, 1e-15, {"randomizer": "grr", "domain_size": 10**6}),  # nearly a lattice
+        (4.0, 10**9, 1e-6, {"randomizer": "grr", "domain_size": 10}),  # delta hardly changes with eps
+    ],
+)
+def test_budgets_are_close_to_what_delta_allows(eps, users, delta, sizes):
+    answer = budget(eps, users, delta, **sizes)
+    assert answer.eps <= eps <= answer.eps_local
+    if answer.eps_local > eps:
+        assert amplification(answer.eps_local, users, delta, **sizes).eps <= eps
+    assert amplification(1.0005 * answer.eps_local, users, delta, **sizes).eps > eps
+
+
+@pytest.mark.parametrize(
+    ("eps_local", "eps", "delta", "sizes"),
+    [
+        (4.0, 0.4, 1e-15, {"randomizer": "grr", "domain_size": 10**6}),
+        (12.0, 1.2, 1e-2, {"randomizer": "grr", "domain_size": 10}),
+        (4.0, 0.004, 1e-6, {}),  # so many clones that contours find delta
+    ],
+)
+def test_batches_are_close_to_what_delta_allows(eps_local, eps, delta, sizes):
+    users = int(smallest_batch(eps_local, eps, delta, **sizes).users)
+    assert amplification(eps_local, users, delta, **sizes).eps <= eps * (1 + 3e-6)
+    fewer = min(users - 1, int(users * (1 - 2e-5)))
+    assert amplification(eps_local, fewer, delta, **sizes).eps > eps
+
+
+@pytest.mark.parametrize("tolerance", [0.0, 1e-7, 1e-6, 1e-2])
+@pytest.mark.parametrize(
+    ("excess", "root", "most"),
+    [
+        (lambda n: 5 * math.log(5e7 / n), 5e7, 9),
+        (lambda n: 2 - n / 4e7 - (n / 4e7) ** 2, 4e7, 14),
+        (lambda n: 30 - 4 * n**0.2, 7.5**5, 8),
+        (lambda n: 34 - n / 1.7e6 if n < 5.8e7 else -33.0, 5.78e7, 13),  # flat behind the root
+        (lambda n: 1.0 if n < 10**6 else -math.inf, 1e6, 23),  # nothing but the sign: halving
+    ],
+)
+def test_a_falling_function_is_bracketed_in_few_steps(excess, root, most, tolerance):
+    tried = []
+
+    def counted(number):
+        tried.append(number)
+        return excess(number)
+
+    low, high, at = searches._bracket(counted, round(root / 3), round(3 * root), tolerance)
+    assert excess(high) <= 0 < excess(low)
+    assert root * (1 - 1e-9) <= high <= max(root * (1 + 1.1 * tolerance), root + 1)
+    assert low <= at <= high
+    assert len(tried) <= most
+
+
+# -- a randomizer of one's own -------------------------------------------------------------------------------------
+
+
+def kept_bit(eps_local):
+    return FiniteRandomizer(
+        [
+            [1 / (1 + math.exp(-eps_local)), 1 / (1 + math.exp(eps_local))],
+            [1 / (1 + math.exp(eps_local)), 1 / (1 + math.exp(-eps_local))],
+        ]
+    )
+
+
+@pytest.mark.parametrize("population", [Fixed(9_999), Poisson(2_000.0)])
+def test_a_table_is_calibrated_as_the_randomizer_that_it_is(population):
+    found = calibrate_randomizer(kept_bit, population, 0.5, 1e-6)
+    known = dict(budget(0.5, None, 1e-6, randomizer="binary", population=population).considered)["blanket"]
+    assert found.eps_local == pytest.approx(known, rel=1e-6)
+    answer = amplification(None, None, 1e-6, randomizer=found, population=population)
+    assert answer.eps <= 0.5
+    wider = kept_bit(found.eps_local * 1.001)
+    assert amplification(None, None, 1e-6, randomizer=wider, population=population).eps > 0.5
+
+
+def test_one_user_alone_has_the_central_budget_itself():
+    assert calibrate_randomizer(kept_bit, Fixed(0), 0.5, 1e-6).eps_local == pytest.approx(0.5, rel=1e-5)
+
+
+def test_a_randomizer_with_more_than_its_local_budget_is_refused():
+    with pytest.raises(ValueError, match=r"make\(.*\) must have at most this local budget, got 0.9999"):
+        calibrate_randomizer(lambda eps_local: kept_bit(2 * eps_local), Fixed(999), 0.5, 1e-6)

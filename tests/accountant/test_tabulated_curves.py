@@ -1,0 +1,98 @@
+"""Curves of a batch: the profile and the curves that follow from it, compared with known pairs of laws."""
+
+import itertools
+import json
+
+import numpy as np
+import pytest
+
+from shuffledp.accountant import amplification, curves
+from shuffledp.accountant.tabulated_curves import ORDERS, Tabulated, lines
+from shuffledp.accounting import GRR, GaussianRandomizer, blanket_randomizer_delta, clone_delta
+from shuffledp.populations import Binomial, Fixed, MomentBounded, Poisson, SubGaussian
+
+
+def test_delta_is_that_of_the_reduction():
+    found = curves(1.0, 10**4)
+    assert found.reduction == "clones"
+    for eps, delta in list(zip(found.eps, found.delta, strict=True))[:-1]:
+        exact = clone_delta(Fixed(9_999), 1.0, eps)
+        assert exact * (1 - 1e-9) <= delta <= exact * 1.01
+    assert amplification(1.0, 10**4, found.delta[12]).eps >= found.eps[12] * (1 - 1e-9)
+
+
+def test_a_randomizer_has_the_profile_of_its_blanket():
+    found = curves(3.0, 2_000, randomizer="grr", domain_size=10)
+    assert found.reduction == "blanket"
+    for i in (0, 8, 16):
+        exact = blanket_randomizer_delta(GRR(3.0, 10), 2_000, found.eps[i])
+        assert exact * (1 - 1e-4) <= found.delta[i] <= exact * 1.01
+
+
+def test_what_is_implied_is_on_the_safe_side_of_one_report():
+    """A single user gives binary randomized response, whose divergences are known."""
+    found = curves(1.0, 1)
+    p = 1 / (1 + np.exp(-1.0))
+    for order, renyi in zip(found.orders, found.renyi, strict=True):
+        exact = np.log(p**order * (1 - p) ** (1 - order) + (1 - p) ** order * p ** (1 - order)) / (order - 1)
+        assert exact * (1 - 1e-9) <= renyi <= exact * 1.001
+    for rate, missed in zip(found.false_positive_rates, found.false_negative_rates, strict=True):
+        exact = max(1 - np.e * rate, np.exp(-1.0) * (1 - rate))
+        assert exact - 1e-3 <= missed <= exact + 1e-12
+    assert np.e * 1e-2 <= found.true_positive_rates[0][1] < np.e * 1e-2 * 1.01
+
+
+def test_order_and_rates_are_monotone_and_rounds_lose_more():
+    one, four = (curves(2.0, 5_000, rounds=rounds) for rounds in (1, 4))
+    for found in (one, four):
+        assert all(b <= a for a, b in itertools.pairwise(found.delta))
+        assert all(b >= a for a, b in itertools.pairwise(found.renyi))
+        assert all(b <= a for a, b in itertools.pairwise(found.false_negative_rates))
+    assert 1.9 * one.mu < four.mu < 2.1 * one.mu
+    assert four.true_positive_rates[1][1] > one.true_positive_rates[1][1] > 1e-3
+
+
+def test_other_populations_and_randomizers():
+    assert curves(2.0, population=Poisson(2_000.0)).mu == pytest.approx(curves(2.0, 2_001).mu, rel=1e-2)
+    gaussian = curves(None, 2_000, randomizer=GaussianRandomizer(2.0))
+    assert gaussian.orders == () == gaussian.renyi
+    assert gaussian.mu > 0
+    json.dumps(gaussian.as_dict(), allow_nan=False)
+    assert curves(10.0, 2_000, randomizer="rappor", domain_size=4).reduction == "own"
+
+
+def test_a_bound_has_a_profile_for_every_law_that_it_allows():
+    """By Hoeffding's inequality, a sum of 10,000 fair coins is sub-Gaussian with scale 50."""
+    bound, law = SubGaussian(5000.0, 50.0), Binomial(10_000, 0.5)
+    found = curves(2.0, population=bound)
+    for eps, delta in zip(found.eps[:-1:4], found.delta[:-1:4], strict=True):
+        exact = clone_delta(law, 2.0, eps)
+        assert exact <= delta <= max(3 * exact, 1e-3)
+    answer = amplification(2.0, None, found.delta[12], population=bound).eps
+    assert found.eps[12] == pytest.approx(answer, rel=0.02)
+    true = curves(2.0, population=law)
+    assert all(a <= b for a, b in zip(true.renyi, found.renyi, strict=True))
+    assert true.mu <= found.mu < 1.1 * true.mu
+    # Moments alone allow that nobody else comes, with some probability.
+    assert curves(2.0, population=MomentBounded(10.0, 1.0)).mu > found.mu
+
+
+def test_rounds_under_a_bound_are_those_of_a_number_that_all_have():
+    bound = SubGaussian(5000.0, 50.0)
+    found = curves(2.0, population=bound, rounds=2, crowd="fresh")
+    true = curves(2.0, population=Binomial(10_000, 0.5), rounds=2, crowd="fresh")
+    assert found.orders == () == found.renyi
+    assert true.mu < found.mu
+    at = np.interp(found.eps, true.eps, true.delta)
+    assert all(a <= b * (1 + 1e-9) + 1e-12 for a, b in zip(at[:16], found.delta[:16], strict=True))
+    answer = amplification(2.0, None, found.delta[10], population=bound, rounds=2, crowd="fresh").eps
+    assert 0.98 * answer < found.eps[10] < 1.15 * answer
+
+
+def test_chords_are_above_and_end_with_the_last_value():
+    table = Tabulated(np.array([0.0, 0.5, 1.0]), np.array([0.4, 0.1, 0.01]))
+    assert table.delta([0.0, 0.5, 1.0, 7.0]).tolist() == [0.4, 0.1, 0.01, 0.01]
+    assert 0.1 < float(table.delta(0.3)) < 0.4
+    text = lines(curves(1.0, 100))
+    assert text[0] == "Profile (clones):"
+    assert len([line for line in text if line.startswith("  ")]) == 26 + 1 + len(ORDERS) + 7

@@ -1,0 +1,219 @@
+"""Central DP-SGD by dp_accounting: Figure 1a's central curves, and exact deltas of small data sets.
+
+Each eps from dp_accounting is compared with data sets of clipped records, C = 1, whose noisy sums have a known law. The
+sensitivity then follows from the records and is not assumed.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+
+from shuffledp.accounting import central_gaussian_epsilon, central_replacement_epsilon
+from shuffledp.accounting.baselines.gaussian_clones import gaussian_local_epsilon
+from shuffledp.accounting.general.gaussian import log_gaussian_delta
+from shuffledp.accounting.training.central_gaussian import CENTRAL_METHODS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+SOURCES = Path(__file__).parents[3] / "src" / "shuffledp"
+DELTA = 1e-5
+FIGURE_NOISE = 60**0.5 * 0.8633
+
+Law = tuple[tuple[float, float], ...]  # the values of a sum before noise, each with its probability
+
+
+def subset_sums(records: Sequence[float], m: int) -> Law:
+    """Return the law of the sum of m records, drawn without replacement."""
+    subsets = list(itertools.combinations(records, m))
+    return law((sum(subset), 1 / len(subsets)) for subset in subsets)
+
+
+def poisson_sums(records: Sequence[float], rate: float) -> Law:
+    """Return the law of the sum of records that are each sampled with probability `rate`."""
+    return law(
+        (math.fsum(np.compress(taken, records)), math.prod(rate if t else 1 - rate for t in taken))
+        for taken in itertools.product((False, True), repeat=len(records))
+    )
+
+
+def law(values: Iterable[tuple[float, float]]) -> Law:
+    """Return a law whose equal values are merged."""
+    weights: dict[float, float] = {}
+    for value, weight in values:
+        weights[value] = weights.get(value, 0.0) + weight
+    return tuple(weights.items())
+
+
+def noisy_delta(first: Law, second: Law, noise: float, eps: float) -> float:
+    """Return the divergence of two laws with Gaussian noise, in the worse direction, by the trapezoidal rule."""
+    places = [value for value, _ in first + second]
+    x = np.linspace(min(places) - 12 * noise, max(places) + 12 * noise, 40_001)
+    p, q = (
+        sum(weight * np.exp(-(((x - value) / noise) ** 2) / 2) for value, weight in law)
+        / (noise * math.sqrt(2 * math.pi))
+        for law in (first, second)
+    )
+    return max(float(np.trapezoid(np.maximum(a - math.exp(eps) * b, 0), x)) for a, b in ((p, q), (q, p)))
+
+
+def exact_epsilon(first: Law, second: Law, noise: float) -> float:
+    """Return the eps of one noisy sum at DELTA for one pair of data sets, a lower bound on any guarantee."""
+    return float(brentq(lambda eps: noisy_delta(first, second, noise, eps) - DELTA, 0.0, 60.0, xtol=1e-9))
+
+
+def test_no_order_puts_a_floor_under_the_replacement_curve():
+    """Orders up to 64 alone would give at least about 0.1, because log(1 / delta) is divided by the order."""
+    eps = [
+        central_replacement_epsilon(n=60_000, m=60, noise_multiplier=FIGURE_NOISE, rounds=t, delta=DELTA)
+        for t in (1, 1_000)
+    ]
+    assert eps[0] < 0.04 and eps[1] < 0.07
+
+
+@pytest.mark.parametrize(("m", "between"), [(60, (1e4,)), (59_999, ())])
+def test_more_noise_never_costs_more_up_to_noise_without_bound(m, between):
+    eps = [
+        central_replacement_epsilon(n=60_000, m=m, noise_multiplier=noise, rounds=100, delta=DELTA)
+        for noise in (1e-200, *between, 1e200)
+    ]
+    assert eps[0] == math.inf and eps == sorted(eps, reverse=True) and eps[-1] == 0
+
+
+@pytest.mark.parametrize("method", CENTRAL_METHODS)
+def test_the_budget_of_adding_or_removing_does_not_vanish_under_noise_without_bound(method, caplog):
+    """Negative rounding errors of divergences once gave eps = 0, each with a warning."""
+    budgets = [
+        central_gaussian_epsilon(rate=0.01, noise_multiplier=noise, rounds=1000, delta=1e-6, method=method)
+        for noise in (1e3, 1e4, 1e6, 1e9, 1e200)
+    ]
+    assert budgets == sorted(budgets, reverse=True)
+    assert budgets[-1] > 0
+    assert not caplog.records
+
+
+@pytest.mark.parametrize("noise", [0.5, 500.0])
+def test_a_sample_of_users_costs_no_more_than_all_of_them(noise):
+    """The bound for sampled mechanisms alone is up to four times as large if nearly all users are sampled."""
+    nearly_all, everybody = (
+        central_replacement_epsilon(n=1000, m=m, noise_multiplier=noise, rounds=10, delta=DELTA)
+        for m in (999, 1000)
+    )
+    assert 0.5 * everybody < nearly_all <= everybody
+
+
+# -- replacement, all users in the sum: a Gaussian mechanism of sensitivity 2 C, whose curve is known ---------------
+
+
+@pytest.mark.parametrize(
+    ("noise", "rounds"),
+    [(0.5, 1), (2.0, 1), (50.0, 1), (20.0, 100), (50.0, 10_000)],
+)
+def test_replacement_of_a_record_in_the_sum_of_all_is_a_gaussian_shifted_by_twice_the_clipping_norm(
+    noise, rounds
+):
+    eps = central_replacement_epsilon(n=100, m=100, noise_multiplier=noise, rounds=rounds, delta=DELTA)
+    single = noise / math.sqrt(rounds)  # rounds of the same shift are one with less noise
+    assert log_gaussian_delta(2 / single, eps) <= math.log(DELTA)
+    exact = gaussian_local_epsilon(single, DELTA, sensitivity=2)
+    assert exact <= eps <= 1.13 * exact
+
+
+# -- replacement, m of n users: real data sets, the law of the sum by enumeration of the subsets --------------------
+
+
+@pytest.mark.parametrize(("m", "noise"), [(1, 0.5), (2, 2.0), (3, 2.0), (4, 2.0)])
+def test_no_pair_of_data_sets_exceeds_the_replacement_budget(m, noise):
+    eps = central_replacement_epsilon(n=4, m=m, noise_multiplier=noise, rounds=1, delta=DELTA)
+    whole = central_replacement_epsilon(n=4, m=4, noise_multiplier=noise, rounds=1, delta=DELTA)
+    assert eps == whole if m == 4 else eps < whole
+    for others in ((-1.0, -1.0, -1.0), (0.0, 0.0, 0.0), (-1.0, 0.5, 1.0)):
+        kept, changed = subset_sums((-1.0, *others), m), subset_sums((1.0, *others), m)
+        assert noisy_delta(kept, changed, noise, eps) <= DELTA
+
+
+@pytest.mark.parametrize(("n", "m", "noise"), [(4, 1, 0.5), (4, 3, 0.5), (20, 2, 2.0)])
+def test_the_replacement_budget_is_near_that_of_the_worst_pair_found(n, m, noise):
+    """All other users hold the replaced record. If the noise were not halved, this pair would exceed the budget."""
+    kept = subset_sums((-1.0,) * n, m)
+    exact = exact_epsilon(kept, subset_sums((1.0, *(-1.0,) * (n - 1)), m), noise)
+    budget = {
+        scale: central_replacement_epsilon(n=n, m=m, noise_multiplier=scale * noise, rounds=1, delta=DELTA)
+        for scale in (1, 2)
+    }
+    assert budget[2] < exact <= budget[1] <= 1.4 * exact
+
+
+def test_the_replacement_budget_of_many_rounds_is_above_that_of_the_pair():
+    """Privacy loss distributions give the eps of Figure 1a's pair: the sum moves by 2 C in one of 1,000 subsets."""
+    for rounds in (1_000, 10_000, 100_000):
+        pair = central_gaussian_epsilon(
+            rate=0.001, noise_multiplier=FIGURE_NOISE / 2, rounds=rounds, delta=DELTA, method="pld"
+        )
+        eps = central_replacement_epsilon(
+            n=60_000, m=60, noise_multiplier=FIGURE_NOISE, rounds=rounds, delta=DELTA
+        )
+        assert pair < eps < 2.5 * pair
+
+
+# -- adding or removing a record: sensitivity C ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("method", "known"), [("rdp", 0.0143), ("rdp_to_63", 0.1036)])
+def test_the_largest_order_puts_a_floor_under_the_curve(method, known):
+    eps = central_gaussian_epsilon(
+        rate=0.001, noise_multiplier=60**0.5 * 0.86, rounds=1000, delta=DELTA, method=method
+    )
+    assert eps == pytest.approx(known, abs=5e-5)
+
+
+@pytest.mark.parametrize("method", ["pld", "rdp", "rdp_to_63"])
+@pytest.mark.parametrize("noise", [1.0, 2.0])
+@pytest.mark.parametrize("rate", [0.1])
+def test_no_pair_of_data_sets_exceeds_the_budget_of_adding_or_removing(rate, noise, method):
+    eps = central_gaussian_epsilon(rate=rate, noise_multiplier=noise, rounds=1, delta=DELTA, method=method)
+    for others in ((0.0, 0.0), (1.0, 1.0), (-1.0, 0.5, 1.0)):
+        without, grown = poisson_sums(others, rate), poisson_sums((1.0, *others), rate)
+        assert noisy_delta(without, grown, noise, eps) <= DELTA * (1 + 1e-6)
+
+
+@pytest.mark.parametrize(("noise", "rate"), [(0.5, 0.5), (2.0, 0.1), (6.0, 0.5)])
+def test_the_budget_of_adding_or_removing_is_attained_beside_records_that_are_0(rate, noise):
+    exact = exact_epsilon(poisson_sums((0.0,), rate), poisson_sums((1.0, 0.0), rate), noise)
+    tight = central_gaussian_epsilon(rate=rate, noise_multiplier=noise, rounds=1, delta=DELTA, method="pld")
+    assert exact - 1e-6 <= tight <= exact + 1e-4
+
+
+@pytest.mark.parametrize(("noise", "rounds"), [(1.0, 1), (10.0, 100)])
+def test_a_rate_near_1_is_a_gaussian_shifted_by_the_clipping_norm(noise, rounds):
+    exact = gaussian_local_epsilon(noise / math.sqrt(rounds), DELTA, sensitivity=1)
+    budget = {
+        method: central_gaussian_epsilon(
+            rate=1 - 1e-9, noise_multiplier=noise, rounds=rounds, delta=DELTA, method=method
+        )
+        for method in ("pld", "rdp", "rdp_to_63")
+    }
+    assert budget["pld"] == pytest.approx(exact, rel=1e-4)
+    assert exact <= budget["rdp"] <= budget["rdp_to_63"] <= 1.13 * exact
+
+
+# -- the tests' own tools, and that no event is left out ------------------------------------------------------------
+
+
+def test_only_one_module_hands_numbers_to_dp_accounting():
+    users = {path.name for path in SOURCES.rglob("*.py") if "import dp_accounting" in path.read_text("utf-8")}
+    users |= {path.name for path in SOURCES.rglob("*.py") if "from dp_accounting" in path.read_text("utf-8")}
+    # The others hand over profiles, and one step of random allocation with its own noise.
+    assert users == {"central_gaussian.py", "exports.py", "allocation_methods.py"}
+
+
+def test_a_batch_is_no_larger_than_the_data_set():
+    with pytest.raises(ValueError, match="m must be at most n = 5"):
+        central_replacement_epsilon(n=5, m=6, noise_multiplier=1.0, rounds=1, delta=1e-5)

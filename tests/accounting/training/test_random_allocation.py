@@ -1,0 +1,185 @@
+"""Random allocation: enumeration, recorded numbers, and other bounds, which must not be smaller."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from shuffledp.accounting import (
+    AllocationProfile,
+    allocation_delta,
+    allocation_epsilon,
+    log_gaussian_delta,
+    shuffle_gaussian_rdp,
+)
+from shuffledp.accounting.general.blanket import compared_delta
+from shuffledp.accounting.training import random_allocation
+from shuffledp.populations import Fixed
+
+
+def enumerated(steps, eps_local, eps, direction):
+    p = 1 / (1 + math.exp(-eps_local))
+    total = 0.0
+    for outputs in itertools.product((0, 1), repeat=steps):
+        absent = math.prod(1 - p if y else p for y in outputs)
+        present = sum(absent * (p / (1 - p) if y else (1 - p) / p) for y in outputs) / steps
+        gap = present - math.exp(eps) * absent if direction == "remove" else absent - math.exp(eps) * present
+        total += max(gap, 0.0)
+    return total
+
+
+@pytest.mark.parametrize("direction", ["remove", "add"])
+@pytest.mark.parametrize(
+    ("steps", "eps_local", "eps"),
+    [(1, 1.0, 0.4), (2, 1.0, 0.3), (6, 1.0, 0.3), (6, 3.0, 1.5), (6, 0.01, 0.002)],
+)
+def test_bounds_enclose_the_enumeration_of_pure_steps(steps, eps_local, eps, direction):
+    truth = enumerated(steps, eps_local, eps, direction)
+    low, high = (
+        allocation_delta(eps, steps, eps_local=eps_local, direction=direction, bound=side)
+        for side in ("lower", "upper")
+    )
+    assert truth * (1 - 1e-8) <= low <= truth * (1 + 1e-12)
+    assert truth * (1 - 1e-12) <= high <= truth * (1 + 1e-8)
+
+
+@pytest.mark.parametrize(
+    ("steps", "eps_local", "delta"), [(10, 12.0, 1e-4), (60, 12.0, 1e-15), (400, 2.0, 1e-9)]
+)
+def test_pure_steps_beside_a_kink_of_delta(steps, eps_local, delta):
+    """If hardly any number of steps counts, delta falls to zero within 1e-4 of eps."""
+    low, high = (
+        allocation_epsilon(delta, steps, eps_local=eps_local, direction="remove", bound=b)
+        for b in ("lower", "upper")
+    )
+    assert low <= high <= low * (1 + 5e-6)
+    found = [
+        allocation_delta(high, steps, eps_local=eps_local, direction="remove", bound=b)
+        for b in ("lower", "upper")
+    ]
+    assert found[0] <= found[1] <= found[0] * (1 + 2e-8)
+
+
+def test_sums_and_contours_of_pure_steps_agree():
+    for way in ("remove", "add"):
+        for steps, eps_local, eps in ((10**6, 1.0, 0.005), (10**4, 6.0, 1.0), (50, 250.0, 240.0)):
+            low, high = (
+                random_allocation._summed(eps_local, steps, eps, way, side) for side in ("lower", "upper")
+            )
+            pair = random_allocation._pure(eps_local, way)
+            below, above = (compared_delta(pair, Fixed(steps - 1), eps, side) for side in ("lower", "upper"))
+            assert below <= high
+            assert low <= above
+
+
+def test_gaussian_steps_agree_with_a_simulation():
+    """At sigma 0.4 few outputs matter; the mean over 400,000 repeats must agree within four standard errors."""
+    rng = np.random.default_rng(11)
+    sigma, steps, eps = 0.4, 50, 0.8
+    y = rng.normal(0, sigma, (100_000, steps))
+    absent = np.mean(np.exp((2 * y - 1) / (2 * sigma**2)), axis=1)
+    y[:, 0] += 1  # under P the ratio is what counts: 1 - e^eps / ratio, bounded
+    present = np.mean(np.exp((2 * y - 1) / (2 * sigma**2)), axis=1)
+    for direction, sample in (
+        ("remove", np.maximum(1 - math.exp(eps) / present, 0)),
+        ("add", np.maximum(1 - math.exp(eps) * absent, 0)),
+    ):
+        error = 4 * np.std(sample) / math.sqrt(sample.size)
+        low, high = (
+            allocation_delta(eps, steps, sigma=sigma, direction=direction, bound=side)
+            for side in ("lower", "upper")
+        )
+        assert low - error < np.mean(sample) < high + error
+        assert high / low < 1.01
+
+
+@pytest.mark.parametrize("sigma", [0.3, 0.8, 2.0])
+def test_moments_give_a_larger_delta(sigma):
+    """The Renyi divergence of shuffled Gaussian reports belongs to the direction "remove", with n for t."""
+    steps, orders = 200, np.arange(2, 200)
+    rdp = shuffle_gaussian_rdp(orders, steps, sigma)
+    for eps in (0.2, 0.3, 0.4, 4.0):
+        by_moments = np.min((orders - 1) * (rdp - eps + np.log1p(-1 / orders)) - np.log(orders))
+        found = allocation_delta(eps, steps, sigma=sigma, direction="remove")
+        assert found <= max(math.exp(min(by_moments, 0.0)), 1e-60)  # the sums say no more below
+
+
+def test_one_step_is_the_mechanism_itself():
+    for direction in ("remove", "add"):
+        gaussian = math.exp(log_gaussian_delta(1 / 1.5, 0.3))
+        assert allocation_delta(0.3, 1, sigma=1.5, direction=direction) == pytest.approx(gaussian, rel=1e-8)
+        low, high = (
+            allocation_delta(0.3, 1, sigma=1.5, direction=direction, bound=b) for b in ("lower", "upper")
+        )
+        assert low < gaussian < high
+        pure = (math.e - math.exp(0.3)) / (math.e + 1)
+        assert allocation_delta(0.3, 1, eps_local=1.0, direction=direction) == pytest.approx(pure, rel=1e-6)
+
+
+def test_epsilon_inverts_delta():
+    for options in ({"sigma": 0.15}, {"sigma": 0.5}, {"sigma": 5.0}, {"eps_local": 2.0}):
+        for direction in ("remove", "add"):
+            low, high = (
+                allocation_epsilon(1e-6, 1000, direction=direction, bound=side, **options)
+                for side in ("lower", "upper")
+            )
+            assert 0 < low <= high < 1.01 * low
+            assert allocation_delta(high, 1000, direction=direction, **options) <= 1e-6 * (
+                1 + 1e-2
+            )  # what is cut off differs
+            assert allocation_delta(high * 1.01, 1000, direction=direction, **options) < 1e-6
+
+
+def test_several_steps_of_a_user_cost_at_least_one_of_fewer_steps():
+    for sigma, steps in ((3.0, 400), (0.8, 40)):
+        one = AllocationProfile(steps // 2, sigma=sigma)
+        two = AllocationProfile(steps, sigma=sigma, participations=2)
+        for eps in (0.05, 0.2):
+            assert one.delta(eps) <= two.delta(eps) <= 1
+
+
+def test_more_steps_help():
+    grid = [allocation_epsilon(1e-6, t, sigma=1.0) for t in (1, 10, 100, 10_000, 10**6)]
+    assert all(b < a for a, b in itertools.pairwise(grid))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "Give either eps_local or sigma"),
+        ({"eps_local": 1.0, "sigma": 1.0}, "Give either eps_local or sigma"),
+        ({"sigma": 0.01}, r"sigma must be in \[0.1, 1e6\]"),
+        ({"eps_local": 301.0}, "eps_local must be at most 300"),
+    ],
+)
+def test_bad_arguments_are_named(options, message):
+    with pytest.raises(ValueError, match=message):
+        allocation_delta(0.5, 10, **options)
+
+
+@pytest.mark.parametrize(
+    ("sigma", "steps", "above", "below"),
+    [(1.0, 100, 0.8744979, 0.8436712), (2.0, 1000, 0.06054779, 0.05823163)],
+)
+def test_eps_is_within_the_range_of_another_library(sigma, steps, above, below):
+    """The reference is pld-accounting 2.0, `gaussian_allocation_epsilon_range(delta=1e-6, ...)` at its settings."""
+    assert below < allocation_epsilon(1e-6, steps, sigma=sigma, bound="lower")
+    assert allocation_epsilon(1e-6, steps, sigma=sigma) < above
+
+
+@pytest.mark.parametrize(
+    ("sigma", "steps", "last"), [(1.0, 200, 1.2), (0.3, 200, 12.0), (0.6, 2000, 4.0), (3.0, 400, 0.08)]
+)
+def test_neighboring_eps_share_a_law_from_above(sigma, steps, last):
+    eps = np.linspace(0.0, last, 13)
+    found = random_allocation.allocation_deltas_within(eps, steps, ("gaussian", sigma), 1e-9)
+    for one, delta in zip(eps, found, strict=True):
+        assert delta >= allocation_delta(float(one), steps, sigma=sigma, bound="lower")
+        assert delta <= allocation_delta(float(one), steps, sigma=sigma) * 1.02
+
+
+@pytest.mark.parametrize(("sigma", "steps"), [(0.6, 20), (2.0, 400)])
+def test_the_end_of_a_profile_is_about_its_epsilon(sigma, steps):
+    exact = allocation_epsilon(1e-6, steps, sigma=sigma)
+    assert exact * 0.99 < random_allocation.allocation_end(steps, sigma, 1e-6) < exact * 1.3

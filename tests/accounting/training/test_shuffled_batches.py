@@ -1,0 +1,174 @@
+"""Shuffled batches: the reference table, quadrature for a few batches, and monotonicity."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from shuffledp.accounting import shuffled_batches_delta, shuffled_batches_epsilon
+from shuffledp.accounting.general.gaussian import log_gaussian_delta
+from shuffledp.accounting.training.shuffled_batches import _OMITTED, WAYS, _Clones, _epochs
+from shuffledp.pipeline.experiments.configurable_functions import NAMED_FUNCTIONS
+
+DELTA, STEPS = 1e-8, 1000
+#: By sigma and epochs: lower bound, upper bound, known permutation.
+TABLE = {
+    (1.0, 1): (5.1064, 5.6395, 5.7761),
+    (2.0, 5): (0.3390, 0.7040, 6.5427),
+}
+#: By sigma, steps and eps: pair in both directions, clones in both directions, Gaussian.
+FEW = {
+    (1.0, 2, 0.5): (0.221269, 0.205111, 0.232241, 0.231598, 0.238422),
+    (2.0, 4, 0.5): (0.017451, 0.007710, 0.032440, 0.031910, 0.052440),
+}
+
+
+def known(sigma, eps):
+    return math.exp(log_gaussian_delta(1 / sigma, eps))
+
+
+@pytest.mark.parametrize("setting", TABLE, ids=str)
+def test_reference_table(setting):
+    """The reference rounds losses of the largest release down by up to 5e-4 per epoch, and has chords of ratio 1.02."""
+    sigma, epochs = setting
+    lower, upper, permutation = TABLE[setting]
+    found = shuffled_batches_epsilon(STEPS, sigma, DELTA, epochs, "lower")
+    assert lower - 5e-5 <= found <= lower + 4e-4 * epochs
+    above = shuffled_batches_epsilon(STEPS, sigma, DELTA, epochs)
+    assert upper * (1 - (2e-4 if sigma == 1 else 0.014)) <= above <= upper * (1 + 4e-4)
+    assert math.exp(log_gaussian_delta(math.sqrt(epochs) / sigma, permutation)) == pytest.approx(
+        DELTA, rel=2e-3
+    )
+    assert found < above < permutation
+
+
+def pair(sigma, steps, eps, points):
+    """Return both deltas of the mean of N(2 e_j) against the mean of N(e_j), by the midpoint rule in all dimensions."""
+    low, length = -5 * sigma, 2 + 10 * sigma
+
+    def grid(count):
+        y = low + length / count * (np.arange(count) + 0.5)
+        densities = [np.exp((2 * theta * y - theta**2) / (2 * sigma**2)) / steps for theta in (2, 1)]
+        return *densities, length / count * norm.pdf(y, scale=sigma)
+
+    p, q, weight = grid(points)
+    # All dimensions but one are alike: sorted points, with the number of their orders.
+    places = np.array(list(itertools.combinations_with_replacement(range(points), steps - 1)))
+    orders = np.array([0, 1, 3, 6])[1 + np.sum(np.diff(places, axis=1) > 0, axis=1)] if steps == 4 else 1.0
+    mass = orders * np.prod(weight[places], axis=1)
+    p, q = p[places].sum(axis=1), q[places].sum(axis=1)
+    deltas = np.zeros(2)
+    for p_last, q_last, w in zip(*grid(10 * points), strict=True):  # finer, as the kink is not smoothed there
+        present, absent = p + p_last, q + q_last
+        for way, (own, other) in enumerate(((present, absent), (absent, present))):
+            deltas[way] += w * float(mass @ np.maximum(own - math.exp(eps) * other, 0))
+    return deltas
+
+
+@pytest.mark.parametrize("setting", FEW, ids=str)
+def test_a_few_batches_by_quadrature(setting):
+    """Pair <= null clones <= Gaussian; adaptive queries exceed the pair, which is therefore no upper bound."""
+    sigma, steps, eps = setting
+    forward, backward, clones, clones_back, gaussian = FEW[setting]
+    assert pair(sigma, steps, eps, 300 if steps == 2 else 60) == pytest.approx((forward, backward), rel=2e-3)
+    found = [_Clones(steps, sigma, way, DELTA).least(eps, 600) for way in WAYS]
+    assert found == pytest.approx([clones, clones_back], rel=1e-3)
+    assert found[0] > clones * (1 - 1e-5)
+    assert known(sigma, eps) == pytest.approx(gaussian, abs=1e-6)
+    lower = shuffled_batches_delta(steps, sigma, eps, side="lower")
+    assert 0 < lower <= forward < clones <= gaussian
+    assert backward < clones_back
+
+
+def test_bounds_of_a_few_batches_over_two_epochs():
+    """The pair of two steps, composed by quadrature, lies between the bounds."""
+    sigma, eps = 1.0, 1.0
+    y = np.arange(-5, 7, 0.25) + 0.125
+    weight = 0.25 * norm.pdf(y)
+    present, absent = (np.exp(t * y - t**2 / 2) for t in (2, 1))
+    p, q = (0.5 * np.add.outer(x, x).ravel() for x in (present, absent))
+    mass = np.multiply.outer(weight, weight).ravel()
+    value = sum(
+        w * float(mass @ np.maximum(a * p - math.exp(eps) * b * q, 0))
+        for w, a, b in zip(mass, p, q, strict=True)
+    )
+    lower, upper = (shuffled_batches_delta(2, sigma, eps, 2, side) for side in ("lower", "upper"))
+    assert lower < value < upper
+    assert lower > 0.8 * value
+
+
+def test_one_step_is_the_gaussian_mechanism():
+    delta = 1e-6
+    for epochs in (1, 4):
+        upper = shuffled_batches_epsilon(1, 2.0, delta, epochs)
+        lower = shuffled_batches_epsilon(1, 2.0, delta, epochs, "lower")
+        assert math.exp(log_gaussian_delta(math.sqrt(epochs) / 2, upper)) == pytest.approx(delta, rel=1e-5)
+        assert upper * (1 - 1e-3) < lower <= upper
+
+
+def test_upper_above_lower_and_monotone():
+    one = [
+        {side: shuffled_batches_epsilon(steps, sigma, delta, side=side) for side in ("upper", "lower")}
+        for steps, sigma, delta in (
+            (100, 1.0, 1e-9),
+            (100, 1.0, 1e-6),
+            (100, 2.0, 1e-6),
+            (10_000, 2.0, 1e-6),
+        )
+    ]
+    for found in one:
+        assert found["lower"] <= found["upper"]
+    for side in ("upper", "lower"):
+        values = [found[side] for found in one]
+        assert values == sorted(values, reverse=True)
+    # Upper bounds of one, five and ten epochs are in the reference table.
+    several = [shuffled_batches_epsilon(100, 2.0, 1e-6, epochs, "lower") for epochs in (1, 2, 50)]
+    assert several == sorted(several)
+
+
+def test_delta_and_eps_agree():
+    for side, epochs in (("upper", 1), ("lower", 1), ("lower", 10)):
+        eps = shuffled_batches_epsilon(STEPS, 2.0, DELTA, epochs, side)
+        assert shuffled_batches_delta(STEPS, 2.0, eps, epochs, side) == pytest.approx(DELTA, rel=0.05)
+
+
+def test_laws_of_losses_omit_little_and_lower_ones_claim_no_more_than_there_is():
+    for side in ("upper", "lower"):
+        _, laws = _epochs(STEPS, 2.0, 2, side, _OMITTED * DELTA / 2)
+        for law in laws:
+            assert np.all(law.pmf >= 0)
+            assert law.omitted < 1e-12
+            assert law.pmf.sum() + law.omitted >= 1 - 1e-9 if side == "upper" else law.pmf.sum() <= 1 + 1e-9
+
+
+def test_extreme_arguments_keep_the_order_of_the_bounds():
+    for steps, sigma, delta in ((10**9, 1.0, 1e-8), (100, 0.1, 1e-8), (100, 1e6, 1e-12), (100, 2.0, 1e-300)):
+        lower, upper = (
+            shuffled_batches_epsilon(steps, sigma, delta, side=side) for side in ("lower", "upper")
+        )
+        assert 0 <= lower <= upper
+    assert shuffled_batches_epsilon(100, 2.0, 0.9, side="lower") == 0
+    assert shuffled_batches_epsilon(100, 2.0, 0.9) <= 2e-12
+    assert shuffled_batches_delta(100, 0.5, 1000.0) == 0
+
+
+def test_guarantee_in_a_configuration():
+    named = NAMED_FUNCTIONS["shuffled_batches_epsilon"]
+    found = named.standing({"steps": 10, "sigma": 1.0, "delta": 1e-6})
+    assert found.guarantee == "upper"
+    assert "manuscript unreviewed" in found.note
+    lower = named.standing({"steps": 10, "sigma": 1.0, "delta": 1e-6, "side": "lower"})
+    assert lower.guarantee == "violated"
+
+
+@pytest.mark.parametrize(
+    ("steps", "epochs", "delta"), [(1, 1, 1e-300), (1, 10, 0.5), (1, 10, 1e-6), (2, 1, 1e-300)]
+)
+def test_little_noise_has_a_large_eps(steps, epochs, delta):
+    """Eps above e^6: of one batch it is that of normal laws, and delta at eps is at most delta."""
+    eps = shuffled_batches_epsilon(steps, 0.1, delta, epochs)
+    assert eps > 407 and shuffled_batches_delta(steps, 0.1, eps, epochs) <= delta * (1 + 1e-6)
+    if steps == 1:
+        assert shuffled_batches_delta(steps, 0.1, eps * (1 - 1e-5), epochs) > delta

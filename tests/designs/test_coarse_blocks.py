@@ -1,0 +1,90 @@
+"""Blocks of cells: divergences are at least the cells' divergences, and close to these for small blocks."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from shuffledp.designs import CoarseDesign
+from shuffledp.designs.coarse_blocks import block_cells, partition
+from shuffledp.designs.coarse_losses import (
+    Precision,
+    block_part,
+    joint_losses,
+    law_of,
+    loss_grid,
+    shifts_of,
+)
+from shuffledp.designs.coarse_noise import all_pairs, certify
+
+#: Design wide enough for blocks of several cells.
+DESIGN = CoarseDesign(3, 3.6, (6.0, 9.0, 6.0), (4.0, 3.0, 5.0), 4.0, 1e-3)
+PRECISION = Precision(100, 1e-6, 1e-9)
+PAIRS = all_pairs(3)
+
+
+def sticks(joint, eps):
+    """Return hockey-stick divergences of all moves at some eps, from losses on the grid."""
+    grid = joint.grid
+    points = np.arange(grid.size)
+    points = grid.step * np.where(points > grid.last, points - grid.size, points)
+    test = np.maximum(-np.expm1(np.minimum(eps - points, 1.0)), 0.0)
+    return joint.finite @ test + joint.infinite
+
+
+def exact_sticks(design, precision, shifts, eps):
+    """Return the same divergences from one table of all cells, without a grid, loss bounds or omitted mass."""
+    law = law_of(design, precision)
+    whole = np.pad(
+        np.stack([law.table(k) for k in range(law.slices)]), [(design.max_value + 1,) * 2, (2, 2), (2, 2)]
+    )
+    found = [
+        np.maximum(whole - np.exp(eps) * np.roll(whole, move, (0, 1, 2)), 0).sum()
+        for s, u, t in shifts
+        for move in ((s, u, t), (-s, -u, -t))
+    ]
+    return np.array(found)
+
+
+@pytest.mark.parametrize(("change", "most"), [(0.5, 0.02), (1e6, None)])
+def test_blocks_are_never_below_their_cells(change, most):
+    """The bound holds for blocks of any size, and smaller blocks are closer."""
+    grid = loss_grid(DESIGN, DESIGN.eps, PRECISION, largest=6.0)
+    shifts = shifts_of(PAIRS, 3)
+    joint = joint_losses(DESIGN, PAIRS, replace(PRECISION, blocks=change), grid)
+    for eps in (0.5, 3.9, 4.5):
+        want = exact_sticks(DESIGN, PRECISION, shifts, eps)
+        found = sticks(joint, eps)
+        assert np.all(found + joint.missing >= want * (1 - 1e-9)), eps
+        if most is not None:
+            assert np.all(found <= want * (1 + most) + 30 * joint.missing), eps
+    assert joint.missing < 3e-8
+
+
+def test_blocks_have_several_cells_and_all_of_them():
+    grid = loss_grid(DESIGN, DESIGN.eps, PRECISION)
+    law = law_of(DESIGN, PRECISION)
+    blocks = partition(law, grid, 2.0)
+    assert blocks.sizes.sum() == law.table(0).size == blocks.reference.size
+    assert blocks.sizes.size < blocks.reference.size / 3
+    assert blocks.rows[0] == blocks.columns[0] == 0
+
+
+def test_parts_add_up_and_are_those_of_the_precision():
+    grid = loss_grid(DESIGN, DESIGN.eps, PRECISION)
+    law, shifts = law_of(DESIGN, PRECISION), shifts_of(PAIRS, 3)
+    blocks = partition(law, grid, 1.0)
+    whole, kept, _ = block_cells(law, blocks, shifts, grid, 0, law.slices)
+    precision = replace(PRECISION, blocks=1.0)
+    middle = law.reach - 1
+    parts = [block_part(law, shifts, grid, *ends, precision) for ends in ((0, middle), (middle, law.slices))]
+    np.testing.assert_allclose(parts[0].cells + parts[1].cells, whole, rtol=1e-6, atol=1e-15)
+    assert parts[0].kept + parts[1].kept == pytest.approx(kept, rel=1e-12)
+    assert whole.sum(axis=1) == pytest.approx(np.full(len(shifts), kept), rel=1e-9)
+
+
+def test_certificates_by_blocks_are_a_little_above_those_by_cells():
+    by_cell = certify(DESIGN, DESIGN.eps, precision=PRECISION)
+    by_block = certify(DESIGN, DESIGN.eps, precision=replace(PRECISION, blocks=0.5))
+    assert by_cell.delta * (1 - 1e-4) <= by_block.delta <= by_cell.delta * (1 + 1e-4)
+    assert by_block.pairs == by_cell.pairs

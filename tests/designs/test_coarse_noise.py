@@ -1,0 +1,252 @@
+"""The exact accountant of coarse noise against the law of all message counts, and its certificates."""
+
+import itertools
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.fft import irfftn, rfftn
+
+from shuffledp.accounting import Infeasible, jump_sizes
+from shuffledp.designs import CoarseDesign, coarse_noise_delta
+from shuffledp.designs.coarse_design import (
+    atom_content,
+    central_messages,
+    input_moves,
+    jump_content,
+)
+from shuffledp.designs.coarse_law import coarse_law
+from shuffledp.designs.coarse_losses import (
+    COARSE,
+    FINE,
+    Precision,
+    joint_losses,
+    law_of,
+    loss_grid,
+    loss_part,
+    shifts_of,
+    summed_parts,
+)
+from shuffledp.designs.coarse_noise import all_pairs, bounds, certify, pair_draws
+
+#: Precision at which rounding of losses adds less than 1e-9.
+FINEST = Precision(4000, 1e-11, 1e-14)
+SMALL = {
+    1: CoarseDesign(1, 1.5, (4.0,), (2.0,), 2.0, 1e-2),
+    2: CoarseDesign(2, 1.5, (2.0, 4.0), (1.0, 1.6), 2.0, 1e-2),
+    3: CoarseDesign(3, 3.0, (1.0, 0.7, 2.5), (1.0, 1.0, 1.0), 4.0, 1e-1),
+    4: CoarseDesign(4, 5.0, (0.3, 0.3, 0.3, 0.6), (0.6, 0.6, 0.6, 0.6), 5.5, 1e-1),
+}
+#: Numbers of distinguished counts of each message, in the order 1..D, -D; wrapping adds less than 1e-10.
+BOX = {1: (128, 128), 2: (80, 80, 80), 3: (64, 24, 40, 48), 4: (60, 11, 11, 15, 21)}
+
+
+def law_of_counts(design, box):
+    """Return the law of the numbers of all messages, from the rates of all events and their messages.
+
+    The law is compound Poisson, with one dimension per message. Its characteristic function is the exponential of the
+    transform of the jump measure.
+    """
+    size, a = design.max_value, design.central_ratio
+    letters = [*range(1, size + 1), -size]
+    measure = np.zeros(box)
+
+    def add(content, times, rate):
+        place = tuple(
+            (times * content.get(letter, 0)) % width for letter, width in zip(letters, box, strict=True)
+        )
+        measure[place] += rate
+
+    for j in range(1, 400):
+        for sign in (1, -1):
+            add(jump_content(sign * j, size), 1, a**j / j)
+    for index, (rate, center) in enumerate(zip(design.rates, design.centers, strict=True), 1):
+        for times, chance in enumerate(jump_sizes(center), 1):
+            add(atom_content(index, size, design.hubs), times, rate * chance)
+    spectrum = rfftn(measure)
+    spectrum -= measure.sum()
+    return np.maximum(irfftn(np.exp(spectrum), s=box), 0.0)
+
+
+def brute_force(design, eps, box):
+    """Return the divergences of all ordered pairs, from the law of all counts."""
+    size = design.max_value
+    law = law_of_counts(design, box)
+    axis = {**{m: m - 1 for m in range(1, size)}, size: size - 1}
+    moved = [law if x == 0 else np.roll(law, 1, axis[x]) for x in range(size + 1)]
+    factor = math.exp(eps)
+    return {(x, y): float(np.maximum(moved[x] - factor * moved[y], 0).sum()) for x, y in all_pairs(size)}
+
+
+@pytest.mark.parametrize("size", list(SMALL))
+def test_all_pairs_agree_with_the_law_of_all_counts(size):
+    design = SMALL[size]
+    want = brute_force(design, design.eps, BOX[size])
+    # So wide that hardly any loss lies beyond it: those count as infinite.
+    grid = loss_grid(design, design.eps, FINEST, largest=2 * design.eps)
+    pairs = all_pairs(size)
+    deltas, margins = bounds(design, joint_losses(design, pairs, FINEST, grid), design.eps, pairs)
+    for pair, delta, margin in zip(pairs, deltas, margins, strict=True):
+        assert -1e-10 <= delta - want[pair] <= 1e-9 + margin, pair
+        assert margin < 1e-9
+    assert max(want.values()) > 1e-4  # there is something to agree on
+
+
+def test_hubs_agree_with_the_law_of_all_counts():
+    """There are seven dimensions, so that counts are cut at small numbers; the laws agree up to the wrapped mass."""
+    design = CoarseDesign(6, 9.0, (0.12, 0.1, 0.15, 0.1, 0.1, 0.3), (0.6,) * 6, 9.5, 1e-1, (2,))
+    want = brute_force(design, design.eps, (28, 6, 6, 6, 6, 7, 10))
+    precision = Precision(1000, 1e-11, 1e-14)
+    pairs, grid = all_pairs(6), loss_grid(design, design.eps, precision, largest=2 * design.eps)
+    deltas, _ = bounds(design, joint_losses(design, pairs, precision, grid), design.eps, pairs)
+    assert deltas == pytest.approx([want[pair] for pair in pairs], abs=2e-5)
+    # The input 3 is sent with the hub: without its atom and that of 4 delta would be smaller by far more.
+    without = replace(design, hubs=())
+    fewer, _ = bounds(without, joint_losses(without, pairs, precision, grid), design.eps, pairs)
+    at = pairs.index((3, 0))
+    assert abs(fewer[at] - deltas[at]) > 1e-3
+
+
+def test_several_of_a_hub_are_moved_at_once():
+    design = CoarseDesign(13, 9.0, (1.0,) * 13, (1.0,) * 13, 9.5, 1e-1, (2,))
+    assert pair_draws((0, 7), 13, (2,)) == {7: 1, 2: -3, 11: 3}
+    assert pair_draws((7, 2), 13, (2,)) == {7: -1, 2: 4, 11: -4}
+    assert certify(design, 9.5, [(0, 7), (7, 2)], Precision(20, 1e-3, 1e-6)).delta > 1e-3
+
+
+HUBS = [(size, ()) for size in (1, 2, 3, 4, 5, 8, 9, 32)]
+HUBS += [(6, (2,)), (10, (2, 4)), (15, (2, 5)), (32, (3, 9)), (33, (16,)), (100, (5, 25)), (100, (3, 7, 10))]
+
+
+@pytest.mark.parametrize(("size", "hubs"), HUBS)
+def test_moves_of_inputs_undo_the_messages(size, hubs):
+    """The view of the parts determines the numbers of messages, because the map has an integer inverse."""
+    letters = [*range(1, size + 1), -size]
+    contents = {j: atom_content(j, size, hubs) for j in range(1, size + 1)}
+    for x, ((total, ups, downs), draws) in enumerate(input_moves(size, hubs)):
+        counts = dict.fromkeys(letters, 0)
+        # Draws of the atoms 2..D-1, then D and -D, then ones for the sum that is left.
+        for index, times in draws.items():
+            assert 2 <= index < size and times
+            for message, copies in contents[index].items():
+                counts[message] += times * copies
+        counts[size] += ups
+        counts[-size] += downs
+        counts[1] += total - sum(m * k for m, k in counts.items())
+        assert counts == {m: int(m == x) for m in letters}
+        assert (total, ups, downs) == (x, int(x == size), -int(size / 2 <= x < size and x > 1))
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 10])
+def test_contents_sum_to_what_they_stand_for(size):
+    for index in range(1, size + 1):
+        content = atom_content(index, size)
+        assert sum(m * k for m, k in content.items()) == 0
+        assert set(content) <= {*range(1, size + 1), -size}
+    for jump in [*range(1, 40), *range(-39, 0)]:
+        content = jump_content(jump, size)
+        assert sum(m * k for m, k in content.items()) == jump
+        assert set(content) <= {1, size, -size} and min(content.values()) > 0
+    rate = 0.9 / size
+    want = sum(
+        math.exp(-rate * abs(j)) / abs(j) * sum(jump_content(j, size).values())
+        for j in range(-60 * size, 60 * size + 1)
+        if j
+    )
+    assert central_messages(size, 0.9) == pytest.approx(want, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    "design",
+    [
+        CoarseDesign(1, 0.18, (20.0,), (10.0,), 0.2, 1e-8),
+        CoarseDesign(2, 0.2, (0.5, 1.0), (0.5, 1.0), 0.4, 1e-3),
+        SMALL[2],
+    ],
+    ids=["one column of many", "some of many", "most"],
+)
+def test_a_slice_has_every_cell_above_the_threshold(design):
+    law = law_of(design, COARSE)
+    for number in range(0, law.slices, 1 + law.slices // 40):
+        cells, table = law.slice(number), np.pad(law.table(number), 1).ravel()
+        assert np.array_equal(cells.place, np.flatnonzero(table > law.threshold))
+        assert cells.mass == pytest.approx(table[cells.place], rel=1e-13)
+        assert np.array_equal(np.flatnonzero(np.isfinite(cells.logs)), cells.place)
+
+
+def test_the_joint_law_has_the_moments_of_its_parts():
+    design = CoarseDesign(3, 0.9, (4.0, 3.0, 5.0), (3.0, 2.0, 4.0), 1.0, 1e-3)
+    law = coarse_law(design, tail=1e-13, threshold=0.0)
+    total, first, second = 0.0, 0.0, 0.0
+    for number in range(law.slices):
+        cells = law.slice(number)
+        s = number - law.reach
+        total += cells.mass.sum()
+        first += s * cells.mass.sum()
+        second += s * s * cells.mass.sum()
+    assert total == pytest.approx(1, abs=1e-10)
+    assert first == pytest.approx(0, abs=1e-9)
+    assert second == pytest.approx(design.mse, rel=1e-8)
+
+
+def test_what_is_left_out_is_counted():
+    """Coarse precision omits more mass, but its bound is never below the bound of fine precision."""
+    design = SMALL[2]
+    fine = certify(design, design.eps, precision=FINEST)
+    for precision in (
+        Precision(4000, 1e-2, 1e-13),
+        Precision(4000, 1e-9, 1e-4),
+        Precision(10, 1e-9, 1e-13),
+    ):
+        rough = certify(design, design.eps, precision=precision)
+        assert rough.delta >= fine.delta - 1e-12
+        assert rough.delta - rough.margin <= fine.delta * 1.01
+    assert certify(design, design.eps, precision=Precision(4000, 1e-9, 1e-4)).margin > 100 * fine.margin
+    assert fine.pairs == 6 and fine.worst in all_pairs(2)
+
+
+def test_certificates_of_some_pairs_and_in_parts():
+    design = SMALL[3]
+    whole = certify(design, design.eps)
+    some = certify(design, design.eps, [(0, 3), (3, 0)])
+    assert some.pairs == 2 and some.delta <= whole.delta
+    pairs, grid, law = all_pairs(3), loss_grid(design, design.eps, FINE), law_of(design, FINE)
+    shifts = shifts_of(pairs, 3)
+    cuts = [0, 5, 6, law.slices // 2, law.slices]
+    parts = [loss_part(law, shifts, grid, b, e) for b, e in itertools.pairwise(cuts)]
+    again = bounds(design, summed_parts(law, shifts, grid, parts), design.eps, pairs)[0].max()
+    assert again == pytest.approx(whole.delta, rel=1e-12)
+    assert coarse_noise_delta(design, design.eps) == whole.delta
+
+
+def test_delta_falls_with_eps_and_with_noise():
+    design = CoarseDesign(2, 3.0, (5.0, 5.0), (2.0, 3.0), 4.0, 1e-2)
+    values = [certify(design, eps).delta for eps in (0.0, 2.0, 4.0, 6.0)]
+    assert values == sorted(values, reverse=True)
+    assert certify(design.moved(center=0.5), 4.0).delta < values[2]
+    assert certify(design.moved(rate=0.5), 4.0).delta < values[2]
+
+
+def test_some_cells_estimate_what_all_bound():
+    design = CoarseDesign(2, 0.9, (12.0, 12.0), (5.0, 9.0), 1.0, 1e-4)
+    pairs = all_pairs(2)
+    grid = loss_grid(design, 1.0, COARSE)
+    found = [bounds(design, joint_losses(design, pairs, COARSE, grid, every), 1.0, pairs) for every in (1, 7)]
+    (whole, margin), (some, _) = found
+    large = whole > 0.1 * whole.max()
+    assert some[large] == pytest.approx((whole - margin)[large], rel=1e-2)
+
+
+def test_bad_designs_are_refused():
+    with pytest.raises(ValueError, match="hubs must grow"):
+        CoarseDesign(4, 0.9, (1.0,) * 4, (1.0,) * 4, 1.0, 1e-6, (2,))
+    with pytest.raises(ValueError, match="rates and centers must have 2 values"):
+        CoarseDesign(2, 0.9, (1.0,), (1.0,), 1.0, 1e-6)
+    with pytest.raises(ValueError, match="keys"):
+        CoarseDesign.from_dict({"max_value": 1})
+    with pytest.raises(ValueError, match="index must be in"):
+        atom_content(3, 2)
+    with pytest.raises(Infeasible, match="grid"):
+        certify(replace(SMALL[1], eps=1.0), 1.0, precision=Precision(10**6, 1e-9, 1e-12))
+    assert CoarseDesign.from_dict(SMALL[3].to_dict()) == SMALL[3]
