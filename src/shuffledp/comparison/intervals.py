@@ -86,15 +86,34 @@ def largest(protocol: ProtocolBase, where: Setting, *, worst: bool) -> tuple[flo
     They hold for the worst data, or for the shares of the setting. The worst data of biased estimates are not searched.
     """
     size = int(np.prod(where.task.estimate_shape))
-    found = []
+    found: list[tuple[float, float]] = []
+    before: list[Laws] = []
     for who, weights in _cases(protocol, where) if worst else [where.usual]:
         laws = laws_of(protocol, who, weights)
         if laws is None:
             return None
+        if any(_equal(laws, others) for others in before):  # the noise of many protocols depends on no data
+            continue
+        before.append(laws)
         single, together = of_values(laws, size)
         found.append((float(single.max()), together))
     ones, every = zip(*found, strict=True)
     return max(ones), max(every)
+
+
+def _equal(first: Laws, second: Laws) -> bool:
+    """Return True if the laws are equal; both are of the same numbers of participants."""
+    return all(
+        np.array_equal(one, other)
+        for (law, _), (others, _) in zip(first, second, strict=True)
+        for term, another in zip(law.terms, others.terms, strict=True)
+        for one, other in (
+            (term.mean, another.mean),
+            (term.rate, another.rate),
+            (term.scale, another.scale),
+            (law.step, others.step),
+        )
+    )
 
 
 def _cases(protocol: ProtocolBase, where: Setting) -> Iterator[Case]:
