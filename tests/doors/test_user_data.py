@@ -186,7 +186,7 @@ def tables(draw: st.DrawFn) -> tuple[dict[str, list[Any]], str, dict[str, Any]]:
 
 @given(case=tables())
 @settings(
-    max_examples=25,
+    max_examples=15,
     derandomize=True,
     deadline=None,
     database=None,
