@@ -1,4 +1,4 @@
-"""A caption rounds a number behind "at most" up, and a number behind "at least" down; so do tables with their bounds."""
+"""A caption rounds a number behind "at most" up, and a number behind "at least" down. Tables round bounds likewise."""
 
 import re
 from pathlib import Path

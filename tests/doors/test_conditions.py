@@ -208,8 +208,8 @@ def test_messages_of_a_recommendation_hold_for_any_values_of_the_counted_users(c
 @pytest.mark.parametrize("users", ["--users 300", "--population poisson:299"])
 def test_described_messages_hold_for_the_users_of_their_clause(users):
     text = " ".join(printed("describe", "pure_dump", *users.split(), *SIZE).split())
-    sent = r"A user sends (\S+) messages of \S+ bits in expectation, for ([\d,]+) (planned users|users on average) with any"
-    told = re.search(sent, text)
+    who = r"for ([\d,]+) (planned users|users on average) with any values"
+    told = re.search(rf"A user sends (\S+) messages of \S+ bits in expectation, {who}", text)
     assert told and told[3] == ("planned users" if users.startswith("--users") else "users on average")
     law = Fixed(299) if users.startswith("--users") else Poisson(299.0)
     number = int(told[2])

@@ -135,8 +135,8 @@ class Simulated:
         sent = self.conditions["messages_per_user"]
         first = (
             f"{self.protocol.name}, {self.users:,} users, {self._guarantee()}; {planned}"
-            f"a {sender(self.protocol.task_kind)} sends {sent.text(self.cost.messages_per_user, 4)} messages on average "
-            f"({sent.text(self.cost.bits_per_user, 4)} bits), {self._most()}"
+            f"a {sender(self.protocol.task_kind)} sends {sent.text(self.cost.messages_per_user, 4)} messages on "
+            f"average ({sent.text(self.cost.bits_per_user, 4)} bits), {self._most()}"
         )
         known = "±95 %: from true values, which analyzers do not know"
         head = [first, *self.remarks, known]

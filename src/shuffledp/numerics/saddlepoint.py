@@ -59,8 +59,9 @@ class Term:
         exponent = self.scale * tilt
         grown = np.expm1(np.minimum(exponent, _LARGE))
         if self.rate == 0:
-            slope = self.mean * self.scale * grown
-            return self.mean * (grown - exponent), slope, self.mean * self.scale * self.scale * (1 + grown)
+            each = np.asarray(self.mean * self.scale, float)
+            value = np.asarray(self.mean * (grown - exponent), float)
+            return value, each * grown, np.asarray(each * self.scale * (1 + grown), float)
         if self.rate == 1:  # a constant, whose formula has a pole where e^exponent is 0 in double precision
             nothing = np.zeros(np.broadcast_shapes(np.shape(self.mean), exponent.shape))
             return nothing, nothing, nothing

@@ -293,7 +293,9 @@ def test_intervals_cover_as_often_as_they_state(case, tmp_path):
         found, half_widths = estimating(analyzer, held, users, users, sum(rows[0]))
     else:
         constant = analyzer["estimating"] == "noisy_sum"  # its half-width depends on no message
-        answers = [estimating(analyzer, row, users, users, sum(row)) for row in rows[: 20 if constant else runs]]
+        answers = [
+            estimating(analyzer, row, users, users, sum(row)) for row in rows[: 20 if constant else runs]
+        ]
         found, half_widths = (np.ravel(part) for part in zip(*answers, strict=True))
         assert not constant or np.ptp(half_widths) == 0
         half_widths = half_widths[0] if constant else half_widths
