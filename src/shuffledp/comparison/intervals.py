@@ -65,7 +65,9 @@ def of_values(laws: Laws, size: int) -> tuple[Floats, float]:
 
 def _different(law: ErrorLaw, size: int) -> tuple[Ints, Ints, Ints]:
     """Return estimates with different laws, the index of each of `size` values among them, and their multiplicities."""
-    variance, third = (np.broadcast_to(part[0], size) for part in (law.variance, law.third_moment))
+    variance, third = (
+        np.broadcast_to(part[0], size) for part in (law.variance + np.square(law.least), law.third_moment)
+    )
     starts = np.flatnonzero(np.append(True, (np.diff(variance) != 0) | (np.diff(third) != 0)))
     lengths = np.diff(np.append(starts, size))  # of runs of equal laws, as there may be 10^7 values
     variance, third = variance[starts], third[starts]
@@ -112,6 +114,7 @@ def _equal(first: Laws, second: Laws) -> bool:
             (term.rate, another.rate),
             (term.scale, another.scale),
             (law.step, others.step),
+            (law.least, others.least),
         )
     )
 

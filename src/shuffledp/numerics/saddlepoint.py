@@ -126,10 +126,14 @@ def report_law(held: Floats, own: float, others: Floats, other: float, scale: Fl
 
 @dataclass(frozen=True, eq=False)
 class ErrorLaw:
-    """Law of a sum of independent terms, (R, V), on a lattice with a distance of `step` >= 0 between points."""
+    """Law of a sum of independent terms, (R, V), on a lattice with a distance of `step` >= 0 between points.
+
+    An error is at most the larger of the sum and `least`, a half-width that no interval is below.
+    """
 
     terms: Sequence[Term]
     step: Number = 0.0
+    least: Number = 0.0
 
     @cached_property
     def variance(self) -> Floats:
@@ -149,7 +153,8 @@ class ErrorLaw:
                 number[..., which] if isinstance(number, np.ndarray) and number.shape[-1:] > (1,) else number
             )
 
-        return ErrorLaw([Term(some(t.mean), t.rate, some(t.scale)) for t in self.terms], some(self.step))
+        terms = [Term(some(t.mean), t.rate, some(t.scale)) for t in self.terms]
+        return ErrorLaw(terms, some(self.step), some(self.least))
 
     @cached_property
     def _largest_tilt(self) -> Floats:
@@ -266,4 +271,6 @@ def half_widths(laws: Sequence[tuple[ErrorLaw, Floats]], level: float, *, togeth
             previous, width = width, np.where(inside, move, middle)
             if np.all(np.abs(width - previous) <= 1e-5 * width):
                 break
-    return width * (1 + 1e-5)
+    least = [np.broadcast_to(law.least, np.shape(weights)) for law, weights in laws]
+    ends = [part.max() if together else part.max(axis=0) for part in least]
+    return np.asarray(np.maximum(width * (1 + 1e-5), np.max(ends, axis=0)), float)
