@@ -52,8 +52,10 @@ def test_order_and_rates_are_monotone_and_rounds_lose_more():
     assert four.true_positive_rates[1][1] > one.true_positive_rates[1][1] > 1e-3
 
 
-def test_other_populations_and_randomizers():
+def test_other_populations_and_randomizers(monkeypatch):
     assert curves(2.0, population=Poisson(2_000.0)).mu == pytest.approx(curves(2.0, 2_001).mu, rel=1e-2)
+    monkeypatch.setattr("shuffledp.accountant.curves._POINTS", 30)
+    monkeypatch.setattr("shuffledp.accountant.curves._BEHIND", 10)
     gaussian = curves(None, 2_000, randomizer=GaussianRandomizer(2.0))
     assert gaussian.orders == () == gaussian.renyi
     assert gaussian.mu > 0

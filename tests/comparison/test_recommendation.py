@@ -29,7 +29,9 @@ def row(name, trust="shuffler", mse=1e-6, guarantee="exact", **more):
         "simultaneous_half_width": 2 * mse**0.5,
         "messages_per_user": 1.0,
         "bits_per_user": 5.0,
-        "conditions": {"half_width": Conditions(10_000, "planned", "worst", "up")},
+        "conditions": dict.fromkeys(
+            ("mse", "half_width", "messages_per_user"), Conditions(10_000, "planned", "worst", "up")
+        ),
     }
     return Compared(name, name, "frequency", trust, "ok", "", "exact", "own", guarantee, **known | more)
 

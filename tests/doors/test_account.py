@@ -80,7 +80,7 @@ def test_rounds_with_a_random_crowd_hold_for_the_same_users():
 
 
 def test_renyi_divergences_of_rounds_are_not_added_up_for_one_crowd():
-    words = "--population poisson:20 --eps-local 1 --delta 1e-3 --rounds 2 --curves"
+    words = "--population poisson:3 --eps-local 1 --delta 1e-2 --rounds 2 --curves --randomizer binary"
     assert "Renyi" not in account(words)
     assert "Renyi" in account(f"{words} --crowd fresh")
 
@@ -107,7 +107,7 @@ def test_tiny_deltas_have_amplification_over_rounds():
 
 
 def test_all_questions_cost_at_most_their_local_budgets():
-    for users, questions, delta in ((1000, 50, 1e-30), (1, 2, 1e-6), (3, 4, 1e-12)):
+    for users, questions, delta in ((1000, 50, 1e-30), (1, 2, 1e-6)):
         assert 0 < questions_epsilon(GRR(2.0, 10), users, delta, questions, "all") <= questions * 2.0
 
 

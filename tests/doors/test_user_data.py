@@ -185,7 +185,7 @@ def tables(draw: st.DrawFn) -> tuple[dict[str, list[Any]], str, dict[str, Any]]:
 
 @given(case=tables())
 @settings(
-    max_examples=25,
+    max_examples=15,
     derandomize=True,
     deadline=None,
     database=None,
@@ -219,6 +219,15 @@ def test_a_random_table_counts_the_same_in_every_format(folder, case):
         patched.setattr(csv_reader, "find_spec", lambda name: None)
         outcomes += [] if "user" in options else [outcome("a.csv")]
     assert all(one == outcomes[0] for one in outcomes)
+
+
+@pytest.mark.parametrize(("end", "left_out"), [(",", 0), (",,", 0), (",,,", 0), (",x", 1), (",,x", 1)])
+@pytest.mark.parametrize("form", ["a.csv", "without duckdb"])
+def test_delimiters_at_the_end_of_a_row_are_no_cells(folder, monkeypatch, form, end, left_out):
+    monkeypatch.setattr(csv_reader, "find_spec", lambda name: None if form == "without duckdb" else name)
+    Path("a.csv").write_text("u,v\n" + "1,red\n2,blue\n" * 3 + f"3,red{end}\n4,blue\n")
+    counted = count_column("a.csv", "v", values=["red", "blue"])
+    assert (counted.counts.tolist(), counted.bad_rows) == ([4 - left_out, 4], left_out)
 
 
 # -- users ------------------------------------------------------------------------------------------------------------

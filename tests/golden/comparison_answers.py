@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from click.testing import CliRunner
 
 import shuffledp
 from golden.inside import command_line
 from golden.values import Row, Rows, row_of
+from one_process import compare_here
 from shuffledp.comparison import Compared
 from shuffledp.populations import Binomial
 
@@ -104,6 +106,8 @@ def _filled(row: Row) -> Row:
 
 def _command(given: list[str]) -> Row:
     """Return the exit code and the lines of a command."""
-    done = CliRunner().invoke(command_line, given)
+    with pytest.MonkeyPatch.context() as patched:
+        compare_here(patched)
+        done = CliRunner().invoke(command_line, given)
     lines = [line.rstrip() for line in done.output.splitlines() if line.strip()]
     return {"exit code": done.exit_code, **{f"line {i:03}": line for i, line in enumerate(lines)}}

@@ -95,6 +95,14 @@ def test_an_error_that_is_always_zero_has_no_width():
     assert half_width([Term(5.0, 1.0, 1.0)], 0.05, 0.0) < 1e-9
 
 
+def test_a_constant_changes_no_half_width():
+    """Reports that are sent at the rate 1 are a constant, also far in the tail of the other terms."""
+    noise = Term(np.full((1, 1), 9.168), 0.009168, 1e-3)
+    reports = Term(np.full((1, 1), 250.0), 1.0, 1e-3)
+    for level in (0.05, 0.0125, 1e-6):
+        assert half_width([noise, reports], level, 1e-3) == half_width([noise], level, 1e-3)
+
+
 @pytest.mark.parametrize("mean", [1e-6, 1e-4, 1e-3, 0.01, 0.0258, 0.1, 1.0, 30.0])
 @pytest.mark.parametrize("estimates", [1, 64, 333])
 def test_half_widths_where_few_successes_are_expected(mean, estimates):

@@ -317,6 +317,8 @@ def _rows(bad: BadFile, path: Path) -> tuple[list[list[Any]], int]:
     csv.field_size_limit(limit)
     if len(head) == 1:  # a blank line is an empty cell
         rows = [row or [""] for row in rows]
+    # Delimiters at the end of a row are no cells.
+    rows = [row[: len(head)] if row and not any(row[len(head) :]) else row for row in rows]
     good = [row for row in rows if len(row) == len(head)]
     return [[row[head.index(name)] for name in names] for row in good], sum(
         1 for row in rows if row and len(row) != len(head)

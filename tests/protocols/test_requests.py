@@ -65,8 +65,10 @@ def test_laws_and_bounds_are_accepted_and_the_label_says_how_they_are_treated(ki
     fixed = calibrated(kind, name, Fixed(2000))
     assert fixed.population is None
     assert not fixed.treatment
-    kept = PROTOCOLS.index((kind, name)) % 2  # every other protocol takes the other law and the other bound
-    for population in (LAWS[kept], *([BOUNDS[kept]] if name != "split_and_mix" else [])):
+    # Protocols take one of two laws and two bounds in turn.
+    populations = (*LAWS, *BOUNDS)
+    place = PROTOCOLS.index((kind, name)) % (len(LAWS) if name == "split_and_mix" else len(populations))
+    for population in (populations[place],):
         protocol = calibrated(kind, name, population)
         assert protocol.population == population
         assert protocol.treatment in protocol.guarantee_note

@@ -126,7 +126,7 @@ for paper in SETTINGS.papers.values():
 
     for name in dict.fromkeys(file.name for file in files):
         own = [file for file in files if file.name == name]
-        jobs = [one for one in job["drawings"] if one["name"] == name]
+        parts = [part for part in job["drawings"] if part["name"] == name]
         # A target per figure or table: snakemake --cores all random_population_fig4. The files belong to the paper's own
         # job otherwise.
         workflow.ruleorder(f"draw_{paper.key}", f"{paper.key}_{name}")
@@ -136,7 +136,7 @@ for paper in SETTINGS.papers.values():
                 f"{paper.key}_{name}"
             input:
                 read_by_checksum(PLAN.drawing_inputs(own)),
-                captions_of(jobs),
+                captions_of(parts),
             output:
                 [
                     str(p)
@@ -147,7 +147,7 @@ for paper in SETTINGS.papers.values():
             conda:
                 "../envs/run.yaml"
             params:
-                drawings=jobs,
+                drawings=parts,
                 code=CODE.keys("figures"),
             script:
                 "../scripts/draw_figure.py"

@@ -20,11 +20,12 @@ from shuffledp.comparison.error_references import (
 from shuffledp.comparison.intervals import largest, law_of_errors, of_values
 from shuffledp.comparison.options import LIMITS, Options, with_arguments_of
 from shuffledp.comparison.recommendation import Comparison
-from shuffledp.comparison.rows import IDLE, WIDTHS, Compared, in_order, sender
+from shuffledp.comparison.rows import IDLE, Compared, in_order, sender
 from shuffledp.comparison.setting import Setting, conditions, setting_of
 from shuffledp.comparison.user_data import counted
 from shuffledp.guarantees import is_derived
 from shuffledp.numerics.argument_ranges import check_choice, check_count, check_positive, check_unit
+from shuffledp.numerics.statements import WIDTHS
 from shuffledp.populations.base import Law
 from shuffledp.protocols.base import Cost, ProtocolBase, Trust
 from shuffledp.protocols.registry import UnknownProtocol, available, get, module_path
@@ -320,7 +321,7 @@ def _measured(row: Compared, protocol: type[ProtocolBase], shared: Rows) -> Comp
         )
     error_from = "expected" if mse is not None else "simulated"
     worst = where.assumed and not usual.biased
-    widths, stated = largest(calibrated, where, worst=worst), conditions(where)
+    widths, stated = largest(calibrated, where, worst=worst), conditions(where, usual)
     if widths is None:  # the errors of the only data that were simulated
         assert errors is not None
         single, together = of_values(law_of_errors(errors), errors.shape[1])

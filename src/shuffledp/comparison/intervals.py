@@ -65,7 +65,9 @@ def of_values(laws: Laws, size: int) -> tuple[Floats, float]:
 
 def _different(law: ErrorLaw, size: int) -> tuple[Ints, Ints, Ints]:
     """Return estimates with different laws, the index of each of `size` values among them, and their multiplicities."""
-    variance, third = (np.broadcast_to(part[0], size) for part in (law.variance, law.third_moment))
+    variance, third = (
+        np.broadcast_to(part[0], size) for part in (law.variance + np.square(law.least), law.third_moment)
+    )
     starts = np.flatnonzero(np.append(True, (np.diff(variance) != 0) | (np.diff(third) != 0)))
     lengths = np.diff(np.append(starts, size))  # of runs of equal laws, as there may be 10^7 values
     variance, third = variance[starts], third[starts]
@@ -86,15 +88,35 @@ def largest(protocol: ProtocolBase, where: Setting, *, worst: bool) -> tuple[flo
     They hold for the worst data, or for the shares of the setting. The worst data of biased estimates are not searched.
     """
     size = int(np.prod(where.task.estimate_shape))
-    found = []
+    found: list[tuple[float, float]] = []
+    before: list[Laws] = []
     for who, weights in _cases(protocol, where) if worst else [where.usual]:
         laws = laws_of(protocol, who, weights)
         if laws is None:
             return None
+        if any(_equal(laws, others) for others in before):  # the noise of many protocols depends on no data
+            continue
+        before.append(laws)
         single, together = of_values(laws, size)
         found.append((float(single.max()), together))
     ones, every = zip(*found, strict=True)
     return max(ones), max(every)
+
+
+def _equal(first: Laws, second: Laws) -> bool:
+    """Return True if the laws are equal; both are of the same numbers of participants."""
+    return all(
+        np.array_equal(one, other)
+        for (law, _), (others, _) in zip(first, second, strict=True)
+        for term, another in zip(law.terms, others.terms, strict=True)
+        for one, other in (
+            (term.mean, another.mean),
+            (term.rate, another.rate),
+            (term.scale, another.scale),
+            (law.step, others.step),
+            (law.least, others.least),
+        )
+    )
 
 
 def _cases(protocol: ProtocolBase, where: Setting) -> Iterator[Case]:

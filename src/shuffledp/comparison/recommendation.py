@@ -42,8 +42,15 @@ _COPIED = (
     "colluding",
     "eps_colluding",
     "eps_dropped",
-    "conditions",
 )
+#: Fields of a recommendation, and the fields of its row with another name.
+_RENAMED = {
+    "messages_mean": "messages_per_user",
+    "bits_mean": "bits_per_user",
+    "messages_worst": "most_messages",
+    "bits_worst": "most_bits",
+    "worst_certain": "most_certain",
+}
 
 
 @dataclass(frozen=True)
@@ -83,7 +90,7 @@ class Recommendation:
     passed_over : mapping of str to tuple of str
         Protocols with less error, by the reason for excluding them.
     conditions : mapping of str to Conditions
-        Users, data and side of the numbers, as in `Compared`.
+        Users, data and side of rounding of the numbers, by the names of these fields.
     """
 
     protocol: str
@@ -144,16 +151,12 @@ def recommended(rows: Sequence[Compared]) -> Recommendation | None:
         if (row.mse or 0.0) < (best.mse or 0.0) / (1 + TIE):
             less.setdefault(_against(row), []).append(row.protocol)
     next_best = others[0] if others else None
-    assert best.messages_per_user is not None and best.bits_per_user is not None
+    stated = best.conditions or {}
     return Recommendation(
         **{name: getattr(best, name) for name in _COPIED},
+        **{name: getattr(best, of_row) for name, of_row in _RENAMED.items()},
         guarantee=str(best.guarantee),
         parameters=best.parameters or {},
-        messages_mean=best.messages_per_user,
-        bits_mean=best.bits_per_user,
-        messages_worst=best.most_messages,
-        bits_worst=best.most_bits,
-        worst_certain=best.most_certain,
         trusted=_trusted(best),
         if_shuffler_fails=exposure_of(best.trust, best.eps_local),
         runner_up=None if next_best is None else next_best.protocol,
@@ -161,6 +164,15 @@ def recommended(rows: Sequence[Compared]) -> Recommendation | None:
         if next_best is None
         else math.sqrt((next_best.mse or 0.0) / (best.mse or math.inf)),
         passed_over={reason: tuple(names) for reason, names in less.items()},
+        conditions={
+            name: stated[of_row]
+            for name, of_row in {
+                **{name: name for name in _COPIED},
+                **_RENAMED,
+                "runner_up_ratio": "mse",
+            }.items()
+            if of_row in stated and (next_best is not None or of_row != "mse")
+        },
     )
 
 
@@ -236,7 +248,7 @@ def _larger_eps(rows: Sequence[Compared], eps: float) -> list[tuple[dict[str, fl
 
 def sentences(found: Recommendation) -> str:
     """Return a recommendation as lines of text for a terminal."""
-    stated = found.conditions["half_width"]
+    stated, of_sent = found.conditions["half_width"], found.conditions["messages_mean"]
     one = f"within ±{stated.text(found.half_width)}"
     if found.simultaneous_half_width != found.half_width:
         every = stated.text(found.simultaneous_half_width)
@@ -251,21 +263,22 @@ def sentences(found: Recommendation) -> str:
     whom, _, rest = found.trusted.partition("; ")
     trust = f"Users trust {whom}{f', and rely on {rest}' if rest else ''}."
     label = f"Guarantee: {GUARANTEES[found.guarantee]}."
-    sent = f"A {sender(found.task)} sends {found.messages_mean:.4g} messages ({found.bits_mean:.4g} bits)"
+    mean = f"{of_sent.text(found.messages_mean, 4)} messages ({of_sent.text(found.bits_mean, 4)} bits) on average"
+    others = "" if of_sent.clause == stated.clause else f" {of_sent.clause}"
     text = [
         f"Use {found.protocol} for one release: {one}, with 95 % confidence {stated.clause}. {label} {trust}",
-        f"{sent} on average{most}.",
+        f"A {sender(found.task)} sends {mean}{others}{most}.",
         *([f"Parameters: {numbers}."] if numbers else []),
         *(["The protocol was derived for this project and is not published."] if found.derived else []),
         found.if_shuffler_fails,
     ]
     if found.colluding is not None:
         text.append(
-            f"If {100 * found.colluding:.6g} % of the users collude with the analyzer, {_left(found.eps_colluding)} at "
-            f"this delta; if they drop out, {_left(found.eps_dropped)}."
+            f"If {100 * found.colluding:.6g} % of the users collude with the analyzer, {_left(found, 'eps_colluding')} "
+            f"at this delta; if they drop out, {_left(found, 'eps_dropped')}."
         )
     if found.runner_up is not None:
-        ratio = f"{found.runner_up_ratio:.3g}"
+        ratio = found.conditions["runner_up_ratio"].text(found.runner_up_ratio or math.nan)
         text.append(
             f"Runner-up: {found.runner_up}, with {'the same' if ratio == '1' else f'{ratio} times the'} root mean "
             "squared error."
@@ -276,11 +289,16 @@ def sentences(found: Recommendation) -> str:
     return "\n".join(line for one in text for line in textwrap.wrap(one, WIDTH, subsequent_indent="  "))
 
 
-def _left(eps: float | None) -> str:
+def _left(found: Recommendation, name: str) -> str:
     """Return a clause on the remaining eps."""
+    eps = getattr(found, name)
     if eps is None or math.isnan(eps):
         return "no bound is known"
-    return "no finite eps remains" if math.isinf(eps) else f"eps is at most {number_text(eps, 'up', 4)}"
+    return (
+        "no finite eps remains"
+        if math.isinf(eps)
+        else f"eps is at most {found.conditions[name].text(eps, 4)}"
+    )
 
 
 def unfit(found: Loosening | None) -> str:

@@ -158,12 +158,14 @@ def mechanism(found: Described) -> str:
     protocol = found.protocol
     cost = protocol.cost()
     shown = "; ".join(f"{name} = {parameter_text(value)}" for name, value in protocol.parameters().items())
+    stated = conditions(found.where, protocol)["messages_per_user"]
     sent = (
-        f"A {sender(protocol.task_kind)} sends {cost.messages_per_user:.6g} messages of {cost.bits_per_message:.6g} "
-        "bits in expectation"
+        f"A {sender(protocol.task_kind)} sends {stated.text(cost.messages_per_user, 6)} messages of "
+        f"{stated.text(cost.bits_per_message, 6)} bits in expectation"
     )
     if cost.shuffler_messages:
-        sent += f", the shuffler adds {cost.shuffler_messages:.6g} in all"
+        sent += f", the shuffler adds {stated.text(cost.shuffler_messages, 6)} in all"
+    sent += f", {stated.clause}"
     remark = f" Calibration: {protocol.remark}." if protocol.remark else ""
     return f"{protocol.label} ({protocol.source}). {shown and f'Parameters: {shown}. '}{sent}. {_most(cost)}{remark}"
 
@@ -186,8 +188,8 @@ def utility(found: Described) -> str:
     """Return a sentence about the expected error."""
     if found.mse is None:
         return "The expected error has no closed form."
-    what = ERROR_OF[found.where.task.kind][0]
-    return f"Expected mean squared error of {what}: {found.mse:.6g}, {conditions(found.where)['mse'].clause}."
+    what, stated = ERROR_OF[found.where.task.kind][0], conditions(found.where, found.protocol)["mse"]
+    return f"Expected mean squared error of {what}: {stated.text(found.mse, 6)}, {stated.clause}."
 
 
 def _domain(found: Described) -> str:

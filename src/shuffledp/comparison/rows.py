@@ -6,13 +6,14 @@ import csv
 import io
 import math
 import textwrap
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set as AbstractSet
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
+from functools import partial
 from typing import Any, Literal
 
 from shuffledp.accounting.expected_errors.most_messages import RARE
 from shuffledp.numerics.rounding import number_text, round_to_digits
-from shuffledp.numerics.statements import Conditions
+from shuffledp.numerics.statements import STATED, Conditions
 from shuffledp.outputs import cell, printable
 from shuffledp.protocols.base import Trust
 
@@ -48,9 +49,6 @@ FLOOR = {
 }
 
 
-#: Fields with half-widths of intervals, and with bounds on eps.
-WIDTHS = ("half_width", "simultaneous_half_width")
-SPENT = ("eps_local", "eps_spent", "eps_colluding", "eps_dropped")
 #: Power of the step of a sum that converts the numbers of a row from levels into the units of the data.
 _POWERS = {
     "mse": 2,
@@ -156,7 +154,7 @@ class Compared:
     simulated_coverage : float
         Share of the simulated errors of at most ``half_width``.
     conditions : mapping of str to Conditions
-        Users, data and side of rounding of ``mse``, half-widths and bounds, see `shuffledp.numerics.statements`.
+        Users, data and side of rounding of every number, see `shuffledp.numerics.statements`.
     """
 
     protocol: str
@@ -307,20 +305,18 @@ def _cell(value: Any) -> Any:
 # -- a table for a terminal ---------------------------------------------------------------------------------------
 
 
-def _number(value: float | None, digits: int = 3) -> str:
-    return "–" if value is None or math.isnan(value) else f"{value:.{digits}g}"
+def _number(row: Compared, name: str, digits: int = 3) -> str:
+    """Return a number of a row with significant digits, rounded to its side."""
+    value = getattr(row, name)
+    return "–" if value is None or math.isnan(value) else number_text(float(value), STATED[name][1], digits)
 
 
-def _large(value: float | None) -> str:
-    """Return a number with four digits, without an exponent if it has at most seven places."""
-    if value is None:
-        return "–"
-    return f"{value:.0f}" if 1e4 <= value < 1e7 else _number(value, 4 if value < 1e4 else 2)
-
-
-def _up(value: float | None, digits: int = 3) -> str:
-    """Return an upper bound, rounded up."""
-    return "–" if value is None or math.isnan(value) else number_text(value, "up", digits)
+def _large(row: Compared, name: str, digits: int = 7) -> str:
+    """Return a number with at most four digits, without an exponent if it has at most seven places."""
+    value = getattr(row, name)
+    if value is None or not 1e4 <= value < 1e7:
+        return _number(row, name, min(digits, 4) if value is None or value < 1e4 else 2)
+    return f"{round_to_digits(value, STATED[name][1], digits):.0f}"
 
 
 def whole_text(bound: float) -> str:
@@ -328,22 +324,25 @@ def whole_text(bound: float) -> str:
     return number_text(math.ceil(bound * (1 - 1e-12)), "up")
 
 
-def _eps(value: float | None) -> str:
+def _eps(row: Compared, name: str) -> str:
     """Return an upper bound on eps with six decimal places."""
-    return _up(value, 4 if value is None or value >= 0.1 else 3 if value >= 0.01 else 2)
+    value = getattr(row, name)
+    return _number(row, name, 4 if value is None or value >= 0.1 else 3 if value >= 0.01 else 2)
 
 
-def _slack(value: float | None) -> str:
+def _slack(row: Compared, name: str) -> str:
     """Return a slack, rounded down to five characters; a negative slack belongs to an exceeded claim."""
+    value = getattr(row, name)
     if value is None:
         return "–"
     if 0 < abs(value) < 1e-3:
-        return f"{round_to_digits(value, 'down', 1):.0e}"
+        return f"{round_to_digits(value, STATED[name][1], 1):.0e}"
     return f"{math.floor(value * 1e4) / 1e4:.4f}"[:5].rstrip("0").rstrip(".")
 
 
-def _most(row: Compared, value: float | None) -> str:
+def _most(row: Compared, name: str) -> str:
     """Return a bound as a whole number, rounded up. Bounds from 1e5 on have one digit and a power of ten."""
+    value = getattr(row, name)
     if value is None:
         return "–"
     whole = math.ceil(value * (1 - 1e-12))
@@ -352,8 +351,13 @@ def _most(row: Compared, value: float | None) -> str:
     return f"{'' if row.most_certain else '~'}{text}"
 
 
-#: Heading, width (negative: to the left), text.
-Column = tuple[str, int, Callable[[Compared], str]]
+def _simulation(row: Compared, name: str) -> str:
+    error = row.simulated_standard_error
+    return _number(row, name) + ("" if error is None else f"±{error:.1g}")
+
+
+#: Heading, width (negative: to the left), field, text of the field.
+Column = tuple[str, int, str, Callable[[Compared, str], str]]
 
 
 def _columns(rows: Sequence[Compared]) -> list[Column]:
@@ -363,58 +367,47 @@ def _columns(rows: Sequence[Compared]) -> list[Column]:
     absent = any(row.colluding is not None for row in rows)
     added = simulated + poisoned + absent
     sent, alone = added < 2, added == 0  # with more columns the table would be too wide
-    every: list[tuple[bool, str, int, Callable[[Compared], str]]] = [
-        (True, "local", 6, lambda r: _eps(r.eps_local)),
-        (True, "error", 8, lambda r: _number(r.mse)),
-        (True, "±95 %", 8, lambda r: _up(r.half_width)),
-        (simulated, "simulated", 14, _simulation),
-        (frequencies and alone, "frequent", 8, lambda r: _number(r.heavy_variance)),
-        (
-            True,
-            "/floor",
-            7,
-            lambda r: _large(None if r.floor_ratio is None else float(f"{r.floor_ratio:.3g}")),
-        ),
-        (sent, "messages", 8, lambda r: _large(r.messages_per_user)),
-        (sent, "most", 6, lambda r: _most(r, r.most_messages)),
-        (sent, "bits", 7, lambda r: _large(r.bits_per_user)),
-        (sent, "most", 6, lambda r: _most(r, r.most_bits)),
-        (True, "spent", 6, lambda r: _eps(r.eps_spent)),
-        (poisoned, "poisoned", 8, lambda r: _up(r.poisoning_gain, 4)),
-        (poisoned, "/error", 6, lambda r: _number(r.poisoning_errors)),
-        (absent, "collude", 7, lambda r: _eps(r.eps_colluding)),
-        (absent, "dropped", 7, lambda r: _eps(r.eps_dropped)),
-        (alone, "slack", 5, lambda r: _slack(r.slack)),
-        (True, "guarantee", -11, lambda r: r.guarantee or "–"),
+    every: list[tuple[bool, Column]] = [
+        (True, ("local", 6, "eps_local", _eps)),
+        (True, ("error", 8, "mse", _number)),
+        (True, ("±95 %", 8, "half_width", _number)),
+        (simulated, ("simulated", 14, "simulated_mse", _simulation)),
+        (frequencies and alone, ("frequent", 8, "heavy_variance", _number)),
+        (True, ("/floor", 7, "floor_ratio", partial(_large, digits=3))),
+        (sent, ("messages", 8, "messages_per_user", _large)),
+        (sent, ("most", 6, "most_messages", _most)),
+        (sent, ("bits", 7, "bits_per_user", _large)),
+        (sent, ("most", 6, "most_bits", _most)),
+        (True, ("spent", 6, "eps_spent", _eps)),
+        (poisoned, ("poisoned", 8, "poisoning_gain", partial(_number, digits=4))),
+        (poisoned, ("/error", 6, "poisoning_errors", _number)),
+        (absent, ("collude", 7, "eps_colluding", _eps)),
+        (absent, ("dropped", 7, "eps_dropped", _eps)),
+        (alone, ("slack", 5, "slack", _slack)),
+        (True, ("guarantee", -11, "guarantee", lambda row, name: getattr(row, name) or "–")),
     ]
-    return [(heading, width, text) for shown, heading, width, text in every if shown]
-
-
-def _simulation(row: Compared) -> str:
-    if row.simulated_mse is None:
-        return "–"
-    error = row.simulated_standard_error
-    return f"{row.simulated_mse:.3g}" + ("" if error is None else f"±{error:.1g}")
+    return [column for shown, column in every if shown]
 
 
 def table(rows: Sequence[Compared]) -> str:
     """Return the rows as lines of at most 120 characters by trust model, followed by the excluded rows with reasons."""
     good = [row for row in rows if row.status == "ok"]
     columns = _columns(good)
-    rest = min(WIDTH - sum(abs(width) + 1 for _, width, _ in columns), LONGEST)
+    rest = min(WIDTH - sum(abs(column[1]) + 1 for column in columns), LONGEST)
     lines: list[str] = []
     for trust, words in TRUST.items():
         part = [row for row in good if row.trust == trust]
         if not part:
             continue
         lines += [*([""] if lines else []), f"Trusted: {words} ({trust})"]
-        lines.append(_line("protocol", [(heading, width) for heading, width, _ in columns], rest))
+        lines.append(_line("protocol", [column[:2] for column in columns], rest))
         lines += [
-            _line(_marked(row), [(text(row), width) for _, width, text in columns], rest) for row in part
+            _line(_marked(row), [(text(row, name), width) for _, width, name, text in columns], rest)
+            for row in part
         ]
     if not lines:
         lines.append("No protocol meets the requirements.")
-    notes = _notes(good, {heading for heading, _, _ in columns})
+    notes = _notes(good, {heading: name for heading, _, name, _ in columns})
     why = _left_out(rows)
     return "\n".join([*lines, *([""] if notes else []), *notes, *([""] if why else []), *why])
 
@@ -434,15 +427,15 @@ def _line(first: str, cells: Sequence[tuple[str, int]], width: int) -> str:
     return f"{name:{width}} {' '.join(parts)}".rstrip()
 
 
-def _notes(rows: Sequence[Compared], headings: AbstractSet[str]) -> list[str]:
-    """Return explanations of the columns under these headings."""
+def _notes(rows: Sequence[Compared], headings: Mapping[str, str]) -> list[str]:
+    """Return explanations of the columns, with their fields by heading."""
     if not rows:
         return []
     what, one = ERROR_OF[rows[0].task]
     text = [
         "local: eps of one user's own messages; inf: no bound, for example values sent in clear; –: central model.",
-        f"error: expected squared error of {what}, {_clause(rows, 'mse')}.",
-        f"±95 %: half-width of a 95 % interval for {one}, {_clause(rows, 'half_width')}.",
+        f"error: expected squared error of {what}.",
+        f"±95 %: half-width of a 95 % interval for {one}.",
     ]
     if "simulated" in headings:
         text.append(_covered(rows))
@@ -484,24 +477,31 @@ def _notes(rows: Sequence[Compared], headings: AbstractSet[str]) -> list[str]:
         text.append("°: biased; the error may be larger for other data.")
     if any(row.idle for row in rows):
         text.append(
-            f"†: no better than an answer without data, whose error is {_number(rows[0].blind_mse)}, or an interval as "
-            "long as the known range."
+            f"†: no better than an answer without data, whose error is {_number(rows[0], 'blind_mse')}, or an interval "
+            "as long as the known range."
         )
     if any(row.mse_from == "simulated" for row in rows):
         names = ", ".join(row.protocol for row in rows if row.mse_from == "simulated")
         text.append(f"Simulated, as the error has no closed form: {names}.")
-    return textwrap.wrap(" ".join(text), WIDTH)
+    return textwrap.wrap(" ".join([*text, *_conditions(rows, headings)]), WIDTH)
 
 
-def _clause(rows: Sequence[Compared], field: str) -> str:
-    """Return the users and data for which the numbers of a column hold, with exceptions."""
-    groups: dict[str, list[str]] = {}
-    for row in rows:
-        groups.setdefault("" if row.conditions is None else row.conditions[field].clause, []).append(
-            row.protocol
-        )
-    usual, *others = sorted(groups, key=lambda clause: -len(groups[clause]))
-    return "; ".join([usual, *(f"of {', '.join(groups[clause])}: {clause}" for clause in others)])
+def _conditions(rows: Sequence[Compared], headings: Mapping[str, str]) -> list[str]:
+    """Return a sentence on the users and data for which the numbers of the columns hold, with exceptions."""
+    usual: dict[str, list[str]] = {}
+    others: dict[str, list[str]] = {}
+    for heading, name in headings.items():
+        groups: dict[str, list[str]] = {}
+        for row in rows:
+            if row.conditions is not None and name in row.conditions:
+                groups.setdefault(row.conditions[name].clause, []).append(row.protocol)
+        for place, clause in enumerate(sorted(groups, key=lambda clause: -len(groups[clause]))):
+            if place == 0:
+                usual.setdefault(clause, []).append(heading)
+            else:
+                others.setdefault(clause, []).append(f"{heading} of {', '.join(groups[clause])}")
+    told = [f"{', '.join(found[clause])} {clause}" for found in (usual, others) for clause in found]
+    return [f"Numbers hold as follows: {'; '.join(told)}."] if told else []
 
 
 def _sent(rows: Sequence[Compared]) -> list[str]:

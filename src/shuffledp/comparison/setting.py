@@ -12,20 +12,19 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from shuffledp.comparison.options import SettingOptions
-from shuffledp.comparison.rows import SPENT, WIDTHS
 from shuffledp.numerics.argument_ranges import check_count
 from shuffledp.numerics.repeated_indices import pieces, repeated
-from shuffledp.numerics.rounding import Side
 from shuffledp.numerics.samplers import without_replacement
-from shuffledp.numerics.statements import Conditions, Data, Who
+from shuffledp.numerics.statements import STATED, WIDTHS, Conditions, Who
 from shuffledp.populations.base import Fixed, Law, Population
+from shuffledp.protocols.base import ProtocolBase
 from shuffledp.protocols.vectors import VectorParticipants
 from shuffledp.tasks import (
     Budget,
@@ -268,20 +267,21 @@ def setting_of(asked: SettingOptions) -> Setting:
     return Setting(law, task, budget, shares, assumed=given is None, counted=counted)
 
 
-def conditions(where: Setting) -> dict[str, Conditions]:
+def conditions(where: Setting, protocol: ProtocolBase) -> dict[str, Conditions]:
     """Return the conditions of the numbers of a row, by the names of its fields."""
     who: Who = "counted" if where.counted else "planned" if isinstance(where.population, Fixed) else "mean"
-    users = 1 + float(where.population.mean)
-    usual: Data = "equal shares" if where.assumed else "given"
-
-    def of(names: tuple[str, ...], data: Data, side: Side) -> dict[str, Conditions]:
-        return dict.fromkeys(names, Conditions(users, who, data, side))
-
-    return (
-        of(("mse",), usual, "nearest")
-        | of(WIDTHS, "worst" if where.assumed else usual, "up")
-        | of(("most_messages", "most_bits", *SPENT), "worst", "up")
+    usual = Conditions(
+        1 + float(where.population.mean), who, "equal shares" if where.assumed else "given", "nearest"
     )
+    of_protocol = usual
+    if who == "mean" and getattr(protocol, "follows_announcement", False):
+        of_protocol = replace(usual, users=float(where.usual[0].public.n_users[0]), who="likeliest")
+    return {
+        name: replace(usual, side=side)
+        if data is None or (name in WIDTHS and not where.assumed)
+        else replace(usual if name in (*WIDTHS, "heavy_variance") else of_protocol, data=data, side=side)
+        for name, (data, side) in STATED.items()
+    }
 
 
 def _fitting(counts: Ints, task: Task, size: int) -> Ints:

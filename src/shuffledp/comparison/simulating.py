@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -87,10 +87,20 @@ class Simulated:
 
     @property
     def conditions(self) -> dict[str, Conditions]:
-        """Users, data and side of the half-widths and of the largest number of messages."""
-        width = Conditions(self.users, "counted", "given", "up")
-        most = Conditions(self.planned or self.users, "planned" if self.planned else "counted", "worst", "up")
-        return {"half_width": width, "simultaneous_half_width": width, "most_messages": most}
+        """Users, data and side of rounding of the numbers."""
+        batch = Conditions(self.users, "counted", "given", "nearest")
+        sent = Conditions(self.users, "counted", "worst", "nearest")
+        law = getattr(self.protocol, "population", None)
+        if self.planned is not None:
+            sent = replace(sent, users=self.planned, who="planned")
+        elif law is not None and not getattr(self.protocol, "follows_announcement", False):
+            sent = replace(sent, users=1 + law.mean, who="mean")
+        return {
+            **dict.fromkeys(("estimates", "truth", "variance"), batch),
+            **dict.fromkeys(("half_width", "simultaneous_half_width"), replace(batch, side="up")),
+            **dict.fromkeys(("messages_per_user", "bits_per_user"), sent),
+            **dict.fromkeys(("most_messages", "most_bits"), replace(sent, side="up")),
+        }
 
     @property
     def intervals(self) -> Floats:
@@ -122,10 +132,11 @@ class Simulated:
 
     def __str__(self) -> str:
         planned = "" if self.planned in (None, self.users) else f"of {self.planned:,} users, "
+        sent = self.conditions["messages_per_user"]
         first = (
             f"{self.protocol.name}, {self.users:,} users, {self._guarantee()}; {planned}"
-            f"a {sender(self.protocol.task_kind)} sends {self.cost.messages_per_user:.4g} messages on average "
-            f"({self.cost.bits_per_user:.4g} bits), {self._most()}"
+            f"a {sender(self.protocol.task_kind)} sends {sent.text(self.cost.messages_per_user, 4)} messages on "
+            f"average ({sent.text(self.cost.bits_per_user, 4)} bits), {self._most()}"
         )
         known = "±95 %: from true values, which analyzers do not know"
         head = [first, *self.remarks, known]

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -57,10 +58,17 @@ class Term:
         """Return the log moment at `tilt` and its first two derivatives; infinite beyond a pole."""
         exponent = self.scale * tilt
         grown = np.expm1(np.minimum(exponent, _LARGE))
+        if self.rate == 0:
+            each = np.asarray(self.mean * self.scale, float)
+            value = np.asarray(self.mean * (grown - exponent), float)
+            return value, each * grown, np.asarray(each * self.scale * (1 + grown), float)
+        if self.rate == 1:  # a constant, whose formula has a pole where e^exponent is 0 in double precision
+            nothing = np.zeros(np.broadcast_shapes(np.shape(self.mean), exponent.shape))
+            return nothing, nothing, nothing
         left = 1 + self.rate * grown
         pole = left <= 0
         left = np.where(pole, 1.0, left)
-        log = np.log1p(self.rate * np.where(pole, 0.0, grown)) / self.rate if self.rate else grown
+        log = np.log1p(self.rate * np.where(pole, 0.0, grown)) / self.rate
         first = self.mean * (1 - self.rate) / left * self.scale
         value, slope, curvature = (
             self.mean * (log - exponent),
@@ -118,12 +126,16 @@ def report_law(held: Floats, own: float, others: Floats, other: float, scale: Fl
 
 @dataclass(frozen=True, eq=False)
 class ErrorLaw:
-    """Law of a sum of independent terms, (R, V), on a lattice with a distance of `step` >= 0 between points."""
+    """Law of a sum of independent terms, (R, V), on a lattice with a distance of `step` >= 0 between points.
+
+    An error is at most the larger of the sum and `least`, a half-width that no interval is below.
+    """
 
     terms: Sequence[Term]
     step: Number = 0.0
+    least: Number = 0.0
 
-    @property
+    @cached_property
     def variance(self) -> Floats:
         """Variance of the sum."""
         return np.asarray(sum(term.variance for term in self.terms), float)
@@ -141,15 +153,30 @@ class ErrorLaw:
                 number[..., which] if isinstance(number, np.ndarray) and number.shape[-1:] > (1,) else number
             )
 
-        return ErrorLaw([Term(some(t.mean), t.rate, some(t.scale)) for t in self.terms], some(self.step))
+        terms = [Term(some(t.mean), t.rate, some(t.scale)) for t in self.terms]
+        return ErrorLaw(terms, some(self.step), some(self.least))
 
-    def log_tail(self, distance: Floats) -> tuple[Floats, Floats]:
+    @cached_property
+    def _largest_tilt(self) -> Floats:
+        return np.asarray(
+            np.min(np.broadcast_arrays(*(term.largest_tilt for term in self.terms)), axis=0), float
+        )
+
+    @cached_property
+    def _in_both_directions(self) -> ErrorLaw:
+        """Law of the sum and of its negative, along a new first axis."""
+        signs = np.array([1.0, -1.0]).reshape(2, 1, 1)
+        return ErrorLaw([term.times(signs) for term in self.terms], self.step)
+
+    def log_tail(self, distance: Floats, guess: Floats | float = 0.0) -> tuple[Floats, Floats]:
         """Return the log probability of a sum of at least `distance` > 0, and the tilt there, which is its slope."""
-        most = np.min(np.broadcast_arrays(*(term.largest_tilt for term in self.terms)), axis=0)
+        most = self._largest_tilt
         shape = np.broadcast_shapes(np.shape(distance), np.shape(most), self.variance.shape)
         low, high = np.zeros(shape), np.broadcast_to(most, shape).copy()
         with np.errstate(all="ignore"):
-            tilt = np.minimum(distance / self.variance, high / 2)
+            tilt = np.where(
+                (guess > low) & (guess < high), guess, np.minimum(distance / self.variance, high / 2)
+            )
             for _ in range(_STEPS):
                 value, slope, curvature = self._cumulants(tilt)
                 above = ~(slope < distance)
@@ -184,11 +211,12 @@ class ErrorLaw:
         value, slope, curvature = map(sum, zip(*(term.cumulants(tilt) for term in self.terms), strict=True))
         return value, slope, curvature  # type: ignore[return-value]
 
-    def outside(self, distance: Floats) -> tuple[Floats, Floats]:
-        """Return the probability of at least `distance` > 0 from 0 in either direction, and its rate of decrease."""
-        mirrored = ErrorLaw([term.times(-1.0) for term in self.terms], self.step)
-        (above, rising), (below, falling) = self.log_tail(distance), mirrored.log_tail(distance)
-        return np.exp(above) + np.exp(below), np.exp(above) * rising + np.exp(below) * falling
+    def outside(self, distance: Floats, guess: Floats | float = 0.0) -> tuple[Floats, Floats, Floats]:
+        """Return the probability of at least `distance` > 0 from 0 in either direction, its rate of decrease, and the
+        tilts.
+        """
+        logs, tilts = self._in_both_directions.log_tail(distance, guess)
+        return np.exp(logs).sum(axis=0), (np.exp(logs) * tilts).sum(axis=0), tilts
 
 
 def half_widths(laws: Sequence[tuple[ErrorLaw, Floats]], level: float, *, together: bool = False) -> Floats:
@@ -212,12 +240,13 @@ def half_widths(laws: Sequence[tuple[ErrorLaw, Floats]], level: float, *, togeth
 
     with np.errstate(divide="ignore", invalid="ignore"):
         changes = [law.change() for law, _ in laws]
+    tilts: list[Floats | float] = [0.0 for _ in laws]  # of the width before, a guess for the next one
 
     def chance(width: Floats) -> tuple[Floats, Floats]:
         total, slope = np.zeros(np.shape(width)), np.zeros(np.shape(width))
-        for (law, weights), (change, least) in zip(laws, changes, strict=True):
+        for place, ((law, weights), (change, least)) in enumerate(zip(laws, changes, strict=True)):
             distance = np.maximum(width - np.asarray(law.step) / 2, 1e-9 * width)
-            outside, decrease = law.outside(distance)
+            outside, decrease, tilts[place] = law.outside(distance, tilts[place])
             # Any change is at least a step, and is so rare that the approximation is not precise.
             rare = (change < _RARE) & (width > least) & ((width <= law.step) | (outside > change))
             outside, decrease = np.where(rare, change, outside), np.where(rare, 0.0, decrease)
@@ -242,4 +271,6 @@ def half_widths(laws: Sequence[tuple[ErrorLaw, Floats]], level: float, *, togeth
             previous, width = width, np.where(inside, move, middle)
             if np.all(np.abs(width - previous) <= 1e-5 * width):
                 break
-    return width * (1 + 1e-5)
+    least = [np.broadcast_to(law.least, np.shape(weights)) for law, weights in laws]
+    ends = [part.max() if together else part.max(axis=0) for part in least]
+    return np.asarray(np.maximum(width * (1 + 1e-5), np.max(ends, axis=0)), float)

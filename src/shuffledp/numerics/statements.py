@@ -5,22 +5,46 @@ Text, JSON, CSV and Python objects are made from these conditions, so that no nu
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from shuffledp.numerics.rounding import Side, number_text
 
-Who = Literal["planned", "counted", "mean"]
-"""Kind of a number of users: of the calibration, of the data, or the mean of a random number."""
-Data = Literal["given", "equal shares", "worst"]
-"""Data of the users: with the shares of the given data, with equal shares, or any data, the worst included."""
+Who = Literal["planned", "counted", "mean", "likeliest"]
+"""Kind of a number of users: of the calibration, of the data, the mean of a random number, or its likeliest value if it
+is announced before users send messages."""
+Data = Literal["given", "equal shares", "a tenth", "worst"]
+"""Data of the users: with the shares of the given data, with equal shares, a tenth of the users with the value, or any
+data, the worst included."""
 
-_DATA: dict[Data, str] = {
+#: Fields with half-widths of intervals.
+WIDTHS = ("half_width", "simultaneous_half_width")
+#: Data of every number of a row, None for the data of the setting, and side to which it is rounded.
+STATED: Mapping[str, tuple[Data | None, Side]] = {
+    **dict.fromkeys(("mse", "floor_ratio", "blind_mse", "poisoning_errors"), (None, "nearest")),
+    **dict.fromkeys(("simulated_mse", "simulated_standard_error", "simulated_coverage"), (None, "nearest")),
+    "heavy_variance": ("a tenth", "nearest"),
+    **dict.fromkeys(WIDTHS, ("worst", "up")),
+    **dict.fromkeys(("messages_per_user", "bits_per_user", "shuffler_messages"), ("worst", "nearest")),
+    **dict.fromkeys(("most_messages", "most_bits", "poisoning_gain"), ("worst", "up")),
+    **dict.fromkeys(("eps_local", "eps_spent", "eps_colluding", "eps_dropped"), ("worst", "up")),
+    "slack": ("worst", "down"),
+}
+
+#: Clause on the data of the users.
+OF_DATA: Mapping[Data, str] = {
     "given": " with the shares of the data",
     "equal shares": " with equal shares of all values",
+    "a tenth": " of whom a tenth have the value",
     "worst": " with any values",
 }
-_WHO: dict[Who, str] = {"planned": "planned users", "counted": "counted users", "mean": "users on average"}
+_WHO: dict[Who, str] = {
+    "planned": "planned users",
+    "counted": "counted users",
+    "mean": "users on average",
+    "likeliest": "users (the likeliest number)",
+}
 
 
 @dataclass(frozen=True)
@@ -31,9 +55,9 @@ class Conditions:
     ----------
     users : float
         Number of users, user 1 included.
-    who : {"planned", "counted", "mean"}
+    who : {"planned", "counted", "mean", "likeliest"}
         Kind of this number. A ``mean`` stands for a random number of users, over which errors are averaged.
-    data : {"given", "equal shares", "worst"}
+    data : {"given", "equal shares", "a tenth", "worst"}
         Data of the users.
     side : {"up", "down", "nearest"}
         Direction of rounding: ``up`` for an upper bound, ``down`` for a lower bound, ``nearest`` for neither.
@@ -51,7 +75,12 @@ class Conditions:
     @property
     def clause(self) -> str:
         """Clause on the users and their data."""
-        return f"for {self.users:,.12g} {_WHO[self.who]}{_DATA[self.data]}"
+        return f"for {self.users:,.12g} {_WHO[self.who]}{OF_DATA[self.data]}"
 
     def __str__(self) -> str:
         return f"{self.clause}, rounded {self.side}"
+
+
+def side_of(heading: str) -> Side:
+    """Return the side to which the numbers under a heading are rounded, the name of a field or its words."""
+    return STATED.get(heading.strip().replace(" ", "_"), (None, "nearest"))[1]

@@ -77,7 +77,7 @@ def csv_columns(
             before = reader.line_num
             if set(map(len, rows)) != {width}:
                 rows = [row or [""] for row in rows] if width == 1 else rows
-                rows = [row[:-1] if len(row) == width + 1 and not row[-1] else row for row in rows]
+                rows = [_without_ends(row, width) for row in rows]
                 for line, row in zip(numbers, rows, strict=True):
                     if row and len(row) != width:
                         faults.add(WIDTH, place=f"{path}, line {line}")
@@ -85,6 +85,14 @@ def csv_columns(
                 rows = [row for row in rows if len(row) == width]
             yield numbers, [list(map(itemgetter(place), rows)) for place in places]
     yield [], [[] for _ in columns]
+
+
+def _without_ends(row: list[str], width: int) -> list[str]:
+    """Return a row without the empty cells behind its last column."""
+    end = len(row)
+    while end > width and not row[end - 1]:
+        end -= 1
+    return row[:end]
 
 
 def repeated_in_csv(path: Path, column: str, delimiter: str | None) -> str | None:

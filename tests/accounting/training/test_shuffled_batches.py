@@ -9,6 +9,7 @@ from scipy.stats import norm
 
 from shuffledp.accounting import shuffled_batches_delta, shuffled_batches_epsilon
 from shuffledp.accounting.general.gaussian import log_gaussian_delta
+from shuffledp.accounting.training import shuffled_batches
 from shuffledp.accounting.training.shuffled_batches import _OMITTED, WAYS, _Clones, _epochs
 from shuffledp.pipeline.experiments.configurable_functions import NAMED_FUNCTIONS
 
@@ -82,8 +83,10 @@ def test_a_few_batches_by_quadrature(setting):
     assert backward < clones_back
 
 
-def test_bounds_of_a_few_batches_over_two_epochs():
-    """The pair of two steps, composed by quadrature, lies between the bounds."""
+def test_bounds_of_a_few_batches_over_two_epochs(monkeypatch):
+    """The pair of two steps, composed by quadrature, lies between the bounds, also on a coarse grid of losses."""
+    monkeypatch.setattr(shuffled_batches, "_LOSSES", 100)
+    monkeypatch.setattr(shuffled_batches, "_CHOICES", 13)
     sigma, eps = 1.0, 1.0
     y = np.arange(-5, 7, 0.25) + 0.125
     weight = 0.25 * norm.pdf(y)
@@ -136,7 +139,7 @@ def test_delta_and_eps_agree():
 
 def test_laws_of_losses_omit_little_and_lower_ones_claim_no_more_than_there_is():
     for side in ("upper", "lower"):
-        _, laws = _epochs(STEPS, 2.0, 2, side, _OMITTED * DELTA / 2)
+        _, laws = _epochs(STEPS, 2.0, 5, side, _OMITTED * DELTA / 5)  # as in the reference table
         for law in laws:
             assert np.all(law.pmf >= 0)
             assert law.omitted < 1e-12

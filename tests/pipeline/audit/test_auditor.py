@@ -36,7 +36,7 @@ PLUGINS = Path(__file__).resolve().parents[2] / "protocols/plugins"
 PROTOCOLS = protocols()
 IDS = [f"{p.task_kind}-{p.name}" for p in PROTOCOLS]
 #: Per protocol: calibrations of the sample, draws until a setting is enumerated, and runs of its messages.
-SAMPLE, DRAWS, RUNS = 4, 60, 600
+SAMPLE, DRAWS, RUNS = 2, 60, 300
 VIEWS_OF = {kind: "set_views.py" if kind == "sets" else f"{kind}.py" for kind in TASK_KINDS}
 #: First sampled setting of protocols whose earlier settings have hundreds of pairs of data sets.
 FIRST = {"real_sum": 3, "sparse_sum": 14, "separate": 2}

@@ -213,9 +213,14 @@ def curve_drawings(settings):
     ]
 
 
-def test_every_drawn_curve_has_its_marker_in_the_legend_and_the_papers_points_have_none_of_them(shipped):
-    for drawing in curve_drawings(shipped):
-        job, what = fabricated(drawing)
+@pytest.fixture(scope="module")
+def fabrications(shipped):
+    """Every picture of curves with made-up numbers."""
+    return [(drawing, *fabricated(drawing)) for drawing in curve_drawings(shipped)]
+
+
+def test_every_drawn_curve_has_its_marker_in_the_legend_and_the_papers_points_have_none_of_them(fabrications):
+    for drawing, job, what in fabrications:
         drawn: dict[str, set[str]] = {}
         for strand in what.strands:
             name = strand.curve.rpartition("|")[0] if what.parts else strand.curve
@@ -304,10 +309,9 @@ def seen(color: str, eyes: list[list[float]]) -> np.ndarray:
     return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
 
 
-def test_colors_of_one_picture_stay_apart_for_color_blind_readers(shipped):
+def test_colors_of_one_picture_stay_apart_for_color_blind_readers(fabrications):
     colors: dict[frozenset[str], list[str]] = {}
-    for drawing in curve_drawings(shipped):
-        _, what = fabricated(drawing)
+    for drawing, _, what in fabrications:
         named = {c: one for c, one in what.drawn_looks.items() if what.name_of(c) not in what.numbered}
         for (a, first), (b, second) in combinations(named.items(), 2):
             if first.dash == second.dash and what.name_of(a) != what.name_of(b):

@@ -27,6 +27,7 @@ from scipy import stats
 
 from client_vectors import FOLDER, exported
 from exact_laws import SeededBits
+from one_process import compare_here
 from shuffledp.cli import main
 from shuffledp.populations import Fixed
 from shuffledp.protocols import get
@@ -202,8 +203,8 @@ def one_table(first: Counter[Any], second: Counter[Any]) -> float:
 
 @each_case
 def test_messages_have_the_law_of_encode(case, tmp_path):
-    """There are 10^5 reports of two values; seeds are fixed, and the false-alarm rate is one in a million."""
-    users = 10**6 if MANY else 10**5
+    """There are 40,000 reports of two values; seeds are fixed, and the false-alarm rate is one in a million."""
+    users = 10**6 if MANY else 40_000
     protocol = case.calibrated(1_500, 1.0)
     written = Written.of(protocol, tmp_path / case.name)
     for value in (0, 2) if case.kind == "frequency" else (1, 3):
@@ -241,8 +242,8 @@ END_TO_END = [
 
 @pytest.mark.parametrize("case", END_TO_END, ids=lambda case: case.name)
 def test_users_to_estimates_by_the_programs(case, tmp_path):
-    """There are 10^5 users; shuffler and analyzer run as processes, and errors must be below 5 standard errors."""
-    users, counts = 10**5, [50_000, 30_000, 15_000, 5_000]
+    """There are 20,000 users; shuffler and analyzer run as processes, and errors must be below 5 standard errors."""
+    users, counts = 20_000, [10_000, 6_000, 3_000, 1_000]
     protocol = case.calibrated(users, 1.0, 4 if case.kind == "frequency" else 3)
     written, source = Written.of(protocol, tmp_path / case.name), SeededBits(5)
     file, mixed = tmp_path / "sent", tmp_path / "mixed"
@@ -291,9 +292,14 @@ def test_intervals_cover_as_often_as_they_state(case, tmp_path):
         held = [row[0] - row[1] if "of_signs" in analyzer.values() else row[0] for row in rows]
         found, half_widths = estimating(analyzer, held, users, users, sum(rows[0]))
     else:
-        answers = [estimating(analyzer, row, users, users, sum(row)) for row in rows]
+        constant = analyzer["estimating"] == "noisy_sum"  # its half-width depends on no message
+        answers = [
+            estimating(analyzer, row, users, users, sum(row)) for row in rows[: 20 if constant else runs]
+        ]
         found, half_widths = (np.ravel(part) for part in zip(*answers, strict=True))
-    assert found == pytest.approx(estimates, rel=1e-9, abs=1e-9)
+        assert not constant or np.ptp(half_widths) == 0
+        half_widths = half_widths[0] if constant else half_widths
+    assert found == pytest.approx(estimates[: len(found)], rel=1e-9, abs=1e-9)
     covered = np.abs(estimates - np.ravel(who.truth[0])[0]) <= np.asarray(half_widths) * (1 + 1e-12)
     allowed = 3 * math.sqrt(0.95 * 0.05 / runs)
     assert abs(np.mean(covered) - 0.95) <= allowed
@@ -566,7 +572,8 @@ def test_the_command_writes_a_client_of_the_setting_that_describe_takes(tmp_path
     assert not (tmp_path / "other").exists()
 
 
-def test_compare_prints_the_command_that_writes_the_client_of_its_recommendation(tmp_path):
+def test_compare_prints_the_command_that_writes_the_client_of_its_recommendation(tmp_path, monkeypatch):
+    compare_here(monkeypatch)
     compare = ["compare", "--users", "5000", "--eps", "0.9", "--delta", "1e-6"]
     for more in (
         ["--domain-size", "20", "--protocols", "pure_dump,grr_blanket", "--accounting", "exact"],

@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 import textwrap
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from tabulate import LATEX_ESCAPE_RULES, tabulate
 
+from shuffledp.numerics.rounding import Side, number_text
+from shuffledp.numerics.statements import side_of
 from shuffledp.pipeline.figures.drawing_jobs import Fields, Grid
 from shuffledp.pipeline.figures.plotter import long_form
 
@@ -47,7 +50,8 @@ def as_table(
     flat = wide.reset_index(drop=True)
     for place, header in enumerate(headers):
         flat.insert(place, header, [row[place] for row in rows])
-    shown = wide.map(lambda v: v if isinstance(v, str) else _formatted(v, entry.get("format", ".4g")))
+    form, side = entry.get("format", ".4g"), side_of(entry["value"])
+    shown = wide.map(lambda v: v if isinstance(v, str) else _formatted(v, form, side))
     body = [
         [*map(_plain, row), *numbers] for row, numbers in zip(rows, shown.to_numpy().tolist(), strict=True)
     ]
@@ -61,7 +65,10 @@ def as_leaderboard(entry: Fields, rows: pd.DataFrame, numbers: Sequence[str], *a
     """Return a leaderboard as CSV, Markdown and LaTeX; `about` is its title and its LaTeX label."""
 
     def written(form: str) -> pd.DataFrame:
-        texts = {h: [v if isinstance(v, str) else _formatted(v, form) for v in rows[h]] for h in numbers}
+        texts = {
+            h: [v if isinstance(v, str) else _formatted(v, form, side_of(h)) for v in rows[h]]
+            for h in numbers
+        }
         return rows.assign(**texts)
 
     shown = written(entry.get("format", ".4g"))
@@ -74,7 +81,8 @@ def as_leaderboard(entry: Fields, rows: pd.DataFrame, numbers: Sequence[str], *a
 def in_three_forms(frame: pd.DataFrame, *about: str) -> dict[str, str]:
     """Return a finished table of texts as CSV, and as Markdown and LaTeX with at most four digits."""
     csv = frame.to_csv(index=False, lineterminator="\n")
-    return {"csv": csv, **_texts(list(frame.columns), frame.map(_four_digits).to_numpy().tolist(), *about)}
+    shown = frame.apply(lambda column: column.map(partial(_four_digits, side=side_of(str(column.name)))))
+    return {"csv": csv, **_texts(list(frame.columns), shown.to_numpy().tolist(), *about)}
 
 
 def stated(frame: pd.DataFrame) -> dict[str, str]:
@@ -157,10 +165,11 @@ def _number(text: str) -> float | None:
         return None
 
 
-def _four_digits(text: str) -> str:
-    """Return a text, rounded to four digits if it is a number with more digits."""
+def _four_digits(text: str, side: Side) -> str:
+    """Return a text, rounded to four digits and a side if it is a number with more digits."""
     value = _number(text)
-    return text if value is None or text.lstrip("-").isdigit() or not math.isfinite(value) else f"{value:.4g}"
+    whole = value is None or text.lstrip("-").isdigit() or not math.isfinite(value)
+    return text if value is None or whole else number_text(value, side, 4)
 
 
 def _heading_in_tex(text: str) -> str:
@@ -239,9 +248,12 @@ def _sorted(index: pd.Index, orders: Grid) -> list[Any]:
     return sorted(index, key=position)
 
 
-def _formatted(value: Any, form: str) -> str:
+def _formatted(value: Any, form: str, side: Side) -> str:
+    """Return a number in a format; a bound has the digits of the format and is rounded to its side."""
+    if value is None or (isinstance(value, float) and np.isnan(value)):
+        return ""
     return (
-        "" if value is None or (isinstance(value, float) and np.isnan(value)) else format(float(value), form)
+        format(float(value), form) if side == "nearest" else number_text(float(value), side, int(form[1:-1]))
     )
 
 

@@ -223,6 +223,7 @@ def _environment() -> Environment:
         "questions_table": claims.QUESTIONS,
         "audit": audit,
         "selectors": ranking.SELECTORS,
+        "conditions": ranking.conditions(),
         "figure_name": name_of_drawing,
     }
     environment.filters["linked"] = _linked

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any
 
+from shuffledp.numerics.rounding import Side, number_text
+from shuffledp.numerics.statements import side_of
 from shuffledp.pipeline.manifest import CHECKSUMS, ManifestError
 from shuffledp.storage import read_verified
 
@@ -61,7 +63,8 @@ def table(path: Path) -> Table:
     """Return a CSV file as a table; raises the errors of `lines`."""
     header, rows = lines(path)
     columns = [[row[i] for row in rows if row[i].strip()] for i in range(len(header))]
-    cells = tuple(tuple(cell(text) for text in row) for row in rows)
+    sides = [side_of(name) for name in header]
+    cells = tuple(tuple(map(cell, row, sides)) for row in rows)
     return Table(
         header=tuple(header),
         numeric=tuple(_of_numbers(column) for column in columns),
@@ -83,11 +86,13 @@ def number(text: str) -> Decimal | None:
         return None
 
 
-def cell(text: str) -> Cell:
-    """Return a cell: integers stay unchanged, other numbers have at most `DIGITS` significant digits."""
+def cell(text: str, side: Side = "nearest") -> Cell:
+    """Return a cell: integers stay unchanged, other numbers have at most `DIGITS` significant digits, rounded to a
+    side.
+    """
     value = number(text)
     if value is None or not value.is_finite() or not set(text) & set(".eE"):
         return Cell(text)
     if len(value.as_tuple().digits) <= DIGITS:
         return Cell(text)
-    return Cell(f"{float(value):.{DIGITS}g}", full=text.strip())
+    return Cell(number_text(float(value), side, DIGITS), full=text.strip())

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from shuffledp.numerics.statements import OF_DATA, STATED
 from shuffledp.pipeline.site.csv_tables import Rows, lines
 
 if TYPE_CHECKING:
@@ -21,6 +22,13 @@ SETTING = ("task", "users", "values", "eps", "delta")
 """Columns of the ranking that name a setting."""
 SELECTORS = ("task", "users n", "values k", "eps", "delta")
 """Labels of the fields that choose a setting."""
+_FIELDS = {
+    "squared error": "mse",
+    "relative to the curator’s": "floor_ratio",
+    "messages": "messages_per_user",
+    "bits": "bits_per_user",
+}
+"""Fields of `shuffledp.numerics.statements.STATED` by column of a page."""
 _DIGITS = 4
 _LEAST_BAR = 3.0  # per cent, of the least error
 
@@ -91,6 +99,15 @@ class Ranking:
         ]
         text = json.dumps(content, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")
         return f"window.shuffledpRanking = {text};\n"
+
+
+def conditions() -> str:
+    """Return a sentence on the users and data for which the numbers of the pages hold."""
+    columns: dict[str, list[str]] = {}
+    for column, name in _FIELDS.items():
+        columns.setdefault(OF_DATA[STATED[name][0] or "given"], []).append(column)
+    told = "; ".join(f"{', '.join(names)}{clause}" for clause, names in columns.items())
+    return f"Numbers hold for n users, or for n users on average if their number is random: {told}."
 
 
 def read(table: Path) -> Ranking:

@@ -303,8 +303,9 @@ def analysis(
     -------
     dict
         ``estimates`` and ``half_width``, one number per value or one for a sum; ``confidence``; ``users``,
-        ``planned`` and ``messages``; ``guarantee_holds`` for this number of users; ``warnings``. Frequencies also
-        have ``sum`` and ``sum_half_width``.
+        ``planned`` and ``messages``; ``guarantee_holds`` for this number of users; ``conditions``, the users, the data
+        and the side of rounding for which numbers hold; ``warnings``. Frequencies also have ``sum`` and
+        ``sum_half_width``.
 
     Raises
     ------
@@ -331,6 +332,10 @@ def analysis(
         "confidence": CONFIDENCE,
         "estimates": estimates,
         "half_width": half_widths,
+        "conditions": {
+            name: {"users": present, "who": "counted", "data": data, "side": side}
+            for name, data, side in (("estimates", "given", "nearest"), ("half_width", "worst", "up"))
+        },
     }
     warnings = warnings_of(parameters, present)
     noise = analyzer.get("noise", {})

@@ -8,11 +8,13 @@ import os
 import random
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from shuffledp.numerics.statements import Conditions
 from shuffledp.protocols.client import analyzing, files, randomizers, shuffling
 from shuffledp.protocols.client.description import Client
 from shuffledp.sampling import bits, clients, coins, laws, rationals
@@ -30,6 +32,11 @@ def parameters(client: Client, about: Mapping[str, Any]) -> dict[str, Any]:
     content = {
         **about,
         "planned_users": client.users,
+        "conditions": {
+            name: asdict(Conditions(client.users, "planned", "worst", "up"))
+            for name in ("eps", "delta", "eps_local")
+            if name in about
+        },
         "inputs": client.inputs,
         "one_message": client.one_message,
         "encoding": "A message is its fields one after another, each an unsigned big-endian integer, and a tag: the "

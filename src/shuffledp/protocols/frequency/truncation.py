@@ -9,7 +9,7 @@ from numpy.random import Generator
 from shuffledp.accounting.baselines.truncation import truncation_miss_rate, two_bins_delta
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.guarantees import EXACT, UPPER, under
-from shuffledp.numerics.saddlepoint import ErrorLaw, Term, normal_term
+from shuffledp.numerics.saddlepoint import ErrorLaw, Term
 from shuffledp.numerics.windows import binomial_window
 from shuffledp.protocols._coins import coin_blocks
 from shuffledp.protocols._requests import PlannedUsers, from_request
@@ -87,13 +87,13 @@ class Truncation(PlannedUsers):
         return np.where(above > 0, frequency, 0.0) if self.truncate else np.asarray(frequency)
 
     def error_law(self, participants: Participants) -> ErrorLaw:
-        """Return the exact law of the noise; truncation adds an error of at most the mean noise or the share."""
+        """Return the exact law of the noise; a truncated count has the error of its share."""
         n = participants.public.users_column
         held, p = held_counts(participants, self.domain_size), self.miss_rate
         noise = p * (1 - p) / n
         rare = held / n > p + 8 * np.sqrt(noise)
-        cut = np.where(rare | (not self.truncate), 0.0, np.minimum(held / n, p))
-        return ErrorLaw([Term(n * p, p, -1 / n), normal_term(cut**2)], 1 / n)
+        cut = np.where(rare | (not self.truncate), 0.0, held / n)
+        return ErrorLaw([Term(n * p, p, -1 / n)], 1 / n, cut)
 
     def expected_variance(self, participants: Participants) -> Floats | None:
         """Return the variance of each frequency, ``p (1 - p) / n``, (R, k); None with truncation."""
