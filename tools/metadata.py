@@ -287,9 +287,9 @@ def rule_graph() -> str:
         "learning=require",
     ]
     text = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    kinds = {"dataset": "dataset_<name>", "draw": "draw_<paper>"}
+    text = text.replace("[default]", "[all]")  # the same files
     names = {
-        key: kinds.get(name.partition("_")[0], name)
+        key: re.sub(r"^(dataset|experiment|claims|draw)_.+", r"\1_<name>", name)
         for key, name in re.findall(r"^\s*(id\d+)\[(\w+)\]", text, re.MULTILINE)
     }
     edges = {(names[a], names[b]) for a, b in re.findall(r"^\s*(id\d+) --> (id\d+)", text, re.MULTILINE)}

@@ -1,4 +1,5 @@
 # ruff: noqa: E501  (one case per line)
+import ast
 import inspect
 import re
 import subprocess
@@ -399,7 +400,7 @@ def test_a_key_without_a_value_is_a_mistake(project, key):
 
 
 def test_a_run_of_a_method_does_not_read_the_configuration():
-    """A run starts this process a hundred times."""
+    """A run starts such a process for every experiment."""
     script = "import sys, shuffledp.pipeline.experiments.runner; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert not {"pydantic", "yaml", "shuffledp.pipeline.config"} & set(done.stdout.split())
@@ -407,8 +408,8 @@ def test_a_run_of_a_method_does_not_read_the_configuration():
 
 def test_a_workflow_is_read_without_what_only_its_jobs_need():
     """Every start of the workflow, even a dry run, begins with these imports."""
-    lines = (ROOT / "workflow/rules/common.smk").read_text(encoding="utf-8").splitlines()
-    imports = [line for line in lines if line.startswith(("import ", "from "))]
+    tree = ast.parse((ROOT / "workflow/rules/common.smk").read_text(encoding="utf-8"))
+    imports = [ast.unparse(node) for node in tree.body if isinstance(node, ast.Import | ast.ImportFrom)]
     assert "from shuffledp.pipeline.figures.selection import load_settings" in imports
     script = "\n".join([*imports, "import sys", "print(*sys.modules)"])
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
