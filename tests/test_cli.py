@@ -322,8 +322,8 @@ def test_check_baseline_gives_a_verdict_per_property_and_tries_the_experiments(p
     path = Path("mine/mine.py")
     path.write_text(
         path.read_text().replace(
-            "return cls(task.domain_size, budget.largest_eps)",
-            "return cls(task.domain_size, (1 if task.domain_size == 7 else 1.5) * budget.largest_eps)",
+            "return cls(request.k, request.eps)",
+            "return cls(request.k, (1 if request.k == 7 else 1.5) * request.eps)",
         )
     )
     setting = ("--users", "30k", "--domain-size", "7", "--epsilon", "0.5", "--delta", "1e-6")
@@ -343,7 +343,7 @@ def test_check_baseline_gives_a_verdict_per_property_and_tries_the_experiments(p
         (
             "lies = rng",
             "lies = rnd",
-            "mine/mine.py, line 43, in encode: NameError: name 'rnd' is not defined",
+            "mine/mine.py, line 42, in encode: NameError: name 'rnd' is not defined",
         ),
         ("return Cost(", "return (", "mine/mine.py: cost returns a"),
     ],
@@ -409,7 +409,7 @@ def test_a_setting_of_every_task_is_a_case(project, task, sizes):
 @pytest.mark.parametrize(
     ("method", "body", "says"),
     [
-        ("calibrate", "os._exit(0)", "calibrate ends the process with exit status 0"),
+        ("fit", "os._exit(0)", "fit ends the process with exit status 0"),
         ("encode", "raise BaseException('odd')", "encode raises BaseException: odd"),
         ("encode", "os.kill(os.getpid(), 9)", "encode is killed (SIGKILL, as where memory runs out)"),
         ("estimate", "time.sleep(1000)", "estimate does not return within 2 s"),

@@ -453,9 +453,9 @@ def test_the_protocol_at_work_is_named_though_it_begins_right_after_a_line(monke
 
 
 def plugin(folder, body: str) -> str:
-    """Write a user's protocol whose ``calibrate`` first runs the given code."""
+    """Write a user's protocol whose ``fit`` first runs the given code."""
     text = files("frequency", "mine")[Path("mine/mine.py")]
-    first = text.index("        cls.check_request(")
+    first = text.index("        if request.eps > 700")
     (folder / "mine.py").write_text(
         f"{text[:first]}        import os, sys, time\n        {body}\n{text[first:]}"
     )
@@ -466,8 +466,8 @@ def plugin(folder, body: str) -> str:
     ("body", "says"),
     [
         # Other ends of a child have the same way here: tests/protocols/test_child_process.py and test_registry.py.
-        ("os._exit(0)", "calibrate ends the process with exit status 0"),
-        ("time.sleep(1000)", "calibrate does not return within 5 s"),
+        ("os._exit(0)", "fit ends the process with exit status 0"),
+        ("time.sleep(1000)", "fit does not return within 5 s"),
     ],
 )
 def test_a_protocol_that_ends_its_process_is_a_row_and_a_sentence(
@@ -486,7 +486,7 @@ def test_a_protocol_that_ends_its_process_is_a_row_and_a_sentence(
         "skellam": "ok",
         "mine.py:Mine": "failed",
     }
-    reason = "Not finished within 5 s, in calibrate." if "5 s" in says else f"{says}."
+    reason = "Not finished within 5 s, in fit." if "5 s" in says else f"{says}."
     assert rows["mine.py:Mine"]["reason"] == reason
 
 

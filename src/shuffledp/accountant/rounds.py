@@ -6,6 +6,7 @@ counts all users.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +19,6 @@ from shuffledp.guarantees import UPPER
 from shuffledp.numerics.argument_ranges import Count, Delta, check_count, check_fields
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from shuffledp.accounting.general.profiles import PrivacyProfile
 
 

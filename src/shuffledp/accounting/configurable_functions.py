@@ -28,7 +28,7 @@ from shuffledp.guarantees import (
     Standing,
 )
 from shuffledp.lazy_api import behind
-from shuffledp.numerics.argument_ranges import guarded_call
+from shuffledp.numerics.argument_ranges import checked
 from shuffledp.populations.base import Fixed
 from shuffledp.populations.bounds import SubExponential, SubGaussian
 from shuffledp.populations.laws import Binomial
@@ -73,7 +73,7 @@ class NamedFunction:
     @property
     def function(self) -> Callable[..., float]:
         """Function with checks of its arguments. Only the module that defines the function is imported."""
-        return guarded_call(behind("shuffledp.accounting", self.name))
+        return checked(behind("shuffledp.accounting", self.name))
 
     def standing(self, arguments: Arguments) -> Standing:
         """Return the guarantee of the function's result; raise ValueError if an argument is missing or unknown."""

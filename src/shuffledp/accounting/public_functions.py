@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from shuffledp.numerics.argument_ranges import guarded_call
+from shuffledp.numerics.argument_ranges import checked
 
 
 def guarded(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function of the public API that checks its arguments, see :func:`guarded_call`."""
-    call = guarded_call(function)
+    """Return a function of the public API that checks its arguments, see :func:`checked`."""
+    call = checked(function)
     # Where pickle finds it, for pools of processes.
     call.__module__ = "shuffledp.accounting"
     return call

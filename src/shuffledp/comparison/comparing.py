@@ -26,7 +26,8 @@ from shuffledp.comparison.user_data import counted
 from shuffledp.guarantees import is_derived
 from shuffledp.numerics.argument_ranges import check_choice, check_count, check_positive, check_unit
 from shuffledp.populations.base import Law
-from shuffledp.protocols.base import Cost, ProtocolBase, Trust
+from shuffledp.protocols.base import ProtocolBase, Trust
+from shuffledp.protocols.messages import Cost
 from shuffledp.protocols.registry import available, get, is_plugin
 from shuffledp.tasks import Floats, Vectors
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from shuffledp.lazy_api import door
 
 if TYPE_CHECKING:
-    from shuffledp.protocols.base import Cost, Messages, ProtocolBase
+    from shuffledp.protocols.base import ProtocolBase
+    from shuffledp.protocols.messages import Cost, Messages
     from shuffledp.protocols.registry import available, get, module_path
     from shuffledp.protocols.streaming import stream
 else:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from shuffledp.protocols.base import Messages, ProtocolBase
+from shuffledp.protocols.base import ProtocolBase
 from shuffledp.protocols.conformance.cases import Case, Protocol, inputs, jumps, same, users_of
 from shuffledp.protocols.conformance.checks import Verdict, verdict
 from shuffledp.protocols.conformance.leakage_checks import MANY, check_levels, check_rare_reports, check_seen
@@ -22,6 +22,7 @@ from shuffledp.protocols.conformance.statistics import (
     generator,
     laws_p_value,
 )
+from shuffledp.protocols.messages import Messages
 from shuffledp.tasks import Array, Public, Sets, Task, Users
 
 CALLS = 1_500
