@@ -34,7 +34,6 @@ MOST_LINES = 450
 MOST_ALONE = 250
 #: Longer modules, with the reasons why they are not divided.
 LONG = {
-    "shuffledp/numerics/argument_ranges.py": "checks, annotations and guards, which explain one another",
     "shuffledp/pipeline/config/grammar.py": "the grammar of the configuration, with all keys in one place",
     "shuffledp/pipeline/figures/captions.py": "all functions for captions",
     "shuffledp/pipeline/audit/finite_laws.py": "all kinds of laws with bounds on their rounding",

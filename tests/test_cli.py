@@ -321,8 +321,8 @@ def test_check_baseline_gives_a_verdict_per_property_and_tries_the_experiments(p
     path = Path("mine/mine.py")
     path.write_text(
         path.read_text().replace(
-            "return cls(task.domain_size, budget.largest_eps)",
-            "return cls(task.domain_size, (1 if task.domain_size == 7 else 1.5) * budget.largest_eps)",
+            "return cls(request.k, request.eps)",
+            "return cls(request.k, (1 if request.k == 7 else 1.5) * request.eps)",
         )
     )
     setting = ("--users", "30k", "--domain-size", "7", "--epsilon", "0.5", "--delta", "1e-6")

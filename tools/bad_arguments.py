@@ -45,6 +45,7 @@ from valid_methods import valid_methods
 from shuffledp.accounting import Infeasible
 from shuffledp.numerics.argument_ranges import shown
 from shuffledp.pipeline.doc_blocks import write_block
+from shuffledp.protocols import ProtocolBase
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/benchmarks.md"
@@ -77,7 +78,7 @@ ARRAYS: tuple[Any, ...] = ([math.nan], [-1.0, 2.0], [math.inf, 2.0], [0.0, 1e308
 LONG = "longer than"
 """Beginning of the line about a call that takes too long."""
 #: Words in annotations for several numbers, or for None.
-_SEVERAL = ("ArrayLike", "NDArray", "Sequence", "tuple", "Slots", "Mapping")
+_SEVERAL = ("ArrayLike", "RealArray", "EpsArray", "NDArray", "Sequence", "tuple", "Slots", "Mapping")
 
 
 @cache  # before processes are forked: building them takes longer than most calls
@@ -146,7 +147,7 @@ def _numbers(value: Any) -> Iterator[float]:
 def _fits(annotation: str, value: Any) -> bool:
     """Return whether an argument has the annotated type, or a type that does no harm."""
     if value is None:
-        return "None" in annotation or "Any" in annotation
+        return any(word in annotation for word in ("None", "Optional", "Any"))
     if isinstance(value, bool):
         return "bool" in annotation or "Any" in annotation
     if "bool" in annotation:
@@ -198,7 +199,9 @@ def judge(
 
 
 def _judge_result(call: Callable[..., Any], bad: Mapping[str, Any], found: Any) -> str:
-    parameters = inspect.signature(call).parameters
+    parameters = {**inspect.signature(call).parameters}
+    if isinstance(protocol := getattr(call, "__self__", None), type) and issubclass(protocol, ProtocolBase):
+        parameters |= protocol.options()
     for name, value in bad.items():
         if not _fits(str(parameters[name].annotation), value):
             return f"accepts {name} = {shown(value)} and returns {str(found)[:60]}"

@@ -334,7 +334,7 @@ def _account_batch(
 ) -> _Answer:
     from shuffledp.accountant import shuffled_rounds
     from shuffledp.accountant.wording import arrivals_named, population_named
-    from shuffledp.numerics.argument_ranges import guarded_call
+    from shuffledp.numerics.argument_ranges import checked
 
     if population is None and common["crowd"] is not None:
         raise ValueError("--crowd needs --population: --users is one known number, the same in all rounds.")
@@ -344,13 +344,13 @@ def _account_batch(
         raise ValueError(_TWO_OF_THREE)
     others = None if computed or population is None else population_named(population)
     if computed:
-        smallest_batch = guarded_call(shuffled_rounds.smallest_batch)
+        smallest_batch = checked(shuffled_rounds.smallest_batch)
         answer = smallest_batch(eps_local, eps, delta, **arrivals_named(population), **common)
     elif eps is None:
-        amplification = guarded_call(shuffled_rounds.amplification)
+        amplification = checked(shuffled_rounds.amplification)
         answer = amplification(eps_local, users, delta, population=others, **common)
     else:
-        answer = guarded_call(shuffled_rounds.budget)(eps, users, delta, population=others, **common)
+        answer = checked(shuffled_rounds.budget)(eps, users, delta, population=others, **common)
     content, text = answer.as_dict(), answer.lines()
     if with_curves:
         from shuffledp.accountant.tabulated_curves import curves
@@ -359,16 +359,16 @@ def _account_batch(
             raise ValueError("--curves needs --eps-local or --eps alone if --population is given.")
         # The smallest batch is of a fixed number of users.
         n = int(answer.users) if computed else users
-        more = guarded_call(curves)(answer.eps_local, n, population=others, **common)
+        more = checked(curves)(answer.eps_local, n, population=others, **common)
         content, text = content | {"curves": more.as_dict()}, text + more.lines()
     return content, text
 
 
 def _account_rounds(different: tuple[str, ...], delta: float, **options: Any) -> _Answer:
     from shuffledp.accountant.rounds import batch_named, rounds_epsilon
-    from shuffledp.numerics.argument_ranges import guarded_call
+    from shuffledp.numerics.argument_ranges import checked
 
-    answer = guarded_call(rounds_epsilon)([batch_named(word) for word in different], delta, **options)
+    answer = checked(rounds_epsilon)([batch_named(word) for word in different], delta, **options)
     return answer.as_dict(), answer.lines()
 
 

@@ -50,7 +50,7 @@ def test_what_is_known_to_be_violated_is_nobodys_default():
 @pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind in TASKS for name in available(kind)])
 def test_protocols_are_calibrated_exactly_by_default(kind, name):
     protocol = get(kind, name)
-    default = inspect.signature(protocol.calibrate).parameters["accounting"].default
+    default = protocol.options()["accounting"].default
     best = [a for a in ("exact", "corrected", "simplified", "printed") if a in protocol.accountings]
     assert default == best[0]
 

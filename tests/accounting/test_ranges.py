@@ -40,13 +40,13 @@ def bad_values(check):
         return (least - 1, least + 0.5, most + 1, *NO_NUMBERS)
     if getattr(known, "__name__", "") == "_unless_none":
         return bad_values(inner[0])
-    if getattr(known, "__name__", "") == "_each":
-        return tuple([bad] for bad in bad_values(inner[1]))
+    if known is ranges.check_sequence:
+        return tuple([bad] for bad in bad_values(ends["items"][0]))
     return BAD.get(known, ())
 
 
 CALLS = {
-    name: (call, valid, {argument: bad for argument in valid if (bad := bad_values(checks[argument]))})
+    name: (call, valid, {argument: bad for argument in valid if (bad := bad_values(checks.get(argument)))})
     for name, (call, valid) in valid_calls().items()
     if not inspect.isclass(call)
     for checks in (checks_of(call),)
@@ -122,7 +122,7 @@ ENDS = [
         np.nextafter(1.0, 0),
         "q must be at least 1",
     ),
-    (lambda grid: a.optimal_dummies(Fixed(99), 0.5, 1e-3, grid=grid), [7], [[7]], "grid must be a sequence"),
+    (lambda grid: a.optimal_dummies(Fixed(99), 0.5, 1e-3, grid=grid), [7], [[7]], "grid must be an integer"),
     (lambda n: a.discrete_gaussian_gap([n], 1.0), 1, 0, "n must be at least 1"),
     (lambda n: a.share_count(40, 1024, n, form="balle"), 19, 18, "n must be at least 19"),
     (

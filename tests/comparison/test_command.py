@@ -453,9 +453,9 @@ def test_the_protocol_at_work_is_named_though_it_begins_right_after_a_line(monke
 
 
 def plugin(folder, body: str) -> str:
-    """Write a user's protocol whose ``calibrate`` first runs the given code."""
+    """Write a user's protocol whose ``fit`` first runs the given code."""
     text = files("frequency", "mine")[Path("mine/mine.py")]
-    first = text.index("        cls.check_request(")
+    first = text.index("        if request.eps > 700")
     (folder / "mine.py").write_text(
         f"{text[:first]}        import os, sys, time\n        {body}\n{text[first:]}"
     )

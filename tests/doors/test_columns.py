@@ -21,7 +21,8 @@ from shuffledp.cli import main
 from shuffledp.comparison.comparing import best_accounting
 from shuffledp.populations import Fixed
 from shuffledp.protocols import get
-from shuffledp.protocols.base import Messages, ProtocolBase
+from shuffledp.protocols.base import ProtocolBase
+from shuffledp.protocols.messages import Messages
 from shuffledp.tasks import Budget, Frequency, Participants, Public
 
 USERS, VALUES, FAKES, ABSENT, DELTA = 200, 4, 10, 0.1, 1e-4

@@ -11,9 +11,9 @@ from click.testing import CliRunner
 from shuffledp import accountant, accounting as a
 from shuffledp.accounting import Infeasible
 from shuffledp.cli import main
-from shuffledp.populations import Fixed
+from shuffledp.populations import Empirical, Fixed
 from shuffledp.protocols import available, calibrations, conformance, get
-from shuffledp.tasks import TASK_KINDS, Budget, Frequency
+from shuffledp.tasks import TASK_KINDS, Budget, Frequency, Sets
 
 EPS = [0.0, 1e-12, 0.5, 5.0, 300.0, 699.0, 709.0, 710.0, 745.0, 746.0, 1e3, 1e4]
 PROTOCOLS = [(kind, name) for kind in TASK_KINDS for name in available(kind)]
@@ -69,6 +69,17 @@ def test_no_protocol_fails(words, least):
     assert sum(row["status"] == "ok" for row in rows) >= least
 
 
+PAIR = a.CountPair(np.log([0.5, 0.5]), np.log([0.4, 0.6]))
+SUBSETS = a.SubsetExponential(10, 2, 3, 1.0)
+
+
+def segmented(first_round):
+    """Calibrate the protocol for sets with a first round."""
+    return get("sets", "segmented").calibrate(
+        Budget(1.0, 1e-6), Fixed(999), Sets(10, 2), first_round=first_round
+    )
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -88,6 +99,17 @@ def test_no_protocol_fails(words, least):
         (lambda: calibrations.silent_report(1000, 10, 1e-320, 1e-6), "eps must be"),
         (lambda: calibrations.sageo_dummies(1000, 10, 1e-320, 1e-6), "eps must be"),
         (lambda: a.blankets_for_full_reporting(1000, 100, 2, 1e18, 1e-6), "eps must be"),
+        (lambda: PAIR.delta(-1.0), "eps must be a finite number >= 0, got -1.0"),
+        (lambda: PAIR.delta([0.5, -0.25]), "eps must be a finite number >= 0, got -0.25"),
+        (lambda: a.SubsetExponentialProfile(SUBSETS, 100, True).delta(None), "eps must be numbers, got None"),
+        (lambda: Empirical.of("ten"), "counts must be a sequence, got 'ten'"),
+        (lambda: Empirical.of([5, 2.5]), "counts must be an integer in"),
+        (lambda: Empirical.of([0, 10**15]), "counts must be an integer in"),
+        (lambda: a.optimal_dummies(Fixed(99), 0.5, 1e-3, grid=5), "grid must be a sequence, got 5"),
+        (lambda: a.optimal_dummies(Fixed(99), 0.5, 1e-3, grid=[None]), "grid must be an integer in"),
+        (lambda: segmented(3), "first_round must be a mapping, got 3"),
+        (lambda: segmented({"protocol": "local", "eps": "a", "delta": 1e-9}), "first_round: eps must be"),
+        (lambda: segmented({"eps": 0.1}), "first_round needs the keys protocol, eps and delta"),
     ],
 )
 def test_a_bad_argument_is_named_with_its_range(call, message):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import inspect
 from collections.abc import Iterator
 from functools import cache, partial
 from typing import Any
@@ -48,7 +47,7 @@ REFUSED: dict[str, dict[str, Any]] = {
 def answers(kind: str, name: str) -> Rows:
     """Return all rows of a protocol."""
     protocol = get(kind, name)
-    signature = inspect.signature(protocol.calibrate).parameters.values()
+    signature = protocol.options().values()
     rows: Rows = {
         "class": {
             **answer(lambda: {one: getattr(protocol, one) for one in CLASS}),

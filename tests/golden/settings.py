@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -280,7 +279,7 @@ def settings_of(protocol: type[ProtocolBase]) -> Iterator[Setting]:
     yield from every
     usual = every[0]
     yield replace(usual, name="bounds", population=BOUNDED)
-    parameters = inspect.signature(protocol.calibrate).parameters
+    parameters = protocol.options()
     chosen: list[Mapping[str, Any]] = [
         {name: value} for name in sorted(parameters) for value in OPTIONS.get(name, ())
     ]

@@ -9,9 +9,9 @@ from shuffledp.accounting import Infeasible
 from shuffledp.populations import Binomial, Fixed, MomentBounded
 from shuffledp.protocols import Cost, Messages, ProtocolBase, available, get
 from shuffledp.protocols._requests import PlannedUsers
-from shuffledp.protocols.base import message_bits
 from shuffledp.protocols.frequency._noisy_counts import ShufflerNoise
 from shuffledp.protocols.frequency.local import Local
+from shuffledp.protocols.messages import message_bits
 from shuffledp.tasks import Budget, Frequency, Participants, Public, Users
 
 BUDGET = Budget(1.0, 1e-3)

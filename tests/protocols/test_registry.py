@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import shuffledp
-from shuffledp.protocols import available, get, module_path, registry
+from shuffledp.protocols import ProtocolBase, available, get, module_path, registry
 from shuffledp.protocols.registry import UnknownProtocol, built_ins, source_files
 from shuffledp.tasks import TASK_KINDS
 
@@ -96,7 +96,7 @@ def test_the_same_file_gives_the_same_class_until_it_is_edited(tmp_path):
         ("mine.py:Coin", "class Coin: pass\n1 / 0\n", r"ZeroDivisionError: .* \(mine.py, line 2\)"),
         ("mine.py:Coin", "class Coin: pass\nCoin = 3\n", "not a subclass"),
         ("mine.py:Coin", SOUND.replace("def encode", "def encoed"), "lacks encode"),
-        ("mine.py:Coin", SOUND.replace("def c", "def x_c"), "lacks calibrate, cost"),
+        ("mine.py:Coin", SOUND.replace("def c", "def x_c"), "lacks cost, fit"),
         ("mine.py:Coin", SOUND.replace('    trust = "local"\n', ""), "does not set trust"),
         (
             "mine.py:Coin",
@@ -166,7 +166,9 @@ def test_a_file_that_raises_anything_is_refused(tmp_path, content, said):
 
 
 def test_few_classes_are_above_a_protocol():
-    above = sorted(len(get(kind, name).__mro__) - 2 for kind in TASK_KINDS for name in available(kind))
+    above = sorted(
+        get(kind, name).__mro__.index(ProtocolBase) for kind in TASK_KINDS for name in available(kind)
+    )
     assert above[len(above) // 2] <= 3
     assert above[-1] <= 5
 

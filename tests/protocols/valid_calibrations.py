@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -39,9 +38,9 @@ def valid_calibrations() -> Calls:
     for kind in TASK_KINDS:
         for name in available(kind):
             called = f"{kind}.{name}"
-            calibrate = get(kind, name).calibrate
-            parameters = inspect.signature(calibrate).parameters.values()
-            options = {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
+            protocol = get(kind, name)
+            calibrate = protocol.calibrate
+            options = {option: p.default for option, p in protocol.options().items()}
             found[f"{called}.calibrate"] = (
                 calibrate,
                 {

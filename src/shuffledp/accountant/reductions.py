@@ -38,6 +38,7 @@ from shuffledp.accounting.general.random_users import (
 )
 from shuffledp.accounting.general.randomizers import Randomizer
 from shuffledp.accounting.random_population.amplification import amplified_epsilon, clone_delta
+from shuffledp.numerics.argument_ranges import EpsArray
 from shuffledp.numerics.relative_sizes import log_ratio
 from shuffledp.populations.base import Fixed, Law, Population
 from shuffledp.populations.bounds import MomentBounded
@@ -46,7 +47,7 @@ from shuffledp.populations.laws import Binomial, Poisson
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
     from shuffledp.accounting.general.profiles import Kind, PrivacyProfile, View
 
@@ -168,7 +169,7 @@ class SharedProfile(Exported):
     ) -> None:
         self._composed, self._numbers, self._gap = cache(composed), least_numbers(honest, least), gap
 
-    def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
+    def delta(self, eps: EpsArray) -> NDArray[np.float64]:
         """Return delta for each eps (nats, >= 0), in the shape of `eps`."""
         return at_each(self._at, eps)
 
@@ -264,7 +265,7 @@ class LeastProfile(Exported):
     view: ClassVar[View] = "analyzer"
     source: ClassVar[str] = "mean over the smallest number of users that a bound allows"
 
-    def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
+    def delta(self, eps: EpsArray) -> NDArray[np.float64]:
         """Return delta for each eps (nats, >= 0), in the shape of `eps`."""
         return at_each(self._at, eps)
 
@@ -355,7 +356,7 @@ class _Split(Exported):
     def __init__(self, parts: Sequence[tuple[PrivacyProfile, float]]) -> None:
         self._parts = parts
 
-    def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
+    def delta(self, eps: EpsArray) -> NDArray[np.float64]:
         """Return delta for each eps (nats, >= 0), in the shape of `eps`."""
         deltas = [np.asarray(profile.delta(eps), np.float64) + lost for profile, lost in self._parts]
         return np.asarray(np.minimum(np.min(np.array(deltas), axis=0), 1.0), np.float64)

@@ -6,6 +6,7 @@ counts all users.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +20,6 @@ from shuffledp.numerics.argument_ranges import Count, Delta, check_count, check_
 from shuffledp.numerics.rounding import number_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from shuffledp.accounting.general.profiles import PrivacyProfile
 
 

@@ -6,10 +6,12 @@ Renyi divergence, mu and true positive rates are upper bounds, false negative ra
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shuffledp.accountant.answers import Tabular, plain
 from shuffledp.accountant.batches import checked_rounds
@@ -23,20 +25,18 @@ from shuffledp.accounting.general.exports import (
     trade_off,
     true_positive_rate,
 )
-from shuffledp.accounting.general.profiles import Exported
+from shuffledp.accounting.general.profiles import Exported, Kind, View
+from shuffledp.accounting.general.randomizers import Randomizer
+from shuffledp.numerics.argument_ranges import EpsArray, checked
 from shuffledp.numerics.rounding import Side, number_text
 from shuffledp.optional_dependencies import needed
+from shuffledp.populations.base import Population
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from matplotlib.axes import Axes
-    from numpy.typing import ArrayLike, NDArray
     from pandas import DataFrame
 
-    from shuffledp.accounting.general.profiles import Kind, PrivacyProfile, View
-    from shuffledp.accounting.general.randomizers import Randomizer
-    from shuffledp.populations.base import Population
+    from shuffledp.accounting.general.profiles import PrivacyProfile
 
 ORDERS = (1.5, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0)
 RATES = (1e-3, 1e-2, 0.05, 0.1, 0.2, 0.5)
@@ -123,7 +123,8 @@ class Tabulated(Exported):
     view: ClassVar[View] = "analyzer"
     source: ClassVar[str] = "values of another profile"
 
-    def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
+    @checked
+    def delta(self, eps: EpsArray) -> NDArray[np.float64]:
         """Return delta for each eps (nats, >= 0), in the shape of `eps`."""
         eps_ = np.asarray(eps, np.float64)
         return np.asarray(np.interp(np.expm1(eps_), np.expm1(self.eps), self.values), np.float64)

@@ -7,7 +7,7 @@ from typing import Any
 from shuffledp.accountant.answers import bounds_lines
 from shuffledp.accounting.training.shuffled_batches import shuffled_batches_epsilon
 from shuffledp.guarantees import NULL_CLONES
-from shuffledp.numerics.argument_ranges import guarded_call
+from shuffledp.numerics.argument_ranges import checked
 from shuffledp.numerics.rounding import number_text
 
 _NEIGHBORS = "Neighbors differ in one item, which becomes a zero that keeps its place (zero-out)."
@@ -40,7 +40,7 @@ def training_named(text: str) -> dict[str, Any]:
 
 def training_answer(steps: int, sigma: float, epochs: int, delta: float) -> dict[str, Any]:
     """Return both bounds on eps, nats, with the setting and the guarantee, as plain data."""
-    epsilon = guarded_call(shuffled_batches_epsilon)
+    epsilon = checked(shuffled_batches_epsilon)
     found = {side: epsilon(steps, sigma, delta, epochs, side) for side in ("upper", "lower")}
     return {
         "eps": found["upper"],

@@ -27,7 +27,8 @@ from shuffledp.guarantees import is_derived
 from shuffledp.numerics.argument_ranges import check_choice, check_count, check_positive, check_unit
 from shuffledp.numerics.statements import WIDTHS
 from shuffledp.populations.base import Law
-from shuffledp.protocols.base import Cost, ProtocolBase, Trust
+from shuffledp.protocols.base import ProtocolBase, Trust
+from shuffledp.protocols.messages import Cost
 from shuffledp.protocols.registry import UnknownProtocol, available, get, module_path
 from shuffledp.tasks import Floats, Vectors
 

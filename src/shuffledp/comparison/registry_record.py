@@ -19,7 +19,8 @@ from shuffledp.comparison.rows import ERROR_OF, TRUST, sender, whole_text
 from shuffledp.comparison.setting import Setting, conditions
 from shuffledp.numerics.rounding import parameter_text
 from shuffledp.populations.base import Fixed
-from shuffledp.protocols.base import Cost, ProtocolBase, Trust
+from shuffledp.protocols.base import ProtocolBase, Trust
+from shuffledp.protocols.messages import Cost
 
 #: Name of each trust model in the registry.
 MODELS: Mapping[Trust, str] = {

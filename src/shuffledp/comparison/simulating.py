@@ -23,7 +23,8 @@ from shuffledp.numerics.statements import Conditions
 from shuffledp.optional_dependencies import needed
 from shuffledp.populations.base import Fixed, Population
 from shuffledp.protocols._requests import PlannedUsers
-from shuffledp.protocols.base import Cost, ProtocolBase
+from shuffledp.protocols.base import ProtocolBase
+from shuffledp.protocols.messages import Cost
 from shuffledp.protocols.registry import get
 from shuffledp.tasks import Floats, Sets
 

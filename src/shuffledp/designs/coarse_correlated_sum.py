@@ -7,7 +7,6 @@ from functools import cached_property
 from typing import ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.profiles import Kind, PrivacyProfile, View
@@ -16,12 +15,12 @@ from shuffledp.designs.coarse_noise import CoarseCertificate, coarse_noise_delta
 from shuffledp.designs.coarse_shares import CoarseCentralNoise
 from shuffledp.designs.coarse_shipped import quick_coarse, shipped_coarse
 from shuffledp.guarantees import UPPER, under
-from shuffledp.numerics.argument_ranges import OpenUnit, Positive
+from shuffledp.numerics.argument_ranges import EpsArray, OpenUnit, Positive, checked
 from shuffledp.protocols._noise_shares import AtomNoise, JumpShare, Noise
-from shuffledp.protocols._requests import from_request
+from shuffledp.protocols.request import Request
 from shuffledp.protocols.summation._noisy_sum import NoisySum
 from shuffledp.protocols.summation._sums import numbers_of
-from shuffledp.tasks import Floats, Task
+from shuffledp.tasks import Floats
 
 #: Largest D for which a profile is computed at other eps than the certified eps.
 _MOST_PROFILED = 3
@@ -40,7 +39,8 @@ class CoarseProfile:
         "the joint law of the sum and of what its noise is sent as, losses split on a grid"
     )
 
-    def delta(self, eps: ArrayLike) -> Floats:
+    @checked
+    def delta(self, eps: EpsArray) -> Floats:
         """Return delta for each eps >= 0. Raise `Infeasible` below the certified eps if D is above 3."""
         eps_ = np.asarray(eps, np.float64)
         certified = eps_ >= self.design.eps * (1 - 1e-12)
@@ -70,23 +70,14 @@ class CoarseCorrelatedSum(NoisySum):
     guarantees = under(exact=UPPER)
 
     @classmethod
-    @from_request
-    def calibrate(
-        cls,
-        task: Task,
-        n: int,
-        eps: float,
-        delta: float,
-        *,
-        gamma: OpenUnit = 0.1,
-        eps_star: Positive | None = None,
-    ) -> Self:
+    def fit(cls, request: Request, *, gamma: OpenUnit = 0.1, eps_star: Positive | None = None) -> Self:
         """Choose the shipped design that meets the budget; for numbers up to 3, certify a design instead.
 
         The error is discrete Laplace noise with ``eps_star``, by default ``(1 - gamma) eps``. Raises `Infeasible` for
         negative numbers or if no design is known.
         """
-        numbers = numbers_of(task)
+        eps, delta = request.eps, request.delta
+        numbers = numbers_of(request.task)
         star = (1 - gamma) * eps if eps_star is None else eps_star
         if star >= eps:
             raise Infeasible(
@@ -95,7 +86,7 @@ class CoarseCorrelatedSum(NoisySum):
         found = shipped_coarse(numbers.max_value, eps, delta, star)
         if found is None:
             found = quick_coarse(numbers.max_value, eps, delta, star)
-        return cls(n, numbers, found.design, found.certificate)
+        return cls(request.n, numbers, found.design, found.certificate)
 
     @cached_property
     def _noises(self) -> list[Noise]:

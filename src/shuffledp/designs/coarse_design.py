@@ -34,8 +34,9 @@ Derived for this project; only the idea of noise that cancels is taken from a pa
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -49,12 +50,9 @@ from shuffledp.numerics.argument_ranges import (
     check_count,
     check_fields,
     check_positive,
-    guarded_methods,
+    checked,
 )
 from shuffledp.numerics.memoize import remember
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 #: Increments of ``(Sigma, u, v)`` and of the ``y_j`` by an input.
 Move = tuple[tuple[int, int, int], dict[int, int]]
@@ -63,7 +61,6 @@ MOST_COARSE = 128
 _KEYS = ("max_value", "eps_star", "rates", "centers", "eps", "delta", "hubs")
 
 
-@guarded_methods
 @dataclass(frozen=True)
 class CoarseDesign:
     """Parameters of the coarse noise of one summation, for all users together.
@@ -145,6 +142,7 @@ class CoarseDesign:
         """Number of different messages that users may send: 1..D and -D."""
         return self.max_value + 1
 
+    @checked
     def moved(self, *, rate: float = 0.0, center: float = 0.0) -> CoarseDesign:
         """Return the design with all rates times ``e^rate`` and all centers times ``e^center``, both in [-100, 100]."""
         for name, value in (("rate", rate), ("center", center)):
@@ -154,6 +152,7 @@ class CoarseDesign:
             [r * math.exp(rate) for r in self.rates], [m * math.exp(center) for m in self.centers]
         )
 
+    @checked
     def with_noise(self, rates: Sequence[float], centers: Sequence[float]) -> CoarseDesign:
         """Return the design with other rates and centers; centers below 1/2 become 1/2."""
         return replace(
@@ -168,6 +167,7 @@ class CoarseDesign:
         return {key: list(v) if isinstance(v, tuple) else v for key, v in found.items()}
 
     @classmethod
+    @checked
     def from_dict(cls, content: Mapping[str, Any]) -> CoarseDesign:
         """Return the design that :meth:`to_dict` describes; missing or unknown keys raise ValueError."""
         if content.keys() != set(_KEYS):

@@ -8,9 +8,10 @@ design for any other setting with D up to 3.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import astuple, dataclass
 from importlib import resources
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.summation.noise_design import settings_in_words
@@ -19,11 +20,8 @@ from shuffledp.designs.coarse_law import outcomes
 from shuffledp.designs.coarse_losses import FINE, Precision
 from shuffledp.designs.coarse_noise import CoarseCertificate, all_pairs, certify
 from shuffledp.designs.coarse_search import coarse_start, deltas_and_margins, scaled_design
-from shuffledp.numerics.argument_ranges import Delta, Eps, FromOne, guarded_methods
+from shuffledp.numerics.argument_ranges import Delta, Eps, FromOne, checked
 from shuffledp.numerics.memoize import remember
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 #: Largest D for which a missing design is computed.
 MOST_QUICK = 3
@@ -41,7 +39,6 @@ _KEYS = (
 )
 
 
-@guarded_methods
 @dataclass(frozen=True)
 class ShippedCoarse:
     """A design with the certificate from its search.
@@ -90,6 +87,7 @@ class ShippedCoarse:
         return dict(zip(_KEYS, values, strict=True))
 
     @classmethod
+    @checked
     def from_dict(cls, content: Mapping[str, Any]) -> ShippedCoarse:
         """Return the object from the result of :meth:`to_dict`; missing or unknown keys raise ValueError."""
         if content.keys() != set(_KEYS):

@@ -8,8 +8,8 @@ from shuffledp.designs.jump_laws import JumpCounter, JumpCountersProfile, jump_c
 from shuffledp.guarantees import UPPER, under
 from shuffledp.numerics.argument_ranges import OpenUnit
 from shuffledp.protocols._noise_shares import JumpShare
-from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.frequency._counters import NoisyCounters
+from shuffledp.protocols.request import Request
 
 
 @dataclass(frozen=True)
@@ -31,14 +31,13 @@ class JumpCounts(NoisyCounters):
     guarantees = under(exact=UPPER)
 
     @classmethod
-    @from_request
-    def calibrate(cls, n: int, k: int, eps: float, delta: float, *, share: OpenUnit = 0.1) -> Self:
+    def fit(cls, request: Request, *, share: OpenUnit = 0.1) -> Self:
         """Find the noise of every counter with :func:`shuffledp.designs.jump_laws.jump_counters`.
 
         ``share`` in (0, 1) is the part of eps for the noise that cancels. Raises `Infeasible` if the noise is too wide.
         """
-        noise = jump_counters(eps, delta, share=share)
-        return cls(n, k, noise.eps_star, noise.rate, noise.center)
+        noise = jump_counters(request.eps, request.delta, share=share)
+        return cls(request.n, request.k, noise.eps_star, noise.rate, noise.center)
 
     @property
     def noise(self) -> JumpCounter:

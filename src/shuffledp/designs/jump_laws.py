@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.expected_errors.sums import discrete_laplace_variance
@@ -36,11 +36,12 @@ from shuffledp.accounting.summation.pair_table import pair_table
 from shuffledp.numerics.argument_ranges import (
     Delta,
     Eps,
+    EpsArray,
     EpsAt,
     OpenUnit,
     Positive,
     check_fields,
-    guarded_methods,
+    checked,
 )
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.roots import root_below
@@ -222,7 +223,6 @@ def _jump_counters(eps: float, delta: float, share: float) -> JumpCounter:
     return min(found, key=lambda noise: noise.messages)
 
 
-@guarded_methods
 @dataclass(frozen=True)
 class JumpCountersProfile:
     """Privacy profile of a histogram of counters with jumps, an upper bound; see :func:`jump_counters_delta`.
@@ -242,7 +242,8 @@ class JumpCountersProfile:
     def __post_init__(self) -> None:
         check_fields(self)
 
-    def delta(self, eps: ArrayLike) -> Floats:
+    @checked
+    def delta(self, eps: EpsArray) -> Floats:
         """Return delta for each eps (nats, >= 0), in the shape of `eps`."""
         eps_ = np.asarray(eps, np.float64)
         values = at_each(lambda e: jump_counters_delta(self.noise, e), eps_.ravel())

@@ -1,40 +1,35 @@
-"""Checks of the kinds and ranges of arguments, their annotations, and guards of functions and methods.
+"""Checks of the kinds and ranges of arguments, which the annotations of arguments and fields declare.
 
 All checks accept Python and numpy scalars, and reject nan, text and booleans. Messages have the argument, the value and
-the range. The annotation of an argument of a public function or guarded method, or of a field, declares its range:
-``Annotated[kind, check]``. The guard of the function checks kind and range, passes the checked value on, and rejects
-results with nan. Tests compare the configuration with the ranges and try values outside of them.
+the range. ``Annotated[kind, check]`` declares a range; `checked` is the decorator that checks the arguments of a
+function or method, and `check_fields` checks the fields of a dataclass. Tests compare the configuration with the ranges
+and try values outside of them.
 """
 
 from __future__ import annotations
 
-import builtins
-import dataclasses
-import dis
 import inspect
 import math
 import sys
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from functools import cache, partial, wraps
-from importlib import import_module
+from itertools import repeat
 from types import NoneType, UnionType
 from typing import (
     Annotated,
     Any,
     Literal,
+    ParamSpec,
     SupportsFloat,
-    SupportsIndex,
     TypeVar,
     Union,
-    cast,
     get_args,
     get_origin,
+    get_type_hints,
 )
 
 import numpy as np
-
-from shuffledp.lazy_api import offered_by
+from numpy.typing import ArrayLike
 
 #: Beyond this a float64 no longer holds every integer.
 MOST = 2**53
@@ -161,200 +156,157 @@ def one_of(known: Sequence[str]) -> Callable[[str, str], str]:
 
 #: Returns a value of an argument of that name, converted, or raises ValueError.
 Check = Callable[[str, Any], Any]
+P = ParamSpec("P")
+R = TypeVar("R")
+#: Names of kinds in messages, if they are not the names of classes.
+_WORDS = {str: "a name", bool: "True or False", Mapping: "a mapping", Callable: "a function"}
 
 
-@dataclass(frozen=True)
-class _Kind:
-    """Kind of a value: a predicate, and its name in messages."""
-
-    fits: Callable[[Any], bool]
-    words: str
-
-
-class _Array:
-    """Kind of array_like numbers, instead of ``ArrayLike``, a union of protocols."""
+def check_number(name: str, value: Any) -> Any:
+    """Return `value` if it is a number other than nan, else raise ValueError."""
+    if type(value) is not float or value != value:
+        number = _as_float(name, value, "a number")
+        if math.isnan(number) or np.ndim(value) != 0:
+            raise ValueError(f"{name} must be a number, got {shown(value)}.")
+    return value
 
 
-def _number(value: Any) -> bool:
-    if type(value) is float:  # nearly always
-        return value == value
-    if isinstance(value, (str, bytes, bool, np.bool_)) or getattr(value, "ndim", 0) != 0:
-        return False
-    try:
-        return not math.isnan(float(cast("SupportsFloat", value)))
-    except (TypeError, ValueError, OverflowError):
-        return False
-
-
-def _array(value: Any) -> bool:
-    if type(value) is float:
-        return value == value
+def check_numbers(name: str, value: Any) -> Any:
+    """Return `value` if it is array_like with numbers other than nan, else raise ValueError."""
     try:
         numbers = np.asarray(value)
-        if numbers.dtype.kind == "O":
-            return all(map(_number, numbers.flat))
-        return numbers.dtype.kind in "fiu" and not np.isnan(numbers).any()
+        if numbers.dtype.kind == "O":  # integers beyond 64 bits
+            numbers = numbers.astype(np.float64)
+        valid = numbers.dtype.kind in "fiu" and not np.isnan(numbers).any()
     except (TypeError, ValueError, OverflowError):  # ragged, or of things that are no numbers
-        return False
+        valid = False
+    if not valid:
+        raise ValueError(f"{name} must be numbers, got {shown(value)}.")
+    return value
 
 
-_ANYTHING = _Kind(lambda value: True, "anything")
-_NUMBER = _Kind(_number, "a number")
-_NUMBERS = _Kind(_array, "numbers")
-_TEXT = _Kind(lambda value: isinstance(value, str), "a name")
-_PLAIN: Mapping[Any, _Kind | None] = {
-    bool: _Kind(lambda value: isinstance(value, (bool, np.bool_)), "True or False"),
-    float: _NUMBER,
-    int: _NUMBER,
-    str: _TEXT,
-    Literal: _TEXT,
-    _Array: _NUMBERS,
-    np.ndarray: _NUMBERS,
-    np.random.Generator: _Kind(
-        lambda value: isinstance(value, np.random.Generator), "a numpy.random.Generator"
-    ),
-    Mapping: _Kind(lambda value: isinstance(value, Mapping), "a mapping"),
-    SupportsIndex: None,  # the function turns it into an integer, or refuses it
-    Callable: _Kind(callable, "a function"),
-    NoneType: _Kind(lambda value: value is None, "None"),
-}
+def check_points(name: str, value: Any) -> Any:
+    """Return `value` if it is array_like with numbers >= 0, else raise ValueError."""
+    if type(value) is not float or not value >= 0:
+        numbers = np.asarray(check_numbers(name, value), np.float64)
+        for number in numbers[numbers < 0][:1]:
+            check_nonnegative(name, float(number))
+    return value
 
 
-def _kind_of(hint: Any) -> _Kind | None:
-    """Return the kind of an annotation; None if it admits all values."""
-    origin = get_origin(hint) or hint
-    if origin is Annotated:
-        return _kind_of(hint.__origin__)
-    if origin in (Union, UnionType):
-        kinds = [_kind_of(each) for each in get_args(hint)]
-        known = [kind for kind in kinds if kind is not None]
-        if len(known) < len(kinds):
-            return None
-        words = " or ".join(dict.fromkeys(kind.words for kind in known))
-        return _Kind(lambda value: any(kind.fits(value) for kind in known), words)
-    if origin in (Sequence, tuple):
-        inner = [each for each in get_args(hint) if each is not ...]
-        return _sequence(inner, exactly=origin is tuple and len(inner) == len(get_args(hint)))
-    if origin in _PLAIN:
-        return _PLAIN[origin]
-    if not isinstance(origin, type) or origin in (Any, object):
-        return None
-    return _Kind(
-        lambda value: _isinstance(value, origin), getattr(origin, "in_words", f"a {origin.__name__}")
-    )
+RealArray = Annotated[ArrayLike, check_numbers]
+"""Number or array of numbers other than nan."""
+EpsArray = Annotated[ArrayLike, check_points]
+"""Points of a privacy profile in nats: a number or an array of numbers >= 0."""
 
 
-def _sequence(inner: Sequence[Any], *, exactly: bool) -> _Kind:
-    """Return the kind of a sequence with one inner kind for all items, or `exactly` one inner kind for each item."""
-    kinds = [_kind_of(each) or _ANYTHING for each in inner]
-    alike = len(set(inner)) == 1
-
-    def fits(value: Any) -> bool:
-        if isinstance(value, Iterator):  # to look at it would use it up
-            return True
-        if isinstance(value, (str, bytes, Mapping, set, frozenset)) or not isinstance(value, Collection):
-            return False
-        if getattr(value, "ndim", 1) == 0:
-            return False
-        if alike:  # without `exactly`, of what length is for the function to say
-            return all(map(kinds[0].fits, value)) and (not exactly or len(value) == len(kinds))
-        return len(value) == len(kinds) and all(
-            kind.fits(item) for kind, item in zip(kinds, value, strict=True)
-        )
-
-    numbers = kinds[0] is _NUMBER or get_origin(inner[0]) is tuple
-    words = "numbers" if numbers else getattr(inner[0], "__name__", kinds[0].words)
-    return _Kind(fits, f"a sequence of {f'{len(kinds)} ' if exactly and alike else ''}{words}")
+def check_kind(name: str, value: Any, kinds: tuple[Any, ...]) -> Any:
+    """Return `value` if it is an object of one of the classes, else raise ValueError."""
+    if not isinstance(value, (*kinds, np.bool_) if bool in kinds else kinds):
+        words = [_WORDS.get(kind) or getattr(kind, "in_words", f"a {kind.__name__}") for kind in kinds]
+        raise ValueError(f"{name} must be {' or '.join(words)}, got {shown(value)}.")
+    return value
 
 
-def _isinstance(value: Any, known: Any) -> bool:
-    if not getattr(known, "_is_protocol", False):
-        return isinstance(value, known)
-    members = {name for name in vars(known) if not name.startswith("_")} | set(known.__annotations__)
-    return not isinstance(value, type) and all(hasattr(type(value), m) or hasattr(value, m) for m in members)
+def check_sequence(name: str, value: Any, items: Sequence[Check | None], *, fixed: bool) -> Any:
+    """Return the checked items of a sequence as a tuple, else raise ValueError.
+
+    If `fixed`, `items` has the check of each item, and otherwise one check of all items; None accepts every item.
+    """
+    unordered = isinstance(value, (str, bytes, Mapping, Set)) or getattr(value, "ndim", 1) == 0
+    values = tuple(value) if isinstance(value, Iterable) and not unordered else None
+    if values is None or (fixed and len(values) != len(items)):
+        size = f" of {len(items)} items" if fixed else ""
+        raise ValueError(f"{name} must be a sequence{size}, got {shown(value)}.")
+    pairs = zip(items if fixed else repeat(items[0]), values, strict=False)
+    return tuple(each if check is None else check(name, each) for check, each in pairs)
 
 
 def check_of(hint: Any) -> Check | None:
-    """Return the check of an evaluated annotation; None if it admits all values. ``Annotated[kind, check]`` has its
-    check, with or without None as a value; ``Sequence[Annotated[..]]`` a check that returns a tuple of the checked
-    items; a ``Literal`` of texts the check of a choice.
+    """Return the check of an annotation; None if it declares no range and no class.
+
+    ``Annotated[kind, check]`` has its check, a ``Literal`` its choices, ``X | None`` the check of X, a sequence that of
+    its items, and a class checks that the value is one of its objects.
     """
-    origin, inner = get_origin(hint), get_args(hint)
+    origin, inner = get_origin(hint) or hint, get_args(hint)
     if origin is Annotated:
         check: Check = hint.__metadata__[0]
         return check
     if origin is Literal:
         return partial(check_choice, known=inner)
-    others = [each for each in inner if each is not NoneType]
-    if origin in (Union, UnionType) and len(others) == 1:
-        known = check_of(others[0])
-        if getattr(known, "func", None) is not _of_kind:  # else messages say "or None"
-            return known and partial(_unless_none, known)
-    kind = _kind_of(hint)
-    if kind is None:
-        return None
-    if origin in (Sequence, tuple) and len({*inner} - {...}) == 1 and get_origin(inner[0]) is Annotated:
-        return partial(_each, kind, inner[0].__metadata__[0])
-    return partial(_of_kind, kind)
+    if origin in (Union, UnionType):
+        hints = [each for each in inner if each is not NoneType]
+        either = check_of(hints[0]) if len(hints) == 1 else _check_of_classes(hints)
+        return either and partial(_unless_none, either) if NoneType in inner else either
+    if origin in (Sequence, tuple):
+        items = [check_of(each) for each in inner if each is not ...]
+        return partial(check_sequence, items=items, fixed=origin is tuple and ... not in inner)
+    if origin in (int, float):
+        return check_number
+    if origin is np.ndarray:
+        return check_numbers
+    return _check_of_classes([hint])
 
 
-def _of_kind(kind: _Kind, name: str, value: Any) -> Any:
-    if not kind.fits(value):
-        raise ValueError(f"{name} must be {kind.words}, got {shown(value)}.")
-    return value
-
-
-def _each(kind: _Kind, check: Check, name: str, value: Any) -> tuple[Any, ...]:
-    return tuple([check(name, each) for each in _of_kind(kind, name, value)])
+def _check_of_classes(hints: Sequence[Any]) -> Check | None:
+    """Return the check that a value is an object of one of these classes; None if other annotations are among them."""
+    kinds = tuple(get_origin(hint) or hint for hint in hints)
+    others = (Any, object, int, float, tuple, Sequence, np.ndarray)
+    plain = all(isinstance(kind, type) and kind not in others for kind in kinds)
+    return partial(check_kind, kinds=kinds) if plain else None
 
 
 def _unless_none(check: Check, name: str, value: Any) -> Any:
     return None if value is None else check(name, value)
 
 
-class _Names(dict[str, Any]):
-    """Names in the annotations of a module; names imported for type checkers only are imported at their first use."""
-
-    def __init__(self, module: Mapping[str, Any]) -> None:
-        super().__init__(ArrayLike=_Array)
-        self._module = module
-
-    def __missing__(self, name: str) -> Any:
-        if name in self._module or hasattr(builtins, name):
-            raise KeyError(name)  # then these are asked
-        home, original = offered_by(self._module["__file__"])[name]
-        return getattr(import_module(home), original)
-
-
-def checks_of(function: Callable[..., Any]) -> dict[str, Check | None]:
-    """Return the check of each parameter from a function's annotations; None for a plug-in's invalid annotation."""
-    module = inspect.unwrap(function).__globals__
-    names = _Names(module)
-    checks = {}
-    for name, parameter in inspect.signature(function).parameters.items():
-        try:
-            hint = Any if parameter.annotation is parameter.empty else parameter.annotation
-            checks[name] = check_of(eval(hint, module, names) if isinstance(hint, str) else hint)
-        except Exception:
-            if module["__name__"].startswith("shuffledp."):
-                raise
-            checks[name] = None
-    return checks
-
-
 @cache
-def _field_checks(record: Hashable) -> tuple[tuple[str, Check], ...]:
-    """Return names and checks of a dataclass's fields, evaluated in the module of the class that declares the field."""
-    found = []
-    for field in dataclasses.fields(cast("Any", record)):
-        owner = next(
-            cls for cls in cast("type", record).__mro__ if field.name in inspect.get_annotations(cls)
-        )
-        module = vars(sys.modules[owner.__module__])
-        hint = eval(field.type, module, _Names(module)) if isinstance(field.type, str) else field.type
-        if (check := check_of(hint)) is not None:
-            found.append((field.name, check))
-    return tuple(found)
+def checks_of(function: Callable[..., Any]) -> Mapping[str, Check]:
+    """Return the checks that the annotations of a function's arguments, or of a dataclass's fields, declare."""
+    hints = get_type_hints(inspect.unwrap(function), include_extras=True)
+    return {name: check for name, hint in hints.items() if name != "return" and (check := check_of(hint))}
+
+
+def checked_arguments(function: Callable[..., Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return keyword arguments, checked and converted by the function's annotations."""
+    checks = checks_of(function)
+    return {name: checks[name](name, value) if name in checks else value for name, value in arguments.items()}
+
+
+def checked(function: Callable[P, R]) -> Callable[P, R]:
+    """Return the function with checks of its arguments by its annotations, and of its result, which is never nan.
+
+    ValueErrors name the argument of a wrong kind or range, or the call whose numbers overflow.
+    """
+    names = tuple(inspect.signature(function).parameters)
+
+    @wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        checks = checks_of(function)
+        positional = [
+            checks[name](name, value) if name in checks else value
+            for name, value in zip(names, args, strict=False)
+        ]
+        options = checked_arguments(function, kwargs) if kwargs else kwargs
+        try:
+            result = function(*positional, *args[len(positional) :], **options)  # type: ignore[arg-type]
+        except OverflowError as error:
+            raise ValueError(f"{_text(function, args, kwargs)} {TOO_FAR}.") from error
+        if has_nan(result):
+            raise ValueError(f"{_text(function, args, kwargs)} {TOO_FAR}.")
+        return result
+
+    return call
+
+
+#: Predicate of arguments in range whose result cannot be evaluated.
+TOO_FAR = "is beyond what can be evaluated in double precision"
+
+
+def _text(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
+    """Return a call in one line."""
+    arguments = inspect.signature(function).bind(*args, **kwargs).arguments.items()
+    return f"{function.__qualname__}({', '.join(f'{name}={shown(value)}' for name, value in arguments)})"
 
 
 def check_fields(record: Any, *, named: bool = False) -> None:
@@ -362,11 +314,12 @@ def check_fields(record: Any, *, named: bool = False) -> None:
     ``__post_init__``. With `named`, the messages of its ValueErrors begin with the class.
     """
     before = f"{type(record).__name__}: " if named else ""
-    for name, check in _field_checks(cast("Hashable", type(record))):
+    kind: Any = type(record)
+    for name, check in checks_of(kind).items():
         value = getattr(record, name)
-        checked = check(before + name, value)
-        if checked is not value:
-            object.__setattr__(record, name, checked)
+        result = check(before + name, value)
+        if result is not value:
+            object.__setattr__(record, name, result)
 
 
 def shown(value: Any) -> str:
@@ -378,104 +331,10 @@ def shown(value: Any) -> str:
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
-#: Errors of arithmetic and of memory, for arguments in range that cannot be evaluated.
-TOO_FAR = "is beyond what can be evaluated in double precision and memory"
-BEYOND = (ArithmeticError, MemoryError, RecursionError, np.linalg.LinAlgError)
-_T = TypeVar("_T")
-
-
-class BeyondPrecision(ValueError):  # noqa: N818  (names what is wrong)
-    """Error for arguments in range that double precision or memory is not sufficient for."""
-
-
-def _has_nan(value: Any) -> bool:
+def has_nan(value: Any) -> bool:
+    """Return True for nan, or an array or a tuple with nan."""
     if isinstance(value, float):
         return math.isnan(value)
     if isinstance(value, np.ndarray):
         return value.dtype.kind == "f" and bool(np.isnan(value).any())
-    return isinstance(value, tuple) and any(map(_has_nan, value))
-
-
-def is_stated(error: BaseException) -> bool:
-    """Return True if a `raise` made an error, and not an operation of Python or NumPy on an unforeseen number."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    if trace is None:
-        return True
-    frame = trace.tb_frame
-    instruction = frame.f_code.co_code[trace.tb_lasti]
-    from_numpy = frame.f_globals.get("__name__", "").partition(".")[0] in ("numpy", "scipy")
-    return instruction == dis.opmap["RAISE_VARARGS"] and not from_numpy
-
-
-def _from_elsewhere(value: Any) -> bool:
-    """Return True for an object of a third-party class, for example a user's randomizer."""
-    return type(value).__module__.partition(".")[0] not in ("builtins", "numpy", "shuffledp")
-
-
-def guarded_call(
-    function: Callable[..., Any], *, method: bool = False, known_well: frozenset[str] = frozenset()
-) -> Callable[..., Any]:
-    """Return a function that checks and converts its arguments by its annotations. The annotations are read at the
-    first call. The function never returns nan. With `method`, the first argument is an object or a class and is not
-    checked. The function itself checks the arguments in `known_well`, and messages omit them. A ValueError names the
-    argument of a wrong kind or range, or the call for which double precision or memory is not sufficient.
-    """
-    checks: dict[str, Check | None] = {}
-
-    def call_of(args: tuple[Any, ...], kwargs: dict[str, Any]) -> str:
-        given = [
-            (name, shown(value))
-            for name, value in inspect.signature(function).bind(*args, **kwargs).arguments.items()
-        ]
-        of = f"{args[0].__name__ if isinstance(args[0], type) else shown(args[0])}." if method else ""
-        given = [(name, value) for name, value in given[method:] if name not in known_well]
-        return f"{of}{function.__name__}({', '.join(f'{name}={value}' for name, value in given)})"
-
-    @wraps(function)
-    def call(*args: Any, **kwargs: Any) -> Any:
-        if not checks:
-            checks.update(
-                {name: None if name in known_well else c for name, c in checks_of(function).items()}
-            )
-        # Unknown parameters are left to the function, which raises a TypeError.
-        given = [
-            value if check is None else check(name, value)
-            for (name, check), value in zip(checks.items(), args, strict=False)
-        ]
-        args = (*given, *args[len(given) :])
-        for name in kwargs:
-            check = checks.get(name)
-            if check is not None:
-                kwargs[name] = check(name, kwargs[name])
-        try:
-            found = function(*args, **kwargs)
-        except BEYOND as error:
-            raise BeyondPrecision(f"{call_of(args, kwargs)} {TOO_FAR}.") from error
-        except ValueError as error:
-            if is_stated(error):
-                raise
-            raise BeyondPrecision(f"{call_of(args, kwargs)} {TOO_FAR}.") from error
-        except Exception as error:
-            if not any(map(_from_elsewhere, (*args, *kwargs.values()))):
-                raise
-            raise ValueError(f"{call_of(args, kwargs)}: {type(error).__name__}: {error}") from error
-        if _has_nan(found):
-            raise ValueError(f"{call_of(args, kwargs)} cannot be evaluated in double precision.")
-        return found
-
-    return call
-
-
-def guarded_methods(cls: type[_T]) -> type[_T]:
-    """Return the class with guarded public methods; inherited methods are not guarded."""
-    for name, value in list(vars(cls).items()):
-        if name.startswith("_") or getattr(value, "__isabstractmethod__", False):
-            continue
-        if inspect.isfunction(value):
-            setattr(cls, name, guarded_call(value, method=True))
-        elif isinstance(value, classmethod):
-            checked = guarded_call(cast("Callable[..., Any]", value.__func__), method=True)
-            setattr(cls, name, classmethod(checked))
-    return cls
+    return isinstance(value, tuple) and any(map(has_nan, value))

@@ -15,11 +15,11 @@ def checked_door(
     arguments. The modules of the package call each other's functions without these checks.
     """
 
-    def checked(function: Callable[..., Any]) -> Callable[..., Any]:
-        from shuffledp.numerics.argument_ranges import guarded_call
+    def with_checks(function: Callable[..., Any]) -> Callable[..., Any]:
+        from shuffledp.numerics.argument_ranges import checked
 
-        call = guarded_call(function)
+        call = checked(function)
         call.__module__ = package  # where pickle finds it, for pools of processes
         return call
 
-    return door(package, checked, moved_to)
+    return door(package, with_checks, moved_to)

@@ -57,7 +57,7 @@ def _reach(variance: float, log_inverse: float) -> float:
 
 def _ends(mean: float, variance: float, last: float, tail: float) -> tuple[int, int]:
     """Return the first and last integer of a window that omits at most `tail` on either side."""
-    log_inverse = -math.log(tail)
+    log_inverse = -math.log(max(tail, math.ulp(0.0)))  # the tail may underflow
     # The lower tail also obeys Chernoff's exp(-t^2 / (2 mean)), which is better for small rates.
     down = min(_reach(variance, log_inverse), math.sqrt(2 * mean * log_inverse))
     first = max(0, math.floor(mean - down))

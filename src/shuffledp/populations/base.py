@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shuffledp.numerics.argument_ranges import (
     Count,
@@ -15,13 +16,12 @@ from shuffledp.numerics.argument_ranges import (
     Unit,
     check_count,
     check_fields,
-    guarded_methods,
+    checked,
 )
+from shuffledp.numerics.windows import Window
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from shuffledp.numerics.windows import Window
+    pass
 
 #: Default mass outside of a probability window, on either side.
 DEFAULT_TAIL = 1e-30
@@ -37,7 +37,6 @@ def checked_size(size: int | tuple[int, ...] | None) -> tuple[int, ...]:
     return tuple(check_count("size", each) for each in several)
 
 
-@guarded_methods
 class Population(ABC):
     """Law of, or bound on, N - 1, the number of other users who take part."""
 
@@ -72,7 +71,6 @@ class Population(ABC):
         """
 
 
-@guarded_methods
 class Law(Population):
     """Full distribution of N - 1."""
 
@@ -120,6 +118,7 @@ class Law(Population):
         ndarray of int64
         """
 
+    @checked
     def quantile(self, level: OpenUnit) -> int:
         """Return the smallest x with ``Pr[N - 1 <= x] >= level``.
 
@@ -136,6 +135,7 @@ class Law(Population):
             index = int(np.count_nonzero(beyond > 1 - level)) - 1
         return window.start + min(max(index, 0), window.pmf.size - 1)
 
+    @checked
     def lower_bound(self, failure: OpenUnit) -> float:
         """Return the largest integer x with ``Pr[N - 1 < x] <= failure``."""
         window = self.window(min(DEFAULT_TAIL, 1e-13 * failure))
@@ -143,7 +143,6 @@ class Law(Population):
         return float(window.start + min(reached, window.pmf.size - 1))
 
 
-@guarded_methods
 @dataclass(frozen=True)
 class Fixed(Law):
     """Known number of other users: the classical shuffle model with N = others + 1 participants.
@@ -176,16 +175,19 @@ class Fixed(Law):
         """Zero."""
         return 0.0
 
+    @checked
     def window(self, tail: OpenUnit = DEFAULT_TAIL) -> Window:
         """Return the only point of the support; see :meth:`Law.window`."""
         from shuffledp.numerics.windows import Window
 
         return Window(self.others, np.ones(1))
 
+    @checked
     def thinned(self, rate: Unit) -> Law:
         """Return Binomial(others, rate)."""
         return Binomial(self.others, rate)
 
+    @checked
     def sample(
         self, rng: np.random.Generator, size: int | tuple[int, ...] | None = None
     ) -> NDArray[np.int64]:
@@ -193,7 +195,6 @@ class Fixed(Law):
         return np.full(checked_size(size), self.others, dtype=np.int64)
 
 
-@guarded_methods
 @dataclass(frozen=True)
 class Binomial(Law):
     """Binomial number of other users: each of `trials` takes part independently with probability `rate`.
@@ -233,16 +234,19 @@ class Binomial(Law):
         """Variance ``trials * rate * (1 - rate)``."""
         return self.trials * self.rate * (1 - self.rate)
 
+    @checked
     def window(self, tail: OpenUnit = DEFAULT_TAIL) -> Window:
         """Return the likely numbers of other users; see :meth:`Law.window`."""
         from shuffledp.numerics.windows import binomial_window
 
         return binomial_window(self.trials, self.rate, tail)
 
+    @checked
     def thinned(self, rate: Unit) -> Binomial:
         """Return Binomial(trials, self.rate * rate)."""
         return Binomial(self.trials, self.rate * rate)
 
+    @checked
     def sample(
         self, rng: np.random.Generator, size: int | tuple[int, ...] | None = None
     ) -> NDArray[np.int64]:

@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from shuffledp.numerics.argument_ranges import NonNegative, OpenUnit, Positive, check_fields, guarded_methods
+from shuffledp.numerics.argument_ranges import NonNegative, OpenUnit, Positive, check_fields, checked
 from shuffledp.populations.base import Population, TailConvention
 
 
-@guarded_methods
 @dataclass(frozen=True)
 class SubGaussian(Population):
     """All laws with a given mean and a Gaussian lower tail.
@@ -41,13 +40,13 @@ class SubGaussian(Population):
         """Variance proxy: ``scale^2``, or half of it under the printed convention."""
         return self.scale**2 / (2 if self.convention == "printed" else 1)
 
+    @checked
     def lower_bound(self, failure: OpenUnit) -> float:
         """Return ``mean - sqrt(2 variance log(1 / failure))``, at least 0."""
         log_inverse = -math.log(failure)
         return max(0.0, self.mean - math.sqrt(2 * self.variance * log_inverse))
 
 
-@guarded_methods
 @dataclass(frozen=True)
 class SubExponential(Population):
     """All laws with a given mean and an exponential lower tail, ``Pr[N - 1 <= mean - t] <= a exp(-b t)``.
@@ -76,12 +75,12 @@ class SubExponential(Population):
         """Infinite, because a lower tail does not bound the variance."""
         return math.inf
 
+    @checked
     def lower_bound(self, failure: OpenUnit) -> float:
         """Return ``mean - log(a / failure) / b``, within [0, mean]."""
         return max(0.0, self.mean - max(0.0, math.log(self.a / failure)) / self.b)
 
 
-@guarded_methods
 @dataclass(frozen=True)
 class MomentBounded(Population):
     """All laws with a given mean and at most a given variance.
@@ -100,6 +99,7 @@ class MomentBounded(Population):
     def __post_init__(self) -> None:
         check_fields(self, named=True)
 
+    @checked
     def lower_bound(self, failure: OpenUnit) -> float:
         """Return Cantelli's bound ``mean - sqrt(variance (1 / failure - 1))``."""
         return max(0.0, self.mean - math.sqrt(self.variance * (1 / failure - 1)))

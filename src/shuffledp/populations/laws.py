@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shuffledp.numerics.argument_ranges import (
+    Count,
     NonNegative,
     OpenUnit,
     Unit,
     check_count,
     check_fields,
-    guarded_methods,
+    checked,
     shown,
 )
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.windows import Window, binomial_window, convolve, poisson_window, thin
 from shuffledp.populations.base import DEFAULT_TAIL, Binomial as Binomial, Law, checked_size
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
-
-@guarded_methods
 @dataclass(frozen=True)
 class PoissonBinomial(Law):
     """Sum of independent binomial variables, for users who are counted with different probabilities.
@@ -50,15 +46,18 @@ class PoissonBinomial(Law):
         """Sum of the variances."""
         return sum(trials * rate * (1 - rate) for trials, rate in self.parts)
 
+    @checked
     def window(self, tail: OpenUnit = DEFAULT_TAIL) -> Window:
         """Return the likely numbers of other users; see :meth:`Law.window`."""
         return _convolved(self.parts, tail)
 
+    @checked
     def thinned(self, rate: Unit) -> PoissonBinomial:
         """Return the law with every rate multiplied by `rate`."""
         share = rate
         return PoissonBinomial(tuple((trials, share * each) for trials, each in self.parts))
 
+    @checked
     def sample(
         self, rng: np.random.Generator, size: int | tuple[int, ...] | None = None
     ) -> NDArray[np.int64]:
@@ -73,7 +72,6 @@ def _convolved(parts: tuple[tuple[int, float], ...], tail: float) -> Window:
     return reduce(convolve, (binomial_window(trials, rate, each) for trials, rate in parts))
 
 
-@guarded_methods
 @dataclass(frozen=True)
 class Poisson(Law):
     """Poisson number of other users, who arrive independently, with the papers' lambda as mean.
@@ -103,14 +101,17 @@ class Poisson(Law):
         """Variance, equal to the mean."""
         return self.mean
 
+    @checked
     def window(self, tail: OpenUnit = DEFAULT_TAIL) -> Window:
         """Return the likely numbers of other users; see :meth:`Law.window`."""
         return poisson_window(self.mean, tail)
 
+    @checked
     def thinned(self, rate: Unit) -> Poisson:
         """Return Poisson(mean * rate)."""
         return Poisson(self.mean * rate)
 
+    @checked
     def sample(
         self, rng: np.random.Generator, size: int | tuple[int, ...] | None = None
     ) -> NDArray[np.int64]:
@@ -118,7 +119,10 @@ class Poisson(Law):
         return np.asarray(rng.poisson(self.mean, checked_size(size)), np.int64)
 
 
-@guarded_methods
+#: Largest difference of two observed numbers of users.
+_MOST_SPREAD = 10**8
+
+
 @dataclass(frozen=True)
 class Empirical(Law):
     """Distribution with finite support, for example a histogram of past rounds.
@@ -154,7 +158,8 @@ class Empirical(Law):
         object.__setattr__(self, "start", check_count("Empirical: start", self.start))
 
     @classmethod
-    def of(cls, counts: Sequence[int] | NDArray[np.int64]) -> Empirical:
+    @checked
+    def of(cls, counts: Sequence[Count]) -> Empirical:
         """Return the distribution of observed numbers of other users.
 
         Parameters
@@ -162,11 +167,11 @@ class Empirical(Law):
         counts : (r,) sequence of int
             Number of *other* users in each observed round, at least 0.
         """
-        values = [check_count("Empirical: counts", c) for c in counts]
-        if not values:
-            raise ValueError("Empirical: counts must not be empty.")
-        start = min(values)
-        tally = np.bincount(np.asarray(values, np.int64) - start)
+        if not counts:
+            raise ValueError("counts must not be empty.")
+        start = min(counts)
+        check_count("counts", max(counts), start, start + _MOST_SPREAD)
+        tally = np.bincount(np.asarray(counts, np.int64) - start)
         return cls(tuple((tally / tally.sum()).tolist()), start)
 
     @property
@@ -182,15 +187,18 @@ class Empirical(Law):
         x = np.arange(pmf.size)
         return float(pmf @ (x - float(pmf @ x)) ** 2)
 
+    @checked
     def window(self, tail: OpenUnit = DEFAULT_TAIL) -> Window:
         """Return the whole distribution; `tail` is not used. See :meth:`Law.window`."""
         return Window(self.start, np.asarray(self.pmf))
 
+    @checked
     def thinned(self, rate: Unit) -> Empirical:
         """Return the law of Bin(N - 1, rate), normalized after a mass of at most 2e-30 is omitted."""
         window = thin(self.window(), rate, DEFAULT_TAIL)
         return Empirical(tuple(window.pmf.tolist()), window.start)
 
+    @checked
     def sample(
         self, rng: np.random.Generator, size: int | tuple[int, ...] | None = None
     ) -> NDArray[np.int64]:

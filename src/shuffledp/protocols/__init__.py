@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from shuffledp.lazy_api import door
 
 if TYPE_CHECKING:
-    from shuffledp.protocols.base import Cost as Cost, Messages as Messages, ProtocolBase as ProtocolBase
+    from shuffledp.protocols.base import ProtocolBase as ProtocolBase
+    from shuffledp.protocols.messages import Cost as Cost, Messages as Messages
     from shuffledp.protocols.registry import available as available, get as get, module_path as module_path
     from shuffledp.protocols.streaming import stream as stream
 else:

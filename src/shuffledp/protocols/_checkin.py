@@ -12,13 +12,15 @@ from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.random_population.checkin import checkin_local_budget
 from shuffledp.guarantees import OWN_COIN, UPPER, Standing, under
 from shuffledp.numerics.argument_ranges import check_choice
-from shuffledp.populations.base import Fixed, Population
+from shuffledp.populations.base import Fixed
 from shuffledp.populations.laws import Binomial
+from shuffledp.protocols._inputs import checked_inputs
 from shuffledp.protocols._occupancy import filled
-from shuffledp.protocols._requests import from_request
 from shuffledp.protocols._schedules import OneReport
-from shuffledp.protocols.base import Cost, Messages, ProtocolBase, message_bits
-from shuffledp.tasks import Ints, Public, Task, Users
+from shuffledp.protocols.base import ProtocolBase
+from shuffledp.protocols.messages import Cost, Messages, message_bits
+from shuffledp.protocols.request import Request
+from shuffledp.tasks import Ints, Public, Users
 
 Threat = Literal["conditional", "own_coin"]
 
@@ -50,17 +52,7 @@ class CheckinSchedule(OneReport):
         return message_bits(self.slots) + self.report_bits()
 
     @classmethod
-    @from_request
-    def calibrate(
-        cls,
-        population: Population,
-        task: Task,
-        eps: float,
-        delta: float,
-        *,
-        accounting: str = "exact",
-        threat: Threat = "conditional",
-    ) -> Self:
+    def fit(cls, request: Request, *, threat: Threat = "conditional") -> Self:
         """Find the largest local budget for m slots; m is the mean number of other users, rounded down.
 
         ``exact`` evaluates clones among the m - 1 other slots, ``printed`` a closed form. ``threat="own_coin"`` is a
@@ -68,6 +60,7 @@ class CheckinSchedule(OneReport):
         the number of filled slots does not reveal who takes part. Raises `Infeasible` for a population that is not
         binomial, for no slot, and for ``own_coin`` under ``exact``, where no bound is proven.
         """
+        population = request.population
         check_choice("random_checkin: threat", threat, get_args(Threat))
         if not isinstance(population, Binomial):
             kind = type(population).__name__
@@ -78,17 +71,20 @@ class CheckinSchedule(OneReport):
             raise Infeasible(
                 f"Fewer than one other user is expected ({population.mean:g}): there is no slot."
             )
-        if threat == "own_coin" and accounting == "exact":
+        if threat == "own_coin" and request.accounting == "exact":
             raise Infeasible("No exact value is proven when user 1's own coin counts as protection.")
         rate = population.rate if threat == "own_coin" else 1.0
-        eps_local = checkin_local_budget(slots, eps, delta, rate=rate, accounting=accounting)
-        return cls.scheduled(task, population, eps_local, slots=slots, threat=threat)
+        eps_local = checkin_local_budget(
+            slots, request.eps, request.delta, rate=rate, accounting=request.accounting
+        )
+        return cls.scheduled(request, eps_local, slots=slots, threat=threat)
 
     @property
     def standing(self) -> Standing:
         """Label of the guarantee, a proven bound for a user who takes part; ``own_coin`` has an unproven assumption."""
         return OWN_COIN if self.threat == "own_coin" else super().standing
 
+    @checked_inputs
     def encode(self, users: Users, rng: Generator) -> Messages:
         """Draw a uniform slot and a randomized report per user, (n, 1 + width)."""
         slots = rng.integers(0, self.slots, size=len(users))

@@ -30,10 +30,11 @@ from shuffledp.numerics.samplers import (
     discrete_gaussian_variance,
     two_sided_geometric,
 )
-from shuffledp.populations.base import Population
-from shuffledp.protocols._requests import PlannedUsers, from_request, law_of, positive_delta
-from shuffledp.protocols.base import Cost, ProtocolBase
-from shuffledp.tasks import Budget, Ints, Neighbours, Task
+from shuffledp.protocols._requests import PlannedUsers
+from shuffledp.protocols.base import ProtocolBase
+from shuffledp.protocols.messages import Cost
+from shuffledp.protocols.request import Request
+from shuffledp.tasks import Ints, Neighbours
 
 
 @dataclass(frozen=True)
@@ -44,10 +45,12 @@ class DiscreteGaussian:
     shift: int
     counts: int
 
-    def fitted(self, budget: Budget) -> float:
+    def fitted(self, request: Request) -> float:
         """Find the smallest sigma that meets the budget."""
-        eps, delta = budget.largest_eps, positive_delta(budget)
-        return math.sqrt(noisy_count_variance(eps, delta, "gaussian", shift=self.shift, counts=self.counts))
+        variance = noisy_count_variance(
+            request.eps, request.delta, "gaussian", shift=self.shift, counts=self.counts
+        )
+        return math.sqrt(variance)
 
     def draw(self, rng: Generator, shape: tuple[int, ...]) -> Ints:
         """Draw independent noise values of this shape."""
@@ -76,9 +79,9 @@ class DiscreteLaplace:
     shift: int
     counts: int
 
-    def fitted(self, budget: Budget) -> float:
+    def fitted(self, request: Request) -> float:
         """Return the budget's eps; a positive delta does not reduce the noise."""
-        return budget.largest_eps
+        return request.eps
 
     @property
     def change(self) -> int:
@@ -120,7 +123,7 @@ class CuratorNoise(ProtocolBase):
 
     @classmethod
     @abstractmethod
-    def counted(cls, task: Task, relation: Neighbours, population: Population) -> dict[str, Any]:
+    def counted(cls, request: Request) -> dict[str, Any]:
         """Return the fields of the protocol that depend on task, neighboring relation and population."""
 
     @property
@@ -134,13 +137,15 @@ class CuratorNoise(ProtocolBase):
         """Law of a count's noise."""
 
     @classmethod
-    @from_request
-    def calibrate(cls, budget: Budget, population: Population, task: Task) -> Self:
+    def fit(cls, request: Request) -> Self:
         """Find the least noise for the counts that one user changes. Laplace noise does not depend on delta."""
-        law_of(population)
-        counted = cls.counted(task, budget.neighbours, population)
-        fields = {**counted, "relation": budget.neighbours, cls.scale: 1.0}
-        return cls(**{**fields, cls.scale: cls(**fields).noise.fitted(budget)})
+        _ = request.law  # a mere bound is refused
+        fields = {
+            **cls.counted(request),
+            "relation": request.budget.neighbours,
+            cls.scale: 1.0,
+        }
+        return cls(**{**fields, cls.scale: cls(**fields).noise.fitted(request)})
 
     def privacy_profile(self) -> PrivacyProfile:
         """Return the exact privacy profile of the noise on the counts that one user changes."""
@@ -170,7 +175,7 @@ class SkellamNoise(PlannedUsers):
 
     @classmethod
     @abstractmethod
-    def counted(cls, task: Task) -> dict[str, Any]:
+    def counted(cls, request: Request) -> dict[str, Any]:
         """Return the fields of the protocol that depend on the task."""
 
     @property
@@ -184,16 +189,17 @@ class SkellamNoise(PlannedUsers):
         """Number of counts with independent noise."""
 
     @classmethod
-    @from_request
-    def calibrate(cls, budget: Budget, task: Task, n: int, eps: float, delta: float) -> Self:
+    def fit(cls, request: Request) -> Self:
         """Find the smallest variance for the counts that one user changes.
 
         Under ``add_remove`` a user who leaves still sends a share of the noise, which would otherwise depend on the
         input.
         """
-        plain = cls(n_users=n, variance=0.0, relation=budget.neighbours, **cls.counted(task))
+        plain = cls(
+            n_users=request.n, variance=0.0, relation=request.budget.neighbours, **cls.counted(request)
+        )
         shift, counts = plain.moved
-        variance = noisy_count_variance(eps, delta, "skellam", shift=shift, counts=counts)
+        variance = noisy_count_variance(request.eps, request.delta, "skellam", shift=shift, counts=counts)
         if variance > LARGEST_SCALE:
             raise Infeasible(
                 f"Noise of variance {variance:.3g} is beyond {LARGEST_SCALE:g}, up to which it is drawn exactly: "

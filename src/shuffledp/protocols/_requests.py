@@ -1,6 +1,4 @@
-"""Requests to a calibration, and protocols whose guarantee relies on the number of users.
-
-`from_request` reads numbers from a budget, a population and a task, with one error message each.
+"""Protocols whose guarantee relies on the number of users.
 
 `PlannedUsers` is written for a fixed number of users. For a random number its parameters are calibrated for a
 *planned* number of users, the largest number that the guarantee allows:
@@ -18,159 +16,25 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import wraps
-from inspect import Parameter, Signature, signature
-from operator import attrgetter
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self, cast
 
 import numpy as np
 
-from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.guarantees import Guarantee
-from shuffledp.numerics.argument_ranges import BEYOND, TOO_FAR, BeyondPrecision, guarded_call, is_stated
-from shuffledp.populations.base import Fixed, Law, Population
-from shuffledp.protocols.base import ProtocolBase, check_object
-from shuffledp.tasks import Budget, Floats, Frequency, Ints, Neighbours, Public, Task
+from shuffledp.populations.base import Fixed, Population
+from shuffledp.protocols.base import ProtocolBase
+from shuffledp.protocols.request import Request, usual_number
+from shuffledp.tasks import Floats, Ints, Public
 
 if TYPE_CHECKING:
     from shuffledp.accounting.general.random_users import LeastNumbers
-
-T = TypeVar("T", bound="ProtocolBase")
-
-
-def law_of(population: Population) -> Law:
-    """Return the population. Raise `Infeasible` if the population only bounds the number of users and has no law."""
-    if not isinstance(population, Law):
-        raise Infeasible(
-            f"{type(population).__name__} bounds the number of users but is not a law that can be sampled."
-        )
-    return population
-
-
-def fixed_users(population: Population) -> int:
-    """Return the number of users, user 1 included. Raise `Infeasible` if the number is random or only bounded."""
-    if not isinstance(population, Fixed):
-        raise Infeasible(
-            f"The guarantee needs a fixed number of users (population Fixed), got {type(population).__name__}."
-        )
-    return population.others + 1
-
-
-def public_number(relation: Neighbours, population: Population) -> int | None:
-    """Return the planned number of users if users are added or removed; None under replacement.
-
-    Under replacement the number who take part is public. Otherwise it is not, and a share needs a fixed plan instead:
-    raise `Infeasible` for a random number of users.
-    """
-    return None if relation == "replace_one" else fixed_users(population)
 
 
 def divisor_of(planned_users: int | None, public: Public) -> Floats:
     """Return the numbers of users, (R, 1), by which counts are divided: planned ones, or those who take part."""
     number = public.users_column
     return number if planned_users is None else np.full_like(number, planned_users)
-
-
-def users_until_announced(population: Population) -> int:
-    """Return the fixed or mean number of users, for parameters that are set before the announcement."""
-    return 1 + math.floor(population.mean)
-
-
-def positive_delta(budget: Budget) -> float:
-    """Return the delta of a budget. Raise `Infeasible` for 0, as hiding among messages needs a positive delta."""
-    if budget.delta == 0:
-        raise Infeasible("Hiding among shuffled messages needs delta > 0.")
-    return budget.delta
-
-
-def domain_size_of(task: Task) -> int:
-    """Return the k of a frequency task, or raise ValueError for any other task."""
-    if not isinstance(task, Frequency):
-        raise ValueError(f"This protocol estimates frequencies, but the task is {task.kind!r}.")
-    return task.domain_size
-
-
-#: Further arguments of a calibration besides budget, population and task, and their source.
-TAKEN: Mapping[str, tuple[Callable[[Any], Any], str]] = {
-    "n": (fixed_users, "population"),
-    "usual_users": (users_until_announced, "population"),
-    "law": (law_of, "population"),
-    "k": (domain_size_of, "task"),
-    "eps": (attrgetter("largest_eps"), "budget"),
-    "delta": (positive_delta, "budget"),
-}
-
-_REQUEST = [
-    Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, annotation=kind)
-    for name, kind in (("budget", Budget), ("population", Population), ("task", Task))
-]
-_KNOWN_WELL = frozenset(("budget", "population", "task", "accounting"))
-_ACCOUNTING = Parameter("accounting", Parameter.KEYWORD_ONLY, default="exact", annotation="str")
-
-
-def checked_request(calibrate: Callable[..., T]) -> Callable[..., T]:
-    """Return a ``calibrate`` that raises for a wrong type of population or option."""
-
-    @wraps(calibrate)
-    def checked(
-        cls: type[T], budget: Budget, population: Population, task: Task, *args: Any, **options: Any
-    ) -> T:
-        check_object(f"{cls.name}: population", population, Population, "Fixed(999) for 1,000 users")
-        return calibrate(cls, budget, population, task, *args, **options)
-
-    return guarded_call(checked, method=True, known_well=_KNOWN_WELL)
-
-
-def from_request(fit: Callable[..., T]) -> Callable[..., T]:
-    """Return the ``calibrate`` of a protocol from a function of the numbers that determine the calibration.
-
-    Positional parameters of `fit` after the class are names of `TAKEN`, checked in their order; keywords are
-    ``accounting``, if needed, and the protocol's options. The result,
-    ``calibrate(cls, budget, population, task, *, accounting="exact", **options)``, raises for arguments of other types
-    (`checked_request`) and for unsupported requests (`check_request`), plans for a random number of users
-    (`for_population`), and sets ``calibrated_under``.
-    """
-    first, *parameters = signature(fit).parameters.values()
-    options = {p.name: p for p in parameters if p.kind is Parameter.KEYWORD_ONLY}
-    names = [p.name for p in parameters if p.name not in options]
-    needs_accounting = "accounting" in options
-    stated = options.pop("accounting", _ACCOUNTING)
-
-    @wraps(fit)
-    def calibrate(
-        cls: type[T],
-        budget: Budget,
-        population: Population,
-        task: Task,
-        *,
-        accounting: str = stated.default,
-        **given: Any,
-    ) -> T:
-        cls.check_request(budget, task, accounting)
-        if needs_accounting:
-            given["accounting"] = accounting
-
-        def planned(budget: Budget, population: Population) -> T:
-            request: dict[str, Any] = {"budget": budget, "population": population, "task": task}
-            for name in names:
-                if name in TAKEN:
-                    read, source = TAKEN[name]
-                    request[name] = read(request[source])
-            try:
-                fitted = fit(cls, *(request[name] for name in names), **given)
-            except (*BEYOND, BeyondPrecision) as error:
-                raise Infeasible(f"This setting {TOO_FAR}.") from error
-            except ValueError as error:
-                if is_stated(error):
-                    raise
-                raise Infeasible(f"This setting {TOO_FAR}.") from error
-            return replace(fitted, calibrated_under=accounting)
-
-        return cls.for_population(planned, budget, population)
-
-    calibrate.__signature__ = Signature([first, *_REQUEST, stated, *options.values()])  # type: ignore[attr-defined]
-    return checked_request(calibrate)
 
 
 #: Number of different numbers of users that a coarse profile distinguishes, up to the planned number.
@@ -182,11 +46,19 @@ MIXED_BOUND = "delta is averaged over the smallest number of users that the popu
 ANNOUNCED = "parameters are chosen for the number of users that take part, and delta holds for every number"
 
 
+class Numbered(Protocol):
+    """Protocol with a field for the planned number of users."""
+
+    @property
+    def n_users(self) -> int:
+        """Planned number of users."""
+
+
 @dataclass(frozen=True)
 class PlannedUsers(ProtocolBase):
     """Protocol for any law of the number of users, calibrated for a planned number ``n_users`` or the announced number.
 
-    Both numbers include user 1. ``calibrate`` is written for a :class:`Fixed` population unless parameters follow the
+    Both numbers include user 1. ``fit`` is written for a :class:`Fixed` population unless parameters follow the
     announcement. ``population`` is the law of the number of *other* users if it is random, and ``treatment`` describes
     how the guarantee treats it.
     """
@@ -216,20 +88,18 @@ class PlannedUsers(ProtocolBase):
         return "; ".join(filter(None, (super().guarantee_note, self.treatment)))
 
     @classmethod
-    def for_population(
-        cls, fitted: Callable[[Budget, Population], Self], budget: Budget, population: Population
-    ) -> Self:
-        """Return the protocol for a fixed number of users, or for the planned number if the number is random."""
-        if isinstance(population, Fixed):
-            return fitted(budget, population)
+    def fit_random(cls, request: Request, options: Mapping[str, Any]) -> Self:
+        """Return the protocol for the planned number of users, or for the announced number."""
         if cls.follows_announcement:
-            return replace(fitted(budget, population), population=population, treatment=ANNOUNCED)
+            return replace(cls.fit(request, **options), population=request.population, treatment=ANNOUNCED)
         from shuffledp.protocols._planned_numbers import planned_for
 
-        found = planned_for(
-            lambda users, delta: fitted(replace(budget, delta=delta), Fixed(users - 1)), budget, population
-        )
-        return cast(Self, found)
+        def planned(users: int, delta: float) -> PlannedUsers:
+            budget = replace(request.budget, delta=delta)
+            fitted = cls.fit(replace(request, budget=budget, population=Fixed(users - 1)), **options)
+            return replace(fitted, calibrated_under=request.accounting)
+
+        return cast(Self, planned_for(planned, request.budget, request.population))
 
     def profile_for(self, users: int) -> PrivacyProfile | None:
         """Return the profile for this number of participants, None if unknown. More users never increase delta."""
@@ -237,8 +107,8 @@ class PlannedUsers(ProtocolBase):
 
     @property
     def planned_users(self) -> int:
-        """Number of users that the parameters are calibrated for."""
-        return int(getattr(self, "n_users"))  # noqa: B009  (a field of the protocol)
+        """Number of users that the parameters are calibrated for, by default the field ``n_users``."""
+        return cast(Numbered, self).n_users
 
     def counted_on(self) -> str:
         """Name the other users and their planned number; all users if they share one noise."""
@@ -253,7 +123,7 @@ class PlannedUsers(ProtocolBase):
     @property
     def usual_users(self) -> int:
         """Fixed number of users, or the mean of a random number, rounded down."""
-        return self.planned_users if self.population is None else users_until_announced(self.population)
+        return self.planned_users if self.population is None else usual_number(self.population)
 
     @property
     def expected_users(self) -> float:

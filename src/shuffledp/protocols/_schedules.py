@@ -20,9 +20,12 @@ from shuffledp.accounting.random_population.amplification import local_budget
 from shuffledp.guarantees import EXACT, SIMPLIFIED, UPPER, Reliance, under
 from shuffledp.numerics.argument_ranges import Count
 from shuffledp.populations.base import Fixed, Law
-from shuffledp.protocols._requests import from_request, remaining
-from shuffledp.protocols.base import Cost, Messages, ProtocolBase, Trust
-from shuffledp.tasks import Array, Ints, Public, Task, Users
+from shuffledp.protocols._inputs import checked_inputs
+from shuffledp.protocols._requests import remaining
+from shuffledp.protocols.base import ProtocolBase, Trust
+from shuffledp.protocols.messages import Cost, Messages
+from shuffledp.protocols.request import Request
+from shuffledp.tasks import Array, Ints, Public, Users
 
 
 class OneReport(ProtocolBase):
@@ -53,8 +56,8 @@ class OneReport(ProtocolBase):
 
     @classmethod
     @abstractmethod
-    def scheduled(cls, task: Task, population: Law, eps_local: float, **schedule: Any) -> Self:
-        """Return the protocol for a task and a schedule; the keywords are fields of the schedule."""
+    def scheduled(cls, request: Request, eps_local: float, **schedule: Any) -> Self:
+        """Return the protocol for a request and a schedule; the keywords are fields of the schedule."""
 
     @abstractmethod
     def fixed_inputs(self, count: int) -> Array:
@@ -68,6 +71,7 @@ class OneReport(ProtocolBase):
     def report_bits(self) -> float:
         """Return the bits of one report."""
 
+    @checked_inputs
     def encode(self, users: Users, rng: Generator) -> Messages:
         """Draw one randomized report per user."""
         return Messages(self.reports(users.values, rng))
@@ -128,17 +132,14 @@ class OneReport(ProtocolBase):
     @classmethod
     def _amplified(
         cls,
-        task: Task,
-        law: Law,
-        eps: float,
-        delta: float,
-        accounting: str,
+        request: Request,
         dummies: int | None,
         *,
         adaptive: bool = False,
         stray_factor: bool = False,
     ) -> Self:
         """Return the protocol with the largest local budget for a number of dummies, by default the best number."""
+        law, eps, delta, accounting = request.law, request.eps, request.delta, request.accounting
         if dummies is None:
             from shuffledp.accounting.random_population.best_dummies import optimal_dummies
 
@@ -157,7 +158,7 @@ class OneReport(ProtocolBase):
         else:
             count = dummies
             eps_local = local_budget(law, eps, delta, dummies=count, adaptive=adaptive, accounting=accounting)
-        return cls.scheduled(task, law, eps_local, dummy_count=count, adaptive=adaptive)
+        return cls.scheduled(request, eps_local, dummy_count=count, adaptive=adaptive)
 
 
 class LocalSchedule(OneReport):
@@ -172,10 +173,9 @@ class LocalSchedule(OneReport):
     guarantees = under(printed=EXACT, exact=EXACT)
 
     @classmethod
-    @from_request
-    def calibrate(cls, task: Task, law: Law, eps: float) -> Self:
+    def fit(cls, request: Request) -> Self:
         """Set ``eps_local = eps`` for any delta and accounting; the guarantee of a report is exact."""
-        return cls.scheduled(task, law, eps)
+        return cls.scheduled(request, request.eps)
 
 
 class AmplifiedSchedule(OneReport):
@@ -186,10 +186,9 @@ class AmplifiedSchedule(OneReport):
     trust = "shuffler"
 
     @classmethod
-    @from_request
-    def calibrate(cls, task: Task, law: Law, eps: float, delta: float, *, accounting: str = "exact") -> Self:
+    def fit(cls, request: Request) -> Self:
         """Find the largest local budget, at least eps, whose clones bound under this accounting meets (eps, delta)."""
-        return cls._amplified(task, law, eps, delta, accounting, dummies=0)
+        return cls._amplified(request, dummies=0)
 
 
 class NonAdaptiveSchedule(OneReport):
@@ -203,24 +202,14 @@ class NonAdaptiveSchedule(OneReport):
     source = "Wang et al. 2023, Theorem 4 and equation (6)"
 
     @classmethod
-    @from_request
-    def calibrate(
-        cls,
-        task: Task,
-        law: Law,
-        eps: float,
-        delta: float,
-        *,
-        accounting: str = "exact",
-        dummies: Count | None = None,
-    ) -> Self:
+    def fit(cls, request: Request, *, dummies: Count | None = None) -> Self:
         """Find the number of dummies with the smallest expected error for two values, and the largest local budget.
 
         ``dummies`` fixes the number instead. The search tries ``k = 0, h, 2h, ..`` up to the number of potential users.
         The step ``h`` is the square root of this number, or a ten-thousandth of the number above 1e8 users. ``k = 0``
         is Theorems 1 and 2 (reading note RP-N9).
         """
-        return cls._amplified(task, law, eps, delta, accounting, dummies)
+        return cls._amplified(request, dummies)
 
 
 class AdaptiveSchedule(OneReport):
@@ -230,23 +219,10 @@ class AdaptiveSchedule(OneReport):
     source = "Wang et al. 2023, equation (7); clone bound derived, its Appendix C being unavailable"
 
     @classmethod
-    @from_request
-    def calibrate(
-        cls,
-        task: Task,
-        law: Law,
-        eps: float,
-        delta: float,
-        *,
-        accounting: str = "exact",
-        dummies: Count | None = None,
-        stray_factor: bool = False,
-    ) -> Self:
+    def fit(cls, request: Request, *, dummies: Count | None = None, stray_factor: bool = False) -> Self:
         """Find the number k with the smallest expected error, and the largest local budget for k; ``dummies`` fixes k.
 
         ``stray_factor`` minimizes equation (7) as printed, with a factor k before the expectation, for which k = 0 is
         the best choice as in the paper's figures; the default is corrected (erratum RP-E15).
         """
-        return cls._amplified(
-            task, law, eps, delta, accounting, dummies, adaptive=True, stray_factor=stray_factor
-        )
+        return cls._amplified(request, dummies, adaptive=True, stray_factor=stray_factor)

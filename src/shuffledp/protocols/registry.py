@@ -295,6 +295,8 @@ def interface_faults(found: type[ProtocolBase]) -> list[str]:
     """Return the faults in a class's interface, each a clause that follows the class's name."""
     faults = []
     missing = sorted(getattr(found, "__abstractmethods__", ()))
+    if not found.has_calibration():
+        missing.append("fit")
     if missing:
         faults.append(f"lacks {', '.join(missing)}")
     unset = [a for a in ("name", "task_kind", "label", "source", "trust") if not hasattr(found, a)]

@@ -38,11 +38,10 @@ class $name(ProtocolBase):
     guarantee = "exact"
 
     @classmethod
-    def calibrate(cls, budget, population, task, *, accounting="exact"):
-        cls.check_request(budget, task, accounting)
-        if budget.largest_eps > 700:
-            raise Infeasible(f"exp(eps) overflows for eps = {budget.largest_eps}")
-        return cls(task.domain_size, budget.largest_eps)
+    def fit(cls, request):
+        if request.eps > 700:
+            raise Infeasible(f"exp(eps) overflows for eps = {request.eps}")
+        return cls(request.k, request.eps)
 
     @property
     def alphabet_size(self):  # the default aggregate counts messages 0..alphabet_size-1; it is 2 if left out
@@ -94,12 +93,12 @@ class $name(ProtocolBase):
     guarantee = "exact"
 
     @classmethod
-    def calibrate(cls, budget, population, task, *, accounting="exact"):
-        cls.check_request(budget, task, accounting)
+    def fit(cls, request):
+        task = request.task
         if task.coordinates > 1:
             raise Infeasible("one sum only: the coordinate of a user would be sent in the clear")
         width = (2 if task.signed else 1) * task.max_value
-        return cls(width, 1 / task.max_value if task.real else 1.0, budget.largest_eps)
+        return cls(width, 1 / task.max_value if task.real else 1.0, request.eps)
 
     @property
     def scale(self):
@@ -146,11 +145,11 @@ class $name(ProtocolBase):
     multi_level = True  # budgets may have an eps per privacy level: all users get the smallest here
 
     @classmethod
-    def calibrate(cls, budget, population, task, *, accounting="exact"):
-        cls.check_request(budget, task, accounting)
+    def fit(cls, request):
+        task = request.task
         if task.domain_size < 2:
             raise Infeasible("a single item says nothing")
-        return cls(task.domain_size, task.set_size, task.estimate_shape[0], min(budget.levels))
+        return cls(task.domain_size, task.set_size, task.estimate_shape[0], min(request.budget.levels))
 
     @property
     def alphabet_size(self):
@@ -200,11 +199,11 @@ class $name(ProtocolBase):
     guarantee = "upper"
 
     @classmethod
-    def calibrate(cls, budget, population, task, *, accounting="exact"):
-        cls.check_request(budget, task, accounting)
+    def fit(cls, request):
+        task = request.task
         if not np.isfinite(task.clip):
             raise Infeasible("vectors without a bound")
-        return cls(task.dimension, task.clip, 1 if task.norm == "l1" else 2, budget.largest_eps)
+        return cls(task.dimension, task.clip, 1 if task.norm == "l1" else 2, request.eps)
 
     @property
     def scale(self):  # two vectors differ by 2 * clip, in the l1 norm by sqrt(dimension) times more for l2
@@ -275,18 +274,15 @@ class $name(ProtocolBase):
     guarantee = "upper"
 
     @classmethod
-    def calibrate(cls, budget, population, task, *, accounting="exact"):
-        cls.check_request(budget, task, accounting)
-        if budget.delta == 0:
-            raise Infeasible("shuffling amplifies with delta > 0 only")
-        k = task.domain_size
+    def fit(cls, request):
+        k = request.k
         if k > 1000:
             raise Infeasible("more than 1000 values take too long to calibrate")
         found = calibrate_randomizer(
             lambda eps_local: FiniteRandomizer(probabilities(k, eps_local)),
-            population,
-            budget.largest_eps,
-            budget.delta,
+            request.population,
+            request.eps,
+            request.delta,
         )
         return cls(k, found.eps_local)
 

@@ -12,7 +12,8 @@ from shuffledp.numerics.argument_ranges import check_count
 from shuffledp.tasks import Array, Public, Users
 
 if TYPE_CHECKING:
-    from shuffledp.protocols.base import Cost, ProtocolBase
+    from shuffledp.protocols._simulation import Simulation
+    from shuffledp.protocols.messages import Cost
 
 #: Largest number of numbers in the messages of a part: 32 MiB, and several times this memory during the draw.
 _NUMBERS = 1 << 22
@@ -21,7 +22,7 @@ _BITS = 16
 
 
 def stream(
-    protocol: ProtocolBase,
+    protocol: Simulation,
     users: Iterable[Users],
     public: Public,
     rng: np.random.Generator,

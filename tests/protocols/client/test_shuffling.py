@@ -11,14 +11,14 @@ from scipy import stats
 
 from exact_laws import SeededBits
 from shuffledp.accounting import Infeasible
-from shuffledp.populations import Binomial
-from shuffledp.protocols._requests import domain_size_of, fixed_users
-from shuffledp.protocols.base import Messages
+from shuffledp.populations import Binomial, Fixed
 from shuffledp.protocols.client.analyzing import analysis
 from shuffledp.protocols.client.files import checksum, decoded, encoded, read_messages, read_parameters
 from shuffledp.protocols.client.randomizers import coins, user_messages
 from shuffledp.protocols.client.shuffling import shuffled_messages
-from shuffledp.tasks import Summation
+from shuffledp.protocols.messages import Messages
+from shuffledp.protocols.request import Request
+from shuffledp.tasks import Budget, Summation
 
 FORM = {
     "message": [{"name": "value", "bytes": 1, "values": 5}, {"name": "seed", "bytes": 2, "values": 65536}],
@@ -77,7 +77,10 @@ def test_files_of_messages_are_read_back_or_refused(tmp_path):
         (lambda: analysis(ANY, [(1,)], 2), "there are 1 messages of 2 users"),
         (lambda: analysis(ANY | {"one_message": False}, [(1,)]), "Give the number of users"),
         (lambda: Messages(np.array(1.0)), "payload must be an array"),
-        (lambda: domain_size_of(Summation(3)), "estimates frequencies, but the task is 'summation'"),
+        (
+            lambda: Request(Budget(1.0, 1e-6), Fixed(9), Summation(3)).k,
+            "estimates frequencies, but the task is 'summation'",
+        ),
     ],
 )
 def test_values_out_of_range_are_refused(call, error):
@@ -89,4 +92,4 @@ def test_places_and_numbers_of_users_that_a_part_needs():
     certain = {"first": 2, "rate": "1", "values": 3}
     assert [len(coins(certain, 0, place, SeededBits(0))) for place in range(4)] == [3, 3, 0, 0]
     with pytest.raises(Infeasible, match="population Fixed"):
-        fixed_users(Binomial(9, 0.5))
+        _ = Request(Budget(1.0, 1e-6), Binomial(9, 0.5), Summation(3)).n

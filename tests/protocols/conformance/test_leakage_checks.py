@@ -87,7 +87,7 @@ def test_further_cases_can_be_run(kind):
 
 @pytest.mark.parametrize(("smallest", "caught"), [("min", False), ("max", True)])
 def test_a_user_of_a_strict_privacy_level_gets_no_other_budget(tmp_path, smallest, caught):
-    text = scaffold.class_source("sets", "mine").replace("min(budget.levels)", f"{smallest}(budget.levels)")
+    text = scaffold.class_source("sets", "mine").replace("min(request.budget", f"{smallest}(request.budget")
     (tmp_path / "mine.py").write_text(text)
     found = plugin(f"{tmp_path / 'mine.py'}:Mine")
     cases = leakage_checks.further_cases(found)[-1:]

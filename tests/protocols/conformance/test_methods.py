@@ -39,9 +39,9 @@ def fault(folder, old, new):
         (ESTIMATE, "return aggregate * np.nan", "estimate returns nan among its numbers"),
         (ESTIMATE, "return aggregate.astype(str)", "estimate returns an array of <U"),
         (
-            "return cls(task.domain_size, budget.largest_eps)",
+            "return cls(request.k, request.eps)",
             "pass",
-            "calibrate returns None, expected a Mine",
+            "fit returns None, expected a Mine",
         ),
         ("return Cost(messages", "return dict(messages", "cost returns a dict, expected a Cost"),
         ("return Messages(np.where", "return list(np.where", "encode returns a list, expected Messages"),
@@ -58,7 +58,7 @@ def test_a_method_that_returns_something_else_is_named(tmp_path, old, new, messa
     ("old", "new", "error"),
     [
         (ENCODE, f"{ENCODE}\n        if k > 2: raise KeyError(k)", KeyError),
-        ("return cls(task", "raise OSError('no')\n        return cls(task", OSError),
+        ("return cls(request", "raise OSError('no')\n        return cls(request", OSError),
         ("def cost(self)", "def cost()", TypeError),
         (ESTIMATE, "return aggregate[:, :1]", ValueError),
     ],

@@ -6,7 +6,7 @@ from scipy.stats import ks_2samp
 
 from shuffledp.populations import Fixed
 from shuffledp.protocols import conformance
-from shuffledp.protocols.base import Cost, Messages, ProtocolBase
+from shuffledp.protocols.base import ProtocolBase
 from shuffledp.protocols.conformance import running, statistics
 from shuffledp.protocols.conformance.statistics import (
     SIGMAS,
@@ -17,6 +17,7 @@ from shuffledp.protocols.conformance.statistics import (
     variance_and_error,
 )
 from shuffledp.protocols.frequency.local import Local
+from shuffledp.protocols.messages import Cost, Messages
 from shuffledp.tasks import Budget, Frequency
 
 

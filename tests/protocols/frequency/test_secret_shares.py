@@ -10,8 +10,8 @@ from shuffledp.accounting import Infeasible, multi_expected_scale
 from shuffledp.populations import Binomial, Fixed, Poisson, SubGaussian
 from shuffledp.protocols import conformance, get
 from shuffledp.protocols._additive_shares import point_delta
-from shuffledp.protocols.base import Messages
 from shuffledp.protocols.frequency import _secret_shares as shares, multi_expected as profiles
+from shuffledp.protocols.messages import Messages
 from shuffledp.tasks import Budget, Frequency, Participants, Public, Users
 
 NAMES = ("multi_union", "multi_expected", "multi_exact")

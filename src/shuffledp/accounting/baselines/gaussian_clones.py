@@ -9,9 +9,11 @@ replacement neighbors if the local pairs are proven (see :func:`gaussian_local_e
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from shuffledp.accounting.errors import Infeasible
@@ -28,9 +30,8 @@ from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.roots import root_below
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
-    from numpy.typing import NDArray
 
 Calibration = Literal["classical", "analytic"]
 CALIBRATIONS: tuple[str, ...] = get_args(Calibration)

@@ -14,8 +14,9 @@ Section 6.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal, get_args
+from typing import Annotated, Literal, get_args
 
 import numpy as np
 from scipy.special import gammainc
@@ -35,16 +36,13 @@ from shuffledp.numerics.argument_ranges import (
     Eps,
     FromOne,
     FromTwo,
-    guarded_methods,
+    checked,
     one_of,
 )
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible
 from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.windows import poisson_window
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 Calibration = Literal["variation_ratio", "numeric", "analytic"]
 CALIBRATIONS: tuple[str, ...] = get_args(Calibration)
@@ -123,7 +121,6 @@ def _numeric_mean(eps: float, delta: float) -> float:
     return math.exp(-root_below(excess, guess, -math.inf, math.inf, xtol=_XTOL))
 
 
-@guarded_methods
 @dataclass(frozen=True)
 class SeparatePlan:
     """Parameters of separate balls-into-bins protocols whose estimates are averaged.
@@ -146,6 +143,7 @@ class SeparatePlan:
         """Number of all users."""
         return sum(group.n for group in self.groups)
 
+    @checked
     def expected_sse(
         self, spread: float | None = None, *, truth: Annotated[str, one_of(TRUTHS)] = "empirical"
     ) -> float:

@@ -17,9 +17,9 @@ replacement, and not for shuffled check-in.
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import log_ndtr
 
 from shuffledp.accounting.baselines.gaussian_clones import (
@@ -43,15 +43,13 @@ from shuffledp.numerics.argument_ranges import (
     Delta,
     FromOne,
     Positive,
+    RealArray,
     check_count,
     check_nonnegative,
     check_positive,
     check_unit,
 )
 from shuffledp.numerics.memoize import remember
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
 
 #: Local deltas that the two methods try.
 _BASELINE_GRID = tuple(1e-7 * 2.0**-j for j in range(60))
@@ -108,7 +106,7 @@ def checkin_baseline_epsilon(
 
 
 def checkin_generic_rdp(
-    orders: ArrayLike, n: int, rate: float, sigma: Positive, *, calibration: Calibration = "analytic"
+    orders: RealArray, n: int, rate: float, sigma: Positive, *, calibration: Calibration = "analytic"
 ) -> NDArray[np.float64]:
     """Return the Renyi divergences of one round by the generic bound.
 
@@ -170,7 +168,7 @@ def checkin_generic_epsilon(
 
 
 def shuffled_gaussian_profile(
-    eps: ArrayLike, reports: FromOne, sigma: Positive, *, calibration: Calibration = "analytic"
+    eps: RealArray, reports: FromOne, sigma: Positive, *, calibration: Calibration = "analytic"
 ) -> NDArray[np.float64]:
     """Return the smaller of two bounds on delta: the clones bound of shuffled Gaussian reports, and delta of one report
     alone.
@@ -199,7 +197,7 @@ def shuffled_gaussian_profile(
 
 
 def profile_rdp(
-    orders: ArrayLike, reports: FromOne, sigma: float, *, calibration: Calibration = "analytic"
+    orders: RealArray, reports: FromOne, sigma: float, *, calibration: Calibration = "analytic"
 ) -> NDArray[np.float64]:
     """Return the Renyi divergences that :func:`shuffled_gaussian_profile` implies.
 

@@ -15,6 +15,7 @@ from shuffledp.accounting.baselines.fragmented_rappor import (
 )
 from shuffledp.accounting.baselines.rappor_known_coins import told_bits_delta
 from shuffledp.accounting.baselines.summed_bits import summed_bits_delta, two_bits_delta
+from shuffledp.accounting.general.comparisons import Comparison
 from shuffledp.accounting.general.epsilon_search import COARSE
 from shuffledp.accounting.general.randomizers import MOST_EPS_LOCAL, outputs_of
 from shuffledp.guarantees import UPPER, Standing
@@ -26,12 +27,12 @@ from shuffledp.numerics.argument_ranges import (
     check_fields,
     check_open_unit,
     check_positive,
-    guarded_methods,
+    checked,
 )
+from shuffledp.numerics.sum_excess import Side
 
 if TYPE_CHECKING:
-    from shuffledp.accounting.general.comparisons import Comparison, Outputs
-    from shuffledp.numerics.sum_excess import Side
+    from shuffledp.accounting.general.comparisons import Outputs
 
 
 #: Mass outside the windows, relative to a target, and the smallest mass.
@@ -42,7 +43,6 @@ _TOLD = 0.1
 _FAR_SUMMED, _FAR_TOLD = 1.3, 1.01
 
 
-@guarded_methods
 @dataclass(frozen=True)
 class SymmetricRAPPOR:
     """Symmetric RAPPOR: a one-hot vector of k bits, each flipped with probability ``1 / (e^eps_bit + 1)``.
@@ -97,6 +97,7 @@ class SymmetricRAPPOR:
         """Label ``upper`` of the guarantee, for every data set of the other users."""
         return UPPER
 
+    @checked
     def own_delta(
         self, others: Count, eps: EpsAt, side: Side, target: float | None = None, gap: float = 0.0
     ) -> float | None:
@@ -150,6 +151,7 @@ class SymmetricRAPPOR:
         # exact values are too large by up to 1e-7, relative, or by what is left out
         return max(value * (1 - 2e-7) - (0.0 if target is None else 1e-7 * target), 0.0)
 
+    @checked
     def comparisons(self, side: Side, tail: float) -> tuple[Comparison, ...]:
         """Return comparisons of two inputs, where an output is described by the two bits of these inputs. In the
         comparison with the blanket, the vector of ones is an output of its own.

@@ -26,6 +26,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar, Literal, Protocol, cast, runtime_checkable
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shuffledp.accounting.general.comparisons import Cells
 from shuffledp.accounting.general.epsilon_search import (
@@ -37,11 +38,19 @@ from shuffledp.accounting.general.epsilon_search import (
     limit_epsilon,
     search_epsilon,
 )
-from shuffledp.accounting.general.profiles import Exported, at_each
+from shuffledp.accounting.general.profiles import Exported, View, at_each
 from shuffledp.accounting.general.randomizers import Randomizer, check_randomizer
 from shuffledp.accounting.general.sparse_grr import data_set_deltas, few_matches, tabulated_delta
 from shuffledp.accounting.user_functions import asked, is_foreign, numbers_of
-from shuffledp.numerics.argument_ranges import Delta, EpsAt, FromOne, check_fields, guarded_methods, shown
+from shuffledp.numerics.argument_ranges import (
+    Delta,
+    EpsArray,
+    EpsAt,
+    FromOne,
+    check_fields,
+    checked,
+    shown,
+)
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio
 from shuffledp.numerics.sum_excess import Summands, expected_positive_part
@@ -51,10 +60,7 @@ from shuffledp.populations.laws import Binomial, Poisson
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import ArrayLike, NDArray
-
     from shuffledp.accounting.general.comparisons import Comparison
-    from shuffledp.accounting.general.profiles import View
     from shuffledp.numerics.sum_excess import Side
 
 
@@ -62,7 +68,7 @@ if TYPE_CHECKING:
 _CELLS_GAP = 1e-4
 #: Beyond this e^eps overflows in the products of likelihood ratios.
 _MOST_EPS = 350.0
-#: Numbers of others that a law without a closed form is cut into.
+#: RealArray of others that a law without a closed form is cut into.
 _GROUPS = 48
 #: Mass of unbounded outputs that is cut off, relative to delta, and at first.
 _CUT, _FIRST_CUT = 1e-4, 1e-9
@@ -166,7 +172,6 @@ def blanket_epsilon(
     return population_epsilon(randomizer, Fixed(users - 1), delta, side)
 
 
-@guarded_methods
 @dataclass(frozen=True)
 class BlanketProfile(Exported):
     """Privacy profile of the shuffled reports of a local randomizer.
@@ -191,7 +196,8 @@ class BlanketProfile(Exported):
         check_fields(self)
         check_randomizer(self.randomizer)
 
-    def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
+    @checked
+    def delta(self, eps: EpsArray) -> NDArray[np.float64]:
         """Return the larger delta of the two directions for each eps (nats, >= 0), shape of `eps`."""
         return at_each(lambda e: population_delta(self.randomizer, self.population, e, self.kind), eps)
 

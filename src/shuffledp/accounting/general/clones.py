@@ -26,10 +26,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, ClassVar, Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shuffledp.accounting.general.gaussian import log_gaussian_delta
-from shuffledp.accounting.general.profiles import Exported, at_each
-from shuffledp.numerics.argument_ranges import Count, EpsAt, check_fields, guarded_methods, one_of, shown
+from shuffledp.accounting.general.profiles import Exported, Kind, View, at_each
+from shuffledp.numerics.argument_ranges import Count, EpsArray, EpsAt, check_fields, checked, one_of, shown
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import LAST_DIGITS, log_ratio, negligible, raised
 from shuffledp.numerics.roots import root_below
@@ -39,9 +40,7 @@ from shuffledp.populations.base import Fixed, Law, Population
 from shuffledp.populations.laws import Binomial, Poisson
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    from shuffledp.accounting.general.profiles import Kind, View
+    pass
 
 Reduction = Literal["clones", "randomized_response"]
 REDUCTIONS: tuple[str, ...] = get_args(Reduction)
@@ -148,7 +147,6 @@ def _anchored(
     return log_point + np.repeat(shifts, _BLOCK)[: c.size]
 
 
-@guarded_methods
 @dataclass(frozen=True)
 class OtherReports:
     """Reports that are shuffled with user 1's report.
@@ -179,6 +177,7 @@ class OtherReports:
         mean = self.population.mean
         return max(mean, self.dummies) if self.adaptive else mean + self.dummies
 
+    @checked
     def after(self, others: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the number of reports for each number of other users, shape of `others`."""
         known = np.asarray(others)
@@ -186,10 +185,12 @@ class OtherReports:
             raise ValueError(f"others must be at least 0, got {shown(others)}.")
         return np.asarray(np.maximum(known, self.dummies) if self.adaptive else known + self.dummies)
 
+    @checked
     def rate(self, eps_local: EpsAt) -> float:
         """Return the probability that a report is a clone."""
         return clone_rate(eps_local, self.reduction)
 
+    @checked
     def clones(self, rate: float, tail: float) -> Window:
         """Return the law of the number of clones for a population that is a law.
 
@@ -330,7 +331,6 @@ def _gaussian_mu(clones: float, eps_local: float) -> float:
     return 2 * math.tanh(eps_local / 2) / math.sqrt(clones + 1)
 
 
-@guarded_methods
 @dataclass(frozen=True)
 class ClonesProfile(Exported):
     """Privacy profile of the clones reduction, an upper bound for every eps_local-LDP randomizer.
@@ -353,6 +353,7 @@ class ClonesProfile(Exported):
     def __post_init__(self) -> None:
         check_fields(self)
 
-    def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
+    @checked
+    def delta(self, eps: EpsArray) -> NDArray[np.float64]:
         """Return delta for each eps (nats, >= 0), shape of `eps`; both directions have the same delta."""
         return at_each(lambda e: exact_delta(self.reports, self.eps_local, e), eps)

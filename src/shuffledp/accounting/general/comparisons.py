@@ -20,7 +20,7 @@ delta, because such an output identifies user 1's report.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 from scipy.special import log_ndtr
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 _Law = tuple["NDArray[np.float64]", "NDArray[np.float64]"]
 
 
+@runtime_checkable
 class Comparison(Protocol):
     """Two inputs of a randomizer, compared with a blanket."""
 

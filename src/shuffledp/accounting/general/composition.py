@@ -19,20 +19,20 @@ from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.epsilon_search import limit_epsilon
 from shuffledp.accounting.general.exports import MOST_EPS, MOST_POINTS, convex_vertices, profile_end
 from shuffledp.accounting.general.loss_sums import LossPart, LossSum, SumLaw
-from shuffledp.accounting.general.privacy_profile import delta_of
+from shuffledp.accounting.general.privacy_profile import PrivacyProfile, delta_of
 from shuffledp.accounting.general.profiles import Exported, at_each
-from shuffledp.numerics.argument_ranges import LEAST, Delta, FromOne, Positive
+from shuffledp.numerics.argument_ranges import LEAST, Delta, EpsArray, FromOne, Positive
 from shuffledp.numerics.relative_sizes import log_ratio
 from shuffledp.numerics.roots import root_below
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
-    from shuffledp.accounting.general.profiles import Kind, PrivacyProfile, View
+    from shuffledp.accounting.general.profiles import Kind, View
 
     Floats = NDArray[np.float64]
 
-#: Numbers of evaluation points, each a multiple of the one before; relative change of eps at which refinement stops.
+#: RealArray of evaluation points, each a multiple of the one before; relative change of eps at which refinement stops.
 POINTS, _SETTLED = (60, 120, 240, 480, 960), 1e-3
 #: Largest relative contribution of all ends together to delta.
 _NEGLIGIBLE = 1e-4
@@ -149,7 +149,7 @@ class ComposedProfile(Exported):
         self._sum = LossSum(parts, -math.expm1(kept))
         self._laws: dict[int, SumLaw] = {}
 
-    def delta(self, eps: ArrayLike) -> Floats:
+    def delta(self, eps: EpsArray) -> Floats:
         """Return delta for each eps (nats, >= 0), in the shape of `eps`."""
         return at_each(self._at, eps)
 
@@ -235,7 +235,7 @@ class _OtherLosses:
 
     losses: Any
 
-    def delta(self, eps: ArrayLike) -> Floats:
+    def delta(self, eps: EpsArray) -> Floats:
         """Return delta for each eps (nats, >= 0), in the shape of `eps`."""
         return at_each(lambda e: float(self.losses.get_delta_for_epsilon(e)), eps)
 

@@ -14,23 +14,19 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtr, ndtri
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.gaussian import log_gaussian_delta
-from shuffledp.accounting.general.privacy_profile import delta_of
-from shuffledp.numerics.argument_ranges import OpenUnit, Positive, Unit
+from shuffledp.accounting.general.privacy_profile import PrivacyProfile, delta_of
+from shuffledp.numerics.argument_ranges import OpenUnit, Positive, RealArray, Unit
 from shuffledp.numerics.logs import log_sum
 from shuffledp.numerics.roots import root_below
 from shuffledp.optional_dependencies import needed
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
-    from shuffledp.accounting.general.privacy_profile import PrivacyProfile
 
 #: Largest number of points of a loss distribution on either side.
 MOST_POINTS = 200_000
@@ -169,7 +165,7 @@ def profile_grid(
     return eps, _profile_at(profile, eps)
 
 
-def renyi_from_profile(profile: PrivacyProfile, orders: ArrayLike) -> NDArray[np.float64]:
+def renyi_from_profile(profile: PrivacyProfile, orders: RealArray) -> NDArray[np.float64]:
     """Return the Renyi divergence that a profile implies.
 
     ``e^((order - 1) divergence) = 1 + order (order - 1) int_0^inf (e^((order - 1) eps) + e^(-order eps)) delta(eps) d
@@ -253,7 +249,7 @@ def _chord_integrals(
     )
 
 
-def trade_off(profile: PrivacyProfile, false_positive_rates: ArrayLike) -> NDArray[np.float64]:
+def trade_off(profile: PrivacyProfile, false_positive_rates: RealArray) -> NDArray[np.float64]:
     """Return a lower bound on the false negative rate of tests that distinguish two neighboring data sets.
 
     Dong, Roth and Su (2022), Proposition 6: ``max(0, 1 - delta - e^eps fpr, e^-eps (1 - delta - fpr))``.

@@ -18,11 +18,13 @@ to 1/2 by the same argument, and ``H(0)`` is at most F(0, 1).
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import permutations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy.special import ndtr, ndtri
 
 from shuffledp.accounting.errors import Infeasible
@@ -30,14 +32,12 @@ from shuffledp.accounting.general.comparisons import Cells, Comparison, normal_m
 from shuffledp.accounting.general.randomizers import checked_budget
 from shuffledp.accounting.user_functions import asked, numbers_of
 from shuffledp.guarantees import UPPER, Standing
-from shuffledp.numerics.argument_ranges import check_fields, check_open_unit, check_positive, guarded_methods
+from shuffledp.numerics.argument_ranges import check_fields, check_open_unit, check_positive, checked
+from shuffledp.numerics.sum_excess import Side
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    pass
 
-    from numpy.typing import ArrayLike, NDArray
-
-    from shuffledp.numerics.sum_excess import Side
 
 #: Largest excess over 1 of the total probability of intervals, from rounding.
 MOST_EXCESS = 1e-9
@@ -78,7 +78,6 @@ def _with_rest(cells: Cells, own: float, other: float, blanket: float) -> Cells:
     )
 
 
-@guarded_methods
 @dataclass(frozen=True)
 class LaplaceRandomizer:
     """Laplace noise of scale ``1 / eps_local``, added to a number in [0, 1].
@@ -104,6 +103,7 @@ class LaplaceRandomizer:
         """Label ``upper`` of the guarantee, for an adversary who learns which reports come from the blanket."""
         return UPPER
 
+    @checked
     def comparisons(self, side: Side, tail: float) -> tuple[Comparison, ...]:
         """Return comparisons of the inputs 0 and 1: with the blanket (upper), or with other users who all hold 0, 1/2
         or 1.
@@ -146,7 +146,6 @@ _ENDS = Standing(
 )
 
 
-@guarded_methods
 @dataclass(frozen=True)
 class GaussianRandomizer:
     """Normal noise, added to a number in an interval of length 1.
@@ -183,6 +182,7 @@ class GaussianRandomizer:
         """Label ``unproven`` of the guarantee: the ends of the interval may not be the worst pair of inputs."""
         return _ENDS
 
+    @checked
     def comparisons(self, side: Side, tail: float) -> tuple[Comparison, ...]:
         """Return comparisons of the two ends of the interval: with the blanket (upper), or with other users who all
         hold an end or the middle.
@@ -217,7 +217,6 @@ class GaussianRandomizer:
         return normal_mass((low - x) / self.sigma, (high - x) / self.sigma)
 
 
-@guarded_methods
 @dataclass(frozen=True)
 class DensityRandomizer:
     """Local randomizer with real outputs, given by its densities.
@@ -272,6 +271,7 @@ class DensityRandomizer:
         """Label ``upper`` of the guarantee, if the inputs and the edges meet the conditions of the class."""
         return UPPER
 
+    @checked
     def comparisons(self, side: Side, tail: float) -> tuple[Comparison, ...]:
         """Return comparisons of all ordered pairs of inputs: with the least density (upper), or with other users who
         all hold one input.

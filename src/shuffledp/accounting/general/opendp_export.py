@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from shuffledp.accounting.general.privacy_profile import delta_of
+from shuffledp.accounting.general.privacy_profile import PrivacyProfile, delta_of
 from shuffledp.numerics.argument_ranges import check_count
 from shuffledp.optional_dependencies import needed
-
-if TYPE_CHECKING:
-    from shuffledp.accounting.general.privacy_profile import PrivacyProfile
 
 
 def group_delta(profile: PrivacyProfile, eps: float, users: int) -> float:

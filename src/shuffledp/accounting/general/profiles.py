@@ -8,10 +8,12 @@ neighboring data sets, as a function of eps.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shuffledp.accounting.general.privacy_profile import (
     Kind as Kind,
@@ -20,37 +22,38 @@ from shuffledp.accounting.general.privacy_profile import (
     delta_of,
 )
 from shuffledp.numerics.argument_ranges import (
+    EpsArray,
     OpenUnit,
     Positive,
+    RealArray,
     check_fields,
     check_nonnegative,
-    guarded_methods,
+    checked,
     one_of,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from numpy.typing import ArrayLike, NDArray
+    pass
 
 
-def at_each(delta_at: Callable[[float], float], eps: ArrayLike) -> NDArray[np.float64]:
+def at_each(delta_at: Callable[[float], float], eps: RealArray) -> NDArray[np.float64]:
     """Return the deltas of a function at each eps (nats, >= 0), at most 1, shape of `eps`."""
     eps_ = np.asarray(eps, np.float64)
     deltas = [min(delta_at(check_nonnegative("eps", float(e))), 1.0) for e in eps_.flat]
     return np.array(deltas, np.float64).reshape(eps_.shape)
 
 
-@guarded_methods
 class Exported:
     """Conversions of all privacy profiles, imported at their first use."""
 
+    @checked
     def to_pld(self: PrivacyProfile, *, step: Positive = 1e-3, negligible: OpenUnit = 1e-15) -> Any:
         """Return the privacy loss distribution; see :func:`shuffledp.accounting.general.exports.to_pld`."""
         from shuffledp.accounting.general.exports import to_pld
 
         return to_pld(self, step=step, negligible=negligible)
 
+    @checked
     def to_opendp(
         self: PrivacyProfile, function: Callable[[Any], Any] | None = None, *, domain: Any = None
     ) -> Any:
@@ -59,7 +62,8 @@ class Exported:
 
         return to_opendp(self, function, domain=domain)
 
-    def to_renyi(self: PrivacyProfile, orders: ArrayLike | None = None) -> Any:
+    @checked
+    def to_renyi(self: PrivacyProfile, orders: RealArray | None = None) -> Any:
         """Return the Renyi divergences; see :func:`shuffledp.accounting.general.renyi_curve.to_renyi`."""
         from shuffledp.accounting.general.renyi_curve import to_renyi
 
@@ -80,12 +84,12 @@ class Profile(Exported):
     bound: Callable[[float, float], float] | None = None
     view: ClassVar[View] = "analyzer"
 
-    def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
+    def delta(self, eps: EpsArray) -> NDArray[np.float64]:
         """Return delta for each eps (nats, >= 0), shape of `eps`."""
         return at_each(self.delta_at, eps)
 
 
-def hockey_stick(log_p: ArrayLike, log_q: ArrayLike, eps: ArrayLike) -> NDArray[np.float64]:
+def hockey_stick(log_p: RealArray, log_q: RealArray, eps: RealArray) -> NDArray[np.float64]:
     """Return the hockey-stick divergence of two discrete distributions, in one direction.
 
     Exact up to rounding, without cancellation. Source: Dwork and Roth (2014); Balle, Barthe and Gaboardi (2018).
@@ -120,7 +124,6 @@ def hockey_stick(log_p: ArrayLike, log_q: ArrayLike, eps: ArrayLike) -> NDArray[
     return np.asarray(np.sum(np.exp(log_p) * -np.expm1(np.fmin(gap, 0.0)), axis=-1))  # fmin drops the nan
 
 
-@guarded_methods
 @dataclass(frozen=True, eq=False)
 class CountPair(Exported):
     """Privacy profile of a pair of distributions over enumerated outcomes.
@@ -158,14 +161,14 @@ class CountPair(Exported):
         object.__setattr__(self, "log_p", log_p)
         object.__setattr__(self, "log_q", log_q)
 
-    def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
+    @checked
+    def delta(self, eps: EpsArray) -> NDArray[np.float64]:
         """Return the larger delta of the two directions for each eps (nats), shape of `eps`."""
         forward = hockey_stick(self.log_p, self.log_q, eps)
         backward = hockey_stick(self.log_q, self.log_p, eps)
         return np.minimum(np.maximum(forward, backward) + self.omitted, 1.0)
 
 
-@guarded_methods
 @dataclass(frozen=True, eq=False)
 class WorstOf(Exported):
     """Largest delta of several profiles, for example of all ordered pairs of inputs.
@@ -213,12 +216,12 @@ class WorstOf(Exported):
         """Sources of the profiles, without repetition."""
         return "; ".join(dict.fromkeys(p.source for p in self.profiles))
 
-    def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
+    @checked
+    def delta(self, eps: EpsArray) -> NDArray[np.float64]:
         """Return the largest delta for each eps (nats), shape of `eps`."""
         return np.asarray(np.max([delta_of(p, eps) for p in self.profiles], axis=0))
 
 
-@guarded_methods
 @dataclass(frozen=True)
 class GaussianProfile(Exported):
     """Privacy profile of a query to a trusted server with Gaussian noise (mu-Gaussian differential privacy).
@@ -250,7 +253,8 @@ class GaussianProfile(Exported):
     def __post_init__(self) -> None:
         check_fields(self)
 
-    def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
+    @checked
+    def delta(self, eps: EpsArray) -> NDArray[np.float64]:
         """Return delta for each eps (nats, >= 0), shape of `eps`."""
         from shuffledp.accounting.general.gaussian import log_gaussian_delta
 

@@ -23,14 +23,14 @@ from shuffledp.numerics.argument_ranges import (
     FromTwo,
     check_fields,
     check_positive,
-    guarded_methods,
+    checked,
     shown,
 )
+from shuffledp.numerics.sum_excess import Side
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from shuffledp.numerics.sum_excess import Side
 
 #: Entries of a table, and kinds of pairs of its inputs that are evaluated: every pair of 64 inputs.
 MOST_ENTRIES, MOST_KINDS = 1 << 24, 64 * 63
@@ -97,7 +97,6 @@ def outputs_of(rows: list[tuple[float, float, float]]) -> Outputs:
     return Outputs(kept[:, 0], kept[:, 1], kept[:, 2], _NONE)
 
 
-@guarded_methods
 @dataclass(frozen=True)
 class SubsetSelection:
     """Random subset of given size: each subset with the input is E times as likely as each subset without it.
@@ -131,6 +130,7 @@ class SubsetSelection:
         """Label ``upper`` of the guarantee, for an adversary who learns which reports come from the blanket."""
         return UPPER
 
+    @checked
     def comparisons(self, side: Side, tail: float) -> tuple[Comparison, ...]:
         """Return comparisons of one pair of inputs: with the blanket (upper), or with other users who all hold a third
         input or one of the two.
@@ -191,7 +191,6 @@ class SubsetSelection:
         return outputs_of(rows)
 
 
-@guarded_methods
 @dataclass(frozen=True)
 class GRR:
     """Generalized randomized response: the input with probability ``E / (E + k - 1)``, else another value.
@@ -220,12 +219,12 @@ class GRR:
         """Label ``upper`` of the guarantee, for an adversary who learns which reports come from the blanket."""
         return UPPER
 
+    @checked
     def comparisons(self, side: Side, tail: float) -> tuple[Comparison, ...]:
         """Return the comparisons of subsets of size 1."""
         return SubsetSelection(self.eps_local, self.domain_size, 1).comparisons(side, tail)
 
 
-@guarded_methods
 @dataclass(frozen=True)
 class BinaryRandomizedResponse:
     """Binary randomized response: a bit is kept with probability ``E / (E + 1)``, else flipped.
@@ -249,6 +248,7 @@ class BinaryRandomizedResponse:
         """Label ``upper`` of the guarantee, for an adversary who learns which reports come from the blanket."""
         return UPPER
 
+    @checked
     def comparisons(self, side: Side, tail: float) -> tuple[Comparison, ...]:
         """Return the comparisons of generalized randomized response over two values."""
         return SubsetSelection(self.eps_local, 2, 1).comparisons(side, tail)
@@ -261,7 +261,6 @@ def in_subsets(randomizer: Randomizer) -> Randomizer:
     return randomizer
 
 
-@guarded_methods
 @dataclass(frozen=True)
 class FiniteRandomizer:
     """Local randomizer with finitely many inputs and outputs, given by its table of probabilities.
@@ -318,6 +317,7 @@ class FiniteRandomizer:
         """Label ``upper`` of the guarantee, for an adversary who learns which reports come from the blanket."""
         return UPPER
 
+    @checked
     def comparisons(self, side: Side, tail: float) -> tuple[Comparison, ...]:
         """Return comparisons of one ordered pair of inputs per kind: with the blanket (upper), or with other users who
         all hold one input.

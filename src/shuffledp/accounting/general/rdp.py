@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import numpy as np
+from numpy.typing import NDArray
 
-from shuffledp.numerics.argument_ranges import Delta, check_between, check_count
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import ArrayLike, NDArray
-
+from shuffledp.numerics.argument_ranges import Delta, RealArray, check_between, check_count
 
 #: Largest order: the cost is quadratic in it.
 MOST_ORDER = 4096
@@ -25,7 +21,7 @@ class LastOrderWarning(UserWarning):
     """Warning that the best order is the last one; a longer list of orders would probably give a smaller eps."""
 
 
-def gaussian_rdp(orders: ArrayLike, sigma: Sigma) -> NDArray[np.float64]:
+def gaussian_rdp(orders: RealArray, sigma: Sigma) -> NDArray[np.float64]:
     """Return the Renyi divergence of one Gaussian report, ``order / (2 sigma^2)``.
 
     Source: arXiv 2206.09569, Corollary 1; Mironov (2017), Proposition 7. Exact for two records at distance 1.
@@ -45,7 +41,7 @@ def gaussian_rdp(orders: ArrayLike, sigma: Sigma) -> NDArray[np.float64]:
     return check_orders(orders) / (2 * sigma**2)
 
 
-def compose_rdp(rdps: ArrayLike, rounds: Sequence[int]) -> NDArray[np.float64]:
+def compose_rdp(rdps: RealArray, rounds: Sequence[int]) -> NDArray[np.float64]:
     """Return the Renyi divergence of a sequence of mechanisms, chosen adaptively or not.
 
     Source: arXiv 2206.09569, Lemma 1; Mironov (2017), Proposition 1. An upper bound on the divergence of the sequence,
@@ -74,7 +70,7 @@ def compose_rdp(rdps: ArrayLike, rounds: Sequence[int]) -> NDArray[np.float64]:
     return np.asarray(counts @ values)
 
 
-def rdp_to_epsilon(orders: ArrayLike, rdp: ArrayLike, delta: Delta) -> tuple[float, float]:
+def rdp_to_epsilon(orders: RealArray, rdp: RealArray, delta: Delta) -> tuple[float, float]:
     """Return the central eps implied by Renyi divergences, and the order with the smallest eps.
 
     Source: arXiv 2206.09569, Lemma 2, from Balle et al. (2020) and Canonne, Kamath and Steinke (2020). An upper bound
@@ -119,7 +115,7 @@ def rdp_to_epsilon(orders: ArrayLike, rdp: ArrayLike, delta: Delta) -> tuple[flo
     return epsilon, order
 
 
-def best_epsilon(orders: ArrayLike, rdp: ArrayLike, delta: Delta) -> tuple[float, float]:
+def best_epsilon(orders: RealArray, rdp: RealArray, delta: Delta) -> tuple[float, float]:
     """Return the result of :func:`rdp_to_epsilon` without a warning, for lists that are short on purpose.
 
     Parameters, results and source as in :func:`rdp_to_epsilon`; eps in nats. An upper bound for any list of orders.
@@ -159,7 +155,7 @@ def epsilons_after(
     return np.array([convert(orders, r * rdp, delta)[0] for r in counts])
 
 
-def check_orders(orders: ArrayLike) -> NDArray[np.int64]:
+def check_orders(orders: RealArray) -> NDArray[np.int64]:
     """Return `orders` as integers; raise ValueError unless it is a non-empty list of integers in [2, 4096]."""
     allowed = f"a non-empty one-dimensional list of integers in [2, {MOST_ORDER}]"
     try:

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shuffledp.accounting.general.exports import renyi_from_profile
+from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.general.rdp import rdp_to_epsilon
-from shuffledp.numerics.argument_ranges import Delta, check_count, check_fields, guarded_methods
+from shuffledp.numerics.argument_ranges import Delta, RealArray, check_count, check_fields, checked
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
-
     from shuffledp.accounting.general.privacy_profile import PrivacyProfile
 
 #: Orders of Renyi curves, closer together near 1. The largest are the best orders of a single round of millions of
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 RENYI_ORDERS: tuple[float, ...] = tuple(float(x) for x in 1 + np.geomspace(0.1, 1e6, 141))
 
 
-@guarded_methods
 @dataclass(frozen=True, eq=False)
 class RenyiCurve:
     """Renyi differential privacy at a list of orders; the divergences of composed mechanisms add up.
@@ -87,12 +86,13 @@ class RenyiCurve:
 
     __rmul__ = __mul__
 
+    @checked
     def epsilon(self, delta: Delta) -> float:
         """Return the eps (nats) that the curve implies for a delta in (0, 1); see :func:`rdp_to_epsilon`."""
         return rdp_to_epsilon(self.orders, self.divergences, delta)[0]
 
 
-def to_renyi(profile: PrivacyProfile, orders: ArrayLike | None = None) -> RenyiCurve:
+def to_renyi(profile: PrivacyProfile, orders: RealArray | None = None) -> RenyiCurve:
     """Return the curve of Renyi divergences that a profile implies.
 
     Source: :func:`renyi_from_profile`. The eps of composed curves is some percent above the eps of composed loss

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.clones import (
@@ -15,21 +17,6 @@ from shuffledp.accounting.general.clones import (
     OtherReports,
     exact_excess,
 )
-from shuffledp.accounting.random_population.report_errors import OBJECTIVES, _error_factors, report_variance
-from shuffledp.numerics.argument_ranges import (
-    Delta,
-    Eps,
-    check_count,
-    one_of,
-)
-from shuffledp.numerics.memoize import remember
-from shuffledp.populations.base import Fixed, Law, Population
-from shuffledp.populations.laws import Binomial
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import NDArray
 from shuffledp.accounting.random_population.amplification import (
     _CLOSED_FORMS,
     _REMEMBERED,
@@ -37,6 +24,16 @@ from shuffledp.accounting.random_population.amplification import (
     _local_budget,
     _remembered_budget,
 )
+from shuffledp.accounting.random_population.report_errors import OBJECTIVES, _error_factors, report_variance
+from shuffledp.numerics.argument_ranges import (
+    Count,
+    Delta,
+    Eps,
+    one_of,
+)
+from shuffledp.numerics.memoize import remember
+from shuffledp.populations.base import Fixed, Law, Population
+from shuffledp.populations.laws import Binomial
 
 #: Errors this close, relatively, count as equal: the smaller number of dummies wins.
 _TIE = 1e-9
@@ -97,7 +94,7 @@ def optimal_dummies(
     *,
     adaptive: bool = False,
     accounting: Annotated[str, one_of(ACCOUNTINGS)] = "exact",
-    grid: Sequence[int] | NDArray[np.int64] | None = None,
+    grid: Sequence[Count] | None = None,
     objective: Annotated[str, one_of(OBJECTIVES)] = "randomized_response",
     stray_factor: bool = False,
     reduction: Annotated[str, one_of(REDUCTIONS)] = "clones",
@@ -138,10 +135,8 @@ def optimal_dummies(
     if not isinstance(population, Law):
         name = type(population).__name__
         raise Infeasible(f"population must be a law for the expected error with dummies, got a {name}.")
-    if grid is not None and np.ndim(grid) != 1:
-        raise ValueError(f"grid must be a sequence of numbers of dummies, got {grid!r}.")
-    candidates = dummy_grid(population) if grid is None else grid
-    ks = tuple(sorted({0, *(check_count("grid", int(k)) for k in candidates)}))
+    candidates = dummy_grid(population).tolist() if grid is None else grid
+    ks = tuple(sorted({0, *map(int, candidates)}))
     return _optimum(
         _Search(population, eps_central, delta, adaptive, accounting, objective, stray_factor, reduction), ks
     )

@@ -20,9 +20,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal, get_args
+from typing import Annotated, Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import digamma, log_ndtr, zeta
 
 from shuffledp.accounting.errors import Infeasible
@@ -36,13 +37,19 @@ from shuffledp.accounting.random_population.secure_sum import (
     share_count,
 )
 from shuffledp.guarantees import Standing
-from shuffledp.numerics.argument_ranges import Delta, Eps, FromOne, Positive, guarded_methods, one_of, shown
+from shuffledp.numerics.argument_ranges import (
+    Delta,
+    Eps,
+    FromOne,
+    Positive,
+    RealArray,
+    checked,
+    one_of,
+    shown,
+)
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.roots import root_below
 from shuffledp.populations.base import Law, Population
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
 
 ScaleAccounting = Literal["printed", "exact"]
 SCALE_ACCOUNTINGS: tuple[str, ...] = get_args(ScaleAccounting)
@@ -64,7 +71,7 @@ TABLE_II_BINOMIAL = Standing(
 _ENUMERATED = 1 << 22
 
 
-def discrete_gaussian_gap(n: ArrayLike, tau: Positive) -> NDArray[np.float64]:
+def discrete_gaussian_gap(n: RealArray, tau: Positive) -> NDArray[np.float64]:
     """Return the distance between a sum of discrete Gaussian variables and a single discrete Gaussian variable.
 
     Source: Wang et al. 2023, Lemma 4, from Kairouz, Liu and Steinke (2021). Exact up to rounding; the factor is an
@@ -235,7 +242,6 @@ def _scale(law: Law, eps: float, delta: float, precision: int, accounting: str) 
     return math.exp(-root_below(excess, -math.log(start), -_LOG_SCALE, _LOG_SCALE, xtol=1e-11))
 
 
-@guarded_methods
 @dataclass(frozen=True)
 class PolyaPlan:
     """Parameters of MULTI-UNION or MULTI-EXACT.
@@ -269,12 +275,12 @@ class PolyaPlan:
         """Shape of each user's noise, ``1 / n1``."""
         return 1 / self.n1
 
-    def noise_variance(self, n: ArrayLike) -> NDArray[np.float64]:
+    @checked
+    def noise_variance(self, n: RealArray) -> NDArray[np.float64]:
         """Return the variance of the noise of n users, in units of the rounded values."""
         return _users(n) * (2 * self.ratio / (1 - self.ratio) ** 2 / self.n1)
 
 
-@guarded_methods
 @dataclass(frozen=True)
 class DiscreteGaussianPlan:
     """Parameters of MULTI-EXPECTED.
@@ -295,12 +301,13 @@ class DiscreteGaussianPlan:
     group_order: int
     security_bits: float
 
-    def noise_variance(self, n: ArrayLike) -> NDArray[np.float64]:
+    @checked
+    def noise_variance(self, n: RealArray) -> NDArray[np.float64]:
         """Return ``n tau^2``, the variance of the noise of n users up to a factor ``1 - 1e-14`` for tau >= 2."""
         return _users(n) * self.tau**2
 
 
-def _users(n: ArrayLike) -> NDArray[np.float64]:
+def _users(n: RealArray) -> NDArray[np.float64]:
     known = np.asarray(n, np.float64)
     if np.any(known < 0):
         raise ValueError(f"n must be at least 0, got {shown(n)}.")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from shuffledp.numerics.argument_ranges import Eps
+from shuffledp.numerics.argument_ranges import Eps, RealArray
 
 #: Distance of the nodes of the trapezoidal rule; its relative error is of the order exp(-pi^2 / (2 _STEP)) < 1e-16.
 _STEP = 0.125
@@ -19,7 +19,7 @@ _MOST_SHAPE = 1e100
 _MOST_EPS = 350.0
 
 
-def polya_mean_absolute(shape: ArrayLike, eps: Eps) -> NDArray[np.float64]:
+def polya_mean_absolute(shape: RealArray, eps: Eps) -> NDArray[np.float64]:
     """Return ``E|X - Y|`` for independent negative binomial X, Y.
 
     ``E|Z| = (1 / pi) integral of (1 - f(t)) / (1 - cos t)`` over (0, pi) for integer Z with characteristic function f.

@@ -54,9 +54,20 @@ def security_bits(eps: EpsAt, delta: Delta) -> float:
     return float(np.logaddexp(0.0, eps) - math.log(delta)) / math.log(2)
 
 
+def check_order(name: str, value: SupportsIndex) -> int:
+    """Return `value` as an int if it is an integer >= 2 of any size, else raise ValueError."""
+    try:
+        order = -1 if isinstance(value, (bool, np.bool_)) else operator.index(value)
+    except TypeError:
+        order = -1
+    if order < 2:
+        raise ValueError(f"{name} must be an integer >= 2, got {value!r}.")
+    return order
+
+
 def share_count(
     security_bits: NonNegative,
-    group_order: SupportsIndex,
+    group_order: Annotated[int, check_order],
     n: FromOne | None = None,
     *,
     form: Annotated[str, one_of(SHARE_FORMS)] = "any_n",
@@ -99,8 +110,7 @@ def share_count(
     >>> share_count(security_bits=40, group_order=1024)  # for every n
     52
     """
-    sigma = security_bits
-    order = _check_order(group_order)
+    sigma, order = security_bits, group_order
     if form == "printed":
         first = 8 + 5 * math.ceil(math.log(order)) + math.ceil(sigma)
         return max(first, 1 + math.ceil((4 * sigma + 2 * math.log2(order)) / 5))
@@ -113,16 +123,6 @@ def share_count(
     if n == 1:
         return 1
     return _hash_shares(sigma, order, n) if n < _BALLE_USERS else _balle_shares(sigma, order, n)
-
-
-def _check_order(value: SupportsIndex) -> int:
-    try:
-        order = -1 if isinstance(value, (bool, np.bool_)) else operator.index(value)
-    except TypeError:
-        order = -1
-    if order < 2:
-        raise ValueError(f"group_order must be an integer >= 2, got {value!r}.")
-    return order
 
 
 def _balle_shares(sigma: float, order: int, users: int) -> int:

@@ -230,10 +230,19 @@ def item_delta(
     float
         In (0, 1), for one item at ``eps / set_size`` nats. ``tight`` is the exact inverse of group composition, itself
         an upper bound on the delta of the set; ``printed`` is smaller, rounded down.
+
+    Raises
+    ------
+    Infeasible
+        If the result is below the range of double precision.
     """
     if composition == "printed":
-        return delta * math.exp(-eps) / set_size
-    return delta * math.exp(eps / set_size - eps) * math.expm1(-eps / set_size) / math.expm1(-eps)
+        item = delta * math.exp(-eps) / set_size
+    else:
+        item = delta * math.exp(eps / set_size - eps) * math.expm1(-eps / set_size) / math.expm1(-eps)
+    if item == 0:
+        raise Infeasible(f"The delta of one item is below the range of double precision for eps = {eps!r}.")
+    return item
 
 
 def report_labels(rate: float) -> Labels:

@@ -6,6 +6,7 @@ Source: arXiv 2407.19639, Section 5.2. Conventions and accountings as in :mod:`s
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
@@ -34,6 +35,7 @@ from shuffledp.numerics.argument_ranges import (
     FromOne,
     FromTwo,
     Positive,
+    RealArray,
     check_choice,
     check_open_unit,
     one_of,
@@ -41,9 +43,9 @@ from shuffledp.numerics.argument_ranges import (
 from shuffledp.numerics.memoize import remember
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
 _REMEMBERED = 1024
 #: Points of the logarithmic grid over m, fewer where one costs much; and integers that are tried besides, where the
@@ -165,7 +167,7 @@ class SegmentedChoices:
 
 
 def segmented_choices(
-    level_sizes: ArrayLike,
+    level_sizes: RealArray,
     eps: Sequence[float],
     delta: float,
     domain_size: int,

@@ -45,7 +45,7 @@ from shuffledp.numerics.argument_ranges import (
     FromTwo,
     NonNegative,
     check_fields,
-    guarded_methods,
+    checked,
     one_of,
 )
 
@@ -53,7 +53,6 @@ SegmentedAccounting = Literal["printed", "corrected", "exact"]
 SEGMENTED_ACCOUNTINGS: tuple[str, ...] = get_args(SegmentedAccounting)
 
 
-@guarded_methods
 @dataclass(frozen=True)
 class SegmentedPlan:
     """Parameters of the segmented protocol, which is balls-into-bins if it has one level with rate 1.
@@ -126,6 +125,7 @@ class SegmentedPlan:
         """Return the paper's bound on the expected error, ``(n m + s Lambda) / Lambda^2``, which holds for all data."""
         return segmented_error_bound(self.n * self.blankets, self.set_size, self.reports)
 
+    @checked
     def expected_sse(
         self, spread: float | None = None, *, truth: Annotated[str, one_of(TRUTHS)] = "empirical"
     ) -> float:

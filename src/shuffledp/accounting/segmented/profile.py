@@ -7,23 +7,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from shuffledp.accounting.general.profiles import at_each
+from shuffledp.accounting.general.profiles import View, at_each
 from shuffledp.accounting.segmented.items import segmented_delta
+from shuffledp.accounting.segmented.plans import SegmentedPlan
 from shuffledp.accounting.segmented.users import user_level_delta
 from shuffledp.guarantees import UPPER, Standing
-from shuffledp.numerics.argument_ranges import Count, check_fields, guarded_methods
+from shuffledp.numerics.argument_ranges import Count, EpsArray, check_fields, checked
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import ArrayLike, NDArray
-
-    from shuffledp.accounting.general.profiles import Kind, View
-    from shuffledp.accounting.segmented.plans import SegmentedPlan
+    from shuffledp.accounting.general.profiles import Kind
 
 
-@guarded_methods
 @dataclass(frozen=True)
 class SegmentedProfile:
     """Privacy profile of the segmented protocol for the users of one level, by the plan's accounting.
@@ -55,7 +53,8 @@ class SegmentedProfile:
         proven = self.plan.blanket_law == "poisson" or self.plan.rates[self.level] == 1
         return "upper" if proven else "approximate"
 
-    def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
+    @checked
+    def delta(self, eps: EpsArray) -> NDArray[np.float64]:
         """Return delta for each eps (nats, >= 0), in the shape of `eps`; the same in both directions.
 
         An upper bound, or the claim of the paper if `kind` is ``approximate``.

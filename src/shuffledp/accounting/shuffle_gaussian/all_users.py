@@ -24,9 +24,10 @@ Properties and caveats
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shuffledp.accounting.general.rdp import (
     MOST_ORDER,
@@ -36,21 +37,16 @@ from shuffledp.accounting.general.rdp import (
     epsilons_after,
     rdp_from_log_excess,
 )
-from shuffledp.numerics.argument_ranges import Delta, FromOne
+from shuffledp.numerics.argument_ranges import Delta, FromOne, RealArray
 from shuffledp.numerics.logs import log_binomials, log_sum
 from shuffledp.numerics.memoize import remember
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from numpy.typing import ArrayLike, NDArray
 
 _REMEMBERED = 64
 #: Number of sizes per pass, for which the working array fits into the cache.
 _CHUNK = 256
 
 
-def shuffle_gaussian_rdp(orders: ArrayLike, n: FromOne, sigma: Sigma) -> NDArray[np.float64]:
+def shuffle_gaussian_rdp(orders: RealArray, n: FromOne, sigma: Sigma) -> NDArray[np.float64]:
     """Return the Renyi divergence of n shuffled Gaussian reports, for the pair of Theorem 1.
 
     Source: arXiv 2206.09569, Theorem 1, with caveats (a) to (d) of the module. Exact for this pair, up to rounding. It

@@ -17,9 +17,10 @@ from __future__ import annotations
 
 import math
 from functools import partial
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shuffledp.accounting.general.rdp import (
     Order,
@@ -37,12 +38,9 @@ from shuffledp.accounting.shuffle_gaussian.subsampled import (
     epsilon_of_curve,
     log_subsampled_excess,
 )
-from shuffledp.numerics.argument_ranges import Delta, FromOne, Rate, Unit
+from shuffledp.numerics.argument_ranges import Delta, FromOne, Rate, RealArray, Unit
 from shuffledp.numerics.logs import log_sum
 from shuffledp.numerics.memoize import remember
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
 
 CheckinForm = Literal["printed", "conditional", "convex", "pair"]
 CHECKIN_FORMS: tuple[str, ...] = get_args(CheckinForm)
@@ -53,7 +51,7 @@ _NEGLIGIBLE = 1e-15
 
 
 def checkin_shuffle_gaussian_rdp(
-    orders: ArrayLike, n: FromOne, rate: Rate, sigma: Sigma, *, form: CheckinForm = "convex"
+    orders: RealArray, n: FromOne, rate: Rate, sigma: Sigma, *, form: CheckinForm = "convex"
 ) -> NDArray[np.float64]:
     """Return a bound on the divergence of shuffled check-in with Gaussian reports, by direct summation.
 
@@ -98,7 +96,7 @@ def checkin_shuffle_gaussian_rdp(
 
 
 def checkin_shuffle_gaussian_rdp_theorem3(
-    orders: ArrayLike, n: FromOne, rate: Rate, sigma: Sigma, split: Unit
+    orders: RealArray, n: FromOne, rate: Rate, sigma: Sigma, split: Unit
 ) -> NDArray[np.float64]:
     """Return the bound of Theorem 3 on the divergence of shuffled check-in with Gaussian reports.
 
@@ -127,7 +125,7 @@ def checkin_shuffle_gaussian_rdp_theorem3(
 
 
 def best_checkin_shuffle_gaussian_rdp_theorem3(
-    orders: ArrayLike, n: FromOne, rate: Rate, sigma: Sigma
+    orders: RealArray, n: FromOne, rate: Rate, sigma: Sigma
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the bound of Theorem 3 with the best Delta for each order, and this Delta.
 

@@ -25,6 +25,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shuffledp.accounting.general.rdp import (
     Order,
@@ -39,14 +40,13 @@ from shuffledp.accounting.shuffle_gaussian.all_users import (
     log_central_moments,
     log_moment_excess,
 )
-from shuffledp.numerics.argument_ranges import Delta, FromOne, Rate, Unit
+from shuffledp.numerics.argument_ranges import Delta, FromOne, Rate, RealArray, Unit
 from shuffledp.numerics.logs import log_binomials, log_sum
 from shuffledp.numerics.memoize import remember
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import ArrayLike, NDArray
 
 SubsampledForm = Literal["printed", "convex", "pair"]
 SUBSAMPLED_FORMS: tuple[str, ...] = get_args(SubsampledForm)
@@ -57,7 +57,7 @@ _MOST_CURVE_ORDER = 512
 
 
 def subsampled_shuffle_gaussian_rdp(
-    orders: ArrayLike, n: FromOne, m: FromOne, sigma: Sigma, *, form: SubsampledForm = "convex"
+    orders: RealArray, n: FromOne, m: FromOne, sigma: Sigma, *, form: SubsampledForm = "convex"
 ) -> NDArray[np.float64]:
     """Return a bound on the divergence of m shuffled Gaussian reports, of users drawn without replacement from n.
 
@@ -94,7 +94,7 @@ def subsampled_shuffle_gaussian_rdp(
     return rdp_from_log_excess(orders, log_excess[:, 0])
 
 
-def subsampled_rdp(rdp: ArrayLike, rate: Unit) -> NDArray[np.float64]:
+def subsampled_rdp(rdp: RealArray, rate: Unit) -> NDArray[np.float64]:
     """Return Renyi divergences of any mechanism after sampling without replacement, by equation (10).
 
     Source: arXiv 2206.09569, equation (10); Wang, Balle and Kasiviswanathan (2019), Theorem 9, with an infinite

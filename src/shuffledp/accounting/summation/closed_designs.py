@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
+from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +26,7 @@ from shuffledp.accounting.summation.shift_noise import smallest_noise
 from shuffledp.numerics.argument_ranges import Delta, Eps, FromOne, OpenUnit
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
 
 def analytic_design(max_value: FromOne, eps: Eps, delta: Delta, gamma: OpenUnit) -> NoiseDesign:

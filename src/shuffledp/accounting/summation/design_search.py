@@ -17,8 +17,9 @@ Everything is deterministic. The state of a search is a dict of JSON values, so 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -31,9 +32,6 @@ from shuffledp.accounting.summation.search_steps import XTOL, Goal, feasible, li
 from shuffledp.accounting.summation.shift_noise import smallest_noise
 from shuffledp.numerics.argument_ranges import Count, Delta, Eps, FromOne, Positive
 from shuffledp.numerics.roots import root_below
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
 
 #: Largest step in the logarithms of shapes and deviations, at first and at all; and where linear steps end.
 _TRUST = 0.3

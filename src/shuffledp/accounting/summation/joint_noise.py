@@ -47,13 +47,12 @@ from shuffledp.accounting.summation.loss_cells import (
 )
 from shuffledp.accounting.summation.loss_sums import chunks, log_kept, summed_losses, test_spectrum
 from shuffledp.accounting.summation.noise_atoms import atom_indices
+from shuffledp.accounting.summation.noise_design import NoiseDesign
 from shuffledp.accounting.summation.pair_table import PairTable, pair_table
 from shuffledp.numerics.argument_ranges import EpsAt, check_choice, check_nonnegative, one_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-
-    from shuffledp.accounting.summation.noise_design import NoiseDesign
 
     Floats = NDArray[np.float64]
 

@@ -17,17 +17,14 @@ i of the inverse is the apparent change of all atom counts when one message i is
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Literal, get_args
+from collections.abc import Mapping, Sequence
+from typing import Literal, get_args
 
 import numpy as np
+from numpy.typing import NDArray
 
 from shuffledp.numerics.argument_ranges import FromOne, check_choice, check_count
 from shuffledp.numerics.memoize import remember
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from numpy.typing import NDArray
 
 AtomKind = Literal["halving", "star", "hub"]
 ATOM_KINDS: tuple[str, ...] = get_args(AtomKind)

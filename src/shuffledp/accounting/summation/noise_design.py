@@ -15,6 +15,7 @@ replacement neighbors; inputs in ``{0, .., D}``. The exact accountant is in
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -35,18 +36,17 @@ from shuffledp.numerics.argument_ranges import (
     check_fields,
     check_open_unit,
     check_positive,
-    guarded_methods,
+    checked,
     one_of,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable
 
 #: Laws of the noises.
 LAWS = ("negative_binomial", "jumps")
 
 
-@guarded_methods
 @dataclass(frozen=True)
 class NoiseDesign:
     """Parameters of the noise of one summation, for all users together.
@@ -156,12 +156,14 @@ class NoiseDesign:
             found |= atom_messages(index, self.max_value, atoms=self.atoms, hubs=self.hubs or None).keys()
         return len(found)
 
+    @checked
     def moved(self, *, shape: float = 0.0, scale: float = 0.0) -> NoiseDesign:
         """Return the design with all shapes times ``e^shape`` and all scales times ``e^scale``."""
         return self.with_noise(
             [r * math.exp(shape) for r in self.shapes], [s * math.exp(scale) for s in self.scales]
         )
 
+    @checked
     def with_noise(self, shapes: Sequence[float], scales: Sequence[float]) -> NoiseDesign:
         """Return the design with other shapes and scales ``p / (1 - p)``, in the order of `indices`.
 
@@ -191,6 +193,7 @@ class NoiseDesign:
         }
 
     @classmethod
+    @checked
     def from_dict(cls, content: Mapping[str, Any]) -> NoiseDesign:
         """Return the design that :meth:`to_dict` describes; the default law is negative binomial.
 

@@ -34,11 +34,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.exports import loss_distribution, profile_end
 from shuffledp.accounting.general.gaussian import log_gaussian_delta
+from shuffledp.accounting.general.privacy_profile import Kind, View
 from shuffledp.accounting.general.profiles import Exported, at_each, hockey_stick
 from shuffledp.accounting.general.rdp import best_epsilon
 from shuffledp.accounting.shuffle_gaussian.all_users import shuffle_gaussian_rdp
@@ -46,6 +48,7 @@ from shuffledp.accounting.training.random_allocation import (
     DIRECTIONS,
     MOST_EPS,
     Sigma,
+    Step,
     allocation_delta,
     allocation_deltas_within,
     allocation_end,
@@ -54,14 +57,7 @@ from shuffledp.accounting.training.random_allocation import (
     directions,
     shares_ratios,
 )
-from shuffledp.numerics.argument_ranges import (
-    Delta,
-    Eps,
-    FromOne,
-    check_fields,
-    guarded_methods,
-    one_of,
-)
+from shuffledp.numerics.argument_ranges import Delta, Eps, EpsArray, FromOne, check_fields, checked, one_of
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio
 from shuffledp.numerics.roots import root_below
@@ -70,10 +66,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from dp_accounting.pld.privacy_loss_distribution import PrivacyLossDistribution
-    from numpy.typing import ArrayLike, NDArray
 
-    from shuffledp.accounting.general.profiles import Kind, View
-    from shuffledp.accounting.training.random_allocation import Step
 
 ALLOCATION_METHODS: tuple[str, ...] = ("pair", "decomposition", "poisson", "renyi")
 
@@ -168,7 +161,6 @@ def allocation_method_epsilon(
     return eps
 
 
-@guarded_methods
 @dataclass(frozen=True)
 class AllocationProfile(Exported):
     """Privacy profile of a user who takes part in some of t steps, chosen uniformly.
@@ -201,13 +193,15 @@ class AllocationProfile(Exported):
         if self.participations > self.steps:
             raise ValueError(f"participations must be in [1, {self.steps}], got {self.participations!r}.")
 
-    def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
+    @checked
+    def delta(self, eps: EpsArray) -> NDArray[np.float64]:
         """Return delta for each eps (nats, >= 0), shape of `eps`."""
         if self.participations == 1:
             return at_each(self._single, eps)
         losses = _losses(self, 1e-15)
         return at_each(lambda e: float(losses.get_delta_for_epsilon(e)), eps)
 
+    @checked
     def epsilon(self, delta: Delta) -> float:
         """Return the smallest proven eps (nats) for a delta, rounded up."""
         if self.participations == 1:
@@ -232,7 +226,7 @@ class _Rough:
     view: ClassVar[View] = "analyzer"
     source: ClassVar[str] = AllocationProfile.source
 
-    def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
+    def delta(self, eps: EpsArray) -> NDArray[np.float64]:
         """Return delta for each eps, shape of `eps`."""
         eps_ = np.asarray(eps, np.float64)
         return allocation_deltas_within(eps_.ravel(), self.steps, self.step, self.target).reshape(eps_.shape)

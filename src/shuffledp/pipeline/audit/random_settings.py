@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -141,8 +140,7 @@ def protocols() -> list[type[ProtocolBase]]:
 
 def option_names(protocol: type[ProtocolBase]) -> list[str]:
     """Return the keywords of ``calibrate`` without the accounting."""
-    parameters = inspect.signature(protocol.calibrate).parameters.values()
-    return [p.name for p in parameters if p.kind is p.KEYWORD_ONLY and p.name != "accounting"]
+    return [name for name in protocol.options() if name != "accounting"]
 
 
 def random_setting(protocol: type[ProtocolBase], rng: np.random.Generator) -> Setting:

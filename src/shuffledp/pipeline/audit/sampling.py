@@ -22,9 +22,10 @@ from shuffledp.pipeline.audit.finite_laws import TooLarge
 from shuffledp.pipeline.audit.message_tests import agreement_of
 from shuffledp.pipeline.audit.views import View
 from shuffledp.populations.base import Law
-from shuffledp.protocols.base import Messages, ProtocolBase
+from shuffledp.protocols.base import ProtocolBase
 from shuffledp.protocols.conformance.cases import inputs, users_of
 from shuffledp.protocols.conformance.privacy import delta_bound
+from shuffledp.protocols.messages import Messages
 from shuffledp.tasks import Frequency, Public, Sets, Summation, Task, Users, Vectors, even_sizes
 
 #: Number of kinds of messages up to which each kind is counted separately.

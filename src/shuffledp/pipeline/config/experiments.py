@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from shuffledp.numerics.argument_ranges import checks_of
+from shuffledp.numerics.argument_ranges import checked_arguments, checks_of
 from shuffledp.pipeline.config import grammar as model
 from shuffledp.pipeline.config.baselines import joined, wanted
 from shuffledp.pipeline.config.config_errors import (
@@ -340,8 +340,8 @@ def _checked_method(experiment: Experiment, method: Method, place: str, root: Pa
                 f"{place}.accounting: {accounting!r} is not offered by {method.protocol!r}. "
                 f"It offers: {', '.join(found.accountings)}."
             )
-    keywords = list(inspect.signature(found.calibrate).parameters.values())[3:]  # budget, population, task
-    _check_keywords([p for p in keywords if p.name != "accounting"], method.options, f"{place}.options")
+    options = [p for name, p in found.options().items() if name != "accounting"]
+    _check_keywords(options, method.options, f"{place}.options")
     _built(f"{place}.options", partial(_check_options, found), method.options, experiment.grid)
     wanted_here = method.accounting or experiment.accounting
     if (
@@ -385,11 +385,7 @@ def _check_kinds(experiment: Experiment, method: Method, place: str) -> None:
 
 def _check_options(protocol: type[ProtocolBase], given: Mapping[str, Any]) -> None:
     """Check the type and range of each option separately, then the protocol's conditions."""
-    checks = checks_of(protocol.calibrate)
-    for option, value in given.items():
-        check = checks.get(option)
-        if check is not None:
-            check(option, value)
+    checked_arguments(protocol.fit, given)
     protocol.check_options(given)
 
 

@@ -21,7 +21,7 @@ from shuffledp.pipeline.experiments.seeds import canonical_json, generator
 from shuffledp.pipeline.experiments.sources import OWN, source_from, with_found_domain
 from shuffledp.pipeline.experiments.sources.interface import Source
 from shuffledp.populations.base import Law
-from shuffledp.protocols.base import ProtocolBase
+from shuffledp.protocols.base import ProtocolBase, Summary
 from shuffledp.protocols.registry import get
 from shuffledp.tasks import (
     ABSOLUTE_METRICS,
@@ -120,20 +120,13 @@ class Simulated(Work):
         truth = resolved["task"].get("truth", "participants")
         support = typical(task, source, law, truth=truth)
         usual = protocol if support is None else protocol.refine(_most_likely(support))
-        cost, parameters = usual.cost(), usual.parameters()
-        known |= {
-            "eps_local": parameters.get("eps_local"),
-            "guarantee": usual.guarantee,
-            "guarantee_note": usual.guarantee_note,
-            "parameters": canonical_json(parameters),
-            **{name: getattr(cost, name) for name in COST},
-        }
+        known |= _columns(usual.summary())
         asked_for = resolved["task"].get("metrics", [task.default_metric])
         metrics = [metric for metric in asked_for if metric != WORST_METRIC]
         rows = list(_expected(protocol, support, truth, metrics))
         if WORST_METRIC in asked_for and isinstance(task, Summation) and support is not None:
             rows += _worst(protocol, support, task)
-        if source.drawable and _among(point, self.job.get("simulated_at", {})):  # everywhere by default
+        if source.drawable and _among(point, self.job.get("simulated_at", {})):
             who = self._participants(
                 task, source, law, repeats=self.job["repeats"], seed=self.job["seed"], truth=truth
             )
@@ -144,9 +137,9 @@ class Simulated(Work):
             for metric in metrics:
                 errors = METRICS[metric](estimate, who.truth)
                 rows += [value_row(metric, "simulated", e, r) for r, e in enumerate(errors)]
-        if _among(point, self.job.get("spent_at")):
+        if "spent_at" in self.job and _among(point, self.job["spent_at"]):
             rows += _spent(usual, budget)
-        if accounting == "exact" and _among(point, self.job.get("profile_at")):
+        if accounting == "exact" and "profile_at" in self.job and _among(point, self.job["profile_at"]):
             rows += _deltas(usual.privacy_profile(), budget)
         return known, rows
 
@@ -154,9 +147,20 @@ class Simulated(Work):
 work = Simulated
 
 
-def _among(point: Mapping[str, Any], places: Mapping[str, list[Any]] | None) -> bool:
-    """Return whether all listed variables of a point have a listed value; False if ``places`` is None."""
-    return places is not None and all(point[name] in values for name, values in places.items())
+def _among(point: Mapping[str, Any], places: Mapping[str, list[Any]]) -> bool:
+    """Return whether all listed variables of a point have a listed value."""
+    return all(point[name] in values for name, values in places.items())
+
+
+def _columns(summary: Summary) -> Row:
+    """Return the columns of a calibrated protocol."""
+    return {
+        "eps_local": summary.eps_local,
+        "guarantee": summary.guarantee,
+        "guarantee_note": summary.guarantee_note,
+        "parameters": canonical_json(summary.parameters),
+        **{name: getattr(summary.cost, name) for name in COST},
+    }
 
 
 def _spent(protocol: Any, budget: Budget) -> list[Row]:

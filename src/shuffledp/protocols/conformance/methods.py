@@ -10,9 +10,10 @@ from typing import Any, TypeVar
 import numpy as np
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.protocols.base import Cost, Messages, ProtocolBase
+from shuffledp.protocols.base import ProtocolBase
 from shuffledp.protocols.conformance.cases import Case, Protocol
 from shuffledp.protocols.conformance.statistics import generator
+from shuffledp.protocols.messages import Cost, Messages
 
 MOST_MESSAGES = 100_000
 """Largest number of messages of a tried case."""

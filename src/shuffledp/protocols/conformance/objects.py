@@ -87,23 +87,25 @@ def _refused(protocol_class: Protocol, case: Case, what: str, mention: str, **ch
 
 
 def check_other_inputs(protocol_class: Protocol, cases: Iterable[Case]) -> None:
-    """Check that ValueErrors name the protocol for inputs, counts and aggregates of another task."""
+    """Check that ValueErrors name the protocol for inputs and counts of another task, if its task is stated."""
     case, protocol, where = next(sending(protocol_class, cases))
+    if protocol.calibrated_for is None:
+        return
     users, who, rng = case.users(), case.participants(3), generator()
-    values, aggregate = users.values, protocol.sample_aggregate(who, rng)
+    values, public = users.values, who.public.of_repeat(0)
     beyond = np.add(values, math.inf if case.task.kind == "vectors" else 10**9)
+    pairs = np.stack((values, values), axis=-1)
     wide = np.concatenate((who.counts, who.counts[..., :1]), axis=-1)
     attempts: dict[str, Callable[[], object]] = {
-        "inputs out of range": lambda: protocol.encode(replace(users, values=beyond), rng),
-        "inputs of another shape": lambda: protocol.encode(
-            replace(users, values=np.stack((values, values), axis=-1)), rng
+        "inputs out of range": lambda: protocol.simulate_messages(replace(users, values=beyond), public, rng),
+        "inputs of another shape": lambda: protocol.simulate_messages(
+            replace(users, values=pairs), public, rng
         ),
-        "counts of another domain": lambda: protocol.sample_aggregate(replace(who, counts=wide), rng),
-        "an aggregate of fewer repeats": lambda: protocol.estimate(aggregate[:2], who.public),
+        "counts of another domain": lambda: protocol.simulate(replace(who, counts=wide), rng),
     }
     if case.task.kind != "vectors":
         negative = replace(who, counts=-1 - who.counts)
-        attempts["negative counts"] = lambda: protocol.sample_aggregate(negative, rng)
+        attempts["negative counts"] = lambda: protocol.simulate(negative, rng)
     for what, attempt in attempts.items():
         try:
             attempt()

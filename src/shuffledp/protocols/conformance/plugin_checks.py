@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from shuffledp.protocols.base import Messages, ProtocolBase
+from shuffledp.protocols.base import ProtocolBase
 from shuffledp.protocols.conformance.cases import Case, Protocol, inputs, jumps, same, users_of
 from shuffledp.protocols.conformance.privacy import ratio_bound
 from shuffledp.protocols.conformance.running import has_fast_law, inherits, sending
@@ -20,6 +20,7 @@ from shuffledp.protocols.conformance.statistics import (
     generator,
     laws_p_value,
 )
+from shuffledp.protocols.messages import Messages
 from shuffledp.tasks import Array, Public, Sets, Task, Users
 
 CALLS = 1_500

@@ -8,9 +8,10 @@ from functools import lru_cache, partial
 import numpy as np
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.protocols.base import Messages, ProtocolBase
+from shuffledp.protocols.base import ProtocolBase
 from shuffledp.protocols.conformance.cases import Case, Protocol
 from shuffledp.protocols.conformance.statistics import generator
+from shuffledp.protocols.messages import Messages
 from shuffledp.tasks import Array, Floats, Public, Users
 
 MESSAGE_REPEATS = 600

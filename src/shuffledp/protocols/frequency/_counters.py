@@ -15,9 +15,9 @@ from shuffledp.accounting.expected_errors.most_messages import CompoundPoisson, 
 from shuffledp.accounting.general.count_pairs import MovingCount, pair_delta
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.numerics.saddlepoint import ErrorLaw, geometric_noise
+from shuffledp.protocols._inputs import checked_aggregate, checked_inputs
 from shuffledp.protocols._noise_shares import AtomNoise, NegativeBinomialShare, Share, part_law
 from shuffledp.protocols._requests import PlannedUsers
-from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.client.description import (
     ROUNDED_UP,
     Client,
@@ -27,6 +27,7 @@ from shuffledp.protocols.client.description import (
     shares_part,
 )
 from shuffledp.protocols.frequency._value_counts import held_counts, held_integers
+from shuffledp.protocols.messages import Cost, Messages, message_bits
 from shuffledp.tasks import Array, Floats, Ints, Participants, Public, Users
 
 #: Mass that the law of a noise may omit.
@@ -119,6 +120,7 @@ class NoisyCounters(PlannedUsers):
         bits = message_bits(2 * self.domain_size)
         return Cost(1 + part * self.noise.messages, bits, most_messages=most, most_certain=False)
 
+    @checked_inputs
     def encode(self, users: Users, rng: Generator) -> Messages:
         """Draw each user's noise and append it to the values; ``2 v`` is +1 for the value v, ``2 v + 1`` is -1."""
         values = np.asarray(users.values, np.int64)
@@ -131,6 +133,7 @@ class NoisyCounters(PlannedUsers):
         noise = np.repeat(np.arange(2 * self.domain_size), totals.ravel())
         return Messages(np.concatenate((2 * values, noise)))
 
+    @checked_inputs
     def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the number of messages of each kind, (R, 2k), from their exact law; shares of noise add up."""
         held = held_integers(participants, self.domain_size)
@@ -139,6 +142,7 @@ class NoisyCounters(PlannedUsers):
         counts[..., 0] += held
         return counts.reshape(len(held), -1)
 
+    @checked_aggregate
     def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return unbiased relative frequencies, (R, k), from messages +1 minus messages -1."""
         counts = aggregate
@@ -150,6 +154,7 @@ class NoisyCounters(PlannedUsers):
         shape = np.broadcast_to(n / self.n_users, (len(n), self.domain_size))
         return ErrorLaw([term.times(1 / n) for term in geometric_noise(self.remaining_eps, shape)], 1 / n)
 
+    @checked_inputs
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of each frequency, (R, k), the variance of a discrete Laplace variable."""
         held = held_counts(participants, self.domain_size)

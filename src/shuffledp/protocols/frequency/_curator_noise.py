@@ -13,12 +13,13 @@ import numpy as np
 from numpy.random import Generator
 
 from shuffledp.numerics.saddlepoint import ErrorLaw
-from shuffledp.populations.base import Population
+from shuffledp.protocols._inputs import checked_aggregate, checked_inputs
 from shuffledp.protocols._integer_noise import CuratorNoise
-from shuffledp.protocols._requests import divisor_of, domain_size_of, public_number
-from shuffledp.protocols.base import Cost, Messages, message_bits
+from shuffledp.protocols._requests import divisor_of
 from shuffledp.protocols.frequency._value_counts import checked_values, held_integers
-from shuffledp.tasks import Array, Floats, Ints, Neighbours, Participants, Public, Task, Users
+from shuffledp.protocols.messages import Cost, Messages, message_bits
+from shuffledp.protocols.request import Request
+from shuffledp.tasks import Array, Floats, Ints, Neighbours, Participants, Public, Users
 
 
 def released_counts(domain_size: int, relation: Neighbours) -> int:
@@ -55,10 +56,9 @@ class NoisyHistogram(CuratorNoise):
         return 1.0
 
     @classmethod
-    def counted(cls, task: Task, relation: Neighbours, population: Population) -> dict[str, Any]:
+    def counted(cls, request: Request) -> dict[str, Any]:
         """Return the fields with the numbers of values and, unless users are replaced, of planned users."""
-        planned = public_number(relation, population)
-        return {"domain_size": domain_size_of(task), "planned_users": planned}
+        return {"domain_size": request.k, "planned_users": request.planned_users}
 
     @property
     def moved(self) -> tuple[int, int]:
@@ -71,6 +71,7 @@ class NoisyHistogram(CuratorNoise):
             1.0, message_bits(self.domain_size), shuffler_messages=float(self.domain_size), most_messages=1.0
         )
 
+    @checked_inputs
     def encode(self, users: Users, rng: Generator) -> Messages:
         """Return the values without noise."""
         values = checked_values(users.values, self.domain_size)
@@ -87,11 +88,13 @@ class NoisyHistogram(CuratorNoise):
         np.add.at(total, rows[:, 0], rows[:, 1])
         return total
 
+    @checked_inputs
     def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the noisy counts, (R, k), from their exact law."""
         held = held_integers(participants, self.domain_size)
         return held + self._drawn(len(held), rng)
 
+    @checked_aggregate
     def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return noisy relative frequencies, (R, k)."""
         return aggregate / divisor_of(self.planned_users, public)
@@ -102,6 +105,7 @@ class NoisyHistogram(CuratorNoise):
         ones = np.ones(self.domain_size)
         return ErrorLaw([term.times(step * ones) for term in self.noise.terms], step)
 
+    @checked_inputs
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of each frequency, (R, k), which does not depend on the data."""
         n = divisor_of(self.planned_users, participants.public)

@@ -20,8 +20,8 @@ from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.accounting.general.random_users import mixed_delta
 from shuffledp.guarantees import NAMED, Enforced, Reliance
 from shuffledp.numerics.saddlepoint import ErrorLaw, Term
+from shuffledp.protocols._inputs import checked_aggregate, checked_inputs
 from shuffledp.protocols._requests import PlannedUsers, seats_left
-from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.client.description import (
     AS_CALIBRATED,
     ODDS,
@@ -31,6 +31,7 @@ from shuffledp.protocols.client.description import (
     odds_below,
 )
 from shuffledp.protocols.frequency._value_counts import GeneralizedResponse, held_counts, held_integers
+from shuffledp.protocols.messages import Cost, Messages, message_bits
 from shuffledp.tasks import Array, Floats, Ints, Participants, Public, Users
 
 #: Description of a profile among dummies. With GRR the profile is an upper bound: the adversary knows which other
@@ -74,6 +75,7 @@ class DummyPoints(PlannedUsers):
     def dummies_sent(self, users: Users, rng: Generator) -> int:
         """Draw the number of dummies of all these users together; the shuffler hides their senders."""
 
+    @checked_inputs
     def encode(self, users: Users, rng: Generator) -> Messages:
         """Draw each user's report, and uniform dummies."""
         reports = self.response.randomize(users.values, rng)
@@ -199,10 +201,12 @@ class FixedDummies(DealtDummies, DummyPoints):
         """Return the number of dummies of these users, which depends on their places in the list of users."""
         return self.dummies_among(len(users), users.offset)
 
+    @checked_inputs
     def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the messages per value, (R, k), from their exact law, at a cost independent of n."""
         return self._sampled(participants, self.dummies_of(participants.public.n_users), rng)
 
+    @checked_aggregate
     def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return unbiased relative frequencies, (R, k)."""
         return self._estimated(aggregate, self.dummies_of(public.n_users), public)
@@ -213,6 +217,7 @@ class FixedDummies(DealtDummies, DummyPoints):
         dummies = self.dummies_of(participants.public.n_users)[:, None] * share
         return self._law(participants, [Term(dummies, share, 1.0)])
 
+    @checked_inputs
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of each frequency given the participants' values, (R, k)."""
         share = 1 / self.domain_size

@@ -15,8 +15,9 @@ from shuffledp.accounting.dump.flexible_profile import quick_bound
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.guarantees import UPPER, Standing
 from shuffledp.numerics.saddlepoint import ErrorLaw, poisson_term
-from shuffledp.protocols.base import Cost
+from shuffledp.protocols._inputs import checked_aggregate, checked_inputs
 from shuffledp.protocols.frequency._dummy_points import BLANKET, DummyPoints
+from shuffledp.protocols.messages import Cost
 from shuffledp.tasks import Array, Floats, Participants, Public, Users
 
 #: Number of dummies that the flexible variants subtract: the expected or the observed number.
@@ -58,11 +59,13 @@ class FlexibleDummies(DummyPoints):
         """Draw the total number of dummies; each user decides independently."""
         return self.per_sender * int(rng.binomial(len(users), self.rate))
 
+    @checked_inputs
     def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the messages per value, (R, k), from their exact law, at a cost independent of n."""
         senders = rng.binomial(participants.public.n_users, self.rate)
         return self._sampled(participants, self.per_sender * np.asarray(senders, np.int64), rng)
 
+    @checked_aggregate
     def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return unbiased relative frequencies, (R, k)."""
         if self.estimator == "observed":
@@ -77,6 +80,7 @@ class FlexibleDummies(DummyPoints):
         variance = self._dummy_variance(participants.public.n_users)[:, None]
         return self._law(participants, [poisson_term(variance, step)])
 
+    @checked_inputs
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of each frequency given the values, (R, k); Theorem 5.15 is corrected."""
         return self._variance(participants, self._dummy_variance(participants.public.n_users))

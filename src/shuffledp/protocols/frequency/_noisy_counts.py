@@ -17,10 +17,12 @@ from shuffledp.accounting.general.profiles import Profile
 from shuffledp.guarantees import UPPER, Enforced, Standing
 from shuffledp.numerics.saddlepoint import ErrorLaw, Term
 from shuffledp.numerics.windows import Window, binomial_window, poisson_window
-from shuffledp.protocols.base import Cost, Messages, ProtocolBase, message_bits
+from shuffledp.protocols._inputs import checked_aggregate, checked_inputs
+from shuffledp.protocols.base import ProtocolBase
 from shuffledp.protocols.client.description import AS_CALIBRATED, Client, frequencies, text
 from shuffledp.protocols.frequency._count_shares import sampled_count_variance
 from shuffledp.protocols.frequency._value_counts import held_counts, held_integers
+from shuffledp.protocols.messages import Cost, Messages, message_bits
 from shuffledp.tasks import Array, Floats, Ints, Participants, Public, Users
 
 #: Number of users that no list of designated users reaches.
@@ -125,6 +127,7 @@ class NoisyCounts(ProtocolBase):
         """Return messages of every value, in the numbers (k,) of `noise`."""
         return Messages(np.repeat(np.arange(self.domain_size), noise))
 
+    @checked_inputs
     def encode(self, users: Users, rng: Generator) -> Messages:
         """Draw the kept values and the noise of these users, in any order."""
         own = Messages(self._kept(users, rng))
@@ -134,12 +137,14 @@ class NoisyCounts(ProtocolBase):
         """Draw the total number of noise messages of every value from these users, (k,)."""
         return np.asarray(self.draw_noise(np.array([len(users)]), rng)[0])
 
+    @checked_inputs
     def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the counts, (R, k), from their exact law, at a cost independent of n."""
         held = held_integers(participants, self.domain_size)
         kept = held if self.keep == 1 else rng.binomial(held, self.keep)
         return kept + self.draw_noise(participants.public.n_users, rng)
 
+    @checked_aggregate
     def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return unbiased relative frequencies, (R, k)."""
         n = public.n
@@ -153,6 +158,7 @@ class NoisyCounts(ProtocolBase):
         terms = [Term(held * self.keep, self.keep, 1.0), *self.noise(participants.public.n).terms]
         return ErrorLaw([term.times(worth) for term in terms], worth)
 
+    @checked_inputs
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of each frequency given the values, (R, k)."""
         n = participants.public.n
@@ -204,6 +210,7 @@ class ShufflerNoise(NoisyCounts):
         """Probability that the shuffler keeps a message."""
         return self.share
 
+    @checked_inputs
     def encode(self, users: Users, rng: Generator) -> Messages:
         """Return the users' values without noise; only the shuffler protects them."""
         return Messages(np.asarray(users.values, np.int64).copy())

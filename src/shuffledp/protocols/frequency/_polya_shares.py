@@ -15,15 +15,16 @@ from shuffledp.accounting.random_population.polya import expected_polya_delta
 from shuffledp.accounting.random_population.polya_errors import polya_mean_absolute
 from shuffledp.numerics.saddlepoint import ErrorLaw, geometric_noise
 from shuffledp.numerics.samplers import LARGEST_SCALE, polya_difference
-from shuffledp.populations.base import Law
 from shuffledp.protocols._additive_shares import point_delta, polya_local_epsilon
+from shuffledp.protocols._inputs import checked_inputs
 from shuffledp.protocols._requests import remaining
 from shuffledp.protocols.frequency._secret_shares import (
     SecretShares,
     secure_sum,
     secure_sum_delta,
 )
-from shuffledp.tasks import Budget, Floats, Ints, Participants
+from shuffledp.protocols.request import Request
+from shuffledp.tasks import Floats, Ints, Participants
 
 #: Number of equal parts of the planned noise; a profile for fewer users counts whole parts.
 _PARTS = 512
@@ -36,9 +37,9 @@ class PolyaShares(SecretShares):
     base_users: int
 
     @classmethod
-    def planned(cls, law: Law, budget: Budget, plan: PolyaPlan, share_form: str, accounting: str) -> Self:
+    def planned(cls, request: Request, plan: PolyaPlan, share_form: str) -> Self:
         """Return the protocol with the noise and the group order of a plan."""
-        eps, order = budget.largest_eps, plan.group_order
+        law, eps, order = request.law, request.eps, plan.group_order
         if plan.precision / eps > LARGEST_SCALE:
             raise Infeasible(
                 f"Noise of scale {plan.precision / eps:.3g} is beyond what is sampled: eps is too small."
@@ -50,8 +51,7 @@ class PolyaShares(SecretShares):
             group_order=order,
             room=True,
             base_users=plan.n1,
-            calibrated_under=accounting,
-            **secure_sum(law, eps, budget.delta, order, form=share_form),
+            **secure_sum(law, eps, request.delta, order, form=share_form),
         )
 
     @property
@@ -126,6 +126,7 @@ class PolyaShares(SecretShares):
             [term.times(step) for term in geometric_noise(self.eps / self.precision, shape)], step
         )
 
+    @checked_inputs
     def expected_absolute_error(self, participants: Participants) -> Floats:
         """Return the exact mean absolute error; a normal error would be wrong, as Polya noise has heavy tails."""
         n = participants.public.n_users

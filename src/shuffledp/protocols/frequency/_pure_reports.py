@@ -12,6 +12,7 @@ import numpy as np
 
 from shuffledp.guarantees import Enforced
 from shuffledp.numerics.saddlepoint import ErrorLaw, report_law
+from shuffledp.protocols._inputs import checked_aggregate, checked_inputs
 from shuffledp.protocols._requests import PlannedUsers
 from shuffledp.protocols.frequency._value_counts import held_counts, held_integers
 from shuffledp.tasks import Array, Floats, Participants, Public
@@ -46,6 +47,7 @@ class PureReports(PlannedUsers):
         _, q, gap = self.two_rates
         return (most - self.rows_per_user * q) / gap
 
+    @checked_inputs
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> Array:
         """Draw the reports of each value, (R, k), from independent binomial laws, at a cost independent of n."""
         held = held_integers(participants, self.domain_size)
@@ -53,6 +55,7 @@ class PureReports(PlannedUsers):
         p, q, _ = self.two_rates
         return rng.binomial(held, p) + rng.binomial(others, q)
 
+    @checked_aggregate
     def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return unbiased relative frequencies, (R, k)."""
         share = aggregate / public.users_column
@@ -66,6 +69,7 @@ class PureReports(PlannedUsers):
         p, q, gap = self.two_rates
         return report_law(held, p, self.rows_per_user * n - held, q, n * gap)
 
+    @checked_inputs
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of each frequency given the values, (R, k)."""
         n = participants.public.users_column

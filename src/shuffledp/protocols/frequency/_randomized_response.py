@@ -12,11 +12,12 @@ from numpy.random import Generator
 
 from shuffledp.numerics.saddlepoint import ErrorLaw
 from shuffledp.populations.base import Law
-from shuffledp.protocols._requests import domain_size_of
+from shuffledp.protocols._inputs import checked_aggregate, checked_inputs
 from shuffledp.protocols._schedules import OneReport
-from shuffledp.protocols.base import message_bits
 from shuffledp.protocols.frequency._value_counts import GeneralizedResponse, held_counts
-from shuffledp.tasks import Array, Floats, Participants, Public, Task
+from shuffledp.protocols.messages import message_bits
+from shuffledp.protocols.request import Request
+from shuffledp.tasks import Array, Floats, Participants, Public
 
 
 @dataclass(frozen=True)
@@ -30,9 +31,9 @@ class ValueReports(OneReport):
     eps_local: float
 
     @classmethod
-    def scheduled(cls, task: Task, population: Law, eps_local: float, **schedule: Any) -> Self:
-        """Return the protocol for a task and a schedule."""
-        return cls(population, domain_size_of(task), eps_local, **schedule)
+    def scheduled(cls, request: Request, eps_local: float, **schedule: Any) -> Self:
+        """Return the protocol for a request and a schedule."""
+        return cls(request.law, request.k, eps_local, **schedule)
 
     @property
     def response(self) -> GeneralizedResponse:
@@ -70,10 +71,12 @@ class RandomizedResponse(ValueReports):
         """Number of different messages, one per value."""
         return self.domain_size
 
+    @checked_inputs
     def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the reports per value, (R, k), from their exact law, at a cost independent of n."""
         return self.response.sample_counts(self._reporters(participants).astype(np.int64), rng)
 
+    @checked_aggregate
     def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return unbiased relative frequencies, (R, k), by the corrected formula of erratum RP-E14."""
         added = self.dummies_added(public.n_users)
@@ -85,6 +88,7 @@ class RandomizedResponse(ValueReports):
         """Return the exact law of the reports of users and dummies."""
         return self.response.error_law(self._reporters(participants), participants.public.users_column)
 
+    @checked_inputs
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of each frequency given the values, (R, k)."""
         n = participants.public.users_column

@@ -18,12 +18,14 @@ from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.random_population.population_bounds import population_lower_bound
 from shuffledp.accounting.random_population.secure_sum import security_bits, share_count
-from shuffledp.populations.base import Law, Population
+from shuffledp.populations.base import Law
 from shuffledp.protocols._additive_shares import LARGEST_GROUP, split, sum_modulo
-from shuffledp.protocols._requests import domain_size_of, law_of
-from shuffledp.protocols.base import Cost, Messages, ProtocolBase, message_bits
+from shuffledp.protocols._inputs import checked_aggregate, checked_inputs
+from shuffledp.protocols.base import ProtocolBase
 from shuffledp.protocols.frequency._value_counts import held_integers
-from shuffledp.tasks import Array, Budget, Floats, Ints, Participants, Public, Task, Users
+from shuffledp.protocols.messages import Cost, Messages, message_bits
+from shuffledp.protocols.request import Request
+from shuffledp.tasks import Array, Floats, Ints, Participants, Public, Users
 
 
 def discretize(values: NDArray[np.generic], precision: int, rng: Generator) -> Ints:
@@ -74,13 +76,13 @@ def secure_sum_delta(security_bits: float, eps: float) -> float:
     return math.exp(min(float(np.logaddexp(0, eps)) - security_bits * math.log(2), 0.0))
 
 
-def law_for_bits(budget: Budget, population: Population, task: Task) -> Law:
+def law_for_bits(request: Request) -> Law:
     """Return the law of the population. Raise `Infeasible` for more than two values, for delta 0 or without a law."""
-    if domain_size_of(task) != 2:
-        raise Infeasible(f"Only bits are summed, but the task has {domain_size_of(task)} values.")
-    if budget.delta == 0:
+    if request.k != 2:
+        raise Infeasible(f"Only bits are summed, but the task has {request.k} values.")
+    if request.budget.delta == 0:
         raise Infeasible("Secure sums by shuffled shares need delta > 0.")
-    return law_of(population)
+    return request.law
 
 
 @dataclass(frozen=True)
@@ -146,6 +148,7 @@ class SecretShares(ProtocolBase):
     def noise_variance(self, n_users: Ints) -> Floats:
         """Return the variance of `total_noise`, (R,)."""
 
+    @checked_inputs
     def encode(self, users: Users, rng: Generator) -> Messages:
         """Draw the shares of every user's noisy value, (n m,), user by user; reals are first rounded at random."""
         noisy = discretize(users.values, self.precision, rng) + self.user_noise(len(users), rng)
@@ -165,6 +168,7 @@ class SecretShares(ProtocolBase):
         """Return the sum modulo q and the number of messages of both parts."""
         return np.array([(first[0] + second[0]) % self.group_order, first[1] + second[1]])
 
+    @checked_inputs
     def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the aggregate, (R, 2), from its exact law, at a cost independent of n."""
         n = np.asarray(participants.public.n_users, np.int64)
@@ -172,6 +176,7 @@ class SecretShares(ProtocolBase):
         total = self.precision * held + self.total_noise(n, rng)
         return np.column_stack((np.mod(total, self.group_order), self.shares * n))
 
+    @checked_aggregate
     def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return relative frequencies of 0 and 1, (R, 2), unbiased if the sum does not wrap around, see `biased`.
 
@@ -193,6 +198,7 @@ class SecretShares(ProtocolBase):
         """True if the sum may wrap around and move the estimate by a multiple of ``q / (N p)``."""
         return not self.room
 
+    @checked_inputs
     def expected_variance(self, participants: Participants) -> Floats | None:
         """Return the variance of each frequency from the noise, (R, 2), or None if the sum may wrap around."""
         if not self.room:

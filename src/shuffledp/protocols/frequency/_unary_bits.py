@@ -15,9 +15,10 @@ from shuffledp.accounting.baselines.fragmented_rappor import proven_bits_delta
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.numerics.memoize import remember
 from shuffledp.protocols._coins import coin_blocks
-from shuffledp.protocols.base import Messages
+from shuffledp.protocols._inputs import checked_inputs
 from shuffledp.protocols.frequency._pure_reports import PureReports
 from shuffledp.protocols.frequency._value_counts import checked_values
+from shuffledp.protocols.messages import Messages
 from shuffledp.tasks import Array, Users
 
 
@@ -57,6 +58,7 @@ class UnaryBits(PureReports):
 class WholeRows(UnaryBits):
     """Rows of randomized bits, each row one message."""
 
+    @checked_inputs
     def encode(self, users: Users, rng: Generator) -> Messages:
         """Draw the rows of bits, (n * rows_per_user, k)."""
         return Messages(self.rows(users, rng))

@@ -39,10 +39,11 @@ from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible
 from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.windows import binomial_window
-from shuffledp.protocols._requests import PlannedUsers, from_request
-from shuffledp.protocols.base import Cost
+from shuffledp.protocols._requests import PlannedUsers
 from shuffledp.protocols.client.description import Client, noise_law, text
 from shuffledp.protocols.frequency._noisy_counts import CountNoise, NoisyCounts, coin_noise
+from shuffledp.protocols.messages import Cost
+from shuffledp.protocols.request import Request
 from shuffledp.tasks import Array
 
 _XTOL = 1e-10
@@ -152,18 +153,16 @@ class BallsIntoBins(NoisyCounts, PlannedUsers):
     guarantees = under(printed=UPPER, exact=EXACT)
 
     @classmethod
-    @from_request
-    def calibrate(
-        cls, n: int, k: int, eps: float, delta: float, *, accounting: str = "exact", search: bool = False
-    ) -> Self:
+    def fit(cls, request: Request, *, search: bool = False) -> Self:
         """Find the rate of the dummies, see :func:`bin_dummy_rate`. Raise `Infeasible` for too few users.
 
         ``search`` uses the authors' search under ``printed``; the guarantee is ``violated`` if it finds too few
         dummies.
         """
-        rate = bin_dummy_rate(n, eps, delta, accounting=accounting, search=search)
-        enough = accounting == "exact" or two_bins_delta(eps, n, rate) <= delta
-        return cls(k, n, rate, enough)
+        n, eps, delta = request.n, request.eps, request.delta
+        rate = bin_dummy_rate(n, eps, delta, accounting=request.accounting, search=search)
+        enough = request.accounting == "exact" or two_bins_delta(eps, n, rate) <= delta
+        return cls(request.k, n, rate, enough)
 
     @property
     def standing(self) -> Standing:

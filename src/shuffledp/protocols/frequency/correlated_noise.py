@@ -40,8 +40,8 @@ from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible
 from shuffledp.numerics.roots import root_below, walk_to_minimum
 from shuffledp.protocols._noise_shares import NegativeBinomialShare
-from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.frequency._counters import NoisyCounters
+from shuffledp.protocols.request import Request
 
 _XTOL = 1e-10
 #: Largest number of outcomes of one counter in a calibration.
@@ -198,15 +198,10 @@ class CorrelatedNoise(NoisyCounters):
     reported = ("n_users", "domain_size", "eps_geometric", "shape", "decay")
 
     @classmethod
-    @from_request
-    def calibrate(
+    def fit(
         cls,
-        n: int,
-        k: int,
-        eps: float,
-        delta: float,
+        request: Request,
         *,
-        accounting: str = "exact",
         share: OpenUnit = 0.1,
         constants: Annotated[str, one_of(CORRELATED_CONSTANTS)] = "corrected",
         together: bool = True,
@@ -217,6 +212,7 @@ class CorrelatedNoise(NoisyCounters):
         printed, which takes about twice as many messages for the same error. Raises `Infeasible` if the noise is too
         wide.
         """
+        eps, delta, accounting = request.eps, request.delta, request.accounting
         both = accounting == "exact" and bool(together)
         noise = (
             correlated_pair_noise(eps, delta, share=share)
@@ -224,7 +220,7 @@ class CorrelatedNoise(NoisyCounters):
             else correlated_noise(eps, delta, accounting=accounting, share=share, constants=constants)
         )
         used = constants if accounting == "printed" else "corrected"
-        return cls(n, k, noise.eps_geometric, noise.shape, noise.decay, used, both)
+        return cls(request.n, request.k, noise.eps_geometric, noise.shape, noise.decay, used, both)
 
     @property
     def standing(self) -> Standing:

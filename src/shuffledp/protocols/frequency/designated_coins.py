@@ -10,11 +10,12 @@ from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.accounting.general.random_users import mixed_delta
 from shuffledp.guarantees import EXACT, NAMED, UPPER, Standing, under
 from shuffledp.numerics.argument_ranges import Count
-from shuffledp.protocols._requests import PlannedUsers, from_request, seats_left
-from shuffledp.protocols.base import Cost
+from shuffledp.protocols._requests import PlannedUsers, seats_left
 from shuffledp.protocols.client.description import Client, noise_law
 from shuffledp.protocols.frequency._noisy_counts import CountNoise, NoisyCounts, coin_noise
 from shuffledp.protocols.frequency.sbin import fair_coins
+from shuffledp.protocols.messages import Cost
+from shuffledp.protocols.request import Request
 from shuffledp.tasks import Array, Ints, Users
 
 
@@ -39,17 +40,17 @@ class DesignatedCoins(NoisyCounts, PlannedUsers):
     guarantees = under(exact=EXACT)
 
     @classmethod
-    @from_request
-    def calibrate(cls, n: int, k: int, eps: float, delta: float, *, colluding: Count = 0) -> Self:
+    def fit(cls, request: Request, *, colluding: Count = 0) -> Self:
         """Find the number of designated users, see :func:`shuffledp.protocols.frequency.sbin.fair_coins`.
 
         ``colluding`` is the number of designated users who may collude with the analyzer. Raises `Infeasible` if more
         users are needed than take part.
         """
-        needed = fair_coins(eps, delta) + colluding
+        n = request.n
+        needed = fair_coins(request.eps, request.delta) + colluding
         if needed > n:
             raise Infeasible(f"{needed} users have to be designated, there are {n}.")
-        return cls(k, n, needed, colluding)
+        return cls(request.k, n, needed, colluding)
 
     @property
     def standing(self) -> Standing:

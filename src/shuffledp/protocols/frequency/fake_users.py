@@ -43,9 +43,9 @@ from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible, settled
 from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.windows import Window, binomial_window
-from shuffledp.protocols._requests import from_request
-from shuffledp.protocols.base import Cost
 from shuffledp.protocols.frequency._unary_bits import WholeRows
+from shuffledp.protocols.messages import Cost
+from shuffledp.protocols.request import Request
 
 OTHER_ROWS = ("dropped", "blanket")
 """Treatment of the other users' rows: dropped, or counted as a blanket."""
@@ -123,15 +123,10 @@ class FakeUsers(WholeRows):
     reduction = "blanket"
 
     @classmethod
-    @from_request
-    def calibrate(
+    def fit(
         cls,
-        n: int,
-        k: int,
-        eps: float,
-        delta: float,
+        request: Request,
         *,
-        accounting: str = "exact",
         kappa: FromOne = 10,
         other_rows: Annotated[str, one_of(OTHER_ROWS)] = "dropped",
     ) -> Self:
@@ -140,8 +135,10 @@ class FakeUsers(WholeRows):
         Under ``exact``, ``other_rows``, the rows of other users' values, are ``dropped`` or count as rows of zeros with
         some probability (``blanket``). Raises `Infeasible` if kappa is too small for the printed theorem.
         """
-        q = fake_users_flip_probability(n, kappa, eps, delta, accounting=accounting, other_rows=other_rows)
-        return cls(n, k, 1 - q, q, kappa, other_rows)
+        q = fake_users_flip_probability(
+            request.n, kappa, request.eps, request.delta, accounting=request.accounting, other_rows=other_rows
+        )
+        return cls(request.n, request.k, 1 - q, q, kappa, other_rows)
 
     @property
     def rows_per_user(self) -> int:

@@ -6,8 +6,8 @@ from typing import Annotated, Self
 from shuffledp.accounting.dump.flexible import RANDOM_SENDERS
 from shuffledp.guarantees import UPPER, under
 from shuffledp.numerics.argument_ranges import Eps, Rate, one_of
-from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.frequency._flexible_dummies import ESTIMATORS, FlexibleDummies, flexible_plan
+from shuffledp.protocols.request import Request
 
 
 @dataclass(frozen=True)
@@ -21,15 +21,10 @@ class FlexibleMixDump(FlexibleDummies):
     guarantees = under(printed=RANDOM_SENDERS, corrected=UPPER, exact=UPPER)
 
     @classmethod
-    @from_request
-    def calibrate(
+    def fit(
         cls,
-        n: int,
-        k: int,
-        eps: float,
-        delta: float,
+        request: Request,
         *,
-        accounting: str = "exact",
         eps_local: Eps = 8.0,
         rate: Rate | None = None,
         estimator: Annotated[str, one_of(ESTIMATORS)] = "expected",
@@ -42,10 +37,17 @@ class FlexibleMixDump(FlexibleDummies):
         dummies.
         """
         return cls(
-            n,
-            k,
+            request.n,
+            request.k,
             eps_local,
             *flexible_plan(
-                n, k, eps, delta, accounting=accounting, rate=rate, estimator=estimator, eps_local=eps_local
+                request.n,
+                request.k,
+                request.eps,
+                request.delta,
+                accounting=request.accounting,
+                rate=rate,
+                estimator=estimator,
+                eps_local=eps_local,
             ),
         )

@@ -7,8 +7,8 @@ from typing import Annotated, Self
 from shuffledp.accounting.dump.flexible import RANDOM_SENDERS
 from shuffledp.guarantees import EXACT, UPPER, under
 from shuffledp.numerics.argument_ranges import Rate, one_of
-from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.frequency._flexible_dummies import ESTIMATORS, FlexibleDummies, flexible_plan
+from shuffledp.protocols.request import Request
 
 
 @dataclass(frozen=True)
@@ -23,15 +23,10 @@ class FlexiblePureDump(FlexibleDummies):
     guarantees = under(printed=RANDOM_SENDERS, corrected=UPPER, exact=EXACT)
 
     @classmethod
-    @from_request
-    def calibrate(
+    def fit(
         cls,
-        n: int,
-        k: int,
-        eps: float,
-        delta: float,
+        request: Request,
         *,
-        accounting: str = "exact",
         rate: Rate | None = None,
         estimator: Annotated[str, one_of(ESTIMATORS)] = "expected",
     ) -> Self:
@@ -42,8 +37,16 @@ class FlexiblePureDump(FlexibleDummies):
         ``estimator`` is the number of dummies to subtract. Raises `Infeasible` if too few users send dummies.
         """
         return cls(
-            n,
-            k,
+            request.n,
+            request.k,
             math.inf,
-            *flexible_plan(n, k, eps, delta, accounting=accounting, rate=rate, estimator=estimator),
+            *flexible_plan(
+                request.n,
+                request.k,
+                request.eps,
+                request.delta,
+                accounting=request.accounting,
+                rate=rate,
+                estimator=estimator,
+            ),
         )

@@ -10,9 +10,10 @@ from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.guarantees import RAPPOR_STANDINGS, Standing
 from shuffledp.numerics.argument_ranges import check_choice
-from shuffledp.protocols._requests import from_request
-from shuffledp.protocols.base import Cost, Messages, message_bits
+from shuffledp.protocols._inputs import checked_inputs
 from shuffledp.protocols.frequency._unary_bits import FlippedBits
+from shuffledp.protocols.messages import Cost, Messages, message_bits
+from shuffledp.protocols.request import Request
 from shuffledp.tasks import Users
 
 #: Calibrations of each accounting, the default first.
@@ -45,17 +46,7 @@ class FragmentedRappor(FlippedBits):
         return RAPPOR_STANDINGS[self.calibration]
 
     @classmethod
-    @from_request
-    def calibrate(
-        cls,
-        n: int,
-        k: int,
-        eps: float,
-        delta: float,
-        *,
-        accounting: str = "exact",
-        calibration: str | None = None,
-    ) -> Self:
+    def fit(cls, request: Request, *, calibration: str | None = None) -> Self:
         """Find the smallest flip probability, for all data sets of the other users or for one.
 
         ``calibration`` is described in :func:`shuffledp.accounting.rappor_flip_probability`. Under ``exact``,
@@ -63,14 +54,17 @@ class FragmentedRappor(FlippedBits):
         values. Under ``printed``, all others hold a third value (``optimistic``; corrected, see reading note SUM-N4).
         ``worst_case`` and ``optimistic`` violate the budget for other data sets. Raises `Infeasible` for one user.
         """
-        known = _CALIBRATIONS[accounting]
-        chosen = check_choice(f"{cls.name}: calibration under {accounting}", calibration or known[0], known)
+        n = request.n
+        known = _CALIBRATIONS[request.accounting]
+        chosen = check_choice(
+            f"{cls.name}: calibration under {request.accounting}", calibration or known[0], known
+        )
         if n < 2:
             raise Infeasible(
                 "At least one other user is needed: the bits of a user hide among the bits of others."
             )
-        p = rappor_flip_probability(n, eps, delta, calibration=chosen)
-        return cls(n, k, 1 - p, p, chosen)
+        p = rappor_flip_probability(n, request.eps, request.delta, calibration=chosen)
+        return cls(n, request.k, 1 - p, p, chosen)
 
     @property
     def alphabet_size(self) -> int:
@@ -84,6 +78,7 @@ class FragmentedRappor(FlippedBits):
         k = self.domain_size
         return Cost(own + (k - 1) * p, message_bits(k), own_messages=own, most_messages=k)
 
+    @checked_inputs
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """Draw the values whose bit is 1 in the rows of all users."""
         return Messages(np.nonzero(self.rows(users, rng))[1])

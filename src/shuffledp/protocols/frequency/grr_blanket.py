@@ -5,8 +5,9 @@ from typing import Self
 
 from shuffledp.accounting.general.grr_blanket import blanket_local_budget
 from shuffledp.guarantees import UPPER, under
-from shuffledp.protocols._requests import PlannedUsers, from_request
+from shuffledp.protocols._requests import PlannedUsers
 from shuffledp.protocols.frequency._dummy_points import FixedDummies
+from shuffledp.protocols.request import Request
 
 
 @dataclass(frozen=True)
@@ -23,14 +24,15 @@ class GrrBlanket(FixedDummies):
     reduction = "blanket"
 
     @classmethod
-    @from_request
-    def calibrate(cls, n: int, k: int, eps: float, delta: float, *, accounting: str = "exact") -> Self:
+    def fit(cls, request: Request) -> Self:
         """Find the largest local budget, at least eps, under the blanket averaged over the number of uniform reports.
 
         ``printed`` is the theorem, for eps <= 1.
         """
-        eps_local = blanket_local_budget(n, k, eps, delta, accounting=accounting)
-        return cls(n, k, eps_local, 0)
+        eps_local = blanket_local_budget(
+            request.n, request.k, request.eps, request.delta, accounting=request.accounting
+        )
+        return cls(request.n, request.k, eps_local, 0)
 
     def counted_on(self) -> str:
         """Name all other users."""

@@ -41,10 +41,11 @@ from shuffledp.numerics.relative_sizes import log_ratio, negligible
 from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.saddlepoint import ErrorLaw, Term
 from shuffledp.numerics.windows import Window
-from shuffledp.protocols._requests import from_request
-from shuffledp.protocols.base import Cost, Messages, message_bits
+from shuffledp.protocols._inputs import checked_aggregate, checked_inputs
 from shuffledp.protocols.frequency._dummy_points import DealtDummies
 from shuffledp.protocols.frequency._value_counts import checked_values, held_counts, held_integers
+from shuffledp.protocols.messages import Cost, Messages, message_bits
+from shuffledp.protocols.request import Request
 from shuffledp.tasks import Array, Floats, Ints, Participants, Public, Users
 
 BIN_RULES = ("logarithmic", "cubed", "economical")
@@ -183,11 +184,11 @@ class HashedBallsIntoBins(DealtDummies):
     few_numbers = True
 
     @classmethod
-    @from_request
-    def calibrate(cls, n: int, k: int, eps: float, delta: float, *, bins: int | str = "logarithmic") -> Self:
+    def fit(cls, request: Request, *, bins: int | str = "logarithmic") -> Self:
         """Find the smallest total number of uniform messages, with ``bins`` b >= 2 or a rule of the module's
         description.
         """
+        n, k, eps, delta = request.n, request.k, request.eps, request.delta
         if isinstance(bins, str):
             bins = bin_count(check_choice(f"{cls.name}: bins", bins, BIN_RULES), n, k, eps, delta)
         family = HashFamily(k, check_count(f"{cls.name}: bins", bins, 2))
@@ -203,6 +204,7 @@ class HashedBallsIntoBins(DealtDummies):
         bits = 2 * message_bits(self.family.prime) + message_bits(self.family.bins)
         return Cost(1 + self.usual_dummies / self.usual_users, bits, most_messages=1 + self.most_dummies)
 
+    @checked_inputs
     def encode(self, users: Users, rng: Generator) -> Messages:
         """Draw each user's function with the bin of the value, and uniform messages, (n + dummies, 3)."""
         values = checked_values(users.values, self.domain_size)
@@ -235,6 +237,7 @@ class HashedBallsIntoBins(DealtDummies):
         """True if the sets of values that a message can count for are few enough to be listed."""
         return _groups(self.family) is not None
 
+    @checked_inputs
     def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the messages that count for each value, (R, k), at a cost independent of n.
 
@@ -254,6 +257,7 @@ class HashedBallsIntoBins(DealtDummies):
             counts += rng.multinomial(held[:, value], law[possible]) @ groups.holds[possible]
         return counts
 
+    @checked_aggregate
     def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return unbiased relative frequencies, (R, k)."""
         n = public.users_column
@@ -270,6 +274,7 @@ class HashedBallsIntoBins(DealtDummies):
         step = 1 / (n * (1 - stray))
         return ErrorLaw([Term(others, stray, step), Term(dummies, share, step)], step)
 
+    @checked_inputs
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of each frequency given the values, (R, k)."""
         n = participants.public.users_column

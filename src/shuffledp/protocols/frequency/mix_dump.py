@@ -20,9 +20,8 @@ from shuffledp.accounting.general.grr_blanket import blanket_local_budget
 from shuffledp.guarantees import UPPER, under
 from shuffledp.numerics.argument_ranges import check_choice, check_positive
 from shuffledp.numerics.memoize import remember
-from shuffledp.protocols._requests import from_request, positive_delta
 from shuffledp.protocols.frequency._dummy_points import FixedDummies
-from shuffledp.tasks import Budget
+from shuffledp.protocols.request import Request
 
 #: First values of the search, in nats above the largest budget with which reports alone suffice.
 _FIRST = (0.0, 0.15, 0.3, 0.5, 0.8, 1.2, 2.0, 3.0, 5.0, 8.0)
@@ -72,28 +71,19 @@ class MixDump(FixedDummies):
     guarantees = under(printed=UPPER, exact=UPPER)
 
     @classmethod
-    @from_request
-    def calibrate(
-        cls,
-        budget: Budget,
-        n: int,
-        k: int,
-        eps: float,
-        *,
-        accounting: str = "exact",
-        eps_local: float | str = 8.0,
-    ) -> Self:
+    def fit(cls, request: Request, *, eps_local: float | str = 8.0) -> Self:
         """Find the smallest total number of dummies, with uniform reports of budget ``eps_local`` (nats) besides.
 
         ``printed`` is Theorem 5.6, for eps <= 1, ``exact`` the hockey stick, averaged over the number of uniform
         reports. ``eps_local="best"`` has the least error; for ``eps_local <= eps`` no dummies are needed, and delta may
         be 0.
         """
+        n, k, eps = request.n, request.k, request.eps
         if isinstance(eps_local, str):
             check_choice(f"{cls.name}: eps_local", eps_local, ("best",))
-            return cls(n, k, *best_mix_plan(n, k, eps, positive_delta(budget), accounting=accounting))
+            return cls(n, k, *best_mix_plan(n, k, eps, request.delta, accounting=request.accounting))
         eps_local = check_positive(f"{cls.name}: eps_local", eps_local)
         if eps_local <= eps:
             return cls(n, k, eps_local, 0)
-        total = mix_dummy_count(n, k, eps, positive_delta(budget), eps_local, accounting=accounting)
+        total = mix_dummy_count(n, k, eps, request.delta, eps_local, accounting=request.accounting)
         return cls(n, k, eps_local, total)

@@ -6,11 +6,9 @@ from typing import Self
 from shuffledp.accounting.random_population.multi_message import multi_exact_plan
 from shuffledp.accounting.random_population.secure_sum import ShareForm
 from shuffledp.guarantees import UPPER, under
-from shuffledp.populations.base import Population
-from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.frequency._polya_shares import PolyaShares
 from shuffledp.protocols.frequency._secret_shares import law_for_bits
-from shuffledp.tasks import Budget, Task
+from shuffledp.protocols.request import Request
 
 
 @dataclass(frozen=True)
@@ -23,21 +21,10 @@ class MultiExact(PolyaShares):
     guarantees = under(exact=UPPER)
 
     @classmethod
-    @from_request
-    def calibrate(
-        cls,
-        budget: Budget,
-        population: Population,
-        task: Task,
-        eps: float,
-        *,
-        accounting: str = "exact",
-        share_form: ShareForm = "any_n",
-    ) -> Self:
+    def fit(cls, request: Request, *, share_form: ShareForm = "any_n") -> Self:
         """Find n1, with half of delta for noise of too few users and half for the secure sum.
 
         ``share_form`` is a form of `shuffledp.accounting.share_count`. Raises `Infeasible` for more than two values.
         """
-        law = law_for_bits(budget, population, task)
-        plan = multi_exact_plan(law, eps, budget.delta)
-        return cls.planned(law, budget, plan, share_form, accounting)
+        plan = multi_exact_plan(law_for_bits(request), request.eps, request.delta)
+        return cls.planned(request, plan, share_form)

@@ -23,16 +23,17 @@ from shuffledp.numerics.samplers import (
     discrete_gaussian_pmf,
     discrete_gaussian_variance,
 )
-from shuffledp.populations.base import Law, Population
+from shuffledp.populations.base import Law
 from shuffledp.protocols._additive_shares import point_delta
-from shuffledp.protocols._requests import from_request, remaining
+from shuffledp.protocols._requests import remaining
 from shuffledp.protocols.frequency._secret_shares import (
     SecretShares,
     law_for_bits,
     secure_sum,
     secure_sum_delta,
 )
-from shuffledp.tasks import Budget, Floats, Ints, Task
+from shuffledp.protocols.request import Request
+from shuffledp.tasks import Floats, Ints
 
 #: Least tau at which the probabilities of a sum of n discrete Gaussians, and of one discrete Gaussian with the total
 #: variance, differ by a factor below ``1 + 10 n exp(-pi^2 tau^2)``, 1 + 2e-26 n. For smaller tau the exact laws of the
@@ -145,15 +146,10 @@ class MultiExpected(SecretShares):
     reported = ("tau", *SecretShares.reported)
 
     @classmethod
-    @from_request
-    def calibrate(
+    def fit(
         cls,
-        budget: Budget,
-        population: Population,
-        task: Task,
-        eps: float,
+        request: Request,
         *,
-        accounting: str = "exact",
         order: Annotated[str, one_of(ORDER_FORMS)] = "safe",
         share_form: ShareForm | None = None,
     ) -> Self:
@@ -165,15 +161,16 @@ class MultiExpected(SecretShares):
         useless. ``share_form`` is a form of `shuffledp.accounting.share_count`. Raises `Infeasible` for more than two
         values.
         """
-        law, delta = law_for_bits(budget, population, task), budget.delta
-        plan = multi_expected_plan(law, eps, delta, accounting=accounting, order=order)
+        eps = request.eps
+        law, delta = law_for_bits(request), request.delta
+        plan = multi_expected_plan(law, eps, delta, accounting=request.accounting, order=order)
         tau = _enough(law, eps, delta, plan.precision, plan.tau)
         modulus = plan.group_order
         if tau != plan.tau:
             modulus = group_order(law, plan.precision, tau, form=order)
         if tau * math.sqrt(most_users(law)) > LARGEST_SCALE:
             raise Infeasible(f"Noise of {tau:.3g} per user is beyond what is sampled: eps is too small.")
-        form = share_form or ("printed" if accounting == "printed" else "any_n")
+        form = share_form or ("printed" if request.accounting == "printed" else "any_n")
         return cls(
             population=law,
             eps=eps,

@@ -6,12 +6,10 @@ from typing import Self
 from shuffledp.accounting.random_population.multi_message import TABLE_II_BINOMIAL, multi_union_plan
 from shuffledp.accounting.random_population.secure_sum import ShareForm
 from shuffledp.guarantees import UPPER, Standing, under
-from shuffledp.populations.base import Population
 from shuffledp.populations.laws import Binomial
-from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.frequency._polya_shares import PolyaShares
 from shuffledp.protocols.frequency._secret_shares import law_for_bits
-from shuffledp.tasks import Budget, Task
+from shuffledp.protocols.request import Request
 
 
 @dataclass(frozen=True)
@@ -24,17 +22,7 @@ class MultiUnion(PolyaShares):
     guarantees = under(printed=TABLE_II_BINOMIAL, corrected=UPPER, exact=UPPER)
 
     @classmethod
-    @from_request
-    def calibrate(
-        cls,
-        budget: Budget,
-        population: Population,
-        task: Task,
-        eps: float,
-        *,
-        accounting: str = "exact",
-        share_form: ShareForm | None = None,
-    ) -> Self:
+    def fit(cls, request: Request, *, share_form: ShareForm | None = None) -> Self:
         """Find n1, with half of delta for too few users and half for the secure sum.
 
         The printed Table II is no valid tail bound for binomial laws (erratum RP-E16). Privacy degrades slowly below
@@ -42,10 +30,9 @@ class MultiUnion(PolyaShares):
         eps = 8 the true delta is nearly three times the claim. ``share_form`` is a form of
         `shuffledp.accounting.share_count`. Raises `Infeasible` for more than two values.
         """
-        law = law_for_bits(budget, population, task)
-        plan = multi_union_plan(law, eps, budget.delta, accounting=accounting)
-        form = share_form or ("printed" if accounting == "printed" else "any_n")
-        return cls.planned(law, budget, plan, form, accounting)
+        law, accounting = law_for_bits(request), request.accounting
+        plan = multi_union_plan(law, request.eps, request.delta, accounting=accounting)
+        return cls.planned(request, plan, share_form or ("printed" if accounting == "printed" else "any_n"))
 
     @property
     def standing(self) -> Standing:

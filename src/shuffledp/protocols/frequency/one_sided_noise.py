@@ -32,11 +32,12 @@ from shuffledp.numerics.roots import root_below, walk_to_minimum
 from shuffledp.numerics.saddlepoint import Term
 from shuffledp.numerics.windows import Window, negative_binomial_window
 from shuffledp.protocols._noise_shares import AtomNoise, NegativeBinomialShare
-from shuffledp.protocols._requests import PlannedUsers, from_request
-from shuffledp.protocols.base import Cost
+from shuffledp.protocols._requests import PlannedUsers
 from shuffledp.protocols.client.description import ROUNDED_UP, Client, noise_law, shares_part
 from shuffledp.protocols.frequency._noisy_counts import CountNoise, NoisyCounts
 from shuffledp.protocols.frequency.silent_users import poisson_dummies
+from shuffledp.protocols.messages import Cost
+from shuffledp.protocols.request import Request
 from shuffledp.tasks import Array
 
 _XTOL = 1e-11
@@ -167,11 +168,10 @@ class OneSidedCounts(NoisyCounts, PlannedUsers):
     guarantees = under(exact=EXACT)
 
     @classmethod
-    @from_request
-    def calibrate(cls, n: int, k: int, eps: float, delta: float, *, shape: Positive | None = None) -> Self:
+    def fit(cls, request: Request, *, shape: Positive | None = None) -> Self:
         """Find the noise with the fewest messages, or of a given ``shape``, see :func:`one_sided_noise`."""
-        found = one_sided_noise(eps, delta, shape=shape)
-        return cls(k, n, found.shape, found.decay)
+        found = one_sided_noise(request.eps, request.delta, shape=shape)
+        return cls(request.k, request.n, found.shape, found.decay)
 
     def noise(self, users: Array) -> CountNoise:
         """Return the negative binomial law of the sum of the users' shares."""

@@ -17,8 +17,8 @@ from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.guarantees import UPPER, under
 from shuffledp.numerics.argument_ranges import check_count, one_of
 from shuffledp.numerics.saddlepoint import ErrorLaw, Term
-from shuffledp.protocols._requests import PlannedUsers, from_request
-from shuffledp.protocols.base import Cost, Messages
+from shuffledp.protocols._inputs import checked_aggregate, checked_inputs
+from shuffledp.protocols._requests import PlannedUsers
 from shuffledp.protocols.frequency._binary_subspaces import (
     all_subspaces,
     kernel_bases,
@@ -29,6 +29,8 @@ from shuffledp.protocols.frequency._binary_subspaces import (
     subspace_count,
 )
 from shuffledp.protocols.frequency._value_counts import held_counts, held_integers
+from shuffledp.protocols.messages import Cost, Messages
+from shuffledp.protocols.request import Request
 from shuffledp.tasks import Array, Floats, Ints, Participants, Public, Users
 
 #: Number of elements of subspaces, or of matrices, per pass.
@@ -65,15 +67,10 @@ class PrivateCoin(PlannedUsers):
     reduction = "blanket"
 
     @classmethod
-    @from_request
-    def calibrate(
+    def fit(
         cls,
-        n: int,
-        k: int,
-        eps: float,
-        delta: float,
+        request: Request,
         *,
-        accounting: str = "exact",
         entries: Annotated[int, partial(check_count, least=1, most=60)] | None = None,
         constant: Annotated[str, one_of(("theorem", "lemma"))] = "theorem",
     ) -> Self:
@@ -81,9 +78,12 @@ class PrivateCoin(PlannedUsers):
 
         ``entries`` is tau, by default ``log2 n`` rounded down; ``constant`` names the constants of the printed theorem.
         """
+        n = request.n
         entries = default_entries(n) if entries is None else entries
-        tuples = private_coin_tuples(n, eps, delta, accounting=accounting, entries=entries, constant=constant)
-        return cls(n, k, tuples, int(entries))
+        tuples = private_coin_tuples(
+            n, request.eps, request.delta, accounting=request.accounting, entries=entries, constant=constant
+        )
+        return cls(n, request.k, tuples, int(entries))
 
     @property
     def bits(self) -> int:
@@ -108,6 +108,7 @@ class PrivateCoin(PlannedUsers):
         sent = 1.0 + self.tuples
         return Cost(sent, self.entries * self.bits, most_messages=sent)
 
+    @checked_inputs
     def encode(self, users: Users, rng: Generator) -> Messages:
         """Draw a tuple from each user's codeword, and rho uniform tuples per user, (n (1 + rho), tau)."""
         values = np.asarray(users.values, np.int64)
@@ -143,6 +144,7 @@ class PrivateCoin(PlannedUsers):
             found = np.bincount((vectors + repeats * size).ravel(), minlength=len(counts) * size)
             counts += found.reshape(len(counts), size)[:, 1 : self.domain_size + 1]
 
+    @checked_inputs
     def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the counts, (R, k), from their exact joint law, by the tuples' kernels. Time grows with rho and k.
 
@@ -190,6 +192,7 @@ class PrivateCoin(PlannedUsers):
                 found = random_subspaces(len(who), dimension + 1, self.bits, rng, through)
                 self._add(counts, who, found[:, 2:])
 
+    @checked_aggregate
     def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return unbiased relative frequencies, (R, k)."""
         n = public.users_column
@@ -203,6 +206,7 @@ class PrivateCoin(PlannedUsers):
         step = 1 / (n * (1 - self.chance))
         return ErrorLaw([Term(chances * self.chance, self.chance, step)], step)
 
+    @checked_inputs
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of each frequency given the values, (R, k)."""
         n = participants.public.users_column

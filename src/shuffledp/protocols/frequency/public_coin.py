@@ -20,10 +20,12 @@ from shuffledp.guarantees import UPPER, Standing, under
 from shuffledp.numerics.argument_ranges import Count, OpenUnit
 from shuffledp.numerics.windows import Window, binomial_window
 from shuffledp.protocols._coins import coin_blocks
-from shuffledp.protocols._requests import PlannedUsers, from_request
-from shuffledp.protocols.base import Cost, Messages, message_bits
+from shuffledp.protocols._inputs import checked_aggregate, checked_inputs
+from shuffledp.protocols._requests import PlannedUsers
 from shuffledp.protocols.frequency._hashing import MOST_CELLS, hash_values
 from shuffledp.protocols.frequency._value_counts import held_integers
+from shuffledp.protocols.messages import Cost, Messages, message_bits
+from shuffledp.protocols.request import Request
 from shuffledp.tasks import Array, Floats, Ints, Participants, Public, Users
 
 #: Mass that the law of the noise omits in closed forms, and the largest number of cells of values in all rows in
@@ -60,15 +62,10 @@ class PublicCoin(PlannedUsers):
     biased = True
 
     @classmethod
-    @from_request
-    def calibrate(
+    def fit(
         cls,
-        n: int,
-        k: int,
-        eps: float,
-        delta: float,
+        request: Request,
         *,
-        accounting: str = "exact",
         beta: OpenUnit = 0.1,
         beyond_proof: bool = False,
         hash_seed: Count = 0,
@@ -79,13 +76,21 @@ class PublicCoin(PlannedUsers):
         rows. ``beyond_proof`` accepts a printed gamma in (1/2, 1), outside of the proof, as in the paper's figures.
         Raises `Infeasible` for too few or too many users, or if the printed lemma does not apply.
         """
+        n = request.n
         if hash_seed >= 2**32:
             raise ValueError(f"hash_seed must be an integer in 0..2^32-1, got {hash_seed!r}.")
         if 2 * n > MOST_CELLS:
             raise Infeasible(f"{n} users need rows of more than 2^32 cells.")
-        rows = public_coin_rows(k, beta)
-        rate = public_coin_rate(n, rows, eps, delta, accounting=accounting, beyond_proof=bool(beyond_proof))
-        return cls(n, k, rows, rate, hash_seed, rate > 0.5)
+        rows = public_coin_rows(request.k, beta)
+        rate = public_coin_rate(
+            n,
+            rows,
+            request.eps,
+            request.delta,
+            accounting=request.accounting,
+            beyond_proof=bool(beyond_proof),
+        )
+        return cls(n, request.k, rows, rate, hash_seed, rate > 0.5)
 
     @property
     def standing(self) -> Standing:
@@ -109,6 +114,7 @@ class PublicCoin(PlannedUsers):
         mean, most = rows * (1 + columns * self.rate), rows * (1 + columns)
         return Cost(mean, message_bits(self.rows * columns), own_messages=rows, most_messages=most)
 
+    @checked_inputs
     def encode(self, users: Users, rng: Generator) -> Messages:
         """Draw the cells of each user's value, and every cell with probability gamma. Time grows with n^2."""
         own = self.cells()[:, np.asarray(users.values, np.int64)]
@@ -121,6 +127,7 @@ class PublicCoin(PlannedUsers):
         counts = np.bincount(messages.payload.astype(np.int64), minlength=self.rows * self.columns)
         return counts[self.cells()]
 
+    @checked_inputs
     def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the marks, (R, tau, k), from their exact law for the hash functions; values in a cell share noise."""
         held = held_integers(participants, self.domain_size)
@@ -146,12 +153,14 @@ class PublicCoin(PlannedUsers):
             totals = np.add.reduceat(held[:, order], np.flatnonzero(first), axis=1)
             yield totals, place
 
+    @checked_aggregate
     def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return biased relative frequencies, (R, k): the least count of a value's cells minus the mean noise, or 0."""
         n = public.users_column
         least = np.min(np.asarray(aggregate), axis=1).astype(float)
         return np.asarray(np.maximum(least - self.rate * n, 0.0) / n)
 
+    @checked_inputs
     def expected_squared_error(self, participants: Participants) -> Floats:
         """Return the squared error of each frequency given the values, (R, k), exact for the hash functions."""
         if self.rows * self.domain_size > _MOST_AT_ONCE:

@@ -6,8 +6,8 @@ from typing import Self
 
 from shuffledp.accounting.dump.dummies import dummy_count
 from shuffledp.guarantees import EXACT, UPPER, under
-from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.frequency._dummy_points import FixedDummies
+from shuffledp.protocols.request import Request
 
 
 @dataclass(frozen=True)
@@ -22,8 +22,7 @@ class PureDump(FixedDummies):
     guarantees = under(printed=UPPER, exact=EXACT)
 
     @classmethod
-    @from_request
-    def calibrate(cls, n: int, k: int, eps: float, delta: float, *, accounting: str = "exact") -> Self:
+    def fit(cls, request: Request) -> Self:
         """Find the smallest total number of dummies, by the hockey stick or, ``printed``, Theorem 5.2 for eps <= 1."""
-        total = dummy_count(k, eps, delta, accounting=accounting)
-        return cls(n, k, math.inf, total)
+        total = dummy_count(request.k, request.eps, request.delta, accounting=request.accounting)
+        return cls(request.n, request.k, math.inf, total)

@@ -9,10 +9,11 @@ from shuffledp.numerics.saddlepoint import ErrorLaw, poisson_term
 from shuffledp.numerics.samplers import without_replacement
 from shuffledp.populations.laws import Binomial
 from shuffledp.protocols._checkin import CheckinSchedule, Threat
+from shuffledp.protocols._inputs import checked_aggregate, checked_inputs
 from shuffledp.protocols._occupancy import inverse_filled
-from shuffledp.protocols.base import Messages, message_bits
 from shuffledp.protocols.frequency._randomized_response import ValueReports
 from shuffledp.protocols.frequency._value_counts import held_counts, held_integers
+from shuffledp.protocols.messages import Messages, message_bits
 from shuffledp.tasks import Array, Floats, Ints, Participants, Public
 
 #: Number of users from which numpy draws no hypergeometric numbers, and number of values from which separate draws take
@@ -40,6 +41,7 @@ class RandomCheckin(CheckinSchedule, ValueReports):
         reports = np.bincount(messages.payload[:, 0].astype(np.int64), minlength=self.domain_size)
         return np.append(reports, messages.payload[:, 1].sum(dtype=np.int64))
 
+    @checked_inputs
     def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the aggregate, (R, k + 1), from its exact law. Kept users are a uniform subset; time grows with n."""
         left = held_integers(participants, self.domain_size)
@@ -62,6 +64,7 @@ class RandomCheckin(CheckinSchedule, ValueReports):
         kept[:, -1] = open_places
         return kept
 
+    @checked_aggregate
     def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return unbiased relative frequencies, (R, k); the kept users are a uniform sample."""
         table = aggregate
@@ -76,6 +79,7 @@ class RandomCheckin(CheckinSchedule, ValueReports):
         step = inverse[:, None] / self.response.gap
         return ErrorLaw([poisson_term(self.expected_variance(participants), step)], step)
 
+    @checked_inputs
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of each frequency given the values, (R, k), within 1e-5 relative (see `inverse_filled`).
 

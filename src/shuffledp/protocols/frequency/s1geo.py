@@ -5,8 +5,8 @@ from typing import Self
 
 from shuffledp.guarantees import EXACT, under
 from shuffledp.numerics.argument_ranges import Eps
-from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.frequency.sageo import MOST_HALF, GeometricDummies, GeometricShuffle, least_share
+from shuffledp.protocols.request import Request
 
 
 def s1geo_dummies(eps: Eps) -> GeometricDummies:
@@ -36,8 +36,7 @@ class S1Geo(GeometricShuffle):
     guarantees = under(printed=EXACT, exact=EXACT)
 
     @classmethod
-    @from_request
-    def calibrate(cls, usual_users: int, k: int, eps: float) -> Self:
+    def fit(cls, request: Request) -> Self:
         """Find the noise of every value, see :func:`s1geo_dummies`; delta may be 0, and both accountings agree."""
-        found = s1geo_dummies(eps)
-        return cls(k, usual_users, found.share, found.half_eps, found.turn)
+        found = s1geo_dummies(request.eps)
+        return cls(request.k, request.usual_users, found.share, found.half_eps, found.turn)

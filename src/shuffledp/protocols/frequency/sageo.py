@@ -35,17 +35,17 @@ from shuffledp.numerics.argument_ranges import (
     Unit,
     check_between,
     check_fields,
-    guarded_methods,
+    checked,
     one_of,
 )
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.saddlepoint import Term
 from shuffledp.numerics.windows import Window
-from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.client.description import Client, noise_law, odds_below, text
 from shuffledp.protocols.frequency._count_shares import best_share, checked_share, sampled_count_variance
 from shuffledp.protocols.frequency._noisy_counts import CountNoise, ShufflerNoise
 from shuffledp.protocols.frequency.sbin import AUGMENTED_ACCOUNTINGS
+from shuffledp.protocols.request import Request
 from shuffledp.tasks import Array, Floats, Ints
 
 Shares = Floats | np.float64
@@ -61,7 +61,6 @@ RATIONAL = (
 _ROUNDING = 1e-13
 
 
-@guarded_methods
 @dataclass(frozen=True)
 class GeometricDummies:
     """Dummies of one value: an asymmetric two-sided geometric law on 0, 1, ..
@@ -139,6 +138,7 @@ class GeometricDummies:
         mean = float(law @ x)
         return mean, float(law @ (x - mean) ** 2)
 
+    @checked
     def delta(self, eps: EpsAt) -> float:
         """Return the exact delta of the two counts that change, for eps >= 0 in nats: nine terms, see the module.
 
@@ -370,17 +370,14 @@ class SAGeo(GeometricShuffle):
     guarantees = under(printed=UPPER, exact=EXACT)
 
     @classmethod
-    @from_request
-    def calibrate(
-        cls,
-        usual_users: int,
-        k: int,
-        eps: float,
-        delta: float,
-        *,
-        accounting: str = "exact",
-        beta: float | None = None,
-    ) -> Self:
+    def fit(cls, request: Request, *, beta: float | None = None) -> Self:
         """Find the noise of every value, see :func:`shuffledp.protocols.frequency.sageo.sageo_dummies` for ``beta``."""
-        found = sageo_dummies(usual_users, k, eps, delta, accounting=accounting, beta=beta)
-        return cls(k, usual_users, found.share, found.half_eps, found.turn)
+        found = sageo_dummies(
+            request.usual_users,
+            request.k,
+            request.eps,
+            request.delta,
+            accounting=request.accounting,
+            beta=beta,
+        )
+        return cls(request.k, request.usual_users, found.share, found.half_eps, found.turn)

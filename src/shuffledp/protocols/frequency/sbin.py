@@ -38,14 +38,13 @@ from shuffledp.numerics.argument_ranges import (
     OpenUnit,
     Unit,
     check_fields,
-    guarded_methods,
+    checked,
     one_of,
 )
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible
 from shuffledp.numerics.roots import root_below, smallest_integer
 from shuffledp.numerics.windows import binomial_window
-from shuffledp.protocols._requests import from_request
 from shuffledp.protocols.client.description import Client, noise_law, text
 from shuffledp.protocols.frequency._count_shares import (
     MINIMA,
@@ -55,6 +54,7 @@ from shuffledp.protocols.frequency._count_shares import (
     sampled_count_variance,
 )
 from shuffledp.protocols.frequency._noisy_counts import CountNoise, ShufflerNoise, coin_noise
+from shuffledp.protocols.request import Request
 from shuffledp.tasks import Array, Floats
 
 Shares = Floats | np.float64
@@ -70,7 +70,6 @@ _NUMBERS, _SHARE_TOL = 32, 1e-6
 _NEAR = 5
 
 
-@guarded_methods
 @dataclass(frozen=True)
 class BinomialDummies:
     """Dummies of one value: fair coins.
@@ -99,10 +98,12 @@ class BinomialDummies:
         """Variance of the number of dummies of a value."""
         return self.coins / 4
 
+    @checked
     def count_at(self, tail: OpenUnit) -> MovingCount:
         """Return the laws of a count with and without user 1; each omits a mass of at most `tail` on either side."""
         return added_message(binomial_window(self.coins, 0.5, tail), self.share)
 
+    @checked
     def delta(self, eps: float) -> float:
         """Return the exact delta, see :func:`sbin_dummies`, for eps >= 0 in nats."""
         return settled_count_delta(self.count_at, eps)
@@ -268,20 +269,17 @@ class SBin(ShufflerNoise):
     guarantees = under(printed=UPPER, exact=EXACT)
 
     @classmethod
-    @from_request
-    def calibrate(
-        cls,
-        usual_users: int,
-        k: int,
-        eps: float,
-        delta: float,
-        *,
-        accounting: str = "exact",
-        beta: float | None = None,
-    ) -> Self:
+    def fit(cls, request: Request, *, beta: float | None = None) -> Self:
         """Find the number of coins of every value; see :func:`sbin_dummies` for ``beta``."""
-        found = sbin_dummies(usual_users, k, eps, delta, accounting=accounting, beta=beta)
-        return cls(k, usual_users, found.share, found.coins)
+        found = sbin_dummies(
+            request.usual_users,
+            request.k,
+            request.eps,
+            request.delta,
+            accounting=request.accounting,
+            beta=beta,
+        )
+        return cls(request.k, request.usual_users, found.share, found.coins)
 
     def noise(self, users: Array) -> CountNoise:
         """Return the law of M fair coins, which does not depend on the users."""

@@ -30,8 +30,7 @@ from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible
 from shuffledp.numerics.roots import golden_section, root_below
 from shuffledp.numerics.windows import poisson_window
-from shuffledp.protocols._requests import PlannedUsers, from_request
-from shuffledp.protocols.base import Cost
+from shuffledp.protocols._requests import PlannedUsers
 from shuffledp.protocols.client.description import Client, noise_law, text
 from shuffledp.protocols.frequency._count_shares import (
     MINIMA,
@@ -40,6 +39,8 @@ from shuffledp.protocols.frequency._count_shares import (
     sampled_count_variance,
 )
 from shuffledp.protocols.frequency._noisy_counts import CountNoise, NoisyCounts, poisson_noise
+from shuffledp.protocols.messages import Cost
+from shuffledp.protocols.request import Request
 from shuffledp.tasks import Array
 
 #: Relative tolerance of mu, in the result and in the search for p.
@@ -190,11 +191,10 @@ class SilentUsers(NoisyCounts, PlannedUsers):
     guarantees = under(exact=EXACT)
 
     @classmethod
-    @from_request
-    def calibrate(cls, n: int, k: int, eps: float, delta: float, *, report_rate: Unit | None = None) -> Self:
+    def fit(cls, request: Request, *, report_rate: Unit | None = None) -> Self:
         """Find the dummies and the reporting probability p, by default the best p, see :func:`silent_report`."""
-        found = silent_report(n, k, eps, delta, rate=report_rate)
-        return cls(k, n, found.rate, found.dummies)
+        found = silent_report(request.n, request.k, request.eps, request.delta, rate=report_rate)
+        return cls(request.k, request.n, found.rate, found.dummies)
 
     @property
     def keep(self) -> float:

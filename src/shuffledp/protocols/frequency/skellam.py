@@ -1,6 +1,6 @@
 """Skellam noise in a secure sum: a reference line for histograms."""
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -9,13 +9,14 @@ from numpy.random import Generator
 
 from shuffledp.numerics.saddlepoint import ErrorLaw, two_sided
 from shuffledp.numerics.samplers import skellam
-from shuffledp.populations.base import Population
+from shuffledp.protocols._inputs import checked_aggregate, checked_inputs
 from shuffledp.protocols._integer_noise import SkellamNoise
-from shuffledp.protocols._requests import divisor_of, domain_size_of, public_number
-from shuffledp.protocols.base import Messages
+from shuffledp.protocols._requests import divisor_of
 from shuffledp.protocols.frequency._curator_noise import moved_counts, noise_of_all, released_counts
 from shuffledp.protocols.frequency._value_counts import checked_values, held_integers
-from shuffledp.tasks import Array, Budget, Floats, Participants, Public, Task, Users
+from shuffledp.protocols.messages import Messages
+from shuffledp.protocols.request import Request
+from shuffledp.tasks import Array, Floats, Participants, Public, Users
 
 
 @dataclass(frozen=True)
@@ -32,9 +33,9 @@ class Skellam(SkellamNoise):
     source = "Agarwal, Kairouz and Liu 2021; the pair of counts is derived for this project"
 
     @classmethod
-    def counted(cls, task: Task) -> dict[str, Any]:
+    def counted(cls, request: Request) -> dict[str, Any]:
         """Return the field with the number of values."""
-        return {"domain_size": domain_size_of(task)}
+        return {"domain_size": request.k}
 
     @property
     def moved(self) -> tuple[int, int]:
@@ -47,13 +48,13 @@ class Skellam(SkellamNoise):
         return released_counts(self.domain_size, self.relation)
 
     @classmethod
-    def for_population(
-        cls, fitted: Callable[[Budget, Population], Self], budget: Budget, population: Population
-    ) -> Self:
-        """Plan for a fixed number of users under ``add_remove``, where shares are of the planned number."""
-        public_number(budget.neighbours, population)
-        return super().for_population(fitted, budget, population)
+    def fit_random(cls, request: Request, options: Mapping[str, Any]) -> Self:
+        """Plan for a random number; under ``add_remove`` it is refused, as frequencies are of the planned number."""
+        if request.budget.neighbours == "add_remove":
+            return cls.fit(request, **options)
+        return super().fit_random(request, options)
 
+    @checked_inputs
     def encode(self, users: Users, rng: Generator) -> Messages:
         """Draw one-hot rows plus each user's share of the noise, (n, k)."""
         values = checked_values(users.values, self.domain_size)
@@ -66,12 +67,14 @@ class Skellam(SkellamNoise):
         """Return the sums of all rows, (k,)."""
         return np.asarray(messages.payload.sum(axis=0))
 
+    @checked_inputs
     def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the noisy counts, (R, k), from their exact law, at a cost independent of n."""
         held = held_integers(participants, self.domain_size)
         noise = skellam(self._noise(participants.public)[:, None], rng, (len(held), self.released_counts))
         return held + noise_of_all(noise)
 
+    @checked_aggregate
     def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return noisy relative frequencies, (R, k)."""
         return aggregate / self._divisor(public)
@@ -82,6 +85,7 @@ class Skellam(SkellamNoise):
         mean = np.repeat(self._noise(participants.public)[:, None] / 2, self.domain_size, axis=1)
         return ErrorLaw(two_sided(mean, 0.0, 1 / n), 1 / n)
 
+    @checked_inputs
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of each frequency, (R, k), which does not depend on the data."""
         public = participants.public

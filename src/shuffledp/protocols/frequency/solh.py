@@ -10,12 +10,13 @@ from shuffledp.accounting.general.matched_blanket import blanketed_delta
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.guarantees import UPPER, under
 from shuffledp.numerics.argument_ranges import FromTwo
-from shuffledp.protocols._requests import from_request
-from shuffledp.protocols.base import Cost, Messages, message_bits
+from shuffledp.protocols._inputs import checked_inputs
 from shuffledp.protocols.client.description import ODDS, Client, frequencies, noise_law, odds_below
 from shuffledp.protocols.frequency._hashing import SEED_BITS, draw_seeds, hash_values
 from shuffledp.protocols.frequency._pure_reports import PureReports
 from shuffledp.protocols.frequency._value_counts import GeneralizedResponse, checked_values
+from shuffledp.protocols.messages import Cost, Messages, message_bits
+from shuffledp.protocols.request import Request
 from shuffledp.tasks import Array, Users
 
 #: Number of pairs of a report and a value that are compared together: they fit into the cache.
@@ -39,20 +40,12 @@ class Solh(PureReports):
     reduction = "blanket"
 
     @classmethod
-    @from_request
-    def calibrate(
-        cls,
-        n: int,
-        k: int,
-        eps: float,
-        delta: float,
-        *,
-        accounting: str = "exact",
-        cells: FromTwo | None = None,
-    ) -> Self:
+    def fit(cls, request: Request, *, cells: FromTwo | None = None) -> Self:
         """Find the number of ``cells`` >= 2 and the local budget, see :func:`shuffledp.accounting.solh_report`."""
-        report = solh_report(n, k, eps, delta, accounting=accounting, cells=cells)
-        return cls(n, k, report.eps_local, report.cells)
+        report = solh_report(
+            request.n, request.k, request.eps, request.delta, accounting=request.accounting, cells=cells
+        )
+        return cls(request.n, request.k, report.eps_local, report.cells)
 
     @property
     def response(self) -> GeneralizedResponse:
@@ -63,6 +56,7 @@ class Solh(PureReports):
         """Return the cost of one message, a seed and a cell."""
         return Cost(1.0, SEED_BITS + message_bits(self.cells), most_messages=1.0)
 
+    @checked_inputs
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:
         """Draw each user's seed and hashed value after randomized response, (n, 2)."""
         values = checked_values(users.values, self.domain_size)

@@ -32,11 +32,12 @@ from shuffledp.numerics.relative_sizes import log_ratio, negligible, settled
 from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.windows import Window, binomial_window
 from shuffledp.protocols._coins import coin_blocks
-from shuffledp.protocols._requests import from_request
-from shuffledp.protocols.base import Cost, Messages, message_bits
+from shuffledp.protocols._inputs import checked_inputs
 from shuffledp.protocols.client.description import ODDS, Client, frequencies, noise_law, odds_below
 from shuffledp.protocols.frequency._pure_reports import PureReports, pure_mse
 from shuffledp.protocols.frequency._value_counts import GeneralizedResponse, checked_values, held_integers
+from shuffledp.protocols.messages import Cost, Messages, message_bits
+from shuffledp.protocols.request import Request
 from shuffledp.tasks import Array, Participants, Users
 
 #: Local budget in nats from which reports hide nothing.
@@ -187,12 +188,12 @@ class SubsetSelection(PureReports):
     few_numbers = True
 
     @classmethod
-    @from_request
-    def calibrate(cls, n: int, k: int, eps: float, delta: float, *, size: FromOne | None = None) -> Self:
+    def fit(cls, request: Request, *, size: FromOne | None = None) -> Self:
         """Find the largest local budget under the exact blanket, for a given ``size`` d or the size of least error."""
+        k = request.k
         if size is not None and size >= k:
             raise ValueError(f"size must be an integer in [1, {k - 1}], got {size!r}.")
-        return cls(n, k, subset_report(n, k, eps, delta, size=size))
+        return cls(request.n, k, subset_report(request.n, k, request.eps, request.delta, size=size))
 
     @property
     def two_rates(self) -> tuple[float, float, float]:
@@ -205,6 +206,7 @@ class SubsetSelection(PureReports):
         subsets = math.comb(self.domain_size, self.report.size)
         return Cost(1.0, message_bits(subsets), most_messages=1.0)
 
+    @checked_inputs
     def encode(self, users: Users, rng: Generator) -> Messages:
         """Draw each user's subset, in increasing order, (n, d)."""
         values, size = checked_values(users.values, self.domain_size), self.report.size
@@ -224,6 +226,7 @@ class SubsetSelection(PureReports):
         """True for subsets of one value, or for few different subsets."""
         return self.report.size == 1 or math.comb(self.domain_size, self.report.size) <= _FEW_SUBSETS
 
+    @checked_inputs
     def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the number of subsets that contain each value, (R, k), at a cost independent of n.
 

@@ -9,9 +9,10 @@ from numpy.random import Generator
 from shuffledp.accounting.baselines.fragmented_rappor import rappor_flip_probability
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.guarantees import UPPER, under
-from shuffledp.protocols._requests import from_request
-from shuffledp.protocols.base import Cost, Messages, message_bits
+from shuffledp.protocols._inputs import checked_inputs
 from shuffledp.protocols.frequency._unary_bits import FlippedBits
+from shuffledp.protocols.messages import Cost, Messages, message_bits
+from shuffledp.protocols.request import Request
 from shuffledp.tasks import Array, Users
 
 
@@ -36,24 +37,25 @@ class SymmetricRappor(FlippedBits):
     reduction = "own"
 
     @classmethod
-    @from_request
-    def calibrate(cls, n: int, k: int, eps: float, delta: float) -> Self:
+    def fit(cls, request: Request) -> Self:
         """Find the largest budget of a bit for which the sums are private for all data of the other users.
 
         This is the calibration ``proven`` of :func:`shuffledp.accounting.rappor_flip_probability`. Raises `Infeasible`
         for one user.
         """
+        n = request.n
         if n < 2:
             raise Infeasible(
                 "At least one other user is needed: the bits of a user hide among the bits of others."
             )
-        p = rappor_flip_probability(n, eps, delta, calibration="proven")
-        return cls(n, k, 1 - p, p)
+        p = rappor_flip_probability(n, request.eps, request.delta, calibration="proven")
+        return cls(n, request.k, 1 - p, p)
 
     def cost(self) -> Cost:
         """Return the cost of one row, whose k numbers are at most the number of users."""
         return Cost(1.0, self.domain_size * message_bits(self.usual_users + 1), most_messages=1.0)
 
+    @checked_inputs
     def encode(self, users: Users, rng: Generator) -> Messages:
         """Draw the rows of bits, (n, k)."""
         return Messages(self.rows(users, rng))

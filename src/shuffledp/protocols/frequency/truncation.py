@@ -12,9 +12,11 @@ from shuffledp.guarantees import EXACT, UPPER, under
 from shuffledp.numerics.saddlepoint import ErrorLaw, Term
 from shuffledp.numerics.windows import binomial_window
 from shuffledp.protocols._coins import coin_blocks
-from shuffledp.protocols._requests import PlannedUsers, from_request
-from shuffledp.protocols.base import Cost, Messages, message_bits
+from shuffledp.protocols._inputs import checked_aggregate, checked_inputs
+from shuffledp.protocols._requests import PlannedUsers
 from shuffledp.protocols.frequency._value_counts import held_counts, held_integers
+from shuffledp.protocols.messages import Cost, Messages, message_bits
+from shuffledp.protocols.request import Request
 from shuffledp.tasks import Array, Floats, Ints, Participants, Public, Users
 
 #: Mass that the law of the noise omits in closed forms.
@@ -45,15 +47,17 @@ class Truncation(PlannedUsers):
     biased = True
 
     @classmethod
-    @from_request
-    def calibrate(
-        cls, n: int, k: int, eps: float, delta: float, *, accounting: str = "exact", truncate: bool = True
-    ) -> Self:
+    def fit(cls, request: Request, *, truncate: bool = True) -> Self:
         """Find the rate of the coins, see :func:`shuffledp.accounting.truncation_miss_rate`.
 
         ``truncate`` sets small counts to 0, as in the original.
         """
-        return cls(n, k, truncation_miss_rate(n, eps, delta, accounting=accounting), bool(truncate))
+        return cls(
+            request.n,
+            request.k,
+            truncation_miss_rate(request.n, request.eps, request.delta, accounting=request.accounting),
+            bool(truncate),
+        )
 
     @property
     def alphabet_size(self) -> int:
@@ -65,6 +69,7 @@ class Truncation(PlannedUsers):
         extra = self.domain_size * (1 - self.miss_rate)
         return Cost(1 + extra, message_bits(self.domain_size), most_messages=1 + self.domain_size)
 
+    @checked_inputs
     def encode(self, users: Users, rng: Generator) -> Messages:
         """Draw each user's dummies, one of every value with probability p, and append them to the values."""
         values = np.asarray(users.values, np.int64)
@@ -73,12 +78,14 @@ class Truncation(PlannedUsers):
             added += np.count_nonzero(coins >= self.miss_rate, axis=0)
         return Messages(np.concatenate((values, np.repeat(np.arange(self.domain_size), added))))
 
+    @checked_inputs
     def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the counts, (R, k), from their exact law; binomial noise is independent over values."""
         held = held_integers(participants, self.domain_size)
         n = participants.public.n_users[:, None]
         return held + n - rng.binomial(n, self.miss_rate, held.shape)
 
+    @checked_aggregate
     def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return relative frequencies, (R, k); truncated counts give 0."""
         n = public.users_column
@@ -95,6 +102,7 @@ class Truncation(PlannedUsers):
         cut = np.where(rare | (not self.truncate), 0.0, held / n)
         return ErrorLaw([Term(n * p, p, -1 / n)], 1 / n, cut)
 
+    @checked_inputs
     def expected_variance(self, participants: Participants) -> Floats | None:
         """Return the variance of each frequency, ``p (1 - p) / n``, (R, k); None with truncation."""
         if self.truncate:
@@ -103,6 +111,7 @@ class Truncation(PlannedUsers):
         held = held_counts(participants, self.domain_size)
         return np.broadcast_to(self.miss_rate * (1 - self.miss_rate) / n, held.shape).copy()
 
+    @checked_inputs
     def expected_squared_error(self, participants: Participants) -> Floats:
         """Return the exact squared error of each frequency given the values, (R, k)."""
         if (unbiased := self.expected_variance(participants)) is not None:

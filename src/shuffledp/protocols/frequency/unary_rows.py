@@ -49,10 +49,10 @@ from shuffledp.numerics.relative_sizes import log_ratio, negligible
 from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.windows import Window, binomial_window
 from shuffledp.populations.base import Fixed
-from shuffledp.protocols._requests import from_request
-from shuffledp.protocols.base import Cost
 from shuffledp.protocols.frequency._pure_reports import pure_mse
 from shuffledp.protocols.frequency._unary_bits import WholeRows
+from shuffledp.protocols.messages import Cost
+from shuffledp.protocols.request import Request
 from shuffledp.tasks import Floats
 
 ROW_FORMS = ("best", "symmetric", "optimized")
@@ -291,13 +291,9 @@ class UnaryRows(WholeRows):
     reported = ("own_rate", "other_rate", "rates.eps_local")
 
     @classmethod
-    @from_request
-    def calibrate(
+    def fit(
         cls,
-        n: int,
-        k: int,
-        eps: float,
-        delta: float,
+        request: Request,
         *,
         form: Annotated[str, one_of(ROW_FORMS)] = "best",
         bound: Annotated[str, one_of(ROW_BOUNDS)] = "blanket",
@@ -307,8 +303,8 @@ class UnaryRows(WholeRows):
         ``form`` is ``best`` (least error), ``symmetric`` (SUE) or ``optimized`` (OUE). ``bound`` is the ``blanket`` of
         the rows or, for comparison, the ``clones`` reduction.
         """
-        rates = row_rates(n, k, eps, delta, form=form, bound=bound)
-        return cls(n, k, rates.own_rate, rates.other_rate)
+        rates = row_rates(request.n, request.k, request.eps, request.delta, form=form, bound=bound)
+        return cls(request.n, request.k, rates.own_rate, rates.other_rate)
 
     @property
     def rates(self) -> RowRates:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.numerics.argument_ranges import check_open_unit, check_positive
+from shuffledp.numerics.argument_ranges import check_kind, check_open_unit, check_positive
 from shuffledp.populations.base import Population
 from shuffledp.protocols.base import ProtocolBase
 from shuffledp.protocols.registry import get
@@ -38,10 +38,11 @@ class FirstRound:
         if isinstance(config, FirstRound):
             first = config
         else:
-            options = tuple(sorted((config.get("options") or {}).items()))
+            check_kind("first_round", config, (Mapping,))
             try:
+                options = tuple(sorted((config.get("options") or {}).items()))
                 first = FirstRound(**{**config, "options": options})
-            except TypeError:
+            except (TypeError, AttributeError):
                 raise ValueError(
                     "first_round needs the keys protocol, eps and delta and may have accounting and options, "
                     f"got {', '.join(map(str, config))}."
@@ -68,6 +69,11 @@ class FirstRound:
                 f"budget of all rounds, got eps {self.eps:g} and delta {self.delta:g}."
             )
         return Budget(tuple(eps - self.eps for eps in budget.levels), budget.delta - self.delta)
+
+
+def check_first_round(name: str, value: Mapping[str, Any] | FirstRound) -> FirstRound:
+    """Return the first round of a configuration, see `FirstRound.of`."""
+    return FirstRound.of(value)
 
 
 def announced_privately(protocol: ProtocolBase, public: Public, rng: np.random.Generator) -> Public:

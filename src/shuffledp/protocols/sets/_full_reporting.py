@@ -9,10 +9,11 @@ from shuffledp.accounting.segmented.plans import SegmentedPlan
 from shuffledp.accounting.segmented.profile import full_reporting_standing
 from shuffledp.guarantees import UPPER, Standing, under
 from shuffledp.numerics.argument_ranges import one_of
-from shuffledp.protocols._requests import PlannedUsers, from_request
-from shuffledp.protocols.base import Cost, message_bits
+from shuffledp.protocols._requests import PlannedUsers
+from shuffledp.protocols.messages import Cost, message_bits
+from shuffledp.protocols.request import Request
 from shuffledp.protocols.sets._set_protocol import SetProtocol, check_levels, most_blankets, sets_task
-from shuffledp.tasks import Budget, Sets, Task
+from shuffledp.tasks import Budget, Sets
 
 
 class FullReporting(SetProtocol, PlannedUsers):
@@ -46,15 +47,10 @@ class FullReporting(SetProtocol, PlannedUsers):
         """Expected number of blanket messages per user, averaged over users."""
 
     @classmethod
-    @from_request
-    def calibrate(
+    def fit(
         cls,
-        budget: Budget,
-        task: Task,
-        usual_users: int,
-        delta: float,
+        request: Request,
         *,
-        accounting: str = "exact",
         calibration: Annotated[str, one_of(CALIBRATIONS)] = "variation_ratio",
     ) -> Self:
         """Find the smallest numbers of blanket messages, by a ``calibration`` of `shuffledp.accounting.mm_plan`.
@@ -62,10 +58,12 @@ class FullReporting(SetProtocol, PlannedUsers):
         With privacy levels, parameters follow the announced numbers of users. Raises `Infeasible` if too many messages
         would be needed, or the accounting lacks the calibration.
         """
-        sets = sets_task(task)
+        sets = sets_task(request.task)
         if cls.multi_level:
-            check_levels(cls.name, budget, sets)
-        return cls.planned(budget, usual_users, delta, sets, accounting, calibration)
+            check_levels(cls.name, request.budget, sets)
+        return cls.planned(
+            request.budget, request.usual_users, request.delta, sets, request.accounting, calibration
+        )
 
     @property
     def standing(self) -> Standing:

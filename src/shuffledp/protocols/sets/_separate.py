@@ -11,7 +11,8 @@ from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.segmented.plans import SegmentedPlan
 from shuffledp.accounting.segmented.profile import SegmentedProfile
 from shuffledp.numerics.saddlepoint import ErrorLaw, poisson_term
-from shuffledp.protocols.base import Messages
+from shuffledp.protocols._inputs import checked_aggregate, checked_inputs
+from shuffledp.protocols.messages import Messages
 from shuffledp.protocols.sets._full_reporting import FullReporting
 from shuffledp.protocols.sets._set_protocol import (
     announced_sizes,
@@ -109,6 +110,7 @@ class SeparateLevels(FullReporting):
         )
         return replace(self, level_sizes=sizes, plan=plan)
 
+    @checked_inputs
     def encode(self, users: Users, rng: Generator) -> Messages:
         """Draw blanket messages and append all items to them; a message is ``level * d + item``."""
         levels = levels_of(users, len(self.eps))
@@ -118,6 +120,7 @@ class SeparateLevels(FullReporting):
             parts.append(level * self.domain_size + blankets)
         return Messages(np.concatenate(parts))
 
+    @checked_inputs
     def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the messages per level and item, (R, levels * d), from their exact law, at a cost independent of n."""
         counts = holders(participants).astype(np.int64)
@@ -125,6 +128,7 @@ class SeparateLevels(FullReporting):
             counts[:, level] += blanket_counts(group, np.full(len(counts), group.n), rng)
         return counts.reshape(len(counts), -1)
 
+    @checked_aggregate
     def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return the shares of holders, (R, d - padding_items), as weighted means over the levels."""
         counts = aggregate.reshape(len(aggregate), -1, self.domain_size)
@@ -161,10 +165,12 @@ class SeparateLevels(FullReporting):
         step = max(weight / group.n for group, weight in pairs)
         return ErrorLaw([poisson_term(self.expected_squared_error(participants), step)], step)
 
+    @checked_inputs
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of each share given the items and levels of all users, (R, d - padding_items)."""
         return self.real(np.full((participants.public.repeats, self.domain_size), self._noise)).copy()
 
+    @checked_inputs
     def expected_squared_error(self, participants: Participants) -> Floats:
         """Return the mean squared error of each share over the noise and a random assignment of levels."""
         squares = sum(w**2 / group.n for group, w in zip(self.groups, self.plan.weights, strict=True))

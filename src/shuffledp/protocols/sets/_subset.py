@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.numerics.saddlepoint import ErrorLaw, report_law
-from shuffledp.protocols.base import Cost, Messages, message_bits
+from shuffledp.protocols._inputs import checked_aggregate, checked_inputs
+from shuffledp.protocols.messages import Cost, Messages, message_bits
 from shuffledp.protocols.sets._set_protocol import SetProtocol, holders
 from shuffledp.protocols.sets._subset_exponential import SubsetExponential
 from shuffledp.protocols.streaming import regrouped
@@ -47,6 +48,7 @@ class SubsetReports(SetProtocol):
         """Probability that a message contains an item of its user, minus the probability for another item."""
         return self.mechanism.own_rate - self.mechanism.other_rate
 
+    @checked_inputs
     def encode(self, users: Users, rng: Generator) -> Messages:
         """Draw one subset per user, (n, k), with increasing items."""
         return Messages(np.sort(drawn_subsets(self.mechanism, users.values, rng), axis=1).astype(np.int64))
@@ -55,6 +57,7 @@ class SubsetReports(SetProtocol):
         """Return the number of messages that contain each item, (d,)."""
         return super().aggregate(Messages(messages.payload.ravel()))
 
+    @checked_inputs
     def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the messages per item, (R, d), from the users' sets, in blocks of users."""
         n = participants.public.n_users
@@ -81,6 +84,7 @@ class SubsetReports(SetProtocol):
             counts += counted(items, self.domain_size)
         return counts
 
+    @checked_aggregate
     def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return unbiased shares of holders, (R, d - padding_items)."""
         hits = aggregate / public.n_users[:, None]
@@ -91,6 +95,7 @@ class SubsetReports(SetProtocol):
         n, held = participants.public.users_column, self.real(holders(participants).sum(axis=1))
         return report_law(held, self.mechanism.own_rate, n - held, self.mechanism.other_rate, n * self.gap)
 
+    @checked_inputs
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of each share given the items of all users."""
         own, other = self.mechanism.own_rate, self.mechanism.other_rate

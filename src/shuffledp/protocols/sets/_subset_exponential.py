@@ -13,25 +13,23 @@ from functools import partial
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 from shuffledp.accounting.general.labeled_counts import Labels, binomial_blanket, settled_delta
-from shuffledp.accounting.general.profiles import at_each
+from shuffledp.accounting.general.profiles import View, at_each
 from shuffledp.accounting.segmented.set_errors import TRUTHS, checked_spread
 from shuffledp.numerics.argument_ranges import (
+    EpsArray,
     FromOne,
     NonNegative,
     check_count,
     check_fields,
-    guarded_methods,
+    checked,
     one_of,
 )
 from shuffledp.tasks import Floats
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from shuffledp.accounting.general.profiles import Kind, View
+    from shuffledp.accounting.general.profiles import Kind
 
 
-@guarded_methods
 @dataclass(frozen=True)
 class SubsetExponential:
     """Subset exponential mechanism: a random subset of items, more likely one that meets the user's set.
@@ -90,6 +88,7 @@ class SubsetExponential:
         )  # meets the other set, given this is missed
         return -math.expm1(-self.eps_local) * only_one * self.miss / self._total
 
+    @checked
     def expected_sse(
         self, n: FromOne, spread: float | None = None, *, truth: Annotated[str, one_of(TRUTHS)] = "empirical"
     ) -> float:
@@ -146,7 +145,6 @@ def reduced_pair(mechanism: SubsetExponential, sound: bool) -> tuple[Labels, flo
     return Labels(own, own * decay, max(1 - beta / most, 0.0)), own * decay, 1.0
 
 
-@guarded_methods
 @dataclass(frozen=True)
 class SubsetExponentialProfile:
     """Privacy profile of the shuffled messages of the subset exponential mechanism.
@@ -180,7 +178,8 @@ class SubsetExponentialProfile:
         """Kind of the bound: ``upper`` if sound or for one user, otherwise ``approximate``."""
         return "upper" if self.sound or self.n == 1 else "approximate"
 
-    def delta(self, eps: ArrayLike) -> Floats:
+    @checked
+    def delta(self, eps: EpsArray) -> Floats:
         """Return delta for each eps (nats, >= 0), shape of `eps`. Both directions have the same delta."""
         labels, rate, factor = reduced_pair(self.mechanism, self.sound)
         blanket_at = partial(binomial_blanket, self.n - 1, rate)

@@ -11,7 +11,8 @@ from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.accounting.segmented.plans import SegmentedPlan
 from shuffledp.accounting.segmented.profile import SegmentedProfile
 from shuffledp.numerics.saddlepoint import ErrorLaw, poisson_term
-from shuffledp.protocols.base import Messages
+from shuffledp.protocols._inputs import checked_aggregate, checked_inputs
+from shuffledp.protocols.messages import Messages
 from shuffledp.protocols.sets._full_reporting import FullReporting
 from shuffledp.protocols.sets._set_protocol import (
     blanket_counts,
@@ -61,16 +62,19 @@ class BallsIntoBins(FullReporting):
         """Expected number of blanket messages per user."""
         return self.plan.blankets
 
+    @checked_inputs
     def encode(self, users: Users, rng: Generator) -> Messages:
         """Draw blanket messages and append all items to them."""
         blankets = blankets_sent(self.plan, len(users), rng)
         return Messages(np.concatenate((users.values.astype(np.int64).ravel(), blankets)))
 
+    @checked_inputs
     def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the messages per item, (R, d), from their exact law, at a cost independent of n."""
         held = holders(participants).astype(np.int64).sum(axis=1)
         return np.asarray(held + blanket_counts(self.plan, participants.public.n_users, rng))
 
+    @checked_aggregate
     def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return unbiased shares of holders, (R, d - padding_items)."""
         n = public.users_column
@@ -81,6 +85,7 @@ class BallsIntoBins(FullReporting):
         step = 1 / participants.public.users_column
         return ErrorLaw([poisson_term(self.expected_variance(participants), step)], step)
 
+    @checked_inputs
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of each share, which comes from the blanket messages only."""
         n = participants.public.n

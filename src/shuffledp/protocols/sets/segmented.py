@@ -14,10 +14,12 @@ from shuffledp.accounting.segmented.profile import SegmentedProfile
 from shuffledp.guarantees import NUMBER_OF_MESSAGES, UPPER, Standing, under, weakest
 from shuffledp.numerics.argument_ranges import Positive, one_of
 from shuffledp.numerics.saddlepoint import ErrorLaw, poisson_term
-from shuffledp.populations.base import Population
-from shuffledp.protocols._requests import PlannedUsers, from_request
-from shuffledp.protocols.base import Cost, Messages, ProtocolBase, message_bits
-from shuffledp.protocols.sets._first_round import FirstRound, announced_privately
+from shuffledp.protocols._inputs import checked_aggregate, checked_inputs
+from shuffledp.protocols._requests import PlannedUsers
+from shuffledp.protocols.base import ProtocolBase
+from shuffledp.protocols.messages import Cost, Messages, message_bits
+from shuffledp.protocols.request import Request
+from shuffledp.protocols.sets._first_round import FirstRound, announced_privately, check_first_round
 from shuffledp.protocols.sets._set_protocol import (
     SetProtocol,
     announced_sizes,
@@ -33,7 +35,7 @@ from shuffledp.protocols.sets._set_protocol import (
     shape_of,
     shares,
 )
-from shuffledp.tasks import Array, Budget, Floats, Participants, Public, Task, Users, even_sizes
+from shuffledp.tasks import Array, Budget, Floats, Participants, Public, Users, even_sizes
 
 OBJECTIVES = ("bound", "error")
 #: Number of announcements over which expectations are averaged, and the fixed stream for their draws.
@@ -70,19 +72,13 @@ class Segmented(SetProtocol, PlannedUsers):
     follows_announcement = True
 
     @classmethod
-    @from_request
-    def calibrate(
+    def fit(
         cls,
-        budget: Budget,
-        population: Population,
-        task: Task,
-        usual_users: int,
-        delta: float,
+        request: Request,
         *,
-        accounting: str = "exact",
         blankets: Positive | None = None,
         objective: Annotated[str, one_of(OBJECTIVES)] = "bound",
-        first_round: Mapping[str, Any] | FirstRound | None = None,
+        first_round: Annotated[Mapping[str, Any] | FirstRound, check_first_round] | None = None,
     ) -> Self:
         """Find the reporting probabilities, and the number m of blanket messages if ``blankets`` does not fix it.
 
@@ -91,20 +87,23 @@ class Segmented(SetProtocol, PlannedUsers):
         possible error. ``first_round``, by default exact, is ``{protocol, eps, delta, accounting, options}``. Raises
         `Infeasible` if nothing is left for the data round, or the search needs too many messages.
         """
-        sets = sets_task(task)
+        budget, delta = request.budget, request.delta
+        sets = sets_task(request.task)
         check_levels(cls.name, budget, sets)
         first = None if first_round is None else FirstRound.of(first_round)
-        announcing = None if first is None else first.calibrated(budget, population, accounting)
+        announcing = (
+            None if first is None else first.calibrated(budget, request.population, request.accounting)
+        )
         data = Budget(budget.levels, delta) if first is None else first.left(budget)
         spread = _spread(sets.domain_size, sets.set_size) if objective == "error" else None
         plan = segmented_plan(
-            even_sizes(usual_users, sets.levels),
+            even_sizes(request.usual_users, sets.levels),
             data.levels,
             data.delta,
             sets.domain_size,
             sets.set_size,
             blankets=blankets,
-            accounting=accounting,
+            accounting=request.accounting,
             spread=spread,
         )
         return cls(*shape_of(sets), plan, blankets, objective, first, announcing)
@@ -154,6 +153,7 @@ class Segmented(SetProtocol, PlannedUsers):
 
     # -- the data round ---------------------------------------------------------------------------------------------
 
+    @checked_inputs
     def encode(self, users: Users, rng: Generator) -> Messages:
         """Draw the reported items and blanket messages."""
         rates = np.array(self.plan.rates)[levels_of(users, len(self.plan.rates))]
@@ -161,11 +161,13 @@ class Segmented(SetProtocol, PlannedUsers):
         blankets = blankets_sent(self.plan, len(users), rng)
         return Messages(np.concatenate((users.values[kept].astype(np.int64), blankets)))
 
+    @checked_inputs
     def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the messages per item, (R, d), from their exact law, at a cost independent of n."""
         reports = rng.binomial(holders(participants).astype(np.int64), np.array(self.plan.rates)[:, None])
         return np.asarray(reports.sum(axis=1) + blanket_counts(self.plan, participants.public.n_users, rng))
 
+    @checked_aggregate
     def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return shares of holders, (R, d - padding_items)."""
         blankets = public.n_users * self.plan.blankets / self.domain_size
@@ -176,6 +178,7 @@ class Segmented(SetProtocol, PlannedUsers):
         squared, step = self.expected_squared_error(participants), 1 / self.plan.reports
         return None if squared is None else ErrorLaw([poisson_term(squared, step)], step)
 
+    @checked_inputs
     def expected_variance(self, participants: Participants) -> Floats | None:
         """Return the variance of each share given the users' items and levels; None after a private first round."""
         if self.announcing is not None:
@@ -185,6 +188,7 @@ class Segmented(SetProtocol, PlannedUsers):
         blankets = blanket_variance(self.plan, participants.public.n_users)[:, None]
         return self.real((coins + blankets) / self.plan.reports**2)
 
+    @checked_inputs
     def expected_squared_error(self, participants: Participants) -> Floats | None:
         """Return the mean squared error of each share over the noise and a random assignment of levels.
 

@@ -6,8 +6,7 @@ from typing import Annotated, Self
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.guarantees import EXACT, under
 from shuffledp.numerics.argument_ranges import Eps, one_of
-from shuffledp.populations.base import Population
-from shuffledp.protocols._requests import from_request, law_of
+from shuffledp.protocols.request import Request
 from shuffledp.protocols.sets._set_protocol import sets_task
 from shuffledp.protocols.sets._subset import SubsetReports, selectable
 from shuffledp.protocols.sets._subset_exponential import (
@@ -16,7 +15,6 @@ from shuffledp.protocols.sets._subset_exponential import (
     checked_sets,
     inclusion_sse,
 )
-from shuffledp.tasks import Task
 
 SELECTIONS = ("error", "published_code")
 
@@ -71,23 +69,15 @@ class SubsetLocal(SubsetReports):
     guarantees = under(printed=EXACT, corrected=EXACT, exact=EXACT)
 
     @classmethod
-    @from_request
-    def calibrate(
-        cls,
-        population: Population,
-        task: Task,
-        eps: float,
-        *,
-        selection: Annotated[str, one_of(SELECTIONS)] = "error",
-    ) -> Self:
+    def fit(cls, request: Request, *, selection: Annotated[str, one_of(SELECTIONS)] = "error") -> Self:
         """Find the best number of items per message for ``eps_local = eps`` and any delta.
 
         ``selection`` is described in `shuffledp.protocols.calibrations.local_subset_exponential`.
         """
-        sets = sets_task(task)
-        law_of(population)
+        sets = sets_task(request.task)
+        _ = request.law  # a mere bound is refused
         shape = selectable(sets)
-        mechanism = local_subset_exponential(*shape, eps, selection=selection)
+        mechanism = local_subset_exponential(*shape, request.eps, selection=selection)
         return cls(*shape, sets.padding_items, mechanism)
 
     def privacy_profile(self) -> PrivacyProfile:

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Self
+from typing import Any, Self
 
 from shuffledp.accounting.general.labeled_counts import binomial_blanket, pair_delta
 from shuffledp.accounting.general.profiles import PrivacyProfile
@@ -11,7 +11,9 @@ from shuffledp.numerics.argument_ranges import Delta, Eps, FromOne
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio, negligible
 from shuffledp.numerics.roots import root_below
-from shuffledp.protocols._requests import PlannedUsers, from_request
+from shuffledp.populations.base import Population
+from shuffledp.protocols._requests import PlannedUsers
+from shuffledp.protocols.request import Request
 from shuffledp.protocols.sets._set_protocol import sets_task
 from shuffledp.protocols.sets._subset import SubsetReports, selectable
 from shuffledp.protocols.sets._subset_exponential import (
@@ -20,7 +22,7 @@ from shuffledp.protocols.sets._subset_exponential import (
     checked_sets,
     reduced_pair,
 )
-from shuffledp.tasks import Task
+from shuffledp.tasks import Budget, Task
 
 _XTOL = 1e-10
 #: Largest local budget in the search.
@@ -120,20 +122,30 @@ class SubsetShuffled(SubsetReports, PlannedUsers):
     guarantees = under(printed=FORGOTTEN_RESIDUAL, corrected=UPPER)
 
     @classmethod
-    @from_request
     def calibrate(
-        cls, task: Task, n: int, eps: float, delta: float, *, accounting: str = "corrected"
+        cls,
+        budget: Budget,
+        population: Population,
+        task: Task,
+        *,
+        accounting: str = "corrected",
+        **options: Any,
     ) -> Self:
+        """Find parameters that meet the budget, by default under the sound accounting ``corrected``."""
+        return super().calibrate(budget, population, task, accounting=accounting, **options)
+
+    @classmethod
+    def fit(cls, request: Request) -> Self:
         """Find the best number of items per message, and the largest local budget for this number.
 
         ``printed`` is Theorem 1 as the paper uses it, which is not valid in general (SEG-6.2); ``corrected`` is its
         sound replacement.
         """
-        sets = sets_task(task)
-        sound = accounting == "corrected"
+        sets = sets_task(request.task)
+        sound = request.accounting == "corrected"
         shape = selectable(sets)
-        mechanism = shuffled_subset_exponential(n, *shape, eps, delta, sound=sound)
-        return cls(*shape, sets.padding_items, mechanism, n, sound)
+        mechanism = shuffled_subset_exponential(request.n, *shape, request.eps, request.delta, sound=sound)
+        return cls(*shape, sets.padding_items, mechanism, request.n, sound)
 
     @property
     def standing(self) -> Standing:

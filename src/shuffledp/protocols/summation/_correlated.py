@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import Annotated, ClassVar, Literal, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.profiles import Kind, PrivacyProfile, View
@@ -21,7 +20,7 @@ from shuffledp.accounting.summation.noise_atoms import MOST_VALUE, atom_messages
 from shuffledp.accounting.summation.noise_design import LAWS, NoiseDesign
 from shuffledp.accounting.summation.wide_designs import wide_design
 from shuffledp.guarantees import UPPER, under
-from shuffledp.numerics.argument_ranges import one_of
+from shuffledp.numerics.argument_ranges import EpsArray, checked, one_of
 from shuffledp.numerics.memoize import remember
 from shuffledp.protocols._noise_shares import AtomNoise, JumpShare, NegativeBinomialShare, Noise, Share
 from shuffledp.protocols.summation._noisy_sum import NoisySum
@@ -153,7 +152,8 @@ class DesignProfile:
             return "exponential moments of the losses of all noises"
         return "losses of all noises, added on a grid and rounded up"
 
-    def delta(self, eps: ArrayLike) -> Floats:
+    @checked
+    def delta(self, eps: EpsArray) -> Floats:
         """Return delta for each eps (nats, >= 0), shape of `eps`."""
         eps_ = np.asarray(eps, np.float64)
         values = [self.touched * self._of_one(float(e) / self.touched) for e in eps_.flat]

@@ -8,11 +8,12 @@ import numpy as np
 from numpy.random import Generator
 
 from shuffledp.numerics.saddlepoint import ErrorLaw
-from shuffledp.populations.base import Population
+from shuffledp.protocols._inputs import checked_aggregate, checked_inputs
 from shuffledp.protocols._integer_noise import CuratorNoise, DiscreteGaussian
-from shuffledp.protocols.base import Cost, Messages, message_bits
+from shuffledp.protocols.messages import Cost, Messages, message_bits
+from shuffledp.protocols.request import Request
 from shuffledp.protocols.summation._sums import Numbers, numbers_of
-from shuffledp.tasks import Array, Floats, Neighbours, Participants, Public, Task, Users
+from shuffledp.tasks import Array, Floats, Neighbours, Participants, Public, Users
 
 
 def moved_sums(numbers: Numbers, relation: Neighbours) -> tuple[int, int]:
@@ -34,9 +35,9 @@ class NoisySums(CuratorNoise):
         return self.numbers.unit
 
     @classmethod
-    def counted(cls, task: Task, relation: Neighbours, population: Population) -> dict[str, Any]:
+    def counted(cls, request: Request) -> dict[str, Any]:
         """Return the numbers of the task. Raise `Infeasible` if they may be negative."""
-        return {"numbers": numbers_of(task, coordinates=True)}
+        return {"numbers": numbers_of(request.task, coordinates=True)}
 
     @property
     def moved(self) -> tuple[int, int]:
@@ -53,6 +54,7 @@ class NoisySums(CuratorNoise):
             most_messages=1.0,
         )
 
+    @checked_inputs
     def encode(self, users: Users, rng: Generator) -> Messages:
         """Return the positive numbers of the users."""
         where, number = self.numbers.inputs(users)
@@ -70,12 +72,14 @@ class NoisySums(CuratorNoise):
         np.add.at(total, where, number)
         return total
 
+    @checked_inputs
     def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the noisy sums from their exact law, (R, coordinates)."""
         total = self.numbers.total(self.numbers.held(participants).astype(np.int64))
         total = total.reshape(-1, self.numbers.coordinates)
         return total + self.noise.draw(rng, total.shape)
 
+    @checked_aggregate
     def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return the noisy sums, (R, *estimate_shape)."""
         total = aggregate * self.numbers.step
@@ -88,6 +92,7 @@ class NoisySums(CuratorNoise):
             [term.times(self.numbers.step * shape) for term in self.noise.terms], self.numbers.step
         )
 
+    @checked_inputs
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of the noise, (R, *estimate_shape), which does not depend on the data."""
         held = self.numbers.held(participants)

@@ -9,10 +9,11 @@ from shuffledp.accounting.general.dummy_blanket import blanket_rate
 from shuffledp.accounting.general.grr_blanket import favored_profile
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.numerics.saddlepoint import ErrorLaw, poisson_term
+from shuffledp.protocols._inputs import checked_aggregate, checked_inputs
 from shuffledp.protocols._requests import PlannedUsers
-from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.client.description import ODDS, Client, odds_below
 from shuffledp.protocols.frequency._value_counts import GeneralizedResponse
+from shuffledp.protocols.messages import Cost, Messages, message_bits
 from shuffledp.protocols.summation._sums import Numbers
 from shuffledp.tasks import Array, Floats, Participants, Public, Users
 
@@ -74,16 +75,19 @@ class LevelReports(PlannedUsers):
         """Return the cost of one level per user."""
         return Cost(1.0, message_bits(self.levels + 1), most_messages=1.0)
 
+    @checked_inputs
     def encode(self, users: Users, rng: Generator) -> Messages:
         """Draw each user's level after generalized randomized response."""
         levels = self.numbers.rounded_inputs(self.levels, self.numbers.inputs(users)[1], rng)
         return Messages(self.response.randomize(levels, rng))
 
+    @checked_inputs
     def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the messages per level, (R, levels + 1), from their exact law, at a cost independent of n."""
         held = self.numbers.held(participants).astype(np.int64)
         return self.response.sample_counts(self.numbers.rounded(self.levels, held, rng), rng)
 
+    @checked_aggregate
     def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return unbiased sums, (R,)."""
         total = np.asarray(aggregate, float) @ (np.arange(self.levels + 1) / self.levels)
@@ -96,6 +100,7 @@ class LevelReports(PlannedUsers):
         variance = self.expected_variance(participants)[:, None]
         return ErrorLaw([poisson_term(variance, step)], step / self.levels)
 
+    @checked_inputs
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of the sum given the numbers, (R,), with the variance of rounding."""
         each = level_variances(self.numbers, self.levels, self.uniform_rate)

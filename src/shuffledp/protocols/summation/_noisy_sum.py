@@ -13,10 +13,11 @@ from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.expected_errors.most_messages import most_sent
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.saddlepoint import ErrorLaw, geometric_noise, poisson_term
+from shuffledp.protocols._inputs import checked_aggregate, checked_inputs
 from shuffledp.protocols._noise_shares import Noise
 from shuffledp.protocols._requests import PlannedUsers
-from shuffledp.protocols.base import Cost, Messages, message_bits
 from shuffledp.protocols.client.description import ROUNDED_UP, Client, laplace_parts, noise_law, shares_part
+from shuffledp.protocols.messages import Cost, Messages, message_bits
 from shuffledp.protocols.summation._sums import Numbers, over_users
 from shuffledp.tasks import Array, Floats, Ints, Participants, Public, Users
 
@@ -101,6 +102,7 @@ class NoisySum(PlannedUsers):
         bits = message_bits(copies * self._symbols)
         return Cost(1 + part * self.design.messages, bits, most_messages=most, most_certain=False)
 
+    @checked_inputs
     def encode(self, users: Users, rng: Generator) -> Messages:
         """Draw the positive levels and all users' noise. Time grows with n times the number of sums."""
         where, number = self.numbers.inputs(users)
@@ -138,6 +140,7 @@ class NoisySum(PlannedUsers):
         counts = np.bincount(where * width + number + self.levels, minlength=copies * width)
         return counts.reshape(*self.numbers.estimate_shape, width)
 
+    @checked_inputs
     def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the number of messages of each kind from its exact law; shares of the noise add up."""
         held = self.numbers.held(participants).astype(np.int64)
@@ -150,6 +153,7 @@ class NoisySum(PlannedUsers):
                 counts[..., message + self.levels] += times
         return counts
 
+    @checked_aggregate
     def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return unbiased sums, (R, *estimate_shape), computed from all messages."""
         counts = np.asarray(aggregate)
@@ -163,6 +167,7 @@ class NoisySum(PlannedUsers):
         terms = [*geometric_noise(self.design.eps_star / self.levels, shape), poisson_term(rounding, 1.0)]
         return ErrorLaw([term.times(self._worth) for term in terms], self._worth)
 
+    @checked_inputs
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of each sum given the numbers, from noise and rounding."""
         noise = self.design.mse * over_users(participants, self.n_users, self.numbers)

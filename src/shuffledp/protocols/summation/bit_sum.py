@@ -7,10 +7,9 @@ from typing import Self
 from shuffledp.accounting.baselines.bit_sums import THIRD_PARTY, bit_sum_rate
 from shuffledp.accounting.general.grr_blanket import blanket_local_budget
 from shuffledp.guarantees import UPPER, under
-from shuffledp.protocols._requests import from_request
+from shuffledp.protocols.request import Request
 from shuffledp.protocols.summation._levels import LevelReports
 from shuffledp.protocols.summation._sums import numbers_of
-from shuffledp.tasks import Task
 
 
 @dataclass(frozen=True)
@@ -23,14 +22,14 @@ class BitSum(LevelReports):
     guarantees = under(printed=THIRD_PARTY, exact=UPPER)
 
     @classmethod
-    @from_request
-    def calibrate(cls, task: Task, n: int, eps: float, delta: float, *, accounting: str = "exact") -> Self:
+    def fit(cls, request: Request) -> Self:
         """Find the smallest probability of a fair coin under the privacy blanket, averaged over the number of coins.
 
         ``printed`` is the published rate, as third-party code has it. Raises `Infeasible` for negative numbers.
         """
-        numbers = numbers_of(task)
-        if accounting == "exact":
+        n, eps, delta = request.n, request.eps, request.delta
+        numbers = numbers_of(request.task)
+        if request.accounting == "exact":
             eps_local = blanket_local_budget(n, 2, eps, delta)
         else:
             rate = bit_sum_rate(n, eps, delta)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Self
 
 from shuffledp.numerics.argument_ranges import Eps, FromTwo, OpenUnit
-from shuffledp.protocols._requests import from_request
+from shuffledp.protocols.request import Request
 from shuffledp.protocols.summation._correlated import (
     Alphabet,
     Atoms,
@@ -14,7 +14,6 @@ from shuffledp.protocols.summation._correlated import (
     chosen_design,
 )
 from shuffledp.protocols.summation._sums import numbers_of
-from shuffledp.tasks import Task
 
 
 @dataclass(frozen=True)
@@ -26,15 +25,10 @@ class CorrelatedSum(CorrelatedNoiseSum):
     source = "Ghazi, Kumar, Manurangsi, Pagh and Sinha 2021 (ICML), Algorithms 1 and 2"
 
     @classmethod
-    @from_request
-    def calibrate(
+    def fit(
         cls,
-        task: Task,
-        n: int,
-        eps: float,
-        delta: float,
+        request: Request,
         *,
-        accounting: str = "exact",
         atoms: Atoms | None = None,
         hubs: Sequence[FromTwo] | None = None,
         gamma: OpenUnit = 0.1,
@@ -47,16 +41,16 @@ class CorrelatedSum(CorrelatedNoiseSum):
         The set of messages ``alphabet``, ``paper`` or ``used``, determines the bits of a message. Law ``jumps`` needs
         about a quarter fewer messages. Raises `Infeasible` for negative numbers or if no design is known.
         """
-        numbers = numbers_of(task)
+        numbers = numbers_of(request.task)
         chosen = chosen_design(
             numbers.max_value,
-            eps,
-            delta,
-            accounting=accounting,
+            request.eps,
+            request.delta,
+            accounting=request.accounting,
             atoms=atoms,
             hubs=hubs,
             gamma=gamma,
             eps_star=eps_star,
             law=law,
         )
-        return cls.with_noise(n, numbers, chosen, alphabet)
+        return cls.with_noise(request.n, numbers, chosen, alphabet)

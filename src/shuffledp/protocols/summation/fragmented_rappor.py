@@ -15,10 +15,11 @@ from shuffledp.guarantees import RAPPOR_STANDINGS, Standing
 from shuffledp.numerics.argument_ranges import check_choice, one_of
 from shuffledp.numerics.saddlepoint import ErrorLaw, poisson_term
 from shuffledp.protocols._coins import coin_blocks
-from shuffledp.protocols._requests import from_request
-from shuffledp.protocols.base import Cost, Messages, message_bits
+from shuffledp.protocols._inputs import checked_aggregate, checked_inputs
+from shuffledp.protocols.messages import Cost, Messages, message_bits
+from shuffledp.protocols.request import Request
 from shuffledp.protocols.summation._sums import SumReports, numbers_of
-from shuffledp.tasks import Array, Floats, Ints, Participants, Public, Task, Users
+from shuffledp.tasks import Array, Floats, Ints, Participants, Public, Users
 
 #: Calibrations of each accounting, the default first.
 _CALIBRATIONS = {"printed": ("optimistic",), "exact": ("sound", "worst_case")}
@@ -52,15 +53,10 @@ class FragmentedRappor(SumReports):
         return RAPPOR_STANDINGS[self.calibration]
 
     @classmethod
-    @from_request
-    def calibrate(
+    def fit(
         cls,
-        task: Task,
-        n: int,
-        eps: float,
-        delta: float,
+        request: Request,
         *,
-        accounting: str = "exact",
         estimator: Annotated[str, one_of(RAPPOR_ESTIMATORS)] = "plain",
         calibration: str | None = None,
     ) -> Self:
@@ -71,14 +67,17 @@ class FragmentedRappor(SumReports):
         others hold a third value (``optimistic``; corrected, see reading note SUM-N4). ``worst_case`` and
         ``optimistic`` violate the budget for other data sets. Raises `Infeasible` for one user.
         """
-        numbers = numbers_of(task)
-        known = _CALIBRATIONS[accounting]
-        chosen = check_choice(f"{cls.name}: calibration under {accounting}", calibration or known[0], known)
+        n = request.n
+        numbers = numbers_of(request.task)
+        known = _CALIBRATIONS[request.accounting]
+        chosen = check_choice(
+            f"{cls.name}: calibration under {request.accounting}", calibration or known[0], known
+        )
         if n < 2:
             raise Infeasible(
                 "At least one other user is needed: the bits of a user hide among the bits of others."
             )
-        p = rappor_flip_probability(n, eps, delta, calibration=chosen)
+        p = rappor_flip_probability(n, request.eps, request.delta, calibration=chosen)
         return cls(n, numbers, p, estimator, chosen)
 
     @property
@@ -113,6 +112,7 @@ class FragmentedRappor(SumReports):
         mean, bits = 1 - p + (self.bits - 1) * p, message_bits(self.bits)
         return Cost(mean, bits, own_messages=1 - p, most_messages=self.bits)
 
+    @checked_inputs
     def encode(self, users: Users, rng: Generator) -> Messages:
         """Draw the values whose bit is 1, numbered from the smallest value with a bit."""
         _, number = self.numbers.inputs(users)
@@ -128,6 +128,7 @@ class FragmentedRappor(SumReports):
         """Number of bits."""
         return self.bits
 
+    @checked_inputs
     def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the number of one-bits of each value, (R, bits), from their exact law."""
         held = self.numbers.held(participants).astype(np.int64)
@@ -136,6 +137,7 @@ class FragmentedRappor(SumReports):
         p = self.flip_probability
         return rng.binomial(own, 1 - p) + rng.binomial(others, p)
 
+    @checked_aggregate
     def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return unbiased sums, (R,)."""
         n, p = public.n, self.flip_probability
@@ -149,6 +151,7 @@ class FragmentedRappor(SumReports):
         variance = self.expected_variance(participants)[:, None]
         return ErrorLaw([poisson_term(variance, unit * np.abs(self.weights).max())], unit)
 
+    @checked_inputs
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of the sum, (R,), which is the same for all data."""
         n, p = participants.public.n, self.flip_probability

@@ -7,7 +7,7 @@ from typing import ClassVar, Self
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.expected_errors.sums import real_summation_levels
 from shuffledp.numerics.argument_ranges import FromOne, FromTwo, OpenUnit
-from shuffledp.protocols._requests import from_request
+from shuffledp.protocols.request import Request
 from shuffledp.protocols.summation._correlated import (
     Alphabet,
     Atoms,
@@ -16,7 +16,6 @@ from shuffledp.protocols.summation._correlated import (
     chosen_design,
 )
 from shuffledp.protocols.summation._sums import Numbers, numbers_of
-from shuffledp.tasks import Task
 
 #: Largest default number of levels under the exact accounting, for which a design takes seconds.
 _MOST_LEVELS = 1000
@@ -33,15 +32,10 @@ class RealSum(CorrelatedNoiseSum):
     """Number of sums that a change of one input affects, which share the budget."""
 
     @classmethod
-    @from_request
-    def calibrate(
+    def fit(
         cls,
-        task: Task,
-        n: int,
-        eps: float,
-        delta: float,
+        request: Request,
         *,
-        accounting: str = "exact",
         atoms: Atoms | None = None,
         hubs: Sequence[FromTwo] | None = None,
         zeta: OpenUnit = 0.2,
@@ -57,21 +51,21 @@ class RealSum(CorrelatedNoiseSum):
         `Infeasible` for negative numbers, integers with no more than the default levels, the wrong number of sums, or
         if no design is known.
         """
-        numbers = numbers_of(task, coordinates=cls.touched > 1)
-        wanted = cls.levels_for(numbers, n, eps, zeta, levels)
-        if levels is None and accounting == "exact" and numbers.real:
+        numbers = numbers_of(request.task, coordinates=cls.touched > 1)
+        wanted = cls.levels_for(numbers, request.n, request.eps, zeta, levels)
+        if levels is None and request.accounting == "exact" and numbers.real:
             wanted = min(wanted, _MOST_LEVELS)
         chosen = chosen_design(
             wanted,
-            eps / cls.touched,
-            delta / cls.touched,
-            accounting=accounting,
+            request.eps / cls.touched,
+            request.delta / cls.touched,
+            accounting=request.accounting,
             atoms=atoms,
             hubs=hubs,
             gamma=zeta / 2,
             law=law,
         )
-        return cls.with_noise(n, numbers, chosen, alphabet)
+        return cls.with_noise(request.n, numbers, chosen, alphabet)
 
     @classmethod
     def levels_for(cls, numbers: Numbers, n: int, eps: float, zeta: float, levels: int | None) -> int:

@@ -16,10 +16,9 @@ from shuffledp.accounting.general.dummy_blanket import blanket_rate
 from shuffledp.accounting.general.grr_blanket import blanket_local_budget
 from shuffledp.guarantees import UPPER, under
 from shuffledp.numerics.argument_ranges import FromOne
-from shuffledp.protocols._requests import from_request
+from shuffledp.protocols.request import Request
 from shuffledp.protocols.summation._levels import LevelReports
 from shuffledp.protocols.summation._sums import Numbers, numbers_of
-from shuffledp.tasks import Task
 
 #: Number of candidate levels whose exact error is computed.
 _TRIED = 3
@@ -70,26 +69,17 @@ class SingleMessageSum(LevelReports):
     guarantees = under(printed=UPPER, exact=UPPER)
 
     @classmethod
-    @from_request
-    def calibrate(
-        cls,
-        task: Task,
-        n: int,
-        eps: float,
-        delta: float,
-        *,
-        accounting: str = "exact",
-        levels: FromOne | None = None,
-    ) -> Self:
+    def fit(cls, request: Request, *, levels: FromOne | None = None) -> Self:
         """Find the largest local budget under the privacy blanket, averaged over the number of uniform levels.
 
         ``printed`` is the theorem for eps <= 1. ``levels`` fixes g >= 1; the default has the least error for users
         spread evenly over all numbers. Raises `Infeasible` for negative numbers or several sums.
         """
-        numbers = numbers_of(task)
+        n, eps, delta = request.n, request.eps, request.delta
+        numbers = numbers_of(request.task)
 
         def budget_of(g: int) -> float:
-            return blanket_local_budget(n, g + 1, eps, delta, accounting=accounting)
+            return blanket_local_budget(n, g + 1, eps, delta, accounting=request.accounting)
 
         if levels is None:
             return cls(n, numbers, *best_levels(numbers, n, eps, delta, budget_of))

@@ -1,8 +1,9 @@
 """IKOS split-and-mix: additive shares of noisy numbers."""
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Annotated, Self, cast
+from typing import Annotated, Any, Self, cast
 
 import numpy as np
 from numpy.random import Generator
@@ -29,9 +30,10 @@ from shuffledp.protocols._additive_shares import (
     split,
     sum_modulo,
 )
+from shuffledp.protocols._inputs import checked_aggregate, checked_inputs
 from shuffledp.protocols._planned_numbers import planned_for
-from shuffledp.protocols._requests import checked_request, positive_delta
-from shuffledp.protocols.base import Cost, Messages, message_bits
+from shuffledp.protocols.messages import Cost, Messages, message_bits
+from shuffledp.protocols.request import Request
 from shuffledp.protocols.summation._sums import SumReports, numbers_of, over_users
 from shuffledp.tasks import Array, Budget, Floats, Ints, Participants, Public, Task, Users
 
@@ -71,7 +73,6 @@ class SplitAndMix(SumReports):
     noise_shares = True
 
     @classmethod
-    @checked_request
     def calibrate(
         cls,
         budget: Budget,
@@ -79,6 +80,16 @@ class SplitAndMix(SumReports):
         task: Task,
         *,
         accounting: str = "printed",
+        **options: Any,
+    ) -> Self:
+        """Find parameters that meet the budget, under the only accounting, ``printed``."""
+        return super().calibrate(budget, population, task, accounting=accounting, **options)
+
+    @classmethod
+    def fit(
+        cls,
+        request: Request,
+        *,
         form: Annotated[str, one_of(IKOS_FORMS)] = "worst_case",
         group: Annotated[str, one_of(GROUPS)] = "wide",
         failure: OpenUnit = 1e-9,
@@ -90,11 +101,9 @@ class SplitAndMix(SumReports):
         ``figure``, ``q = n D``, the bias is up to n D. Raises `Infeasible` if too few users are certain, or if q does
         not fit 64-bit integers.
         """
-        cls.check_request(budget, task, accounting)
-        numbers, eps = numbers_of(task), budget.largest_eps
-        positive_delta(budget)
-        fixed = isinstance(population, Fixed)
-        most = most_users(population)
+        numbers, eps, total = numbers_of(request.task), request.eps, request.delta
+        fixed = isinstance(request.population, Fixed)
+        most = most_users(request.population)
 
         def planned(users: int, delta: float) -> SplitAndMix:
             least = 3 if form == "collision" else _LEAST_USERS
@@ -107,11 +116,16 @@ class SplitAndMix(SumReports):
                 raise Infeasible(f"A group of order {order} does not fit into 64-bit integers.")
             shares = ikos_shares(users, numbers.max_value, eps, delta, form=form, group_order=order)
             room = 0 if fixed else most
-            return cls(users, numbers, eps, shares, order, form, most_users=room, calibrated_under=accounting)
+            return cls(users, numbers, eps, shares, order, form, most_users=room)
 
         if fixed:
-            return cast(Self, planned(most, budget.delta))
-        return cast(Self, planned_for(planned, budget, population))
+            return cast(Self, planned(most, total))
+        return cast(Self, planned_for(planned, request.budget, request.population))
+
+    @classmethod
+    def fit_random(cls, request: Request, options: Mapping[str, Any]) -> Self:
+        """Return the protocol for the planned number of users, in a group for the largest number."""
+        return cls.fit(request, **options)
 
     @property
     def standing(self) -> Standing:
@@ -142,6 +156,7 @@ class SplitAndMix(SumReports):
         """Return the cost of m uniform shares per user."""
         return Cost(float(self.shares), message_bits(self.group_order), most_messages=float(self.shares))
 
+    @checked_inputs
     def encode(self, users: Users, rng: Generator) -> Messages:
         """Draw the shares of the noisy numbers."""
         _, number = self.numbers.inputs(users)
@@ -156,12 +171,14 @@ class SplitAndMix(SumReports):
         """Return the sum modulo q of two aggregates, (1,)."""
         return (first + second) % self.group_order
 
+    @checked_inputs
     def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the sum modulo q, (R, 1), from its exact law."""
         total = self.numbers.total(self.numbers.held(participants).astype(np.int64))
         noise = self._noise(over_users(participants, self.n_users, self.numbers), rng)
         return np.asarray(np.mod(total + noise, self.group_order)[:, None])
 
+    @checked_aggregate
     def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return the representative of the noisy sum modulo q that is closest to the middle of the range, (R,)."""
         q = self.group_order
@@ -188,6 +205,7 @@ class SplitAndMix(SumReports):
         noise, step = geometric_noise(self.eps / self.numbers.max_value, shape), self.numbers.step
         return ErrorLaw([term.times(step) for term in noise], step)
 
+    @checked_inputs
     def expected_variance(self, participants: Participants) -> Floats | None:
         """Return the variance of the estimate, (R,).
 
@@ -199,6 +217,7 @@ class SplitAndMix(SumReports):
         noise = central_laplace_mse(self.numbers.max_value, self.eps) * self.numbers.step**2
         return noise * over_users(participants, self.n_users, self.numbers)
 
+    @checked_inputs
     def expected_squared_error(self, participants: Participants) -> Floats | None:
         """Return variance plus squared bias, (R,); None if `biased` and the number of users is not as planned."""
         if not self.biased:

@@ -28,10 +28,11 @@ from shuffledp.numerics.relative_sizes import log_ratio, settled
 from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.saddlepoint import ErrorLaw, poisson_term
 from shuffledp.numerics.windows import Window, binomial_window
-from shuffledp.protocols._requests import from_request
-from shuffledp.protocols.base import Cost, Messages
+from shuffledp.protocols._inputs import checked_aggregate, checked_inputs
+from shuffledp.protocols.messages import Cost, Messages
+from shuffledp.protocols.request import Request
 from shuffledp.protocols.summation._sums import Numbers, SumReports, numbers_of
-from shuffledp.tasks import Array, Floats, Participants, Public, Task, Users
+from shuffledp.tasks import Array, Floats, Participants, Public, Users
 
 #: Default limit on the bits of a user: twice as many would hardly reduce the error of the noise.
 _MOST_BITS = 64
@@ -135,15 +136,14 @@ class UnaryBits(SumReports):
     reported = ("bits", "uniform_rate")
 
     @classmethod
-    @from_request
-    def calibrate(cls, task: Task, n: int, eps: float, delta: float, *, bits: FromOne | None = None) -> Self:
+    def fit(cls, request: Request, *, bits: FromOne | None = None) -> Self:
         """Find the smallest probability of a fair coin under a bound for all data sets.
 
         ``bits`` is r >= 1; the default is the largest number, without rounding, but at most 64.
         """
-        numbers = numbers_of(task)
+        numbers = numbers_of(request.task)
         chosen = min(numbers.max_value, _MOST_BITS) if bits is None else bits
-        return cls(n, numbers, chosen, unary_bits_rate(n, chosen, eps, delta))
+        return cls(request.n, numbers, chosen, unary_bits_rate(request.n, chosen, request.eps, request.delta))
 
     def local_epsilon(self) -> float:
         """Return the local eps of all bits of a user; every bit may differ between two numbers."""
@@ -154,6 +154,7 @@ class UnaryBits(SumReports):
         bits = float(self.bits)
         return Cost(bits, 1.0, own_messages=bits, most_messages=bits)
 
+    @checked_inputs
     def encode(self, users: Users, rng: Generator) -> Messages:
         """Draw the bits of all users, each replaced by a fair coin with probability lambda."""
         levels = self.numbers.rounded_inputs(self.bits, self.numbers.inputs(users)[1], rng)
@@ -161,6 +162,7 @@ class UnaryBits(SumReports):
         coins = rng.random(ones.shape) < self.uniform_rate
         return Messages(np.where(coins, rng.random(ones.shape) < 0.5, ones).astype(np.int64).ravel())
 
+    @checked_inputs
     def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the numbers of zeros and ones, (R, 2), from their exact law, at a cost independent of n."""
         held = self.numbers.held(participants).astype(np.int64)
@@ -170,6 +172,7 @@ class UnaryBits(SumReports):
         seen = rng.binomial(ones, 1 - half) + rng.binomial(every - ones, half)
         return np.column_stack((every - seen, seen))
 
+    @checked_aggregate
     def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return unbiased sums, (R,)."""
         _, seen = np.transpose(aggregate)
@@ -181,6 +184,7 @@ class UnaryBits(SumReports):
         step = self.numbers.unit / (self.bits * (1 - self.uniform_rate))
         return ErrorLaw([poisson_term(self.expected_variance(participants)[:, None], step)], step)
 
+    @checked_inputs
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of the sum given the numbers, (R,), with the variance of rounding."""
         each = bit_variances(self.numbers, self.bits, self.uniform_rate)

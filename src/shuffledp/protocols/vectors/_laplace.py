@@ -14,8 +14,10 @@ from numpy.random import Generator
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.numerics.saddlepoint import ErrorLaw, Term, two_sided
 from shuffledp.populations.base import Law
+from shuffledp.protocols._inputs import checked_aggregate, checked_inputs
 from shuffledp.protocols._schedules import OneReport
-from shuffledp.protocols.base import Messages
+from shuffledp.protocols.messages import Messages
+from shuffledp.protocols.request import Request
 from shuffledp.tasks import Array, Floats, Ints, Participants, Public, Task, Vectors
 
 BITS_PER_COORDINATE = 64
@@ -101,9 +103,9 @@ class VectorReports(OneReport):
     eps_local: float
 
     @classmethod
-    def scheduled(cls, task: Task, population: Law, eps_local: float, **schedule: Any) -> Self:
-        """Return the protocol for a task and a schedule."""
-        return cls(population, vectors_of(task), eps_local, **schedule)
+    def scheduled(cls, request: Request, eps_local: float, **schedule: Any) -> Self:
+        """Return the protocol for a request and a schedule."""
+        return cls(request.law, vectors_of(request.task), eps_local, **schedule)
 
     @property
     def response(self) -> LaplaceResponse:
@@ -136,12 +138,14 @@ class LaplaceNoise(VectorReports):
 
     objective = "laplace"
 
+    @checked_inputs
     def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the sum of all reports, (R, dimension), from its exact law, at a cost independent of n."""
         return sums_held(participants, self.task) + self.response.noise_of_sums(
             self._reports(participants.public), rng
         )
 
+    @checked_aggregate
     def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return unbiased mean vectors, (R, dimension); dummies have mean 0."""
         return aggregate / public.n_users[:, None]
@@ -151,6 +155,7 @@ class LaplaceNoise(VectorReports):
         n = participants.public.users_column
         return ErrorLaw(self.response.noise_terms(self._reports(participants.public)[:, None], 1 / n))
 
+    @checked_inputs
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of each coordinate, (R, dimension), which is the same for all coordinates."""
         n = participants.public.n

@@ -10,11 +10,13 @@ from numpy.random import Generator
 from shuffledp.accounting.baselines.noisy_counts import gaussian_ratio
 from shuffledp.accounting.general.profiles import GaussianProfile, PrivacyProfile
 from shuffledp.guarantees import EXACT, under
-from shuffledp.populations.base import Population
-from shuffledp.protocols._requests import divisor_of, from_request, law_of, public_number
-from shuffledp.protocols.base import Cost, Messages, ProtocolBase
+from shuffledp.protocols._inputs import checked_aggregate, checked_inputs
+from shuffledp.protocols._requests import divisor_of
+from shuffledp.protocols.base import ProtocolBase
+from shuffledp.protocols.messages import Cost, Messages
+from shuffledp.protocols.request import Request
 from shuffledp.protocols.vectors._laplace import BITS_PER_COORDINATE, clipped, sums_held
-from shuffledp.tasks import Array, Budget, Floats, Neighbours, Participants, Public, Task, Users, Vectors
+from shuffledp.tasks import Array, Floats, Neighbours, Participants, Public, Users, Vectors
 
 
 @dataclass(frozen=True)
@@ -43,14 +45,14 @@ class CentralGaussian(ProtocolBase):
     guarantees = under(exact=EXACT)
 
     @classmethod
-    @from_request
-    def calibrate(cls, budget: Budget, population: Population, task: Task, eps: float, delta: float) -> Self:
+    def fit(cls, request: Request) -> Self:
         """Find the smallest sigma of the exact Gaussian profile, for vectors clipped in the l2 or l1 norm."""
-        law_of(population)
+        _ = request.law  # a mere bound is refused
+        budget, task = request.budget, request.task
         assert isinstance(task, Vectors)  # check_request has seen to it
-        ratio = gaussian_ratio(eps, delta)
+        ratio = gaussian_ratio(request.eps, request.delta)
         change = (2 if budget.neighbours == "replace_one" else 1) * task.clip
-        planned = public_number(budget.neighbours, population)
+        planned = request.planned_users
         return cls(task, change / ratio, budget.neighbours, planned)
 
     def cost(self) -> Cost:
@@ -58,6 +60,7 @@ class CentralGaussian(ProtocolBase):
         bits = float(BITS_PER_COORDINATE * self.task.dimension)
         return Cost(1.0, bits, shuffler_messages=1.0, most_messages=1.0)
 
+    @checked_inputs
     def encode(self, users: Users, rng: Generator) -> Messages:
         """Return the clipped vectors, (n, dimension)."""
         return Messages(clipped(users.values, self.task))
@@ -70,15 +73,18 @@ class CentralGaussian(ProtocolBase):
         """Return the noisy sum, (dimension,)."""
         return np.asarray(messages.payload.sum(axis=0))
 
+    @checked_inputs
     def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the noisy sums, (R, dimension), from their exact law."""
         held = sums_held(participants, self.task)
         return held + self.sigma * rng.standard_normal(held.shape)
 
+    @checked_aggregate
     def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return noisy means, (R, dimension)."""
         return aggregate / divisor_of(self.planned_users, public)
 
+    @checked_inputs
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of each coordinate, (R, dimension), which does not depend on the data."""
         n = divisor_of(self.planned_users, participants.public)

@@ -34,11 +34,13 @@ from shuffledp.accounting.general.grr_blanket import favored_local_budget, favor
 from shuffledp.accounting.general.profiles import PrivacyProfile
 from shuffledp.guarantees import UPPER, under
 from shuffledp.numerics.argument_ranges import OpenUnit
-from shuffledp.protocols._requests import PlannedUsers, from_request
-from shuffledp.protocols.base import Cost, Messages
+from shuffledp.protocols._inputs import checked_aggregate, checked_inputs
+from shuffledp.protocols._requests import PlannedUsers
+from shuffledp.protocols.messages import Cost, Messages
+from shuffledp.protocols.request import Request
 from shuffledp.protocols.vectors._laplace import BITS_PER_COORDINATE, clipped
 from shuffledp.protocols.vectors._participants import squares_of
-from shuffledp.tasks import Array, Floats, Participants, Public, Task, Users, Vectors
+from shuffledp.tasks import Array, Floats, Participants, Public, Users, Vectors
 
 #: Masses of caps among which the best cap is searched for.
 CAP_MASSES = (0.5, 0.2, 0.05, 0.02, 0.01, 0.004, 0.002, 0.001)
@@ -142,15 +144,13 @@ class PrivUnit(PlannedUsers):
     guarantees = under(exact=UPPER)
 
     @classmethod
-    @from_request
-    def calibrate(
-        cls, task: Task, n: int, eps: float, delta: float, *, cap_mass: OpenUnit | None = None
-    ) -> Self:
+    def fit(cls, request: Request, *, cap_mass: OpenUnit | None = None) -> Self:
         """Find the largest local budget under the exact blanket, for ``cap_mass`` c in (0, 1/2] or the cap of
         `best_cap`.
 
         Vectors are clipped in the l2 norm, or in the l1 norm, which is at least the l2 norm.
         """
+        task, n, eps, delta = request.task, request.n, request.eps, request.delta
         assert isinstance(task, Vectors)  # check_request has seen to it
         if task.dimension < 2:
             raise Infeasible(f"privunit needs vectors of at least two dimensions, got {task.dimension}.")
@@ -174,6 +174,7 @@ class PrivUnit(PlannedUsers):
         """Return the cost of one double-precision number per coordinate."""
         return Cost(1.0, float(BITS_PER_COORDINATE * self.task.dimension), most_messages=1.0)
 
+    @checked_inputs
     def encode(self, users: Users, rng: Generator) -> Messages:
         """Draw one unit vector per user, (n, dimension)."""
         vectors = clipped(users.values, self.task)
@@ -201,11 +202,13 @@ class PrivUnit(PlannedUsers):
         """Return the sum of all messages, (dimension,)."""
         return np.asarray(messages.payload.sum(axis=0))
 
+    @checked_aggregate
     def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return unbiased mean vectors, (R, dimension)."""
         scale = self.task.clip / (self.report.mean * public.n)
         return aggregate * scale[:, None]
 
+    @checked_inputs
     def expected_variance(self, participants: Participants) -> Floats | None:
         """Return the variance of each coordinate, (R, dimension), or None without the vectors."""
         sums = squares_of(participants, self.task)

@@ -7,6 +7,7 @@ import numpy as np
 from shuffledp.numerics.saddlepoint import ErrorLaw, normal_term
 from shuffledp.populations.laws import Binomial
 from shuffledp.protocols._checkin import CheckinSchedule, Threat
+from shuffledp.protocols._inputs import checked_aggregate, checked_inputs
 from shuffledp.protocols._occupancy import inverse_filled
 from shuffledp.protocols.vectors._laplace import VectorReports
 from shuffledp.protocols.vectors._participants import spread_of, sums_of_some
@@ -27,6 +28,7 @@ class RandomCheckin(CheckinSchedule, VectorReports):
     name = "random_checkin"
     task_kind = "vectors"
 
+    @checked_inputs
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> Array:
         """Draw the aggregate, (R, dimension + 1), from its exact law: kept users are a uniform subset."""
         filled = self.filled_slots(participants.public.n_users, rng)
@@ -34,6 +36,7 @@ class RandomCheckin(CheckinSchedule, VectorReports):
         noise = self.response.noise_of_sums(np.full(len(filled), self.slots), rng)
         return np.column_stack((kept + noise, filled))
 
+    @checked_aggregate
     def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return unbiased mean vectors, (R, dimension); the kept users are a uniform sample."""
         table = aggregate
@@ -50,6 +53,7 @@ class RandomCheckin(CheckinSchedule, VectorReports):
         rest = self.expected_variance(participants) - ErrorLaw(noise).variance
         return ErrorLaw([*noise, normal_term(np.maximum(rest, 0.0))])
 
+    @checked_inputs
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of each coordinate given the participants' vectors, (R, dimension).
 

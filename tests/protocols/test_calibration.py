@@ -1,0 +1,127 @@
+"""Calibration: one method that checks a request and fits the class to it."""
+
+import traceback
+from dataclasses import dataclass, replace
+
+import pytest
+
+from shuffledp.accounting import Infeasible
+from shuffledp.numerics.argument_ranges import Rate
+from shuffledp.populations import Binomial, Fixed, MomentBounded
+from shuffledp.protocols import available, get
+from shuffledp.protocols.base import ProtocolBase
+from shuffledp.protocols.frequency import solh
+from shuffledp.protocols.frequency.local import Local
+from shuffledp.protocols.request import Request
+from shuffledp.tasks import TASK_KINDS, Budget, Frequency, Sets, Summation, Vectors
+
+BUDGET, USERS, TASK = Budget(1.0, 1e-6), Fixed(999), Frequency(10)
+TASKS = {
+    "frequency": TASK,
+    "summation": Summation(3),
+    "sets": Sets(6, 2),
+    "vectors": Vectors(2, 1.0),
+}
+PROTOCOLS = [(kind, name) for kind in TASK_KINDS for name in available(kind)]
+
+
+def test_two_frames_lie_between_the_call_and_the_calibration(monkeypatch):
+    names = []
+
+    def report(*arguments, **options):
+        names.extend(frame.name for frame in traceback.extract_stack())
+        raise Infeasible("seen")
+
+    monkeypatch.setattr(solh, "solh_report", report)
+    with pytest.raises(Infeasible, match="seen"):
+        solh.Solh.calibrate(BUDGET, USERS, TASK, cells=16)
+    assert names[-4:] == [
+        "test_two_frames_lie_between_the_call_and_the_calibration",
+        "calibrate",
+        "fit",
+        "report",
+    ]
+
+
+@pytest.mark.parametrize(("kind", "name"), PROTOCOLS)
+def test_a_built_in_protocol_fits_a_request(kind, name):
+    protocol = get(kind, name)
+    assert protocol.fit.__func__ is not ProtocolBase.fit.__func__
+    with pytest.raises(TypeError, match=f"^{name}: no option 'no_such'; it takes: "):
+        protocol.calibrate(BUDGET, USERS, TASKS[kind], accounting=protocol.accountings[-1], no_such=1)
+
+
+def test_an_unknown_option_is_answered_by_the_known_ones():
+    with pytest.raises(TypeError) as caught:
+        get("frequency", "solh").calibrate(BUDGET, USERS, TASK, no_such=1)
+    assert str(caught.value) == "solh: no option 'no_such'; it takes: cells"
+
+
+@dataclass(frozen=True)
+class Broken(Local):
+    """Randomized response whose calibration raises what the option says, or returns something else."""
+
+    name = "broken"
+
+    @classmethod
+    def fit(cls, request, *, error=None, result=None, rate: Rate = 1.0):
+        if error is not None:
+            raise error
+        return result
+
+
+@pytest.mark.parametrize(
+    "error", [ZeroDivisionError("division by zero"), KeyError("k"), ValueError("unpack")]
+)
+def test_a_programming_error_in_a_calibration_stays_one(error):
+    with pytest.raises(type(error)) as caught:
+        Broken.calibrate(BUDGET, USERS, TASK, error=error)
+    assert caught.value is error
+
+
+def test_an_overflow_is_infeasible():
+    with pytest.raises(Infeasible, match="beyond what can be evaluated in double precision"):
+        Broken.calibrate(BUDGET, USERS, TASK, error=OverflowError("math range error"))
+
+
+def test_an_option_out_of_range_is_named_and_another_result_than_the_class_too():
+    with pytest.raises(ValueError, match=r"^rate must be in \(0, 1\], got 0"):
+        Broken.calibrate(BUDGET, USERS, TASK, rate=0)
+    with pytest.raises(TypeError, match=r"^broken: fit returns None, expected a Broken"):
+        Broken.calibrate(BUDGET, USERS, TASK)
+
+
+class Neither(Local):
+    name = "neither"
+    fit = ProtocolBase.fit
+
+
+class Own(Local):
+    name = "own"
+
+    @classmethod
+    def calibrate(cls, budget, population, task, *, accounting="exact", share: Rate = 0.5):
+        return cls(population, task.domain_size, share * budget.largest_eps)
+
+
+def test_a_class_defines_fit_or_calibrate():
+    with pytest.raises(NotImplementedError, match="defines neither fit nor calibrate"):
+        Neither.fit(Request(BUDGET, USERS, TASK))
+    assert Own.calibrate(BUDGET, USERS, TASK).eps_local == 0.5
+    assert list(get("frequency", "solh").options()) == ["accounting", "cells"]
+    assert {"accounting", "share"} <= set(Own.options())
+
+
+def test_the_numbers_of_a_request_have_an_error_each():
+    request = Request(BUDGET, USERS, TASK)
+    assert (request.n, request.k, request.eps, request.delta) == (1000, 10, 1.0, 1e-6)
+    assert (request.law, request.usual_users, request.planned_users) == (USERS, 1000, None)
+    random = replace(request, population=Binomial(10, 0.5), budget=Budget(1.0, 0.0, "add_remove"))
+    assert random.usual_users == 6
+    for number, error in (("n", "population Fixed"), ("planned_users", "population Fixed"), ("delta", "> 0")):
+        with pytest.raises(Infeasible, match=error):
+            getattr(random, number)
+    with pytest.raises(Infeasible, match="MomentBounded bounds the number of users"):
+        _ = replace(request, population=MomentBounded(9, 1)).law
+    with pytest.raises(ValueError, match="estimates frequencies, but the task is 'summation'"):
+        _ = replace(request, task=Summation(3)).k
