@@ -38,11 +38,7 @@ def fault(folder, old, new):
         ),
         (ESTIMATE, "return aggregate * np.nan", "estimate returns nan among its numbers"),
         (ESTIMATE, "return aggregate.astype(str)", "estimate returns an array of <U"),
-        (
-            "return cls(request.k, request.eps)",
-            "pass",
-            "fit returns None, expected a Mine",
-        ),
+        (ESTIMATE, "return aggregate[:, :1]", "an array of int64 of shape (2, 1)"),
         ("return Cost(messages", "return dict(messages", "cost returns a dict, expected a Cost"),
         ("return Messages(np.where", "return list(np.where", "encode returns a list, expected Messages"),
         ("return sum(", "return list(", "sample_aggregate returns a list"),
@@ -60,7 +56,7 @@ def test_a_method_that_returns_something_else_is_named(tmp_path, old, new, messa
         (ENCODE, f"{ENCODE}\n        if k > 2: raise KeyError(k)", KeyError),
         ("return cls(request", "raise OSError('no')\n        return cls(request", OSError),
         ("def cost(self)", "def cost()", TypeError),
-        (ESTIMATE, "return aggregate[:, :1]", ValueError),
+        ("return cls(request.k, request.eps)", "pass", TypeError),  # fit returns None, expected a Mine
     ],
 )
 def test_an_error_is_raised_with_the_setting_as_a_note(tmp_path, old, new, error):

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accounting.general.exports import renyi_from_profile
-from shuffledp.accounting.general.profiles import PrivacyProfile
+from shuffledp.accounting.general.privacy_profile import PrivacyProfile
 from shuffledp.accounting.general.rdp import rdp_to_epsilon
 from shuffledp.numerics.argument_ranges import Delta, RealArray, check_count, check_fields, checked
-
-if TYPE_CHECKING:
-    from shuffledp.accounting.general.privacy_profile import PrivacyProfile
 
 #: Orders of Renyi curves, closer together near 1. The largest are the best orders of a single round of millions of
 #: users.
