@@ -22,8 +22,9 @@ from shuffledp.comparison.comparing import best_accounting
 from shuffledp.numerics.statements import Conditions
 from shuffledp.populations import Fixed, Poisson
 from shuffledp.protocols import get
-from shuffledp.protocols.base import Messages, ProtocolBase
+from shuffledp.protocols.base import ProtocolBase
 from shuffledp.protocols.client import analyzing
+from shuffledp.protocols.messages import Messages
 from shuffledp.tasks import Budget, Frequency, Participants, Public, Users
 
 USERS, VALUES, FAKES = 200, 4, 10

@@ -5,7 +5,7 @@ import math
 import pytest
 from hypothesis import given, strategies as st
 
-from shuffledp.numerics.rounding import number_text
+from shuffledp.numerics.rounding import decimals_text, number_text
 
 finite = st.floats(allow_nan=False, allow_infinity=False, allow_subnormal=False)
 
@@ -32,3 +32,10 @@ def test_the_text_is_on_its_side_of_the_number(value: float, digits: int) -> Non
 )
 def test_printed_bounds(value: float, side: str, text: str) -> None:
     assert number_text(value, side) == text  # type: ignore[arg-type]
+
+
+def test_decimals_are_rounded_to_a_side() -> None:
+    assert decimals_text(0.1, "up", 3) == "0.100"
+    assert (decimals_text(12.34501, "up", 2), decimals_text(12.34999, "down", 2)) == ("12.35", "12.34")
+    assert decimals_text(1e-9, "up", 3) == "0.001"
+    assert decimals_text(float("inf"), "up", 3) == "inf"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from typing import Literal
 
 #: Side of a printed number: ``up`` for an upper bound, ``down`` for a lower bound, ``nearest`` for neither.
@@ -17,6 +17,13 @@ def round_to_digits(value: float, side: Side, digits: int = 6) -> float:
     if not math.isfinite(value):
         return value
     return float(Context(prec=digits, rounding=_ROUNDING[side]).create_decimal(repr(float(value))))
+
+
+def decimals_text(value: float, side: Side, decimals: int) -> str:
+    """Return a number as text with a fixed number of decimals, rounded to a side."""
+    if not math.isfinite(value):
+        return str(value)
+    return f"{Decimal(repr(float(value))).quantize(Decimal(1).scaleb(-decimals), _ROUNDING[side]):f}"
 
 
 def parameter_text(value: float) -> str:

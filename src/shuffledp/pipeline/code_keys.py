@@ -39,6 +39,7 @@ _LIBRARY = (
 _DRAWING = (
     *(*_SHARED, "pipeline/figures", "pipeline/manifest.py", "pipeline/provenance.py"),
     *("pipeline/experiments/bundle.py", "pipeline/experiments/results.py", "numerics/rounding.py"),
+    "numerics/statements.py",
 )
 _CLAIMS = (
     *_LIBRARY,
@@ -53,7 +54,13 @@ PARTS: Mapping[str, tuple[str, ...]] = {
     "claims": _CLAIMS,
     "figures": _DRAWING,
     "overall": (*_CLAIMS, *_DRAWING),
-    "site": (*_SHARED, "pipeline/site", "pipeline/manifest.py"),
+    "site": (
+        *_SHARED,
+        "pipeline/site",
+        "pipeline/manifest.py",
+        "numerics/rounding.py",
+        "numerics/statements.py",
+    ),
 }
 """Folders and files of the package by the name of a key."""
 

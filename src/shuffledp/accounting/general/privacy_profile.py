@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from shuffledp.accounting.user_functions import asked, is_foreign, numbers_of
-
-if TYPE_CHECKING:
-    from numpy.typing import ArrayLike, NDArray
+from shuffledp.numerics.argument_ranges import EpsArray
 
 Kind = Literal["exact", "upper", "lower", "approximate"]
 View = Literal["analyzer", "shuffler"]
 
 
+@runtime_checkable
 class PrivacyProfile(Protocol):
     """Privacy profile: the smallest delta as a function of eps, for a view and a neighboring relation."""
 
@@ -34,7 +34,7 @@ class PrivacyProfile(Protocol):
     def source(self) -> str:
         """Source of the pair of distributions or of the bound."""
 
-    def delta(self, eps: ArrayLike) -> NDArray[np.float64]:
+    def delta(self, eps: EpsArray) -> NDArray[np.float64]:
         """Return the largest delta over directions and pairs of neighbors for each eps (nats), shape of `eps`."""
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from tabulate import LATEX_ESCAPE_RULES, tabulate
 
-from shuffledp.numerics.rounding import Side, number_text
+from shuffledp.numerics.rounding import Side, decimals_text, number_text
 from shuffledp.numerics.statements import side_of
 from shuffledp.pipeline.figures.drawing_jobs import Fields, Grid
 from shuffledp.pipeline.figures.plotter import long_form
@@ -252,9 +252,10 @@ def _formatted(value: Any, form: str, side: Side) -> str:
     """Return a number in a format; a bound has the digits of the format and is rounded to its side."""
     if value is None or (isinstance(value, float) and np.isnan(value)):
         return ""
-    return (
-        format(float(value), form) if side == "nearest" else number_text(float(value), side, int(form[1:-1]))
-    )
+    if side == "nearest":
+        return format(float(value), form)
+    digits = int(form[1:-1])
+    return (decimals_text if form.endswith("f") else number_text)(float(value), side, digits)
 
 
 def _plain(value: Any) -> str:
