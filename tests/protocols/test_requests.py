@@ -21,7 +21,8 @@ from shuffledp.populations import (
     SubGaussian,
 )
 from shuffledp.protocols import get
-from shuffledp.protocols._requests import ANNOUNCED, MIXED, MIXED_BOUND, PlannedUsers
+from shuffledp.protocols._planned_numbers import MIXED, MIXED_BOUND
+from shuffledp.protocols._requests import ANNOUNCED, PlannedUsers
 from shuffledp.protocols.registry import available
 from shuffledp.tasks import TASK_KINDS, Budget, Frequency, Participants, Public, Sets, Summation, Vectors
 

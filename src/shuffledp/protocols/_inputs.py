@@ -8,17 +8,29 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import wraps
 from inspect import signature
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import Any, ClassVar, ParamSpec, Protocol, TypeVar
 
 import numpy as np
 
 from shuffledp.tasks import Array, Frequency, Participants, Sets, Summation, Task, Users, Vectors
 
-if TYPE_CHECKING:
-    from shuffledp.protocols._simulation import Simulation
-
 P = ParamSpec("P")
 R = TypeVar("R")
+
+
+class Calibrated(Protocol):
+    """What the checks read of a protocol."""
+
+    name: ClassVar[str]
+    real_inputs: ClassVar[bool]
+
+    @property
+    def calibrated_for(self) -> Task | None:
+        """Task of the inputs."""
+
+    @property
+    def capacity(self) -> int | None:
+        """Largest number of users, None without a limit."""
 
 
 def _ranges(task: Task) -> tuple[tuple[int, ...], list[tuple[float, float]]]:
@@ -34,7 +46,7 @@ def _ranges(task: Task) -> tuple[tuple[int, ...], list[tuple[float, float]]]:
     return (task.dimension,), [(-np.inf, np.inf)]
 
 
-def check_users(protocol: Simulation, users: Users) -> None:
+def check_users(protocol: Calibrated, users: Users) -> None:
     """Raise ValueError for inputs of another shape, of another range, or that are no whole numbers."""
     task, values = protocol.calibrated_for, users.values
     if task is None:
@@ -57,7 +69,7 @@ def check_users(protocol: Simulation, users: Users) -> None:
     _check_number(protocol, np.array([users.offset + len(users)]))
 
 
-def check_participants(protocol: Simulation, participants: Participants, *, whole: bool) -> None:
+def check_participants(protocol: Calibrated, participants: Participants, *, whole: bool) -> None:
     """Raise ValueError for counts of another shape, below 0, or, if `whole`, that are no whole numbers."""
     task, counts = protocol.calibrated_for, np.asarray(participants.counts)
     if task is None:
@@ -82,7 +94,7 @@ def _check_whole(name: str, numbers: Array) -> None:
         raise ValueError(f"{name} must be whole numbers, got {numbers[parts].flat[0]}.")
 
 
-def _check_number(protocol: Simulation, users: Array) -> None:
+def _check_number(protocol: Calibrated, users: Array) -> None:
     """Raise ValueError if the analyzer cannot decode the messages of this number of users."""
     most = protocol.capacity
     if most is not None and np.any(users > most):

@@ -2,13 +2,13 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
+from typing import ClassVar, Protocol, TypeVar
 
 from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.general.privacy_profile import PrivacyProfile
 from shuffledp.accounting.general.random_users import LeastNumbers, best_split, least_numbers, mean_delta
 from shuffledp.numerics.roots import root_below
 from shuffledp.populations.base import Law, Population
-from shuffledp.protocols._requests import MIXED, MIXED_BOUND, PlannedUsers
 from shuffledp.tasks import Budget
 
 #: Relative tolerance of the planned number; below the second number delta is also adjusted, because each user matters
@@ -23,7 +23,24 @@ _XTOL, _LEAST_PART, _MOST_DELTA = 0.1, 1e-6, 0.999
 #: Smallest delta of a profile for a random number of users that differs from 0.
 _LEAST_DELTA = 1e-290
 
-Planned = Callable[[int, float], PlannedUsers]
+MIXED = "delta is averaged over the law of the number of users"
+MIXED_BOUND = "delta is averaged over the smallest number of users that the population allows"
+
+
+class Planned(Protocol):
+    """What the search for a planned number reads of a protocol."""
+
+    noise_shares: ClassVar[bool]
+
+    @property
+    def averages(self) -> bool:
+        """True if delta is averaged over the number of users."""
+
+    def profile_for(self, users: int) -> PrivacyProfile | None:
+        """Return the profile for this number of participants, None if unknown."""
+
+
+T = TypeVar("T", bound=Planned)
 
 
 def numbers_of(population: Population) -> LeastNumbers:
@@ -31,8 +48,8 @@ def numbers_of(population: Population) -> LeastNumbers:
     return least_numbers(population, _LEAST_DELTA)
 
 
-def planned_for(planned: Planned, budget: Budget, population: Population) -> PlannedUsers:
-    """Return the protocol for the largest possible planned number of users.
+def planned_for(planned: Callable[[int, float], T], budget: Budget, population: Population) -> tuple[T, str]:
+    """Return the protocol for the largest possible planned number of users, and the treatment of the random number.
 
     `planned` maps a number of users and delta to a protocol. Raises `Infeasible` if no protocol exists for a small
     number of users.
@@ -40,7 +57,7 @@ def planned_for(planned: Planned, budget: Budget, population: Population) -> Pla
     eps, delta = budget.largest_eps, budget.delta
     usual = 1 + math.floor(population.mean)
     if delta == 0:  # no other users needed: a guarantee without others holds with any number
-        return replace(planned(usual, delta), population=population, treatment="")
+        return planned(usual, delta), ""
     numbers = numbers_of(population)
     usually = planned(usual, delta)  # shows what kind of protocol it is; what it refuses is refused
     split = best_split(numbers, delta, noise_shares=usually.noise_shares)
@@ -48,20 +65,19 @@ def planned_for(planned: Planned, budget: Budget, population: Population) -> Pla
     known = isinstance(population, Law) or _FAR * split.users >= usual
     if usually.averages and known and usually.profile_for(usual) is not None:
         found = _mixed(planned, numbers, min(split.users, usual), usual, eps, delta)
-        text = MIXED if isinstance(population, Law) else MIXED_BOUND
-        return replace(found, population=population, treatment=text)
+        return found, MIXED if isinstance(population, Law) else MIXED_BOUND
     text = f"at least {split.users} users take part"
     if split.failure > 0:
         text += f" except with a probability of {split.failure:.2g}, which is taken out of delta"
-    return replace(planned(split.users, split.delta), population=population, treatment=text)
+    return planned(split.users, split.delta), text
 
 
 def _mixed(
-    planned: Planned, numbers: LeastNumbers, sure: int, usual: int, eps: float, delta: float
-) -> PlannedUsers:
+    planned: Callable[[int, float], T], numbers: LeastNumbers, sure: int, usual: int, eps: float, delta: float
+) -> T:
     """Return the protocol for the largest planned number of users whose mean delta is within the budget."""
     refused: list[Infeasible] = []
-    fitting: dict[tuple[int, float], PlannedUsers] = {}
+    fitting: dict[tuple[int, float], T] = {}
 
     def excess(users: int, part: float) -> float:
         """Return ``log(mean delta / delta)``; ``-inf`` if the plan is infeasible and needs more users."""

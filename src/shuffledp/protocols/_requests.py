@@ -23,6 +23,7 @@ import numpy as np
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.guarantees import Guarantee
 from shuffledp.populations.base import Fixed, Population
+from shuffledp.protocols._planned_numbers import numbers_of, planned_for
 from shuffledp.protocols.base import ProtocolBase
 from shuffledp.protocols.request import Request, usual_number
 from shuffledp.tasks import Floats, Ints, Public
@@ -41,8 +42,6 @@ def divisor_of(planned_users: int | None, public: Public) -> Floats:
 _PARTS = 16
 _SOURCE = "mean over the number of users"
 
-MIXED = "delta is averaged over the law of the number of users"
-MIXED_BOUND = "delta is averaged over the smallest number of users that the population allows"
 ANNOUNCED = "parameters are chosen for the number of users that take part, and delta holds for every number"
 
 
@@ -92,14 +91,14 @@ class PlannedUsers(ProtocolBase):
         """Return the protocol for the planned number of users, or for the announced number."""
         if cls.follows_announcement:
             return replace(cls.fit(request, **options), population=request.population, treatment=ANNOUNCED)
-        from shuffledp.protocols._planned_numbers import planned_for
 
         def planned(users: int, delta: float) -> PlannedUsers:
             budget = replace(request.budget, delta=delta)
             fitted = cls.fit(replace(request, budget=budget, population=Fixed(users - 1)), **options)
             return replace(fitted, calibrated_under=request.accounting)
 
-        return cast(Self, planned_for(planned, request.budget, request.population))
+        fitted, treatment = planned_for(planned, request.budget, request.population)
+        return cast(Self, replace(fitted, population=request.population, treatment=treatment))
 
     def profile_for(self, users: int) -> PrivacyProfile | None:
         """Return the profile for this number of participants, None if unknown. More users never increase delta."""
@@ -143,7 +142,6 @@ class PlannedUsers(ProtocolBase):
         if planned is None or planned.kind not in ("exact", "upper"):
             return None
         from shuffledp.accounting.general.random_users import mean_delta
-        from shuffledp.protocols._planned_numbers import numbers_of
 
         numbers = numbers_of(self.population)
         return Profile(
@@ -161,7 +159,6 @@ class PlannedUsers(ProtocolBase):
             users = self.planned_users
             return self.profile_among(users, remaining(users, share), colluding=colluding)
         from shuffledp.accounting.general.random_users import mean_delta
-        from shuffledp.protocols._planned_numbers import numbers_of
 
         planned = self.profile_of_any(remaining(self.planned_users, share))
         if planned is None or planned.kind not in ("exact", "upper"):

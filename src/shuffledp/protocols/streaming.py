@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING
+from typing import ClassVar, Protocol
 
 import numpy as np
 
 from shuffledp.numerics.argument_ranges import check_count
+from shuffledp.protocols.messages import Cost, Messages
 from shuffledp.tasks import Array, Public, Users
-
-if TYPE_CHECKING:
-    from shuffledp.protocols._simulation import Simulation
-    from shuffledp.protocols.messages import Cost
 
 #: Largest number of numbers in the messages of a part: 32 MiB, and several times this memory during the draw.
 _NUMBERS = 1 << 22
@@ -21,8 +18,40 @@ _NUMBERS = 1 << 22
 _BITS = 16
 
 
+class Streamed(Protocol):
+    """What a stream asks of a protocol; `shuffledp.protocols.ProtocolBase` has all of it."""
+
+    name: ClassVar[str]
+
+    @property
+    def streamable(self) -> bool:
+        """True if the aggregate is a sum over parts of the users."""
+
+    @property
+    def in_parts(self) -> bool:
+        """True if the shuffler passes on each part by itself."""
+
+    def encode(self, users: Users, rng: np.random.Generator) -> Messages:
+        """Draw the messages of some users."""
+
+    def forward(self, messages: Messages, rng: np.random.Generator) -> Messages:
+        """Return what the shuffler passes on."""
+
+    def dummies(self, public: Public, rng: np.random.Generator) -> Messages | None:
+        """Draw the messages that the shuffler adds."""
+
+    def aggregate(self, messages: Messages) -> Array:
+        """Return the analyzer's statistic."""
+
+    def merged(self, first: Array, second: Array) -> Array:
+        """Return the statistic of two parts."""
+
+    def cost(self) -> Cost:
+        """Return the communication."""
+
+
 def stream(
-    protocol: Simulation,
+    protocol: Streamed,
     users: Iterable[Users],
     public: Public,
     rng: np.random.Generator,

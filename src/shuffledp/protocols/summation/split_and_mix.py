@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Self, cast
 
 import numpy as np
@@ -120,7 +120,8 @@ class SplitAndMix(SumReports):
 
         if fixed:
             return cast(Self, planned(most, total))
-        return cast(Self, planned_for(planned, request.budget, request.population))
+        fitted, treatment = planned_for(planned, request.budget, request.population)
+        return cast(Self, replace(fitted, population=request.population, treatment=treatment))
 
     @classmethod
     def fit_random(cls, request: Request, options: Mapping[str, Any]) -> Self:
