@@ -10,6 +10,7 @@ import pytest
 
 from shuffledp.pipeline import code_keys
 from shuffledp.pipeline.code_keys import ChangedCodeError, CodeKeys, PlannedCode
+from shuffledp.protocols import registry
 
 ROOT = Path(__file__).resolve().parents[2]
 #: Key of each script of the workflow.
@@ -158,3 +159,30 @@ def test_planned_code_is_compared_whenever_a_file_has_changed(
         code.check()
     file.write_text("x = 1\n")
     code.check()
+
+
+def test_an_edit_of_an_installed_package_changes_the_key_of_its_protocols(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "odd_protocols").mkdir()
+    (tmp_path / "odd_protocols-1.dist-info").mkdir()
+    (tmp_path / "odd_protocols-1.dist-info/METADATA").write_text(
+        "Metadata-Version: 2.1\nName: odd-protocols\nVersion: 1\n"
+    )
+    (tmp_path / "odd_protocols-1.dist-info/entry_points.txt").write_text(
+        "[shuffledp.protocols]\nfrequency.odd = odd_protocols:Odd\n"
+    )
+    module, table = tmp_path / "odd_protocols/__init__.py", tmp_path / "odd_protocols/table.csv"
+    module.write_text("class Odd: ...\n")
+    table.write_text("1\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    registry._installed.cache_clear()
+    try:
+        keys = CodeKeys(tmp_path, tmp_path / "store.json")
+        before = keys.keys("frequency.odd")
+        module.write_text("class Odd: ...  # a comment\n")
+        assert keys.keys("frequency.odd") == before
+        table.write_text("2\n")
+        assert keys.keys("frequency.odd") != before
+    finally:
+        registry._installed.cache_clear()
