@@ -32,7 +32,6 @@ ELSEWHERE = {
     "test_comparison_rule.py": "tools/comparison_rule.py",
     "test_config_schema.py": "tools/config_schema.py",
     "test_artifact.py": "tools/artifact.py and ARTIFACT-APPENDIX.md",
-    "test_billion_rows.py": "benchmarks/billion_rows.py",
     "test_documents.py": "README.md, CONTRIBUTING.md, CHANGELOG.md and docs/",
     "test_faults.py": "tools/faults.py",
     "test_gallery.py": "tools/gallery.py",

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:Generating overly large repr")
 
 @given(bad=data_files.bad_data_files())
 @settings(
-    max_examples=70,
+    max_examples=40,
     derandomize=True,
     deadline=None,
     database=None,

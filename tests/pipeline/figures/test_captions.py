@@ -437,16 +437,18 @@ def test_every_caption_can_be_made_of_any_numbers_and_follows_them(settings, key
     scale = "shortened" if key in settings.shortened else "paper"
     followed = set()
     for drawing in drawings_of(settings.papers[key]):
+        template = drawing.entry["caption"], drawing.where.get("accounting")
+        if scale == "shortened" and template in followed:
+            continue
         texts = (
             text_of(drawing, fabricated(drawing, seed), scale)  # some findings count few points
             for seed in ("one", "two", "three", "four", "five", "six", "seven", "eight")
         )
         one = next(texts)
         assert_has_a_finding(one)
-        template = drawing.entry["caption"], drawing.where.get("accounting")
         if scale == "paper" and template not in followed:  # with fewer points it is the same template
             assert any(finding(other) != finding(one) for other in texts), drawing.id
-            followed.add(template)
+        followed.add(template)
         both = drawing.where.get("accounting") == BOTH
         assert " ".join(one.split()).count(DRAWN_TWICE) == both, drawing.id
 

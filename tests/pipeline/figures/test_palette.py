@@ -312,9 +312,10 @@ def seen(color: str, eyes: list[list[float]]) -> np.ndarray:
 def test_colors_of_one_picture_stay_apart_for_color_blind_readers(fabrications):
     colors: dict[frozenset[str], list[str]] = {}
     for drawing, _, what in fabrications:
-        named = {c: one for c, one in what.drawn_looks.items() if what.name_of(c) not in what.numbered}
+        numbered, names = set(what.numbered), {c: what.name_of(c) for c in what.drawn_looks}
+        named = {c: one for c, one in what.drawn_looks.items() if names[c] not in numbered}
         for (a, first), (b, second) in combinations(named.items(), 2):
-            if first.dash == second.dash and what.name_of(a) != what.name_of(b):
+            if first.dash == second.dash and names[a] != names[b]:
                 colors.setdefault(frozenset({first.color, second.color}), []).append(
                     f"{drawing.id}: {a}, {b}"
                 )

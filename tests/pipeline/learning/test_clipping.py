@@ -34,7 +34,6 @@ def relative(got, want):
     "network",
     [
         Network("disjoint", "tanh"),
-        Network("overlapping", "relu", **SMALL),
         Network("disjoint", "tanh", (18, 21, 2), 3),
     ],
 )
@@ -50,7 +49,7 @@ def test_clipped_sum_is_that_of_all_gradients(network):
 
 
 def test_clipped_sum_is_exact_but_for_rounding():
-    network = Network("overlapping", "tanh", **SMALL)
+    network = Network("overlapping", "relu", **SMALL)
     with jax.enable_x64(True):
         parameters, images, labels = (
             x.astype(float) if x.dtype == np.float32 else x for x in case(network, seed=4)

@@ -63,12 +63,12 @@ def test_sampling_variance_is_that_of_the_sum(draw):
         {**ADULT, "draw": draw}, Summation(99, real=True), Dataset("adult", table, {}, ABOUT)
     )
     law = population_from({"users": 40})
-    sums = participants(source.task, source, law, repeats=20_000, seed=3, truth="participants").truth
+    sums = participants(source.task, source, law, repeats=5_000, seed=3, truth="participants").truth
     support = typical(source.task, source, law, truth="population")
     variance = float(support.sampling_variance[0])
-    # The relative standard error of a variance from 20,000 draws is 1 %; 5 of them are missed once in 10^6.
-    assert abs(sums.var() / variance - 1) < 0.05
-    assert abs(sums.mean() - support.participants.truth[0]) < 5 * (variance / 20_000) ** 0.5
+    # The relative standard error of a variance from 5,000 draws is 2 %; 5 of them are missed once in 10^6.
+    assert abs(sums.var() / variance - 1) < 0.1
+    assert abs(sums.mean() - support.participants.truth[0]) < 5 * (variance / 5_000) ** 0.5
 
 
 def test_synthetic_numbers_signed_or_not():
