@@ -54,8 +54,8 @@ def test_order_and_rates_are_monotone_and_rounds_lose_more():
 
 def test_other_populations_and_randomizers(monkeypatch):
     assert curves(2.0, population=Poisson(2_000.0)).mu == pytest.approx(curves(2.0, 2_001).mu, rel=1e-2)
-    monkeypatch.setattr("shuffledp.accountant.curves._POINTS", 30)
-    monkeypatch.setattr("shuffledp.accountant.curves._BEHIND", 10)
+    monkeypatch.setattr("shuffledp.accountant.tabulated_curves._POINTS", 30)
+    monkeypatch.setattr("shuffledp.accountant.tabulated_curves._BEHIND", 10)
     gaussian = curves(None, 2_000, randomizer=GaussianRandomizer(2.0))
     assert gaussian.orders == () == gaussian.renyi
     assert gaussian.mu > 0

@@ -167,7 +167,7 @@ def test_different_rounds_together_hold_for_the_messages_of_all_rounds():
     assert least <= want <= eps <= 1.4 * want
 
 
-@pytest.mark.parametrize(("steps", "sigma"), [(1, 1.5), (5, 1.0), (20, 1.3)])
+@pytest.mark.parametrize(("steps", "sigma"), [(1, 1.5), (8, 1.2)])
 def test_both_bounds_on_shuffled_batches_enclose_a_simulated_delta(steps, sigma):
     """All other items add -1, and the item adds 1: its batch has the sum 2, or 1 if it is a zero, above the others.
 

@@ -21,7 +21,7 @@ from shuffledp.populations import Binomial
 from shuffledp.protocols import available, get
 from shuffledp.tasks import Budget, Frequency, Sets, Summation, Vectors
 
-REPEATS = 1_500
+REPEATS = 1_000
 
 
 def least(repeats):

@@ -185,7 +185,7 @@ def tables(draw: st.DrawFn) -> tuple[dict[str, list[Any]], str, dict[str, Any]]:
 
 @given(case=tables())
 @settings(
-    max_examples=15,
+    max_examples=8,
     derandomize=True,
     deadline=None,
     database=None,

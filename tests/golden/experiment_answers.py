@@ -13,12 +13,18 @@ from golden.values import Row, Rows, digest, row_of
 
 REPEATS = 2
 NOT_RUN = {
+    "allocation.batches.poisson": "takes a second; the table of the accountant has its function",
     "comparison.bits.coarse_correlated_sum": "searches a noise design for a minute",
+    "comparison.bounded_sums.correlated_sum": "searches; the table of the protocol has such settings",
+    "comparison.real_sums.real_sum": "searches; the table of the protocol has such settings",
+    "comparison.real_sums.real_sum_20": "searches; the table of the protocol has such settings",
     "segmented.msnbc.segmented_best": "searches for seconds; the table of the protocol has the option",
     "segmented.tokens.segmented_best": "searches for seconds; the table of the protocol has the option",
     "segmented.uniform.segmented_best": "searches for seconds; the table of the protocol has the option",
     "shuffle_gaussian.checkin.gauss": "takes a second; the table of the accountant has its function",
     "shuffle_gaussian.checkin.pair": "takes a second; the table of the accountant has its function",
+    "shuffle_gaussian.sgd.central_replacement": "takes a second; the table of the accountant has its function",
+    "summation.pages.sparse_sum_17": "searches for a second; the table of the protocol has such settings",
 }
 """Methods whose cells are only listed in the table, with the reasons."""
 LAST_POINT = {
@@ -31,9 +37,8 @@ LAST_POINT = {
     "segmented.two_rounds.announced_dump",
     "shuffle_gaussian.checkin.convex",
     "shuffle_gaussian.sgd.central_rdp",
-    "shuffle_gaussian.sgd.central_replacement",
     "summation.hours.real_sum_20",
-    "summation.pages.sparse_sum_17",
+    "summation.sizes.correlated_sum",
 }
 """Methods whose first point takes about a second; studies are computed only at the last point, too."""
 STUDY = "comparison"

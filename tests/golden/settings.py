@@ -166,7 +166,7 @@ TOGETHER: Mapping[tuple[str, str], tuple[Mapping[str, Any], ...]] = {
 }
 """Options that interact."""
 LEFT_OUT: Mapping[tuple[str, str], tuple[str, ...]] = {
-    ("frequency", "flexible_mix_dump"): ("binomial; exact",),
+    ("frequency", "flexible_mix_dump"): ("binomial; exact", "poisson; exact"),
     ("frequency", "flexible_pure_dump"): (
         "poisson; exact",
         "binomial; exact",
@@ -175,10 +175,14 @@ LEFT_OUT: Mapping[tuple[str, str], tuple[str, ...]] = {
         "strict; exact",
         "binomial; exact",
     ),
-    ("frequency", "jump_counts"): ("strict; exact",),
+    ("frequency", "jump_counts"): ("strict; exact", "binomial; exact"),
+    ("frequency", "multi_expected"): ("poisson; exact",),
     ("frequency", "public_coin"): ("poisson; exact", "loose; exact"),
     ("frequency", "solh"): ("poisson; exact", "strict; exact", "binomial; exact"),
+    ("frequency", "subset_selection"): ("strict; exact",),
+    ("frequency", "symmetric_rappor"): ("strict; exact",),
     ("frequency", "unary_rows"): (
+        "strict; exact",
         "poisson; exact",
         "binomial; exact",
     ),
@@ -191,25 +195,31 @@ LEFT_OUT: Mapping[tuple[str, str], tuple[str, ...]] = {
         *("bits; exact", "alone; exact", "usual, eps_star=0.5; exact", "usual, gamma=0.3; exact"),
     ),
     ("summation", "fragmented_rappor"): ("binomial; exact", "poisson; exact", "loose; exact"),
-    ("summation", "correlated_sum"): ("many values; corrected",),
+    ("summation", "correlated_sum"): (
+        *("many values; corrected", "many values; exact", "poisson; corrected", "poisson; exact"),
+    ),
     ("summation", "real_sum"): (
         "usual, zeta=0.5; exact",
         *("many users; corrected", "many values; corrected", "bounds; corrected", "strict; exact"),
         *("poisson; corrected", "loose; corrected", "binomial; exact", "poisson; exact"),
-        *("usual, atoms=star; exact", "usual, law=jumps; exact"),
+        *("usual, atoms=star; exact", "usual, law=jumps; exact", "loose; exact", "bounds; exact"),
+        *("many users; exact", "many values; exact", "strict; corrected"),
     ),
     ("summation", "single_message_sum"): (
         "poisson; exact",
         "strict; exact",
         "binomial; exact",
+        "loose; exact",
     ),
     ("summation", "sparse_sum"): (
         "coordinates; exact",
         *("many users; corrected", "many values; corrected", "bounds; corrected"),
         *("poisson; exact", "bounds; exact", "strict; exact", "usual, law=jumps; exact"),
+        *("many users; exact", "many values; exact", "poisson; corrected", "usual, atoms=hub; exact"),
     ),
-    ("summation", "unary_bits"): ("binomial; exact", "poisson; exact"),
+    ("summation", "unary_bits"): ("binomial; exact", "poisson; exact", "bounds; exact"),
     ("vectors", "privunit"): ("loose; exact", "poisson; exact", "binomial; exact", "strict; exact"),
+    ("sets", "separate_inverse_variance"): ("loose; exact",),
     ("sets", "separate"): (
         "loose; exact",
         "three levels; exact",
@@ -217,7 +227,7 @@ LEFT_OUT: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("frequency", "private_coin"): ("binomial; printed",),
     ("frequency", "fragmented_rappor"): ("strict; exact",),
 }
-"""Cases in which a calibration takes nearly a second or longer."""
+"""Cases that take a fifth of a second or longer, if the protocol has other cases with their accounting."""
 PROFILES: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("frequency", "flexible_mix_dump"): ("usual; printed", "usual; exact"),
     ("frequency", "flexible_pure_dump"): ("usual; exact", "two values; corrected"),

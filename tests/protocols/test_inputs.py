@@ -8,7 +8,7 @@ import pytest
 
 from shuffledp.protocols import available, get
 from shuffledp.protocols.conformance import default_cases
-from shuffledp.protocols.conformance.running import sending
+from shuffledp.protocols.conformance.running import feasible
 from shuffledp.tasks import TASK_KINDS
 
 PROTOCOLS = [(kind, name) for kind in TASK_KINDS for name in available(kind)]
@@ -18,7 +18,10 @@ METHODS = ("expected_variance", "expected_squared_error", "expected_absolute_err
 @pytest.mark.parametrize(("kind", "name"), PROTOCOLS)
 def test_inputs_of_another_task_are_refused_by_each_method(kind, name):
     protocol_class = get(kind, name)
-    case, protocol, _ = next(sending(protocol_class, default_cases(protocol_class, {})))
+    cases = sorted(
+        default_cases(protocol_class), key=lambda case: -case.budget.largest_eps
+    )  # few messages first
+    case, protocol, _ = next(feasible(protocol_class, cases))
     users, who, rng = case.users(), case.participants(3), np.random.default_rng(1)
     values, aggregate = users.values, protocol.sample_aggregate(who, rng)
     beyond = np.add(values, math.inf if kind == "vectors" else 10**9)

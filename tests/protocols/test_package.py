@@ -457,10 +457,8 @@ def test_an_exact_claim_is_not_idle(name):
 # -- the profile that a calibrated protocol states, at random budgets: at most the delta that was asked for --
 
 PROTOCOLS = [(kind, name) for kind in TASK_KINDS for name in available(kind)]
-#: Number of tried calibrations and of checked profiles, fewer if each takes about a second.
+#: Number of tried calibrations, up to the first profile.
 TRIES = 60
-ENOUGH = dict.fromkeys(TASK_KINDS, 2)
-ENOUGH |= dict.fromkeys(("flexible_mix_dump", "flexible_pure_dump", "public_coin", "sparse_sum"), 1)
 
 
 def random_budget(rng, like):
@@ -475,7 +473,7 @@ def test_the_profile_keeps_the_delta_of_its_calibration(kind, name):
     protocol_class = get(kind, name)
     rng = np.random.default_rng([5, *name.encode()])
     cases = conformance.default_cases(protocol_class)
-    feasible = checked = 0
+    feasible = 0
     for i in rng.permutation(TRIES):
         case = cases[i % len(cases)]
         case = replace(case, budget=random_budget(rng, case.budget))
@@ -487,12 +485,10 @@ def test_the_profile_keeps_the_delta_of_its_calibration(kind, name):
         pair = protocol.privacy_profile()
         if pair is None:
             continue
-        checked += 1
         delta = float(pair.delta(case.budget.levels[0]))
         # 1e-8: a rate is found to 1e-9, and several levels add up.
         assert 0 <= delta <= case.budget.delta * (1 + 1e-8), f"{case}: {delta!r}"
-        if checked == ENOUGH.get(name, ENOUGH[kind]):
-            break
+        break
     assert feasible, "no budget was feasible: nothing was checked"
 
 

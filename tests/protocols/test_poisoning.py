@@ -1,6 +1,7 @@
 """Gain of fake users: published formulas, the analyzer's estimate, a simulation, and unknown gains."""
 
 import math
+from functools import cache
 
 import numpy as np
 import pytest
@@ -30,6 +31,7 @@ UNKNOWN = {
 }
 
 
+@cache
 def calibrated(kind, name, users=3000, k=None, delta=1e-6, **options):
     protocol = get(kind, name)
     accounting = next(a for a in ("exact", "corrected", "printed") if a in protocol.accountings)

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import fields, replace
+from functools import cache
 from inspect import getsource
 from itertools import pairwise
 
@@ -48,6 +49,7 @@ LAWS = [Binomial(3999, 0.5), Poisson(2000.0)]
 BOUNDS = [SubGaussian(2000.0, 30.0), SubExponential(2000.0, 1.0, 0.1)]
 
 
+@cache  # searches of several tests are the same
 def calibrated(kind, name, population, *, accounting=None, budget=BUDGET, task=None):
     found = get(kind, name)
     how = accounting or ("exact" if "exact" in found.accountings else found.accountings[-1])

@@ -78,11 +78,10 @@ def test_no_order_puts_a_floor_under_the_replacement_curve():
     assert eps[0] < 0.04 and eps[1] < 0.07
 
 
-@pytest.mark.parametrize(("m", "between"), [(60, (1e4,)), (59_999, ())])
-def test_more_noise_never_costs_more_up_to_noise_without_bound(m, between):
+def test_more_noise_never_costs_more_up_to_noise_without_bound():
     eps = [
-        central_replacement_epsilon(n=60_000, m=m, noise_multiplier=noise, rounds=100, delta=DELTA)
-        for noise in (1e-200, *between, 1e200)
+        central_replacement_epsilon(n=60_000, m=60, noise_multiplier=noise, rounds=100, delta=DELTA)
+        for noise in (1e-200, 1e4, 1e200)
     ]
     assert eps[0] == math.inf and eps == sorted(eps, reverse=True) and eps[-1] == 0
 
@@ -99,11 +98,10 @@ def test_the_budget_of_adding_or_removing_does_not_vanish_under_noise_without_bo
     assert not caplog.records
 
 
-@pytest.mark.parametrize("noise", [0.5, 500.0])
-def test_a_sample_of_users_costs_no_more_than_all_of_them(noise):
+def test_a_sample_of_users_costs_no_more_than_all_of_them():
     """The bound for sampled mechanisms alone is up to four times as large if nearly all users are sampled."""
     nearly_all, everybody = (
-        central_replacement_epsilon(n=1000, m=m, noise_multiplier=noise, rounds=10, delta=DELTA)
+        central_replacement_epsilon(n=1000, m=m, noise_multiplier=0.5, rounds=10, delta=DELTA)
         for m in (999, 1000)
     )
     assert 0.5 * everybody < nearly_all <= everybody
@@ -129,7 +127,7 @@ def test_replacement_of_a_record_in_the_sum_of_all_is_a_gaussian_shifted_by_twic
 # -- replacement, m of n users: real data sets, the law of the sum by enumeration of the subsets --------------------
 
 
-@pytest.mark.parametrize(("m", "noise"), [(1, 0.5), (2, 2.0), (3, 2.0), (4, 2.0)])
+@pytest.mark.parametrize(("m", "noise"), [(1, 0.5), (3, 2.0), (4, 2.0)])
 def test_no_pair_of_data_sets_exceeds_the_replacement_budget(m, noise):
     eps = central_replacement_epsilon(n=4, m=m, noise_multiplier=noise, rounds=1, delta=DELTA)
     whole = central_replacement_epsilon(n=4, m=4, noise_multiplier=noise, rounds=1, delta=DELTA)
@@ -139,9 +137,9 @@ def test_no_pair_of_data_sets_exceeds_the_replacement_budget(m, noise):
         assert noisy_delta(kept, changed, noise, eps) <= DELTA
 
 
-@pytest.mark.parametrize(("n", "m", "noise"), [(4, 3, 0.5), (20, 2, 2.0)])
-def test_the_replacement_budget_is_near_that_of_the_worst_pair_found(n, m, noise):
+def test_the_replacement_budget_is_near_that_of_the_worst_pair_found():
     """All other users hold the replaced record. If the noise were not halved, this pair would exceed the budget."""
+    n, m, noise = 4, 3, 0.5
     kept = subset_sums((-1.0,) * n, m)
     exact = exact_epsilon(kept, subset_sums((1.0, *(-1.0,) * (n - 1)), m), noise)
     budget = {
@@ -184,7 +182,7 @@ def test_no_pair_of_data_sets_exceeds_the_budget_of_adding_or_removing(rate, noi
         assert noisy_delta(without, grown, noise, eps) <= DELTA * (1 + 1e-6)
 
 
-@pytest.mark.parametrize(("noise", "rate"), [(0.5, 0.5), (2.0, 0.1), (6.0, 0.5)])
+@pytest.mark.parametrize(("noise", "rate"), [(2.0, 0.1), (6.0, 0.5)])
 def test_the_budget_of_adding_or_removing_is_attained_beside_records_that_are_0(rate, noise):
     exact = exact_epsilon(poisson_sums((0.0,), rate), poisson_sums((1.0, 0.0), rate), noise)
     tight = central_gaussian_epsilon(rate=rate, noise_multiplier=noise, rounds=1, delta=DELTA, method="pld")

@@ -112,8 +112,8 @@ def dealt(repeats, rng):
 @pytest.mark.parametrize(
     "accounting, first, how, repeats",
     [
-        ("printed", {"eps": 0.05}, {"blankets": 0.1}, 4_000),  # the announcement is most of the error
-        ("corrected", {"eps": 0.8}, {"blankets": 0.1}, 4_000),
+        ("printed", {"eps": 0.05}, {"blankets": 0.1}, 2_000),  # the announcement is most of the error
+        ("corrected", {"eps": 0.8}, {"blankets": 0.1}, 2_000),
         ("corrected", {"protocol": "amplified", "eps": 0.1}, {"objective": "error"}, 100),
         ("printed", {"eps": 0.1}, {"objective": "bound"}, 100),
     ],

@@ -19,7 +19,7 @@ from shuffledp.accounting import (
 from shuffledp.accounting.baselines.noisy_counts import laplace_profile
 from shuffledp.populations import Fixed
 from shuffledp.protocols import get
-from shuffledp.protocols.conformance import SameNumbers, check_protocol, default_cases
+from shuffledp.protocols.conformance import SameNumbers, check_protocol, default_cases, privacy, running
 from shuffledp.protocols.summation._levels import level_variances
 from shuffledp.protocols.summation._sums import Numbers
 from shuffledp.protocols.summation.single_message_sum import spread_error
@@ -278,7 +278,7 @@ def test_coarse_noise_is_shared_by_users_as_its_fast_law_says():
     protocol = get("summation", "coarse_correlated_sum").calibrate(
         Budget(8.0, 0.05), Fixed(3), task, accounting="exact"
     )
-    who, repeats = SameNumbers(task, held), 4000
+    who, repeats = SameNumbers(task, held), 2000
     rng, public = np.random.default_rng(8), Public(np.array([4]))
     users = Users(np.repeat(np.arange(4), held))
     sent = np.stack([protocol.simulate_messages(users, public, rng) for _ in range(repeats)])
@@ -441,7 +441,7 @@ def test_both_levels_follow_the_enumerated_law(level):
     design = small_design()
     protocol = get("summation", "correlated_sum")(3, Numbers(2, False, 1), design, "paper")
     law = law_of_counts(design, [1, 1, 1], 1.0, 6)
-    rng, repeats = np.random.default_rng(11), 6000
+    rng, repeats = np.random.default_rng(11), 3000
     if level == "fast":
         sample = protocol.sample_aggregate(SameNumbers(Summation(2), (1, 1, 1))(repeats), rng)
     else:
@@ -635,7 +635,10 @@ def test_wrong_inputs_are_refused():
         ("split_and_mix", {"group": "figure"}),
     ],
 )
-def test_protocols_conform_with_other_options(name, options):
+def test_protocols_conform_with_other_options(name, options, monkeypatch):
+    monkeypatch.setattr(running, "MOST_DRAWN", 300_000)
+    for draws, few in (("REPORTS", 2000), ("VIEWS", 1000), ("SLOW_MESSAGES", 25_000)):
+        monkeypatch.setattr(privacy, draws, few)
     protocol = get("summation", name)
     cases = [c for c in default_cases(protocol, options) if c.accounting == protocol.accountings[-1]]
     check_protocol(protocol, list({case.task: case for case in cases}.values()))
@@ -676,8 +679,8 @@ def test_the_fast_law_of_the_design_at_10_is_discrete_laplace_of_the_stated_vari
 def test_the_messages_of_the_design_at_10_have_the_law_of_the_fast_path():
     protocol, who, _ = errors_at_10(np.random.default_rng(0), 1, n=40)
     rng, users = np.random.default_rng(32), Users(np.full(40, 5))
-    counts = np.stack([protocol.simulate_messages(users, who.public, rng) for _ in range(2000)])
-    errors = protocol.estimate(counts, Public(np.full(2000, 40))) - who.truth[0]
+    counts = np.stack([protocol.simulate_messages(users, who.public, rng) for _ in range(800)])
+    errors = protocol.estimate(counts, Public(np.full(800, 40))) - who.truth[0]
     assert laplace_chisquare(errors, protocol.design.central_ratio) > 1e-5
 
 
