@@ -45,6 +45,8 @@ _PRINTED_GRID = tuple(1e-10 * 2.0**-j for j in range(200))
 #: The fine search: local deltas below the largest that can be afforded; the best lies within a few powers of 10.
 _FINE_STEPS = 240
 _FINE_DECADES = 8.0
+#: Largest number of rounds of optimal composition.
+_MOST_ROUNDS = 10**8
 
 
 def closed_form_clones_epsilon(eps_local: EpsAt, n: FromOne, delta: Delta) -> float:
@@ -398,7 +400,14 @@ def _log_room(delta: float, rounds: int, target_delta: float) -> float:
 
 
 def _composition_index(eps: float, delta: float, rounds: int, target_delta: float) -> int | None:
-    """Return the largest i for which optimal composition meets the target delta, or None if i = 0 does not meet it."""
+    """Return the largest i for which optimal composition meets the target delta, or None if i = 0 does not meet it.
+
+    Raises Infeasible for more rounds than `_MOST_ROUNDS`, as the sums have half as many terms.
+    """
+    if rounds > _MOST_ROUNDS:
+        raise Infeasible(
+            f"Optimal composition is computed for at most {_MOST_ROUNDS:,} rounds, not {rounds:,}."
+        )
     log_room = _log_room(delta, rounds, target_delta)
     if log_room == -math.inf:
         return None
