@@ -17,7 +17,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.fft import irfftn, rfftn
-from scipy.signal import fftconvolve, lfilter
 from scipy.special import ndtr
 from scipy.stats import binom, nbinom, norm, poisson
 
@@ -156,6 +155,8 @@ def plus(block: Block, own: Own) -> Block:
 
 def added(block: Block, other: Block) -> Block:
     """Return the law of the sum of two independent vectors of counts."""
+    from scipy.signal import fftconvolve  # slow to import, and seldom needed
+
     shape = [a + b - 1 for a, b in zip(block.mass.shape, other.mass.shape, strict=True)]
     check_size(math.prod(shape))
     error = block.error.and_of(other.error)
@@ -411,6 +412,8 @@ def _summands(ratio: float, common: tuple[Summand, ...], tail: float) -> tuple[B
 
 @lru_cache(2)
 def _smaller_counts(ratio: float, common: tuple[Summand, ...], tail: float) -> Block:
+    from scipy.signal import lfilter  # slow to import, and seldom needed
+
     noise, beyond = _summands(ratio, common, tail)
     padded, a = np.pad(noise.mass, (0, beyond.mass.size)).astype(np.longdouble), np.longdouble(ratio)
     summed = lfilter(np.ones(1, np.longdouble), np.array([1, -(a**2)]), padded)
@@ -556,6 +559,8 @@ def _of_two(large: Table, small: Table, eps: float, slack: float) -> tuple[float
 
 def _on_grid(parts: Sequence[Table], eps: float) -> tuple[float, float, float, float]:
     """Return lower and upper bounds on the divergence, the mass of its terms, and the error of the transforms."""
+    from scipy.signal import fftconvolve  # slow to import, and seldom needed
+
     kept, sure = [], 0.0  # sure: log of the chance that no factor has shown an outcome that Q never has
     for p, q in parts:
         both = (p > 0) & (q > 0)
