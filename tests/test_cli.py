@@ -348,7 +348,9 @@ def test_check_baseline_stops_at_a_wrong_result_and_at_an_error(project):
         "Error: mine/mine.py: cost returns a dict, expected a Cost, in the"
     )
     assert len(output.splitlines()) == 2
-    path.write_text(text.replace("lies = rng", "lies = rnd"))
+    path.write_text(
+        text.replace("lies = rng", "lies = random")
+    )  # another size: Python looks at whole seconds
     done = CliRunner().invoke(main, ["check-baseline", "mine/mine.py:Mine"])
     assert done.output == "privacy: NOT checked: a method fails before that\n"
     assert isinstance(done.exception, NameError)
