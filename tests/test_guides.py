@@ -164,7 +164,9 @@ def test_the_experiment_of_the_guide_runs_as_written(tmp_path, monkeypatch):
     with (tmp_path / "visits.csv").open("a") as file:
         file.write("red,1\n")
     planned = project.succeeds(*shlex.split(run)[3:], "--dry-run")
-    assert re.search(r"^own_data +1$", planned, re.M) and re.search(r"^method +3$", planned, re.M)
+    assert re.search(r"^own_data +1$", planned, re.M) and re.search(
+        r"^experiment_visits_colors +1$", planned, re.M
+    )
     assert {"audit", "pages"} <= set(re.findall(r"^(\w+) +1$", planned, re.M))
 
     # with the caption of the guide

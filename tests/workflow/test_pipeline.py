@@ -198,8 +198,8 @@ def test_adding_the_baseline_of_the_readme_runs_its_job_only_and_draws_it(tiny_r
     means = drawn[drawn["kind"] == "simulated"].pivot_table(index="eps", columns="method", values="tve")
     assert (means["half_budget"] > means["local"]).all()
 
-    assert "largest_eps / 2" in code
-    (tiny_run.folder / "mine/half_budget.py").write_text(code.replace("largest_eps / 2", "largest_eps / 3"))
+    assert "request.eps / 2" in code
+    (tiny_run.folder / "mine/half_budget.py").write_text(code.replace("request.eps / 2", "request.eps / 3"))
     assert tiny_run.jobs_of(tiny_run.succeeds("runs", *TINY)) == {"half_budget"}
     assert {k for k, v in tiny_run.tables().items() if after[k] != v} == {
         k for k in after if "/half_budget." in k
