@@ -54,6 +54,7 @@ from shuffledp.pipeline.figures.protocols_by_year import by_year, draw_years, fa
 from shuffledp.pipeline.figures.ranking import ROBUST, SETTING, at, first_setting, ranking, records
 from shuffledp.pipeline.figures.selected_rows import by_cell
 from shuffledp.pipeline.figures.style import figure_style, rendered
+from shuffledp.pipeline.jobs import source
 from shuffledp.pipeline.manifest import CHECKSUMS, MANIFEST, DrawnPaper, Entry, run_of
 from shuffledp.storage import publish
 
@@ -332,7 +333,7 @@ def _made(job: OverallJob, name: str, own: pd.DataFrame) -> tuple[Entry, dict[st
     draw, facts = _DRAWN[name]
     shortened = job["run"]["scale"] != "paper"
     from_kept = draw is not None and (own.empty or (shortened and name in SAMPLED))
-    table = read_kept(Path(job["kept"]), name) if from_kept else own
+    table = read_kept(source(job["kept"]), name) if from_kept else own
     title = ", ".join([TITLES[name], *([MARK] if from_kept else [])])
     prose = render(CAPTIONS / f"{name}.rst", facts(table)) + ("\n" + _NOT_OF_THIS_RUN if from_kept else "")
     files = {f"{name}.csv": as_csv(table), f"{name}.rst": prose.encode()}
