@@ -1,5 +1,6 @@
 """The complete workflow in a separate folder on the shipped summaries, without network and mirror."""
 
+import json
 import re
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from click.testing import CliRunner
 
 from pipeline_project import ROOT, Project
 from shuffledp.cli import main
+from shuffledp.pipeline.code_keys import PARTS, CodeKeys
 from waiting import wait_until
 
 pytestmark = [pytest.mark.pipeline, pytest.mark.whole_run]
@@ -86,6 +88,14 @@ if "SHUFFLEDP_MAIN_PROCESS" in os.environ:
 
     Amplified.calibrate = calibrate
 """
+
+
+def test_jobs_find_the_digests_of_the_code(finished_tiny_run: Project) -> None:
+    """Otherwise each job would parse the whole library, which takes longer than most of them."""
+    known = json.loads((finished_tiny_run.folder / ".snakemake/shuffledp.code.json").read_text())
+    keys = CodeKeys(finished_tiny_run.folder, finished_tiny_run.folder / ".snakemake/shuffledp.code.json")
+    keys.keys(*PARTS)
+    assert keys._known == known
 
 
 def test_a_failed_method_leaves_the_results_of_the_others(

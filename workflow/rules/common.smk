@@ -217,6 +217,6 @@ def captions_of(drawing_jobs):
 
 
 if workflow.is_main_process:
-    CODE.save()
     outside = {name for planned in PLAN.experiment_jobs for name in planned.outside}
     os.environ[jobs.PLANNED] = json.dumps(CODE.keys(*code_keys.PARTS, *sorted(outside)))
+    CODE.save()  # with the digests of all these files, so that no job parses them

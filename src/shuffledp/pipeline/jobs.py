@@ -87,9 +87,8 @@ def job(log_file: str) -> Iterator[logging.Logger]:
         sys.stderr.write(f"{type(error).__name__}: {error}\n")
         sys.exit(1)
     finally:
-        for (
-            child
-        ) in multiprocessing.active_children():  # left by a user's class; Python would wait for their end
+        # Left by a user's class; Python would wait for their end.
+        for child in multiprocessing.active_children():
             child.terminate()
         handlers[0].handle(
             logger.makeRecord(logger.name, logging.INFO, "", 0, _cost(time.monotonic() - begin), (), None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,22 +11,15 @@ from shuffledp.pipeline.provenance import of_job
 from shuffledp.protocols.plugin_errors import in_job
 from shuffledp.protocols.registry import is_plugin
 
-log = logging.getLogger(__name__)
-
-
-class FailedMethodsError(RuntimeError):
-    """Error for an experiment some of whose methods have failed; the others have published their results."""
-
 
 def run_experiment(jobs: Sequence[Job], *, prepared: Path, root: Path, results: Path) -> None:
-    """Run the methods, publish the results of each, and raise the errors of the failed ones at the end."""
+    """Run the methods and publish the results of each; at the end raise the errors of those that failed, in a group."""
     errors: dict[str, Exception] = {}
     for job in jobs:
         try:
             computed = runner.run(job, prepared=prepared, root=root, results=results)
         except (Exception, SystemExit) as error:
             errors[name_of(job)] = _in_users_words(error, job, root)
-            log.info("%s: failed", name_of(job), exc_info=error)
             continue
         data = {"source": computed.data_source, "note": computed.data_note, **computed.data_details}
         files = bundle.Bundle.of(results, job["paper"], job["experiment"], job["method"])
@@ -36,7 +28,7 @@ def run_experiment(jobs: Sequence[Job], *, prepared: Path, root: Path, results: 
         raise next(iter(errors.values()))
     if errors:
         told = "; ".join(f"{name}: {type(error).__name__}: {error}" for name, error in errors.items())
-        raise FailedMethodsError(f"{len(errors)} of {len(jobs)} methods failed. {told}")
+        raise ExceptionGroup(f"{len(errors)} of {len(jobs)} methods failed. {told}", list(errors.values()))
 
 
 def _in_users_words(error: BaseException, job: Job, root: Path) -> Exception:
