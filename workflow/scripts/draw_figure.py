@@ -1,6 +1,5 @@
 """Draw one figure or table of a paper, which may be several files."""
 
-import gc
 from typing import TYPE_CHECKING
 
 from shuffledp.pipeline.figures.paper import write_drawings
@@ -10,7 +9,5 @@ if TYPE_CHECKING:
     from snakemake.script import snakemake
 
 if __name__ == "__main__":
-    # At Python's own threshold a tenth of the time of a drawing goes into collections.
-    gc.set_threshold(20_000, 10, 10)
     with job_of(snakemake):
-        write_drawings(snakemake.params.drawings, snakemake.params.code)
+        write_drawings(snakemake.params.drawings, snakemake.params.code["figures"])

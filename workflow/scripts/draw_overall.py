@@ -1,6 +1,5 @@
 """Write the ranking of all protocols, and the pictures over all papers."""
 
-import gc
 from typing import TYPE_CHECKING
 
 from shuffledp.pipeline.figures.overall import publish_overall
@@ -10,7 +9,5 @@ if TYPE_CHECKING:
     from snakemake.script import snakemake
 
 if __name__ == "__main__":
-    # At Python's own threshold a tenth of the time of a drawing goes into collections.
-    gc.set_threshold(20_000, 10, 10)
     with job_of(snakemake):
         publish_overall(snakemake.params.job)

@@ -1,6 +1,5 @@
 """Draw all figures and tables of a paper; write them with captions and manifest."""
 
-import gc
 from typing import TYPE_CHECKING
 
 from shuffledp.pipeline.figures.paper import publish_paper
@@ -10,7 +9,5 @@ if TYPE_CHECKING:
     from snakemake.script import snakemake
 
 if __name__ == "__main__":
-    # At Python's own threshold a tenth of the time of a drawing goes into collections.
-    gc.set_threshold(20_000, 10, 10)
     with job_of(snakemake):
-        publish_paper(snakemake.params.job, snakemake.params.code)
+        publish_paper(snakemake.params.job, snakemake.params.code["figures"])
