@@ -104,7 +104,10 @@ def test_a_job_in_an_empty_folder_with_its_declared_inputs_alone_gives_the_same_
     drawn = {
         f"file_{i}": path for i, path in enumerate(drawings.output_files(Path("results"), paper, ["png"]))
     }
-    drawing = {"job": drawings.paper_job(paper, settings, Path()), "code": {}}
+    drawing = {
+        "job": drawings.paper_job(paper, settings, Path()),
+        "code": code_keys.CodeKeys(Path()).keys("figures"),
+    }
     method = {
         "jobs": [paper.experiments["colors"].job("local", 7)],
         "prepared": "data/prepared",
