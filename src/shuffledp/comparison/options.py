@@ -36,7 +36,7 @@ LAWS = (
 
 
 def flag(help: str, *names: str, **attributes: Any) -> dict[str, Any]:
-    """Return the metadata of a field with an option; the attributes are those of `click.option`."""
+    """Return the metadata of a field with an option of the command line; `click.option` takes the attributes."""
     return {"names": names, "help": help, **attributes}
 
 

@@ -1,6 +1,6 @@
 """Noise designs of this project beyond the papers: coarse noise and jumps, with their protocols.
 
-The protocols are registered as those of an installed package are, and no other part of the library imports them.
+Entry points register the protocols, as for an installed package. No other part of the library imports them.
 """
 
 from typing import TYPE_CHECKING

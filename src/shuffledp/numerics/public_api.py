@@ -11,8 +11,9 @@ from shuffledp.lazy_api import door
 def checked_door(
     package: str, moved_to: tuple[str, ...] = ()
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return ``__getattr__`` and ``__dir__`` as :func:`~shuffledp.lazy_api.door` does, of functions that check their
-    arguments. The modules of the package call each other's functions without these checks.
+    """Return ``__getattr__`` and ``__dir__`` of a package, whose functions check their arguments.
+
+    Modules of the package call each other's functions without these checks. See :func:`~shuffledp.lazy_api.door`.
     """
 
     def with_checks(function: Callable[..., Any]) -> Callable[..., Any]:

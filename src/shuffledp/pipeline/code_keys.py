@@ -20,16 +20,11 @@ STORE = Path(".snakemake/shuffledp.code.json")
 """File with the digest of each syntax tree by the sha256 of its file: to parse all code takes three seconds."""
 _SHARED = (
     *(
-        "__init__.py",
-        "guarantees.py",
-        "lazy_api.py",
-        "optional_dependencies.py",
-        "outputs.py",
-        "storage.py",
-        "tasks.py",
+        f"{name}.py"
+        for name in ("__init__", "guarantees", "lazy_api", "optional_dependencies", "outputs", "storage")
     ),
-    *("pipeline/__init__.py", "pipeline/code_keys.py", "pipeline/jobs.py", "pipeline/table_files.py"),
-    "pipeline/yaml_files.py",
+    "tasks.py",
+    *(f"pipeline/{name}.py" for name in ("__init__", "code_keys", "jobs", "table_files", "yaml_files")),
 )
 _LIBRARY = (
     *_SHARED,
@@ -166,7 +161,7 @@ def _part_files(name: str) -> list[str]:
 
 
 def _user_files(path: Path, root: Path) -> list[Path]:
-    """Return a user's file and the files beside it or in `root` that it imports or names, and those of these files."""
+    """Return a user's file with the files beside it or in `root` that it imports or names, at any depth."""
     files: dict[Path, None] = {}
     waiting = [path]
     while waiting:

@@ -1,4 +1,4 @@
-"""Views of the protocols of `shuffledp.designs`, which are registered as those of an installed package are."""
+"""Views of the protocols of `shuffledp.designs`, which entry points register."""
 
 from __future__ import annotations
 
