@@ -201,7 +201,8 @@ class Simulation(Calibration):
         """Return the law of each estimate's error for these participants, (R, V), or None if unknown.
 
         Intervals are made from it. The default has the expected squared error, in steps of one user for frequencies and
-        sets, and a normal law for sums and vectors. Noise with heavier tails, such as geometric noise, needs another law.
+        sets, and a normal law for sums and vectors.
+        Noise with heavier tails, such as geometric noise, needs another law.
         """
         squared = self.expected_squared_error(participants)
         if squared is None:
