@@ -132,10 +132,6 @@ test-whole-run: .venv/.installed-test  ## Run a tiny paper in many ways and all 
 	@# One process more than there are cores, because these tests wait for what they started.
 	@$(PYTEST) -n $$(($$(getconf _NPROCESSORS_ONLN) + 1)) -m whole_run tests/workflow tests/test_guides.py
 
-.PHONY: test-data
-test-data: .venv/.installed-test  ## Count all published data with both readers, and compare the counts (needs SHUFFLEDP_MIRROR)
-	@SHUFFLEDP_WHOLE_DATA=1 $(SINGLE) $(BIN)/python -m pytest -rs -k published tests/userdata/test_engine.py
-
 .PHONY: test-slurm
 test-slurm: .venv/.installed-test .venv/.installed-cluster  ## Run jobs by a separate Slurm on this machine (needs root, slurm-wlm and munge)
 	@$(SINGLE) $(BIN)/python -m pytest -m slurm tests/workflow/test_slurm.py

@@ -22,7 +22,7 @@ from fsspec.implementations.memory import MemoryFileSystem
 from hypothesis import HealthCheck, Phase, given, settings, strategies as st
 
 from shuffledp.cli import main
-from shuffledp.userdata import csv_reader, engine, files
+from shuffledp.userdata import engine, files
 from shuffledp.userdata.cells import NAMES_USER
 from shuffledp.userdata.counting import count_column
 from shuffledp.userdata.sets import collect_sets
@@ -83,12 +83,11 @@ def write(name: str, columns: dict[str, list[Any]], end: str = "\n") -> str:
 
 
 #: Formats of a table: names, or functions that write parts and return a path.
-FORMATS = ("a.csv", "a.csv.gz", "a.jsonl", "a.parquet", "folder", "pattern", "frame", "without duckdb")
+FORMATS = ("a.csv", "a.csv.gz", "a.jsonl", "a.parquet", "folder", "pattern", "frame")
 
 
-def data_in(form: str, columns: dict[str, list[Any]], monkeypatch: pytest.MonkeyPatch) -> Any:
+def data_in(form: str, columns: dict[str, list[Any]]) -> Any:
     """Return the data of a count: the table in a format."""
-    monkeypatch.setattr(csv_reader, "find_spec", lambda name: None if form == "without duckdb" else name)
     half = len(next(iter(columns.values()))) // 2
     if form == "frame":
         return pd.DataFrame({key: pd.Series(cells) for key, cells in columns.items()})
@@ -96,7 +95,7 @@ def data_in(form: str, columns: dict[str, list[Any]], monkeypatch: pytest.Monkey
         for i, part in enumerate((slice(half), slice(half, None))):
             write(f"parts/{i}.csv", {key: cells[part] for key, cells in columns.items()})
         return "parts" if form == "folder" else "parts/*.csv"
-    return write("a.csv" if form == "without duckdb" else form, columns)
+    return write(form, columns)
 
 
 def counts_of(data: Any, column: str = "v", **options: Any) -> dict[str, int]:
@@ -132,9 +131,9 @@ def counts_of(data: Any, column: str = "v", **options: Any) -> dict[str, int]:
         ([Decimal("1.000"), Decimal("100.000"), None, Decimal("1.000")], {}, {"1": 2, "100": 1}, 1),
     ],
 )
-def test_a_table_counts_the_same_in_every_format(folder, monkeypatch, form, cells, options, counts, left_out):
+def test_a_table_counts_the_same_in_every_format(folder, form, cells, options, counts, left_out):
     size = 300  # more rows than a block
-    data = data_in(form, {"u": list(range(4 * size)), "v": cells * size}, monkeypatch)
+    data = data_in(form, {"u": list(range(4 * size)), "v": cells * size})
     counted = count_column(data, "v", **options)
     users = zip(map(str, counted.values), counted.counts.tolist(), strict=True)
     assert {value: count for value, count in users if count} == {
@@ -215,16 +214,13 @@ def test_a_random_table_counts_the_same_in_every_format(folder, case):
         [] if "user" in options else [pd.DataFrame({key: pd.Series(cells) for key, cells in columns.items()})]
     )
     outcomes = [outcome(table) for table in data]
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(csv_reader, "find_spec", lambda name: None)
-        outcomes += [] if "user" in options else [outcome("a.csv")]
     assert all(one == outcomes[0] for one in outcomes)
 
 
-@pytest.mark.parametrize(("end", "left_out"), [(",", 0), (",,", 0), (",,,", 0), (",x", 1), (",,x", 1)])
-@pytest.mark.parametrize("form", ["a.csv", "without duckdb"])
-def test_delimiters_at_the_end_of_a_row_are_no_cells(folder, monkeypatch, form, end, left_out):
-    monkeypatch.setattr(csv_reader, "find_spec", lambda name: None if form == "without duckdb" else name)
+@pytest.mark.parametrize(
+    ("end", "left_out"), [(",", 0), (",,", 0), (",,,", 0), (", ", 1), (",x", 1), (",,x", 1)]
+)
+def test_delimiters_at_the_end_of_a_row_are_no_cells(folder, end, left_out):
     Path("a.csv").write_text("u,v\n" + "1,red\n2,blue\n" * 3 + f"3,red{end}\n4,blue\n")
     counted = count_column("a.csv", "v", values=["red", "blue"])
     assert (counted.counts.tolist(), counted.bad_rows) == ([4 - left_out, 4], left_out)
@@ -297,17 +293,14 @@ def test_a_number_in_any_notation_is_the_same_in_every_option(folder, cell):
         assert count_column("a.csv", "x", **options).counts[7] == 2
 
 
-def test_rows_that_repeat_a_user_are_named(folder, monkeypatch):
+def test_rows_that_repeat_a_user_are_named(folder):
     columns = {"user_id": [1, 2, 2, 3], "city": ["a", "b", "a", "b"]}
     for form in FORMATS:
-        data = data_in(form, columns, monkeypatch)
+        data = data_in(form, columns)
         (remark,) = [r for r in count_column(data, "city", values=["a", "b"]).remarks() if "user" in r]
         assert "'user_id' repeats values" in remark and "--user user_id" in remark
-        assert (
-            count_column(data_in(form, columns | {"user_id": [1, 2, None, 3]}, monkeypatch), "city").repeated
-            is None
-        )
-    data_in("a.csv", columns, monkeypatch)
+        assert count_column(data_in(form, columns | {"user_id": [1, 2, None, 3]}), "city").repeated is None
+    data_in("a.csv", columns)
     assert count_column("a.csv", "city", user="user_id").repeated is None
 
 
@@ -338,10 +331,10 @@ def test_names_of_users(name, is_user):
     assert bool(NAMES_USER.search(name)) is is_user
 
 
-@pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.jsonl", "a.parquet", "frame", "without duckdb"])
-def test_no_message_has_a_text_of_a_cell(folder, monkeypatch, name):
+@pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.jsonl", "a.parquet", "frame"])
+def test_no_message_has_a_text_of_a_cell(folder, name):
     columns = {"v": [SECRET] * 3, "u": [1, 2, 3]}
-    data = data_in(name, columns, monkeypatch)
+    data = data_in(name, columns)
     for options in ({}, {"domain_size": 2}, {"values": ["a", "b"]}, {"max_value": 3}):
         with pytest.raises(ValueError) as caught:
             count_column(data, "v", **options)
@@ -699,17 +692,6 @@ def test_a_header_with_line_breaks_loses_no_row(folder, header, end):
     except ValueError as error:
         assert str(error) == "d/1.csv has quotes and several kinds of line ends: make all line ends the same."
         assert "\n" not in end or end == "\r\n" or "\r" in header
-
-
-def test_a_separator_at_the_end_of_rows_is_no_cell(folder, monkeypatch):
-    Path("a.csv").write_text("v,u\na,1,\nb,2,\nc,3,4\n")
-    for form in ("a.csv", "without duckdb"):
-        monkeypatch.setattr(
-            csv_reader, "find_spec", lambda name, form=form: None if form != "a.csv" else name
-        )
-        counted = count_column("a.csv", "v")
-        assert counted.values == ("a", "b")
-        assert counted.faults == ("1 with another number of cells than the header (a.csv, line 4)",)
 
 
 @pytest.mark.parametrize(

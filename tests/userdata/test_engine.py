@@ -1,21 +1,24 @@
-"""Files of any size and format: the same counts as from the reader of plain CSV files."""
+"""Files of any size and format: published data have the counts of pandas."""
 
 from __future__ import annotations
 
 import gzip
 import json
 import os
+import sys
 from functools import partial
+from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from shuffledp.userdata import csv_reader
-from shuffledp.userdata.counting import Counted, count_column
+from shuffledp.optional_dependencies import MissingExtra
+from shuffledp.userdata.counting import count_column
 from shuffledp.userdata.engine import Table
-from shuffledp.userdata.sets import collect_sets, group_sets
+from shuffledp.userdata.sets import collect_sets
 
 MIRROR = Path(os.environ.get("SHUFFLEDP_MIRROR", "/nothing"))
 WHOLE = "SHUFFLEDP_WHOLE_DATA" in os.environ
@@ -24,30 +27,32 @@ VISITS = (
 )
 
 
-@pytest.fixture
-def without_duckdb(monkeypatch):
-    """Read plain CSV files as an installation without the extra does."""
+def by_pandas(
+    cells: pd.Series,
+    *,
+    max_value: float | None = None,
+    levels: int = 0,
+    domain_size: int | None = None,
+    values: tuple[str, ...] | None = None,
+) -> tuple[dict, int]:
+    """Return the rows of every value or level, and the number of other rows."""
+    texts = cells.str.strip().str.replace(r"^(-?[0-9]+)[.]0+$", r"\1", regex=True)
+    numbers = pd.to_numeric(texts, errors="coerce")
+    if max_value is not None:
+        step = max_value / (levels or max_value)
+        placed = (numbers.clip(0, max_value) / step).round() * step
+    elif domain_size is not None:
+        placed = numbers.where(numbers.isin(range(domain_size)))
+    else:
+        placed = texts.where(texts != "" if values is None else texts.isin(values))
+    return placed.value_counts().to_dict(), int(placed.isna().sum())
 
-    def use(plain: bool) -> None:
-        monkeypatch.setattr(csv_reader, "find_spec", lambda name: None if plain else name)
 
-    return use
-
-
-def same(one: Counted, other: Counted) -> bool:
-    """Compare everything except the wording of faults."""
-    names = ("values", "found", "bad_rows", "clipped", "rounded", "step", "dropped")
-    return np.array_equal(one.counts, other.counts) and all(
-        getattr(one, name) == getattr(other, name) for name in names
-    )
-
-
-def outcome(path: Path, column: str, domain: dict) -> Counted | str:
-    """Return the counts, or the error for a column with a single value."""
-    try:
-        return count_column(path, column, **domain)
-    except ValueError as error:
-        return str(error)
+def outcome(data: Any, column: str, domain: dict) -> tuple[dict, int]:
+    """Return the rows of every value or level, and the number of other rows."""
+    counted = count_column(data, column, **domain)
+    pairs = zip(counted.values, counted.counts.tolist(), strict=True)
+    return {value: count for value, count in pairs if count}, counted.bad_rows
 
 
 def adult() -> tuple[bytes, dict[str, dict]]:
@@ -95,59 +100,51 @@ if WHOLE:
 
 @pytest.mark.skipif(not MIRROR.is_dir(), reason="needs SHUFFLEDP_MIRROR")
 @pytest.mark.parametrize("name", FILES)
-def test_published_data_are_counted_alike(tmp_path, without_duckdb, name):
+def test_published_data_have_the_counts_of_pandas(tmp_path, name):
     content, options = FILES[name]()
     columns = [f"c{i}" for i in range(content.split(b"\n", 1)[0].count(b",") + 1)]
-    path, packed = tmp_path / "plain.csv", tmp_path / "packed.csv.gz"
-    path.write_bytes(",".join(columns).encode() + b"\n" + content)
-    packed.write_bytes(gzip.compress(path.read_bytes(), 1))
-    asked = [*options.items(), *((column, {}) for column in columns if WHOLE)]
-    for column, domain in asked:
-        without_duckdb(True)
-        small = outcome(path, column, domain)
-        without_duckdb(False)
-        large = outcome(path, column, domain)
-        assert small == large if isinstance(small, str) else same(small, large), column
-    assert same(small, count_column(packed, column, **domain))
+    whole = ",".join(columns).encode() + b"\n" + content
+    plain, packed, lines, parquet = (tmp_path / f"a.{kind}" for kind in ("csv", "csv.gz", "jsonl", "parquet"))
+    plain.write_bytes(whole)
+    packed.write_bytes(gzip.compress(whole, 1))
+    frame = pd.read_csv(plain, dtype=str, keep_default_na=False)
+    frame[[*options]].to_parquet(parquet, index=False)
+    frame[[*options]].to_json(lines, orient="records", lines=True)
+    for column, domain in options.items():
+        wanted = by_pandas(frame[column], **domain)
+        for data in (plain, packed, lines, parquet, frame):
+            assert outcome(data, column, domain) == wanted, (column, data)
+    for column in columns if WHOLE else ():
+        wanted = by_pandas(frame[column])
+        if len(wanted[0]) > 1:
+            assert outcome(plain, column, {}) == wanted, column
+        else:
+            with pytest.raises(ValueError, match="single value"):
+                count_column(plain, column)
 
 
 @pytest.mark.skipif(not MIRROR.is_dir(), reason="needs SHUFFLEDP_MIRROR")
-def test_published_sets_are_collected_alike(tmp_path, without_duckdb):
+def test_published_sets_are_the_same_from_lists_and_from_pairs(tmp_path):
     users = msnbc()
     path = tmp_path / "msnbc.csv"
     path.write_text("pages\n" + "\n".join(users).replace(" ", ";") + "\n")
-    without_duckdb(True)
-    small = collect_sets(path, column="pages", separator=";", domain_size=18)
-    without_duckdb(False)
-    large = collect_sets(path, column="pages", separator=";", domain_size=18)
-    assert np.array_equal(small.sizes, large.sizes)
-    assert np.array_equal(small.items, large.items)
-    assert small.bad_rows == large.bad_rows
-    pairs = (f"{user},{page}\n" for user, pages in enumerate(users) for page in pages.split())
-    path.write_text("user,page\n" + "".join(pairs))
-    grouped = group_sets(path, "user", "page", domain_size=18)
-    np.testing.assert_allclose(grouped.shares(3), small.shares(3), rtol=1e-9)
+    held = [sorted(set(map(int, pages.split()))) for pages in users]
+    lists = collect_sets(path, column="pages", separator=";", domain_size=18)
+    assert lists.sizes.tolist() == list(map(len, held))
+    assert lists.items.tolist() == list(chain.from_iterable(held))
+    rows = (f"{user:07},{page}\n" for user, pages in enumerate(users) for page in pages.split())
+    path.write_text("user,page\n" + "".join(rows))
+    pairs = collect_sets(path, user="user", item="page", domain_size=18)
+    assert np.array_equal(pairs.sizes, lists.sizes) and np.array_equal(pairs.items, lists.items)
+    assert (pairs.users, pairs.bad_rows) == (len(users), 0)
 
 
-@pytest.mark.parametrize(
-    ("column", "options"),
-    [
-        ("color", {}),
-        ("color", {"values": ["red", "blue"]}),
-        ("x", {"max_value": 5}),
-        ("who", {"domain_size": 2}),
-    ],
-)
-def test_damaged_rows_are_left_out_alike(tmp_path, without_duckdb, column, options):
-    path = tmp_path / "a.csv"
-    path.write_text(VISITS + "0,0,1\n")
-    without_duckdb(True)
-    small = count_column(path, column, **options)
-    without_duckdb(False)
-    large = count_column(path, column, **options)
-    assert same(small, large)
-    wrong = f"1 with another number of cells than the header ({path}, line 6)"
-    assert wrong in small.faults and wrong in large.faults
+def test_a_file_without_duckdb_names_the_extra(tmp_path, monkeypatch):
+    (tmp_path / "a.csv").write_text("v\n0\n1\n")
+    monkeypatch.setitem(sys.modules, "duckdb", None)
+    with pytest.raises(MissingExtra, match="the package duckdb of the extra data, which is not installed"):
+        count_column(tmp_path / "a.csv", "v")
+    assert count_column(pd.DataFrame({"v": [0, 1]}), "v").users == 2
 
 
 def test_folders_patterns_separators_and_partitions_are_one_table(tmp_path):
@@ -226,18 +223,3 @@ def test_no_extension_is_installed_or_loaded(tmp_path):
             table.fetched("SELECT value FROM duckdb_settings() WHERE name LIKE 'auto%extensions'")
         )
     assert settings == [("false",), ("false",)]
-
-
-@pytest.mark.parametrize("domain", [{}, {"values": ["a", "b", "c", "d", "z"]}, {"domain_size": 3}])
-def test_sets_of_many_users_are_grouped_as_in_memory(tmp_path, domain):
-    rng = np.random.default_rng(2)
-    names = ["a", "b ", "c", "", "0", "2"]
-    rows = [f"{names[rng.integers(6)]},{rng.integers(90)}" for _ in range(400)]
-    (tmp_path / "a.tsv").write_text("i\tu\n" + "\n".join(rows).replace(",", "\t") + "\n\t\n1\n")
-    held = collect_sets(tmp_path / "a.tsv", user="u", item="i", **domain)
-    grouped = group_sets(tmp_path / "a.tsv", "u", "i", **domain)
-    for size in (1, 2, 3):
-        np.testing.assert_allclose(grouped.shares(size), held.shares(size), rtol=1e-12, atol=1e-15)
-        assert grouped.size_remark(size) == held.size_remark(size)
-    assert (grouped.users, grouped.values) == (held.users, held.values)
-    assert grouped.bad_rows == held.bad_rows

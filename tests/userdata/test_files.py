@@ -19,7 +19,7 @@ from shuffledp.pipeline.experiments import user_files
 from shuffledp.pipeline.experiments.sources.user_file import load
 from shuffledp.userdata.counting import count_column
 from shuffledp.userdata.files import address, files_of, s3 as file_system, state_of
-from shuffledp.userdata.sets import group_sets
+from shuffledp.userdata.sets import collect_sets
 
 TOP = f"s3://{BUCKET}/top"
 ROWS = "v;w\n1;a\n2;b\n3\n;c\n" + "1;d\n" * 50
@@ -92,7 +92,7 @@ def test_users_and_sets_are_grouped_as_from_local_files(server, local):
         count_column(f"{top}/table.parquet", "v", user="w", per_user="first") for top in (local, TOP)
     )
     assert (here.counts.tolist(), here.dropped) == (there.counts.tolist(), there.dropped)
-    here, there = (group_sets(Path(f"{top}/days"), "w", "v") for top in (local, TOP))
+    here, there = (collect_sets(f"{top}/days", user="w", item="v") for top in (local, TOP))
     assert here.shares(1).tolist() == there.shares(1).tolist()
 
 

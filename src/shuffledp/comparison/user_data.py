@@ -3,7 +3,6 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, TypeVar
 
 from shuffledp.comparison.options import SettingOptions
@@ -11,10 +10,9 @@ from shuffledp.comparison.setting import dealt
 from shuffledp.numerics.argument_ranges import check_count
 from shuffledp.tasks import Ints
 from shuffledp.userdata.cells import number_of
-from shuffledp.userdata.counting import Counted, CountsFile, count_column, is_file
-from shuffledp.userdata.csv_reader import reads_csv
+from shuffledp.userdata.counting import Counted, CountsFile, count_column
 from shuffledp.userdata.engine import Percent
-from shuffledp.userdata.sets import collect_sets, group_sets
+from shuffledp.userdata.sets import collect_sets
 
 Asked = TypeVar("Asked", bound=SettingOptions)
 #: Number of different numbers in a column up to which they are treated as categories.
@@ -88,18 +86,6 @@ def own(asked: SettingOptions, *, how: str, percent: Percent | None = None) -> O
     if asked.given("max_value", "levels"):
         raise ValueError("Give either set_size (sets) or max_value and levels (a sum), not both.")
     size = check_count("set_size", asked.set_size, 1)
-    in_file = is_file(asked.data) and not reads_csv(Path(asked.data))
-    if in_file and asked.given("user", "item") == ["user", "item"]:
-        grouped = group_sets(
-            Path(asked.data),
-            str(asked.user),
-            str(asked.item),
-            **asked.only(*_READ),
-            percent=percent,
-        )
-        holders = dealt(grouped.shares(size), grouped.users)
-        remarks = (*grouped.remarks(how), *grouped.size_remark(size))
-        return Own(holders, grouped.users, 1.0, remarks, grouped.values)
     found = collect_sets(
         asked.data, **asked.only(*_READ, "column", "separator", "user", "item"), percent=percent
     )

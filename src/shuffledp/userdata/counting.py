@@ -24,7 +24,6 @@ from shuffledp.userdata.cells import (
     number_of,
     text_of,
 )
-from shuffledp.userdata.csv_reader import csv_columns, reads_csv, repeated_in_csv
 from shuffledp.userdata.engine import Percent, Table, quoted
 from shuffledp.userdata.files import address, intact
 
@@ -189,10 +188,10 @@ def count_column(
     Parameters
     ----------
     data : str, Path, data frame, series or array
-        A CSV file with a header, UTF-8; a data frame of pandas; or a series or array of cells. With the extra ``data``
-        also Parquet files, lines of JSON, packed files (``.gz``, ``.zst``), a folder, a pattern such as
-        ``part-*.csv``, and folders of hive partitions; with the extra ``s3`` all of these at an address ``s3://..``.
-        One row per user, unless ``user`` is given.
+        A data frame, or a series or array of cells. With the extra ``data`` a CSV file with a header, UTF-8; Parquet
+        files, lines of JSON, packed files (``.gz``, ``.zst``), a folder, a pattern such as ``part-*.csv``, and folders
+        of hive partitions; with the extra ``s3`` all of these at an address ``s3://..``. One row per user, unless
+        ``user`` is given.
     column : str, optional
         Name of the column, for a file or a data frame.
     domain_size : int, optional
@@ -208,7 +207,7 @@ def count_column(
     low : float
         For sums: the least number.
     user : str, optional
-        Column of the user, for files with several rows per user (extra ``data``). Every user then has one value.
+        Column of the user, for files with several rows per user. Every user then has one value.
     per_user : {"random", "first", "sum"}
         Value of a user: a random one of the user's different values, which depends on ``key``, user and value, and not
         on the order of rows; the first one in the order of files and rows; or the sum of numbers, clipped to the range.
@@ -262,10 +261,6 @@ def count_column(
         else:
             _take_rows(*factorized(cells, exact=not numbers), tally, faults, column)
         repeated = repeated_column(data, column)
-    elif user is None and reads_csv(Path(data)):
-        for lines, (texts,) in csv_columns(Path(data), [str(column)], delimiter, faults):
-            _take_rows(*factorized(texts), tally, faults, column, lines, f"{data}, line")
-        repeated = repeated_in_csv(Path(data), str(column), delimiter)
     else:
         columns = [str(column)] if user is None else [str(column), user]
         options: dict[str, Any] = {"delimiter": delimiter, "memory": memory, "percent": percent}
@@ -333,10 +328,8 @@ def _take_rows(
     tally: Tally,
     faults: Faults,
     column: str | None,
-    lines: Sequence[int] | None = None,
-    word: str = "row",
 ) -> None:
-    """Count the texts of rows, and name one row of each reason by its line, or by its number from 1."""
+    """Count the texts of rows, and name one row of each reason by its number from 1."""
     bad: _Bad = {}
     counts: Counter[str] = Counter()
     for text, rows in zip(texts, np.bincount(codes, minlength=len(texts)).tolist(), strict=True):
@@ -346,7 +339,7 @@ def _take_rows(
     for reason, some in bad.items():
         wrong = {text or "" for text in some}
         row = int(np.argmax(np.isin(codes, [i for i, text in enumerate(texts) if text in wrong])))
-        faults.places.setdefault(reason, f"{word} {row + 1 if lines is None else lines[row]}")
+        faults.places.setdefault(reason, f"row {row + 1}")
 
 
 def kept_rows(table: Table, judge: Tally, faults: Faults, rank: str = "0", first: bool = False) -> None:

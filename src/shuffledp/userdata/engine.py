@@ -7,6 +7,7 @@ the same text and the same number.
 
 from __future__ import annotations
 
+import csv
 import glob
 import json
 import re
@@ -20,8 +21,7 @@ from typing import Any
 
 from shuffledp.optional_dependencies import needed
 from shuffledp.userdata.cells import CHANGED, NAMES_USER, Faults, empty, listed, numeral_of, place_of, text_of
-from shuffledp.userdata.csv_reader import WIDTH, check_delimiter, separated
-from shuffledp.userdata.files import address, files_of, format_of, is_remote, reason_of, s3
+from shuffledp.userdata.files import address, files_of, format_of, is_remote, plain, reason_of, s3
 
 #: Memory of DuckDB if none is given.
 MEMORY = "1GB"
@@ -33,6 +33,8 @@ _PATIENCE = 1.0
 _HEADER = 100
 #: Bytes of the longest line that DuckDB reads.
 _LONGEST = 2_000_000
+#: Texts that may separate the cells.
+_MARKS = ",;\t|"
 _KEY = re.compile(r"([^/=]+)=([^/]*)")
 #: Types of Parquet files whose texts are what `text_of` makes of them.
 _WHOLE = {f"{sign}{size}" for sign in ("", "U") for size in ("TINYINT", "SMALLINT", "INTEGER", "BIGINT")}
@@ -40,10 +42,12 @@ _WHOLE = {f"{sign}{size}" for sign in ("", "U") for size in ("TINYINT", "SMALLIN
 _NO_OBJECT = "without one JSON object"
 #: Rows in which repeated users are looked for.
 _SEEN = 1_000_000
+#: Reason of rows of another length than the header.
+_WIDTH = "with another number of cells than the header"
 _KINDS = {"csv": "CSV", "parquet": "Parquet", "json": "JSON lines"}
 _REASONS = {
-    "MISSING COLUMNS": WIDTH,
-    "TOO MANY COLUMNS": WIDTH,
+    "MISSING COLUMNS": _WIDTH,
+    "TOO MANY COLUMNS": _WIDTH,
     "LINE SIZE OVER MAXIMUM": "with a line of more than 2 MB",
 }
 _LINES = "columns={line: 'VARCHAR'}, auto_detect=false, header=false, delim='\x01', quote='', escape=''"
@@ -100,7 +104,8 @@ class Table:
     ) -> None:
         with needed():
             import duckdb
-        check_delimiter(delimiter)
+        if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
+            raise ValueError(f"delimiter must be one character, got {delimiter!r}.")
         if memory is not None and not re.fullmatch(r"(?i)\d+(\.\d+)? ?([KMGT](i?B)?|B)", memory):
             raise ValueError(f"memory must be a size such as 4GB, got {memory!r}.")
         self._duckdb, self.path, self._percent = duckdb, path, percent
@@ -321,7 +326,16 @@ class Table:
         lines = [line or "" for (line,) in self.run(f"SELECT line FROM {read} LIMIT {_HEADER}").fetchall()]
         if lines and len(lines[0].encode()) > _LONGEST:
             raise ValueError(f"{address(file)} has a header of more than 2 MB.")
-        mark, *names = separated([f"{line}\n" for line in lines], file, columns, self._delimiter)
+        if lines and "\x00" in lines[0]:
+            raise ValueError(f"{address(file)} is UTF-16 or no text: save it as UTF-8.")
+        marks = self._delimiter or ("\t" if plain(file).suffix.lower() == ".tsv" else _MARKS)
+        limit = csv.field_size_limit(2 * _LONGEST)
+        headers = [
+            (mark, *next(csv.reader([f"{line}\n" for line in lines], delimiter=mark), [])) for mark in marks
+        ]
+        csv.field_size_limit(limit)
+        fitting = (header for header in headers if any(column in header[1:] for column in columns))
+        mark, *names = next(fitting, max(headers, key=len))
         self._check_first_line(file)
         if any("\n" in name for name in names):
             strict, loose = (self._of_csv([file], mark, names, option) for option in (_STRICT, _LOOSE))

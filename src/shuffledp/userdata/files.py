@@ -24,7 +24,7 @@ _FORMATS = {
     **dict.fromkeys((".jsonl", ".ndjson"), "json"),
 }
 #: Suffixes of the accepted packed files.
-PACKINGS = (".gz", ".zst")
+_PACKINGS = (".gz", ".zst")
 
 
 def is_remote(path: Path) -> bool:
@@ -59,10 +59,14 @@ def s3() -> Any:
     return _S3Files(S3FileSystem(endpoint_override=server))
 
 
+def plain(path: Path) -> Path:
+    """Return the path without the suffix of a packed file."""
+    return path.with_suffix("") if path.suffix.lower() in _PACKINGS else path
+
+
 def format_of(path: Path) -> str | None:
     """Return csv, parquet or json for the suffix of a file; None for another suffix."""
-    plain = path.with_suffix("") if path.suffix.lower() in PACKINGS else path
-    return _FORMATS.get(plain.suffix.lower())
+    return _FORMATS.get(plain(path).suffix.lower())
 
 
 def files_of(path: Path) -> list[Path]:
@@ -242,8 +246,8 @@ def _check_packed(files: Sequence[Path]) -> None:
 
 
 def _check_gzip(content: Any) -> None:
-    with gzip.open(content) as plain:
-        while plain.read(1 << 20):
+    with gzip.open(content) as unpacked:
+        while unpacked.read(1 << 20):
             pass
 
 

@@ -6,9 +6,8 @@ Sets, unlike counts, are held in memory: a few bytes per entry.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -27,7 +26,6 @@ from shuffledp.userdata.counting import (
     is_file,
     kept_rows,
 )
-from shuffledp.userdata.csv_reader import csv_columns, reads_csv
 from shuffledp.userdata.engine import Percent, Table, canonical, quoted
 from shuffledp.userdata.files import address, intact
 
@@ -51,10 +49,7 @@ class Collected:
     @property
     def users(self) -> int:
         """Number of users."""
-        return self._number(self.sizes >= 0)
-
-    def _number(self, sizes: NDArray[np.bool_]) -> int:
-        return int(sizes.sum())
+        return len(self.sizes)
 
     @property
     def rows(self) -> int:
@@ -73,7 +68,7 @@ class Collected:
 
     def size_remark(self, set_size: int) -> list[str]:
         """Return the remark on users with more or fewer items than `set_size`; no remark without such users."""
-        more, fewer = self._number(self.sizes > set_size), self._number(self.sizes < set_size)
+        more, fewer = (self.sizes > set_size).sum(), (self.sizes < set_size).sum()
         if not more + fewer:
             return []
         kept = f"{more} have more than {set_size} items, of which {set_size} random ones are kept"
@@ -89,67 +84,8 @@ class Collected:
             raise ValueError(
                 f"set_size must be at most {len(self.values)}, the number of items of the domain, got {set_size}."
             )
-        return self._shares(set_size)
-
-    def _shares(self, set_size: int) -> NDArray[np.float64]:
         sets = self.sizes, self.items, len(self.values), set_size
         return kept_shares(*sets) + filled_shares(*sets)
-
-
-@dataclass(frozen=True)
-class Grouped(Collected):
-    """Sets of files, grouped by DuckDB: numbers of users by size of the set, and of holders by item and size."""
-
-    with_size: NDArray[np.int64]
-    item_sizes: NDArray[np.int64]
-    holders: NDArray[np.int64]
-
-    def _number(self, sizes: NDArray[np.bool_]) -> int:
-        return int(self.with_size[sizes].sum())
-
-    def _shares(self, set_size: int) -> NDArray[np.float64]:
-        domain = len(self.values)
-        kept = np.minimum(1.0, set_size / self.item_sizes)
-        missing = np.maximum(set_size - self.sizes, 0) / np.maximum(domain - self.sizes, 1)
-        each = np.maximum(set_size - self.item_sizes, 0) / np.maximum(domain - self.item_sizes, 1)
-        total = np.bincount(self.items, self.holders * (kept - each), domain) + missing @ self.with_size
-        return np.asarray(total / self.users, np.float64)
-
-
-def group_sets(
-    path: Path,
-    user: str,
-    item: str,
-    *,
-    domain_size: int | None = None,
-    values: Sequence[Any] | None = None,
-    delimiter: str | None = None,
-    memory: str | None = None,
-    percent: Percent | None = None,
-) -> Grouped:
-    """Group files with a row per user and item; memory holds only numbers of users and holders by size of the set."""
-    where = address(path)
-    items, faults = _items(domain_size, values, where), Faults()
-    sized = "SELECT u, count(*) AS size FROM kept GROUP BY u"
-    options: dict[str, Any] = {"delimiter": delimiter, "memory": memory, "percent": percent}
-    numbers = domain_size is not None
-    with intact(path), Table(path, [item, user], **options, numbers=numbers) as table:
-        kept_rows(table, Values(items), faults)
-        everybody = _users_of(table)
-        pairs = list(table.fetched(f"SELECT size, count(*) FROM ({sized}) GROUP BY size ORDER BY size"))
-        held = list(
-            table.fetched(f"SELECT c0, size, count(*) FROM kept JOIN ({sized}) USING (u) GROUP BY ALL")
-        )
-    if not pairs:
-        raise ValueError(f"{where} has no set{because(faults)}.")
-    names = items.values
-    order = _order(items, names)
-    sizes, with_size = np.array(pairs, np.int64).T
-    places = np.array([order[items.place(value)] for value, _, _ in held], np.int64)
-    item_sizes, holders = np.array([row[1:] for row in held], np.int64).T
-    outside = everybody - int(with_size.sum())
-    about = (names, isinstance(items, Found), faults.count, faults.named, outside)
-    return Grouped(sizes, places, *about, with_size, item_sizes, holders)
 
 
 def kept_shares(
@@ -196,30 +132,19 @@ def collect_sets(
     items, faults = _items(domain_size, values, where), Faults()
     names = [str(item), str(user)] if column is None else [column]
     lists = column is not None and separator is None
-    in_csv = f"{where}: lists in a CSV file need separator. For one item per row give user and item."
-    columns: list[Sequence[Any]]
     if not is_file(data):
         columns = [cells_of(data, name) for name in names]
         users, owners, held, outside = _of_memory(
             columns if lists else map(texts_of, columns), names, separator, items, faults
         )
-    elif reads_csv(Path(data)):
-        if lists:
-            raise ValueError(in_csv)
-        numbers, blocks = zip(*csv_columns(Path(data), names, delimiter, faults), strict=True)
-        lines = list(chain.from_iterable(numbers))
-        columns = [texts_of(list(chain.from_iterable(parts))) for parts in zip(*blocks, strict=True)]
-
-        def line(row: int) -> str:
-            return f"{data}, line {lines[row - 1]}"
-
-        users, owners, held, outside = _of_memory(columns, names, separator, items, faults, line)
     else:
         options: dict[str, Any] = {"delimiter": delimiter, "memory": memory, "percent": percent}
         options |= {"numbers": domain_size is not None, "lists": lists}
         with intact(Path(data)), Table(Path(data), names, **options) as table:
             if lists and table.kind == "csv":
-                raise ValueError(in_csv)
+                raise ValueError(
+                    f"{where}: lists in a CSV file need separator. For one item per row give user and item."
+                )
             users, owners, held, outside = _of_table(table, column is None, separator, items, faults)
     if not users:
         raise ValueError(f"{where} has no set{because(faults)}.")
@@ -334,7 +259,6 @@ def _of_memory(
     separator: str | None,
     items: Domain,
     faults: Faults,
-    lines: Callable[[int], str] = "row {}".format,
 ) -> _Sets:
     """Return the sets of texts of items and users, or of cells with lists."""
     owners: list[int] = []
@@ -347,7 +271,7 @@ def _of_memory(
             owners.append(who)
             entries.append(place)
         else:
-            faults.add(items.reason if text else EMPTY_ENTRY, place=lines(row))
+            faults.add(items.reason if text else EMPTY_ENTRY, place=f"row {row}")
         return place >= 0
 
     cells, *others = columns
@@ -357,16 +281,16 @@ def _of_memory(
         if others_of_row:
             (who,) = others_of_row
             if not cell or not who:
-                faults.add(empty(names[0] if not cell else names[1]), place=lines(row))
+                faults.add(empty(names[0] if not cell else names[1]), place=f"row {row}")
             elif add(numbers.get(who, users), cell, row):
                 numbers.setdefault(who, users)
                 users = len(numbers)
             else:
                 without.add(who)
         elif is_missing(cell) or (separator is not None and not cell):
-            faults.add(empty(names[0]), place=lines(row))
+            faults.add(empty(names[0]), place=f"row {row}")
         elif separator is None and not isinstance(cell, list | tuple | set | frozenset | np.ndarray):
-            faults.add("without a list", place=lines(row))
+            faults.add("without a list", place=f"row {row}")
         else:
             texts = list(texts_of(cell) if separator is None else map(text_of, cell.split(separator)))
             inside = [add(users, text, row) for text in texts]
