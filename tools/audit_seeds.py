@@ -4,7 +4,7 @@
 
 Writes results/audit/seeds/S.csv, a table per seed with a row per claim, and continues an interrupted call: a seed with
 a table for the same code and numbers is not run again. Exits with 1 if a sound claim is exceeded, or if runs contradict
-a law or an estimate. With --page the counts are written into docs/maintainers.md.
+a law. With --page the counts are written into docs/maintainers.md.
 """
 
 import argparse
@@ -30,9 +30,7 @@ FIRST = 1000
 #: Name of the comparison in a row of the audit, by part.
 PARTS = {
     "enumerated": "claimed delta and the enumerated law of the view",
-    "sampled": "claimed delta and events of runs",
     "messages": "messages of runs and their law",
-    "estimate": "mean estimate of runs and the truth",
 }
 Statuses = Mapping[tuple[str, str], int]
 

@@ -22,15 +22,14 @@ from shuffledp.pipeline.audit.auditor import (
     INFEASIBLE,
     NOT_ENUMERATED,
 )
-from shuffledp.pipeline.audit.finite_laws import TooLarge
-from shuffledp.pipeline.audit.message_tests import _same, agreement_of, announced, levels_of
+from shuffledp.pipeline.audit.message_tests import _same, messages_fit
 from shuffledp.pipeline.audit.random_settings import option_names, protocols, random_setting
 from shuffledp.populations import Fixed
 from shuffledp.protocols import Messages, get
 from shuffledp.protocols.frequency.amplified import Amplified
 from shuffledp.protocols.frequency.non_adaptive import NonAdaptive
 from shuffledp.protocols.frequency.pure_dump import PureDump
-from shuffledp.tasks import TASK_KINDS, Budget, Frequency, Public, Sets, Summation
+from shuffledp.tasks import TASK_KINDS, Budget, Frequency, Sets, Summation
 
 PLUGINS = Path(__file__).resolve().parents[2] / "protocols/plugins"
 PROTOCOLS = protocols()
@@ -44,8 +43,6 @@ FIRST = {"real_sum": 3, "sparse_sum": 14, "separate": 2}
 
 #: Level of a test that rejects a right law once in ten thousand times.
 LEVEL = 5e-5
-#: Largest number of users, and of messages of one run, for which a setting is compared.
-MOST_USERS, MOST_MESSAGES = 100, 5000
 
 
 def fits(found):
@@ -53,27 +50,11 @@ def fits(found):
 
 
 def checked(setting, rng, runs):
-    """Return the test of a setting's messages against its view, for one number of users and one choice of inputs."""
+    """Return the test of a setting's messages against its view; None for an infeasible setting."""
     try:
-        protocol = setting.calibrated()
-        view = view_of(protocol, setting.budget)
-        if isinstance(view, str):
-            return None
-        view = view.of_participants()
-        numbers = [3] if view.alone else [n for n, _ in view.numbers(setting.population)]
-        if not numbers or (n := numbers[len(numbers) // 2]) > MOST_USERS:
-            return None
-        protocol, view = announced(protocol, setting, n), view.among(n)
-        case = next(iter(view.cases(n)))
-        held = (case.first, *case.others[len(case.others) // 2])
-        view.blocks(held)
-    except (Infeasible, TooLarge):
+        return messages_fit(setting, runs, rng)
+    except Infeasible:
         return None
-    users, public = view.users(held), Public(np.array([n]), levels_of(view, held))
-    if len(protocol.shuffle(protocol.encode(users, rng), public, rng)) > MOST_MESSAGES:
-        return None
-    payloads = (protocol.shuffle(protocol.encode(users, rng), public, rng).payload for _ in range(runs))
-    return agreement_of(payloads, view, held, rng)
 
 
 def test_samples_of_letters_are_compared_by_a_chi_square_test():

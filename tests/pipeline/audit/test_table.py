@@ -35,7 +35,6 @@ from shuffledp.populations import Fixed
 from shuffledp.protocols import Messages, get
 from shuffledp.protocols.frequency.amplified import Amplified
 from shuffledp.protocols.frequency.central_gaussian import CentralGaussian
-from shuffledp.protocols.frequency.central_laplace import CentralLaplace
 from shuffledp.protocols.frequency.one_sided_noise import OneSidedCounts
 from shuffledp.protocols.frequency.pure_dump import PureDump
 from shuffledp.protocols.frequency.truncation import Truncation
@@ -48,8 +47,8 @@ IDS = [f"{p.task_kind}-{p.name}" for p in PROTOCOLS]
 SEED, RUNS = 3, 60
 
 
-#: Other seeds for protocols whose first setting has 700 pairs of data sets with thousands of outcomes each.
-OTHER_SEED = {"sparse_sum": 9}
+#: Other seeds for protocols whose first setting has thousands of outcomes for 700 pairs of data sets, or too many.
+OTHER_SEED = {"sparse_sum": 9, "coarse_correlated_sum": 1}
 
 
 @cache
@@ -68,7 +67,7 @@ def test_every_protocol_is_looked_at_and_none_is_flagged(protocol):
     found = lines(protocol)
     assert {line.accounting for line in found} == set(protocol.accountings)
     assert [line for line in found if line.status == VIOLATION] == []
-    assert {line.part for line in found if line.status == table.HOLDS} & {"enumerated", "sampled"}
+    assert {line.part for line in found if line.status == table.HOLDS} >= {"enumerated"}
     assert all(line.note for line in found if line.status == table.NOT_AUDITED)
 
 
@@ -171,7 +170,7 @@ def looked_at(setting, runs=600):
     """Return the lines of a setting with few users."""
     row = audited(setting)
     assert row.status != NOT_ENUMERATED, row.note
-    return [table.enumerated_line(row), *table.sampled_lines(row, np.random.default_rng(5), runs)]
+    return [table.enumerated_line(row), *table.message_lines(row, np.random.default_rng(5), runs)]
 
 
 def flagged(setting, runs=600):
@@ -261,27 +260,16 @@ class SendsOneDummyLess(PureDump):
         return super().shuffle(Messages(messages.payload[:-1]), public, rng)
 
 
-class BiasedByN(CentralLaplace):
-    """Shares of all users except one."""
-
-    def estimate(self, aggregate, public):
-        n = public.n_users[:, None]
-        return super().estimate(aggregate, public) * n / (n - 1)
-
-
 @pytest.mark.parametrize(
-    ("wrong", "where", "parts"),
+    ("wrong", "where"),
     [
-        (DoesNotShuffle, BITS, {"sampled"}),
-        (QuietNoise, FEW, {"messages"}),
-        (SendsOneDummyLess, (Fixed(2), Frequency(3), Budget(3.0, 0.1)), {"messages"}),
-        (BiasedByN, (Fixed(7), Frequency(3), Budget(4.0, 0.02)), {"estimate"}),
+        (DoesNotShuffle, BITS),
+        (QuietNoise, FEW),
+        (SendsOneDummyLess, (Fixed(2), Frequency(3), Budget(3.0, 0.1))),
     ],
 )
-def test_wrong_runs_are_flagged_at_the_stated_confidence(wrong, where, parts):
-    found = flagged(at(wrong, where), runs=1500)
-    assert parts <= found
-    assert "enumerated" not in found  # the parameters are right
+def test_wrong_runs_are_flagged_at_the_stated_confidence(wrong, where):
+    assert flagged(at(wrong, where), runs=1500) == {"messages"}  # the parameters are right
     assert flagged(at(wrong.__mro__[1], where), runs=1500) == set()
     for line in looked_at(at(wrong, where), runs=60):
         assert line.confidence >= 1 - 1e-6 or line.status == table.NOT_AUDITED
@@ -293,18 +281,10 @@ def test_a_calibrated_protocol_that_cannot_be_run_is_flagged(monkeypatch):
     def broken(*args, **options):
         raise ArithmeticError("no messages")
 
-    monkeypatch.setattr(table, "sampled_lines", broken)
-    found = [line for line in table.small_lines(PureDump, SEED, 1, RUNS) if line.part == "sampled"]
+    monkeypatch.setattr(table, "messages_fit", broken)
+    found = [line for line in table.small_lines(PureDump, SEED, 1, RUNS) if line.part == "messages"]
     assert VIOLATION in {line.status for line in found}
     assert any(line.note == "ArithmeticError: no messages" for line in found)
-
-
-def test_a_mean_that_rests_on_events_that_did_not_happen_is_not_judged():
-    """Wrong answers are too rare to occur in a run, so each estimate has a small bias."""
-    silent = at(get("frequency", "silent_users"), (Fixed(4), Frequency(4), Budget(3.82, 0.3)))
-    setting = replace(silent, options=(("report_rate", 0.25),))
-    found = [line for line in looked_at(setting, runs=200) if line.part == "estimate"]
-    assert [line.status for line in found] in ([table.HOLDS], [table.NOT_AUDITED])
 
 
 # -- the table -----------------------------------------------------------------------------------------------------
@@ -399,7 +379,7 @@ def test_a_quick_run_looks_at_the_protocols_of_its_experiments(effort, looked_at
         for row in rows
         if row.note.startswith("left out: no experiment of this quick run")
     ]
-    assert len(left) == (3 * len(Amplified.accountings) if effort == "quick" else 0)
+    assert len(left) == (2 * len(Amplified.accountings) if effort == "quick" else 0)
     assert [row for row in rows if row.status == VIOLATION] == []
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from shuffledp.populations import Binomial
 from shuffledp.protocols import available, conformance, get
-from shuffledp.protocols.conformance import checks, privacy, running
+from shuffledp.protocols.conformance import checks, plugin_checks, privacy, running
 from shuffledp.protocols.conformance.running import calibrated, in_turn, sending, simulated
 from shuffledp.tasks import TASK_KINDS
 
@@ -75,6 +75,8 @@ def test_protocol_conforms(kind, name, options, check, monkeypatch):
         monkeypatch.setattr(running, "MESSAGE_REPEATS", 300)
         monkeypatch.setattr(running, "MOST_DRAWN", 150_000)
         cases = tuple({case.task: case for case in cases}.values())
+    if check is conformance.check_trust:
+        monkeypatch.setattr(plugin_checks, "CALLS", 300)
     if check in OF_ENCODERS:
         monkeypatch.setattr(privacy, "REPORTS", 2000)
         monkeypatch.setattr(privacy, "VIEWS", 1000)
@@ -131,6 +133,8 @@ def test_the_default_cases_reach_what_they_promise():
     [
         ("Biased", "check_unbiased", "mean estimate"),
         ("ForgetsDummies", "check_unbiased", "mean estimate"),
+        ("AllButOne", "check_unbiased", "mean estimate"),
+        ("DoesNotShuffle", "check_trust", "does not permute"),
         ("WrongMean", "check_one_law", "mean of the fast law"),
         ("WrongSpread", "check_one_law", "variance of the fast law"),
         ("WrongCorrelation", "check_one_law", "fast law"),

@@ -38,6 +38,21 @@ class ForgetsDummies(NonAdaptive):
 
 
 @dataclass(frozen=True)
+class AllButOne(Amplified):
+    """Estimates shares of all users except one."""
+
+    def estimate(self, aggregate, public):
+        n = public.n_users[:, None]
+        return super().estimate(aggregate, public) * n / (n - 1)
+
+
+class DoesNotShuffle(Amplified):
+    """Passes messages on in the order of the users."""
+
+    def shuffle(self, messages, public, rng):
+        return messages
+
+
 class WrongMean(Amplified):
     """Fast law without the wrong reports."""
 

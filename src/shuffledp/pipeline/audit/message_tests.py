@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -10,15 +11,21 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import chi2
 
-from shuffledp.pipeline.audit.auditor import Setting
-from shuffledp.pipeline.audit.finite_laws import Block, pooled
+from shuffledp.accounting.errors import Infeasible
+from shuffledp.pipeline.audit.auditor import Setting, view_of
+from shuffledp.pipeline.audit.finite_laws import Block, TooLarge, pooled
 from shuffledp.pipeline.audit.views import Held, View
+from shuffledp.populations.base import Law
 from shuffledp.protocols.base import ProtocolBase
 from shuffledp.tasks import Public, Sets, even_sizes
 
 #: Approximate number of cells of the tested table, and the least expected number of runs in each cell.
 _CELLS = 60
 _LEAST = 5.0
+#: Largest number of users of compared messages, least number of runs, and about the number of messages of all runs.
+_MOST_USERS, _LEAST_RUNS, _MESSAGES = 100, 60, 400_000
+#: Cost of a run in messages.
+_RUN = 25
 
 
 @dataclass(frozen=True)
@@ -33,6 +40,37 @@ def announced(protocol: ProtocolBase, setting: Setting, n: int) -> ProtocolBase:
     """Return the protocol for an announced number of users, with nearly equal numbers per privacy level."""
     levels = setting.task.levels if isinstance(setting.task, Sets) else 1
     return protocol.refine(Public(np.array([n]), np.array([even_sizes(n, levels)], float)))
+
+
+def messages_fit(setting: Setting, runs: int, rng: np.random.Generator) -> Agreement | None:
+    """Run encoder, dummies and shuffler of a calibrated setting, and compare the messages with the law of the view.
+
+    The number of users is a possible one, and their inputs differ. There are `runs` runs, and fewer if a run has many
+    messages. The result is None if there are too many users or messages, or if the law is too large. Raises the errors
+    of ``calibrate``.
+    """
+    protocol, law = setting.calibrated(), setting.population
+    try:
+        view = view_of(protocol, setting.budget)
+        if isinstance(view, str) or not isinstance(law, Law):
+            return None
+        view = view.of_participants()
+        numbers = [3] if view.alone else [n for n, _ in view.numbers(law)]
+        if not numbers or (n := numbers[len(numbers) // 2]) > _MOST_USERS:
+            return None
+        protocol, view = announced(protocol, setting, n), view.among(n)
+        case = next(iter(view.cases(n)))
+        held = (case.first, *case.others[len(case.others) // 2])
+        view.blocks(held)
+    except (Infeasible, TooLarge):
+        return None
+    users, public = view.users(held), Public(np.array([n]), levels_of(view, held))
+
+    def run() -> NDArray[Any]:
+        return protocol.shuffle(protocol.encode(users, rng), public, rng).payload
+
+    runs = min(runs, math.ceil(_MESSAGES / (len(run()) + _RUN)))
+    return agreement_of((run() for _ in range(runs)), view, held, rng) if runs >= _LEAST_RUNS else None
 
 
 def agreement_of(

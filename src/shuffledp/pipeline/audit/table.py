@@ -6,9 +6,10 @@ A row compares one claim with a result that does not use its accounting. The col
     A point of an experiment, against two counts of messages (`shuffledp.pipeline.audit.scale`).
 ``enumerated``
     A random setting with a few users, against the law of the view (`shuffledp.pipeline.audit.auditor`).
-``sampled``, ``messages``, ``estimate``
-    Simulation of such a setting (`shuffledp.pipeline.audit.sampling`): a lower bound on delta, the messages against
-    the enumerated law, and the mean estimate against the truth.
+``messages``
+    Runs of such a setting: the messages against the enumerated law (`shuffledp.pipeline.audit.message_tests`).
+
+The conformance checks bound delta from runs and compare the mean estimate with the truth.
 """
 
 from __future__ import annotations
@@ -40,8 +41,8 @@ from shuffledp.pipeline.audit.auditor import (
 from shuffledp.pipeline.audit.combined_table import VIOLATION
 from shuffledp.pipeline.audit.finite_laws import Bounds, TooLarge
 from shuffledp.pipeline.audit.measured import NoProfile
+from shuffledp.pipeline.audit.message_tests import messages_fit
 from shuffledp.pipeline.audit.random_settings import random_setting
-from shuffledp.pipeline.audit.sampling import Unseen, seen
 from shuffledp.pipeline.audit.scale import at_scale
 from shuffledp.pipeline.experiments.grid import cells_of, resolve
 from shuffledp.pipeline.experiments.job_parts import budget_from, population_from, task_from
@@ -52,18 +53,16 @@ from shuffledp.protocols.base import ProtocolBase
 from shuffledp.protocols.registry import get
 from shuffledp.tasks import Public
 
-PARTS = ("grid", "enumerated", "sampled", "messages", "estimate")
+PARTS = ("grid", "enumerated", "messages")
 HOLDS, ERRATUM, LABELED = "holds", "listed erratum", "exceeds as labeled"
 NOT_AUDITED, REFUSED = "not audited", "infeasible"
 
 LEAST_DELTA = 1e-3
 """Least delta of random settings, at which a few users can show an excess."""
 RATE = 1e-6
-"""Probability that a bound from runs is above the truth, or that a right law or estimate is rejected."""
+"""Probability that a right law is rejected."""
 LEVEL = 1e-7
 """p-value below which a law is rejected: p-values of large samples are not exact in the tails."""
-MEAN_LEVEL = 1e-9
-"""p-value below which a mean estimate is rejected, whose errors may be skewed."""
 #: Largest number of drawn settings of a protocol, of tries per feasible setting of an accounting, and of other users.
 _DRAWS, _TRIES, _MOST_OTHERS = 200, 3, 400
 #: Rounding of bounds to the digits of the table.
@@ -213,26 +212,21 @@ def grid_line(point: Point) -> Line:
 
 
 def small_lines(protocol: type[ProtocolBase], seed: int, count: int, runs: int) -> list[Line]:
-    """Return the lines of `count` random settings of one protocol, enumerated and simulated."""
+    """Return the lines of `count` random settings of one protocol: enumerated laws, and messages of runs."""
     place = crc32(f"{protocol.task_kind}.{protocol.name}".encode())
     turn = [protocol.accountings[-1 - i % len(protocol.accountings)] for i in range(count)]
     wanted = {accounting: turn.count(accounting) for accounting in turn}
     looked = dict.fromkeys(turn, 0)
     lines: list[Line] = []
-    reasons = {
-        (a, part): "left out of a quick run"
-        for a in protocol.accountings
-        if a not in wanted
-        for part in PARTS
-    }
+    reasons = {a: "left out of a quick run" for a in protocol.accountings if a not in wanted}
     for number in range(_DRAWS):
         open_ = [a for a in wanted if wanted[a] and looked[a] < _TRIES * turn.count(a)]
         if not open_:
             break
         try:
             setting = random_setting(protocol, np.random.default_rng([seed, place, number]))
-        except KeyError as missing:  # an option that `shuffledp.pipeline.audit.random_settings` does not know
-            reasons |= {(a, part): str(missing) for a in wanted for part in PARTS}
+        except KeyError as unknown:  # an option that `shuffledp.pipeline.audit.random_settings` does not know
+            reasons |= dict.fromkeys(wanted, str(unknown))
             break
         accounting = setting.accounting
         if (
@@ -243,47 +237,22 @@ def small_lines(protocol: type[ProtocolBase], seed: int, count: int, runs: int) 
             continue
         row = audited(setting)
         if row.status == INFEASIBLE:
-            reasons.setdefault((accounting, "enumerated"), f"infeasible: {row.note}")
+            reasons.setdefault(accounting, f"infeasible: {row.note}")
             continue
         looked[accounting] += 1
         if row.status == FAILED:
             lines.append(_small(row, "enumerated", status=VIOLATION, note=row.note))
             continue
         if row.status == NOT_ENUMERATED:
-            reasons[accounting, "enumerated"] = row.note
-        else:
-            lines.append(enumerated_line(row))
-        try:
-            lines += sampled_lines(row, np.random.default_rng([seed, place, number, 1]), runs)
-        except (Infeasible, Unseen) as reason:
-            reasons[accounting, "sampled"] = str(reason)
+            reasons[accounting] = row.note
             continue
-        except Exception as error:  # a calibrated protocol that cannot be run is a finding
-            note = f"{type(error).__name__}: {error}"
-            lines.append(_small(row, "sampled", status=VIOLATION, note=note))
-            continue
+        rng = np.random.default_rng([seed, place, number, 1])
+        lines += [enumerated_line(row), *message_lines(row, rng, runs)]
         wanted[accounting] -= 1
-    return lines + _missing(protocol, lines, reasons)
-
-
-def _missing(
-    protocol: type[ProtocolBase],
-    lines: Sequence[Line],
-    reasons: Mapping[tuple[str, str], str],
-) -> list[Line]:
-    there = {(line.accounting, line.part) for line in lines}
-    return [
-        Line(
-            protocol.name,
-            protocol.task_kind,
-            accounting,
-            part,
-            note=reasons.get((accounting, part)) or reasons.get((accounting, "enumerated")) or _TOO_LITTLE,
-        )
-        for accounting in protocol.accountings
-        for part in ("enumerated", "sampled")
-        if (accounting, part) not in there
-    ]
+    there = {line.accounting for line in lines}
+    missing = [a for a in protocol.accountings if a not in there]
+    name, kind = protocol.name, protocol.task_kind
+    return lines + [Line(name, kind, a, "enumerated", note=reasons.get(a, _TOO_LITTLE)) for a in missing]
 
 
 def _small(row: Row, part: str, **given: Any) -> Line:
@@ -312,41 +281,25 @@ def enumerated_line(row: Row) -> Line:
     )
 
 
-def sampled_lines(row: Row, rng: np.random.Generator, runs: int) -> list[Line]:
-    """Return the lines of a setting's runs; raises the errors of `shuffledp.pipeline.audit.sampling.seen`."""
-    found = seen(row.setting, rng, runs, RATE)
-    delta = row.setting.budget.delta
-    several = f"{found.runs} runs for each of two inputs"
-    lines = [
+def message_lines(row: Row, rng: np.random.Generator, runs: int) -> list[Line]:
+    """Return the line of a setting's messages; no line if there are too many messages to compare."""
+    try:
+        found = messages_fit(row.setting, runs, rng)
+    except Exception as error:  # a calibrated protocol that cannot be run is a finding
+        return [_small(row, "messages", status=VIOLATION, note=f"{type(error).__name__}: {error}")]
+    if found is None:
+        return []
+    p_value = min(1.0, 2 * min(found.counts, found.order))
+    return [
         _small(
             row,
-            "sampled",
-            eps=found.eps,
-            found_delta=found.delta,
-            error=0.0,
-            side="lower",
-            method=f"probability of an event learned from {several} (Clopper-Pearson)",
+            "messages",
+            method="messages compared with the enumerated law (chi-square)",
             confidence=1 - RATE,
-            slack=_slack(delta, found.delta),
-            status=judged(row.label, Bounds(found.delta, found.delta), delta),
+            status=VIOLATION if p_value < LEVEL else HOLDS,
+            note=f"p = {p_value:.3g}",
         )
     ]
-    if found.law is not None:
-        lines.append(
-            _tested(row, "messages", found.law, "messages compared with the enumerated law (chi-square)")
-        )
-    if found.bias is not None:
-        lines.append(
-            _tested(row, "estimate", found.bias, "mean estimate compared with the true value (Student)")
-        )
-    else:
-        lines.append(_small(row, "estimate", status=NOT_AUDITED, note=found.bias_note))
-    return lines
-
-
-def _tested(row: Row, part: str, p_value: float, method: str) -> Line:
-    status = VIOLATION if p_value < (MEAN_LEVEL if part == "estimate" else LEVEL) else HOLDS
-    return _small(row, part, method=method, confidence=1 - RATE, status=status, note=f"p = {p_value:.3g}")
 
 
 # -- a job ---------------------------------------------------------------------------------------------------------
@@ -365,7 +318,7 @@ def lines_of(job: Mapping[str, Any]) -> Iterator[Line]:
     for kind, name in job["protocols"]:
         protocol = get(kind, name)
         if not job["every"] and (kind, name) not in used:
-            for accounting, part in product(protocol.accountings, PARTS[:3]):
+            for accounting, part in product(protocol.accountings, PARTS[:2]):
                 yield Line(name, kind, accounting, part, note=_LEFT_OUT)
             continue
         own = [p for p in points if p.setting.protocol is protocol]

@@ -19,9 +19,7 @@ the run."""
 PARTS: Final[Mapping[str, tuple[str, str]]] = {
     "grid": ("point of experiments", "points of experiments"),
     "enumerated": ("setting enumerated", "settings enumerated"),
-    "sampled": ("setting run", "settings run"),
     "messages": ("law of messages", "laws of messages"),
-    "estimate": ("mean estimate", "mean estimates"),
 }
 """Names of the parts of the audit, for one claim and for several."""
 

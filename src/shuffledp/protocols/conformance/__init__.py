@@ -64,6 +64,7 @@ if TYPE_CHECKING:
         check_seeded as check_seeded,
         check_value_object as check_value_object,
     )
+    from shuffledp.protocols.conformance.plugin_checks import check_trust as check_trust
     from shuffledp.protocols.conformance.privacy import (
         check_claim as check_claim,
         check_encoder as check_encoder,

@@ -62,7 +62,7 @@ LEVELS: Mapping[Check, Level] = {
     check_one_law: "every",
     check_unbiased: "every",
     check_variance: "every",
-    check_trust: "close",
+    check_trust: "every",
     check_users_apart: "close",
     check_seeded_crowds: "close",
     check_bits: "close",

@@ -1,7 +1,7 @@
-"""Checks of `shuffledp check-baseline` for a user's class, beyond the conformance checks.
+"""Checks of the declared trust, and checks of `shuffledp check-baseline` for a user's class.
 
-They test that a user's messages do not depend on other users or on the user's place. They also test the declared trust,
-and variances to a few percent. `leakage_checks` has further checks. Bounds have the false-alarm rate of the conformance
+The latter test that a user's messages do not depend on other users or on the user's place, and variances to a few
+percent. `leakage_checks` has further checks. Bounds have the false-alarm rate of the conformance
 checks.
 """
 
