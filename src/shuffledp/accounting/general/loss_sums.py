@@ -33,6 +33,8 @@ _REACH, _FURTHER, _MOST_REACH = 8.0, 2.0, 400.0
 _LEAST_SPREAD = 1e-6
 #: Rounding of a transform of M numbers, in units of log2 M; of a product; of a mass, relative; of all else, relative.
 _TRANSFORM, _PRODUCT, _MASS, _ROUNDING = 16 * 2.0**-53, 8 * 2.0**-53, 1e-13, 1e-9
+#: Mass of sums whose losses the grid raises by more than is stated, relative to delta.
+_RARELY = 1e-4
 #: Tolerance of the log of the tilt, and its range around a guess.
 _TILT, _BELOW, _ABOVE = 1e-2, 9.0, 4.0
 
@@ -113,7 +115,7 @@ class LossSum:
         split = self.copies * high.theta * (high.theta + 1) * step**2 / 8
         beyond = _exp(high.log_moment + split - high.theta * high.loss)
         error += transform * least
-        return SumLaw(self.infinite, theta, scale, losses, masses, error, beyond, self.copies)
+        return SumLaw(self.infinite, theta, scale, losses, masses, error, beyond, self.copies, step)
 
     def _end(self, theta: float, sign: int) -> _End:
         """Return an end of the sum tilted by theta, beyond which its mass is negligible."""
@@ -155,6 +157,7 @@ class SumLaw:
     error: float
     beyond: float
     copies: int = 0
+    step: float = 0.0
 
     def delta(self, eps: float) -> float:
         """Return delta at eps (nats), rounded up."""
@@ -168,6 +171,22 @@ class SumLaw:
         rounding = _ROUNDING + self.copies * _MASS
         finite = max(value + margin, 0.0) * _exp(self.scale - self.theta * eps) * (1 + rounding)
         return min(finite + (self.beyond + self.infinite) * (1 + rounding), 1.0)
+
+    def least_delta(self, eps: float, near: float) -> float:
+        """Return delta at eps (nats), rounded down; `near` is the approximate result.
+
+        The grid raises each loss by at most `step`, and by at most ``step^2 / 8`` on average. By Hoeffding's inequality
+        it raises the sum by more than this shift with a small probability, which is subtracted.
+        """
+        rarely = _RARELY * near
+        shift = self.step * (math.sqrt(-self.copies * math.log(rarely) / 2) + self.copies * self.step / 8)
+        above = int(np.searchsorted(self.losses, eps + shift, side="right"))
+        over = self.losses[above:] - eps - shift
+        gains = -np.expm1(-over) * np.exp(-self.theta * over)
+        value = float(gains @ self.masses[above:]) - self.error * float(np.sqrt(np.sum(gains**2)))
+        rounding = _ROUNDING + self.copies * _MASS
+        finite = max(value - math.exp(_BEYOND), 0.0) * _exp(self.scale - self.theta * (eps + shift))
+        return max(finite * (1 - rounding) + self.infinite * (1 - _RARELY) - rarely, 0.0)
 
 
 def _on_grid(part: LossPart, theta: float, step: float, size: int) -> Floats:

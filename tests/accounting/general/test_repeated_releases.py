@@ -1,0 +1,170 @@
+"""Eps of repeated releases: independent exact laws, and brute force.
+
+The exact laws were computed apart from this library, on grids of a thousandth of the spread of a loss. At these
+parameters the composed eps is 1 at delta 1e-6, unless another eps is given.
+"""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from shuffledp.accounting import (
+    ClonesProfile,
+    CountPair,
+    GaussianProfile,
+    OtherReports,
+    composed_epsilon,
+    hockey_stick,
+)
+from shuffledp.accounting.general.composition import ComposedProfile, composed_lower_bound
+from shuffledp.numerics.roots import root_below
+from shuffledp.populations import Fixed
+from shuffledp.protocols import get
+from shuffledp.protocols.frequency.balls_into_bins import BallsIntoBins
+from shuffledp.protocols.frequency.designated_coins import DesignatedCoins
+from shuffledp.protocols.frequency.grr_blanket import GrrBlanket
+from shuffledp.protocols.frequency.pure_dump import PureDump
+from shuffledp.protocols.frequency.sageo import SAGeo
+from shuffledp.tasks import Budget, Frequency
+
+#: Relative error of eps by the number of points, and of a lower bound.
+FINE, LOOSE, BELOW = 2.5e-5, 1e-3, 4e-4
+
+
+def pure(users, values, dummies):
+    return PureDump(n_users=users, domain_size=values, eps_local=math.inf, dummies_in_all=dummies)
+
+
+def coins(number):
+    return DesignatedCoins(domain_size=499, n_users=49_241, designated=number)
+
+
+GAUSSIAN = GaussianProfile(math.sqrt(2) / 32.72421)
+EXACT = [
+    (GAUSSIAN, 30, 1e-6, 1.0),
+    (coins(4_284).privacy_profile(), 30, 1e-6, 1.0),
+    (coins(4_284).privacy_profile(), 30, 1e-15, 1.80159),
+    (coins(4_284).privacy_profile(), 1, 1e-6, 0.161967),
+    (BallsIntoBins(499, 49_241, 0.02225622).privacy_profile(), 30, 1e-6, 1.0),
+    (BallsIntoBins(499, 100_000, 0.1540120).privacy_profile(), 365, 1e-6, 1.0),
+    (pure(49_241, 499, 534_721).privacy_profile(), 30, 1e-6, 1.0),
+    (pure(100_000, 100, 1_302_949).privacy_profile(), 365, 1e-6, 1.0),
+    (pure(10_000, 20, 5_025).privacy_profile(), 7, 1e-6, 1.0),
+]
+
+
+@pytest.mark.parametrize(("profile", "rounds", "delta", "exact"), EXACT)
+def test_both_bounds_enclose_the_exact_law(profile, rounds, delta, exact):
+    """The parameters are integers or rounded to seven digits, so that eps is known to about 3e-5."""
+    known = 3.5e-5 * exact + (1.2e-4 if "coins" in repr(profile) else 0)
+    upper = composed_epsilon([profile], delta, rounds=[rounds])
+    lower = composed_lower_bound(profile, delta, rounds=rounds)
+    fine = ComposedProfile([profile], [rounds], delta, points=960).epsilon(delta)
+    assert exact - known - 2e-4 * exact <= fine <= upper * (1 + 1e-6) <= exact * (1 + LOOSE) + known
+    assert fine <= exact * (1 + FINE) + known
+    assert exact * (1 - BELOW) - 2e-4 <= lower <= min(exact + known, fine)
+
+
+@pytest.mark.parametrize(
+    ("users", "values", "eps_local", "rounds"),
+    [(100_000, 100, 3.490665, 365)],
+)
+def test_the_blanket_of_randomized_response(users, values, eps_local, rounds):
+    profile = GrrBlanket(users, values, eps_local, 0).privacy_profile()
+    assert 1 - 3e-5 <= composed_epsilon([profile], 1e-6, rounds=[rounds]) <= 1 + LOOSE
+
+
+@pytest.mark.parametrize(
+    ("name", "users", "values", "rounds", "eps"),
+    [
+        ("central_laplace", 49_241, 499, 30, 22.9824),
+        ("central_gaussian", 49_241, 499, 30, 6.58204),
+        ("designated_coins", 49_241, 499, 30, 6.45470),
+        ("balls_into_bins", 49_241, 499, 30, 6.00996),
+        ("balls_into_bins", 10_000, 499, 7, 2.67903),
+        ("pure_dump", 49_241, 499, 30, 6.00919),
+        ("pure_dump", 100_000, 100, 365, 27.8152),
+        ("pure_dump", 10_000, 20, 7, 2.68261),
+    ],
+)
+def test_budgets_of_one_release_are_overspent(name, users, values, rounds, eps):
+    protocol = get("frequency", name).calibrate(Budget(1.0, 1e-6), Fixed(users - 1), Frequency(values))
+    assert composed_epsilon([protocol.privacy_profile()], 1e-6, rounds=[rounds]) == pytest.approx(
+        eps, rel=1e-3
+    )
+
+
+def test_losses_that_are_infinite_with_a_small_probability():
+    """Independent values: eps 6.926 and 19.99; two releases exceed a delta of 1e-6."""
+    profile = SAGeo(domain_size=499, n_users=49_241, share=1.0, half_eps=0.5, turn=25).privacy_profile()
+    for rounds, exact in ((7, 6.926), (30, 19.99)):
+        assert composed_epsilon([profile], 1e-4, rounds=[rounds]) == pytest.approx(exact, rel=1e-4)
+        assert composed_lower_bound(profile, 1e-4, rounds=rounds) == pytest.approx(exact, rel=5e-4)
+    assert composed_epsilon([profile], 1e-6) == pytest.approx(1.0, rel=1e-6)
+    assert composed_epsilon([profile], 1e-6, rounds=[2]) == math.inf
+    assert composed_lower_bound(profile, 1e-6, rounds=2) == math.inf
+
+
+def test_randomized_response_is_enclosed_to_many_digits():
+    """The loss is eps (2 B - R), and B is binomial."""
+    for eps, rounds, delta in ((0.1, 40, 1e-6), (1.0, 7, 1e-3), (0.02, 300, 1e-30)):
+        one = ClonesProfile(OtherReports(Fixed(0)), eps)
+        ones, keep = np.arange(rounds + 1), 1 / (1 + math.exp(-eps))
+        ways = [math.lgamma(rounds + 1) - math.lgamma(b + 1) - math.lgamma(rounds - b + 1) for b in ones]
+        log_p = np.array(ways) + ones * math.log(keep) + (rounds - ones) * math.log1p(-keep)
+        upper = composed_epsilon([one], delta, rounds=[rounds])
+        exact = root_below(
+            lambda x, p=log_p, d=delta: d - float(hockey_stick(p, p[::-1], x)),
+            0.9 * upper, 0.0, rounds * eps, xtol=1e-12,
+        )  # fmt: skip
+        lower = composed_lower_bound(one, delta, rounds=rounds)
+        assert exact * (1 - BELOW) <= lower <= exact * (1 + 1e-9)
+        assert exact * (1 - 1e-9) <= upper <= exact * (1 + LOOSE)
+
+
+def test_a_tiny_protocol_by_enumeration():
+    """All outcomes of three releases of three values and four dummies, as counts of user 1's two values."""
+    dummies, values = 4, 3
+    outcomes = [(a, b) for a in range(dummies + 1) for b in range(dummies + 1 - a)]
+
+    def mass(a, b):
+        if min(a, b) < 0:
+            return 0.0
+        ways = math.factorial(dummies) / math.prod(map(math.factorial, (a, b, dummies - a - b)))
+        return ways / values**dummies
+
+    views = sorted({(a + 1, b) for a, b in outcomes} | {(a, b + 1) for a, b in outcomes})
+    with np.errstate(divide="ignore"):
+        log_p, log_q = (np.log([mass(a - x, b - y) for a, b in views]) for x, y in ((1, 0), (0, 1)))
+    profile = pure(5, values, dummies).privacy_profile()
+    single = CountPair(log_p, log_q)
+    assert float(profile.delta(0.4)) == pytest.approx(float(single.delta(0.4)), rel=1e-9)
+    sums = [[sum(t) for t in itertools.product(one, repeat=3)] for one in (log_p, log_q)]
+    floor = 1 - (1 - float(profile.delta(300.0))) ** 3
+    delta = floor + 0.2 * (1 - floor)
+    exact = root_below(
+        lambda x: delta - float(hockey_stick(*map(np.array, sums), x)), 1.0, 0.0, 9.0, xtol=1e-10
+    )
+    upper = composed_epsilon([profile], delta, rounds=[3])
+    lower = composed_lower_bound(profile, delta, rounds=3)
+    assert exact * (1 - 3e-3) <= lower <= exact + 1e-9
+    assert exact - 1e-9 <= upper <= exact * (1 + LOOSE)
+
+
+def test_parts_of_the_rounds_compose_to_all_rounds():
+    """Seven uses and 23 uses are 30 uses, and a use of another mechanism adds."""
+    together = composed_epsilon([GAUSSIAN], 1e-6, rounds=[30])
+    assert composed_epsilon([GAUSSIAN, GAUSSIAN], 1e-6, rounds=[7, 23]) == pytest.approx(together, rel=1e-9)
+    more = composed_epsilon([GAUSSIAN, coins(148).privacy_profile()], 1e-6, rounds=[30, 1])
+    assert together < more < together + 1
+
+
+@pytest.mark.parametrize("delta", [1e-15, 1e-100, 1e-300])
+def test_a_thousand_rounds_at_tiny_deltas(delta):
+    one = GaussianProfile(math.sqrt(2) / 32)
+    exact = composed_epsilon([GaussianProfile(math.sqrt(2000) / 32)], delta)
+    upper = composed_epsilon([one], delta, rounds=[1000])
+    assert exact * (1 - 1e-7) <= upper <= exact * (1 + LOOSE)
+    assert exact * (1 - BELOW) <= composed_lower_bound(one, delta, rounds=1000) <= exact
