@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 from collections import Counter
@@ -103,3 +104,55 @@ def test_a_comparison_is_for_the_counted_users_of_the_file(rows):
         2 * np.sinh(3.0 / (2 * MOST)) ** 2
     )  # of discrete Laplace noise with the weights exp(-eps |z| / 10)
     assert 1.8 * np.sqrt(variance) < width < 2.6 * np.sqrt(variance)
+
+
+def test_users_outside_of_a_list_are_counted_as_other_and_told(tmp_path, monkeypatch):
+    """The cells have commas, quotes and blanks at their ends; empty cells and users are left out in every case."""
+    monkeypatch.chdir(tmp_path)
+    cities = ["München", "Washington, D.C.", 'the "Q"', "Rio", "berlin", "", "Berlin", "N/A"]
+    rng = np.random.default_rng(20_261_129)
+    table = [
+        (user or "", cities[place])
+        for user, place in zip(rng.integers(0, 90, 400), rng.integers(0, 8, 400), strict=True)
+    ]
+    with Path("all.csv").open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([("user_id", "city"), *table])
+    Path("list.txt").write_text('\ufeffMünchen\n Washington, D.C. \n\nthe "Q"\n', encoding="utf-8")
+    words = ("count", "all.csv", "--column", "city", "-o", "all.json")
+    listed = Counter(city if city in cities[:3] else "other" for _, city in table if city)
+
+    text = run(*words, "--values-file", "list.txt", "--other")
+    content = json.loads(Path("all.json").read_text(encoding="utf-8"))
+    assert dict(zip(content["values"], content["counts"], strict=True)) == listed
+    assert content["other"] is True and content["left_out"] == sum(not city for _, city in table)
+    told = (
+        f"{listed['other']} users have the value 'other', which stands for every value outside of the list."
+    )
+    assert told in text
+    whole = ("--eps", "8", "--delta", "0.01", "--protocols", "grr_blanket")
+    assert told in run("compare", "--counts", "all.json", *whole)
+    assert told in run(
+        "compare", "--data", "all.csv", *words[2:4], "--values-file", "list.txt", "--other", *whole
+    )
+
+    run(*words, "--values-file", "list.txt", "--other", "--user", "user_id")
+    content = json.loads(Path("all.json").read_text(encoding="utf-8"))
+    assert content["users"] == len({user for user, city in table if user and city})
+    fewer = run(*words, "--values-file", "list.txt")
+    assert f"{listed['other']} outside the domain of 3 values" in fewer
+    found = run(*words)
+    assert "1 value differs from another value in upper and lower case only." in found
+    assert "1 value looks like a missing one, such as N/A or NULL, and counts as a value." in found
+
+
+def test_a_list_of_values_is_given_once_and_has_two_values(rows):
+    for words, reason in (
+        (
+            ("--values", "list.txt"),
+            "--values must have at least 2 values, got 'list.txt'; --values-file reads",
+        ),
+        (("--values", "1,2", "--values-file", "all.csv"), "Give --values or --values-file, not both."),
+        (("--other",), "other needs values, the list of the public domain."),
+    ):
+        done = CliRunner().invoke(main, ["count", "all.csv", "--column", "x", *words, "-o", "x.json"])
+        assert done.exit_code == 1 and reason in done.output

@@ -17,7 +17,7 @@ import click
 
 from shuffledp.comparison.count_commands import said
 from shuffledp.comparison.options import FILES, LIMITS, RECORDS, SETTING, WHERE, Options, with_options
-from shuffledp.comparison.setting_options import listed, user_errors, words
+from shuffledp.comparison.setting_options import VALUES_FILE, listed, user_errors, words
 from shuffledp.outputs import printable
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ _file = click.Path(dir_okay=False, path_type=Path)
     "colluding",
     "seed",
 )
+@VALUES_FILE
 @click.option(
     "--seconds",
     type=click.FloatRange(min=0, min_open=True),
@@ -74,6 +75,7 @@ def compare(
     csv_out: Path | None,
     plot: Path | None,
     counts: Path | None,
+    values_file: Path | None,
     **given: Any,
 ) -> None:
     """Compare all protocols for your setting, and recommend one: errors, bits, privacy, trust.
@@ -90,7 +92,7 @@ def compare(
         law = None if population is None else population_named(population)
         lists = {name: words(name, given[name]) for name in ("protocols", "trust")}
         targets = _targets(csv_out, plot, counts or given["data"], lists["protocols"])
-        asked = Options(**given | lists | {"population": law, "values": listed(given["values"])})
+        asked = Options(**given | lists | {"population": law, "values": listed(given["values"], values_file)})
         if counts is None:
             kind = _kind(task, asked)
             _check(kind, asked)
@@ -99,9 +101,12 @@ def compare(
         counted = None if asked.data is None else _counted(asked)
         for remark in [] if counted is None else counted.remarks:
             click.echo(f"Warning: {remark}", err=True)
-        cleared: dict[str, Any] = dict.fromkeys((*SIZES[kind], *WHERE, *FILES, "data", "values", "levels"))
+        cleared: dict[str, Any] = dict.fromkeys(
+            (*SIZES[kind], *WHERE, *FILES, "data", "values", "levels", "low")
+        )
         settled = replace(
             asked,
+            other=False,
             **cleared,
             norm="l2",
             task=_task(kind, counted, asked),
@@ -164,8 +169,10 @@ def _of_counts(path: Path, task: str | None, asked: Options) -> tuple[str, Optio
     from shuffledp.userdata.counts import read
 
     sizes = ("domain_size", "set_size", "max_value", "dimension")
-    if given := asked.given("data", *WHERE, *FILES, "values", "levels", *sizes):
+    if given := asked.given("data", *WHERE, *FILES, "values", "levels", "low", *sizes):
         raise ValueError(f"{_option(given[0])} must be left out with --counts, whose file has the domain.")
+    if asked.other:
+        raise ValueError("--other must be left out with --counts, whose file has the domain.")
     content = read(path)
     if task not in (None, content["kind"]):
         raise ValueError(f"--task {task}: {path} has counts for --task {content['kind']}.")
@@ -182,8 +189,8 @@ def _check(kind: str, asked: Options) -> None:
             raise ValueError(
                 "Sets of --csv need --column (lists, or texts with a --separator) or --user and --item."
             )
-    elif data is None and (given or asked.values):
-        raise ValueError(f"--{(given or ['values'])[0]} needs --csv.")
+    elif data is None and (given or asked.values or asked.other):
+        raise ValueError(f"--{(given or (asked.values and ['values']) or ['other'])[0]} needs --csv.")
     elif data is not None and given not in (["column"], ["column", "user"]):
         more = [name for name in given if name not in ("column", "user")]
         raise ValueError(
@@ -191,10 +198,10 @@ def _check(kind: str, asked: Options) -> None:
             if more
             else "--csv needs --column, the name of a column of the file."
         )
-    if max_value is not None and not 0 < max_value < math.inf:
+    if max_value is not None and asked.low is None and not 0 < max_value < math.inf:
         raise ValueError(f"--max-value must be a positive finite number, got {max_value:g}.")
-    if asked.levels is not None and (data is None or max_value is None):
-        raise ValueError("--levels needs --csv and --max-value: it rounds numbers of a file.")
+    if (few := asked.given("levels", "low")) and (data is None or max_value is None):
+        raise ValueError(f"--{few[0]} needs --csv and --max-value: it is for the numbers of a file.")
     if data is None and max_value is not None and max_value != round(max_value):
         raise ValueError(f"--max-value must be an integer without --csv, got {max_value:g}.")
     if asked.norm != "l2" and kind != "vectors":

@@ -74,6 +74,10 @@ def compare(asked: Options) -> Comparison:
         column of the user, for files in which users have several rows.
     values : sequence, optional
         The public domain of the data, if it is not the integers below ``domain_size``.
+    other : bool
+        True to count users with a value outside of ``values`` as the value ``"other"``.
+    low : float, optional
+        Smallest number of a sum; smaller numbers of the data are clipped.
     levels : int, optional
         Number of steps of a sum of data: numbers are clipped to [0, max_value] and rounded to the steps. ``max_value``
         need not be an integer then. Errors are in the units of the data.

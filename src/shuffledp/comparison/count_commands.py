@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from shuffledp.comparison.options import with_options
-from shuffledp.comparison.setting_options import INTEGER, NUMBER, listed, user_errors
+from shuffledp.comparison.setting_options import INTEGER, NUMBER, VALUES_FILE, listed, user_errors
 
 _OUT = click.option(
     "-o",
@@ -45,6 +45,8 @@ def said(data: Path) -> Callable[[float], None]:
 @click.option("--key", default="0", show_default=True, help="Key of the hash that chooses a random value.")
 @click.option("--domain-size", type=INTEGER, help="Number of values 0..N-1 of the public domain.")
 @click.option("--values", multiple=True, help="Values of the public domain, separated by commas.")
+@VALUES_FILE
+@with_options("other")
 @click.option("--max-value", type=NUMBER, help="Largest number of a sum; larger numbers are clipped.")
 @click.option(
     "--low", type=NUMBER, default=0.0, help="Smallest number of a sum; smaller numbers are clipped."
@@ -52,7 +54,9 @@ def said(data: Path) -> Callable[[float], None]:
 @click.option("--levels", type=INTEGER, help="Number of steps to which numbers are rounded.")
 @with_options("delimiter", "memory")
 @_OUT
-def count(data: Path, column: str, values: tuple[str, ...], out: Path, **given: Any) -> None:
+def count(
+    data: Path, column: str, values: tuple[str, ...], values_file: Path | None, out: Path, **given: Any
+) -> None:
     """Count a column of DATA (file, folder, pattern, s3:// address), and write the counts into a file.
 
     For example: shuffledp count visits/ --column color --values red,green,blue -o part.json
@@ -65,7 +69,7 @@ def count(data: Path, column: str, values: tuple[str, ...], out: Path, **given: 
     with user_errors(OSError), unchanged(data) as files:
         target = checked({"-o": out}, files)["-o"]
         given["per_user"] = per_user = (given["per_user"] or "random") if given["user"] else "random"
-        found = count_column(data, column, values=listed(values), percent=said(data), **given)
+        found = count_column(data, column, values=listed(values, values_file), percent=said(data), **given)
         about = described(files)
     kind = "frequency" if given["max_value"] is None else "summation"
     content = record(found, kind=kind, per_user=per_user if given["user"] else None, files=about)

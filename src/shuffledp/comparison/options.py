@@ -99,6 +99,14 @@ class SettingOptions:
     values: Sequence[Any] | None = option(
         "Values of the public domain, separated by commas, if the domain is not 0..N-1.", multiple=True
     )
+    other: bool = option(
+        "Count a user with a value outside of the given list as the value 'other'.",
+        is_flag=True,
+        default=False,
+    )
+    low: float | None = option(
+        "Smallest number of a sum; smaller numbers of --data are clipped. By default 0."
+    )
     levels: int | None = option(
         "Number of steps up to --max-value; numbers of --data are rounded to steps (summation)."
     )
@@ -185,7 +193,7 @@ LIMITS = ("max_bits", "max_messages", "mean_bits", "mean_messages")
 #: Options about the place of the user's records, about their files, and of all records.
 WHERE = ("column", "separator", "user", "item")
 FILES = ("per_user", "delimiter", "memory")
-RECORDS = ("data", "counts", *WHERE, *FILES, "values")
+RECORDS = ("data", "counts", *WHERE, *FILES, "values", "other", "low")
 
 
 def with_options(*names: str, **changes: Mapping[str, Any]) -> Callable[[Command], Command]:

@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from decimal import Decimal
+from pathlib import Path
 from typing import Any, TypeVar
 
 import click
@@ -66,10 +67,24 @@ def words(option: str, given: tuple[str, ...]) -> list[str] | None:
     return found or None
 
 
-def listed(values: tuple[str, ...]) -> list[str] | None:
-    """Return the values in a line of CSV, separated by commas; quotes may enclose a value that has commas."""
+VALUES_FILE = click.option(
+    "--values-file",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="File with a value of the public domain in each line, UTF-8, instead of --values.",
+)
+
+
+def listed(values: tuple[str, ...], file: Path | None = None) -> list[str] | None:
+    """Return the values in the lines of a file, or in a line of CSV, where quotes may enclose a value with commas."""
     import csv
 
+    if values and file is not None:
+        raise ValueError("Give --values or --values-file, not both.")
+    if file is not None:
+        try:
+            return [line.strip() for line in file.read_text("utf-8-sig").splitlines() if line.strip()]
+        except UnicodeDecodeError:
+            raise ValueError(f"--values-file {file}: not UTF-8.") from None
     if not values:
         return None
     try:
@@ -78,4 +93,9 @@ def listed(values: tuple[str, ...]) -> list[str] | None:
         raise ValueError(
             f"--values {', '.join(map(repr, values))}: not a line of a CSV file ({error})."
         ) from None
-    return [cell.strip() for line in lines for cell in line]
+    found = [cell.strip() for line in lines for cell in line]
+    if len(found) == 1:
+        raise ValueError(
+            f"--values must have at least 2 values, got {found[0]!r}; --values-file reads a file with a value per line."
+        )
+    return found

@@ -75,15 +75,20 @@ def own(asked: SettingOptions, *, how: str, percent: Percent | None = None) -> O
             raise ValueError(
                 "separator and item are for sets and need set_size, the number of items of a set."
             )
+        if asked.other and asked.values is None:
+            raise ValueError("other needs values (--values or --values-file), the list of the public domain.")
         column = count_column(
             asked.data,
-            **asked.only(*_READ, "column", "max_value", "levels", "user"),
+            **asked.only(*_READ, "column", "max_value", "levels", "user", "other"),
+            low=asked.low or 0.0,
             per_user=asked.per_user or "random",
             key=str(asked.seed),
             percent=percent,
         )
         return _own(column, how)
-    if asked.given("max_value", "levels"):
+    if asked.other:
+        raise ValueError("other is for frequencies, not for sets.")
+    if asked.given("max_value", "levels", "low"):
         raise ValueError("Give either set_size (sets) or max_value and levels (a sum), not both.")
     size = check_count("set_size", asked.set_size, 1)
     found = collect_sets(
@@ -99,8 +104,8 @@ def counted(asked: Asked) -> tuple[Asked, Own | None]:
     Raises ValueError if the data are given with counts or a task, or do not fit the options.
     """
     if asked.data is None:
-        if asked.given("column", "separator", "user", "item", "values", "levels"):
-            raise ValueError("column, separator, user, item, values and levels need data.")
+        if asked.given("column", "separator", "user", "item", "values", "levels", "low") or asked.other:
+            raise ValueError("column, separator, user, item, values, other, levels and low need data.")
         return asked, None
     if asked.given("counts", "task", "dimension"):
         raise ValueError(

@@ -39,11 +39,15 @@ _DIGITS = 15
 _LARGEST = "1e15"
 #: Texts of decimals that are shorter as numbers.
 _ZEROS = re.compile(r"[-+]?[0-9]*[.][0-9]*[1-9]0+")
+#: Texts, in lower case, that often stand for a missing value.
+_MISSING = frozenset({"-", "?", "n/a", "na", "nan", "nil", "none", "null", "undefined", "unknown"})
 #: Number of different texts that are judged together.
 _AT_ONCE = 65_536
 #: Largest number of different bad values whose first row is looked up.
 _LOOKED_UP = 1_000
 
+#: Value that stands for all values outside of a list.
+OTHER = "other"
 #: Reason of rows without a number.
 NO_NUMBER = "not a finite number"
 
@@ -80,6 +84,8 @@ class Counted:
         Value of one level of a number; 1 for frequencies.
     dropped : int
         Number of good rows beyond one per user, for data with a column of the user.
+    other : bool
+        True if users with a value outside of the given ones are counted as the value `OTHER`.
     repeated : str or None
         Column that looks like the user's and repeats values, for data without a column of the user.
     """
@@ -93,6 +99,7 @@ class Counted:
     rounded: int = 0
     step: float = 1.0
     dropped: int = 0
+    other: bool = False
     repeated: str | None = None
 
     @property
@@ -113,10 +120,23 @@ class Counted:
                 f"Every row is taken as a user, but column {self.repeated!r} repeats values. If it names the user, "
                 f"give user={self.repeated!r} (--user {self.repeated}), or keep one row per user."
             )
+        if self.other:
+            users = self.counts[self.values.index(OTHER)]
+            said.append(
+                f"{users:,} users have the value {OTHER!r}, which stands for every value outside of the list."
+            )
         if self.found and several_notations(self.values):
             said.append(
                 "Some values are notations of one number, such as 1.5 and 1.50. They are counted as different values."
             )
+        if self.found and (alike := len(self.values) - len({value.casefold() for value in self.values})):
+            differ = "1 value differs" if alike == 1 else f"{alike:,} values differ"
+            said.append(
+                f"{differ} from another value in upper and lower case only. They are different values."
+            )
+        if self.found and (missing := sum(value.casefold() in _MISSING for value in self.values)):
+            are = "1 value looks" if missing == 1 else f"{missing:,} values look"
+            said.append(f"{are} like a missing one, such as N/A or NULL, and counts as a value.")
         if any(isinstance(value, str) and _ZEROS.fullmatch(value) for value in self.values):
             said.append(
                 "Some values are texts of decimals that end in zeros, such as 2.50. Numbers in Parquet, JSON or a data "
@@ -173,6 +193,7 @@ def count_column(
     *,
     domain_size: int | None = None,
     values: Sequence[Any] | None = None,
+    other: bool = False,
     max_value: float | None = None,
     levels: int | None = None,
     low: float = 0.0,
@@ -199,6 +220,9 @@ def count_column(
     values : sequence, optional
         The public domain: texts or numbers, at least two; others are bad rows. Without any of ``domain_size``,
         ``values`` and ``max_value`` the texts found are the domain.
+    other : bool
+        True to count a user with a value outside of ``values`` as the value ``"other"``, which is added to the domain
+        unless it is listed. A random value per user is chosen before.
     max_value : float, optional
         For sums: numbers are clipped to [low, max_value].
     levels : int, optional
@@ -236,6 +260,8 @@ def count_column(
         raise ValueError("Give domain_size for frequencies or max_value for a sum, not both.")
     if values is not None and (domain_size is not None or max_value is not None):
         raise ValueError("Give either values or domain_size or max_value, not several.")
+    if other and values is None:
+        raise ValueError("other needs values, the list of the public domain.")
     if levels is not None and max_value is None:
         raise ValueError("levels is for sums and needs max_value.")
     if low and max_value is None:
@@ -248,7 +274,9 @@ def count_column(
     def new() -> Tally:
         if max_value is not None:
             return _Levels(low, max_value, _size_of(low, max_value, levels))
-        return Values(domain_of(domain_size, values, Found(where)))
+        return Values(
+            Listed.of(values, other) if values is not None else domain_of(domain_size, None, Found(where))
+        )
 
     tally, faults, dropped, repeated = new(), Faults(), 0, None
     numbers = max_value is not None or domain_size is not None
@@ -272,7 +300,7 @@ def count_column(
                 dropped = _one_per_user(table, tally, new(), faults, per_user, key)
     if not tally.users:
         raise ValueError(f"{where} has no row that can be counted{because(faults)}.")
-    return replace(tally.counted(faults), dropped=dropped, repeated=repeated)
+    return replace(tally.counted(faults), dropped=dropped, repeated=repeated, other=other)
 
 
 def repeated_column(data: Any, column: str | None) -> str | None:
@@ -403,26 +431,28 @@ class _Integers:
 
 @dataclass(frozen=True)
 class Listed:
-    """Domain of listed values, as the texts of a file."""
+    """Domain of listed values, as the texts of a file; `outside` is the index of all other values, or -1."""
 
     values: tuple[str, ...]
     places: Mapping[str, int]
+    outside: int = -1
 
     @classmethod
-    def of(cls, values: Sequence[Any]) -> Listed:
-        """Return the domain of given texts or numbers."""
+    def of(cls, values: Sequence[Any], other: bool = False) -> Listed:
+        """Return the domain of given texts or numbers, with `OTHER` for all others if `other` is True."""
         names = tuple(text_of(value) for value in values)
+        names += (OTHER,) * (other and OTHER not in names)
         places = {text: i for i, text in enumerate(names)}
         if len(names) < 2:
             raise ValueError(f"values must be at least 2, got {len(names)}.")
         if len(places) < len(names):
             twice = next(text for i, text in enumerate(names) if places[text] != i)
             raise ValueError(f"values has {twice!r} twice.")
-        return cls(names, places)
+        return cls(names, places, places[OTHER] if other else -1)
 
     def place(self, text: str) -> int:
         """Return the index of a value; -1 outside of the domain."""
-        return self.places.get(text, -1)
+        return self.places.get(text, self.outside)
 
     @property
     def reason(self) -> str:

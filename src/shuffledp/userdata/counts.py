@@ -2,9 +2,9 @@
 
 The keys are ``counts`` and ``values`` (in the same order), ``rows`` (all rows, with omitted ones), ``left_out``
 (omitted rows), ``users`` (the sum of the counts), ``dropped`` (rows beyond one per user), ``kind``, ``found`` (the
-domain is from the data), ``per_user``, ``step``, ``clipped``, ``rounded``, and ``files`` (name, sha256 and hash of the
-place of every file). Values and step are the domain, or the range and its levels. Counts are raw data, not a private
-release.
+domain is from the data), ``other`` (a value stands for all outside of the list), ``per_user``, ``step``, ``clipped``,
+``rounded``, and ``files`` (name, sha256 and hash of the place of every file). Values and step are the domain, or the
+range and its levels. Counts are raw data, not a private release.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from shuffledp.userdata.cells import text_of
-from shuffledp.userdata.counting import Counted
+from shuffledp.userdata.counting import OTHER, Counted
 from shuffledp.userdata.files import address, checksums, is_remote
 
 #: Largest total of a file of counts.
@@ -32,6 +32,7 @@ _SAME = {
     "step": "levels",
     "found": "origin of the domain",
     "per_user": "value per user",
+    "other": "values outside of the list",
 }
 _ADDED = ("rows", "left_out", "users", "dropped", "clipped", "rounded")
 
@@ -68,7 +69,7 @@ _RULES: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
         lambda value: type(value) is list and all(map(_is_count, value)),
     ),
     "step": ("must be a positive number", lambda value: _is_number(value) and value > 0),
-    "found": ("must be true or false", lambda value: type(value) is bool),
+    **dict.fromkeys(("found", "other"), ("must be true or false", lambda value: type(value) is bool)),
     "per_user": (
         "must be random, first, sum or null",
         lambda value: value in ("random", "first", "sum", None),
@@ -82,6 +83,7 @@ _RULES: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
 _DEFAULTS: Mapping[str, Any] = {
     "step": 1.0,
     "found": False,
+    "other": False,
     "per_user": None,
     "dropped": 0,
     "clipped": 0,
@@ -108,6 +110,7 @@ def record(
         "counts": counted.counts.tolist(),
         "step": counted.step,
         "found": counted.found,
+        "other": counted.other,
         "per_user": per_user,
         "rows": counted.users + counted.dropped + counted.bad_rows,
         "left_out": counted.bad_rows,
@@ -159,6 +162,8 @@ def _wrong(content: Mapping[str, Any]) -> str | None:
     values, counts = content["values"], content["counts"]
     if len(counts) != len(values):
         return f"counts {_RULES['counts'][0]}"
+    if content["other"] and OTHER not in values:
+        return f"values must have {OTHER!r} if other is true"
     if content["found"] and not all(isinstance(value, str) for value in values):
         return "values that were found must be texts"
     if content["kind"] == "summation":
@@ -187,6 +192,7 @@ def counted_of(content: Mapping[str, Any]) -> Counted:
         rounded=content["rounded"],
         step=content["step"],
         dropped=content["dropped"],
+        other=content["other"],
     )
 
 
