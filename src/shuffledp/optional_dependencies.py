@@ -13,7 +13,7 @@ from types import MappingProxyType
 
 _PIPELINE = (
     *("PIL", "bokeh", "docutils", "filelock", "jinja2", "markupsafe", "matplotlib", "pandas"),
-    *("pyarrow", "pydantic", "pydantic_core", "requests", "seaborn", "sklearn", "snakemake", "tabulate"),
+    *("pyarrow", "pydantic_core", "requests", "seaborn", "sklearn", "snakemake", "tabulate"),
     *("tenacity", "tqdm", "ucimlrepo", "urllib3", "yaml"),
 )
 #: Extra of pyproject.toml by the name of an imported package; a test compares them.
@@ -21,6 +21,7 @@ EXTRA_OF: Mapping[str, str] = MappingProxyType(
     {
         "dp_accounting": "central",
         "duckdb": "data",
+        "pydantic": "data",
         "fsspec": "s3",
         "jax": "learning",
         "opendp": "opendp",

@@ -153,7 +153,7 @@ def test_whole_files_of_counts_are_read(tmp_path):
         SUM | {"files": [{"name": "a", "sha256": "b"}]},
     ):
         (tmp_path / "c.json").write_text(json.dumps(content))
-        assert read(tmp_path / "c.json")["counts"] == content["counts"]
+        assert read(tmp_path / "c.json").counts == content["counts"]
 
 
 def test_totals_that_do_not_fit_are_refused_when_they_are_made(folder):
@@ -172,7 +172,7 @@ def test_a_part_is_its_content_and_its_place(folder):
     for name in "pq":
         call("count", name, "--column", "v", "--domain-size", "2", "-o", f"{name}.json")
     call("merge", "p.json", "q.json", "-o", "all.json")
-    assert read(Path("all.json"))["users"] == 4
+    assert read(Path("all.json")).users == 4
     Path("more").mkdir()
     for name in ("r", "more/r"):
         Path(f"{name}.csv").write_text("v\n")
@@ -264,8 +264,10 @@ def test_a_full_disk_behind_standard_output_is_one_line(folder, words):
 def test_keys_that_do_not_belong_to_the_values_are_refused(folder):
     part = json.loads(Path("part.json").read_text())
     Path("x.json").write_text(json.dumps(part | {"values": [0, 1], "found": True}))
-    assert "x.json: values that were found must be texts" in refused(
+    assert "x.json is no file of counts: values that were found must be texts" in refused(
         "compare", "--counts", "x.json", *SETTING
     )
     Path("x.json").write_text(json.dumps(part | {"step": 2.0}))
-    assert "x.json: step must be 1 for frequencies" in refused("compare", "--counts", "x.json", *SETTING)
+    assert "x.json is no file of counts: step must be 1 for frequencies" in refused(
+        "compare", "--counts", "x.json", *SETTING
+    )

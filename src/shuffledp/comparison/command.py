@@ -174,10 +174,10 @@ def _of_counts(path: Path, task: str | None, asked: Options) -> tuple[str, Optio
     if asked.other:
         raise ValueError("--other must be left out with --counts, whose file has the domain.")
     content = read(path)
-    if task not in (None, content["kind"]):
-        raise ValueError(f"--task {task}: {path} has counts for --task {content['kind']}.")
-    most = content["values"][-1] if content["kind"] == "summation" else None
-    return content["kind"], replace(asked, data=CountsFile(path), max_value=most)
+    if task not in (None, content.kind):
+        raise ValueError(f"--task {task}: {path} has counts for --task {content.kind}.")
+    most = float(content.values[-1]) if content.kind == "summation" else None
+    return content.kind, replace(asked, data=CountsFile(path), max_value=most)
 
 
 def _check(kind: str, asked: Options) -> None:

@@ -94,6 +94,6 @@ def merge(parts: tuple[Path, ...], out: Path) -> None:
             raise ValueError("A part is given twice.")
         content = merged({path: read(path) for path in parts})
         target.write(written(content), mode=0o600)
-    if content["per_user"] is not None and len(parts) > 1:
+    if content.per_user is not None and len(parts) > 1:
         click.echo("Warning: a user with rows in several parts has a value in each of them.", err=True)
     click.echo(f"Warning: {out}: {RAW}", err=True)

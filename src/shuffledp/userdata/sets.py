@@ -6,7 +6,7 @@ Sets, unlike counts, are held in memory: a few bytes per entry.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -134,9 +134,7 @@ def collect_sets(
     lists = column is not None and separator is None
     if not is_file(data):
         columns = [cells_of(data, name) for name in names]
-        users, owners, held, outside = _of_memory(
-            columns if lists else map(texts_of, columns), names, separator, items, faults
-        )
+        users, owners, held, outside = _of_memory(columns, names, separator, items, faults)
     else:
         options: dict[str, Any] = {"delimiter": delimiter, "memory": memory, "percent": percent}
         options |= {"numbers": domain_size is not None, "lists": lists}
@@ -254,49 +252,54 @@ def _create_sets(
 
 
 def _of_memory(
-    columns: Iterable[Sequence[Any]],
+    columns: Sequence[Sequence[Any]],
     names: Sequence[str],
     separator: str | None,
     items: Domain,
     faults: Faults,
 ) -> _Sets:
-    """Return the sets of texts of items and users, or of cells with lists."""
+    """Return the sets of columns of users and items, or of cells with lists."""
     owners: list[int] = []
     entries: list[int] = []
-    without: set[str] = set()
+    numbers: dict[Any, int] = {}
+    without: set[Any] = set()
+    rows = (
+        _pairs(columns, names, faults) if len(names) > 1 else _lists(columns[0], names[0], separator, faults)
+    )
+    for row, who, texts in rows:
+        places = [items.place(text) if text else -1 for text in texts]
+        for text, place in zip(texts, places, strict=True):
+            if place < 0:
+                faults.add(items.reason if text else EMPTY_ENTRY, place=f"row {row}")
+        inside = [place for place in places if place >= 0]
+        if any(texts) and not inside:
+            without.add(who)
+            continue
+        owners += [numbers.setdefault(who, len(numbers))] * len(inside)
+        entries += inside
+    outside = len(without.difference(numbers))
+    return len(numbers), np.array(owners, np.int64), np.array(entries, np.int64), outside
 
-    def add(who: int, text: str, row: int) -> bool:
-        place = items.place(text) if text else -1
-        if place >= 0:
-            owners.append(who)
-            entries.append(place)
+
+_Rows: TypeAlias = Iterator[tuple[int, Any, Sequence[str]]]
+"""Number of the row, user, and texts of the user's items."""
+
+
+def _pairs(columns: Sequence[Sequence[Any]], names: Sequence[str], faults: Faults) -> _Rows:
+    for row, texts in enumerate(zip(*map(texts_of, columns), strict=True), 1):
+        if all(texts):
+            yield row, texts[1], texts[:1]
         else:
-            faults.add(items.reason if text else EMPTY_ENTRY, place=f"row {row}")
-        return place >= 0
+            faults.add(empty(names[texts.index("")]), place=f"row {row}")
 
-    cells, *others = columns
-    numbers: dict[str, int] = {}
-    users = outside = 0
-    for row, (cell, *others_of_row) in enumerate(zip(cells, *others, strict=True), 1):
-        if others_of_row:
-            (who,) = others_of_row
-            if not cell or not who:
-                faults.add(empty(names[0] if not cell else names[1]), place=f"row {row}")
-            elif add(numbers.get(who, users), cell, row):
-                numbers.setdefault(who, users)
-                users = len(numbers)
-            else:
-                without.add(who)
-        elif is_missing(cell) or (separator is not None and not cell):
-            faults.add(empty(names[0]), place=f"row {row}")
-        elif separator is None and not isinstance(cell, list | tuple | set | frozenset | np.ndarray):
+
+def _lists(cells: Sequence[Any], name: str, separator: str | None, faults: Faults) -> _Rows:
+    for row, cell in enumerate(cells if separator is None else texts_of(cells), 1):
+        if is_missing(cell) or (separator is not None and not cell):
+            faults.add(empty(name), place=f"row {row}")
+        elif separator is not None:
+            yield row, row, list(map(text_of, cell.split(separator)))
+        elif isinstance(cell, list | tuple | set | frozenset | np.ndarray):
+            yield row, row, texts_of(cell)
+        else:
             faults.add("without a list", place=f"row {row}")
-        else:
-            texts = list(texts_of(cell) if separator is None else map(text_of, cell.split(separator)))
-            inside = [add(users, text, row) for text in texts]
-            if any(texts) and not any(inside):
-                outside += 1
-            else:
-                users += 1
-    outside += len(without.difference(numbers))
-    return users, np.array(owners, np.int64), np.array(entries, np.int64), outside

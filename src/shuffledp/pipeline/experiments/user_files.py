@@ -137,7 +137,7 @@ def _of_counts(asked: Mapping[str, Any], path: Path) -> Counted:
         size, values = asked["domain_size"], asked["values"]
         same = (size or len(found.values)) == len(found.values)
         same = same and list(map(text_of, values or found.values)) == list(map(text_of, found.values))
-    if content["kind"] != asked["kind"] or not same:
+    if content.kind != asked["kind"] or not same:
         raise ValueError(f"{asked['path']} has counts of another task or domain.")
     return found
 
