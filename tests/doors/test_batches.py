@@ -21,8 +21,9 @@ from shuffledp.cli import main
 from shuffledp.comparison.comparing import best_accounting
 from shuffledp.populations import Fixed, Poisson
 from shuffledp.protocols import available, get
-from shuffledp.protocols.client import analyzing
+from shuffledp.protocols.client import analyzing, randomizers
 from shuffledp.tasks import Budget, Frequency, Participants, Public, Users
+from shuffledp.userdata.counting import count_column
 
 SETTING = ("--domain-size", "4", "--eps", "1", "--delta", "1e-6")
 BUDGET = Budget(1.0, 1e-6)
@@ -199,3 +200,70 @@ def test_sums_of_frequencies_of_correct_runs_are_warned_of_in_at_most_1_of_20(fo
         warnings = analyzing.analysis(parameters, sent, 1000)["warnings"]
         warned += any("at most about 1 in 20 has such a sum" in text for text in warnings)
     assert 0 < warned <= 26
+
+
+def test_clients_take_values_themselves_and_analyzers_name_them(tmp_path, monkeypatch):
+    """Inputs are the places at which `count` counts the values; names, unit and mean follow from the same messages."""
+    monkeypatch.chdir(tmp_path)
+    cities = ["Zürich", "Washington, D.C.", 'the "Q"', "other"]
+    (tmp_path / "cities.txt").write_text("\n".join(cities[:3]), encoding="utf-8")
+    common = ("--users", "200", "--eps", "2", "--delta", "1e-4", "-o")
+    printed("client", "grr_blanket", "--values-file", "cities.txt", "--other", *common, "listed")
+    printed("client", "grr_blanket", "--domain-size", "4", *common, "plain")
+    listed, plain = (
+        json.loads((tmp_path / name / "parameters.json").read_text()) for name in ("listed", "plain")
+    )
+    for value, place in (*zip(cities, range(4), strict=True), (" Zürich ", 0), ("zürich", 3), ("7", 3)):
+        assert randomizers.input_of(listed, value) == place
+    assert randomizers.input_of(plain, "3") == 3
+    sent = [(0,)] * 120 + [(3,)] * 80
+    named = analyzing.analysis(listed, sent)
+    assert named["values"] == cities
+    assert named["estimates"] == analyzing.analysis(plain, sent)["estimates"]
+
+    numbers = np.random.default_rng(20_261_129).normal(20, 30, 200).round(2).tolist()
+    counted = count_column(np.array(numbers), max_value=60, low=-5, levels=26)
+    printed(
+        *("client", "single_message_sum", "--max-value", "60", "--low", "-5", "--levels", "26"),
+        *("--unit", "minutes", *common, "range"),
+    )
+    printed("client", "single_message_sum", "--max-value", "26", *common, "levels")
+    range_, levels = (
+        json.loads((tmp_path / name / "parameters.json").read_text()) for name in ("range", "levels")
+    )
+    inputs = [randomizers.input_of(range_, str(number)) for number in numbers]
+    assert np.bincount(inputs, minlength=27).tolist() == counted.counts.tolist()
+    sent = [(0,)] * 110 + [(1,)] * 90
+    found, steps = analyzing.analysis(range_, sent), analyzing.analysis(levels, sent)
+    assert found["unit"] == "minutes"
+    assert found["estimates"][0] == pytest.approx(-5 * 200 + counted.step * steps["estimates"][0])
+    assert found["half_width"][0] == pytest.approx(counted.step * steps["half_width"][0])
+    assert found["mean"] * 200 == pytest.approx(found["estimates"][0])
+    assert found["mean_half_width"] * 200 == pytest.approx(found["half_width"][0])
+    assert found["relative_half_width"] == pytest.approx(found["half_width"][0] / abs(found["estimates"][0]))
+
+
+def test_inputs_that_a_client_refuses(tmp_path):
+    folder = tmp_path / "made"
+    printed(
+        "client", "grr_blanket", "--values", "red,blue", *SETTING[2:], "--users", "900", "-o", str(folder)
+    )
+    vectors = json.loads((folder / "test_vectors.json").read_text())
+    assert [one["value"] for one in vectors["clients"][:3]] == ["red", "blue", "red"]
+    refused = vectors["refused_inputs"]
+    assert [one["value"] for one in refused] == ["redx", "red", "red"]
+    done = subprocess.run(
+        [sys.executable, str(folder / "client.py"), "redx"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1 and done.stderr.strip() == refused[0]["refusal"]
+    assert refused[0]["refusal"] == "value must be in the list of 2 values, got 'redx'."
+    for words, reason in (
+        (("--values", "red,blue", "--domain-size", "3"), "Give one of --domain-size, --values"),
+        (("--domain-size", "3", "--other"), "--other needs --values"),
+        (("--domain-size", "3", "--unit", "minutes"), "--unit are for a sum"),
+        (("--max-value", "2.5"), "must be an integer if levels is not given"),
+    ):
+        done = CliRunner().invoke(
+            main, ["client", "bit_sum", *words, *SETTING[2:], "--users", "900", "-o", str(tmp_path / "no")]
+        )
+        assert done.exit_code == 1 and reason in done.output

@@ -119,7 +119,9 @@ def compare(
         terms = f"{asked.neighbours}, {asked.accounting or 'best'} accounting"
         budget = f"eps = {asked.eps:g} nats, delta = {asked.delta:g}, {terms}"
     if csv_out != DASH:
-        _show(rows, settled, seconds, as_json=as_json, rows_only=rows_only, counted=counted)
+        domain = _domain_words(settled.task, asked, counts, given["values"], values_file)
+        hint = "" if counts or asked.values else _places(kind, counted)
+        _show(rows, settled, seconds, as_json=as_json, rows_only=rows_only, domain=domain, hint=hint)
     with user_errors(OSError):  # after the table, which a file that cannot be written leaves as it is
         _write(rows, targets, f"{about}, {budget}")
     if problems:
@@ -310,7 +312,8 @@ def _show(
     *,
     as_json: bool,
     rows_only: bool,
-    counted: Own | None,
+    domain: str,
+    hint: str,
 ) -> None:
     from dataclasses import asdict
 
@@ -334,22 +337,45 @@ def _show(
         click.echo(json.dumps(written, indent=2, allow_nan=False))
     else:
         first = "" if rows_only else f"{sentences(best) if best else unfit(loosen)}\n\n"
-        if best and (command := _client_command(best.protocol, asked)):
-            first = f"{first[:-1]}Next command:\n  {command}\n{_units(asked.task, counted)}\n"
+        if best and (command := _client_command(best.protocol, asked, domain)):
+            first = f"{first[:-1]}Next command:\n  {command}\n{hint}\n"
         click.echo(first + table(rows))
 
 
-def _units(task: Task | None, counted: Own | None) -> str:
-    """Return a line on the values of the client if they differ from the values of the data."""
-    if counted is None or counted.values == tuple(range(len(counted.values))):
+def _places(kind: str, counted: Own | None) -> str:
+    """Return a line on the values of the client if they are places in a list that was found in the data."""
+    if kind != "frequency" or counted is None or counted.values == tuple(range(len(counted.values))):
         return ""
-    if task is not None and task.kind == "summation":
-        return f"The client's values and the analyzer's sum are in steps of {counted.step:g}.\n"
     some = ", ".join(map(str, counted.values[:5])) + ", .." * (len(counted.values) > 5)
-    return f"The client's value is the place in this list, from 0 on: {some}.\n"
+    return (
+        f"The client's value is the place in this list, from 0 on: {some}.\n"
+        "With --values-file, the client takes the value itself.\n"
+    )
 
 
-def _client_command(protocol: str, asked: Options) -> str | None:
+def _domain_words(
+    task: Task | None, asked: Options, counts: Path | None, values: tuple[str, ...], file: Path | None
+) -> str:
+    """Return the options of `client` for the domain, as a part of its command."""
+    from shlex import join
+
+    if counts is not None:
+        return join(["--counts", str(counts)])
+    if file is not None or values:
+        named = (
+            ["--values-file", str(file)] if file else [word for one in values for word in ("--values", one)]
+        )
+        return join([*named, *["--other"] * asked.other])
+    if asked.data is None or asked.max_value is None:
+        size = {"frequency": "domain_size", "summation": "max_value"}.get(getattr(task, "kind", ""))
+        return f"{_option(size)} {getattr(task, size)}" if size else ""
+    words = ["--max-value", f"{asked.max_value:.15g}"]
+    for name in asked.given("low", "levels"):
+        words += [_option(name), f"{getattr(asked, name):.15g}"]
+    return join([*words, "--unit", str(asked.column)])
+
+
+def _client_command(protocol: str, asked: Options, domain: str) -> str | None:
     """Return the command that writes the client of a protocol; None if `client` has no options for the setting."""
     from shuffledp.protocols.base import ProtocolBase
     from shuffledp.protocols.registry import get
@@ -359,8 +385,7 @@ def _client_command(protocol: str, asked: Options) -> str | None:
     if asked.population is not None or get(kind, protocol).client is ProtocolBase.client:
         return None
     users = asked.users or sum(map(int, asked.counts))  # type: ignore[arg-type]
-    size = {"frequency": "domain_size", "summation": "max_value"}[kind]
-    words = ["shuffledp client", protocol, f"--users {users}", f"{_option(size)} {getattr(asked.task, size)}"]
+    words = ["shuffledp client", protocol, f"--users {users}", domain]
     words += [f"--eps {asked.eps!r}", f"--delta {asked.delta!r}"]
     words += [f"--neighbors {asked.neighbours}"] * (asked.neighbours != "replace_one")
     words += [f"--accounting {asked.accounting}"] * (asked.accounting is not None)

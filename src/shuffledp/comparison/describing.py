@@ -5,14 +5,22 @@ Modules that need NumPy are imported inside of functions, so that ``shuffledp --
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from shuffledp.comparison.options import LIMITS, SETTING, Options, with_options
-from shuffledp.comparison.setting_options import INTEGER, Command, user_errors, words
+from shuffledp.comparison.setting_options import (
+    INTEGER,
+    NUMBER,
+    VALUES_FILE,
+    Command,
+    listed,
+    user_errors,
+    words,
+)
 from shuffledp.outputs import printable
 
 if TYPE_CHECKING:
@@ -26,7 +34,9 @@ _BUDGET = {"eps": "'--eps' / '--epsilon'", "delta": "'--delta'"}
 WHOLE = {"type": INTEGER, "help": "Largest number N of 0..N (summation)."}
 
 
-def with_calibration(required: bool = True) -> Callable[[Command], Command]:
+def with_calibration(
+    required: bool = True, max_value: Mapping[str, Any] = WHOLE
+) -> Callable[[Command], Command]:
     """Return a decorator that adds the argument and the options of a calibrated protocol; `calibrated` reads them."""
     budget = {"required": required}
     accounting = (
@@ -40,7 +50,7 @@ def with_calibration(required: bool = True) -> Callable[[Command], Command]:
         "accounting",
         eps=budget,
         delta=budget,
-        max_value=WHOLE,
+        max_value=max_value,
         accounting={"help": accounting},
     )
 
@@ -111,7 +121,11 @@ def describe(registry: bool, **given: Any) -> None:
 
 
 @click.command()
-@with_calibration()
+@with_calibration(max_value={"type": NUMBER, "help": "Largest number of a sum."})
+@with_options("counts", "values")
+@VALUES_FILE
+@with_options("other", "low", "levels")
+@click.option("--unit", help="Name of the unit of a sum, such as minutes.")
 @click.option(
     "-o",
     "--output",
@@ -120,12 +134,30 @@ def describe(registry: bool, **given: Any) -> None:
     required=True,
     help="New folder: parameters.json, client.py, shuffler.py, analyzer.py, test_vectors.json.",
 )
-def client(folder: Path, **given: Any) -> None:
+def client(
+    folder: Path,
+    counts: Path | None,
+    values: tuple[str, ...],
+    values_file: Path | None,
+    other: bool,
+    low: float | None,
+    levels: int | None,
+    unit: str | None,
+    **given: Any,
+) -> None:
     """Calibrate PROTOCOL for a setting, and write its client, shuffler and analyzer as Python programs.
+
+    With the list of values, or the range and levels of a sum, the client takes a value itself, and the analyzer names
+    the values of its estimates.
 
     For example: shuffledp client grr_blanket --users 30000 --domain-size 20 --eps 1 --delta 1e-8 -o visits
     """
+    from shuffledp.userdata.counts import read
+
     with user_errors(OSError):
+        content = None if counts is None else read(counts)
+        names = listed(values, values_file)
+        domain = _domain(content, names, other, low, levels, unit, given)
         found = calibrated(**given)
         budget = found.where.budget
         found.protocol.export_client(
@@ -134,6 +166,7 @@ def client(folder: Path, **given: Any) -> None:
             delta=budget.delta,
             neighbors=budget.neighbours,
             accounting=found.accounting,
+            **domain,
         )
     programs = found.protocol.client()
     one = " --users N" * (not programs.one_message)
@@ -146,6 +179,47 @@ def client(folder: Path, **given: Any) -> None:
         f"{folder}: `python client.py VALUE` writes the messages of a user, `python shuffler.py FILE{one}` "
         f"{mixes}, `python analyzer.py FILE{one}` estimates. {found.protocol.if_shuffler_fails()}"
     )
+
+
+def _domain(
+    content: dict[str, Any] | None,
+    names: list[str] | None,
+    other: bool,
+    low: float | None,
+    levels: int | None,
+    unit: str | None,
+    given: dict[str, Any],
+) -> dict[str, Any]:
+    """Return the entry ``domain`` of the parameters, if there is one, and write the size of the task into `given`."""
+    from shuffledp.userdata.counting import OTHER, Listed, steps_of
+
+    sizes, most = (
+        [name for name in ("domain_size", "max_value") if given[name] is not None],
+        given["max_value"],
+    )
+    if sum((content is not None, names is not None, bool(sizes))) > 1:
+        raise ValueError(
+            "Give one of --domain-size, --values, --values-file, --max-value and --counts, not several."
+        )
+    if content is not None and content["kind"] == "summation":
+        low, most, levels = content["values"][0], content["values"][-1], len(content["values"]) - 1
+    elif content is not None:
+        names, other = [*map(str, content["values"])], content["other"]
+    if other and names is None:
+        raise ValueError("--other needs --values or --values-file.")
+    if most is None and (low, levels, unit) != (None, None, None):
+        raise ValueError("--low, --levels and --unit are for a sum and need --max-value or --counts.")
+    if content is not None and given["users"] is None and given["population"] is None:
+        given["users"] = content["users"]
+    if names is not None:
+        values = Listed.of(names, other).values
+        given["domain_size"] = len(values)
+        return {"domain": {"values": values, "other": values.index(OTHER) if other else None}}
+    if most is None:
+        return {}
+    given["max_value"] = steps_of(low or 0.0, most, levels)
+    span = {"low": float(low or 0.0), "high": float(most)} | ({"unit": unit} if unit else {})
+    return {} if (low, levels, unit) == (None, None, None) else {"domain": span}
 
 
 def _sentences(deployment: dict[str, Any]) -> list[str]:

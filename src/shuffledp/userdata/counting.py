@@ -273,7 +273,7 @@ def count_column(
 
     def new() -> Tally:
         if max_value is not None:
-            return _Levels(low, max_value, _size_of(low, max_value, levels))
+            return _Levels(low, max_value, steps_of(low, max_value, levels))
         return Values(
             Listed.of(values, other) if values is not None else domain_of(domain_size, None, Found(where))
         )
@@ -597,8 +597,8 @@ class _Levels:
 Tally: TypeAlias = Values | _Levels
 
 
-def _size_of(low: float, max_value: float, levels: int | None) -> int:
-    """Return the index of the largest level. Raise ValueError for a wrong range or number of levels."""
+def steps_of(low: float, max_value: float, levels: int | None) -> int:
+    """Return the index of the largest level of a sum. Raise ValueError for a wrong range or number of levels."""
     if not math.isfinite(low):
         raise ValueError(f"low must be finite, got {low!r}.")
     most = check_positive("max_value", max_value) if low == 0 else float(max_value)

@@ -302,10 +302,12 @@ def analysis(
     Returns
     -------
     dict
-        ``estimates`` and ``half_width``, one number per value or one for a sum; ``confidence``; ``users``,
+        ``estimates`` and ``half_width``, one number per value or one for a sum, with the ``values`` or the ``unit`` of
+        the deployment if it has them; ``confidence``; ``users``,
         ``planned`` and ``messages``; ``guarantee_holds`` for this number of users; ``conditions``, the users, the data
         and the side of rounding for which numbers hold; ``warnings``. Frequencies also have ``sum`` and
-        ``sum_half_width``.
+        ``sum_half_width``, and sums the ``mean`` of the users with ``mean_half_width``, and ``relative_half_width``,
+        the half-width divided by the absolute value of the sum.
 
     Raises
     ------
@@ -321,6 +323,11 @@ def analysis(
     counts = COUNTING[analyzer["counting"]](analyzer, Counter(messages))
     estimating = ESTIMATING[analyzer["estimating"]]
     estimates, half_widths = estimating(analyzer, counts, planned, present, len(messages))
+    domain = parameters.get("domain", {})
+    if "high" in domain:
+        step = (domain["high"] - domain["low"]) / (parameters["inputs"] - 1)
+        estimates = [domain["low"] * present + step * one for one in estimates]
+        half_widths = [step * one for one in half_widths]
     answer = {
         "protocol": parameters["protocol"],
         "planned": planned,
@@ -330,6 +337,7 @@ def analysis(
         "guarantee_note": parameters["guarantee_note"],
         "guarantee_holds": guarantee_holds(parameters, present),
         "confidence": CONFIDENCE,
+        **{name: domain[name] for name in ("values", "unit") if name in domain},
         "estimates": estimates,
         "half_width": half_widths,
         "conditions": {
@@ -355,6 +363,12 @@ def analysis(
                 f"20 has such a sum; otherwise the number of users is not {present}, or messages were lost, added or "
                 "changed."
             )
+    else:
+        (total,), (width,) = estimates, half_widths
+        answer |= {"mean": total / present, "mean_half_width": width / present}
+        stated: dict[str, Any] = answer["conditions"]
+        stated |= {"mean": stated["estimates"], "mean_half_width": stated["half_width"]}
+        answer["relative_half_width"] = width / abs(total) if total else "inf"
     return answer | {"warnings": warnings}
 
 

@@ -28,7 +28,10 @@ _VECTORS = 8
 
 
 def parameters(client: Client, about: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the content of ``parameters.json``."""
+    """Return the content of ``parameters.json``. Raise ValueError if a list of values has not a value per input."""
+    names = about.get("domain", {}).get("values")
+    if names is not None and len(names) != client.inputs:
+        raise ValueError(f"domain must have {client.inputs} values, got {len(names)}.")
     content = {
         **about,
         "planned_users": client.users,
@@ -141,18 +144,35 @@ def _refusal(call: Callable[[], object]) -> str:
     raise AssertionError("The input is accepted.")
 
 
+def _value(content: Mapping[str, Any], place: int) -> Any:
+    """Return the value of an input of the client."""
+    domain = content.get("domain", {})
+    if "values" in domain:
+        return domain["values"][place]
+    step = (domain["high"] - domain["low"]) / (content["inputs"] - 1) if domain else 1
+    return domain.get("low", 0) + step * place
+
+
 def refused_inputs(content: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return values and places that a client refuses, each with the refusal."""
     inputs, places = content["inputs"], content["places"]
-    pairs = [(inputs, 0), (-1, 0), (0, -1), *([] if places is None else [(0, places)])]
+    domain, first = content.get("domain", {}), _value(content, 0)
+    wrong: list[Any] = [] if domain else [inputs, -1]
+    if "values" in domain and domain["other"] is None:
+        wrong.append(max(domain["values"]) + "x")
+    pairs = [*((value, 0) for value in wrong), (first, -1), *([] if places is None else [(first, places)])]
     return [
         {
             "value": value,
             "place": place,
-            "refusal": _refusal(lambda v=value, p=place: randomizers.user_messages(content, v, p)),  # type: ignore[misc]
+            "refusal": _refusal(lambda v=str(value), p=place: _sent(content, v, p)),  # type: ignore[misc]
         }
         for value, place in pairs
     ]
+
+
+def _sent(content: Mapping[str, Any], value: str, place: int) -> list[bytes]:
+    return randomizers.user_messages(content, randomizers.input_of(content, value), place)
 
 
 def refused_messages(content: Mapping[str, Any]) -> list[dict[str, str]]:
@@ -177,12 +197,12 @@ def vectors(content: Mapping[str, Any]) -> dict[str, Any]:
     users = min(_VECTORS, content["planned_users"])
     for place in range(users):
         source = _Recorded(place)
-        value = place % content["inputs"]
-        sent = randomizers.user_messages(content, value, place, source)
+        chosen = place % content["inputs"]
+        sent = randomizers.user_messages(content, chosen, place, source)
         messages += sent
         drawn.append(
             {
-                "value": value,
+                "value": _value(content, chosen),
                 "place": place,
                 "bits": source.drawn,
                 "messages": [message.hex() for message in sent],

@@ -168,6 +168,30 @@ RANDOMIZERS: dict[str, Randomizer] = {
 }
 
 
+def input_of(parameters: Parameters, text: str) -> int:
+    """Return the client's input for a value: its index in the list of values, or the nearest step of a number.
+
+    Without a ``domain`` in the parameters, the text is the input. A number outside of the range is clipped. Raise
+    ValueError for any other text that is no value.
+    """
+    domain, text = parameters.get("domain", {}), text.strip()
+    if "values" in domain:
+        place = domain["values"].index(text) if text in domain["values"] else domain["other"]
+        if place is None:
+            raise ValueError(f"value must be in the list of {len(domain['values'])} values, got {text!r}.")
+        return int(place)
+    try:
+        number = float(text) if domain else int(text)
+        if not domain:
+            return int(number)
+        inside = min(max(number, domain["low"]), domain["high"])
+        span: float = domain["high"] - domain["low"]
+        steps: int = round((inside - domain["low"]) / span * (parameters["inputs"] - 1))
+        return steps
+    except ValueError:
+        raise ValueError(f"value must be {'a number' if domain else 'an integer'}, got {text!r}.") from None
+
+
 def user_messages(
     parameters: Parameters, value: int, place: int = 0, source: Source = SYSTEM_BITS
 ) -> list[bytes]:
@@ -211,7 +235,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description="Write the messages of one user, a line of hexadecimal digits each."
     )
-    parser.add_argument("value", type=int, help="value of the user, from 0 on")
+    parser.add_argument(
+        "value", help="value of the user: a value or number of `domain` in parameters.json, or an input"
+    )
     parser.add_argument(
         "--place",
         type=int,
@@ -221,6 +247,7 @@ def main() -> None:
     asked = parser.parse_args()
     written(
         lambda parameters: "".join(
-            f"{message.hex()}\n" for message in user_messages(parameters, asked.value, asked.place)
+            f"{message.hex()}\n"
+            for message in user_messages(parameters, input_of(parameters, asked.value), asked.place)
         )
     )
