@@ -29,7 +29,7 @@ class Echo(ProtocolBase):
     refined: bool = False
 
     @classmethod
-    def calibrate(cls, budget, population, task, *, accounting="printed"):
+    def fit(cls, request):
         return cls()
 
     def encode(self, users, rng):

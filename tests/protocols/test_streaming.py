@@ -161,7 +161,7 @@ class Wide(ProtocolBase):
     bits: float = 2.0**27
 
     @classmethod
-    def calibrate(cls, budget, population, task, *, accounting="printed"):
+    def fit(cls, request):
         return cls()
 
     def encode(self, users, rng):

@@ -107,9 +107,8 @@ class Calibration(Claims):
 
         They are the keywords of `fit`, unless a subclass of the class with `fit` defines ``calibrate`` itself.
         """
-        owner = next(base for base in cls.__mro__ if not {"calibrate", "fit"}.isdisjoint(vars(base)))
         stated = _keywords(cls.calibrate)
-        if "fit" not in vars(owner):
+        if cls._calibrates_without_fit():
             return stated
         return {"accounting": stated["accounting"]} | _keywords(cls.fit)
 
@@ -118,6 +117,28 @@ class Calibration(Claims):
     def has_calibration(cls) -> bool:
         """Return whether the class or a base class defines `fit` or ``calibrate``."""
         return cls._defines("fit") or cls._defines("calibrate")
+
+    @final
+    @property
+    def input_task(self) -> Task | None:
+        """Task that inputs are compared with; None for an object that was made without ``calibrate``.
+
+        Raises
+        ------
+        ValueError
+            If a class with its own ``calibrate`` leaves the task out.
+        """
+        if self.calibrated_for is None and self._calibrates_without_fit():
+            raise ValueError(
+                f"{self.name}: calibrate must pass calibrated_for=task to the constructor: inputs are compared with it."
+            )
+        return self.calibrated_for
+
+    @classmethod
+    def _calibrates_without_fit(cls) -> bool:
+        """Return whether the class, or the first base class with a calibration, defines ``calibrate`` but not `fit`."""
+        owner = next(base for base in cls.__mro__ if not {"calibrate", "fit"}.isdisjoint(vars(base)))
+        return "fit" not in vars(owner)
 
     @classmethod
     def _defines(cls, name: str) -> bool:

@@ -295,7 +295,7 @@ class BareCoin(ProtocolBase):
         if task.domain_size != 2:
             raise Infeasible("A coin has two sides.")
         honest = Amplified.calibrate(budget, population, task, accounting=accounting)
-        return cls(honest.eps_local)
+        return cls(honest.eps_local, calibrated_for=task)
 
     @property
     def keep(self):
@@ -318,7 +318,8 @@ class NoProfile(BareCoin):
 
     @classmethod
     def calibrate(cls, budget, population, task, *, accounting="exact"):
-        return cls(1.5 * super().calibrate(budget, population, task, accounting=accounting).eps_local)
+        honest = super().calibrate(budget, population, task, accounting=accounting)
+        return replace(honest, eps_local=1.5 * honest.eps_local)
 
 
 @dataclass(frozen=True)
@@ -332,7 +333,7 @@ class FaithlessEncoder(BareCoin):
     @classmethod
     def calibrate(cls, budget, population, task, *, accounting="exact"):
         honest = super().calibrate(budget, population, task, accounting=accounting)
-        return cls(honest.eps_local, others=int(population.mean))
+        return replace(honest, others=int(population.mean))
 
     def privacy_profile(self):
         return ClonesProfile(OtherReports(Fixed(self.others)), self.eps_local)

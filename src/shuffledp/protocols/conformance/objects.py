@@ -87,10 +87,8 @@ def _refused(protocol_class: Protocol, case: Case, what: str, mention: str, **ch
 
 
 def check_other_inputs(protocol_class: Protocol, cases: Iterable[Case]) -> None:
-    """Check that ValueErrors name the protocol for inputs and counts of another task, if its task is stated."""
+    """Check that ValueErrors name the protocol for inputs and counts of another task."""
     case, protocol, where = next(sending(protocol_class, cases))
-    if protocol.calibrated_for is None:
-        return
     users, who, rng = case.users(), case.participants(3), generator()
     values, public = users.values, who.public.of_repeat(0)
     beyond = np.add(values, math.inf if case.task.kind == "vectors" else 10**9)
