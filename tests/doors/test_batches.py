@@ -221,6 +221,14 @@ def test_clients_take_values_themselves_and_analyzers_name_them(tmp_path, monkey
     assert named["values"] == cities
     assert named["estimates"] == analyzing.analysis(plain, sent)["estimates"]
 
+    (tmp_path / "all.csv").write_text('city\nZürich\n"Washington, D.C."\nRio\n' * 50, encoding="utf-8")
+    printed(
+        "count", "all.csv", "--column", "city", "--values-file", "cities.txt", "--other", "-o", "all.json"
+    )
+    printed("client", "grr_blanket", "--counts", "all.json", *common[2:], "from_counts")
+    from_counts = json.loads((tmp_path / "from_counts/parameters.json").read_text())
+    assert (from_counts["domain"], from_counts["planned_users"]) == (listed["domain"], 150)
+
     numbers = np.random.default_rng(20_261_129).normal(20, 30, 200).round(2).tolist()
     counted = count_column(np.array(numbers), max_value=60, low=-5, levels=26)
     printed(

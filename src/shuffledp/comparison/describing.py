@@ -25,6 +25,7 @@ from shuffledp.outputs import printable
 
 if TYPE_CHECKING:
     from shuffledp.comparison.registry_record import Described
+    from shuffledp.userdata.counts import Content
 
 #: Options of the budget, which a deployed system already has.
 _BUDGET = {"eps": "'--eps' / '--epsilon'", "delta": "'--delta'"}
@@ -152,10 +153,8 @@ def client(
 
     For example: shuffledp client grr_blanket --users 30000 --domain-size 20 --eps 1 --delta 1e-8 -o visits
     """
-    from shuffledp.userdata.counts import read
-
     with user_errors(OSError):
-        content = None if counts is None else read(counts)
+        content = None if counts is None else _read(counts)
         names = listed(values, values_file)
         domain = _domain(content, names, other, low, levels, unit, given)
         found = calibrated(**given)
@@ -181,8 +180,14 @@ def client(
     )
 
 
+def _read(counts: Path) -> Content:
+    from shuffledp.userdata.counts import read  # needs the extra `data`
+
+    return read(counts)
+
+
 def _domain(
-    content: dict[str, Any] | None,
+    content: Content | None,
     names: list[str] | None,
     other: bool,
     low: float | None,
@@ -201,16 +206,17 @@ def _domain(
         raise ValueError(
             "Give one of --domain-size, --values, --values-file, --max-value and --counts, not several."
         )
-    if content is not None and content["kind"] == "summation":
-        low, most, levels = content["values"][0], content["values"][-1], len(content["values"]) - 1
+    if content is not None and content.kind == "summation":
+        low, most = (float(content.values[place]) for place in (0, -1))
+        levels = len(content.values) - 1
     elif content is not None:
-        names, other = [*map(str, content["values"])], content["other"]
+        names, other = [*map(str, content.values)], content.other
     if other and names is None:
         raise ValueError("--other needs --values or --values-file.")
     if most is None and (low, levels, unit) != (None, None, None):
         raise ValueError("--low, --levels and --unit are for a sum and need --max-value or --counts.")
     if content is not None and given["users"] is None and given["population"] is None:
-        given["users"] = content["users"]
+        given["users"] = content.users
     if names is not None:
         values = Listed.of(names, other).values
         given["domain_size"] = len(values)
