@@ -234,7 +234,8 @@ PAGE = """\
 | --- | --- |
 {sections}
 
-`schema/` has the whole grammar as JSON schemas for editors. Guides: [an experiment of your
+`designs.yaml` adds curves of our own noise designs to these experiments: `<paper>.<experiment>: {{after: method,
+methods: ..}}`. `schema/` has the whole grammar as JSON schemas for editors. Guides: [an experiment of your
 own](../docs/guides/experiment.md), [a baseline of your own](../docs/baselines.md).
 
 ## As a module of another workflow

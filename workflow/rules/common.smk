@@ -37,6 +37,7 @@ def project_file(name):
 
 try:
     if FETCHED:
+        project_file("config/designs.yaml")
         for paper in config["papers"]:
             project_file(f"config/experiments/{paper}.yaml")
     # Snakemake's own reader overlooks a key given twice.

@@ -490,3 +490,25 @@ def test_the_folder_of_the_configuration_is_none_of_baselines(project):
         match=r"^config: baselines: must be a folder of files that add methods, and config has",
     ):
         read_baselines(Path("config"), project.root)
+
+
+@pytest.mark.parametrize(
+    ("added", "message"),
+    [
+        ("demo.coins: {after: local, methods: {jump_counts: {}}}", ""),
+        ("other.coins: {after: local, methods: {jump_counts: {}}}", ""),
+        ("demo.coins: {after: lokal, methods: {jump_counts: {}}}", "demo.coins: config/experiments/demo.yaml has no method 'lokal' there."),
+        ("demo.coin: {after: local, methods: {jump_counts: {}}}", "demo.coin: config/experiments/demo.yaml has no method 'local' there."),
+        ("demo.coins: {methods: {jump_counts: {}}}", "demo.coins: lacks the key 'after'."),
+    ],
+)
+def test_designs_join_experiments_behind_a_method(project, added, message):
+    project.write("config/designs.yaml", added)
+    if message:
+        with pytest.raises(ConfigurationError, match=f"^{re.escape(f'config/designs.yaml: {message}')}"):
+            project.settings()
+        return
+    joined = ["jump_counts"] if added.startswith("demo") else []
+    methods = project.settings().papers["demo"].experiments["coins"].methods
+    assert list(methods) == ["local", *joined, "amplified"]
+    assert not any(method.added for method in methods.values())

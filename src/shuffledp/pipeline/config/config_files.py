@@ -11,8 +11,8 @@ from shuffledp.pipeline import yaml_files
 from shuffledp.pipeline.config.config_errors import ConfigurationError
 
 DRAWABLE = ("figures", "tables")
-EXPERIMENTS = "config/experiments"
-"""Folder of the papers and studies."""
+EXPERIMENTS, DESIGNS = "config/experiments", "config/designs.yaml"
+"""Folder of the papers and studies, and the file of the curves of our own noise designs."""
 OWN_FOLDER, NONE = "config/own", "none"
 """Folder of the user's own experiments, and the value that omits these experiments."""
 TAKEN = frozenset(
@@ -73,6 +73,30 @@ def own_files(root: Path, own: str, others: Container[str] = ()) -> dict[str, Pa
             raise ConfigurationError(f"{place}: the name {key!r} is taken; choose another one for the file.")
         found[key] = path
     return found
+
+
+def read_experiments(root: Path, key: str, path: Path) -> Any:
+    """Return the content of a file of experiments, with the methods that `DESIGNS` adds to its experiments."""
+    content = read_yaml(path)
+    if path.parent != root / EXPERIMENTS or not (root / DESIGNS).is_file():
+        return content
+    experiments = mapping(content, "experiments")
+    for target, added in read_yaml(root / DESIGNS).items():
+        paper, _, name = target.partition(".")
+        if paper != key:
+            continue
+        methods = mapping(mapping(experiments, name), "methods")
+        if added["after"] not in methods:
+            raise ConfigurationError(
+                f"{DESIGNS}: {target}: {place_of(path, root)} has no method {added['after']!r} there."
+            )
+        longer: dict[str, Any] = {}
+        for method, value in methods.items():
+            longer[method] = value
+            if method == added["after"]:
+                longer |= added["methods"]
+        experiments[name]["methods"] = longer
+    return content
 
 
 def idle_files(root: Path, papers: Container[str]) -> list[str]:

@@ -729,6 +729,17 @@ class PaperFile(Concept):
         return value
 
 
+class AddedMethods(Concept):
+    """Methods that config/designs.yaml adds to an experiment, behind the method `after`."""
+
+    after: Id
+    methods: Some[Method]
+
+
+DesignsFile = Annotated[dict[DrawingName, AddedMethods], Field(min_length=1)]
+"""config/designs.yaml: added methods by ``paper.experiment``."""
+
+
 def _all_or_names(value: Any) -> str:
     return "all" if isinstance(value, str) else "names"
 

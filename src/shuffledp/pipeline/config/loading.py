@@ -19,6 +19,7 @@ from shuffledp.pipeline.config.config_errors import (
     suggestion,
 )
 from shuffledp.pipeline.config.config_files import (
+    DESIGNS,
     DRAWABLE,
     OWN_FOLDER,
     idle_files,
@@ -26,11 +27,13 @@ from shuffledp.pipeline.config.config_files import (
     own_files,
     paper_files,
     place_of,
+    read_experiments,
     read_yaml,
 )
 from shuffledp.pipeline.config.experiments import check_paper, experiment_from
 from shuffledp.pipeline.config.folders import results_problem
 from shuffledp.pipeline.config.grammar import (
+    DesignsFile,
     ExperimentOverride,
     RunFile,
     TrainingOverride,
@@ -65,7 +68,9 @@ def load_experiments(config: Mapping[str, Any], root: Path) -> Settings:
             raise ConfigurationError(
                 f"config: papers: no paper {shown(key)}.{suggestion(key, every)} Known: {', '.join(every)}."
             )
-    raw = {key: read_yaml(every[key]) for key in (*config["papers"], *own)}
+    if (root / DESIGNS).is_file():
+        check(read_yaml(root / DESIGNS), DesignsFile, DESIGNS)
+    raw = {key: read_experiments(root, key, every[key]) for key in (*config["papers"], *own)}
     places = {key: place_of(every[key], root) for key in raw}
     overrides: Mapping[str, Any] = config["overrides"]
     for target, change in overrides.items():
@@ -73,7 +78,7 @@ def load_experiments(config: Mapping[str, Any], root: Path) -> Settings:
     rounds = {key: _rounds_asked_for(value) for key, value in raw.items()}
     contents = dict(raw)
     for target, change in overrides.items():
-        _apply_override(target, change, contents, every)
+        _apply_override(target, change, contents, every, root)
     training = {key: _training(key, places[key], value, rounds[key], overrides) for key, value in raw.items()}
     try:
         without = left_out(config.get("learning", "auto"))
@@ -107,7 +112,7 @@ def _check_override(target: str, change: Mapping[str, Any]) -> None:
 
 
 def _apply_override(
-    target: str, change: Mapping[str, Any], contents: dict[str, Any], every: Mapping[str, Path]
+    target: str, change: Mapping[str, Any], contents: dict[str, Any], every: Mapping[str, Path], root: Path
 ) -> None:
     """Change the scale of an experiment or a training run; the contents of a paper outside this run are added."""
     key, _, experiment_id = target.partition(".")
@@ -116,7 +121,7 @@ def _apply_override(
             f"config: overrides.{target}: no paper {shown(key)}.{suggestion(key, every)} Known: {', '.join(every)}."
         )
     if key not in contents:
-        contents[key] = read_yaml(every[key])
+        contents[key] = read_experiments(root, key, every[key])
     content = contents[key]
     part, _, run = experiment_id.partition(".")
     if part == "training":
