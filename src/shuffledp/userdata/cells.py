@@ -127,6 +127,7 @@ class Faults:
         return tuple(
             f"{rows:,} {reason}" + (f" ({self.places[reason]})" if reason in self.places else "")
             for reason, rows in sorted(self.reasons.items(), key=lambda one: (-one[1], one[0]))
+            if rows
         )
 
 

@@ -51,7 +51,9 @@ _REASONS = {
     "LINE SIZE OVER MAXIMUM": "with a line of more than 2 MB",
 }
 _LINES = "columns={line: 'VARCHAR'}, auto_detect=false, header=false, delim='\x01', quote='', escape=''"
-_LINES += ", strict_mode=false, ignore_errors=true"
+_LINES += ", strict_mode=false"
+#: Condition on a line that is one object of JSON.
+_OBJECT = "coalesce(json_type(TRY_CAST(line AS JSON)) = 'OBJECT', false)"
 #: Option of CSV files that refuses open quotes, and also a mix of line ends.
 _STRICT, _LOOSE = (f"/*of CSV*/strict_mode={on}" for on in ("true", "false"))
 _LINE_ENDS = " has quotes and several kinds of line ends: make all line ends the same."
@@ -186,9 +188,8 @@ class Table:
 
     def _accept_line_ends(self) -> None:
         """Read CSV files with several kinds of line ends. Raise ValueError for a file that also has quotes."""
-        read = f"read_csv({_list(self.files)}, {_LINES}, filename=true)"
         for (file,) in self.connection.execute(
-            f"SELECT filename FROM {read} WHERE contains(line, '\"') LIMIT 1"
+            f"SELECT filename FROM {_lines(self.files, 'ignore_errors=true')} WHERE contains(line, '\"') LIMIT 1"
         ).fetchall():
             raise ValueError(f"{file}{_LINE_ENDS}")
         self.source = self.source.replace(_STRICT, _LOOSE)
@@ -232,32 +233,15 @@ class Table:
         missing = empty(self.columns[0])
         if not faults.reasons[missing]:
             return
-        rows = next(self.fetched(f"SELECT count(*) FROM {self._objects()} WHERE line IS NULL"))[0]
-        if not rows:
-            return
-        number, named = "row_number() OVER (PARTITION BY filename) AS row", 0
-        numbered = (
-            f"SELECT filename, {number}, line FROM read_csv({_list(self.files)}, {_LINES}, filename=true)"
-        )
-        bad = "CASE WHEN json_valid(line) THEN json_type(line) <> 'OBJECT' ELSE trim(line) <> '' END"
-        for file, row, line in self.fetched(f"SELECT * FROM ({numbered}) WHERE {bad}"):
+        number = "row_number() OVER (PARTITION BY filename) AS row"
+        rows = f"SELECT filename, {number}, line FROM {_lines(self.files)}"
+        for file, row, line in self.fetched(
+            f"SELECT * FROM ({rows}) WHERE trim(line) <> '' AND NOT {_OBJECT}"
+        ):
             if _has_objects(line):
                 raise ValueError(f"{file}, line {row}: several objects of JSON; write one per line.")
-            faults.places.setdefault(_NO_OBJECT, f"{file}, line {row}")
-            named += 1
-        if named < rows:
-            raise ValueError(
-                f"{address(self.path)} has lines that cannot be read: save it as UTF-8, with line feeds."
-            )
-        faults.add(_NO_OBJECT, rows)
-        faults.reasons[missing] -= rows
-        faults.reasons += type(faults.reasons)()  # drops a reason without rows
-
-    def _objects(self) -> str:
-        """Return the SQL expression of the lines of JSON, with null for a line that is no object."""
-        options = "ignore_errors=true, filename=true"
-        read = f"read_ndjson_objects({_list(self.files)}, {options})"
-        return f"(SELECT CASE json_type(json) WHEN 'OBJECT' THEN json END AS line, filename FROM {read})"
+            faults.add(_NO_OBJECT, 1, f"{file}, line {row}")
+            faults.add(missing, -1)
 
     def name(self, faults: Faults, reason: str, bad: Sequence[str | None], column: int = 0) -> None:
         """Name a first row with one of these bad texts in a column; `faults` already counts these rows."""
@@ -322,12 +306,17 @@ class Table:
 
     def _header(self, file: Path, columns: Sequence[str]) -> tuple[str, ...]:
         """Return the separator of the cells, and the names of the columns."""
-        read = f"read_csv({_list([file])}, {_LINES}, max_line_size=4000000)"
+        read = _lines([file], "ignore_errors=true, max_line_size=4000000")
         lines = [line or "" for (line,) in self.run(f"SELECT line FROM {read} LIMIT {_HEADER}").fetchall()]
         if lines and len(lines[0].encode()) > _LONGEST:
             raise ValueError(f"{address(file)} has a header of more than 2 MB.")
         if lines and "\x00" in lines[0]:
             raise ValueError(f"{address(file)} is UTF-16 or no text: save it as UTF-8.")
+        try:  # a header that is not UTF-8, which the query above leaves out
+            self.connection.execute(f"SELECT line FROM {_lines([file])} LIMIT 1")
+        except self._duckdb.InvalidInputException as error:
+            if "Line: 1\n" in str(error) and "nvalid unicode" in str(error):
+                raise ValueError(f"{address(file)}, line 1: {_broken('INVALID UNICODE')}.") from None
         marks = self._delimiter or ("\t" if plain(file).suffix.lower() == ".tsv" else _MARKS)
         limit = csv.field_size_limit(2 * _LONGEST)
         headers = [
@@ -336,7 +325,6 @@ class Table:
         csv.field_size_limit(limit)
         fitting = (header for header in headers if any(column in header[1:] for column in columns))
         mark, *names = next(fitting, max(headers, key=len))
-        self._check_first_line(file)
         if any("\n" in name for name in names):
             strict, loose = (self._of_csv([file], mark, names, option) for option in (_STRICT, _LOOSE))
             query = f"SELECT EXISTS (FROM {loose}) AND NOT EXISTS (FROM {strict})"
@@ -345,15 +333,6 @@ class Table:
                     return mark, *names
             raise ValueError(f"{address(file)}{_LINE_ENDS}")
         return mark, *names
-
-    def _check_first_line(self, file: Path) -> None:
-        """Raise ValueError for a header that is not UTF-8, which the other queries leave out."""
-        lines = _LINES.replace("ignore_errors=true", "ignore_errors=false")
-        try:
-            self.connection.execute(f"SELECT line FROM read_csv({_list([file])}, {lines}) LIMIT 1")
-        except self._duckdb.InvalidInputException as error:
-            if "Line: 1\n" in str(error) and "nvalid unicode" in str(error):
-                raise ValueError(f"{address(file)}, line 1: {_broken('INVALID UNICODE')}.") from None
 
     def _of_csv(self, files: Sequence[Path], mark: str, names: Sequence[str], options: str) -> str:
         """Return the SQL expression of CSV files with the same header; the cells are ``x0``, ``x1``, .."""
@@ -424,8 +403,9 @@ class Table:
         return text
 
     def _json(self, columns: Sequence[str]) -> Iterator[str]:
-        objects = self._objects()
-        first = f"FROM {objects} WHERE json_type(line) = 'OBJECT' LIMIT 1000"
+        lines = f"SELECT CASE WHEN {_OBJECT} THEN line END AS line, filename FROM {_lines(self.files)}"
+        objects = f"({lines} WHERE trim(line) <> '')"
+        first = f"FROM {objects} WHERE line IS NOT NULL LIMIT 1000"
         self.names = sorted(
             key for (key,) in self.run(f"SELECT DISTINCT unnest(json_keys(line)) FROM ({first})").fetchall()
         )
@@ -489,8 +469,8 @@ class Table:
     def _large(self, place: str) -> str:
         """Return the message on the first float of a file that has no exact text."""
         if self.kind == "json":
-            lines = f"read_csv([{quoted(glob.escape(place))}], {_LINES})"
-            for row, line in self.fetched(f"SELECT row_number() OVER () AS row, line FROM {lines}"):
+            rows = f"SELECT row_number() OVER () AS row, line FROM {_lines([Path(place)])}"
+            for row, line in self.fetched(rows):
                 with suppress(ValueError, AttributeError):
                     cells = map(json.loads(line).get, self.columns)
                     entries = chain.from_iterable(
@@ -524,6 +504,11 @@ def _has_objects(line: str) -> bool:
     except ValueError:
         return False
     return isinstance(first, dict) and line.strip()[end:].lstrip(" ,").startswith("{")
+
+
+def _lines(files: Sequence[Path], options: str = "ignore_errors=false") -> str:
+    """Return the SQL expression of the lines of files."""
+    return f"read_csv({_list(files)}, {_LINES}, filename=true, {options})"
 
 
 def _list(files: Sequence[Path]) -> str:
