@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import math
 import os
 import re
 from collections import Counter
+from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -77,25 +79,79 @@ def write(name: str, columns: dict[str, list[Any]], end: str = "\n") -> str:
     else:
         lines = [",".join(map(as_csv, row)) for row in [tuple(columns), *rows]]
         content = end.join([*lines, ""]).encode()
-        Path(name).parent.mkdir(exist_ok=True)
-        Path(name).write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        if name.endswith(".zst"):
+            with pa.output_stream(name, compression="zstd") as packed:
+                packed.write(content)
+        else:
+            Path(name).write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
     return name
 
 
 #: Formats of a table: names, or functions that write parts and return a path.
-FORMATS = ("a.csv", "a.csv.gz", "a.jsonl", "a.parquet", "folder", "pattern", "frame")
+FORMATS = (
+    "a.csv",
+    "a.csv.gz",
+    "a.csv.zst",
+    "a.jsonl",
+    "a.parquet",
+    "folder",
+    "pattern",
+    "hive",
+    "s3",
+    "frame",
+)
 
 
-def data_in(form: str, columns: dict[str, list[Any]]) -> Any:
+def data_in(form: str, columns: dict[str, list[Any]], monkeypatch: pytest.MonkeyPatch) -> Any:
     """Return the data of a count: the table in a format."""
     half = len(next(iter(columns.values()))) // 2
     if form == "frame":
         return pd.DataFrame({key: pd.Series(cells) for key, cells in columns.items()})
-    if form in ("folder", "pattern"):
+    if form in ("folder", "pattern", "hive"):
         for i, part in enumerate((slice(half), slice(half, None))):
-            write(f"parts/{i}.csv", {key: cells[part] for key, cells in columns.items()})
-        return "parts" if form == "folder" else "parts/*.csv"
+            name = f"day={i}/a" if form == "hive" else i
+            write(f"{form}/{name}.csv", {key: cells[part] for key, cells in columns.items()})
+        return "pattern/*.csv" if form == "pattern" else form
+    if form == "s3":
+        keep_on_s3(monkeypatch, Path(write("a.parquet", columns)).read_bytes())
+        return "s3://bucket/a.parquet"
     return write(form, columns)
+
+
+class _Stored(MemoryFileSystem):  # type: ignore[misc]
+    """File system of S3 with one object, or with a reason why no object can be read."""
+
+    protocol = "s3"
+
+    def __init__(self, content: bytes = b"", reason: str = "") -> None:
+        super().__init__()
+        self.content, self.reason = content, reason
+
+    def find(self, path: str, **_: Any) -> list[str]:
+        return [path.removeprefix("s3://")]
+
+    glob = find
+
+    def info(self, path: str, **_: Any) -> dict[str, Any]:
+        return {"name": path, "size": len(self.content) or 100, "type": "file", "mtime": 0}
+
+    def exists(self, path: str, **_: Any) -> bool:
+        return True
+
+    def modified(self, path: str) -> datetime:
+        return datetime(2020, 1, 1)
+
+    def _open(self, path: str, *_: Any, **__: Any) -> Any:
+        if self.reason:
+            raise OSError(self.reason)
+        return io.BytesIO(self.content)
+
+
+def keep_on_s3(monkeypatch: pytest.MonkeyPatch, content: bytes = b"", reason: str = "") -> None:
+    stored = _Stored(content, reason, skip_instance_cache=True)
+    for module in (engine, files):
+        monkeypatch.setattr(module, "s3", lambda: stored)
 
 
 def counts_of(data: Any, column: str = "v", **options: Any) -> dict[str, int]:
@@ -107,7 +163,9 @@ def counts_of(data: Any, column: str = "v", **options: Any) -> dict[str, int]:
     }
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize(  # rows of several blocks, and of one
+    ("form", "size"), [*((form, 3_000) for form in FORMATS), ("a.csv", 1), ("a.jsonl", 1), ("a.parquet", 1)]
+)
 @pytest.mark.parametrize(
     ("cells", "options", "counts", "left_out"),
     [
@@ -131,9 +189,10 @@ def counts_of(data: Any, column: str = "v", **options: Any) -> dict[str, int]:
         ([Decimal("1.000"), Decimal("100.000"), None, Decimal("1.000")], {}, {"1": 2, "100": 1}, 1),
     ],
 )
-def test_a_table_counts_the_same_in_every_format(folder, form, cells, options, counts, left_out):
-    size = 300  # more rows than a block
-    data = data_in(form, {"u": list(range(4 * size)), "v": cells * size})
+def test_a_table_counts_the_same_in_every_format(
+    folder, monkeypatch, form, size, cells, options, counts, left_out
+):
+    data = data_in(form, {"u": list(range(4 * size)), "v": cells * size}, monkeypatch)
     counted = count_column(data, "v", **options)
     users = zip(map(str, counted.values), counted.counts.tolist(), strict=True)
     assert {value: count for value, count in users if count} == {
@@ -293,14 +352,17 @@ def test_a_number_in_any_notation_is_the_same_in_every_option(folder, cell):
         assert count_column("a.csv", "x", **options).counts[7] == 2
 
 
-def test_rows_that_repeat_a_user_are_named(folder):
+def test_rows_that_repeat_a_user_are_named(folder, monkeypatch):
     columns = {"user_id": [1, 2, 2, 3], "city": ["a", "b", "a", "b"]}
     for form in FORMATS:
-        data = data_in(form, columns)
+        data = data_in(form, columns, monkeypatch)
         (remark,) = [r for r in count_column(data, "city", values=["a", "b"]).remarks() if "user" in r]
         assert "'user_id' repeats values" in remark and "--user user_id" in remark
-        assert count_column(data_in(form, columns | {"user_id": [1, 2, None, 3]}), "city").repeated is None
-    data_in("a.csv", columns)
+        assert (
+            count_column(data_in(form, columns | {"user_id": [1, 2, None, 3]}, monkeypatch), "city").repeated
+            is None
+        )
+    write("a.csv", columns)
     assert count_column("a.csv", "city", user="user_id").repeated is None
 
 
@@ -332,9 +394,9 @@ def test_names_of_users(name, is_user):
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.jsonl", "a.parquet", "frame"])
-def test_no_message_has_a_text_of_a_cell(folder, name):
+def test_no_message_has_a_text_of_a_cell(folder, monkeypatch, name):
     columns = {"v": [SECRET] * 3, "u": [1, 2, 3]}
-    data = data_in(name, columns)
+    data = data_in(name, columns, monkeypatch)
     for options in ({}, {"domain_size": 2}, {"values": ["a", "b"]}, {"max_value": 3}):
         with pytest.raises(ValueError) as caught:
             count_column(data, "v", **options)
@@ -369,22 +431,6 @@ def test_quantities_are_not_categories(folder):
     assert not any("notations" in remark for remark in count_column(["1.5", "1.0", "1"]).remarks())
 
 
-class _Broken(MemoryFileSystem):  # type: ignore[misc]
-    """File system of S3 whose objects cannot be read."""
-
-    protocol = "s3"
-    reason = ""
-
-    def info(self, path: str, **_: Any) -> dict[str, Any]:
-        return {"name": path, "size": 100, "type": "file", "mtime": 0}
-
-    def exists(self, path: str, **_: Any) -> bool:
-        return True
-
-    def _open(self, path: str, *_: Any, **__: Any) -> Any:
-        raise OSError(self.reason)
-
-
 @pytest.mark.parametrize("name", ["a.csv", "a.parquet", "a.jsonl", "a.csv.gz"])
 @pytest.mark.parametrize(
     ("reason", "message"),
@@ -398,11 +444,7 @@ class _Broken(MemoryFileSystem):  # type: ignore[misc]
     ],
 )
 def test_an_object_of_s3_that_cannot_be_read_gives_the_reason(monkeypatch, name, reason, message):
-    broken = _Broken()
-    broken.reason = reason
-    for module in (engine, files):
-        monkeypatch.setattr(module, "s3", lambda: broken)
-    monkeypatch.setattr(files, "_on_s3", lambda path: [path])
+    keep_on_s3(monkeypatch, reason=reason)
     with pytest.raises(ValueError, match=rf"^s3://bucket/{name} cannot be read: {message}") as caught:
         count_column(f"s3://bucket/{name}", "v")
     assert "Traceback" not in str(caught.value) and "\n" not in str(caught.value)
