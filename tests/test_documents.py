@@ -132,13 +132,6 @@ def test_dotted_names_resolve(page):
     assert sorted(name for name in named if not resolves(name)) == []
 
 
-def test_the_changelog_speaks_of_the_version_of_the_package():
-    version = importlib.import_module("shuffledp").__version__
-    headings = re.findall(r"^## (.+)$", text_of(ROOT / "CHANGELOG.md"), re.MULTILINE)
-    assert headings[1] == "Unreleased"
-    assert headings[2].split()[0] == version
-
-
 @pytest.mark.parametrize(("title", "schema"), [("cells", CELLS), ("values", VALUES)])
 def test_the_schema_of_results_lists_every_column_in_its_order(title, schema):
     section = text_of(ROOT / "results/README.md").partition(f"## {title}:")[2].partition("\n## ")[0]

@@ -9,7 +9,6 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-import yaml
 from snakemake.parser import parse
 
 from scripts_by_file import script
@@ -44,15 +43,6 @@ def test_environments_for_conda_are_what_their_tool_writes():
     assert {f"workflow/{name}" for name in used} == {
         n for n in tool.texts() if n.startswith("workflow/") and n.endswith("yaml")
     }
-
-
-def test_environment_yml_pins_what_the_run_lock_pins():
-    pip = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"][-1]["pip"]
-    assert len(pip) == len(declared("pipeline"))
-    locked = pins(ROOT / "locks/run.txt")
-    for line in pip:
-        name, version = re.sub(r"\[.*\]", "", line).split("==")
-        assert version in locked[name]
 
 
 #: Locks of extras that have no lock of the same name.
@@ -291,16 +281,6 @@ FORBIDDEN = {
 }  # fmt: skip
 
 
-def test_the_profile_of_a_cluster_has_every_setting_of_the_default_one():
-    """This profile is read without the default one. The main process names a failing job, so the run is not quiet."""
-    default, cluster = (
-        yaml.safe_load((ROOT / f"profiles/{name}/config.yaml").read_text("utf-8"))
-        for name in ("default", "slurm")
-    )
-    assert {key for key in default if default[key] != cluster.get(key)} == {"quiet"}
-    assert set(default["quiet"]) - set(cluster["quiet"]) == {"rules"}
-
-
 # .ci/ belongs to the machine that checks the project; nothing in it is needed to use the project.
 def tracked() -> list[Path]:
     command = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
@@ -330,8 +310,3 @@ def test_no_file_names_what_exists_on_one_machine_only(what):
             if pattern.search(line)
         ]
     assert found == []
-
-
-@pytest.mark.parametrize("path", RULES, ids=lambda p: p.name)
-def test_every_rule_file_is_valid_python_once_snakemake_has_translated_it(path):
-    assert len(ast.parse(translated(path)).body) > 0

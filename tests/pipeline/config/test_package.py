@@ -497,8 +497,14 @@ def test_the_folder_of_the_configuration_is_none_of_baselines(project):
     [
         ("demo.coins: {after: local, methods: {jump_counts: {}}}", ""),
         ("other.coins: {after: local, methods: {jump_counts: {}}}", ""),
-        ("demo.coins: {after: lokal, methods: {jump_counts: {}}}", "demo.coins: config/experiments/demo.yaml has no method 'lokal' there."),
-        ("demo.coin: {after: local, methods: {jump_counts: {}}}", "demo.coin: config/experiments/demo.yaml has no method 'local' there."),
+        (
+            "demo.coins: {after: lokal, methods: {jump_counts: {}}}",
+            "demo.coins: config/experiments/demo.yaml has no method 'lokal' there.",
+        ),
+        (
+            "demo.coin: {after: local, methods: {jump_counts: {}}}",
+            "demo.coin: config/experiments/demo.yaml has no method 'local' there.",
+        ),
         ("demo.coins: {methods: {jump_counts: {}}}", "demo.coins: lacks the key 'after'."),
     ],
 )
