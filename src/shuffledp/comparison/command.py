@@ -46,6 +46,7 @@ _file = click.Path(dir_okay=False, path_type=Path)
     "simulate",
     "poisoned",
     "colluding",
+    "dropout",
     "seed",
 )
 @VALUES_FILE
@@ -385,7 +386,13 @@ def _client_command(protocol: str, asked: Options, domain: str) -> str | None:
     if asked.population is not None or get(kind, protocol).client is ProtocolBase.client:
         return None
     users = asked.users or sum(map(int, asked.counts))  # type: ignore[arg-type]
-    words = ["shuffledp client", protocol, f"--users {users}", domain]
+    words = [
+        "shuffledp client",
+        protocol,
+        f"--users {users}",
+        *[f"--dropout {asked.dropout!r}"] * bool(asked.dropout),
+    ]
+    words.append(domain)
     words += [f"--eps {asked.eps!r}", f"--delta {asked.delta!r}"]
     words += [f"--neighbors {asked.neighbours}"] * (asked.neighbours != "replace_one")
     words += [f"--accounting {asked.accounting}"] * (asked.accounting is not None)

@@ -21,7 +21,7 @@ from shuffledp.comparison.intervals import largest, law_of_errors, of_values
 from shuffledp.comparison.options import LIMITS, Options, with_arguments_of
 from shuffledp.comparison.recommendation import Comparison
 from shuffledp.comparison.rows import IDLE, Compared, in_order, sender
-from shuffledp.comparison.setting import Setting, conditions, setting_of
+from shuffledp.comparison.setting import Setting, check_dropout, conditions, setting_of
 from shuffledp.comparison.user_data import counted
 from shuffledp.guarantees import is_derived
 from shuffledp.numerics.argument_ranges import check_choice, check_count, check_positive, check_unit
@@ -87,6 +87,9 @@ def compare(asked: Options) -> Comparison:
         Text between two cells of a CSV file, if the header does not show it.
     memory : str, optional
         Memory for reading files, such as ``"4GB"``.
+    dropout : float
+        Share of the users, in [0, 1), who may drop out. Protocols are calibrated for the users who remain, and numbers
+        are for these users. Protocols are infeasible whose guarantee relies on the first users of a list.
     neighbours : {"replace_one", "add_remove"}
         Neighboring relation of the budget.
     protocols : sequence of str, optional
@@ -274,6 +277,7 @@ def _measured(row: Compared, protocol: type[ProtocolBase], shared: Rows) -> Comp
     calibrated = protocol.calibrate(where.budget, where.population, where.task, accounting=row.accounting)
     who, weights = where.usual
     usual = calibrated.refine(who.public.of_repeat(0))
+    check_dropout(where, usual)
     cost = usual.cost()
     row = replace(
         row,
@@ -281,6 +285,7 @@ def _measured(row: Compared, protocol: type[ProtocolBase], shared: Rows) -> Comp
         guarantee_note=usual.guarantee_note,
         biased=bool(usual.biased),
         reduction=usual.reduction,
+        dropout=where.dropout or None,
     )
     beyond = exceeded(cost, limits)
     if beyond:

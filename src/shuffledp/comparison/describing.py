@@ -47,6 +47,7 @@ def with_calibration(
         *SETTING,
         "trust",
         *LIMITS,
+        "dropout",
         "max_value",
         "accounting",
         eps=budget,
@@ -165,6 +166,7 @@ def client(
             delta=budget.delta,
             neighbors=budget.neighbours,
             accounting=found.accounting,
+            **({"dropout": given["dropout"]} if given["dropout"] else {}),
             **domain,
         )
     programs = found.protocol.client()

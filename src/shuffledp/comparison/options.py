@@ -67,6 +67,11 @@ class SettingOptions:
     delta: float = field(metadata=flag("Central delta, in [0, 1).", type=Number(float, "a number in [0, 1)")))
     users: int | None = field(default=None, metadata=_USERS)
     population: Population | None = option(LAWS)
+    dropout: float = option(
+        "Share of the users who may drop out, such as 5% or 0.05: the guarantee is for the users who remain.",
+        type=Number(float, "a share in [0, 1), such as 5% or 0.05"),
+        default=0.0,
+    )
     task: Task | None = option(
         "Task; by default the task that the given sizes determine.",
         type=click.Choice(["frequency", "summation", "sets", "vectors"]),

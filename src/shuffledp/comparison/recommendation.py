@@ -39,6 +39,7 @@ _COPIED = (
     "derived",
     "half_width",
     "simultaneous_half_width",
+    "dropout",
     "colluding",
     "eps_colluding",
     "eps_dropped",
@@ -72,6 +73,8 @@ class Recommendation:
         Maximum over the users; None if the protocol does not state it.
     worst_certain : bool, optional
         False if some user exceeds the maximum with a probability of at most one in a million.
+    dropout : float, optional
+        Share of the users who may drop out, in (0, 1); the numbers are for the users who remain.
     colluding : float, optional
         Share of the users for ``eps_colluding`` and ``eps_dropped``, in (0, 1).
     eps_colluding, eps_dropped : float, optional
@@ -106,6 +109,7 @@ class Recommendation:
     messages_worst: float | None
     bits_worst: float | None
     worst_certain: bool | None
+    dropout: float | None
     colluding: float | None
     eps_colluding: float | None
     eps_dropped: float | None
@@ -272,6 +276,11 @@ def sentences(found: Recommendation) -> str:
         *(["The protocol was derived for this project and is not published."] if found.derived else []),
         found.if_shuffler_fails,
     ]
+    if found.dropout is not None:
+        text.append(
+            f"It is calibrated for the users who remain if {100 * found.dropout:.6g} % drop out. The guarantee also "
+            "holds for more users."
+        )
     if found.colluding is not None:
         text.append(
             f"If {100 * found.colluding:.6g} % of the users collude with the analyzer, {_left(found, 'eps_colluding')} "

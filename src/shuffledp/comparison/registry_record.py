@@ -16,7 +16,7 @@ from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.expected_errors.most_messages import RARE
 from shuffledp.comparison.error_references import expected
 from shuffledp.comparison.rows import ERROR_OF, TRUST, sender, whole_text
-from shuffledp.comparison.setting import Setting, conditions
+from shuffledp.comparison.setting import Setting, check_dropout, conditions
 from shuffledp.numerics.rounding import parameter_text
 from shuffledp.populations.base import Fixed
 from shuffledp.protocols.base import ProtocolBase, Trust
@@ -88,9 +88,9 @@ def described(protocol: type[ProtocolBase], where: Setting, accounting: str) -> 
         )
     calibrated = protocol.calibrate(where.budget, where.population, where.task, accounting=accounting)
     who, weights = where.usual
-    return Described(
-        calibrated.refine(who.public.of_repeat(0)), where, accounting, expected(calibrated, who, weights)
-    )
+    usual = calibrated.refine(who.public.of_repeat(0))
+    check_dropout(where, usual)
+    return Described(usual, where, accounting, expected(calibrated, who, weights))
 
 
 def record(found: Described) -> dict[str, Any]:

@@ -135,6 +135,9 @@ class Compared:
         ``poisoning_gain`` in standard errors of the count or of the sum.
     enforced : str
         Rule that the shuffler must enforce to bound the gain of fake users.
+    dropout : float
+        Share of the users who may drop out; the protocol is calibrated for the users who remain, and numbers are for
+        them.
     colluding : float
         Share of the users for the following fields, in (0, 1).
     eps_colluding, eps_dropped : float
@@ -192,6 +195,7 @@ class Compared:
     poisoning_gain: float | None = None
     poisoning_errors: float | None = None
     enforced: str | None = None
+    dropout: float | None = None
     colluding: float | None = None
     eps_colluding: float | None = None
     eps_dropped: float | None = None

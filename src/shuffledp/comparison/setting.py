@@ -18,12 +18,15 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
+from shuffledp.accounting.errors import Infeasible
 from shuffledp.comparison.options import SettingOptions
+from shuffledp.guarantees import NAMED
 from shuffledp.numerics.argument_ranges import check_count
 from shuffledp.numerics.repeated_indices import pieces, repeated
 from shuffledp.numerics.samplers import without_replacement
 from shuffledp.numerics.statements import STATED, WIDTHS, Conditions, Who
 from shuffledp.populations.base import Fixed, Law, Population
+from shuffledp.protocols._requests import remaining
 from shuffledp.protocols.base import ProtocolBase
 from shuffledp.protocols.vectors import VectorParticipants
 from shuffledp.tasks import (
@@ -122,6 +125,7 @@ class Setting:
     `task` is frequencies, one sum, sets of one privacy level, or vectors. `shares`, (V,), are the shares of the users
     that hold each value, each item, or the unit vector along each axis. Shares of items sum to the size of a set, all
     other shares to 1. `assumed` is True without data, `counted` if the number of users is the number in the data.
+    `dropout` is the share of the users who may drop out; the population has the users who remain.
     """
 
     population: Population
@@ -130,6 +134,7 @@ class Setting:
     shares: Floats
     assumed: bool = True
     counted: bool = False
+    dropout: float = 0.0
 
     @cached_property
     def usual(self) -> tuple[Participants, Floats]:
@@ -255,7 +260,7 @@ def setting_of(asked: SettingOptions) -> Setting:
         raise ValueError(f"task must have at most {MOST_COUNTERS:,} values, got {size:,}.")
     if given is not None:
         given = _fitting(given, task, size)
-    law = _population(asked.users, asked.population, given, held)
+    law = _population(asked.users, asked.population, given, held, asked.dropout)
     numbers = NODES if isinstance(law, Law) and not isinstance(law, Fixed) else 1
     if BYTES * size * numbers > machine_memory():
         raise ValueError(
@@ -263,8 +268,14 @@ def setting_of(asked: SettingOptions) -> Setting:
             f"this machine has {machine_memory() / 1e9:.1f} GB."
         )
     shares = np.broadcast_to(held / size, size) if given is None else held * given / given.sum()
-    counted = asked.users is None and asked.population is None
-    return Setting(law, task, budget, shares, assumed=given is None, counted=counted)
+    counted = asked.users is None and asked.population is None and not asked.dropout
+    return Setting(law, task, budget, shares, given is None, counted, asked.dropout)
+
+
+def check_dropout(where: Setting, protocol: ProtocolBase) -> None:
+    """Raise Infeasible if users may drop out on whom the guarantee relies by their place in a list."""
+    if where.dropout and NAMED in protocol.when_absent():
+        raise Infeasible("The guarantee relies on the first users of a list, and any of them may drop out.")
 
 
 def conditions(where: Setting, protocol: ProtocolBase) -> dict[str, Conditions]:
@@ -317,15 +328,22 @@ def _check_who(users: int | None, population: Population | None, counts: Ints | 
 
 
 def _population(
-    users: int | None, population: Population | None, counts: Ints | None, held: int
+    users: int | None, population: Population | None, counts: Ints | None, held: int, dropout: float
 ) -> Population:
-    """Return the population of other users, from the population, the number of users or the counts."""
+    """Return the population of other users, from the population, the number of users or the counts.
+
+    The share `dropout` of a number of users, rounded up to a number, is subtracted.
+    """
+    if not 0 <= dropout < 1:
+        raise ValueError(f"dropout must be in [0, 1), got {dropout!r}.")
+    if population is not None and dropout:
+        raise ValueError("dropout needs a number of users; a population is a law of the users who remain.")
     if population is not None:
         return population
     if users is None:
         assert counts is not None  # one of the three was given
         users = int(counts.sum()) // held
-    return Fixed(check_count("users", users, 2) - 1)
+    return Fixed(check_count("users", remaining(users, dropout), 2) - 1)
 
 
 def _checked_counts(counts: ArrayLike) -> Ints:

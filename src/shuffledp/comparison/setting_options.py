@@ -24,7 +24,7 @@ def user_errors(*more: type[Exception], one_line: bool = True) -> Iterator[None]
 
 
 class Number(click.ParamType):  # type: ignore[type-arg]
-    """Number on the command line; 200k, 2M, 2e5 and 200_000 are allowed."""
+    """Number on the command line; 200k, 2M, 2e5, 200_000 and 5% are allowed."""
 
     def __init__(self, kind: type[int] | type[float], allowed: str) -> None:
         self.kind, self.allowed, self.name = kind, allowed, "integer" if kind is int else "number"
@@ -32,8 +32,10 @@ class Number(click.ParamType):  # type: ignore[type-arg]
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the number, or fail with a message for the option."""
         try:
+            if self.kind is float and str(value)[-1:] == "%":
+                return float(Decimal(value[:-1]) / 100)
             return whole(value) if self.kind is int or str(value)[-1:] in ("k", "M") else float(value)
-        except ValueError:
+        except (ValueError, ArithmeticError):
             raise click.ClickException(
                 f"{param.opts[0] if param else self.name} must be {self.allowed}, got {value!r}."
             ) from None

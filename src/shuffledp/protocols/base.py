@@ -131,7 +131,7 @@ class ProtocolBase(Simulation):
             If the folder has files, or its parent does not exist.
         """
         client, local = self.client(), self.local_epsilon()
-        fixed = getattr(self, "population", None) is None
+        listed = getattr(self, "population", None) is None and "dropout" not in about
         stated = {
             "protocol": self.name,
             "task": self.task_kind,
@@ -139,7 +139,7 @@ class ProtocolBase(Simulation):
             "guarantee": self.guarantee,
             "guarantee_note": self.guarantee_note,
             "least_users": self.least_users,
-            "places": client.users if fixed else None,
+            "places": client.users if listed else None,
             "honest": self.honest(),
             "eps_local": local if local is not None and math.isfinite(local) else "inf",
             "if_shuffler_fails": self.if_shuffler_fails(),

@@ -1,0 +1,119 @@
+"""A deployment from a messy file to estimates, with users who drop out.
+
+Seeds are fixed. A correct program misses the limit on the coverage with a probability of at most 1e-6.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import re
+import shlex
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import shuffledp
+from shuffledp.cli import main
+from shuffledp.populations import Fixed
+from shuffledp.protocols import get
+from shuffledp.protocols.client import analyzing, files, randomizers, shuffling
+from shuffledp.tasks import Budget, Frequency
+
+BUDGET = Budget(2.0, 1e-4)
+#: Long tail of cities, with commas, quotes and letters of several scripts; the last ten are not in the public list.
+CITIES = [
+    "München",
+    "Washington, D.C.",
+    '東京 "Tokyo"',
+    "São Paulo",
+    "- nowhere",
+    *map("city {:02d}".format, range(35)),
+]
+LISTED = CITIES[:30]
+
+
+@pytest.fixture
+def visits(tmp_path, monkeypatch) -> dict[str, str]:
+    """Write a file of visits, and return the first city of every counted user."""
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(20_261_129)
+    weights = 1 / np.arange(1, len(CITIES) + 1)
+    cities = rng.choice(CITIES, 3_400, p=weights / weights.sum())
+    users = np.concatenate([np.arange(2_000), rng.integers(0, 2_000, 1_400)])
+    table = [
+        ("" if i % 331 == 0 else f"u{user}", "" if i % 51 == 0 else city)
+        for i, (user, city) in enumerate(zip(users, cities, strict=True))
+    ]
+    with Path("visits.csv").open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([("user_id", "city"), *table])
+    Path("cities.txt").write_text("\n".join(LISTED), encoding="utf-8")
+    held: dict[str, str] = {}
+    for user, city in table:
+        if user and city:
+            held.setdefault(user, city)
+    return held
+
+
+def test_a_messy_file_becomes_clients_and_their_messages_become_estimates(visits):
+    """The printed command writes the clients; 5 % of the users drop out of 12 runs, and one more of the last one."""
+    words = ["--values-file", "cities.txt", "--other", "--dropout", "5%", "--eps", "2", "--delta", "1e-4"]
+    data = ["--data", "visits.csv", "--column", "city"]
+    names = ["--protocols", "pure_dump,one_sided_noise,grr_blanket"]
+    warned = CliRunner().invoke(main, ["compare", *data, *words, *names])
+    assert "column 'user_id' repeats values" in warned.output
+    done = CliRunner().invoke(main, ["compare", *data, "--user", "user_id", *words, *names])
+    assert done.exit_code == 0, done.output
+    (command,) = re.findall(r"Next command:\n +(shuffledp client .*)", done.output)
+    assert CliRunner().invoke(main, shlex.split(command)[1:]).exit_code == 0
+    parameters = files.read_parameters(Path("client/parameters.json"))
+    planned = len(visits) - math.ceil(0.05 * len(visits))
+    assert (parameters["planned_users"], parameters["least_users"]) == (planned, planned)
+
+    rng, domain = np.random.default_rng(1), [*LISTED, "other"]
+    inside = []
+    for missing in [0] * 12 + [1]:
+        there = rng.permutation(list(visits))[: planned - missing]
+        values = [visits[user] for user in there]
+        sent = [
+            files.decoded(parameters, message)
+            for value in values
+            for message in randomizers.user_messages(
+                parameters, randomizers.input_of(parameters, value), 2_500
+            )
+        ]
+        answer = analyzing.analysis(parameters, shuffling.shuffled_messages(parameters, sent), len(there))
+        assert (answer["planned"], answer["users"]) == (planned, planned - missing)
+        assert answer["guarantee_holds"] is not bool(missing)
+        assert answer["values"] == domain
+        named = [value if value in LISTED else "other" for value in values]
+        truth = np.array([named.count(value) for value in domain]) / len(there)
+        inside.append(np.mean(np.abs(np.array(answer["estimates"]) - truth) <= answer["half_width"]))
+    assert np.mean(inside) > 0.95 - 5 * math.sqrt(0.05 * 0.95 / len(inside))
+    assert "(it needs" not in json.dumps(answer) and "The guarantee does not hold" in answer["warnings"][0]
+
+
+def test_the_guarantee_with_dropouts_holds_for_the_users_who_remain_and_more():
+    """Delta for the remaining users, and for all of them, is at most the budget's; one user less is not covered."""
+    rows = shuffledp.compare(200, domain_size=3, eps=2, delta=1e-4, dropout=0.1, trust=["shuffler"])
+    best = rows.recommendation
+    assert best is not None and best.dropout == 0.1 and best.conditions["half_width"].users == 180
+    assert "It is calibrated for the users who remain if 10 % drop out." in " ".join(str(rows).split())
+    checked = 0
+    for row in rows:
+        if row.status != "ok" or not row.proven:
+            continue
+        protocol = get("frequency", row.protocol).calibrate(
+            BUDGET, Fixed(179), Frequency(3), accounting=row.accounting
+        )
+        for users in (180, 190, 200):
+            profile = protocol.profile_for(users) if hasattr(protocol, "profile_for") else None
+            if profile is not None:
+                assert profile.delta(BUDGET.largest_eps) <= BUDGET.delta * (1 + 1e-9), (row.protocol, users)
+                checked += 1
+    assert checked > 20
+    listed = {row.protocol for row in rows if "the first users of a list" in row.reason}
+    assert {"pure_dump", "mix_dump", "designated_coins"} <= listed
