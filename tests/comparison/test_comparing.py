@@ -482,7 +482,7 @@ def test_plug_ins_stand_beside_the_built_ins_and_their_mishaps_are_rows(tmp_path
         ({"users": 100, "domain_size": 3, "max_bits": -1}, "max_bits"),
         ({"users": 100, "domain_size": 3, "mean_messages": 0}, "mean_messages"),
         ({"users": 100, "domain_size": 3, "simulate": -1}, "simulate"),
-        ({"users": 100, "domain_size": 3, "column": "v"}, "values and levels need data"),
+        ({"users": 100, "domain_size": 3, "column": "v"}, "levels and low need data"),
         ({"data": [0, 1], "counts": [1, 1]}, "without counts, task and dimension"),
         ({"data": [0, 1], "domain_size": 2, "max_value": 2}, "not both"),
         ({"data": [0, 1], "column": "s", "separator": ";"}, "need set_size"),

@@ -108,13 +108,18 @@ def test_the_command_recommends_in_text_and_json():
     [
         (
             ["--column", "x", "--max-value", "2", "--levels", "4", "--protocols", "correlated_sum"],
-            "client correlated_sum --users 1000 --max-value 4",
-            "The client's values and the analyzer's sum are in steps of 0.5.",
+            "client correlated_sum --users 1000 --max-value 2 --levels 4 --unit x",
+            "",
         ),
         (
             ["--column", "v", "--values", "b,a", "--protocols", "pure_dump"],
+            "client pure_dump --users 1000 --values b,a",
+            "",
+        ),
+        (
+            ["--column", "v", "--protocols", "pure_dump"],
             "client pure_dump --users 1000 --domain-size 2",
-            "The client's value is the place in this list, from 0 on: b, a.",
+            "The client's value is the place in this list, from 0 on: a, b.",
         ),
     ],
 )
