@@ -1,12 +1,20 @@
 """The recommendation: for one release, published protocols first at a tie, and what remains if the shuffler fails."""
 
 import dataclasses
+import importlib
+import json
 import sys
 
 import pytest
+from click.testing import CliRunner
 
 import shuffledp
+from shuffledp.cli import main
 from shuffledp.comparison.recommendation import recommended
+from shuffledp.guarantees import is_derived
+from shuffledp.populations import Fixed
+from shuffledp.protocols import available, get
+from shuffledp.tasks import TASK_KINDS, Budget, Frequency
 
 SETTING = {"eps": 1.0, "delta": 1e-6}
 
@@ -32,6 +40,54 @@ def test_a_derived_protocol_says_so():
     rows = shuffledp.compare(20_000, domain_size=50, protocols=["jump_counts"], **SETTING)
     text = " ".join(str(rows).split())
     assert "The protocol was derived for this project and is not published." in text
+    assert "Its proof is in the description of shuffledp.designs.jump_laws." in text
+
+
+def test_every_derived_protocol_names_the_module_with_its_proof():
+    """The description of the module has a formula of the mechanism or of its delta, and no other protocol names one."""
+    for kind in TASK_KINDS:
+        for name in available(kind):
+            protocol = get(kind, name)
+            assert bool(protocol.proof) is is_derived(protocol.source), name
+            if protocol.proof:
+                assert len(importlib.import_module(protocol.proof).__doc__.split()) > 80, name
+
+
+def test_the_simplest_of_tied_protocols_wins():
+    """Subset selection with one value is randomized response; rounding may give it the smaller error."""
+    names = ["grr_blanket", "subset_selection"]
+    rows = shuffledp.compare(2000, domain_size=20, protocols=names, **SETTING)
+    simple, general = sorted(rows, key=lambda row: names.index(row.protocol))
+    general = dataclasses.replace(general, mse=simple.mse * (1 - 1e-9))
+    assert recommended([general, simple]).protocol == "grr_blanket"
+    assert str(rows.recommendation) == str(rows).partition("\n\n")[0]
+
+
+def test_the_privacy_claim_in_json_and_of_a_client_is_that_of_the_row(tmp_path):
+    """The claim has every point in one object; a delta at eps comes from the calibrated protocol."""
+    words = ["--users", "300", "--domain-size", "4", "--eps", "1", "--delta", "1e-3"]
+    more = ["--protocols", "one_sided_noise", "--colluding", "2%", "--dropout", "10%", "--json"]
+    answer = json.loads(CliRunner().invoke(main, ["compare", *words, *more]).stdout)
+    claim, row = answer["recommendation"]["privacy"], answer["rows"][0]
+    protocol = get("frequency", "one_sided_noise").calibrate(Budget(1.0, 1e-3), Fixed(269), Frequency(4))
+    assert protocol.privacy_profile().delta(claim["epsilon"]) <= claim["delta"] == 1e-3
+    assert (claim["unit"], claim["relation"], claim["rounds"]) == ("user", "replace_one", 1)
+    assert claim["trust"]["model"] == "shuffler" and claim["trust"]["eps_local"] == "inf"
+    assert "values are in the clear" in claim["trust"]["if_it_fails"]
+    assert claim["collusion"] == {
+        "relies_on": "others' dummies",
+        "colluding": 0.02,
+        "epsilon": row["eps_colluding"],
+        "dropout_planned": 0.1,
+    }
+    folder = tmp_path / "made"
+    made = CliRunner().invoke(
+        main, ["client", "one_sided_noise", *words, "--dropout", "10%", "-o", str(folder)]
+    )
+    assert made.exit_code == 0, made.output
+    exported = json.loads((folder / "parameters.json").read_text())["privacy"]
+    claim["collusion"] |= {"colluding": None, "epsilon": None}
+    assert exported == claim
 
 
 def test_at_equal_errors_the_fewest_messages_of_a_user_decide():

@@ -21,6 +21,7 @@ from shuffledp.comparison.setting_options import VALUES_FILE, listed, user_error
 from shuffledp.outputs import printable
 
 if TYPE_CHECKING:
+    from shuffledp.comparison.recommendation import Recommendation
     from shuffledp.comparison.rows import Compared
     from shuffledp.comparison.user_data import Own
     from shuffledp.outputs import Output
@@ -333,7 +334,10 @@ def _show(
     if as_json:
         written: Any = [row.as_dict() for row in rows]
         if not rows_only:
-            best_dict, loosen_dict = best and best.as_dict(), loosen and asdict(loosen)
+            best_dict, loosen_dict = (
+                best and best.as_dict() | {"privacy": _claim(rows, best, asked)},
+                loosen and asdict(loosen),
+            )
             written = {"recommendation": best_dict, "loosen": loosen_dict, "rows": written}
         click.echo(json.dumps(written, indent=2, allow_nan=False))
     else:
@@ -341,6 +345,27 @@ def _show(
         if best and (command := _client_command(best.protocol, asked, domain)):
             first = f"{first[:-1]}Next command:\n  {command}\n{hint}\n"
         click.echo(first + table(rows))
+
+
+def _claim(rows: tuple[Compared, ...], best: Recommendation, asked: Options) -> dict[str, Any]:
+    """Return the privacy claim of the recommended row."""
+    from shuffledp.comparison.registry_record import privacy_claim
+    from shuffledp.tasks import Budget
+
+    row = next(row for row in rows if row.protocol == best.protocol)
+    names = (
+        "trust",
+        "relies_on",
+        "eps_local",
+        "guarantee",
+        "accounting",
+        "dropout",
+        "colluding",
+        "eps_colluding",
+    )
+    stated: dict[str, Any] = {name: getattr(row, name) for name in names}
+    budget = Budget(asked.eps, asked.delta, asked.neighbours)
+    return privacy_claim(budget, if_shuffler_fails=best.if_shuffler_fails, **stated)
 
 
 def _places(kind: str, counted: Own | None) -> str:

@@ -172,6 +172,7 @@ class Rows:
             accounting=options.accounting or best_accounting(protocol),
             reduction=protocol.reduction,
             derived=is_derived(protocol.source),
+            proof=protocol.proof,
         )
 
     def complete_row(self, row: Compared) -> Compared:

@@ -166,6 +166,7 @@ def client(
             delta=budget.delta,
             neighbors=budget.neighbours,
             accounting=found.accounting,
+            privacy=_claim(found),
             **({"dropout": given["dropout"]} if given["dropout"] else {}),
             **domain,
         )
@@ -179,6 +180,23 @@ def client(
     click.echo(
         f"{folder}: `python client.py VALUE` writes the messages of a user, `python shuffler.py FILE{one}` "
         f"{mixes}, `python analyzer.py FILE{one}` estimates. {found.protocol.if_shuffler_fails()}"
+    )
+
+
+def _claim(found: Described) -> dict[str, Any]:
+    """Return the privacy claim of a calibrated protocol."""
+    from shuffledp.comparison.registry_record import privacy_claim
+
+    protocol = found.protocol
+    return privacy_claim(
+        found.where.budget,
+        trust=protocol.trust,
+        relies_on=protocol.relies_on,
+        eps_local=protocol.local_epsilon(),
+        if_shuffler_fails=protocol.if_shuffler_fails(),
+        guarantee=protocol.guarantee,
+        accounting=found.accounting,
+        dropout=found.where.dropout,
     )
 
 

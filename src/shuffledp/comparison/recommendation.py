@@ -37,6 +37,7 @@ _COPIED = (
     "task",
     "trust",
     "derived",
+    "proof",
     "half_width",
     "simultaneous_half_width",
     "dropout",
@@ -84,6 +85,8 @@ class Recommendation:
         The parties who must be honest.
     derived : bool
         True if the protocol was derived for this project and is not published.
+    proof : str
+        Module whose description has the proof of a derived protocol.
     if_shuffler_fails : str
         Sentence on the privacy that remains if the shuffler fails.
     runner_up : str, optional
@@ -100,6 +103,7 @@ class Recommendation:
     task: str
     trust: Trust
     derived: bool
+    proof: str
     guarantee: str
     parameters: Mapping[str, float]
     half_width: float
@@ -124,6 +128,12 @@ class Recommendation:
         """Return the fields for JSON, with the texts ``inf`` and ``unknown`` for such numbers."""
         return finite(asdict(self))
 
+    def __str__(self) -> str:
+        return sentences(self)
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{escape(str(self))}</pre>"
+
 
 def recommended(rows: Sequence[Compared]) -> Recommendation | None:
     """Return the recommendation: the least error among proven, unbiased rows of the first trust model with such rows.
@@ -138,7 +148,8 @@ def recommended(rows: Sequence[Compared]) -> Recommendation | None:
     Recommendation or None
         None if no row is proven, unbiased and better than an answer without data. Trust models are taken in the order
         shuffler, shuffler_adds, secure_sum, local, central. Among errors that differ by less than 0.1 %, published
-        protocols come before protocols derived for this project, then fewer messages of the worst user.
+        protocols come before protocols derived for this project, then fewer messages of the worst user, then fewer
+        parameters.
     """
     good = [row for row in rows if row.status == "ok" and row.mse is not None]
     fit = [row for row in good if row.proven and not row.idle and not row.biased]
@@ -148,7 +159,7 @@ def recommended(rows: Sequence[Compared]) -> Recommendation | None:
     ranked = sorted((row for row in fit if row.trust == trust), key=lambda row: row.mse or 0.0)
     limit = (1 + TIE) * (ranked[0].mse or 0.0)
     tied = [row for row in ranked if (row.mse or 0.0) <= limit]
-    best = min(tied, key=lambda row: (row.derived, row.most_messages or math.inf))
+    best = min(tied, key=lambda row: (row.derived, row.most_messages or math.inf, len(row.parameters or {})))
     others = [row for row in ranked if row is not best]
     less: dict[str, list[str]] = {}
     for row in good:
@@ -273,7 +284,7 @@ def sentences(found: Recommendation) -> str:
         f"Use {found.protocol} for one release: {one}, with 95 % confidence {stated.clause}. {label} {trust}",
         f"A {sender(found.task)} sends {mean}{others}{most}.",
         *([f"Parameters: {numbers}."] if numbers else []),
-        *(["The protocol was derived for this project and is not published."] if found.derived else []),
+        *([derived_text(found.proof)] if found.derived else []),
         found.if_shuffler_fails,
     ]
     if found.dropout is not None:
@@ -296,6 +307,12 @@ def sentences(found: Recommendation) -> str:
         reasons = "; ".join(f"{', '.join(names)} ({why})" for why, names in found.passed_over.items())
         text.append(f"Less error, but passed over: {reasons}.")
     return "\n".join(line for one in text for line in textwrap.wrap(one, WIDTH, subsequent_indent="  "))
+
+
+def derived_text(proof: str) -> str:
+    """Return a sentence on a protocol that was derived for this project, and on the module with its proof."""
+    told = f" Its proof is in the description of {proof}." if proof else ""
+    return f"The protocol was derived for this project and is not published.{told}"
 
 
 def _left(found: Recommendation, name: str) -> str:

@@ -15,12 +15,13 @@ from typing import Any
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.expected_errors.most_messages import RARE
 from shuffledp.comparison.error_references import expected
-from shuffledp.comparison.rows import ERROR_OF, TRUST, sender, whole_text
+from shuffledp.comparison.rows import ERROR_OF, TRUST, finite, sender, whole_text
 from shuffledp.comparison.setting import Setting, check_dropout, conditions
 from shuffledp.numerics.rounding import parameter_text
 from shuffledp.populations.base import Fixed
 from shuffledp.protocols.base import ProtocolBase, Trust
 from shuffledp.protocols.messages import Cost
+from shuffledp.tasks import Budget
 
 #: Name of each trust model in the registry.
 MODELS: Mapping[Trust, str] = {
@@ -144,6 +145,52 @@ def record(found: Described) -> dict[str, Any]:
     }
 
 
+def privacy_claim(
+    budget: Budget,
+    *,
+    trust: Trust,
+    relies_on: str | None,
+    eps_local: float | None,
+    if_shuffler_fails: str,
+    guarantee: str | None,
+    accounting: str,
+    rounds: int = 1,
+    dropout: float | None = None,
+    colluding: float | None = None,
+    eps_colluding: float | None = None,
+) -> dict[str, Any]:
+    """Return a privacy claim as plain data, by the questions that NIST SP 800-226 asks about a guarantee.
+
+    eps in nats, an infinite number as the text ``inf``. `colluding` is the share of the users for `eps_colluding`.
+    """
+    return finite(
+        {
+            "guideline": "NIST SP 800-226",
+            "epsilon": float(budget.largest_eps),
+            "delta": float(budget.delta),
+            "unit": "user",
+            "relation": budget.neighbours,
+            "relation_in_words": _NEIGHBORS[budget.neighbours],
+            "rounds": rounds,
+            "trust": {
+                "model": trust,
+                "trusted": TRUST[trust],
+                "promise": _PROMISES[trust],
+                "if_it_fails": if_shuffler_fails,
+                "eps_local": eps_local,
+            },
+            "collusion": {
+                "relies_on": relies_on,
+                "colluding": colluding,
+                "epsilon": eps_colluding,
+                "dropout_planned": dropout or 0.0,
+            },
+            "guarantee": guarantee,
+            "accounting": accounting,
+        }
+    )
+
+
 def accounted(found: Described) -> str:
     """Return sentences on the accounting and the guarantee."""
     protocol = found.protocol
@@ -168,7 +215,9 @@ def mechanism(found: Described) -> str:
         sent += f", the shuffler adds {stated.text(cost.shuffler_messages, 6)} in all"
     sent += f", {stated.clause}"
     remark = f" Calibration: {protocol.remark}." if protocol.remark else ""
-    return f"{protocol.label} ({protocol.source}). {shown and f'Parameters: {shown}. '}{sent}. {_most(cost)}{remark}"
+    proof = f"; proof: {protocol.proof}" if protocol.proof else ""
+    numbers = f"Parameters: {shown}. " if shown else ""
+    return f"{protocol.label} ({protocol.source}{proof}). {numbers}{sent}. {_most(cost)}{remark}"
 
 
 def _most(cost: Cost) -> str:

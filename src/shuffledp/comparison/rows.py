@@ -86,6 +86,8 @@ class Compared:
         Evaluation of the bound.
     derived : bool
         True if the protocol was derived for this project and is not published.
+    proof : str
+        Module whose description has the proof of a derived protocol.
     reduction : str
         Reduction that was evaluated.
     guarantee, guarantee_note : str
@@ -201,6 +203,7 @@ class Compared:
     eps_dropped: float | None = None
     when_absent: str | None = None
     derived: bool = False
+    proof: str = ""
     parameters: Mapping[str, float] | None = None
     beyond: Mapping[str, float] | None = None
     remark: str | None = None

@@ -67,6 +67,7 @@ class CoarseCorrelatedSum(NoisySum):
     name = "coarse_correlated_sum"
     label = "coarse correlated noise"
     source = "derived for this project, after Ghazi, Kumar, Manurangsi, Pagh and Sinha 2021 (ICML)"
+    proof = "shuffledp.designs.coarse_noise"
     guarantees = under(exact=UPPER)
 
     @classmethod

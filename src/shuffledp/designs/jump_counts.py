@@ -28,6 +28,7 @@ class JumpCounts(NoisyCounters):
     task_kind = "frequency"
     label = "correlated noise with jumps"
     source = "derived for this project, after Ghazi, Kumar, Manurangsi and Pagh, arXiv 2106.04247"
+    proof = "shuffledp.designs.jump_laws"
     guarantees = under(exact=UPPER)
 
     @classmethod

@@ -46,6 +46,8 @@ class Claims(metaclass=ABCMeta):
     trust: ClassVar[Trust]
     relies_on: ClassVar[Reliance] = "not stated"
     """Other users who must be honest, besides the trusted party, see `shuffledp.guarantees`."""
+    proof: ClassVar[str] = ""
+    """Module whose description has the proof, for a protocol that was derived for this project."""
     poisoning: ClassVar[Enforced] = "unknown"
     """Bound on the gain of fake users, see `shuffledp.guarantees`; not ``unknown`` with ``gain_per_fake``."""
     guarantees: ClassVar[Mapping[str, Standing]] = {}

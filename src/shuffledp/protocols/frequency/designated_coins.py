@@ -35,6 +35,7 @@ class DesignatedCoins(NoisyCounts, PlannedUsers):
     task_kind = "frequency"
     label = "designated coins"
     source = "this project; the upper end of the family of balls into bins"
+    proof = "shuffledp.accounting.general.count_pairs"
     trust = "shuffler"
     relies_on = "named users' dummies"
     guarantees = under(exact=EXACT)

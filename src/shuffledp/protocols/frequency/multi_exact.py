@@ -18,6 +18,7 @@ class MultiExact(PolyaShares):
     name = "multi_exact"
     label = "MULTI-EXACT"
     source = "this project: the noise of Wang et al. 2023, Theorem 5, with its exact expected delta"
+    proof = "shuffledp.accounting.random_population.multi_message"
     guarantees = under(exact=UPPER)
 
     @classmethod

@@ -163,6 +163,7 @@ class OneSidedCounts(NoisyCounts, PlannedUsers):
     task_kind = "frequency"
     label = "one-sided noise"
     source = "this project; what correlated noise is without its correlation"
+    proof = "shuffledp.accounting.general.count_pairs"
     trust = "shuffler"
     relies_on = "others' dummies"
     guarantees = under(exact=EXACT)

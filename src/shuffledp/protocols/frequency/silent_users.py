@@ -186,6 +186,7 @@ class SilentUsers(NoisyCounts, PlannedUsers):
     task_kind = "frequency"
     label = "silent users"
     source = "this project; one level of the segmented protocol, for sets of one item"
+    proof = "shuffledp.accounting.general.count_pairs"
     trust = "shuffler"
     relies_on = "others' dummies"
     guarantees = under(exact=EXACT)
