@@ -17,6 +17,8 @@ TESTS = Path(__file__).resolve().parent
 os.environ.setdefault(
     "XLA_FLAGS", "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
 )
+# Tests read whole lines, at the largest width; tests of narrow lines set their own.
+os.environ["COLUMNS"] = "120"
 # What is collected stays: the garbage collector would look through it again and again while it grows.
 gc.disable()
 #: Files whose tests share nothing: one process per protocol, so that no process gets all protocols.

@@ -21,7 +21,7 @@ from shuffledp.comparison.describing import WHOLE, client, describe
 from shuffledp.comparison.options import BATCH, LAWS, SETTING, with_options
 from shuffledp.comparison.setting_options import Number, user_errors
 from shuffledp.optional_dependencies import MissingExtra, needed
-from shuffledp.outputs import check_distinct, checked, printable
+from shuffledp.outputs import check_distinct, checked, line_width, printable, wrapped
 
 if TYPE_CHECKING:
     from shuffledp.pipeline.config import Paper, Settings
@@ -167,7 +167,7 @@ def protocols() -> None:
                 f"trust: {found.trust}; reduction: {found.reduction}; accounting: {', '.join(found.accountings)}",
                 found.source,
             ):
-                click.echo(fill(text, 100, initial_indent="      ", subsequent_indent="      "))
+                click.echo(fill(text, line_width(), initial_indent="      ", subsequent_indent="      "))
 
 
 @main.command()
@@ -315,7 +315,7 @@ def account(
             answer, lines = _account_rounds(different, delta, **given)
         else:
             answer, lines = _account_batch(delta, with_curves, **given)
-    click.echo(json.dumps(answer, indent=2) if as_json else "\n".join(lines))
+    click.echo(json.dumps(answer, indent=2) if as_json else "\n".join(wrapped(lines)))
 
 
 #: Content of the JSON object, and sentences.

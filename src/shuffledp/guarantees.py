@@ -187,8 +187,8 @@ ENFORCED: Mapping[Enforced, str] = {
     "one report": "The gain of fake users is bounded if the shuffler admits one report of fixed size per user.",
     "range of a row": "The gain of fake users is bounded if the secure sum verifies that users add 0 or 1 to a count.",
     "capped messages": (
-        "The gain of fake users is for the most messages of an honest user and grows with the number that the shuffler "
-        "admits per user; the analyzer cannot enforce it."
+        "The shuffler must admit at most as many messages of a user as an honest user sends: fake users who send more "
+        "distort estimates more. The analyzer cannot check this."
     ),
     "range of shares": "The gain of fake users is unbounded unless users prove the range of the sum of their shares.",
     "one value": "A fake user counts as one user: the trusted party admits one value per user and adds the noise.",

@@ -7,12 +7,17 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import stat
+import textwrap
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from shuffledp.storage import write_atomically
+
+#: Least and largest number of characters of a printed line.
+_NARROW, _WIDE = 60, 120
 
 #: Name of standard output as the path of an output.
 DASH = Path("-")
@@ -137,3 +142,19 @@ def printable(text: str) -> str:
 def cell(text: str) -> str:
     """Return a text as a CSV cell; an apostrophe keeps spreadsheets from evaluating a formula."""
     return f"'{text}" if text.lstrip()[:1] in ("=", "+", "-", "@") else text
+
+
+def line_width() -> int:
+    """Return the characters of a printed line: the variable ``COLUMNS``, the width of the terminal, or 80."""
+    return min(max(shutil.get_terminal_size((80, 24)).columns, _NARROW), _WIDE)
+
+
+def wrapped(lines: Iterable[str], first: str = "", rest: str = "  ") -> list[str]:
+    """Return the lines broken at the width of a printed line; `first` and `rest` are indents."""
+    broken = (
+        textwrap.wrap(
+            line, line_width(), initial_indent=first, subsequent_indent=rest, break_on_hyphens=False
+        )
+        for line in lines
+    )
+    return [part for parts in broken for part in parts]

@@ -7,9 +7,12 @@ import math
 from dataclasses import replace
 
 import pytest
+from click.testing import CliRunner
 
+import shuffledp
+from shuffledp.cli import main
 from shuffledp.comparison.drawing import drawn, grouped
-from shuffledp.comparison.rows import TRUST, WIDTH, Compared, as_csv, front, in_order, table
+from shuffledp.comparison.rows import TRUST, Compared, as_csv, front, in_order, table
 from shuffledp.pipeline.figures.leaderboard import TRUST as ON_LEADERBOARDS
 
 
@@ -110,7 +113,7 @@ def test_extreme_numbers_and_long_names_fit():
     )
     for one in (wide, replace(wide, simulated_mse=1.23e-12, simulated_standard_error=1e-15)):
         lines = table([replace(one, reduction="dummy blanket")]).splitlines()
-        assert max(map(len, lines)) <= WIDTH
+        assert max(map(len, lines)) <= 120
         assert "py:Protocol" in lines[2]
 
 
@@ -124,3 +127,34 @@ def test_other_units_and_plain_values():
     assert one.as_dict()["eps_local"] == "inf"
     header, line = as_csv([one]).splitlines()
     assert dict(zip(header.split(","), line.split(","), strict=True))["eps_local"] == "inf"
+
+
+@pytest.mark.parametrize("width", [60, 80, 100])
+def test_every_line_fits_the_width_and_no_number_is_cut(width, monkeypatch):
+    """Only the command, which is for copying, and error messages are longer."""
+    words = ["--users", "3000", "--domain-size", "4", "--eps", "1", "--delta", "1e-6", "--colluding", "1%"]
+    names = ["--protocols", "fragmented_rappor,grr_blanket,local,solh"]
+    wide = CliRunner().invoke(main, ["compare", *words, *names]).stdout
+    monkeypatch.setenv("COLUMNS", str(width))
+    narrow = CliRunner().invoke(main, ["compare", *words, *names]).stdout
+    assert max(len(line) for line in narrow.splitlines() if "shuffledp client" not in line) <= width
+    cells = {
+        line.split()[0]: line.split()[1:] for line in wide.splitlines() if line.endswith(("upper", "exact"))
+    }
+    shown = [line.split() for line in narrow.splitlines() if line.endswith(("upper", "exact"))]
+    for name, *numbers in shown:
+        full = iter(next(cells[one] for one in cells if one.endswith(name.lstrip("…"))))
+        assert all(number in full for number in numbers)  # in this order
+    described = CliRunner().invoke(main, ["describe", "grr_blanket", *words[:-2]]).stdout
+    batch = shuffledp.simulate(counts=[900, 99, 1], protocol="grr_blanket", eps=1, delta=1e-6)
+    answer = shuffledp.amplification(2.0, 1000, 1e-6)
+    for text in (described, str(batch), str(answer)):
+        assert max(map(len, text.splitlines())) <= width
+
+
+def test_chosen_columns_are_the_columns_of_the_table():
+    words = ["--users", "300", "--domain-size", "4", "--eps", "1", "--delta", "1e-3", "--protocols", "local"]
+    text = CliRunner().invoke(main, ["compare", *words, "--columns", "guarantee,mse,slack"]).stdout
+    assert "\nprotocol                       guarantee      error slack\nlocal" in text
+    refused = CliRunner().invoke(main, ["compare", *words, "--columns", "mse,most"])
+    assert refused.exit_code == 1 and "columns must be one of eps_local, mse" in refused.output

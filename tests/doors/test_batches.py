@@ -221,7 +221,7 @@ def test_clients_take_values_themselves_and_analyzers_name_them(tmp_path, monkey
     assert named["values"] == cities
     assert named["estimates"] == analyzing.analysis(plain, sent)["estimates"]
 
-    (tmp_path / "all.csv").write_text('city\nZürich\n"Washington, D.C."\nRio\n' * 50, encoding="utf-8")
+    (tmp_path / "all.csv").write_text("city\n" + 'Zürich\n"Washington, D.C."\nRio\n' * 50, encoding="utf-8")
     printed(
         "count", "all.csv", "--column", "city", "--values-file", "cities.txt", "--other", "-o", "all.json"
     )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from shuffledp.numerics.rounding import number_text
 from shuffledp.optional_dependencies import needed
+from shuffledp.outputs import wrapped
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -47,7 +48,7 @@ class Tabular:
         raise NotImplementedError
 
     def __str__(self) -> str:
-        return "\n".join(self.lines())
+        return "\n".join(wrapped(self.lines()))
 
     def to_frame(self) -> DataFrame:
         """Return a data frame of pandas, a row per field; raise MissingExtra without pandas."""

@@ -61,6 +61,12 @@ _file = click.Path(dir_okay=False, path_type=Path)
 @click.option(
     "--json", "as_json", is_flag=True, help="Print the recommendation and the rows as a JSON object."
 )
+@click.option(
+    "--columns",
+    metavar="FIELDS",
+    multiple=True,
+    help="Columns of the table, by their fields in the JSON, separated by commas; by default all that fit the line.",
+)
 @click.option("--rows-only", is_flag=True, help="Print the rows without the recommendation.")
 @click.option(
     "--csv-out", type=_file, help="CSV file for all columns; - prints nothing else on standard output."
@@ -73,6 +79,7 @@ def compare(
     population: str | None,
     seconds: float,
     as_json: bool,
+    columns: tuple[str, ...],
     rows_only: bool,
     csv_out: Path | None,
     plot: Path | None,
@@ -86,11 +93,14 @@ def compare(
     """
     from shuffledp.accountant.wording import population_named
     from shuffledp.comparison.drawing import checked
+    from shuffledp.comparison.rows import table
     from shuffledp.outputs import DASH
 
     with user_errors(OSError):
         if plot is not None:  # before anything takes long
             checked(plot)
+        chosen = words("columns", columns)
+        table((), chosen)  # checks the names
         law = None if population is None else population_named(population)
         lists = {name: words(name, given[name]) for name in ("protocols", "trust")}
         targets = _targets(csv_out, plot, counts or given["data"], lists["protocols"])
@@ -123,7 +133,7 @@ def compare(
     if csv_out != DASH:
         domain = _domain_words(settled.task, asked, counts, given["values"], values_file)
         hint = "" if counts or asked.values else _places(kind, counted)
-        _show(rows, settled, seconds, as_json=as_json, rows_only=rows_only, domain=domain, hint=hint)
+        _show(rows, settled, seconds, chosen, as_json=as_json, rows_only=rows_only, domain=domain, hint=hint)
     with user_errors(OSError):  # after the table, which a file that cannot be written leaves as it is
         _write(rows, targets, f"{about}, {budget}")
     if problems:
@@ -311,6 +321,7 @@ def _show(
     rows: tuple[Compared, ...],
     asked: Options,
     seconds: float,
+    columns: list[str] | None,
     *,
     as_json: bool,
     rows_only: bool,
@@ -344,7 +355,7 @@ def _show(
         first = "" if rows_only else f"{sentences(best) if best else unfit(loosen)}\n\n"
         if best and (command := _client_command(best.protocol, asked, domain)):
             first = f"{first[:-1]}Next command:\n  {command}\n{hint}\n"
-        click.echo(first + table(rows))
+        click.echo(first + table(rows, columns))
 
 
 def _claim(rows: tuple[Compared, ...], best: Recommendation, asked: Options) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from shuffledp.comparison.setting_options import (
     user_errors,
     words,
 )
-from shuffledp.outputs import printable
+from shuffledp.outputs import printable, wrapped
 
 if TYPE_CHECKING:
     from shuffledp.comparison.registry_record import Described
@@ -114,11 +114,11 @@ def describe(registry: bool, **given: Any) -> None:
                 if given[name] is None:
                     raise click.UsageError(f"Missing option {option}.")
             content = record(calibrated(**given))
-            text = as_yaml(content) if registry else "\n".join(_sentences(content["deployment"]))
+            text = as_yaml(content) if registry else "\n".join(wrapped(_sentences(content["deployment"])))
         elif registry:
             text = as_yaml(deployed_record(protocol))
         else:
-            text = "\n".join(deployed_sentences(protocol))
+            text = "\n".join(wrapped(deployed_sentences(protocol)))
     click.echo(printable(text), nl=not registry)
 
 

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 from shuffledp.accounting.expected_errors.most_messages import RARE
-from shuffledp.comparison.rows import TRUST, WIDTH, Compared, finite, sender, table, whole_text
+from shuffledp.comparison.rows import TRUST, Compared, finite, sender, table, whole_text
 from shuffledp.guarantees import exposure_of
 from shuffledp.numerics.rounding import number_text, parameter_text, round_to_digits
 from shuffledp.numerics.statements import Conditions
 from shuffledp.optional_dependencies import needed
+from shuffledp.outputs import wrapped
 from shuffledp.protocols.base import Trust
 
 if TYPE_CHECKING:
@@ -306,7 +306,7 @@ def sentences(found: Recommendation) -> str:
     if found.passed_over:
         reasons = "; ".join(f"{', '.join(names)} ({why})" for why, names in found.passed_over.items())
         text.append(f"Less error, but passed over: {reasons}.")
-    return "\n".join(line for one in text for line in textwrap.wrap(one, WIDTH, subsequent_indent="  "))
+    return "\n".join(wrapped(text))
 
 
 def derived_text(proof: str) -> str:
@@ -335,7 +335,7 @@ def unfit(found: Loosening | None) -> str:
         f"--{name.replace('_', '-')} {given:.15g} to {number_text(value, 'up', 10)}"
         for name, (given, value) in found.changes.items()
     )
-    return f"Nothing fits. Loosen first: {changes}, which admits {found.protocol}."
+    return "\n".join(wrapped([f"Nothing fits. Loosen first: {changes}, which admits {found.protocol}."]))
 
 
 class Comparison(tuple[Compared, ...]):

@@ -5,16 +5,16 @@ from __future__ import annotations
 import csv
 import io
 import math
-import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from typing import Any, Literal
 
 from shuffledp.accounting.expected_errors.most_messages import RARE
+from shuffledp.numerics.argument_ranges import check_choice
 from shuffledp.numerics.rounding import number_text, round_to_digits
 from shuffledp.numerics.statements import STATED, Conditions
-from shuffledp.outputs import cell, printable
+from shuffledp.outputs import cell, line_width, printable, wrapped
 from shuffledp.protocols.base import Trust
 
 Status = Literal["ok", "infeasible", "failed"]
@@ -29,8 +29,21 @@ TRUST: dict[Trust, str] = {
 }
 #: Reason of a row whose error is hardly below the error of an answer without data.
 IDLE = "No better than an answer without data."
-#: Number of characters of a line, and of the longest name.
-WIDTH, LONGEST = 120, 30
+#: Number of characters of the shortest and the longest column of names.
+SHORTEST, LONGEST = 12, 30
+#: Fields whose columns a narrow table leaves out, the first ones first.
+_LESS = (
+    *(
+        "slack",
+        "heavy_variance",
+        "most_bits",
+        "floor_ratio",
+        "bits_per_user",
+        "eps_spent",
+        "poisoning_errors",
+    ),
+    *("most_messages", "messages_per_user", "eps_local", "simulated_mse"),
+)
 
 
 #: Quantity of the error, and quantity of one interval, by task.
@@ -367,13 +380,14 @@ def _simulation(row: Compared, name: str) -> str:
 Column = tuple[str, int, str, Callable[[Compared, str], str]]
 
 
-def _columns(rows: Sequence[Compared]) -> list[Column]:
+def _columns(rows: Sequence[Compared], chosen: Sequence[str] | None) -> list[Column]:
+    """Return the columns of a table: the chosen fields in their order, or all that have numbers and fit a line."""
     frequencies = any(row.heavy_variance is not None for row in rows)
     simulated = any(row.simulated_mse is not None for row in rows)
     poisoned = any(row.poisoning_gain is not None for row in rows)
     absent = any(row.colluding is not None for row in rows)
     added = simulated + poisoned + absent
-    sent, alone = added < 2, added == 0  # with more columns the table would be too wide
+    sent, alone = added < 2, added == 0
     every: list[tuple[bool, Column]] = [
         (True, ("local", 6, "eps_local", _eps)),
         (True, ("error", 8, "mse", _number)),
@@ -393,14 +407,31 @@ def _columns(rows: Sequence[Compared]) -> list[Column]:
         (alone, ("slack", 5, "slack", _slack)),
         (True, ("guarantee", -11, "guarantee", lambda row, name: getattr(row, name) or "–")),
     ]
-    return [column for shown, column in every if shown]
+    if chosen is not None:
+        known = {column[2]: column for _, column in every}
+        for name in chosen:
+            check_choice("columns", name, tuple(known))
+        return [known[name] for name in chosen]
+    columns = [column for shown, column in every if shown]
+    names = min(max((len(_marked(row)) for row in rows), default=0), LONGEST)
+    for name in _LESS:
+        if names + _length(columns) > line_width():
+            columns = [column for column in columns if column[2] != name]
+    return columns
 
 
-def table(rows: Sequence[Compared]) -> str:
-    """Return the rows as lines of at most 120 characters by trust model, followed by the excluded rows with reasons."""
+def _length(columns: Sequence[Column]) -> int:
+    return sum(abs(column[1]) + 1 for column in columns)
+
+
+def table(rows: Sequence[Compared], chosen: Sequence[str] | None = None) -> str:
+    """Return the rows by trust model as lines of the width of the terminal, and the excluded rows with reasons.
+
+    `chosen` are the fields of the columns; by default all that fit. Raise ValueError for a field without a column.
+    """
     good = [row for row in rows if row.status == "ok"]
-    columns = _columns(good)
-    rest = min(WIDTH - sum(abs(column[1]) + 1 for column in columns), LONGEST)
+    columns = _columns(good, chosen)
+    rest = max(min(line_width() - _length(columns), LONGEST), SHORTEST)
     lines: list[str] = []
     for trust, words in TRUST.items():
         part = [row for row in good if row.trust == trust]
@@ -439,17 +470,18 @@ def _notes(rows: Sequence[Compared], headings: Mapping[str, str]) -> list[str]:
     if not rows:
         return []
     what, one = ERROR_OF[rows[0].task]
-    text = [
-        "local: eps of one user's own messages; inf: no bound, for example values sent in clear; –: central model.",
-        f"error: expected squared error of {what}.",
-        f"±95 %: half-width of a 95 % interval for {one}.",
-    ]
+    always = {
+        "local": "eps of one user's own messages; inf: no bound, for example values sent in clear; –: central model.",
+        "error": f"expected squared error of {what}.",
+        "±95 %": f"half-width of a 95 % interval for {one}.",
+    }
+    text = [f"{heading}: {told}" for heading, told in always.items() if heading in headings]
     if "simulated" in headings:
         text.append(_covered(rows))
     if "frequent" in headings:
         held = "an item" if rows[0].task == "sets" else "a value"
         text.append(f"frequent: error of {held} that a tenth of the users hold.")
-    if any(row.floor_ratio is not None for row in rows):
+    if "/floor" in headings and any(row.floor_ratio is not None for row in rows):
         text.append(f"/floor: error divided by the error of a curator's {FLOOR[rows[0].task]}.")
     if "poisoned" in headings:
         text.append(
@@ -465,13 +497,14 @@ def _notes(rows: Sequence[Compared], headings: Mapping[str, str]) -> list[str]:
         )
         rules = dict.fromkeys(row.when_absent for row in rows if row.when_absent)
         text += [f"{', '.join(r.protocol for r in rows if r.when_absent == one)}: {one}" for one in rules]
-    text += _sent(rows) if "bits" in headings else []
+    text += _sent(rows) if {"messages", "bits", "most"} & set(headings) else []
     text += _relied_on(rows)
     text += [f"{row.protocol}: {row.remark}." for row in rows if row.remark]
     if rows[0].task == "sets":
         text.append("All users have one privacy level: eps protects the whole set of a user.")
     slack = "; slack: eps minus spent" if "slack" in headings else ""
-    text.append(f"spent: smallest eps at which the profile of the protocol meets delta{slack}.")
+    if "spent" in headings or slack:
+        text.append(f"spent: smallest eps at which the profile of the protocol meets delta{slack}.")
     other = sorted({row.accounting for row in rows} - {"exact"})
     if other:
         text.append(f"*: not exact accounting but {', '.join(other)}.")
@@ -490,7 +523,7 @@ def _notes(rows: Sequence[Compared], headings: Mapping[str, str]) -> list[str]:
     if any(row.mse_from == "simulated" for row in rows):
         names = ", ".join(row.protocol for row in rows if row.mse_from == "simulated")
         text.append(f"Simulated, as the error has no closed form: {names}.")
-    return textwrap.wrap(" ".join([*text, *_conditions(rows, headings)]), WIDTH)
+    return wrapped([" ".join([*text, *_conditions(rows, headings)])], rest="")
 
 
 def _conditions(rows: Sequence[Compared], headings: Mapping[str, str]) -> list[str]:
@@ -551,5 +584,5 @@ def _left_out(rows: Sequence[Compared]) -> list[str]:
     for (status, reason), names in reasons.items():
         word = "" if status == "infeasible" else "failed: "
         text = f"{word}{', '.join(names)}: {reason}"
-        lines += textwrap.wrap(text, WIDTH, initial_indent="  ", subsequent_indent="    ")
+        lines += wrapped([text], "  ", "    ")
     return lines

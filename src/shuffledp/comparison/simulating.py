@@ -21,6 +21,7 @@ from shuffledp.numerics.argument_ranges import check_count
 from shuffledp.numerics.rounding import number_text
 from shuffledp.numerics.statements import Conditions
 from shuffledp.optional_dependencies import needed
+from shuffledp.outputs import wrapped
 from shuffledp.populations.base import Fixed, Population
 from shuffledp.protocols._requests import PlannedUsers
 from shuffledp.protocols.base import ProtocolBase
@@ -152,7 +153,7 @@ class Simulated:
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = ["  ".join(t.rjust(w) for t, w in zip(row, widths, strict=True)) for row in rows]
         more = len(self.values) - _SHOWN
-        return "\n".join([*head, *lines, *([f"and {more} more values"] if more > 0 else [])])
+        return "\n".join([*wrapped(head), *lines, *([f"and {more} more values"] if more > 0 else [])])
 
     def to_frame(self) -> DataFrame:
         """Return a data frame of pandas with a row for each estimate. Raise MissingExtra without pandas."""
