@@ -52,7 +52,8 @@ def test_no_code_is_left_out():
     assert {"quickstart.md", "choosing.md", "guides/experiment.md"} <= {name_of(page) for page in WITH_CODE}
 
 
-def test_the_readme_prints_what_its_code_prints(capsys):
+def test_the_readme_prints_what_its_code_prints(capsys, monkeypatch):
+    monkeypatch.delenv("COLUMNS")
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     code = text.split("```python\n")[1].split("```")[0]
     assert code == (ROOT / "tests/first_lines.py").read_text(encoding="utf-8")  # which mypy checks
