@@ -1,24 +1,28 @@
 """Prepared, raw and user data in the working directory, and a change of one byte that keeps the time."""
 
 import hashlib
-import json
 import os
 from pathlib import Path
 
+import pytest
+
+from shuffledp.pipeline.datasets import raw_files
+from shuffledp.pipeline.datasets.registry import Location
 from shuffledp.pipeline.experiments import user_files
 from shuffledp.pipeline.experiments.sources.user_file import files_of, key_of, request
 from shuffledp.storage import publish
 
 
-def data_files() -> tuple[Path, Path, Path, Path]:
+def data_files(patch: pytest.MonkeyPatch) -> tuple[Path, Path, Path, Path]:
     """Create a prepared data set, a raw file, a user's file, and the numbers counted from it."""
     prepared, raw, mine = Path("data/prepared"), Path("data/raw/movielens"), Path("visits.csv")
     data, counts = prepared / "adult.parquet", raw / "ml-20m-rating-counts.csv"
     publish(prepared / "adult.sha256", {data: b"1"})
     raw.mkdir(parents=True)
-    counts.write_bytes(b"counted here from the official archive")
-    digests = {counts.name: hashlib.sha256(counts.read_bytes()).hexdigest()}
-    (raw / "origin.json").write_text(json.dumps({"source": "official", "origin": "x", "sha256": digests}))
+    counts.write_bytes(b"as published")
+    digest, size = hashlib.sha256(b"as published").hexdigest(), len(b"as published")
+    item = Location("movielens", "1", "here", counts.name, "", digest, size, "free", "published", "")
+    patch.setattr(raw_files, "locations", lambda name: (item,) if name == item.name else ())
     mine.write_text("color\n" + "red\nblue\n" * 5)
     asked = request({"kind": "frequency"}, {"name": "file", "path": str(mine), "column": "color"})
     user_files.prepare(asked, Path(), prepared)

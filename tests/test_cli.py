@@ -1,7 +1,10 @@
+import gzip
+import hashlib
 import json
 import subprocess
 import sys
 import traceback
+import zipfile
 from pathlib import Path
 
 import pandas as pd
@@ -135,6 +138,18 @@ def test_protocols_lists_every_built_in_with_its_source():
     blanket = " ".join(" ".join(lines[lines.index("  grr_blanket: privacy-amplification") :][:5]).split())
     assert "andomized response" in blanket
     assert "blanket" in blanket
+
+
+def test_data_prints_the_rows_of_a_new_file(tmp_path):
+    sha256 = hashlib.sha256(b"one").hexdigest()
+    (tmp_path / "a.data.gz").write_bytes(gzip.compress(b"one"))
+    row = f",,,a.data,,{sha256},3,,published,\n"
+    assert call("data", "--checksum", str(tmp_path / "a.data.gz")) == (0, row)
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as bundle:
+        bundle.writestr("b/", "")
+        bundle.writestr("b/a.data", b"one")
+        bundle.write(tmp_path / "a.data.gz", "a.data.gz")
+    assert call("data", "--checksum", str(tmp_path / "a.zip")) == (0, row * 2)
 
 
 def test_data_passes_on_which_source_is_permitted_and_which_mirror(project, monkeypatch):
@@ -480,8 +495,8 @@ def test_repair_checks_prepared_data_too(project):
     assert not unlisted.exists()
 
 
-def test_repair_finds_data_that_changed_under_an_old_time_and_leaves_what_is_the_users(project):
-    data, raw, mine, numbers = data_files()
+def test_repair_finds_data_that_changed_under_an_old_time_and_leaves_what_is_the_users(project, monkeypatch):
+    data, raw, mine, numbers = data_files(monkeypatch)
     assert call("repair") == (0, "Nothing to repair.\n")
     for path in (data, raw, mine):
         flip_a_byte(path)

@@ -101,8 +101,10 @@ def test_the_code_of_the_data_page_gives_what_its_comments_say(tmp_path, monkeyp
     monkeypatch.setattr(socket, "getaddrinfo", refused)
     monkeypatch.chdir(tmp_path)
     raw, prepared = Path("data/raw"), Path("data/prepared")
+    monkeypatch.setenv("http_proxy", "http://127.0.0.1:9")  # nobody listens there
+    monkeypatch.setenv("https_proxy", "http://127.0.0.1:9")
     for name in ("adult", "ipums", "msnbc"):  # from the summaries, which have these counts exactly
-        prepare(name, raw_dir=raw, output_dir=prepared, progress=False, say=lambda _: None)
+        prepare(name, raw_dir=raw, output_dir=prepared, say=lambda _: None)
     code = re.search(r"^```python\n(.*?)^```$", (ROOT / "docs/data.md").read_text("utf-8"), re.M | re.S)[1]
     names: dict[str, object] = {}
     lines = code.splitlines()

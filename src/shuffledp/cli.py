@@ -6,6 +6,7 @@ Every command imports its modules inside of its function, so that ``shuffledp --
 from __future__ import annotations
 
 import errno
+import hashlib
 import json
 import os
 from collections.abc import Iterator
@@ -177,12 +178,24 @@ def protocols() -> None:
     is_flag=True,
     help="Fail if published data are not available, instead of using a substitute.",
 )
-def data(names: tuple[str, ...], official: bool) -> None:
+@click.option(
+    "--checksum",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Print rows of data/datasets.csv for the unpacked content of a file or zip file.",
+)
+def data(names: tuple[str, ...], official: bool, checksum: Path | None) -> None:
     """Download and prepare the data sets NAMES (default: all), and print their sources."""
     from shuffledp.pipeline.datasets import preparation
-    from shuffledp.pipeline.datasets.published_datasets import NAMES
+    from shuffledp.pipeline.datasets.registry import NAMES
     from shuffledp.pipeline.datasets.source_errors import LocalError, SourceError
 
+    if checksum is not None:
+        from shuffledp.pipeline.datasets.content import contents_of
+
+        with user_errors(ValueError):
+            for file, content in contents_of(checksum):
+                click.echo(f",,,{file},,{hashlib.sha256(content).hexdigest()},{len(content)},,published,")
+        return
     for name in names or NAMES:
         with user_errors(LocalError, SourceError, one_line=False):
             preparation.prepare(

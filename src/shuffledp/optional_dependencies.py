@@ -14,7 +14,7 @@ from types import MappingProxyType
 _PIPELINE = (
     *("PIL", "bokeh", "docutils", "filelock", "jinja2", "markupsafe", "matplotlib", "pandas"),
     *("pyarrow", "pydantic_core", "requests", "seaborn", "sklearn", "snakemake", "tabulate"),
-    *("tenacity", "tqdm", "ucimlrepo", "urllib3", "yaml"),
+    *("pooch", "tqdm", "ucimlrepo", "urllib3", "yaml"),
 )
 #: Extra of pyproject.toml by the name of an imported package; a test compares them.
 EXTRA_OF: Mapping[str, str] = MappingProxyType(

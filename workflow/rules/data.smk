@@ -16,6 +16,7 @@ for name in datasets.NAMES:
             "../envs/run.yaml"
         params:
             dataset=name,
+            sha256=sorted({row.sha256 for row in datasets.locations(name)}),
             code=CODE.keys("data"),
             # Setting a mirror, or forbidding substitutes, is a reason to get the data anew. Snakemake keeps parameters.
             mirror=datasets.without_login(os.environ.get("SHUFFLEDP_MIRROR", "")),
@@ -51,8 +52,8 @@ rule summaries:
     output:
         [
             f"data/summaries/{t}"
-            for tables in datasets.SUMMARY_FILES.values()
-            for t in tables
+            for name in datasets.NAMES
+            for t in datasets.spec(name).summaries
         ],
     log:
         f"{LOGS}/dataset/summaries.log",

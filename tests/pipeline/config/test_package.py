@@ -14,7 +14,7 @@ from shuffledp.pipeline import datasets
 from shuffledp.pipeline.config import ConfigurationError, grammar as model, merged, read_yaml
 from shuffledp.pipeline.config.baselines import read_baselines
 from shuffledp.pipeline.config.folders import results_problem
-from shuffledp.pipeline.datasets.prepared import _COLUMNS
+from shuffledp.pipeline.datasets.prepared import columns_of
 from shuffledp.pipeline.experiments import job_parts, runner
 from shuffledp.pipeline.experiments.grid import cells_of
 from shuffledp.pipeline.experiments.sources import COLUMNS, OWN, SYNTHETIC
@@ -368,7 +368,7 @@ def test_the_grammar_knows_every_data_set():
     assert set(branches(model.Data)) == {*datasets.NAMES, *SYNTHETIC, OWN}
     assert set(COLUMNS) == set(datasets.NAMES)
     for name in datasets.NAMES:
-        assert set(_COLUMNS[name]) <= set(COLUMNS[name])
+        assert set(columns_of(name)) <= set(COLUMNS[name])
 
 
 def test_a_population_has_the_arguments_of_its_class():

@@ -1,17 +1,19 @@
 from __future__ import annotations
 
+import gzip
 import os
 import resource
 import threading
-import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
+import pooch
 import pytest
 
-from shuffledp.pipeline.datasets import hosts
+from shuffledp.pipeline.datasets import download
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -56,26 +58,22 @@ class _Handler(BaseHTTPRequestHandler):
         if script.files:
             known = script.files.get(self.path)
             return self._send(200, known) if known is not None else self._send(404, b"no")
-        kind, half, tag = script.behaviour(), len(body) // 2, '"one"'
+        kind, half = script.behaviour(), len(body) // 2
         if kind.isdigit():
             return self._send(int(kind), b"trouble")
-        if kind == "busy":
-            return self._send(503, b"", Retry_After="0")
-        if kind == "wrong":
-            return self._send(200, body[::-1])
-        if kind == "html":
-            return self._send(
-                200, b"<!DOCTYPE html><html>Log in</html>", Content_Type="text/html; charset=utf-8"
-            )
-        if kind == "plain_html":
-            return self._send(200, b"\n <HTML><body>moved</body></HTML>")
-        if kind in ("truncated", "truncated_wrong"):
-            part = body[:half] if kind == "truncated" else body[:half][::-1]
-            return self._send(200, part, len(body), ETag=tag)
-        if kind == "stall":
-            self._send(200, body[:half], len(body), ETag=tag)
+        if kind == "loop":
+            return self._send(302, b"", Location=self.path)
+        if kind == "encoded":
+            return self._send(200, gzip.compress(body), Content_Encoding="gzip")
+        if kind == "encoded_twice":
+            return self._send(200, gzip.compress(gzip.compress(body)), Content_Encoding="gzip")
+        if kind in ("html", "plain_html"):
+            about = {"Content_Type": "text/html; charset=utf-8"} if kind == "html" else {}
+            return self._send(200, b"\n <!DOCTYPE html><html>Log in</html>", **about)
+        if kind in ("truncated", "stall"):
+            self._send(200, body[:half], len(body))
             self.wfile.flush()
-            script.stop.wait(20)
+            script.stop.wait(20 if kind == "stall" else 0)
             return None
         if kind == "silent":
             script.stop.wait(20)
@@ -89,32 +87,23 @@ class _Handler(BaseHTTPRequestHandler):
             self.end_headers()
             self.wfile.write(b"%x\r\n" % len(body) + body[:half])
             return None
-        if kind in ("drip", "endless", "drip_header"):
-            # Letter by letter, or as fast as it goes, until the other side or the test has enough.
-            self.wfile.write(b"HTTP/1.0 200 OK\r\n" + (b"" if kind == "drip_header" else b"\r\n"))
-            piece = bytes(1 << 16) if kind == "endless" else b"a"
+        if kind in ("drip", "endless"):  # until the other side or the test has enough
+            self.wfile.write(b"HTTP/1.0 200 OK\r\n\r\n")
             while not script.stop.wait(0.0 if kind == "endless" else 0.01):
-                self.wfile.write(piece)
+                self.wfile.write(bytes(1 << 16) if kind == "endless" else b"a")
                 self.wfile.flush()
             return None
-        if kind == "slow":
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(body)))
-            self.send_header("ETag", tag)
-            self.end_headers()
-            for start in range(0, len(body), 1 << 16):
-                self.wfile.write(body[start : start + (1 << 16)])
-                time.sleep(0.02)
-            return None
-        span = self.headers.get("Range", "")
-        fresh = kind != "changed" and self.headers.get("If-Range", tag) == tag
-        if span and fresh:
-            start = int(span.removeprefix("bytes=").removesuffix("-"))
-            if start >= len(body):
-                return self._send(416, b"")
-            where = f"bytes {start}-{len(body) - 1}/{len(body)}"
-            return self._send(206, body[start:], Content_Range=where, ETag=tag)
-        return self._send(200, body, ETag='"two"' if kind == "changed" else tag)
+        contents = {
+            "good": body,
+            "wrong": body[::-1],
+            "short": body[:-1],
+            "long": body + b"1",
+            "empty": b"",
+            "gzip": gzip.compress(body),
+            "cut_gzip": gzip.compress(body)[:-9],
+            "no_zip": b"PK\x03\x04" + body,
+        }
+        return self._send(200, contents[kind])
 
 
 class _Quiet(ThreadingHTTPServer):
@@ -139,12 +128,12 @@ def server() -> Iterator[Server]:
 
 
 @pytest.fixture(autouse=True)
-def _no_memory_of_hosts(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def _in_a_hurry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Use no proxy, and retry without waiting."""
     for name in ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
         monkeypatch.delenv(name, raising=False)
-    hosts.forget_hosts()
-    yield
-    hosts.forget_hosts()
+    monkeypatch.setattr(pooch.core, "time", SimpleNamespace(sleep=lambda seconds: None))
+    monkeypatch.setattr(download, "TIMEOUT", (2.0, 0.3))
 
 
 @contextmanager
@@ -165,12 +154,10 @@ def full_disk() -> Callable[[], AbstractContextManager[None]]:
 
 @pytest.fixture
 def offline(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make every resolution of a host fail."""
-
-    def refuse(*args: object, **kwargs: object) -> None:
-        raise OSError("the test has no network")
-
-    monkeypatch.setattr(hosts.socket, "create_connection", refuse)
+    """Make every connection to another machine fail."""
+    for name in ("http_proxy", "https_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")  # nobody listens there
+    monkeypatch.setenv("no_proxy", "127.0.0.1")
 
 
 @pytest.fixture(scope="session")

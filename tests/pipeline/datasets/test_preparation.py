@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gzip
 import hashlib
 import importlib.util
 import io
@@ -10,42 +11,36 @@ import shutil
 import subprocess
 import types
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-import shuffledp.pipeline.datasets.raw_files as sources
 from shuffledp import storage
 from shuffledp.pipeline.datasets import (
     NAMES,
     LocalError,
     SourceError,
     load,
+    locations,
     make_summaries,
     members,
     prepare,
-    prepared_tables,
+    raw_files,
     spec,
     without_login,
 )
-from shuffledp.pipeline.datasets.prepared import sample_ratings
-from shuffledp.pipeline.datasets.published_datasets import (
-    Archive,
-    DatasetSpec,
-    Files,
-    RatingsArchive,
-    RawFile,
-    UciRepo,
-)
-from shuffledp.pipeline.datasets.substitutes import synthetic_sets
-from shuffledp.pipeline.datasets.summaries import SUMMARY_FILES, default_summaries_dir
+from shuffledp.pipeline.datasets.registry import Location, summaries_folder
+from shuffledp.pipeline.datasets.sets.movielens import sample_ratings
 from shuffledp.storage import IntegrityError
 
 ROOT = Path(__file__).resolve().parents[3]
 
 REPOSITORY = Path(__file__).resolve().parents[3]
+SUMMARIES = summaries_folder()
+SUMMARY_FILES = sorted(file for name in NAMES for file in spec(name).summaries)
 
 
 def quiet(line: str) -> None:
@@ -64,7 +59,7 @@ def script(name: str) -> types.ModuleType:
 def real(mirror, raw_dir, tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("prepared")
     for name in NAMES:
-        prepare(name, raw_dir=raw_dir, output_dir=folder, mirror=mirror, progress=False, say=quiet)
+        prepare(name, raw_dir=raw_dir, output_dir=folder, mirror=mirror, say=quiet)
     return folder
 
 
@@ -72,9 +67,10 @@ def real(mirror, raw_dir, tmp_path_factory) -> Path:
 def substitutes(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("substitutes")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sources, "probe", lambda urls: dict.fromkeys(urls, "the test has no network"))
+        for variable in ("http_proxy", "https_proxy"):
+            patch.setenv(variable, "http://127.0.0.1:9")  # nobody listens there
         for name in NAMES:
-            prepare(name, raw_dir=folder / "raw", output_dir=folder, progress=False, say=quiet)
+            prepare(name, raw_dir=folder / "raw", output_dir=folder, say=quiet)
     return folder
 
 
@@ -150,10 +146,10 @@ def test_a_sample_of_ratings_needs_enough_movies_and_ratings():
 
 
 def test_shipped_summaries_are_what_the_raw_files_give(mirror, raw_dir, tmp_path):
-    written = make_summaries(tmp_path, raw_dir=raw_dir, mirror=mirror, progress=False, say=quiet)
-    assert sorted(path.name for path in written) == sorted(sum(SUMMARY_FILES.values(), ()))
+    written = make_summaries(tmp_path, raw_dir=raw_dir, mirror=mirror, say=quiet)
+    assert sorted(path.name for path in written) == SUMMARY_FILES
     for path in written:
-        assert path.read_bytes() == (default_summaries_dir() / path.name).read_bytes(), path.name
+        assert path.read_bytes() == (SUMMARIES / path.name).read_bytes(), path.name
 
 
 def test_substitutes_keep_what_they_promise(real, substitutes):
@@ -177,7 +173,7 @@ def test_substitutes_keep_what_they_promise(real, substitutes):
 
 def test_same_bytes_again_and_checksums_in_the_usual_format(real, raw_dir, mirror, tmp_path):
     for name in ("adult", "msnbc", "mnist"):
-        prepare(name, raw_dir=raw_dir, output_dir=tmp_path, mirror=mirror, progress=False, say=quiet)
+        prepare(name, raw_dir=raw_dir, output_dir=tmp_path, mirror=mirror, say=quiet)
     for path in tmp_path.iterdir():
         assert path.read_bytes() == (real / path.name).read_bytes()
     for name in ("adult", "msnbc", "mnist"):
@@ -192,14 +188,14 @@ def test_no_path_of_a_machine_in_what_is_written(real, raw_dir, mirror):
 
 def test_a_changed_raw_file_is_fetched_again(mirror, tmp_path):
     said: list[str] = []
-    options = {"raw_dir": tmp_path / "raw", "output_dir": tmp_path, "progress": False, "say": said.append}
+    options = {"raw_dir": tmp_path / "raw", "output_dir": tmp_path, "say": said.append}
     prepare("adult", mirror=mirror, **options)
     path = tmp_path / "raw" / "adult" / "adult.test"
     path.write_bytes(path.read_bytes().replace(b"Female", b"Male", 1))
     prepare("adult", mirror=mirror, **options)
     assert any("set aside as adult.test.rejected" in line for line in said)
     assert b"Male" in (path.with_name("adult.test.rejected")).read_bytes()
-    assert hashlib.sha256(path.read_bytes()).hexdigest() == spec("adult").raw_file("adult.test").sha256
+    assert hashlib.sha256(path.read_bytes()).hexdigest() in {row.sha256 for row in locations("adult")}
 
 
 @pytest.mark.parametrize(
@@ -210,18 +206,17 @@ def test_a_changed_raw_file_is_fetched_again(mirror, tmp_path):
     ],
 )
 def test_a_mirror_that_is_no_place_names_the_variable(tmp_path, mirror, why):
-    options = {"raw_dir": tmp_path / "raw", "output_dir": tmp_path, "progress": False, "say": quiet}
+    options = {"raw_dir": tmp_path / "raw", "output_dir": tmp_path, "say": quiet}
     with pytest.raises(LocalError, match=rf"^SHUFFLEDP_MIRROR is {why}\.$"):
         prepare("adult", mirror=mirror, **options)
 
 
-def test_a_note_of_the_origin_that_is_none_is_written_anew(mirror, tmp_path):
-    options = {"raw_dir": tmp_path / "raw", "output_dir": tmp_path, "progress": False, "say": quiet}
-    note = tmp_path / "raw" / "adult" / "origin.json"
-    note.parent.mkdir(parents=True)
-    note.write_text("[" * 100_000)
+def test_files_with_a_note_of_the_origin_that_is_none_are_those_of_a_mirror(mirror, tmp_path, offline):
+    options = {"raw_dir": tmp_path / "raw", "output_dir": tmp_path, "say": quiet}
     assert prepare("adult", mirror=mirror, **options).source == "mirror"
-    assert json.loads(note.read_text())["source"] == "mirror"
+    for note in ("[" * 100_000, "[]", '{"source": 1}'):
+        (tmp_path / "raw" / "adult" / "origin.json").write_text(note)
+        assert prepare("adult", **options).source == "mirror"
 
 
 def test_mirror_over_http_with_one_damaged_file_and_policy_official(server, mirror, tmp_path, offline):
@@ -229,17 +224,27 @@ def test_mirror_over_http_with_one_damaged_file_and_policy_official(server, mirr
     if not path.is_file():
         pytest.skip("the mirror is not a folder")
     server.files = {"/ipums/ipums.la.97.gz": path.read_bytes()[:-5]}
-    options = {"raw_dir": tmp_path / "raw", "output_dir": tmp_path, "progress": False, "say": quiet}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(
-            sources, "probe", lambda urls: {url: None if server.url in url else "no" for url in urls}
-        )
-        with pytest.raises(SourceError, match="damaged gzip"):
-            prepare("ipums", mirror=server.url, policy="official", **options)
-        assert list((tmp_path / "raw" / "ipums").iterdir()) == []
-        server.files = {"/ipums/ipums.la.97.gz": path.read_bytes()}
+    options = {"raw_dir": tmp_path / "raw", "output_dir": tmp_path, "say": quiet}
+    with pytest.raises(SourceError, match="answered 404"):  # of the unpacked file, after the damaged one
+        prepare("ipums", mirror=server.url, policy="official", **options)
+    assert list((tmp_path / "raw" / "ipums").iterdir()) == []
+    for name, content in (
+        ("ipums.la.97.gz", path.read_bytes()),
+        ("ipums.la.97", gzip.decompress(path.read_bytes())),
+    ):
+        shutil.rmtree(tmp_path / "raw")
+        server.files = {f"/ipums/{name}": content}
         used = prepare("ipums", mirror=server.url, policy="official", **options)
-    assert (used.source, used.origin) == ("mirror", "mirror")
+        assert (used.source, used.origin) == ("mirror", "mirror")
+
+
+def test_packed_files_in_the_folder_of_raw_files_are_taken(real, mirror, tmp_path, offline):
+    folder = tmp_path / "raw" / "msnbc"
+    folder.mkdir(parents=True)
+    name = "msnbc990928.seq.gz"
+    (folder / name).write_bytes((Path(mirror) / "msnbc" / name).read_bytes())
+    prepare("msnbc", raw_dir=tmp_path / "raw", output_dir=tmp_path, say=quiet)
+    assert (tmp_path / "msnbc.parquet").read_bytes() == (real / "msnbc.parquet").read_bytes()
 
 
 # ---- without the real data -----------------------------------------------------------------------------
@@ -261,7 +266,7 @@ def test_substitutes_are_labelled_and_load(substitutes):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_offline_fallback_is_forbidden_by_official(name, tmp_path, offline):
-    options = {"raw_dir": tmp_path / "raw", "output_dir": tmp_path, "progress": False, "say": quiet}
+    options = {"raw_dir": tmp_path / "raw", "output_dir": tmp_path, "say": quiet}
     with pytest.raises(SourceError, match="SHUFFLEDP_MIRROR") as caught:
         prepare(name, policy="official", **options)
     assert "data.source: auto" in str(caught.value)
@@ -275,7 +280,7 @@ def test_a_mirror_with_other_counts_of_the_same_total_is_refused(mirror, tmp_pat
     content = (Path(mirror) / "movielens" / path.name).read_bytes()
     path.write_bytes(content.replace(b"\n1,49695\n2,22243\n", b"\n1,49694\n2,22244\n"))
     assert path.read_bytes() != content
-    options = {"raw_dir": tmp_path / "raw", "output_dir": tmp_path, "progress": False, "say": quiet}
+    options = {"raw_dir": tmp_path / "raw", "output_dir": tmp_path, "say": quiet}
     with pytest.raises(SourceError, match="sha256"):
         prepare("movielens", mirror=str(tmp_path / "mirror"), policy="official", **options)
 
@@ -287,7 +292,6 @@ def test_a_wrong_mirror_is_reported_and_the_next_source_used(tmp_path, offline):
         raw_dir=tmp_path / "raw",
         output_dir=tmp_path,
         mirror=str(tmp_path / "nowhere"),
-        progress=False,
         say=said.append,
     )
     assert used.source == "summary"
@@ -297,23 +301,19 @@ def test_a_wrong_mirror_is_reported_and_the_next_source_used(tmp_path, offline):
 
 @pytest.mark.parametrize("login", ["", "reader:s%40cret@"])
 def test_an_address_that_is_none_ends_the_command_without_its_password(tmp_path, offline, login):
-    with pytest.raises(LocalError, match=r"http://127.0.0.1:99999: Port out of range 0-65535\.") as caught:
-        prepare(
-            "adult",
-            raw_dir=tmp_path / "raw",
-            output_dir=tmp_path,
-            mirror=f"http://{login}127.0.0.1:99999",
-            say=print,
-        )
+    mirror = f"http://{login}127.0.0.1:99999"
+    with pytest.raises(LocalError, match=r"'http://127\.0\.0\.1:99999': Port out of range 0-65535") as caught:
+        prepare("adult", raw_dir=tmp_path / "raw", output_dir=tmp_path, mirror=mirror, say=print)
     assert "cret" not in str(caught.value)
 
 
 def test_a_mirror_that_cannot_be_reached_is_told_without_its_password(tmp_path, offline):
-    mirror, told = "http://reader:secret@127.0.0.1:9/data", "http://127.0.0.1:9/data: no connection"
-    said: list[str] = []
-    used = prepare(
-        "adult", raw_dir=tmp_path / "raw", output_dir=tmp_path, mirror=mirror, progress=False, say=said.append
+    mirror, told = (
+        "http://reader:secret@127.0.0.1:9/data",
+        "http://127.0.0.1:9/data/adult/adult.data: no connection",
     )
+    said: list[str] = []
+    used = prepare("adult", raw_dir=tmp_path / "raw", output_dir=tmp_path, mirror=mirror, say=said.append)
     written = "".join(path.read_text(errors="replace") for path in tmp_path.rglob("*.json"))
     assert used.source == "summary"
     assert told in said[0]
@@ -351,7 +351,7 @@ def test_damaged_or_missing_prepared_files_are_named(substitutes, tmp_path):
 
 
 def test_unknown_names_are_answered_with_the_known_ones(substitutes, tmp_path):
-    with pytest.raises(ValueError, match="Known: adult, msnbc"):
+    with pytest.raises(ValueError, match="Known: adult, ipums"):
         load("iris", substitutes)
     with pytest.raises(ValueError, match="Known: sex, hours_per_week"):
         load("adult", substitutes).histogram("age")
@@ -380,45 +380,24 @@ def test_sets_are_sampled_without_replacement(substitutes):
     assert msnbc.sample_sets(1_000_000, rng, replace=True).size == 1_000_000
 
 
-def test_synthetic_sets_have_both_margins_and_little_dependence():
-    users = np.array([10, 4_001, 30])
-    frequencies = np.array([[1, 2, 3, 4], [2_000, 2_001, 2_000, 2_001], [30, 30, 30, 0]])
-    masks = synthetic_sets(users, frequencies, np.random.default_rng(7))
-    held = (masks[:, None] >> np.arange(4)) & 1
-    size = held.sum(axis=1)
-    for s in (1, 2, 3):
-        assert (size == s).sum() == users[s - 1]
-        assert held[size == s].sum(axis=0).tolist() == frequencies[s - 1].tolist()
-    # Equal frequencies: all six pairs must be about equally common (4001 / 6 = 667, sd about 24).
-    pairs = np.unique(masks[size == 2], return_counts=True)[1]
-    assert pairs.size == 6
-    assert abs(pairs - 4_001 / 6).max() < 120
-
-
-@pytest.mark.parametrize("file", sorted(sum(SUMMARY_FILES.values(), ())))
+@pytest.mark.parametrize("file", SUMMARY_FILES)
 def test_a_changed_or_missing_summary_is_an_error(file, tmp_path, offline):
-    shutil.copytree(default_summaries_dir(), tmp_path / "s")
+    shutil.copytree(SUMMARIES, tmp_path / "s")
     path = tmp_path / "s" / file
     path.write_text(path.read_text().replace("1", "2", 1))
     options = {"raw_dir": tmp_path / "raw", "output_dir": tmp_path, "summaries_dir": tmp_path / "s"}
     for _ in range(2):
         with pytest.raises(SourceError, match=f"{file}.*git checkout"):
-            prepare(file.split("_")[0], progress=False, say=quiet, **options)
+            prepare(file.split("_")[0], say=quiet, **options)
         path.unlink(missing_ok=True)
 
 
 def test_summaries_are_small_and_of_permitted_data_sets_only():
-    files = sorted(path.name for path in default_summaries_dir().glob("*.csv"))
-    assert files == sorted(sum(SUMMARY_FILES.values(), ()))
-    assert sum(path.stat().st_size for path in default_summaries_dir().iterdir()) < 10_000
+    assert sorted(path.name for path in SUMMARIES.glob("*.csv")) == SUMMARY_FILES
+    assert sum(path.stat().st_size for path in SUMMARIES.iterdir()) < 10_000
 
 
 # ---- official sources against a local server -----------------------------------------------------------
-
-
-def small_spec(server, *sources_, content=b"published"):
-    file = RawFile("a.data", hashlib.sha256(content).hexdigest(), len(content))
-    return DatasetSpec("adult", "Adult", ((file,),), sources_, "licence", "citation")
 
 
 def zipped(**members_: bytes) -> bytes:
@@ -429,41 +408,72 @@ def zipped(**members_: bytes) -> bytes:
     return sink.getvalue()
 
 
-def obtain(item, tmp_path, said=None):
-    return sources.obtain(item, tmp_path, None, progress=False, say=(said or []).append)
+@pytest.fixture
+def table(monkeypatch):
+    """Replace the table of addresses by one file at several addresses."""
+
+    def use(*urls: str, content: bytes = b"published", source: str = "", **about: str) -> None:
+        sha256, given = hashlib.sha256(content).hexdigest(), {"name": "adult", "file": "a.data"} | about
+        given = {"status": "published", "license": "free", "note": ""} | given
+        rows = [
+            Location(version="1", source=source or url, url=url, sha256=sha256, bytes=len(content), **given)
+            for url in urls
+        ]
+        monkeypatch.setattr(raw_files, "locations", lambda name: tuple(rows))
+
+    return use
 
 
-def test_zip_then_file_fallback(server, tmp_path):
-    archive = Archive(f"{server.url}/a.zip", (("a.data", ("a.data",)),))
-    files = Files(f"{server.url}/old")
-    server.files = {"/a.zip": zipped(______evil__a_data=b"published", other=b"x")}
-    raw = obtain(small_spec(server, archive, files), tmp_path / "1")
+def obtain(folder, said=None, name="adult"):
+    return raw_files.obtain(name, folder, None, (said or []).append)
+
+
+def names_in(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+def test_zip_then_file_fallback(server, table, tmp_path):
+    table(f"{server.url}/a.zip#a.data", f"{server.url}/old/a.data")
+    server.files = {"/a.zip": zipped(a_data=b"published")}
+    raw = obtain(tmp_path / "1")
     assert raw.files["a.data"].read_bytes() == b"published"
     assert (raw.source, raw.origin) == ("official", f"{server.url}/a.zip")
-    assert sorted(path.name for path in (tmp_path / "1" / "adult").iterdir()) == ["a.data", "origin.json"]
-    for bad in (b"not a zip", zipped(b_data=b"published"), zipped(a_data=b"changed!!")):
+    assert names_in(tmp_path / "1" / "adult") == ["a.data", "origin.json"]
+    for i, bad in enumerate((b"not a zip", zipped(b_data=b"published"), zipped(a_data=b"changed!!"))):
         server.files = {"/a.zip": bad, "/old/a.data": b"published"}
-        shutil.rmtree(tmp_path / "2", ignore_errors=True)
-        raw = obtain(small_spec(server, archive, files), tmp_path / "2")
-        assert raw.origin == f"{server.url}/old"
-        assert sorted(path.name for path in (tmp_path / "2" / "adult").iterdir()) == ["a.data", "origin.json"]
+        raw = obtain(tmp_path / f"2{i}")
+        assert raw.origin == f"{server.url}/old/a.data"
+        assert names_in(tmp_path / f"2{i}" / "adult") == ["a.data", "origin.json"]
 
 
-def test_cached_files_need_no_network_and_remember_their_source(server, tmp_path):
-    item = small_spec(server, Files(server.url))
+def test_an_unreachable_host_is_asked_once(server, table, tmp_path, offline, monkeypatch):
+    asked = []
+    get = raw_files.fetch
+    monkeypatch.setattr(
+        raw_files, "fetch", lambda item, folder, url: asked.append(url) or get(item, folder, url)
+    )
+    table("http://no.invalid/a", "http://no.invalid/b", f"{server.url}/a.data")
     server.files = {"/a.data": b"published"}
-    obtain(item, tmp_path)
+    assert obtain(tmp_path).origin == f"{server.url}/a.data"
+    assert asked == ["http://no.invalid/a", f"{server.url}/a.data"]
+
+
+def test_cached_files_need_no_network_and_remember_their_source(server, table, tmp_path):
+    table(f"{server.url}/a.data")
+    server.files = {"/a.data": b"published"}
+    obtain(tmp_path)
     requests = len(server.requests)
-    assert obtain(item, tmp_path).source == "official"
+    raw = obtain(tmp_path)
+    assert (raw.source, raw.origin) == ("official", f"{server.url}/a.data")
     assert len(server.requests) == requests
 
 
-def test_what_a_killed_process_left_behind_is_swept_away_later(server, tmp_path):
-    item = small_spec(server, Files(server.url))
+def test_what_a_killed_process_left_behind_is_swept_away_later(server, table, tmp_path):
+    table(f"{server.url}/a.data")
     server.files = {"/a.data": b"published"}
     folder = tmp_path / "adult"
     folder.mkdir()
-    for name in (".a.data.12-0a1b2c3d.tmp", "a.data.12-0a1b2c3d.part", ".new.12-0a1b2c3d.tmp"):
+    for name in (".tmpx.12-0a1b2c3d.tmp", ".new.12-0a1b2c3d.tmp"):
         (folder / name).write_bytes(b"half")
         if "new" not in name:
             os.utime(folder / name, (1, 1))
@@ -471,30 +481,32 @@ def test_what_a_killed_process_left_behind_is_swept_away_later(server, tmp_path)
     gone.wait()
     for pid in (gone.pid, os.getpid()):
         (folder / f".b.{storage._HOST}-{pid}-0a1b2c3d.tmp").write_bytes(b"half")
-    obtain(item, tmp_path)
+    obtain(tmp_path)
     own = folder / f".b.{storage._HOST}-{os.getpid()}-0a1b2c3d.tmp"
     assert own.exists()
     own.unlink()
-    assert sorted(path.name for path in folder.iterdir()) == [".new.12-0a1b2c3d.tmp", "a.data", "origin.json"]
+    assert names_in(folder) == [".new.12-0a1b2c3d.tmp", "a.data", "origin.json"]
 
 
-def test_files_of_a_user_are_set_aside_and_never_lost(server, tmp_path):
+def test_files_of_a_user_are_set_aside_and_never_lost(server, table, tmp_path):
     """There are files with the names of a raw file and of the archive, and others that look unfinished."""
+    table(f"{server.url}/a.data.gz")
+    server.files = {"/a.data.gz": gzip.compress(b"published")}
     folder = tmp_path / "adult"
     folder.mkdir()
     own = {"adult.zip": b"my own", "thesis-20240101.part": b"half", ".draft.tmp": b"text", "a.data": b"first"}
+    own |= {"a.data.gz": b"packed"}
     for name, content in own.items():
         (folder / name).write_bytes(content)
         os.utime(folder / name, (1, 1))
-    server.files = {"/a.zip": zipped(a_data=b"published")}
     said: list[str] = []
-    item = small_spec(server, Archive(f"{server.url}/a.zip", (("a.data", ("a.data",)),)))
-    sources.obtain(item, tmp_path, None, progress=False, say=said.append)
+    raw_files.obtain("adult", tmp_path, None, said.append)
     assert any("a.data is set aside as a.data.rejected" in line for line in said)
     (folder / "a.data").write_bytes(b"second")
-    obtain(item, tmp_path)
-    expected = {name: content for name, content in own.items() if name != "a.data"}
+    obtain(tmp_path)
+    expected = {name: content for name, content in own.items() if not name.startswith("a.data")}
     expected |= {"a.data.rejected": b"first", "a.data.rejected-2": b"second", "a.data": b"published"}
+    expected |= {"a.data.gz.rejected": b"packed"}
     found = {path.name: path.read_bytes() for path in folder.iterdir() if path.name != "origin.json"}
     assert found == expected
 
@@ -511,7 +523,7 @@ def test_a_full_disk_ends_the_job_and_never_becomes_substitute_data(tmp_path, of
     mirror = mirror_with(tmp_path, bytes(300_000))
     places = {"raw_dir": tmp_path / "raw", "output_dir": tmp_path / "prepared"}
     with full_disk(), pytest.raises(LocalError, match="Free some disk space"):
-        prepare("adult", mirror=str(mirror.parent), progress=False, say=quiet, **places)
+        prepare("adult", mirror=str(mirror.parent), say=quiet, **places)
     assert not (tmp_path / "prepared").exists()
     assert list((tmp_path / "raw/adult").iterdir()) == []
 
@@ -521,9 +533,7 @@ def test_a_folder_that_cannot_be_made_ends_the_job(tmp_path, offline, blocked):
     (tmp_path / blocked).parent.mkdir(exist_ok=True)
     (tmp_path / blocked).write_bytes(b"a file")
     with pytest.raises(LocalError, match=blocked):
-        prepare(
-            "adult", raw_dir=tmp_path / "raw", output_dir=tmp_path / "prepared", progress=False, say=quiet
-        )
+        prepare("adult", raw_dir=tmp_path / "raw", output_dir=tmp_path / "prepared", say=quiet)
 
 
 @pytest.mark.parametrize("kind", ["device", "pipe", "huge"])
@@ -539,9 +549,9 @@ def test_a_mirror_without_end_is_given_up(tmp_path, offline, kind):
             stream.truncate(1 << 40)  # without a disk of that size
     said: list[str] = []
     places = {"raw_dir": tmp_path / "raw", "output_dir": tmp_path / "prepared"}
-    used = prepare("adult", mirror=str(tmp_path / "mirror"), progress=False, say=said.append, **places)
+    used = prepare("adult", mirror=str(tmp_path / "mirror"), say=said.append, **places)
     assert used.source == "summary"
-    assert ("has more than" if kind == "huge" else "not a file") in said[0]
+    assert ("more than" if kind == "huge" else "not a file") in said[0]
 
 
 def fake_ucimlrepo(monkeypatch, frame):
@@ -554,51 +564,54 @@ def fake_ucimlrepo(monkeypatch, frame):
     monkeypatch.setitem(__import__("sys").modules, "ucimlrepo", module)
 
 
-def test_ucimlrepo_is_verified_and_falls_back(server, tmp_path, monkeypatch):
-    repo = UciRepo(2, "https://page", (server.url,))
-    item = spec("adult")
-    own = DatasetSpec("adult", "Adult", item.variants, (repo,), "l", "c")
+def test_ucimlrepo_is_verified_and_falls_back(server, table, tmp_path, monkeypatch):
+    table(f"{server.url}/dataset/2/adult", source="ucimlrepo", file="adult-counts.csv", status="derived")
     short = pd.DataFrame({"sex": ["Male"], "hours-per-week": [40]})
     for wrong in (short, pd.DataFrame(), ConnectionError("down"), TimeoutError("slow"), KeyError("status")):
         fake_ucimlrepo(monkeypatch, wrong)
-        with pytest.raises(SourceError, match="https://page"):
-            obtain(own, tmp_path)
+        with pytest.raises(
+            SourceError, match=r"dataset/2/adult: (ucimlrepo failed|the table read by ucimlrepo)"
+        ):
+            obtain(tmp_path)
         assert list((tmp_path / "adult").iterdir()) == []
 
 
-def test_ucimlrepo_gives_the_same_table_as_the_files(server, real, raw_dir, tmp_path, monkeypatch):
-    table = pd.DataFrame(load("adult", real).table)
-    frame = table.loc[table.index.repeat(table["count"])].rename(columns={"hours_per_week": "hours-per-week"})
+def test_ucimlrepo_gives_the_same_table_as_the_files(server, table, real, tmp_path, monkeypatch):
+    item = locations("adult")[0]
+    assert (item.source, item.url) == ("ucimlrepo", "https://archive.ics.uci.edu/dataset/2/adult")
+    local = replace(item, url=f"{server.url}/dataset/2/adult")
+    monkeypatch.setattr(raw_files, "locations", lambda name: (local,))
+    wanted = pd.DataFrame(load("adult", real).table)
+    frame = wanted.loc[wanted.index.repeat(wanted["count"])].rename(
+        columns={"hours_per_week": "hours-per-week"}
+    )
     fake_ucimlrepo(monkeypatch, frame)
-    repo = UciRepo(2, "https://page", (server.url,))
-    raw = obtain(DatasetSpec("adult", "Adult", spec("adult").variants, (repo,), "l", "c"), tmp_path)
+    raw = obtain(tmp_path)
     assert raw.source == "official"
-    pd.testing.assert_frame_equal(prepared_tables.read_raw("adult", raw.files).table, table)
+    pd.testing.assert_frame_equal(spec("adult").parse(raw.files).table, wanted)
     frame.iloc[0, frame.columns.get_loc("hours-per-week")] += 1
     fake_ucimlrepo(monkeypatch, frame)
     with pytest.raises(SourceError, match="not the published one"):
-        obtain(DatasetSpec("adult", "Adult", spec("adult").variants, (repo,), "l", "c"), tmp_path / "2")
+        obtain(tmp_path / "2")
 
 
-def test_ratings_are_counted_and_the_zip_is_not_kept(server, tmp_path):
+def test_ratings_are_counted_and_the_zip_is_not_kept(server, table, tmp_path):
     ratings = b"userId,movieId,rating,timestamp\n1,7,5.0,1\n2,7,1.0,1\n2,9,1.0,1\n"
-    bundle = zipped(ml__ratings_csv=ratings)
-    server.files = {"/ml.zip": bundle}
-    source = RatingsArchive(
-        f"{server.url}/ml.zip", hashlib.sha256(bundle).hexdigest(), len(bundle), "ml/ratings.csv"
+    counts = b"movieId,numRatings\n7,2\n9,1\n"
+    server.files = {"/ml.zip": zipped(ml__ratings_csv=ratings)}
+    table(
+        f"{server.url}/ml.zip#ratings.csv",
+        content=counts,
+        file="counts.csv",
+        status="derived",
+        name="movielens",
     )
-    item = spec("movielens")
-    own = DatasetSpec("movielens", item.title, item.variants, (source,), "l", "c")
-    raw = obtain(own, tmp_path)
-    assert raw.files["ml-20m-rating-counts.csv"].read_bytes() == b"movieId,numRatings\n7,2\n9,1\n"
-    assert sorted(path.name for path in (tmp_path / "movielens").iterdir()) == [
-        "ml-20m-rating-counts.csv",
-        "origin.json",
-    ]
-    assert obtain(own, tmp_path).origin == source.url  # the cached counts are accepted again
-    raw.files["ml-20m-rating-counts.csv"].write_bytes(b"movieId,numRatings\n7,1\n9,2\n")
-    obtain(own, tmp_path)
-    assert raw.files["ml-20m-rating-counts.csv"].read_bytes() == b"movieId,numRatings\n7,2\n9,1\n"
+    raw = obtain(tmp_path, name="movielens")
+    assert raw.files["counts.csv"].read_bytes() == counts
+    assert names_in(tmp_path / "movielens") == ["counts.csv", "origin.json"]
+    raw.files["counts.csv"].write_bytes(counts.replace(b"9,1", b"9,2"))
+    obtain(tmp_path, name="movielens")
+    assert raw.files["counts.csv"].read_bytes() == counts
 
 
 # ---- the scripts ---------------------------------------------------------------------------------------

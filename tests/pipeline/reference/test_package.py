@@ -515,7 +515,7 @@ def test_the_command_says_by_its_code_what_was_found(kept, tmp_path, monkeypatch
 
 def test_data_that_changed_under_an_old_time_are_named_and_are_no_agreement(kept, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    files = data_files()[:3]
+    files = data_files(monkeypatch)[:3]
     assert call("verify")[0] == SAME
     for path in files:
         flip_a_byte(path)

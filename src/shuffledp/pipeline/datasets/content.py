@@ -4,33 +4,45 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import zipfile
 import zlib
-from pathlib import Path
+from collections.abc import Iterator
+from pathlib import Path, PurePosixPath
+from typing import IO
+
+from shuffledp.pipeline.datasets.registry import Location
 
 
-def read_content(path: Path, limit: int | None = None) -> bytes:
-    """Return a file's bytes, decompressed if they begin with the gzip signature."""
-    amount = -1 if limit is None else limit
-    with path.open("rb") as handle:
-        if handle.read(2) != b"\x1f\x8b":
-            handle.seek(0)
-            return handle.read(amount)
-        handle.seek(0)
-        try:
-            with gzip.GzipFile(fileobj=handle) as stream:
-                return stream.read(amount)
-        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-            raise ValueError(f"damaged gzip file ({error})") from error
-
-
-def content_problem(path: Path, sha256: str, size: int) -> str | None:
-    """Return the difference between a file's content and the expected content, or None if they agree."""
+def content_of(stream: IO[bytes], limit: int = -1) -> bytes:
+    """Return a file's bytes, at most `limit`, decompressed if they begin with the gzip signature."""
+    start = stream.read(2)
+    stream.seek(0)
+    if start != b"\x1f\x8b":
+        return stream.read(limit)
     try:
-        content = read_content(path, size + 1)
-    except ValueError as error:
-        return str(error)
-    if len(content) != size:
-        found = f"more than {size}" if len(content) > size else str(len(content))
-        return f"the content has {found} bytes, expected {size}"
+        with gzip.GzipFile(fileobj=stream) as unpacked:
+            return unpacked.read(limit)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise ValueError(f"damaged gzip file ({error})") from error
+
+
+def contents_of(path: Path) -> Iterator[tuple[str, bytes]]:
+    """Yield the name and the content of a file, or of each member of a zip file, decompressed."""
+    if not zipfile.is_zipfile(path):
+        with path.open("rb") as stream:
+            yield path.name.removesuffix(".gz"), content_of(stream)
+        return
+    with zipfile.ZipFile(path) as bundle:
+        for info in bundle.infolist():
+            if not info.is_dir():
+                with bundle.open(info) as member:
+                    yield PurePosixPath(info.filename).name.removesuffix(".gz"), content_of(member)
+
+
+def problem_of(content: bytes, item: Location) -> str | None:
+    """Return the difference between a content and the published content, or None if they agree."""
+    if len(content) != item.bytes:
+        found = f"more than {item.bytes}" if len(content) > item.bytes else str(len(content))
+        return f"the content has {found} bytes, expected {item.bytes}"
     digest = hashlib.sha256(content).hexdigest()
-    return None if digest == sha256 else f"the content has sha256 {digest}, expected {sha256}"
+    return None if digest == item.sha256 else f"the content has sha256 {digest}, expected {item.sha256}"

@@ -1,286 +1,201 @@
-"""Download of one file over HTTP; afterwards the target is complete and verified, or absent.
+"""Downloads by pooch, which retries and verifies them: a file is complete and has the published content, or is absent.
 
-A transfer is written to ``<target>.part``, checked, and then renamed. An interrupted transfer is resumed by a range
-request with ``If-Range``, and checked at the end. A temporary failure (5xx, 429, reset, truncated body, stall) is
-retried; a permanent one (404, HTML instead of data) is not. An unreachable host is stored, so that the next URL on it
-fails at once.
+A file may be packed by gzip or a member of a zip file at its address. The downloader writes the unpacked content, so
+that one checksum serves every packing. A lasting error (404, HTML instead of data, no connection, a loop of redirects)
+is not retried.
 """
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable, Iterator
-from itertools import chain
-from pathlib import Path
-from queue import Empty, SimpleQueue
+import errno
+import stat
+import time
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
 from urllib.parse import unquote, urlsplit
 
+import pooch
 import requests
-import tenacity
 import urllib3
 from tqdm import tqdm
 
-from shuffledp.pipeline.datasets.hosts import down, is_unreachable, no_network, remember
-from shuffledp.pipeline.datasets.partial import Part, part_of
-from shuffledp.pipeline.datasets.source_errors import DownloadError, local
-from shuffledp.pipeline.datasets.transfer_limits import BLOCK, LEAST, Pace
-from shuffledp.storage import sha256_of
+from shuffledp.pipeline.datasets.content import content_of, problem_of
+from shuffledp.pipeline.datasets.registry import Location, spec
+from shuffledp.pipeline.datasets.source_errors import DownloadError, NoNetworkError
+from shuffledp.storage import temporary_beside
 
+TIMEOUT = (4.0, 20.0)
+"""Seconds for a connection, and between two parts of an answer."""
+LONGEST = 1800.0
+"""Seconds of the longest transfer."""
+RETRIES = 2
+_SLACK, _ZIP_SLACK = 1 << 20, 1 << 28
+"""Bytes that a packed file, or a zip file, may have beyond the wanted content."""
+_MOST = 1 << 30
+"""Bytes of the largest member of a zip file from which a content is derived."""
+_BLOCK = 1 << 16
+_HEADERS = {"Accept-Encoding": "identity", "User-Agent": "shuffledp (reproducible experiments)"}
 _HTML = (b"<!doctype html", b"<html", b"<head", b"<body")
+_PASSING = (408, 425, 429)
+pooch.get_logger().setLevel("WARNING")  # messages name the source themselves
 
 
-class _PassingError(DownloadError):
-    """Temporary error, after which a transfer is tried again."""
-
-    wait: float | None = None  # seconds the server asked for
-    stalled = False
+def is_address(place: str) -> bool:
+    """Return True for an http(s) address, False for a path."""
+    return place.lower().startswith(("http://", "https://"))
 
 
-def _stalled(message: str) -> _PassingError:
-    error = _PassingError(message)
-    error.stalled = True
-    return error
+@contextmanager
+def answer_of(url: str) -> Iterator[requests.Response]:
+    """Yield the answer of a server, whose body is not read yet.
 
-
-class _CorruptError(DownloadError):
-    """Error of a complete body that fails its check; one transfer from byte zero follows."""
-
-
-# ---- one attempt ---------------------------------------------------------------------------------
-
-
-def _request(url: str, headers: dict[str, str], timeout: tuple[float, float]) -> requests.Response:
-    """Return the response with its header; a thread limits the total time for a slow header."""
-    answers: SimpleQueue[requests.Response | BaseException] = SimpleQueue()
-
-    given_up = threading.Event()
-
-    def ask() -> None:
-        try:
-            response = requests.get(url, headers=headers, timeout=timeout, stream=True)
-        except BaseException as error:  # raised where it is waited for
-            answers.put(error)
-            return
-        if given_up.is_set():
-            response.close()
-        answers.put(response)
-
-    threading.Thread(target=ask, daemon=True).start()
-    answer: requests.Response | BaseException | None = None
+    Raises `DownloadError` for a lasting error, and ``ValueError`` for a passing one, after which pooch tries again.
+    """
     try:
-        answer = answers.get(timeout=2.0 * sum(timeout))
-        if isinstance(answer, BaseException):
-            raise answer
-        return answer
-    except Empty:
-        given_up.set()
-        raise _stalled(f"{url}: no complete answer within {2.0 * sum(timeout):g} s.") from None
-    except requests.exceptions.SSLError as error:
-        raise DownloadError(
-            f"{url}: the secure connection failed ({error}). Check the date of this machine and its "
-            f"certificates."
-        ) from error
-    except requests.exceptions.ConnectionError as error:
-        if is_unreachable(error):
-            remember(url, "connection failed")
-            raise no_network(url, "connection failed") from error
-        raise _PassingError(f"{url}: the connection broke before an answer ({error}).") from error
-    except requests.exceptions.Timeout as error:
-        raise _stalled(f"{url}: no answer within {timeout[1]:g} s.") from error
+        response = requests.get(url, headers=_HEADERS, timeout=TIMEOUT, stream=True)
+    except (requests.exceptions.SSLError, requests.exceptions.TooManyRedirects) as error:
+        raise DownloadError(f"the request failed ({error}). Check the address.") from error
     except requests.exceptions.RequestException as error:
-        raise DownloadError(f"{url}: the request failed ({error}). Check the address.") from error
-    finally:
-        del answer  # an error that its own traceback refers to would keep the connection
+        if _is_unreachable(error):
+            raise NoNetworkError(
+                "no connection. Connect to the network, or set SHUFFLEDP_MIRROR to a folder or address with the data."
+            ) from error
+        raise ValueError(f"no answer ({error})") from error
+    with response:
+        if response.status_code != 200:
+            problem = f"the server answered {response.status_code} {response.reason}"
+            if response.status_code in _PASSING or response.status_code >= 500:
+                raise ValueError(problem)
+            raise DownloadError(
+                f"{problem}. Check whether the file has moved, or use a mirror (SHUFFLEDP_MIRROR)."
+            )
+        yield response
 
 
-def _check_status(url: str, response: requests.Response) -> None:
-    status = response.status_code
-    if status in (200, 206, 416):
-        return
-    problem = f"{url}: the server answered {status} {response.reason}."
-    if status in (408, 425, 429) or status >= 500:
-        error = _PassingError(problem)
-        after = response.headers.get("Retry-After", "")
-        error.wait = float(after) if after.isdigit() else None
-        raise error
-    raise DownloadError(f"{problem} Check whether the file has moved, or use a mirror (SHUFFLEDP_MIRROR).")
+def _is_unreachable(error: requests.exceptions.RequestException) -> bool:
+    """Return True if no connection was made, in which case another attempt is useless."""
+    if isinstance(error, requests.exceptions.ConnectTimeout | requests.exceptions.ProxyError):
+        return True
+    cause = error.args[0] if error.args else None
+    return isinstance(getattr(cause, "reason", cause), urllib3.exceptions.NewConnectionError)
 
 
-def _continues_at(response: requests.Response, offset: int) -> bool:
-    return response.headers.get("Content-Range", "").strip().startswith(f"bytes {offset}-")
-
-
-def _validator(response: requests.Response) -> str:
-    tag = response.headers.get("ETag", "")
-    return tag if tag and not tag.startswith("W/") else response.headers.get("Last-Modified", "")
-
-
-def _refuse_html(url: str, response: requests.Response, block: bytes) -> None:
-    kind = response.headers.get("Content-Type", "").split(";")[0].strip().lower()
-    if kind in ("text/html", "application/xhtml+xml") or block.lstrip()[:32].lower().startswith(_HTML):
-        raise DownloadError(
-            f"{url}: the server sent a web page (HTML) instead of the data. Open the address in a "
-            f"browser: it may "
-            "ask for a login (captive portal), or the file may have moved."
-        )
-
-
-def _transfer(
-    url: str,
-    part: Part,
-    *,
-    limit: int,
-    timeout: tuple[float, float],
-    least: tuple[float, float],
-    progress: bool,
-) -> None:
-    """Continue the transfer into `part` to the end of the body, from its current size if the server permits."""
-    offset, origin = part.size(), part.origin()
-    if offset and origin.get("url") != url:
-        part.discard()
-        offset = 0
-    headers = {"Accept-Encoding": "identity", "User-Agent": "shuffledp (reproducible experiments)"}
-    if offset:
-        headers["Range"] = f"bytes={offset}-"
-        if origin.get("validator"):
-            headers["If-Range"] = origin["validator"]
-    with _request(url, headers, timeout) as response:
-        _check_status(url, response)
-        if response.status_code == 416 and offset:
-            return  # nothing beyond what we have: the check decides whether that is the file
-        if response.status_code != 200 and not (offset and _continues_at(response, offset)):
-            part.discard()
-            raise _PassingError(f"{url}: the server sent a part of the file that was not requested.")
-        if response.status_code == 200:
-            offset = 0
+def _downloaded(url: str) -> Iterator[bytes]:
+    """Yield the body of an answer, in parts as they come."""
+    with answer_of(url) as response:
+        response.raw.decode_content = True  # some servers compress what must not be compressed
         length = response.headers.get("Content-Length", "")
-        total = offset + int(length) if length.isdigit() else None
-        if max(total or 0, offset) > limit:
-            part.discard()
-            raise _CorruptError(f"{url}: the server announces {total} bytes, expected {limit}.")
-        pace = Pace(least)
-        blocks = _blocks(url, response, timeout)
-        first = next(blocks, b"")
-        if offset == 0:
-            _refuse_html(url, response, first)
-            part.begin(url, _validator(response))
-        name = unquote(urlsplit(url).path.rsplit("/", 1)[-1])
-        part.handle.seek(offset)
-        with tqdm(
-            total=total,
-            initial=offset,
-            unit="B",
-            unit_scale=True,
-            desc=name,
-            disable=None if progress else True,
-        ) as bar:
-            received = offset
-            for block in chain((first,), blocks):
-                received += len(block)
-                if received > limit:
-                    part.discard()
-                    raise _CorruptError(f"{url}: the server sent more than the expected {limit} bytes.")
-                try:
-                    part.handle.write(block)
-                except OSError:
-                    part.discard()
-                    raise
-                bar.update(len(block))
-                if pace.too_slow(received - offset):
-                    raise _stalled(f"{url}: the transfer is too slow, {pace}.")
-        part.handle.flush()
-        if total is not None and received < total:
-            raise _PassingError(f"{url}: the body ended after {received} of {total} bytes.")
+        name = unquote(PurePosixPath(urlsplit(url).path).name)
+        size = int(length) if length.isdigit() else None
+        with tqdm(total=size, unit="B", unit_scale=True, desc=name, disable=None) as bar:
+            try:
+                while block := response.raw.read1(_BLOCK):
+                    bar.update(len(block))
+                    yield block
+            except urllib3.exceptions.HTTPError as error:
+                raise ValueError(f"the body was cut short ({error})") from error
 
 
-def _blocks(url: str, response: requests.Response, timeout: tuple[float, float]) -> Iterator[bytes]:
-    """Yield the body without decoding, so that a ``.gz`` file stays compressed with any headers."""
+def _read(path: Path) -> Iterator[bytes]:
+    """Yield the content of a file on a mirror."""
     try:
-        while block := response.raw.read1(
-            BLOCK, decode_content=False
-        ):  # what is there, without waiting for more
-            yield block
-    except urllib3.exceptions.ReadTimeoutError as error:
-        raise _stalled(f"{url}: the transfer stalled, nothing came for {timeout[1]:g} s.") from error
-    except (urllib3.exceptions.HTTPError, OSError) as error:
-        raise _PassingError(f"{url}: the body was cut short ({error}).") from error
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise DownloadError("not a file. Correct SHUFFLEDP_MIRROR.")
+        with path.open("rb") as stream:
+            while block := stream.read(_BLOCK):
+                yield block
+    except OSError as error:
+        raise DownloadError(f"cannot be read ({error.strerror}). Correct SHUFFLEDP_MIRROR.") from error
 
 
-# ---- all attempts --------------------------------------------------------------------------------
+def _write(blocks: Iterable[bytes], target: Path, limit: int) -> None:
+    """Write the parts of a file. Raise `DownloadError` for a web page, and beyond the limits of bytes and seconds."""
+    end, size = time.monotonic() + LONGEST, 0
+    with target.open("xb") as stream:
+        for block in blocks:
+            if not size and block.lstrip()[:32].lower().startswith(_HTML):
+                raise DownloadError(
+                    "the server sent a web page (HTML) instead of the data. Open the address in a browser: it may ask "
+                    "for a login (captive portal), or the file may have moved."
+                )
+            size += len(block)
+            if size > limit:
+                raise DownloadError(f"the file has more than {limit} bytes.")
+            if time.monotonic() > end:
+                raise DownloadError(f"the transfer takes longer than {LONGEST:g} s.")
+            stream.write(block)
 
 
-def fetch(
-    url: str,
-    target: Path,
-    *,
-    sha256: str | None = None,
-    size: int | None = None,
-    limit: int = 1 << 30,
-    check: Callable[[Path], str | None] | None = None,
-    timeout: tuple[float, float] = (4.0, 20.0),
-    least: tuple[float, float] = LEAST,
-    attempts: int = 4,
-    wait: float = 1.0,
-    progress: bool = True,
-) -> Path:
-    """Download `url` to `target`."""
-    if (reason := down(url)) is not None:
-        raise no_network(url, reason)
-    corrupt = 0
+def _contents(packed: Path, item: Location, member: str) -> Iterator[bytes]:
+    """Yield the content of a file, or of every member of a zip file that may be the wanted one.
 
-    def again(error: BaseException) -> bool:
-        nonlocal corrupt
-        corrupt += isinstance(error, _CorruptError)
-        return isinstance(error, _PassingError) or (isinstance(error, _CorruptError) and corrupt < 2)
+    Paths stored in a zip file are never used as paths.
+    """
+    if not member:
+        with packed.open("rb") as stream:
+            yield content_of(stream, item.bytes + 1)
+        return
+    try:
+        with zipfile.ZipFile(packed) as bundle:
+            members = {
+                PurePosixPath(info.filename).name: info for info in bundle.infolist() if not info.is_dir()
+            }
+            found = [
+                members[name] for name in (member, f"{member}.gz", f"{member}.gz.old") if name in members
+            ]
+            for info in found:
+                with bundle.open(info) as inside:
+                    if item.status == "published":
+                        yield content_of(inside, item.bytes + 1)
+                    elif info.file_size <= _MOST:
+                        yield spec(item.name).derive(inside)
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+        raise ValueError(f"not a readable zip file ({error})") from error
+    except OSError as error:
+        if error.errno != errno.EINVAL:  # a zip file that names a place before its beginning
+            raise
+        raise ValueError(f"not a readable zip file ({error})") from error
 
-    def pause(state: tenacity.RetryCallState) -> float:
-        error = state.outcome.exception() if state.outcome else None
-        if isinstance(error, _CorruptError):
-            return 0.0
-        asked = error.wait if isinstance(error, _PassingError) else None
-        return min(wait * 2.0 ** (state.attempt_number - 1), 20.0) if asked is None else min(asked, 30.0)
 
-    def attempt(part: Part) -> None:
-        _transfer(
-            url, part, limit=limit if size is None else size, timeout=timeout, least=least, progress=progress
-        )
-        problem = _problem(part.path, sha256, size, check)
-        if problem is not None:
-            part.discard()
-            raise _CorruptError(f"{url}: wrong content: {problem}.")
-        part.path.replace(target)
+def fetch(item: Location, folder: Path, address: str) -> Path:
+    """Get the content of a file from an address or a path into a folder, verified.
 
-    retrying = tenacity.Retrying(
-        stop=tenacity.stop_after_attempt(max(attempts, 1)),
-        retry=tenacity.retry_if_exception(again),
-        wait=pause,
-        reraise=True,
+    Raises
+    ------
+    DownloadError
+        If there is no such file or it has another content; the folder is then as it was.
+    OSError
+        If the folder cannot be written.
+    """
+
+    def download(address: str, output: str, _: object) -> None:
+        url, _, member = address.partition("#") if is_address(address) else (address, "", "")
+        limit = item.bytes + (_ZIP_SLACK if member else _SLACK)
+        with temporary_beside(Path(output)) as packed:
+            _write(_downloaded(url) if is_address(url) else _read(Path(url)), packed, limit)
+            problem: str | None = f"the zip file has no {member}"
+            for content in _contents(packed, item, member):
+                if (problem := problem_of(content, item)) is None:
+                    packed.write_bytes(content)
+                    packed.replace(output)
+                    return
+        raise ValueError(f"wrong content: {problem}")
+
+    store = pooch.create(
+        folder,
+        base_url="",
+        registry={item.file: item.sha256},
+        urls={item.file: address},
+        retry_if_failed=RETRIES,
     )
-    with local(target), part_of(target) as part:
-        try:
-            retrying(attempt, part)
-        except _CorruptError as error:
-            raise DownloadError(
-                f"{error} Nothing was kept. Run again; if it persists, the file at this address has "
-                f"changed: use "
-                "a mirror with the original (SHUFFLEDP_MIRROR)."
-            ) from error
-        except _PassingError as error:
-            if error.stalled:
-                remember(url, "it does not answer in time")
-            raise DownloadError(
-                f"{error} Gave up after {max(attempts, 1)} attempts. Try again later, or use a mirror "
-                "(SHUFFLEDP_MIRROR)."
-            ) from error
-    return target
-
-
-def _problem(
-    path: Path, sha256: str | None, size: int | None, check: Callable[[Path], str | None] | None
-) -> str | None:
-    found = path.stat().st_size
-    if size is not None and found != size:
-        return f"{found} bytes, expected {size}"
-    if sha256 is not None and (digest := sha256_of(path)) != sha256:
-        return f"sha256 {digest}, expected {sha256}"
-    return check(path) if check is not None else None
+    try:
+        return Path(store.fetch(item.file, downloader=download))
+    except DownloadError as error:
+        raise type(error)(f"{address}: {error}") from error
+    except ValueError as error:
+        raise DownloadError(
+            f"{address}: {str(error).rstrip('.')}. Try again later, or use a mirror."
+        ) from error

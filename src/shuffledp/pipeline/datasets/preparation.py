@@ -7,19 +7,14 @@ import json
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Literal, cast
+from typing import Literal
 
 from shuffledp.pipeline import table_files
 from shuffledp.pipeline.datasets.prepared import Provenance, SourceKind, data_file
-from shuffledp.pipeline.datasets.prepared_tables import Contents, read_raw
-from shuffledp.pipeline.datasets.published_datasets import spec
 from shuffledp.pipeline.datasets.raw_files import obtain
+from shuffledp.pipeline.datasets.registry import NAMES, Contents, locations, spec, summaries_folder, to_csv
 from shuffledp.pipeline.datasets.source_errors import SourceError, local
-from shuffledp.pipeline.datasets.substitutes import substitute
-from shuffledp.pipeline.datasets.summaries import SUMMARY_FILES, default_summaries_dir
-from shuffledp.storage import publish, sha256_of, sweep
-
-_INT32 = ("mask", "first")
+from shuffledp.storage import publish, sha256_of, sweep, write_atomically
 
 
 def _parquet(contents: Contents) -> bytes:
@@ -28,7 +23,7 @@ def _parquet(contents: Contents) -> bytes:
 
     assert contents.table is not None
     columns = {
-        name: pa.array(column, pa.string() if name == "sex" else pa.int32() if name in _INT32 else pa.int64())
+        name: pa.array(column, None if column.dtype.kind == "i" else pa.string())
         for name, column in contents.table.items()
     }
     extra = {name: array.tolist() for name, array in contents.arrays.items()}
@@ -64,39 +59,61 @@ def prepare(
     mirror: str | None = None,
     policy: Literal["auto", "official"] = "auto",
     summaries_dir: Path | None = None,
-    progress: bool = True,
     say: Callable[[str], None] = print,
 ) -> Provenance:
     """Write the prepared form of a data set from the first available source."""
     item = spec(name)
     if policy not in ("auto", "official"):
         raise ValueError(f"data.source must be 'auto' or 'official', got {policy!r}.")
+    source: SourceKind
     try:
-        raw = obtain(item, raw_dir, mirror or None, progress=progress, say=say)
+        raw = obtain(name, raw_dir, mirror or None, say)
     except SourceError as error:
         if policy == "official":
-            files = ", ".join(f"{name}/{file.name}" for file in item.raw_files)
+            files = ", ".join(sorted(f"{name}/{file}" for file in {one.file for one in locations(name)}))
             advice = _ADVICE.format(files=files, raw=f"{raw_dir / name}")
             raise SourceError(
                 f"{item.title}: data.source is official, but the published data could not be "
                 f"obtained:\n{error}\n{advice}"
             ) from None
-        folder = summaries_dir or default_summaries_dir()
-        used = substitute(name, folder)
+        folder = summaries_dir or summaries_folder()
+        used = item.substitute(folder)
         say(f"{item.title}: the published data could not be obtained:\n{error}")
-        contents, source, origin, note = (
-            used.contents,
-            cast("SourceKind", used.source),
-            used.origin,
-            used.note,
-        )
-        digests = {file: sha256_of(folder / file) for file in SUMMARY_FILES.get(name, ())}
+        contents, source, origin, note = used.contents, used.source, used.origin, used.note
+        digests = {file: sha256_of(folder / file) for file in item.summaries}
     else:
-        contents = read_raw(name, raw.files)
-        source, origin, note, digests = cast("SourceKind", raw.source), raw.origin, "", raw.sha256
+        contents, source, origin, note = item.parse(raw.files), raw.source, raw.origin, ""
+        digests = {file: sha256_of(path) for file, path in raw.files.items()}
     provenance = Provenance(
-        name, item.title, source, origin, digests, contents.n_records, note, item.licence, item.citation
+        name,
+        item.title,
+        source,
+        origin,
+        digests,
+        contents.n_records,
+        note,
+        locations(name)[0].license,
+        item.citation,
     )
     _write(contents, provenance, output_dir)
     say(f"{item.title}: source {source} ({origin}), {contents.n_records:,} records. {note}".rstrip())
     return provenance
+
+
+def make_summaries(
+    out: Path, *, raw_dir: Path, mirror: str | None = None, say: Callable[[str], None] = print
+) -> list[Path]:
+    """Write the summary tables from the raw files of the data sets that have summaries."""
+    written = []
+    for item, name in ((spec(name), name) for name in NAMES if spec(name).summaries):
+        try:
+            raw = obtain(name, raw_dir, mirror, say)
+        except SourceError as error:
+            raise SourceError(
+                f"{item.title}: summaries are made from the raw files, which could not be obtained:\n{error}\n"
+                "Connect to the network, or set SHUFFLEDP_MIRROR."
+            ) from None
+        for file, table in item.summarize(item.parse(raw.files)).items():
+            write_atomically(out / file, to_csv(table))
+            written.append(out / file)
+    return written

@@ -7,19 +7,18 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.pipeline import table_files
-from shuffledp.pipeline.datasets.published_datasets import BIRTHPLACE_DOMAIN, MSNBC_CATEGORIES, spec
+from shuffledp.pipeline.datasets.registry import spec
+from shuffledp.pipeline.datasets.sets.msnbc import MSNBC_CATEGORIES, members
 from shuffledp.storage import read_verified
 
 SourceKind = Literal["official", "mirror", "summary", "stand_in"]
 _K = len(MSNBC_CATEGORIES)
-_HOURS = 100
-_SEXES = ("Female", "Male")
 
 
 @dataclass(frozen=True)
@@ -52,12 +51,6 @@ def data_file(name: str) -> str:
 # ---- reading -------------------------------------------------------------------------------------
 
 
-def members(masks: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Return, for bit sets (m,), a table (m, 17) of the categories in each set."""
-    held: NDArray[np.bool_] = ((np.asarray(masks)[:, None] >> np.arange(_K)) & 1).astype(bool)
-    return held
-
-
 @dataclass(frozen=True)
 class Dataset:
     """Prepared data set: a table of counts, arrays, and its origin.
@@ -76,7 +69,7 @@ class Dataset:
 
     def columns(self) -> tuple[str, ...]:
         """Return the names of the columns that `histogram` accepts."""
-        return _COLUMNS[self.name]
+        return spec(self.name).columns
 
     def histogram(self, column: str, domain_size: int | None = None) -> NDArray[np.int64]:
         """Return the number of records with each value of a column, (k,) int64; values beyond the column's size get 0.
@@ -92,7 +85,7 @@ class Dataset:
         """
         if column not in self.columns():
             raise ValueError(f"{self.name} has no column {column!r}. Known: {', '.join(self.columns())}.")
-        counts = self._counts(column)
+        counts = spec(self.name).counts(self, column)
         size = counts.size if domain_size is None else domain_size
         if size < counts.size:
             raise ValueError(
@@ -101,57 +94,30 @@ class Dataset:
             )
         return np.concatenate((counts, np.zeros(size - counts.size, np.int64)))
 
-    def _counts(self, column: str) -> NDArray[np.int64]:
-        if self.name == "mnist":
-            return np.bincount(self.arrays[column].astype(np.int64), minlength=10).astype(np.int64)
-        if column == "visits":
-            return self.arrays["visits"].astype(np.int64)
+    def cells(self, column: str) -> NDArray[Any]:
+        """Return a column of the table, a value per row."""
         assert self.table is not None
-        count = np.asarray(self.table["count"], np.int64)
-        if column == "movie":
-            return count
-        if column == "sampled_movie":
-            return sample_ratings(count)
-        if column in ("category", "set_size"):
-            held = members(self._masks)
-            if column == "category":
-                return (count @ held).astype(np.int64)
-            index, size = held.sum(axis=1) - 1, _K
-        elif column == "sex":
-            index, size = (np.asarray(self.table["sex"]) == _SEXES[1]).astype(np.int64), len(_SEXES)
-        else:
-            offset, size = {
-                "birthplace": (1, BIRTHPLACE_DOMAIN),
-                "hours_per_week": (0, _HOURS),
-                "first": (1, _K),
-            }[column]
-            index = np.asarray(self.table[column], np.int64) - offset
+        return np.asarray(self.table[column])
+
+    def spread(self, index: NDArray[Any], size: int) -> NDArray[np.int64]:
+        """Return the number of records by the index of each row of the table, (size,)."""
         result = np.zeros(size, np.int64)
-        np.add.at(result, index, count)
+        np.add.at(result, np.asarray(index, np.int64), self.cells("count").astype(np.int64))
         return result
 
     def sets(self) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
         """Return the distinct sets, as increasing bit masks, and the number of users with each set; MSNBC only."""
         if self.name != "msnbc" or self.table is None:
             raise ValueError(f"{self.name} has no sets; only msnbc has.")
-        masks, index = np.unique(self._masks, return_inverse=True)
-        total = np.zeros(masks.size, np.int64)
-        np.add.at(total, index, np.asarray(self.table["count"], np.int64))
-        return masks, total
-
-    @property
-    def _masks(self) -> NDArray[np.int32]:
-        assert self.table is not None
-        return np.asarray(self.table["mask"], np.int32)
+        masks, index = np.unique(self.cells("mask").astype(np.int32), return_inverse=True)
+        return masks, self.spread(index, masks.size)
 
     def first_and_size(self) -> NDArray[np.int64]:
         """Return users by first category - 1 and number of distinct categories, (17, 18); MSNBC only."""
         self.sets()
-        assert self.table is not None
-        size = members(self._masks).sum(axis=1)
-        result = np.zeros((_K, _K + 1), np.int64)
-        np.add.at(result, (np.asarray(self.table["first"]) - 1, size), np.asarray(self.table["count"]))
-        return result
+        size = members(self.cells("mask")).sum(axis=1)
+        place = (self.cells("first").astype(np.int64) - 1) * (_K + 1) + size
+        return self.spread(place, _K * (_K + 1)).reshape(_K, _K + 1)
 
     def sample_sets(self, n: int, rng: np.random.Generator, *, replace: bool = False) -> NDArray[np.int32]:
         """Draw the sets of `n` users in random order; MSNBC only."""
@@ -166,18 +132,9 @@ class Dataset:
         return rng.permutation(np.repeat(masks, drawn))
 
 
-_COLUMNS: dict[str, tuple[str, ...]] = {
-    "adult": ("sex", "hours_per_week"),
-    "ipums": ("birthplace",),
-    "movielens": ("movie", "sampled_movie"),
-    "msnbc": ("category", "first", "visits", "set_size"),
-    "mnist": ("train_labels", "test_labels"),
-}
-
-
 def columns_of(name: str) -> tuple[str, ...]:
     """Return the columns of a data set that `Dataset.histogram` accepts."""
-    return _COLUMNS[name]
+    return spec(name).columns
 
 
 def load(name: str, prepared_dir: Path) -> Dataset:
@@ -195,25 +152,3 @@ def load(name: str, prepared_dir: Path) -> Dataset:
     arrays: dict[str, NDArray[np.generic]] = {key: np.array(value, np.int64) for key, value in extra.items()}
     columns = {key: table.column(key).to_numpy() for key in table.column_names}
     return Dataset(name, columns, arrays, provenance)
-
-
-SAMPLED_MOVIES = 2_000
-SAMPLED_RATINGS = 494_352
-_SAMPLE_SEED = 2009_13738
-
-
-def sample_ratings(counts: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return a fixed sample of ratings, with the DUMP paper's numbers of ratings and movies.
-
-    The paper does not name the ratings that it took from MovieLens. Here 2,000 movies are drawn uniformly, then 494,352
-    of their ratings, both without replacement. The draw has its own seed, so that the sample is the same in every run.
-    """
-    if counts.size < SAMPLED_MOVIES:
-        raise ValueError(f"Sampling needs at least {SAMPLED_MOVIES} movies, got {counts.size}.")
-    rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence(_SAMPLE_SEED)))
-    chosen = counts[np.sort(rng.choice(counts.size, SAMPLED_MOVIES, replace=False))]
-    if chosen.sum() < SAMPLED_RATINGS:
-        raise ValueError(
-            f"Sampling needs at least {SAMPLED_RATINGS} ratings of the chosen movies, got {int(chosen.sum())}."
-        )
-    return rng.multivariate_hypergeometric(chosen, SAMPLED_RATINGS, method="marginals").astype(np.int64)

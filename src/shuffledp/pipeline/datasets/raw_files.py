@@ -1,38 +1,21 @@
-"""Retrieval of raw files from ``data/raw/<name>``, the mirror or the official sources."""
+"""Raw files of a data set: from ``data/raw/<name>``, the mirror, or the addresses of ``data/datasets.csv``."""
 
 from __future__ import annotations
 
-import errno
 import json
 import os
 import re
 import socket
-import zipfile
-import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
-from itertools import count
-from pathlib import Path
-from typing import Any
+from itertools import count, groupby
+from pathlib import Path, PurePosixPath
+from typing import Literal
+from urllib.parse import urlsplit
 
-import pandas as pd
-
-from shuffledp.pipeline.datasets import prepared_tables
-from shuffledp.pipeline.datasets.content import content_problem
-from shuffledp.pipeline.datasets.download import fetch
-from shuffledp.pipeline.datasets.hosts import probe
-from shuffledp.pipeline.datasets.parse import count_ratings
-from shuffledp.pipeline.datasets.published_datasets import (
-    CATALOGUE,
-    Archive,
-    DatasetSpec,
-    Files,
-    RatingsArchive,
-    RawFile,
-    Source,
-    UciRepo,
-)
+from shuffledp.pipeline.datasets.content import content_of, problem_of
+from shuffledp.pipeline.datasets.download import TIMEOUT, answer_of, fetch, is_address
+from shuffledp.pipeline.datasets.registry import NAMES, Location, locations, spec
 from shuffledp.pipeline.datasets.source_errors import (
     DownloadError,
     LocalError,
@@ -40,103 +23,19 @@ from shuffledp.pipeline.datasets.source_errors import (
     SourceError,
     local,
 )
-from shuffledp.pipeline.datasets.transfer_limits import ARCHIVE_SLACK, SLACK, blocks_of_file, bounded_urlopen
-from shuffledp.storage import sha256_of, sweep, temporary_beside, write_atomically
+from shuffledp.storage import sweep, write_atomically
 
 _ORIGIN = "origin.json"
-_UCI_TIMEOUT = 20.0  # seconds between bytes; ucimlrepo sets none
+_UCIMLREPO = "ucimlrepo"
 
 
 @dataclass(frozen=True)
 class Raw:
-    """Verified raw files."""
+    """Verified files, unpacked, with the kind and the name of their source."""
 
     files: dict[str, Path]
-    source: str
+    source: Literal["official", "mirror"]
     origin: str
-    sha256: dict[str, str]
-
-
-# ---- what is there already -----------------------------------------------------------------------
-
-
-def _remembered(folder: Path) -> dict[str, Any]:
-    try:
-        note = json.loads((folder / _ORIGIN).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return note if isinstance(note, dict) else {}
-
-
-def _raw_problem(file: RawFile, path: Path) -> str | None:
-    return content_problem(path, file.sha256, file.bytes)
-
-
-def _store(target: Path, content: bytes, file: RawFile) -> str | None:
-    with temporary_beside(target) as temporary:
-        temporary.write_bytes(content)
-        problem = _raw_problem(file, temporary)
-        if problem is None:
-            temporary.replace(target)
-        return problem
-
-
-def _changed(file: RawFile, path: Path, note: dict[str, Any]) -> str | None:
-    problem = _raw_problem(file, path)
-    if problem is not None and note.get("source") == "official":
-        # Counts made here from an official archive are accepted on their totals; from then on
-        # their own bytes are the ones to compare with.
-        digests = note.get("sha256")
-        if isinstance(digests, dict) and digests.get(file.name) == sha256_of(path):
-            return None
-    return problem
-
-
-def changed_files(raw_dir: Path) -> Iterator[tuple[str, Path, str]]:
-    """Yield data set, path and problem of every stored raw file whose content has changed."""
-    for name, spec in CATALOGUE.items():
-        note = _remembered(raw_dir / name)
-        for file in dict.fromkeys(file for variant in spec.variants for file in variant):
-            path = raw_dir / name / file.name
-            if path.is_file() and (problem := _changed(file, path, note)) is not None:
-                yield name, path, problem
-
-
-def _collect(folder: Path, variant: tuple[RawFile, ...], source: str, origin: str) -> Raw:
-    files = {file.name: folder / file.name for file in variant}
-    raw = Raw(files, source, origin, {name: sha256_of(path) for name, path in files.items()})
-    note = {"source": source, "origin": origin, "sha256": raw.sha256}
-    write_atomically(folder / _ORIGIN, (json.dumps(note, indent=2, sort_keys=True) + "\n").encode())
-    return raw
-
-
-def _set_aside(path: Path) -> Path:
-    """Rename a file that differs from the published one, as it may be the user's only copy."""
-    names = (f"{path.name}.rejected{'' if i == 1 else f'-{i}'}" for i in count(1))
-    aside = next(file for file in map(path.with_name, names) if not os.path.lexists(file))
-    return path.rename(aside)
-
-
-def _cached(spec: DatasetSpec, folder: Path, say: Callable[[str], None]) -> Raw | None:
-    note = _remembered(folder)
-    for variant in spec.variants:
-        for file in variant:
-            path = folder / file.name
-            if path.is_file() and (problem := _changed(file, path, note)) is not None:
-                aside = _set_aside(path)
-                say(f"{spec.title}: {path} is set aside as {aside.name}: {problem}. It is fetched again.")
-        if all((folder / file.name).is_file() for file in variant):
-            known = note.get("source") in ("official", "mirror") and isinstance(note.get("origin"), str)
-            source, origin = (note["source"], note["origin"]) if known else ("mirror", "mirror")
-            return _collect(folder, variant, source, origin)
-    return None
-
-
-# ---- the mirror ----------------------------------------------------------------------------------
-
-
-def _is_url(mirror: str) -> bool:
-    return mirror.lower().startswith(("http://", "https://"))
 
 
 def without_login(text: str) -> str:
@@ -144,197 +43,168 @@ def without_login(text: str) -> str:
     return re.sub(r"(?i)(https?://)[^/\s]*@", r"\1", text)
 
 
-def _missing(spec: DatasetSpec, folder: Path) -> Iterator[RawFile]:
-    """Yield the raw files that a folder lacks, or whose content there is not the published content."""
-    for file in spec.raw_files:
-        path = folder / file.name
-        if not path.is_file() or _raw_problem(file, path) is not None:
-            yield file
+# ---- what is there already -----------------------------------------------------------------------
 
 
-def _fetch_all(spec: DatasetSpec, folder: Path, base: str, progress: bool) -> None:
-    for file in _missing(spec, folder):
-        check, limit = partial(_raw_problem, file), file.bytes + SLACK
-        fetch(f"{base}/{file.name}", folder / file.name, limit=limit, check=check, progress=progress)
+def changed_files(raw_dir: Path) -> Iterator[tuple[str, Path, str]]:
+    """Yield data set, path and problem of every stored raw file whose content has changed."""
+    for name in NAMES:
+        for item in _files(locations(name)):
+            path = raw_dir / name / item.file
+            if path.is_file() and (problem := _problem(path, item)) is not None:
+                yield name, path, problem
 
 
-def _copy(source: Path, target: Path, file: RawFile) -> None:
-    with temporary_beside(target) as temporary:
-        with temporary.open("xb") as stream:
-            for block in blocks_of_file(source, file.bytes + SLACK):
-                stream.write(block)
-        if (problem := _raw_problem(file, temporary)) is not None:
-            raise DownloadError(f"{source}: wrong content: {problem}. Correct the mirror.")
-        temporary.replace(target)
+def _files(items: Sequence[Location]) -> list[Location]:
+    """Return a location of every file."""
+    return list({item.file: item for item in reversed(items)}.values())[::-1]
 
 
-def _from_mirror(spec: DatasetSpec, folder: Path, mirror: str, progress: bool) -> Raw:
-    try:
-        reason = probe([mirror])[mirror] if _is_url(mirror) else None
-        place = Path(mirror).expanduser()
-    except (ValueError, RuntimeError) as error:  # no address; no such home folder
-        problem = f"SHUFFLEDP_MIRROR is {mirror!r}: {str(error).rstrip('.')}."
-        raise LocalError(without_login(problem)) from None
-    if reason is not None:
-        raise NoNetworkError(f"{mirror}: no connection ({reason}). Correct SHUFFLEDP_MIRROR.")
-    if _is_url(mirror):
-        _fetch_all(spec, folder, f"{mirror.rstrip('/')}/{spec.name}", progress)
-    else:
-        for file in _missing(spec, folder):
-            _copy(place / spec.name / file.name, folder / file.name, file)
-    return _collect(folder, spec.raw_files, "mirror", "mirror")
+def _problem(path: Path, item: Location) -> str | None:
+    with path.open("rb") as stream:
+        try:
+            return problem_of(content_of(stream, item.bytes + 1), item)
+        except ValueError as error:
+            return str(error)
 
 
-# ---- official sources ----------------------------------------------------------------------------
+def _names(item: Location) -> list[str]:
+    """Return the names of a file on a mirror and in ``data/raw``: its name when published, and unpacked."""
+    published = [PurePosixPath(one.url).name for one in locations(item.name) if one.file == item.file]
+    return list(dict.fromkeys([*(name for name in published if name.startswith(item.file)), item.file]))
 
 
-def _ucimlrepo(spec: DatasetSpec, folder: Path, source: UciRepo) -> Raw:
-    from ucimlrepo import fetch_ucirepo
+def _stored(item: Location, folder: Path, say: Callable[[str], None]) -> bool:
+    """Return True if a folder has the file, unpacked if need be. Set aside a file with other content.
 
-    previous = socket.getdefaulttimeout()
-    socket.setdefaulttimeout(_UCI_TIMEOUT)
-    try:
-        with bounded_urlopen(_most(spec)):
-            frame = fetch_ucirepo(id=source.id).data.original
-    # The package turns some failures into its own errors and lets others through: time-outs, keys, JSON, CSV.
-    except Exception as error:
-        raise DownloadError(
-            f"{source.page}: ucimlrepo could not read data set {source.id} ({type(error).__name__}: {error})."
-        ) from error
-    finally:
-        socket.setdefaulttimeout(previous)
-    (file,) = spec.variants[1]
-    try:
-        persons = pd.DataFrame(
-            {"sex": frame["sex"].str.strip(), "hours_per_week": frame["hours-per-week"].astype("int64")}
-        )
-        counts = prepared_tables.to_csv(prepared_tables.count_rows(persons))
-        problem = _store(folder / file.name, counts, file)
-    except (KeyError, ValueError, AttributeError, TypeError) as error:
-        problem = str(error)
-    if problem is not None:
-        raise DownloadError(
-            f"{source.page}: the table read by ucimlrepo is not the published one: {problem}."
-        )
-    return _collect(folder, spec.variants[1], "official", f"{source.page} (ucimlrepo, id {source.id})")
-
-
-def _extract(spec: DatasetSpec, archive: Archive, path: Path, folder: Path) -> str | None:
-    """Extract and check the required members of a zip; return the problem, or None.
-
-    Only members with expected names are read, to fixed targets and up to a fixed size. Paths stored in the zip are
-    never used as paths.
+    Such a file may be the user's only copy.
     """
-    try:
-        with zipfile.ZipFile(path) as bundle:
-            members = {Path(info.filename).name: info for info in bundle.infolist() if not info.is_dir()}
-            for name, candidates in archive.members:
-                file = spec.raw_file(name)
-                found = [members[candidate] for candidate in candidates if candidate in members]
-                if not found:
-                    return f"the zip has none of {', '.join(candidates)}"
-                for info in found:
-                    with bundle.open(info) as stream:
-                        problem = _store(folder / name, stream.read(file.bytes + SLACK), file)
-                    if problem is None:
-                        break
-                else:
-                    return f"member {found[-1].filename}: {problem}"
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
-        return f"not a readable zip file ({error})"
-    except OSError as error:
-        if error.errno != errno.EINVAL:  # a zip file that names a place before its beginning
-            raise
-        return f"not a readable zip file ({error})"
+    for path in (folder / item.file, *(folder / name for name in _names(item))):
+        if not path.is_file():
+            continue
+        if (problem := _problem(path, item)) is None:
+            fetch(item, folder, str(path))
+            return True
+        names = (f"{path.name}.rejected{'' if i == 1 else f'-{i}'}" for i in count(1))
+        aside = path.rename(next(file for file in map(path.with_name, names) if not os.path.lexists(file)))
+        say(f"{spec(item.name).title}: {path} is set aside as {aside.name}: {problem}. It is fetched again.")
+    return False
+
+
+def _cached(name: str, folder: Path, say: Callable[[str], None]) -> Raw | None:
+    stored = {item.file for item in _files(locations(name)) if _stored(item, folder, say)}
+    for _, items in groupby(locations(name), lambda item: item.source):
+        files = {item.file: folder / item.file for item in items}
+        if files.keys() <= stored:
+            try:
+                note = json.loads((folder / _ORIGIN).read_text(encoding="utf-8"))
+                if note["source"] == "official":
+                    return Raw(files, "official", str(note["origin"]))
+            except (OSError, ValueError, RecursionError, LookupError, TypeError):
+                pass  # files without a readable note are those of a mirror
+            return Raw(files, "mirror", "mirror")
     return None
 
 
-def _most(spec: DatasetSpec) -> int:
-    """Return the largest total size of all raw files in bytes, in an archive or as a table."""
-    return sum(file.bytes for file in spec.raw_files) + ARCHIVE_SLACK
+# ---- the mirror and the official addresses -------------------------------------------------------
 
 
-def _archive(spec: DatasetSpec, folder: Path, source: Archive, progress: bool) -> Raw:
-    bundle = folder / f".{spec.name}.zip"  # hidden: a user may keep a file of the plain name
+def _of_mirror(name: str, folder: Path, mirror: str) -> Raw:
+    items = _files([item for item in locations(name) if item.source != _UCIMLREPO])
+    for item in items:
+        places = [f"{mirror.rstrip('/')}/{name}/{file}" for file in _names(item)]
+        if not is_address(mirror):
+            places = [place for place in places if Path(place).exists()] or places[:1]
+        for place in places:
+            try:
+                fetch(item, folder, place)
+                break
+            except NoNetworkError:
+                raise
+            except DownloadError:
+                if place == places[-1]:
+                    raise
+    return Raw({item.file: folder / item.file for item in items}, "mirror", "mirror")
+
+
+def _place_of(mirror: str) -> str:
+    """Return the mirror with its folder of the user. Raise `LocalError` if it is no place."""
     try:
-        fetch(
-            source.url,
-            bundle,
-            limit=_most(spec),
-            check=lambda path: _extract(spec, source, path, folder),
-            progress=progress,
-        )
-    finally:
-        bundle.unlink(missing_ok=True)  # its members are kept
-    return _collect(folder, spec.raw_files, "official", source.url)
+        if not is_address(mirror):
+            return str(Path(mirror).expanduser())
+        urlsplit(mirror).port  # noqa: B018  (raises an error)
+    except (ValueError, RuntimeError) as error:  # no address; no such home folder
+        problem = f"SHUFFLEDP_MIRROR is {mirror!r}: {str(error).rstrip('.')}."
+        raise LocalError(without_login(problem)) from None
+    return mirror
 
 
-def _files(spec: DatasetSpec, folder: Path, source: Files, progress: bool) -> Raw:
-    _fetch_all(spec, folder, source.base, progress)
-    return _collect(folder, spec.raw_files, "official", source.base)
+def _of_ucimlrepo(item: Location, folder: Path) -> None:
+    from ucimlrepo import fetch_ucirepo
 
-
-def _ratings(spec: DatasetSpec, folder: Path, source: RatingsArchive, progress: bool) -> Raw:
-    (file,) = spec.raw_files
-    bundle = folder / ".ml-20m.zip"
-    fetch(source.url, bundle, sha256=source.sha256, size=source.bytes, progress=progress)
+    previous = socket.getdefaulttimeout()
+    socket.setdefaulttimeout(TIMEOUT[1])  # the package sets none
     try:
-        with zipfile.ZipFile(bundle) as archive, archive.open(source.member) as stream:
-            table = count_ratings(stream)
+        with answer_of(item.url):
+            frame = fetch_ucirepo(id=int(PurePosixPath(item.url).parts[-2])).data.original
+        content = spec(item.name).derive(frame)
+    except DownloadError as error:
+        raise type(error)(f"{item.url}: {error}") from error
+    # The package turns some failures into its own errors and lets others through: time-outs, keys, JSON, CSV.
+    except Exception as error:
+        raise DownloadError(f"{item.url}: ucimlrepo failed ({type(error).__name__}: {error}).") from error
     finally:
-        bundle.unlink(missing_ok=True)
-    write_atomically(folder / file.name, prepared_tables.movie_csv(table))
-    return _collect(folder, spec.raw_files, "official", source.url)
+        socket.setdefaulttimeout(previous)
+    if (problem := problem_of(content, item)) is not None:
+        raise DownloadError(f"{item.url}: the table read by ucimlrepo is not the published one: {problem}.")
+    write_atomically(folder / item.file, content)
 
 
-def _from_official(spec: DatasetSpec, folder: Path, source: Source, progress: bool) -> Raw:
-    match source:
-        case UciRepo():
-            return _ucimlrepo(spec, folder, source)
-        case Archive():
-            return _archive(spec, folder, source, progress)
-        case Files():
-            return _files(spec, folder, source, progress)
-        case RatingsArchive():
-            return _ratings(spec, folder, source, progress)
+def _official(items: Sequence[Location], folder: Path) -> Raw:
+    """Return the files of one source."""
+    for item in items:
+        if item.source == _UCIMLREPO:
+            _of_ucimlrepo(item, folder)
+        else:
+            fetch(item, folder, item.url)
+    origin = items[0].url.partition("#")[0]
+    write_atomically(folder / _ORIGIN, json.dumps({"source": "official", "origin": origin}).encode())
+    return Raw({item.file: folder / item.file for item in items}, "official", origin)
 
 
 # ---- in order ------------------------------------------------------------------------------------
 
 
-def obtain(
-    spec: DatasetSpec, raw_dir: Path, mirror: str | None, *, progress: bool, say: Callable[[str], None]
-) -> Raw:
+def obtain(name: str, raw_dir: Path, mirror: str | None, say: Callable[[str], None]) -> Raw:
     """Return verified raw files: from `raw_dir`, otherwise from the mirror, otherwise from the official sources."""
-    with local(raw_dir / spec.name):
-        return _obtain(spec, raw_dir / spec.name, mirror, progress, say)
+    folder = raw_dir / name
+    with local(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        sweep(folder)
+        return _cached(name, folder, say) or _obtained(name, folder, mirror, say)
 
 
-def _obtain(
-    spec: DatasetSpec, folder: Path, mirror: str | None, progress: bool, say: Callable[[str], None]
-) -> Raw:
-    folder.mkdir(parents=True, exist_ok=True)
-    sweep(folder)
-    if (raw := _cached(spec, folder, say)) is not None:
-        return raw
+def _obtained(name: str, folder: Path, mirror: str | None, say: Callable[[str], None]) -> Raw:
     tried: list[str] = []
+    unreachable: set[str | None] = set()
+    (folder / _ORIGIN).unlink(missing_ok=True)
     if mirror:
         try:
-            return _from_mirror(spec, folder, mirror, progress)
+            return _of_mirror(name, folder, _place_of(mirror))
         except DownloadError as error:
-            reason = without_login(str(error))
-            tried.append(f"mirror: {reason}")
-            say(f"{spec.title}: the mirror failed: {reason}")
-    down = probe([url for source in spec.sources for url in source.urls])
-    for source in spec.sources:
-        unreachable = next((down[url] for url in source.urls if down[url] is not None), None)
+            tried.append(f"mirror: {without_login(str(error))}")
+            say(f"{spec(name).title}: the mirror failed: {without_login(str(error))}")
+    for _, group in groupby(locations(name), lambda item: item.source):
+        items = list(group)
+        host = urlsplit(items[0].url).hostname
         try:
-            if unreachable is not None:
-                raise NoNetworkError(f"{source.urls[0]}: no connection ({unreachable}).")
-            return _from_official(spec, folder, source, progress)
+            if host in unreachable:
+                raise NoNetworkError(f"{items[0].url}: no connection to {host}.")
+            return _official(items, folder)
         except NoNetworkError as error:
+            unreachable.add(host)
             tried.append(str(error))
         except DownloadError as error:
             tried.append(str(error))
-            say(f"{spec.title}: {error}")
+            say(f"{spec(name).title}: {error}")
     raise SourceError("\n".join(f"  - {line}" for line in tried))

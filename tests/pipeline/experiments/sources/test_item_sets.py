@@ -128,7 +128,6 @@ def test_marginals_of_the_published_data(tmp_path):
         raw_dir=tmp_path / "raw",
         output_dir=tmp_path,
         mirror=mirror,
-        progress=False,
         say=lambda line: None,
     )
     shares = source_from(MSNBC, Sets(17, 4, 3), tmp_path).marginals

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from shuffledp.pipeline.datasets.prepared import columns_of, load
-from shuffledp.pipeline.datasets.published_datasets import NAMES
+from shuffledp.pipeline.datasets.registry import NAMES
 from shuffledp.pipeline.experiments.sources.interface import (
     DIRECTIONS,
     NUMBER_COLUMNS,

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.pipeline.datasets.prepared import Dataset, members
-from shuffledp.pipeline.datasets.published_datasets import MSNBC_CATEGORIES
+from shuffledp.pipeline.datasets.prepared import Dataset
+from shuffledp.pipeline.datasets.sets.msnbc import MSNBC_CATEGORIES, members
 from shuffledp.pipeline.experiments.sources.interface import (
     Held,
     Source,

@@ -26,7 +26,7 @@ from shuffledp.pipeline.claims.case import Case
 from shuffledp.pipeline.claims.general_rules import by_entry
 from shuffledp.pipeline.claims.outcomes import Outcome, Untestable, Verdict, scaling, span, tally
 from shuffledp.pipeline.claims.stated_claims import decorators
-from shuffledp.pipeline.datasets.summaries import default_summaries_dir, read_summary
+from shuffledp.pipeline.datasets.registry import spec, summaries_folder
 from shuffledp.pipeline.papers.segmented.panel_errors import SPLITS, parameters, table
 
 claim, printed_claim, claim_in_both = decorators("segmented")
@@ -276,8 +276,8 @@ def ends_in_order(case: Case) -> Verdict:
 )
 def visited_categories(case: Case) -> Verdict:
     """Judge the number of distinct categories per user of MSNBC, from the published counts."""
-    folder = default_summaries_dir()
-    sets, categories = (read_summary(f"msnbc_{name}.csv", folder) for name in ("sets", "categories"))
+    folder = summaries_folder()
+    sets, categories = (spec("msnbc").summary(f"msnbc_{name}.csv", folder) for name in ("sets", "categories"))
     users = sets["users"].sum()
     found = float((sets["set_size"] * sets["users"]).sum() / users)
     largest = int(sets.loc[sets["users"] > 0, "set_size"].max())
