@@ -21,6 +21,7 @@ from shuffledp.numerics.windows import Window
 from shuffledp.pipeline.claims import verdict_rows
 from shuffledp.pipeline.claims.case import Case
 from shuffledp.pipeline.claims.results_read import READS
+from shuffledp.pipeline.datasets import PublishedDataset
 from shuffledp.pipeline.papers.segmented import panel_errors as panels, theorem_claims as theory
 
 SPLITS = list(panels.SPLITS)
@@ -281,7 +282,7 @@ def test_a_search_is_cheap_up_to_a_number_of_terms(monkeypatch):
 @pytest.mark.parametrize(("sizes", "outcome"), [([2, 17], "in part"), ([2, 2], "in part"), ([1, 9], "fails")])
 def test_published_counts_decide_how_many_categories_users_visit(monkeypatch, sizes, outcome):
     table = pd.DataFrame({"set_size": sizes, "users": [1, 3], "visits": [1, 1]})
-    monkeypatch.setattr(theory, "read_summary", lambda file, folder: table)
+    monkeypatch.setattr(PublishedDataset, "summary", lambda self, file, folder: table)
     assert outcomes({}, "SE-37") == {"-": outcome}
 
 
