@@ -497,5 +497,5 @@ def test_arguments_are_those_that_the_documentation_describes():
     names = list(inspect.signature(shuffledp.compare).parameters)
     assert names[:3] == ["users", "eps", "delta"]
     assert set(names) <= set(re.findall(r"\w+", shuffledp.compare.__doc__))
-    with pytest.raises(TypeError, match=r"^compare\(\): got an unexpected keyword argument 'epsilon'\.$"):
+    with pytest.raises(TypeError, match=r"^compare\(\): unknown argument 'epsilon'; did you mean eps\?$"):
         shuffledp.compare(3, eps=1, delta=1e-6, epsilon=1)

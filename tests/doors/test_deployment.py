@@ -18,10 +18,11 @@ from click.testing import CliRunner
 
 import shuffledp
 from shuffledp.cli import main
+from shuffledp.comparison.setting import Setting
 from shuffledp.populations import Fixed
 from shuffledp.protocols import get
 from shuffledp.protocols.client import analyzing, files, randomizers, shuffling
-from shuffledp.tasks import Budget, Frequency
+from shuffledp.tasks import Budget, Frequency, Summation
 
 BUDGET = Budget(2.0, 1e-4)
 #: Long tail of cities, with commas, quotes and letters of several scripts; the last ten are not in the public list.
@@ -117,3 +118,33 @@ def test_the_guarantee_with_dropouts_holds_for_the_users_who_remain_and_more():
     assert checked > 20
     listed = {row.protocol for row in rows if "the first users of a list" in row.reason}
     assert {"pure_dump", "mix_dump", "designated_coins"} <= listed
+
+
+@pytest.mark.parametrize("kind", ["frequency", "summation"])
+def test_half_widths_in_users_per_user_and_of_the_sum_cover(kind, tmp_path):
+    """300 batches; of these at least 0.95 less 5 standard deviations are within the printed numbers."""
+    counts = np.array([600, 250, 100, 50])
+    content = {"kind": kind, "values": [0, 0.5, 1.0, 1.5] if kind == "summation" else ["a", "b", "c", "d"]}
+    content |= {"counts": counts.tolist(), "rows": 1000, "users": 1000, "left_out": 0}
+    (tmp_path / "all.json").write_text(json.dumps(content | {"step": 0.5 if kind == "summation" else 1.0}))
+    name = "central_laplace" if kind == "summation" else "pure_dump"
+    words = ["--counts", str(tmp_path / "all.json"), "--eps", "2", "--delta", "1e-4", "--protocols", name]
+    text = " ".join(CliRunner().invoke(main, ["compare", *words]).output.split())
+    task = Frequency(4) if kind == "frequency" else Summation(3)
+    protocol = get(kind, name).calibrate(BUDGET, Fixed(999), task)
+    who = Setting(Fixed(999), task, BUDGET, counts / 1000).participants(
+        np.full(300, 1000), np.tile(counts, (300, 1))
+    )
+    errors = np.abs(protocol.simulate(who, np.random.default_rng(1)) - who.truth)
+    least = 0.95 - 5 * math.sqrt(0.05 * 0.95 / 300)
+    if kind == "frequency":
+        (told,) = re.findall(r"The half-width for one value is (\S+) of 1,000 users\.", text)
+        assert ((1000 * errors) <= float(told) * (1 + 1e-9)).mean(axis=0).min() >= least
+    else:
+        (mean,) = re.findall(r"The mean of 1,000 users is within ±(\S+)\. ", text)
+        (share,) = re.findall(r"The half-width is (\S+) % of the sum of the data\.", text)
+        assert (0.5 * errors / 1000 <= float(mean)).mean() >= least
+        assert (100 * errors / (counts @ np.arange(4)) <= float(share)).mean() >= least
+        assert float(mean) == pytest.approx(
+            float(share) / 100 * 0.5 * (counts @ np.arange(4)) / 1000, rel=0.02
+        )

@@ -131,9 +131,23 @@ def compare(
         terms = f"{asked.neighbours}, {asked.accounting or 'best'} accounting"
         budget = f"eps = {asked.eps:g} nats, delta = {asked.delta:g}, {terms}"
     if csv_out != DASH:
-        domain = _domain_words(settled.task, asked, counts, given["values"], values_file)
+        held = 0 if counted is None else counted.users
+        who = f"--population {population}" if population else f"--users {asked.users or held}"
+        who += f" --dropout {asked.dropout!r}" * bool(asked.dropout)
+        domain = f"{who} {_domain_words(settled.task, asked, counts, given['values'], values_file)}"
         hint = "" if counts or asked.values else _places(kind, counted)
-        _show(rows, settled, seconds, chosen, as_json=as_json, rows_only=rows_only, domain=domain, hint=hint)
+        total = float(counted.counts @ counted.values) if counted and kind == "summation" else 0.0
+        _show(
+            rows,
+            settled,
+            seconds,
+            chosen,
+            as_json=as_json,
+            rows_only=rows_only,
+            domain=domain,
+            hint=hint,
+            total=total,
+        )
     with user_errors(OSError):  # after the table, which a file that cannot be written leaves as it is
         _write(rows, targets, f"{about}, {budget}")
     if problems:
@@ -327,6 +341,7 @@ def _show(
     rows_only: bool,
     domain: str,
     hint: str,
+    total: float,
 ) -> None:
     from dataclasses import asdict
 
@@ -353,6 +368,9 @@ def _show(
         click.echo(json.dumps(written, indent=2, allow_nan=False))
     else:
         first = "" if rows_only else f"{sentences(best) if best else unfit(loosen)}\n\n"
+        if best and total and not asked.users and not asked.dropout:
+            share = best.conditions["half_width"].text(100 * best.half_width / abs(total))
+            first = f"{first[:-1]}The half-width is {share} % of the sum of the data.\n\n"
         if best and (command := _client_command(best.protocol, asked, domain)):
             first = f"{first[:-1]}Next command:\n  {command}\n{hint}\n"
         click.echo(first + table(rows, columns))
@@ -413,22 +431,19 @@ def _domain_words(
 
 
 def _client_command(protocol: str, asked: Options, domain: str) -> str | None:
-    """Return the command that writes the client of a protocol; None if `client` has no options for the setting."""
+    """Return the command that writes the client of a protocol; None without a client. `domain` has the users, too."""
     from shuffledp.protocols.base import ProtocolBase
     from shuffledp.protocols.registry import get
 
     assert asked.task is not None
     kind = asked.task.kind
-    if asked.population is not None or get(kind, protocol).client is ProtocolBase.client:
+    if get(kind, protocol).client is ProtocolBase.client:
         return None
-    users = asked.users or sum(map(int, asked.counts))  # type: ignore[arg-type]
     words = [
         "shuffledp client",
         protocol,
-        f"--users {users}",
-        *[f"--dropout {asked.dropout!r}"] * bool(asked.dropout),
+        domain,
     ]
-    words.append(domain)
     words += [f"--eps {asked.eps!r}", f"--delta {asked.delta!r}"]
     words += [f"--neighbors {asked.neighbours}"] * (asked.neighbours != "replace_one")
     words += [f"--accounting {asked.accounting}"] * (asked.accounting is not None)

@@ -235,6 +235,11 @@ def with_arguments_of(
 
         @wraps(function)
         def call(*args: P.args, **kwargs: P.kwargs) -> Result:
+            if unknown := [name for name in kwargs if name not in signature.parameters]:
+                alike = (name for name in signature.parameters if unknown[0].startswith(name[:3]))
+                near = next(alike, None)
+                hint = f"; did you mean {near}?" if near else "."
+                raise TypeError(f"{function.__name__}(): unknown argument {unknown[0]!r}{hint}")
             try:
                 signature.bind(*args, **kwargs)
             except TypeError as error:

@@ -282,6 +282,7 @@ def sentences(found: Recommendation) -> str:
     others = "" if of_sent.clause == stated.clause else f" {of_sent.clause}"
     text = [
         f"Use {found.protocol} for one release: {one}, with 95 % confidence {stated.clause}. {label} {trust}",
+        *_in_users(found, stated),
         f"A {sender(found.task)} sends {mean}{others}{most}.",
         *([f"Parameters: {numbers}."] if numbers else []),
         *([derived_text(found.proof)] if found.derived else []),
@@ -307,6 +308,16 @@ def sentences(found: Recommendation) -> str:
         reasons = "; ".join(f"{', '.join(names)} ({why})" for why, names in found.passed_over.items())
         text.append(f"Less error, but passed over: {reasons}.")
     return "\n".join(wrapped(text))
+
+
+def _in_users(found: Recommendation, stated: Conditions) -> list[str]:
+    """Return a sentence with the half-width of a share in users, or of a sum per user, for a known number of users."""
+    if stated.who not in ("planned", "counted") or found.task == "vectors":
+        return []
+    width, users = found.half_width, stated.users
+    if found.task == "summation":
+        return [f"The mean of {users:,.12g} users is within ±{stated.text(width / users)}."]
+    return [f"The half-width for one value is {stated.text(width * users)} of {users:,.12g} users."]
 
 
 def derived_text(proof: str) -> str:
