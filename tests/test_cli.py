@@ -129,13 +129,15 @@ def test_protocols_lists_every_built_in_with_its_source():
     assert code == 0
     lines = output.splitlines()
     assert max(map(len, lines)) <= 120
-    start = lines.index("  amplified: AMPLIFIED")
+    start = lines.index("  amplified: randomized response (clones)")
     about = " ".join(" ".join(lines[start : start + 6]).split())
     assert "clones" in about
     assert "andomized response" in about
     assert "trust: shuffler;" in about
     assert "Theorem" in about
-    blanket = " ".join(" ".join(lines[lines.index("  grr_blanket: privacy-amplification") :][:5]).split())
+    blanket = " ".join(
+        " ".join(lines[lines.index("  grr_blanket: randomized response (blanket)") :][:5]).split()
+    )
     assert "andomized response" in blanket
     assert "blanket" in blanket
 

@@ -150,6 +150,7 @@ def protocols() -> None:
     """
     from textwrap import fill
 
+    from shuffledp.protocols.identities import class_identity, label_of
     from shuffledp.protocols.registry import UnknownProtocol, available, get
     from shuffledp.tasks import TASK_KINDS
 
@@ -161,10 +162,11 @@ def protocols() -> None:
             except UnknownProtocol as error:  # of another package
                 click.echo(f"  {name}: {printable(str(error))}")
                 continue
+            identity = class_identity(found)
             what = " ".join((found.__doc__ or "").strip().split("\n\n")[0].split())
-            click.echo(f"  {name}: {found.label}")
+            click.echo(f"  {name}: {label_of(found)}")
             for text in (
-                what,
+                what if identity is None else identity.sentence,
                 f"trust: {found.trust}; reduction: {found.reduction}; accounting: {', '.join(found.accountings)}",
                 found.source,
             ):

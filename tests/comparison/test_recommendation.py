@@ -195,8 +195,16 @@ def test_what_is_no_whole_number_is_refused_in_one_line(users):
 
 @pytest.mark.parametrize(
     ("name", "meant"),
-    [("grr", "grr_blanket"), ("k-RR", "grr_blanket"), ("olh", "solh"), ("pure_dum", "pure_dump")],
+    [("grr", "grr_blanket"), ("pure_dum", "pure_dump")],
 )
 def test_usual_names_of_protocols_lead_to_ours(name, meant):
     done = CliRunner().invoke(main, ["compare", *SETTING, "--protocols", name])
     assert f"Did you mean '{meant}'?" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"), [("k-RR", "grr_blanket"), ("olh", "solh"), ("pureDUMP", "pure_dump")]
+)
+def test_usual_names_of_protocols_are_taken(name, meant):
+    done = CliRunner().invoke(main, ["compare", *SETTING, "--protocols", name, "--json"])
+    assert [row["protocol"] for row in json.loads(done.stdout)["rows"]] == [meant]

@@ -28,8 +28,9 @@ from shuffledp.numerics.argument_ranges import check_choice, check_count, check_
 from shuffledp.numerics.statements import WIDTHS
 from shuffledp.populations.base import Law
 from shuffledp.protocols.base import ProtocolBase, Trust
+from shuffledp.protocols.identities import label_of
 from shuffledp.protocols.messages import Cost
-from shuffledp.protocols.registry import UnknownProtocol, available, get, module_path
+from shuffledp.protocols.registry import UnknownProtocol, available, get, module_path, name_of
 from shuffledp.tasks import Floats, Vectors
 
 #: Accountings, from the sharpest bound to the bound that a paper printed.
@@ -164,7 +165,7 @@ class Rows:
             return None
         return Compared(
             protocol=name,
-            label=protocol.label,
+            label=label_of(protocol),
             task=kind,
             trust=protocol.trust,
             status="ok",
@@ -241,7 +242,7 @@ def named(kind: str, protocols: Sequence[str] | None) -> list[str]:
     """Return the names of protocols without repeats; all protocols of a task for None and for ``all``."""
     names: list[str] = []
     for name in ("all",) if protocols is None else _words("protocols", protocols):
-        names += available(kind) if name == "all" else [name]
+        names += available(kind) if name == "all" else [name_of(kind, name)]
     return list(dict.fromkeys(names))
 
 

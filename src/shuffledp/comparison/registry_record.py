@@ -20,6 +20,7 @@ from shuffledp.comparison.setting import Setting, check_dropout, conditions
 from shuffledp.numerics.rounding import parameter_text
 from shuffledp.populations.base import Fixed
 from shuffledp.protocols.base import ProtocolBase, Trust
+from shuffledp.protocols.identities import class_identity, label_of
 from shuffledp.protocols.messages import Cost
 from shuffledp.tasks import Budget
 
@@ -215,9 +216,12 @@ def mechanism(found: Described) -> str:
         sent += f", the shuffler adds {stated.text(cost.shuffler_messages, 6)} in all"
     sent += f", {stated.clause}"
     remark = f" Calibration: {protocol.remark}." if protocol.remark else ""
+    identity = class_identity(type(protocol))
+    what = "" if identity is None else f" {identity.sentence}"
     proof = f"; proof: {protocol.proof}" if protocol.proof else ""
     numbers = f"Parameters: {shown}. " if shown else ""
-    return f"{protocol.label} ({protocol.source}{proof}). {numbers}{sent}. {_most(cost)}{remark}"
+    about = f"{label_of(type(protocol))} ({protocol.source}{proof}).{what}"
+    return f"{about} {numbers}{sent}. {_most(cost)}{remark}"
 
 
 def _most(cost: Cost) -> str:

@@ -25,6 +25,7 @@ from shuffledp.outputs import wrapped
 from shuffledp.populations.base import Fixed, Population
 from shuffledp.protocols._requests import PlannedUsers
 from shuffledp.protocols.base import ProtocolBase
+from shuffledp.protocols.identities import label_of
 from shuffledp.protocols.messages import Cost
 from shuffledp.protocols.registry import get
 from shuffledp.tasks import Floats, Sets
@@ -178,7 +179,9 @@ class Simulated:
         if len(at) <= 30:
             axes.set_xticks(at, [str(value) for value in self.values])
         axes.set(
-            xlabel="value", ylabel="sum" if self.values == ("sum",) else "share", title=self.protocol.label
+            xlabel="value",
+            ylabel="sum" if self.values == ("sum",) else "share",
+            title=label_of(type(self.protocol)),
         )
         axes.legend()
         return axes

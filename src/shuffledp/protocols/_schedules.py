@@ -165,7 +165,6 @@ class LocalSchedule(OneReport):
     """LOCAL: one report per user, with no use of the shuffler."""
 
     label = "LOCAL"
-    source = "Wang et al. 2023, section VII-A"
     trust = "local"
     relies_on = "no other user"
     reduction = "local"

@@ -27,6 +27,7 @@ from weakref import WeakSet
 
 from shuffledp.guarantees import GUARANTEES, Standing
 from shuffledp.protocols.base import ProtocolBase, Trust
+from shuffledp.protocols.identities import names_of
 from shuffledp.tasks import TASK_KINDS
 
 HERE = Path(__file__).resolve().parent
@@ -88,12 +89,17 @@ def _is_own(entry: EntryPoint) -> bool:
     return entry.module.startswith("shuffledp.")
 
 
-#: Usual names of protocols that have other names here.
-SYNONYMS = {
-    **dict.fromkeys(("krr", "k_rr", "rr", "randomized_response"), "grr_blanket"),
-    **dict.fromkeys(("olh", "lh", "local_hashing"), "solh"),
-    "basic_rappor": "symmetric_rappor",
-}
+def name_of(task_kind: str, text: str) -> str:
+    """Return the name of the protocol that has this name, label or other name (`identities`), else the text itself.
+
+    Case does not matter, nor whether words are joined by blanks, hyphens or underscores.
+    """
+    known = available(task_kind)
+    return next((name for name in known if _joined(text) in map(_joined, names_of(task_kind, name))), text)
+
+
+def _joined(text: str) -> str:
+    return re.sub(r"[-\s]+", "_", text.strip().casefold())
 
 
 def is_plugin(name: str) -> bool:
@@ -122,7 +128,7 @@ def module_path(task_kind: str, name: str, *, root: Path | None = None) -> Path:
             return HERE / task_kind / f"{name}.py"
         if name in known:
             return _installed_file(_installed()[task_kind][name])
-        asked = SYNONYMS.get(name.lower().replace("-", "_"), name.lower())
+        asked = name_of(task_kind, name).lower()
         begin, hold = [one for one in known if one.startswith(asked)], [one for one in known if asked in one]
         close = begin or hold or get_close_matches(asked, known, n=1)
         hint = f" Did you mean {' or '.join(map(repr, close[:3]))}?" if close else ""
@@ -166,6 +172,7 @@ def source_files(task_kind: str, name: str, *, root: Path | None = None) -> tupl
     These are the file of a plug-in, or all files of the package of an installed protocol. Arguments and errors are
     those of `module_path`.
     """
+    name = name if is_plugin(name) else name_of(task_kind, name)
     path = module_path(task_kind, name, root=root)
     if is_plugin(name):
         return (path,)
@@ -187,7 +194,8 @@ def get(task_kind: str, name: str, *, root: Path | None = None) -> type[Protocol
     task_kind : {"frequency", "summation", "sets", "vectors"}
         Task of the protocol.
     name : str
-        Name of a built-in or of a protocol of an installed package, or ``path/to/file.py:Class``.
+        Name, label or other name of a built-in, name of a protocol of an installed package, or
+        ``path/to/file.py:Class``.
     root : Path, optional
         Folder that a plug-in's relative path starts from; the working directory by default.
 
@@ -196,6 +204,7 @@ def get(task_kind: str, name: str, *, root: Path | None = None) -> type[Protocol
     UnknownProtocol
         If there is no such protocol, it cannot be imported, or the class does not implement the interface.
     """
+    name = name if is_plugin(name) else name_of(task_kind, name)
     path = module_path(task_kind, name, root=root)
     if is_plugin(name):
         found = getattr(_load_file(path), name.rpartition(":")[2])

@@ -3,6 +3,7 @@
 import csv
 import io
 import math
+from dataclasses import asdict
 from itertools import pairwise
 from typing import Any
 
@@ -13,7 +14,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
 from shuffledp.pipeline.figures.fronts import Offer, by_trust, columns, front, offers
-from shuffledp.pipeline.figures.palette import GRAY
+from shuffledp.pipeline.figures.palette import GRAY, numbered_look
 from shuffledp.pipeline.figures.pareto import FRONT, TOLERANCE, pareto
 from shuffledp.pipeline.figures.regions import regions, regions_of
 from shuffledp.pipeline.figures.sheet import INFEASIBLE
@@ -86,7 +87,7 @@ def job(kind: str, **entry: Any) -> dict[str, Any]:
             **({"values": 10} if kind == "pareto" else {"trust": "shuffler"}),
         },
         "labels": dict.fromkeys(METHODS),
-        "looks": {method: place for place, method in enumerate(METHODS)},
+        "looks": {method: asdict(numbered_look(place)) for place, method in enumerate(METHODS)},
         "grid": {"values": [10, 20]},
         "accountings": ["printed", "exact"],
     }

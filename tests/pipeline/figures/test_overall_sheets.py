@@ -54,8 +54,3 @@ PICTURES = {
 @pytest.mark.parametrize("colors", PICTURES.values(), ids=PICTURES)
 def test_colors_of_a_picture_stay_apart(colors, sight):
     assert least(colors, sight) > LEAST
-
-
-def test_green_and_gray_are_too_close_for_some_readers():
-    pair = palette.COLORS[2], palette.GRAY
-    assert least(pair, "usual") > 2 * LEAST > 2 * least(pair, "deuteranopia")

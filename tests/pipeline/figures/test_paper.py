@@ -31,6 +31,7 @@ from shuffledp.pipeline.figures.plotter import draw
 from shuffledp.pipeline.figures.store import Store
 from shuffledp.pipeline.figures.style import column_style, in_column
 from shuffledp.pipeline.site.cards import deck
+from shuffledp.protocols.identities import identity_of
 from shuffledp.storage import IntegrityError, publish
 
 
@@ -135,13 +136,13 @@ def test_all_files_of_a_drawing_have_the_same_axes(pictures, files):
     assert one[1][0] < min(e.min() for e in every) < max(e.max() for e in every) < one[1][1]
 
 
-def test_both_shows_printed_dashed_and_paler_exact_solid_and_their_ratio(pictures, files):
+def test_both_shows_printed_dashed_exact_solid_and_their_ratio(pictures, files):
     numbers = pd.read_csv(io.BytesIO(files["fig1_both.csv"]))
     panel, strip = pictures["fig1_both"].axes[:2]
-    paler = palette.of_accounting("printed", palette.look(0)).color
-    assert drawn_as(panel, "local|printed").get_color() == paler != palette.look(0).color
+    color = identity_of("frequency", "local").color
+    assert drawn_as(panel, "local|printed").get_color() == color
     assert drawn_as(panel, "local|printed").is_dashed()
-    assert drawn_as(panel, "local|exact").get_color() == palette.look(0).color
+    assert drawn_as(panel, "local|exact").get_color() == color
     assert not drawn_as(panel, "local|exact").is_dashed()
     shown = numbers.query("method == 'local' and rate == 0.5 and kind == 'expected'").pivot_table(
         index="eps", columns="accounting", values="mse"
@@ -158,7 +159,7 @@ def test_both_shows_printed_dashed_and_paler_exact_solid_and_their_ratio(picture
 def made(drawing, rows, labels, **more):
     """Return a picture of some rows of numbers."""
     frame = pd.DataFrame(rows, columns=["curve", "kind", "eps", "mean"]).assign(standard_error=np.nan)
-    looks = {curve: palette.look(i) for i, curve in enumerate(labels)}
+    looks = {curve: palette.numbered_look(i) for i, curve in enumerate(labels)}
     every = frame.assign(curve=frame["curve"] + "|here")
     return Picture({"x": "eps", "y": "mse", **drawing}, frame, every, labels, looks, **more)
 

@@ -139,13 +139,13 @@ def test_the_files_are_those_that_the_workflow_expects_with_their_numbers(drawn)
 
 def test_profiles_are_those_of_the_ranked_protocols_at_the_first_setting(drawn):
     table = pd.read_csv(drawn[2] / "profiles.csv")
-    assert set(table["label"]) == {"pureDUMP", "privacy-amplification", "central discrete Laplace"}
+    assert set(table["label"]) == {"pureDUMP", "randomized response (blanket)", "curator (Laplace noise)"}
     assert (table["values"] == 10).all() and (table["eps"] == 1.0).all()
     assert table["at_eps"].max() == pytest.approx(1.5) and table["at_eps"].min() == 0
     for _, own in table.groupby("label"):
         assert (own["found_delta"].diff().dropna() <= 0).all()
         assert own.loc[own["at_eps"] == 1.0, "found_delta"].item() <= 1.001e-6
-    grr = table[table["label"] == "privacy-amplification"].set_index("at_eps")["found_delta"]
+    grr = table[table["label"] == "randomized response (blanket)"].set_index("at_eps")["found_delta"]
     protocol = get("frequency", "grr_blanket").calibrate(Budget(1.0, 1e-6), Fixed(9_999), Frequency(10))
     assert grr[0.5] == pytest.approx(float(protocol.privacy_profile().delta(0.5)))
     assert table.groupby("label")["curve"].nunique().max() == 1
@@ -170,7 +170,7 @@ def test_the_best_protocol_of_a_setting_has_the_least_error_and_its_margin(drawn
     assert (
         len(table) == 2 * 2 * 3
         and alone["second"].isna().all()
-        and set(alone["best"]) == {"privacy-amplification"}
+        and set(alone["best"]) == {"randomized response (blanket)"}
     )
     row = table.query("most_messages == inf and values == 20 and eps == 0.5").iloc[0]
     errors = ranked[(ranked["values"] == 20) & (ranked["eps"] == 0.5)].set_index("label")["error"]
@@ -209,12 +209,12 @@ def test_the_map_covers_every_setting_under_every_bound_on_the_messages():
 def test_the_running_best_of_the_shuffle_model_falls_with_the_years(drawn):
     table = pd.read_csv(drawn[2] / "by_year.csv")
     assert table[["label", "year"]].to_numpy().tolist() == [
-        ["central discrete Laplace", 2012],
-        ["privacy-amplification", 2019],
+        ["curator (Laplace noise)", 2012],
+        ["randomized response (blanket)", 2019],
         ["pureDUMP", 2020],
     ]
     best = table[table["running_best"] == "yes"]
-    assert best["label"].tolist() == ["privacy-amplification", "pureDUMP"]
+    assert best["label"].tolist() == ["randomized response (blanket)", "pureDUMP"]
     assert best["error"].is_monotonic_decreasing
     assert (
         (drawn[2] / "by_year.rst")

@@ -295,6 +295,8 @@ def _method(method_id: str, raw: Mapping[str, Any], place: str) -> Method:
         if key in values:
             kind = "protocol" if "function" in values else "function"
             raise ConfigurationError(f"{place}: {key!r} belongs to a method with a {kind}.")
+    if "color" in values and values.get("protocol", method_id) == method_id:
+        raise ConfigurationError(f"{place}.color: only an option of a protocol has a color here.")
     if "accounting" in values:
         values["accounting"] = tuple(values["accounting"])
     return Method(id=method_id, **values)
@@ -349,8 +351,9 @@ def _checked_method(experiment: Experiment, method: Method, place: str, root: Pa
     ):  # one file serves many experiments: each has its own accountings, of which it computes fewer
         wanted_here = tuple(a for a in wanted_here if a in experiment.accounting)
     offered = tuple(a for a in wanted_here if a in found.accountings)
-    source = "" if ":" in str(method.protocol) else found.source
-    return replace(method, accounting=offered, source=source)
+    kind, name = shared["task"]["kind"], str(method.protocol)
+    named = name if registry.is_plugin(name) else registry.name_of(kind, name)
+    return replace(method, accounting=offered, protocol=named)
 
 
 def _protocol(kind: str, name: str, place: str, root: Path) -> type[ProtocolBase]:

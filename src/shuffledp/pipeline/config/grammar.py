@@ -31,6 +31,7 @@ from shuffledp.pipeline.experiments.grid import is_variable
 from shuffledp.pipeline.experiments.sources import COLUMNS
 from shuffledp.pipeline.experiments.training_jobs import IMAGES
 from shuffledp.pipeline.learning.plan import ACTIVATIONS, DECAYS, KINDS, POOLINGS
+from shuffledp.protocols.identities import colors
 from shuffledp.tasks import METRICS, TASK_KINDS, WORST_METRIC
 
 Say = Callable[[Any], str]
@@ -462,11 +463,12 @@ class Arguments(BaseModel):
 
 
 class Method(Concept):
-    """A method of an experiment: a protocol, or a function of the accounting."""
+    """A method of an experiment: a protocol, or a function of the accounting; an option may have a ``color``."""
 
     protocol: Text = absent()
     function: Text = absent()
     label: Text = absent()
+    color: Annotated[StrictStr, _among(tuple(colors()))] = absent()
     options: dict[str, Any] = absent()
     arguments: Arguments = absent()
     returns: Id = absent()
@@ -715,7 +717,6 @@ class PaperFile(Concept):
     paper: About = absent()
     study: Study = absent()
     experiments: Some[Experiment]
-    looks: dict[Id, CountOrZero] = absent()
     training: dict[Id, TrainingRun] = absent()
     figures: dict[Id, Figure] = absent()
     tables: dict[Id, Table] = absent()

@@ -243,7 +243,6 @@ def _paper(
         drawn["tables"],
         claims,
         training,
-        raw.get("looks") or {},
         kind,
         file,
     )

@@ -21,14 +21,14 @@ class Method:
     """One line of a comparison: a protocol, or a function of `shuffledp.accounting`.
 
     With ``training`` each cell of a function has the accuracy of this training run at the cell's round. ``joins`` has
-    the drawings (``paper.name``) that a method from a file of baselines joins, or is ``"all"``. ``source`` is the
-    citation of a protocol of the library, empty otherwise.
+    the drawings (``paper.name``) that a method from a file of baselines joins, or is ``"all"``.
     """
 
     id: str
     protocol: str | None = None
     function: str | None = None
     label: str | None = None
+    color: str | None = None
     options: Mapping[str, Any] = field(default_factory=dict)
     arguments: Mapping[str, Any] = field(default_factory=dict)
     returns: str = "value"
@@ -36,7 +36,6 @@ class Method:
     accounting: tuple[str, ...] | None = None
     training: str | None = None
     joins: tuple[str, ...] | Literal["all"] | None = None
-    source: str = ""
 
     @property
     def added(self) -> bool:
@@ -167,9 +166,8 @@ def _only(values: Mapping[str, list[Any]], used: set[str]) -> dict[str, list[Any
 class Paper:
     """A paper or a study: its experiments, training runs, drawings and tables of claims.
 
-    ``looks`` has the number of each method's look (`shuffledp.pipeline.figures.palette`) if it is the same in all
-    figures. `shuffledp.pipeline.figures.selection` checks the selections of figures and tables and adds their
-    ``methods``. A study has the project's own experiments and replicates no paper.
+    `shuffledp.pipeline.figures.selection` checks the selections of figures and tables and adds their ``methods``. A
+    study has the project's own experiments and replicates no paper.
     """
 
     key: str
@@ -181,7 +179,6 @@ class Paper:
     tables: Mapping[str, Mapping[str, Any]]
     claims: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     training: Mapping[str, TrainingRun] = field(default_factory=dict)
-    looks: Mapping[str, int] = field(default_factory=dict)
     kind: Literal["paper", "study"] = "paper"
     file: str = ""
 

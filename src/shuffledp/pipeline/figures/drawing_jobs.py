@@ -59,7 +59,7 @@ class DrawingJob(Common):
     results: str
     experiment: str
     labels: dict[str, str | None]
-    looks: dict[str, int]
+    looks: dict[str, dict[str, Any]]
     points: PointsJob | None
     grid: dict[str, list[Any]]
     accountings: list[str]

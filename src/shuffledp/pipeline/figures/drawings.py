@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from shuffledp.pipeline.config import Experiment, Paper, Settings
+from shuffledp.pipeline.config import Experiment, Method, Paper, Settings
 from shuffledp.pipeline.config.grammar import Budget, Task, describe_data, describe_population, described
 from shuffledp.pipeline.figures.drawing_jobs import (
     BOTH,
@@ -22,7 +22,8 @@ from shuffledp.pipeline.figures.drawing_jobs import (
     PointsJob,
     TrainingJob,
 )
-from shuffledp.pipeline.figures.palette import OWN, assigned
+from shuffledp.pipeline.figures.names import method_identity, method_label
+from shuffledp.pipeline.figures.palette import Look, look_of, numbered_look, own_look, with_other_marker
 from shuffledp.pipeline.manifest import CHECKSUMS, MANIFEST
 
 TABLE_FORMATS = ("csv", "md", "tex")
@@ -39,7 +40,7 @@ class Drawing:
     entry: Fields
     experiment: Experiment
     where: Fields
-    looks: Mapping[str, int] = field(default_factory=dict)
+    looks: Mapping[str, Look] = field(default_factory=dict)
 
     def formats(self, figure_formats: Sequence[str]) -> tuple[str, ...]:
         """Return the suffixes of the files: pictures and drawn numbers of a figure, or the forms of a table."""
@@ -75,7 +76,7 @@ class Drawing:
             "where": _plain(self.where),
             "results": results,
             "experiment": experiment.id,
-            "labels": {m: experiment.methods[m].label for m in methods},
+            "labels": {m: self._label(experiment.methods[m]) for m in methods},
             "looks": self._looks(),
             "points": self._points(Path(results)),
             "grid": _plain(self._grid()),
@@ -89,6 +90,10 @@ class Drawing:
             "scale": scale,
             "formats": list(self.formats(figure_formats)),
         }
+
+    def _label(self, method: Method) -> str | None:
+        """Return the name of a method if the results have another one: a figure of a paper has the paper's names."""
+        return method_label(self.experiment, method) if self.experiment.study else method.label
 
     def _grid(self) -> dict[str, list[Any]]:
         """Return the grid without the variables that no method and no axis uses; these are not drawn."""
@@ -114,11 +119,11 @@ class Drawing:
         pair = "; printed dashed, exact solid, and a strip with their ratio" if self.variant == BOTH else ""
         return f"{self.title()}: {up} against {across_x}{across}, one curve per {curves}{pair}"
 
-    def _looks(self) -> dict[str, int]:
+    def _looks(self) -> dict[str, dict[str, Any]]:
         several = len(self.entry["methods"]) > 1
         if self.kind == "table" or (self.entry.get("curves", "method") != "method" and not several):
             return {}
-        return {m: self.looks[m] for m in self.entry["methods"]}
+        return {m: asdict(self.looks[m]) for m in self.entry["methods"]}
 
     def _points(self, results: Path) -> PointsJob | None:
         points = self.entry.get("points")
@@ -236,14 +241,23 @@ def _files(
             yield Drawing(f"{name}_{slug(value)}", name, kind, entry, experiment, where, given)
 
 
-def looks_of(paper: Paper) -> dict[str, int]:
-    """Return one look per method of a paper; user-defined methods have distinct looks and change no other look."""
-    own, added = (
-        [[m for m, method in e.methods.items() if method.added == late] for e in paper.experiments.values()]
-        for late in (False, True)
-    )
-    first = assigned(own, paper.looks)
-    return assigned([[*a, *b] for a, b in zip(own, added, strict=True)], {**paper.looks, **first}, OWN)
+def looks_of(paper: Paper) -> dict[str, Look]:
+    """Return one look per method of a paper; methods of the user have looks of their own and change no other look."""
+    looks: dict[str, Look] = {}
+    others: dict[str, Method] = {}
+    for experiment in paper.experiments.values():
+        for method in experiment.methods.values():
+            identity = None if method.added else method_identity(experiment, method)
+            if identity is None:
+                others.setdefault(method.id, method)
+            elif method.id not in looks:
+                look = look_of(identity, method.color)
+                other = method.id != method.protocol
+                looks[method.id] = with_other_marker(look, looks.values()) if other else look
+    functions = [m for m in others.values() if m.function and not m.added and m.id not in looks]
+    own = [m for m in others.values() if m not in functions and m.id not in looks]
+    numbered = {m.id: numbered_look(number) for number, m in enumerate(functions)}
+    return looks | numbered | {m.id: own_look(number) for number, m in enumerate(own)}
 
 
 def _values(experiment: Experiment, by: str, methods: list[str]) -> list[Any]:

@@ -1,4 +1,9 @@
-"""Names of trust models in drawings."""
+"""Names of trust models and protocols in drawings."""
+
+from __future__ import annotations
+
+from shuffledp.pipeline.config import Experiment, Method
+from shuffledp.protocols.identities import Identity, identity_of
 
 TRUST = {
     "shuffler": "shuffler permutes",
@@ -8,3 +13,15 @@ TRUST = {
     "local": "nobody",
 }
 """Trusted party by trust model, in the order of a leaderboard."""
+
+
+def method_identity(experiment: Experiment, method: Method) -> Identity | None:
+    """Return the identity of a method's protocol; None for functions, and for protocols outside the library."""
+    task = experiment.parts["task"] or {}
+    return identity_of(str(task.get("kind")), method.protocol) if method.protocol else None
+
+
+def method_label(experiment: Experiment, method: Method) -> str | None:
+    """Return the name that a comparison gives a method; None if the results have its name."""
+    identity = method_identity(experiment, method)
+    return method.label or (identity.label if identity else None)

@@ -143,7 +143,7 @@ def printed_over_exact(job: OverallJob) -> pd.DataFrame:
                 continue
             found = wide["printed"] / wide["exact"]
             found = found[(found > 0) & (found < float("inf"))]
-            label = one["labels"].get(method, cells["label"].iloc[0])
+            label = one["labels"].get(method) or cells["label"].iloc[0]
             names = job["names"][one["paper"]], label, QUANTITIES.get(quantity, quantity)
             parts.append(pd.DataFrame({**dict(zip(key, names, strict=True)), "ratio": found}))
     ratios = pd.concat(parts).groupby(key, sort=False)["ratio"]

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, TypedDict
 
+from shuffledp.guarantees import OURS
 from shuffledp.pipeline.config import Experiment, Settings
 from shuffledp.pipeline.experiments.bundle import Bundle
 from shuffledp.pipeline.figures.drawing_jobs import RankedJob
 from shuffledp.pipeline.figures.drawings import PAPERS, figure_folder
-from shuffledp.pipeline.figures.years import year_of
+from shuffledp.pipeline.figures.names import method_identity, method_label
 from shuffledp.pipeline.manifest import CHECKSUMS, MANIFEST, name_of
 from shuffledp.storage import sha256_of
 
@@ -43,7 +44,7 @@ class GapJob(TypedDict):
     paper: str
     experiment: str
     methods: dict[str, str]
-    labels: dict[str, str]
+    labels: dict[str, str | None]
 
 
 class OverallJob(TypedDict):
@@ -74,7 +75,12 @@ def overall_job(settings: Settings, root: Path) -> OverallJob:
         "years": _years(experiments),
         "ranked": [_ranked(e, settings.results) for e in experiments if e.ranked],
         "gaps": [
-            {"paper": e.paper, "experiment": e.id, "methods": methods, "labels": _labels(e, methods)}
+            {
+                "paper": e.paper,
+                "experiment": e.id,
+                "methods": methods,
+                "labels": {m: method_label(e, e.methods[m]) for m in methods},
+            }
             for e in experiments
             if settings.papers[e.paper].kind == "paper" and (methods := _compared(e))
         ],
@@ -97,16 +103,13 @@ def _ranked(experiment: Experiment, results: str) -> RankedJob:
 
 def _years(experiments: Iterable[Experiment]) -> dict[str, dict[str, int | str]]:
     """Return the years of the protocols of each ranked task; a user's own protocols have none."""
-    found: dict[str, dict[str, int | str]] = {}
+    years: dict[str, dict[str, int | str]] = {}
     for e in experiments:
         if e.ranked:
-            known = {str(m.protocol): year_of(m.source) for m in e.methods.values() if m.source}
-            found.setdefault(str(e.ranked["task"]), {}).update(sorted(known.items()))
-    return found
-
-
-def _labels(experiment: Experiment, methods: Iterable[str]) -> dict[str, str]:
-    return {m: label for m in methods if (label := experiment.methods[m].label)}
+            pairs = ((str(m.protocol), method_identity(e, m)) for m in e.methods.values())
+            known = {name: identity.year or OURS for name, identity in pairs if identity is not None}
+            years.setdefault(str(e.ranked["task"]), {}).update(sorted(known.items()))
+    return years
 
 
 def _compared(experiment: Experiment) -> dict[str, str]:

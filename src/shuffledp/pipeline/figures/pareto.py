@@ -57,7 +57,7 @@ def pareto(job: DrawingJob, cells: pd.DataFrame, summary: pd.DataFrame, mark: st
     here = chosen(cells, job["where"])
     shown = offers(here, summary, entry, str(entry["y"]))
     labels = legend_names(job, here)
-    looks = palette.told_apart({o.method: palette.look(job["looks"].get(o.method, 0)) for o in shown})
+    looks = palette.told_apart({o.method: Look(**job["looks"][o.method]) for o in shown})
     controls = list(entry.get("controls", ()))
     known = by_trust(shown)
     fronts = {trust: [o.method for o in front(some, controls, TOLERANCE)] for trust, some in known.items()}

@@ -20,7 +20,7 @@ from shuffledp.pipeline.figures.axes import power
 from shuffledp.pipeline.figures.drawing_jobs import RankedJob
 from shuffledp.pipeline.figures.names import TRUST
 from shuffledp.pipeline.figures.overall_sheets import APART, REST, SIZE, setting_words
-from shuffledp.pipeline.figures.ranking import SETTING, at, first_setting, records
+from shuffledp.pipeline.figures.ranking import SETTING, at, first_setting, records, with_identities
 from shuffledp.pipeline.figures.selected_rows import matching
 
 LEAST = 1e-12
@@ -60,7 +60,7 @@ def _of(job: RankedJob) -> list[pd.DataFrame]:
     bundles = {m: Bundle.of(Path(job["results"]), job["paper"], job["experiment"], m) for m in job["methods"]}
     known = read(bundles)
     values = known.values[known.values["metric"].isin(list(PROFILE_METRICS))]
-    cells = matching(known.cells, job["where"])
+    cells = with_identities(matching(known.cells, job["where"]))
     some = values.merge(cells, on="cell")
     if some.empty:
         return []

@@ -13,6 +13,7 @@ from shuffledp.pipeline.figures.drawing_jobs import Fields, RankedJob
 from shuffledp.pipeline.figures.fronts import Offer, front
 from shuffledp.pipeline.figures.names import TRUST
 from shuffledp.pipeline.figures.selected_rows import by_cell, chosen, matching
+from shuffledp.protocols.identities import identity_of
 
 SETTING = ("task", "users", "values", "eps", "delta")
 """Columns that name a setting of the ranking."""
@@ -51,6 +52,13 @@ def ranking(jobs: list[RankedJob]) -> pd.DataFrame:
     return order.sort_values(["place", "behind"], kind="stable")[list(COLUMNS)].reset_index(drop=True)
 
 
+def with_identities(cells: pd.DataFrame) -> pd.DataFrame:
+    """Return cells whose labels are those of their protocols' identities, as a comparison has them."""
+    identities = [identity_of(*names) for names in zip(cells["task"], cells["protocol"], strict=True)]
+    labels = [one.label if one else label for one, label in zip(identities, cells["label"], strict=True)]
+    return cells.assign(label=labels)
+
+
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
     """Return the rows of a table as dictionaries."""
     return [{str(name): value for name, value in row.items()} for row in frame.to_dict("records")]
@@ -82,7 +90,7 @@ def _of_experiment(job: RankedJob) -> pd.DataFrame:
     """Return an experiment's ranked cells under the best available accounting, with the printed number beside it."""
     bundles = {m: Bundle.of(Path(job["results"]), job["paper"], job["experiment"], m) for m in job["methods"]}
     known = read(bundles)
-    cells = matching(known.cells, job["where"])
+    cells = with_identities(matching(known.cells, job["where"]))
     good = cells[cells["status"] == "ok"]
     if good.empty:
         return pd.DataFrame(columns=list(_STATED))

@@ -55,7 +55,7 @@ def regions(job: DrawingJob, cells: pd.DataFrame, summary: pd.DataFrame, mark: s
     every = regions_of(fronts)
     labels = legend_names(job, here)
     won = [m for m in entry["methods"] if any(r.offer.method == m for r in every)]
-    looks = palette.told_apart({m: palette.look(job["looks"].get(m, 0)) for m in won})
+    looks = palette.told_apart({m: Look(**job["looks"][m]) for m in won})
 
     def wins(method: str, **at: Any) -> Share:
         """Count the positions and panels where a method is the best under some bound."""

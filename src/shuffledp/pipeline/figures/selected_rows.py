@@ -181,18 +181,18 @@ def _labels(job: DrawingJob, here: pd.DataFrame, parts: Mapping[str, Part]) -> d
 def _looks(job: DrawingJob, labels: Mapping[str, str], parts: Mapping[str, Part]) -> dict[str, Look]:
     """Return looks by curve, for methods, accountings or values of a variable."""
     variable = _variable(job)
-    methods = {method: palette.look(number) for method, number in job["looks"].items()}
+    methods = {method: Look(**look) for method, look in job["looks"].items()}
     if variable == "accounting":  # of one method
         own = {curve: palette.of_accounting(curve.rpartition("|")[2]) for curve in labels}
     elif variable == "method":
-        own = {curve: methods.get(curve, palette.look(0)) for curve in labels}
+        own = {curve: methods.get(curve, palette.numbered_look(0)) for curve in labels}
     else:
         values = orders(job)[variable]
         shades = dict(zip(map(str, values), palette.of_values(len(values)), strict=True))
         own = {}
         for curve in labels:
             method, _, value = curve.rpartition("|")
-            shade = shades.get(value, palette.look(0))
+            shade = shades.get(value, palette.numbered_look(0))
             known = methods.get(method or curve)
             own[curve] = shade if known is None else Look(shade.color, known.marker, known.dash, known.width)
     if not parts:
@@ -201,7 +201,7 @@ def _looks(job: DrawingJob, labels: Mapping[str, str], parts: Mapping[str, Part]
         {
             f"{curve}|{part}": palette.of_accounting(part, look)
             for part in parts
-            for curve, look in palette.marked_apart(own).items()
+            for curve, look in own.items()
         }
     )
 

@@ -34,28 +34,9 @@ def _require(name: Any, known: Collection[Any], said: str, *, suggest: bool = Tr
 
 
 def _selected(paper: Paper) -> Paper:
-    _check_looks(paper)
     figures = {name: _entry(paper, "figures", name, raw) for name, raw in paper.figures.items()}
     tables = {name: _entry(paper, "tables", name, raw) for name, raw in paper.tables.items()}
     return replace(paper, figures=figures, tables=tables)
-
-
-def _check_looks(paper: Paper) -> None:
-    """Check that looks belong to methods and differ between the methods of an experiment."""
-    place = f"{paper.file}: looks"
-    methods = {m for e in paper.experiments.values() for m in e.methods}
-    for method in paper.looks:
-        _require(method, sorted(methods), f"{place}: no method {method!r} in this paper")
-    for experiment in paper.experiments.values():
-        whose: dict[int, str] = {}
-        for method in (m for m in paper.looks if m in experiment.methods):
-            look = paper.looks[method]
-            if look in whose:
-                raise ConfigurationError(
-                    f"{place}.{method}: {look} is already the look of {whose[look]!r}, which is drawn with it in "
-                    f"experiment {experiment.id!r}."
-                )
-            whose[look] = method
 
 
 def _entry(paper: Paper, part: str, name: str, raw: Fields) -> dict[str, Any]:

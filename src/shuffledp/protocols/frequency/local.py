@@ -15,6 +15,7 @@ class Local(LocalSchedule, RandomizedResponse):
     """Randomized response without amplification: the local budget equals the central budget."""
 
     name = "local"
+    source = "Warner 1965; as LOCAL in Wang et al. 2023, section VII-A"
     task_kind = "frequency"
 
     def privacy_profile(self) -> PrivacyProfile:

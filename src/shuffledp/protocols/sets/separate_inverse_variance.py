@@ -11,5 +11,5 @@ class SeparateInverseVariance(SeparateLevels):
 
     name = "separate_inverse_variance"
     label = "SepMM, inverse variances"
-    source = "the best weights for SepMM of Wang et al. 2024 (arXiv 2407.19639)"
+    source = "this project: the best weights for SepMM of Wang et al. 2024 (arXiv 2407.19639)"
     weights = "inverse_variance"

@@ -14,6 +14,7 @@ class Local(LocalSchedule, LaplaceNoise):
     """Laplace noise without amplification: the local budget equals the central budget."""
 
     name = "local"
+    source = "Dwork, McSherry, Nissim and Smith 2006; as LOCAL in Wang et al. 2023, section VII-A"
     task_kind = "vectors"
 
     def privacy_profile(self) -> PrivacyProfile:

@@ -1,0 +1,95 @@
+"""Identity of each protocol of the library: look, name, sentence and year, the same in all pictures and texts."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from shuffledp.protocols.base import ProtocolBase
+
+_TABLE = Path(__file__).with_name("identities.toml")
+
+
+@dataclass(frozen=True)
+class Identity:
+    """Look and words of a protocol.
+
+    Parameters
+    ----------
+    label : str
+        Name in comparisons; figures of a paper have the paper's name.
+    sentence : str
+        What a user or the trusted party does.
+    color, marker, line : str
+        Hexadecimal color, Matplotlib's marker, and ``solid`` for a shuffler that permutes, ``dashdot`` for one that
+        adds or drops messages, ``dotted`` for anybody else.
+    year : int, optional
+        Year of the source; None for a protocol that was derived in this project.
+    also : tuple of str
+        Other names.
+    """
+
+    label: str
+    sentence: str
+    color: str
+    marker: str
+    line: str
+    year: int | None = None
+    also: tuple[str, ...] = ()
+
+
+def identity_of(task_kind: str, name: str) -> Identity | None:
+    """Return the identity of a protocol; None for a plug-in or an installed package's protocol."""
+    return identities().get(f"{task_kind}.{name}") or identities().get(name)
+
+
+def names_of(task_kind: str, name: str) -> tuple[str, ...]:
+    """Return the name of a protocol and all other names that it is known by."""
+    identity = identity_of(task_kind, name)
+    return (name,) if identity is None else (name, identity.label, *identity.also)
+
+
+def class_identity(protocol: type[ProtocolBase]) -> Identity | None:
+    """Return the identity of a protocol's class; None for a class outside the library."""
+    inside = protocol.__module__.startswith("shuffledp.")
+    return identity_of(protocol.task_kind, protocol.name) if inside else None
+
+
+def label_of(protocol: type[ProtocolBase]) -> str:
+    """Return the label of a protocol's identity, or the label of a class outside the library."""
+    identity = class_identity(protocol)
+    return protocol.label if identity is None else identity.label
+
+
+def colors() -> Mapping[str, str]:
+    """Return the hexadecimal colors by name; black is for protocols without a shuffler."""
+    return _table()["colors"]
+
+
+@cache
+def _table() -> Mapping[str, Mapping[str, Any]]:
+    return tomllib.loads(_TABLE.read_text(encoding="utf-8"))
+
+
+@cache
+def identities() -> Mapping[str, Identity]:
+    """Return the identities of all protocols of the library by name, or ``<task>.<name>`` for one task alone."""
+    return {name: _identity(about, colors()) for name, about in _table()["protocols"].items()}
+
+
+def _identity(about: Mapping[str, Any], colors: Mapping[str, str]) -> Identity:
+    color, marker, line = about["look"]
+    return Identity(
+        about["label"],
+        about["sentence"],
+        colors[color],
+        marker,
+        line,
+        about.get("year"),
+        tuple(about.get("also", ())),
+    )
