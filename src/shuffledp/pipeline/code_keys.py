@@ -35,6 +35,7 @@ _DRAWING = (
     *(*_SHARED, "pipeline/figures", "pipeline/manifest.py", "pipeline/provenance.py"),
     *("pipeline/experiments/bundle.py", "pipeline/experiments/results.py", "numerics/rounding.py"),
     "numerics/statements.py",
+    *("protocols/__init__.py", "protocols/identities.py", "protocols/identities.toml"),
 )
 _CLAIMS = (
     *_LIBRARY,

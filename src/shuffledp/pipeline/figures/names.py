@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from shuffledp.pipeline.config import Experiment, Method
+from typing import TYPE_CHECKING
+
 from shuffledp.protocols.identities import Identity, identity_of
+
+if TYPE_CHECKING:
+    from shuffledp.pipeline.config import Experiment, Method
 
 TRUST = {
     "shuffler": "shuffler permutes",
