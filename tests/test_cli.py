@@ -124,7 +124,8 @@ def test_check_gives_one_line_for_a_broken_configfile(project, content, says):
     assert output.count("\n") == 1
 
 
-def test_protocols_lists_every_built_in_with_its_source():
+def test_protocols_lists_every_built_in_with_its_source(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
     code, output = call("protocols")
     assert code == 0
     lines = output.splitlines()
