@@ -346,7 +346,10 @@ def unfit(found: Loosening | None) -> str:
         f"--{name.replace('_', '-')} {given:.15g} to {number_text(value, 'up', 10)}"
         for name, (given, value) in found.changes.items()
     )
-    return "\n".join(wrapped([f"Nothing fits. Loosen first: {changes}, which admits {found.protocol}."]))
+    better = "Its error is below that of an answer without data."
+    return "\n".join(
+        wrapped([f"Nothing fits. Loosen first: {changes}, which admits {found.protocol}. {better}"])
+    )
 
 
 class Comparison(tuple[Compared, ...]):

@@ -498,7 +498,7 @@ def _notes(rows: Sequence[Compared], headings: Mapping[str, str]) -> list[str]:
         rules = dict.fromkeys(row.when_absent for row in rows if row.when_absent)
         text += [f"{', '.join(r.protocol for r in rows if r.when_absent == one)}: {one}" for one in rules]
     text += _sent(rows) if {"messages", "bits", "most"} & set(headings) else []
-    text += _relied_on(rows)
+    text += [] if "collude" in headings else _relied_on(rows)  # which users hide a value has just been stated
     text += [f"{row.protocol}: {row.remark}." for row in rows if row.remark]
     if rows[0].task == "sets":
         text.append("All users have one privacy level: eps protects the whole set of a user.")
