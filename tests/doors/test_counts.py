@@ -145,6 +145,16 @@ def test_users_outside_of_a_list_are_counted_as_other_and_told(tmp_path, monkeyp
     assert "1 value looks like a missing one, such as N/A or NULL, and counts as a value." in found
 
 
+def test_a_comparison_has_the_range_of_its_counts(rows):
+    """Of the same rows, a comparison with --low is that of a file of counts with --low."""
+    counted("all", "--low", "-2", "--levels", "24")
+    whole = ("--eps", "1", "--delta", "1e-3", "--protocols", "central_laplace", "--json")
+    given = ("--data", "all.csv", "--column", "x", "--max-value", str(MOST), "--low", "-2", "--levels", "24")
+    both = [run("compare", *words, *whole) for words in (("--counts", "all.json"), given)]
+    first, second = (json.loads(text[text.index("{") :]) for text in both)
+    assert first == second and first["rows"][0]["half_width"] > 0
+
+
 def test_a_list_of_values_is_given_once_and_has_two_values(rows):
     for words, reason in (
         (

@@ -121,7 +121,9 @@ class ProtocolBase(Simulation):
         folder : str or Path
             New or empty folder.
         **about
-            Further entries of ``parameters.json``, such as the budget.
+            Further entries of ``parameters.json``, such as the budget. With ``domain`` the client takes values, not
+            inputs: ``{"values": [..], "other": None}`` has a value per input, and ``other`` may be the index of the
+            value for all others; ``{"low": .., "high": .., "unit": ..}`` is the range of a sum.
 
         Raises
         ------
