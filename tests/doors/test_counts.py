@@ -162,6 +162,7 @@ def test_a_list_of_values_is_given_once_and_has_two_values(rows):
             "--values must have at least 2 values, got 'list.txt'; --values-file reads",
         ),
         (("--values", "1,2", "--values-file", "all.csv"), "Give --values or --values-file, not both."),
+        (("--values-file", "nothing.txt"), "--values-file nothing.txt: No such file or directory."),
         (("--other",), "other needs values, the list of the public domain."),
     ):
         done = CliRunner().invoke(main, ["count", "all.csv", "--column", "x", *words, "-o", "x.json"])

@@ -85,8 +85,9 @@ def listed(values: tuple[str, ...], file: Path | None = None) -> list[str] | Non
     if file is not None:
         try:
             return [line.strip() for line in file.read_text("utf-8-sig").splitlines() if line.strip()]
-        except UnicodeDecodeError:
-            raise ValueError(f"--values-file {file}: not UTF-8.") from None
+        except (OSError, UnicodeDecodeError) as error:
+            reason = "not UTF-8" if isinstance(error, UnicodeDecodeError) else error.strerror
+            raise ValueError(f"--values-file {file}: {reason}.") from None
     if not values:
         return None
     try:
