@@ -573,6 +573,7 @@ def test_folders_are_read_whole_or_refused(folder, monkeypatch):
         ("data/a/loop", "..", "leads to a folder that is already read"),
         ("data/b/copy.csv", "2.csv", "are the same file"),
         ("data/b/none.csv", "nothing", "none.csv cannot be read"),
+        ("data/b/folder", "nothing", "folder cannot be read"),
     ):
         Path(link).symlink_to(target)
         for path in ("data",) if link != "data/b/copy.csv" else ("data", "data/*/*.csv"):

@@ -119,7 +119,12 @@ def _walked(folder: Path) -> Iterator[Path]:
             raise ValueError(f"{place} leads to a folder that is already read.")
         seen.add(os.path.realpath(place))
         folders[:] = sorted(name for name in folders if not name.startswith((".", "_")))
-        yield from (Path(place, name) for name in names)
+        for path in (Path(place, name) for name in names if not name.startswith((".", "_"))):
+            try:  # a link may lead to a folder that is not mounted
+                path.stat()
+            except OSError as error:
+                _refuse(error)
+            yield path
 
 
 def _matching(pattern: Path) -> list[Path]:
