@@ -7,7 +7,7 @@ every grid is checked. The classes check and describe; jobs keep the plain data 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, Any, Literal, Self, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias, TypeVar, Union
 
 from pydantic import (
     AfterValidator,
@@ -22,11 +22,13 @@ from pydantic import (
     StrictStr,
     Tag,
     WithJsonSchema,
+    create_model,
     model_validator,
 )
 from pydantic_core import PydanticCustomError
 
 from shuffledp.pipeline.config.config_errors import one_of, shown, suggestion
+from shuffledp.pipeline.datasets.registry import NAMES, spec
 from shuffledp.pipeline.experiments.grid import is_variable
 from shuffledp.pipeline.experiments.sources import COLUMNS
 from shuffledp.pipeline.experiments.training_jobs import IMAGES
@@ -342,34 +344,13 @@ class RealData(Concept):
     draw: Literal["with_replacement", "without_replacement"] = "without_replacement"
 
 
-class Adult(RealData):
-    """A column of Adult."""
-
-    column: Annotated[str, _among(COLUMNS["adult"])]
-
-
-class Msnbc(RealData):
-    """A column of MSNBC."""
-
-    column: Annotated[str, _among(COLUMNS["msnbc"])]
-
-
-class Ipums(RealData):
-    """A column of IPUMS."""
-
-    column: Annotated[str, _among(COLUMNS["ipums"])]
-
-
-class Movielens(RealData):
-    """A column of MovieLens."""
-
-    column: Annotated[str, _among(COLUMNS["movielens"])]
-
-
-class Mnist(RealData):
-    """A column of MNIST."""
-
-    column: Annotated[str, _among(COLUMNS["mnist"])]
+def _column_of(name: str) -> Any:
+    """Return the concept of a column of a published data set."""
+    column: Any = (Annotated[str, _among(COLUMNS[name])], ...)
+    concept = create_model(
+        name.capitalize(), __base__=RealData, __doc__=f"A column of {spec(name).title}.", column=column
+    )
+    return Annotated[concept, Tag(name)]
 
 
 def _no_truth(value: Any) -> Any:
@@ -410,12 +391,13 @@ def name(value: Any) -> str | None:
     return _named(value, "name")
 
 
+if TYPE_CHECKING:
+    PublishedData: TypeAlias = RealData
+else:
+    PublishedData = Union[tuple(map(_column_of, NAMES))]  # noqa: UP007  (of a tuple)
+
 Data = Annotated[
-    Annotated[Adult, Tag("adult")]
-    | Annotated[Msnbc, Tag("msnbc")]
-    | Annotated[Ipums, Tag("ipums")]
-    | Annotated[Movielens, Tag("movielens")]
-    | Annotated[Mnist, Tag("mnist")]
+    PublishedData
     | Annotated[OwnFile, Tag("file")]
     | Annotated[Categorical, Tag("categorical")]
     | Annotated[Zipf, Tag("zipf")]
