@@ -1,4 +1,5 @@
-# shuffledp: every target first installs its packages, in .venv/ and .tools/ only. `make help` lists the targets.
+# shuffledp: every target first installs its packages, in .venv/ and .tools/ only. `make help` lists the targets, and
+# `make -C tools` those for maintainers (tools/maintenance.mk).
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
@@ -20,9 +21,12 @@ SNAKEMAKE := $(CACHE_THERE) $(SINGLE) $(BIN)/snakemake --cores $(CORES)
 unexport PYTHONDONTWRITEBYTECODE
 LOCKS := run library uv test learning notebooks cluster storage spark benchmarks paper docs dev mutants auditors
 
+# File and command of the listed targets.
+LISTED := Makefile
+CALLED := make
 .PHONY: help
 help:  ## Show this list
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | awk -F'\t' '{printf "  make %-16s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*##' $(LISTED) | sed -E 's/^([a-z-]+):.*## /\1\t/' | awk -F'\t' '{printf "  $(CALLED) %-17s %s\n", $$1, $$2}'
 
 # ---- environment -------------------------------------------------------------------------------------------
 # python3.11, pip, git and make are enough: a bare Debian has no venv module and refuses a system-wide
@@ -57,20 +61,6 @@ cluster: .venv/.installed-run .venv/.installed-cluster  ## Install Snakemake's e
 .PHONY: storage
 storage: .venv/.installed-run .venv/.installed-storage  ## Install Snakemake's storage plug-ins for folders and S3 (docs/guides/cluster.md)
 
-.PHONY: lock
-lock: .tools/uv-$(UV_VERSION)  ## Update the pinned versions (maintainers)
-	@$(PYTHON) tools/lock.py $(LOCKS)
-	@$(PYTHON) tools/environment_yml.py
-
-.PHONY: metadata
-metadata: .venv/.installed-run .venv/.installed-learning  ## Write the metadata for archives and catalogs, and the graph of the rules (needs Graphviz)
-	@$(BIN)/python tools/metadata.py --graph
-
-RESULTS ?= results
-.PHONY: crate
-crate: .venv/.installed-run  ## Write a Workflow Run RO-Crate of a finished run into its folder: RESULTS=results/quick
-	@$(BIN)/python tools/metadata.py --run $(RESULTS) --configuration config/config.yaml $(if $(findstring quick,$(RESULTS)),config/quick.yaml)
-
 # ---- pipeline ----------------------------------------------------------------------------------------------
 .PHONY: quick
 quick: .venv/.installed-run  ## Run all papers at small scale: figures and pages in results/quick/ within minutes
@@ -92,12 +82,6 @@ verify: .venv/.installed-run  ## Compute missing results at the papers' scale, w
 verify-quick: quick  ## Run all papers at small scale, and compare the results with reference/quick
 	@$(BIN)/shuffledp verify --results results/quick
 
-.PHONY: reference
-reference: .venv/.installed-run .venv/.installed-learning  ## Write the results of `make all` as the new reference (maintainers)
-	@$(BIN)/shuffledp reference
-	@$(SNAKEMAKE) runs --configfile config/quick.yaml --config learning=skip
-	@$(BIN)/shuffledp reference --configfile config/quick.yaml
-
 .PHONY: repair
 repair: .venv/.installed-run  ## Remove every result that does not match its checksum; the next run rebuilds it
 	@$(BIN)/shuffledp repair
@@ -107,55 +91,24 @@ WORKERS = $(if $(filter all,$(CORES)),$$(getconf _NPROCESSORS_ONLN),$(CORES))
 PYTEST = $(SINGLE) $(BIN)/python -m pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder -rs
 
 .PHONY: test
-test: .venv/.installed-test .venv/.installed-learning  ## Run linters, type checks, and all tests except pipeline, Slurm, storage and Spark tests
+test: .venv/.installed-test .venv/.installed-learning  ## Run linters, type checks, and all tests but those of whole runs
 	@$(MAKE) -j2 lint tests
 
 .PHONY: tests
 tests: .venv/.installed-test .venv/.installed-learning
 	@$(PYTEST) -m "not whole_run and not slurm and not storage and not spark"
 
-.PHONY: test-times
-test-times: .venv/.installed-test .venv/.installed-learning  ## Run the tests, and measure the CPU seconds of each file, for docs/benchmarks.md
-	@$(BIN)/python tools/test_times.py
+.PHONY: test-changed
+test-changed: .venv/.installed-test .venv/.installed-learning  ## Run the tests that are nearest to the files changed since a branch (SINCE=main)
+	@$(SINGLE) $(BIN)/python tools/test_changed.py $(or $(SINCE),main)
 
 .PHONY: test-protocol
 test-protocol: .venv/.installed-test  ## Run the tests of one protocol: NAME=solh
 	@$(SINGLE) $(BIN)/python -m pytest -rs -k "$(or $(NAME),$(error give NAME=the name of a protocol))" \
 	  tests/protocols tests/golden tests/accounting tests/pipeline/audit
 
-.PHONY: test-clients
-test-clients: .venv/.installed-test  ## Compare up to 10^6 reports of every exported client with the law of its protocol, and run all clients end to end
-	@SHUFFLEDP_MANY_REPORTS=1 $(SINGLE) $(BIN)/python -m pytest -rs tests/protocols/client
-
-.PHONY: test-whole-run
-test-whole-run: .venv/.installed-test  ## Run a tiny paper in many ways and all papers at small scale, and check the results
-	@# One process more than there are cores, because these tests wait for what they started.
-	@$(PYTEST) -n $$(($$(getconf _NPROCESSORS_ONLN) + 1)) -m whole_run tests/workflow tests/test_guides.py
-
-.PHONY: test-slurm
-test-slurm: .venv/.installed-test .venv/.installed-cluster  ## Run jobs by a separate Slurm on this machine (needs root, slurm-wlm and munge)
-	@$(SINGLE) $(BIN)/python -m pytest -m slurm tests/workflow/test_slurm.py
-
-.PHONY: test-storage
-test-storage: .venv/.installed-test .venv/.installed-storage .venv/.installed-cluster  ## Run the workflow with a folder and an S3 server as storage, also by Slurm if installed (needs rsync; STORAGE_CONFIG=config/quick.yaml)
-	@$(SINGLE) $(BIN)/python -m pytest -rs -m storage tests/workflow/test_storage.py
-
-.PHONY: test-spark
-test-spark: .venv/.installed-test .venv/.installed-spark  ## Run the documented SQL in Spark on this machine, and compare with `shuffledp count` (needs Java 17)
-	@command -v java > /dev/null || { echo "Spark needs Java: apt-get install openjdk-17-jre-headless" >&2; exit 1; }
-	@$(SINGLE) $(BIN)/python -m pytest -rs -m spark tests/userdata
-
-.PHONY: faults
-faults: .venv/.installed-test  ## Disturb a small run at 20 random moments (MOMENTS=5), restart it, and compare every byte
-	@$(SINGLE) $(BIN)/python tools/faults.py $(if $(MOMENTS),--moments $(MOMENTS)) $(if $(SEED),--seed $(SEED)) \
-	  $(if $(KINDS),--kinds $(KINDS)) $(if $(MINUTES),--minutes $(MINUTES)) $(if $(PAGE),--page)
-
-.PHONY: test-pythons
-test-pythons: .venv/.installed-test .tools/uv-$(UV_VERSION)  ## Run the unit tests on Python 3.12 and 3.13, and with the lowest versions (VERSIONS=lowest)
-	@$(PYTHON) tools/other_pythons.py $(VERSIONS)
-
 .PHONY: lint
-lint: .venv/.installed-test .venv/.installed-learning
+lint: .venv/.installed-test .venv/.installed-learning  ## Run linters and type checks
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
@@ -166,62 +119,6 @@ lint: .venv/.installed-test .venv/.installed-learning
 .PHONY: format
 format: .venv/.installed-test  ## Format the code
 	@$(BIN)/ruff check --fix . ; $(BIN)/ruff format . ; $(BIN)/snakefmt Snakefile workflow
-
-.PHONY: benchmarks
-benchmarks: .venv/.installed-benchmarks .venv/.installed-learning  ## Measure the speed of the library as ratios within one run
-	@$(SINGLE) $(BIN)/python benchmarks/run.py
-
-.PHONY: conformance-seeds
-conformance-seeds: .venv/.installed-test  ## Count rejections of built-in protocols by the conformance checks, with 200 seeds; may be interrupted
-	@$(SINGLE) $(BIN)/python tools/conformance_seeds.py --page $(if $(SEEDS),--seeds $(SEEDS)) $(if $(MINUTES),--minutes $(MINUTES))
-
-.PHONY: accountant-check
-accountant-check: .venv/.installed-test  ## Compare the accountant's answers with sums in 50-digit arithmetic
-	@$(SINGLE) $(BIN)/python tools/accountant_check.py --page
-
-.PHONY: numerical-errors
-numerical-errors: .venv/.installed-test  ## Compare the accounting with references in 50-digit arithmetic, for docs/numerics.md; may be interrupted
-	@$(SINGLE) $(BIN)/python tools/numerical_errors.py --page
-
-.PHONY: accountant-times
-accountant-times: .venv/.installed-test  ## Measure the time of every answer of the accountant, for docs/benchmarks.md
-	@$(SINGLE) $(BIN)/python benchmarks/accountant_times.py --page
-
-.PHONY: scale
-scale: .venv/.installed-run  ## Measure the cost of every protocol at 10^3 to 10^9 users and 2 to 10^6 values; may be interrupted
-	@$(SINGLE) $(BIN)/python benchmarks/scale.py --page
-
-MESSAGE_USERS ?= 100000000
-.PHONY: scale-messages
-scale-messages: .venv/.installed-run  ## Run the message level with 10^8 users (MESSAGE_USERS) in parts, for docs/benchmarks.md
-	@$(SINGLE) $(BIN)/python benchmarks/scale.py --messages $(MESSAGE_USERS) --page
-
-OWN_ROWS ?= 100000000
-.PHONY: own-data
-own-data: .venv/.installed-run  ## Count the columns of a CSV file of 10^8 rows (OWN_ROWS; about 1 GB), for docs/benchmarks.md
-	@$(SINGLE) $(BIN)/python benchmarks/own_data.py --rows $(OWN_ROWS) --page
-
-ROWS ?= 1000000000
-.PHONY: billion-rows
-billion-rows: .venv/.installed-test  ## Count 10^9 rows (ROWS) in 100 files by one query, by jobs and from S3 (about 3 GB in FOLDER), for docs/benchmarks.md
-	@$(SINGLE) $(BIN)/python benchmarks/billion_rows.py --rows $(ROWS) $(if $(FOLDER),--folder $(FOLDER)) --page
-
-.PHONY: comparison-rule
-comparison-rule: .venv/.installed-test  ## Check a rule of thumb against `shuffledp compare` in 36 settings
-	@$(SINGLE) $(BIN)/python tools/comparison_rule.py --page
-
-.PHONY: property-tests
-property-tests: .venv/.installed-test  ## Test hundreds of bad configurations and bad data files, for docs/benchmarks.md
-	@$(SINGLE) $(BIN)/python tools/property_tests.py --page
-
-.PHONY: bad-arguments
-bad-arguments: .venv/.installed-test  ## Call every function of the accounting with bad and extreme arguments; slow
-	@$(SINGLE) $(BIN)/python tools/bad_arguments.py --page
-
-SCALES ?= quick papers fresh
-.PHONY: time-table
-time-table: .venv/.installed-run  ## Measure the time of every kind of job (SCALES=quick: minutes), for docs/benchmarks.md
-	@$(SINGLE) $(BIN)/python benchmarks/pipeline.py $(SCALES)
 
 # ---- the library alone -------------------------------------------------------------------------------------
 # uv includes the build backend, so nothing is downloaded.
@@ -234,23 +131,11 @@ wheel: .tools/uv-$(UV_VERSION)  ## Build the wheel and the source distribution i
 artifact:  ## Pack the last commit for an evaluation: sources, locks, wheels, summaries, reference, checksums
 	@$(PYTHON) tools/artifact.py pack
 
-.PHONY: test-artifact
-test-artifact: artifact  ## Unpack the artifact into an empty folder, and run the first commands of its appendix without a network
-	@$(PYTHON) tools/artifact.py try
-
 BASE ?= debian:bookworm-slim
 BUILDER ?= $(firstword $(foreach tool,docker podman buildah,$(shell command -v $(tool))))
 .PHONY: image
 image:  ## Build the container image shuffledp with docker, podman or buildah (BASE=image, BUILDER=tool)
 	@$(or $(BUILDER),$(error install docker, podman or buildah)) build --build-arg BASE=$(BASE) --tag shuffledp .
-
-.PHONY: test-image
-test-image: artifact  ## Build the image without a network on a new Debian system, and run .test/ in it (needs root, buildah and debootstrap)
-	@tools/test_image.sh dist/shuffledp-*-artifact.tar
-
-.PHONY: appendix
-appendix: quick  ## Write the claims of ARTIFACT-APPENDIX.md, with the numbers and costs of make quick
-	@$(BIN)/python tools/artifact.py appendix
 
 # ---- documentation -----------------------------------------------------------------------------------------
 NOTEBOOKS := $(patsubst notebooks/%,results/notebooks/%,$(wildcard notebooks/*.ipynb))
@@ -261,9 +146,6 @@ results/notebooks/%.ipynb: notebooks/%.ipynb notebooks/execute.py $(shell find s
 
 .PHONY: notebooks
 notebooks: .venv/.installed-notebooks $(NOTEBOOKS)  ## Run all notebooks, and write them with their outputs into results/notebooks/
-.PHONY: structure
-structure: .venv/.installed-run  ## Count modules and lines, and measure imports, for docs/benchmarks.md
-	@$(SINGLE) $(BIN)/python benchmarks/structure.py
 
 .PHONY: docs
 docs: .venv/.installed-docs $(NOTEBOOKS)  ## Build the documentation in results/docs/
@@ -271,71 +153,9 @@ docs: .venv/.installed-docs $(NOTEBOOKS)  ## Build the documentation in results/
 	@$(SINGLE) NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 	@echo "Done. Open results/docs/index.html"
 
-.PHONY: docs-check
-docs-check: .venv/.installed-test docs  ## Check the built documentation: links, requests, formulas, search
-	@$(SINGLE) $(BIN)/python -m pytest docs/checks
-
-.PHONY: site-check
-site-check: .venv/.installed-test  ## Check the site in results/, or in RESULTS=..: links, three widths, print, keyboard
-	@RESULTS=$(RESULTS) $(SINGLE) $(BIN)/python -m pytest workflow/checks
-
-.PHONY: gallery
-gallery: .venv/.installed-run  ## Update docs/gallery/ with the papers' figures in results/ (after make all)
-	@$(BIN)/python tools/gallery.py make
-
-.PHONY: column-figures
-column-figures: .venv/.installed-run  ## Redraw pictures of curves for a column of a two-column paper: RESULTS=results, ONLY=dump/fig5 (the first letters)
-	@$(BIN)/python tools/column_figures.py $(RESULTS) $(ONLY)
-
-.PHONY: tex-check
-tex-check:  ## Compile all tables of a finished run with LaTeX: RESULTS=results/quick (needs texlive-latex-extra and lmodern)
-	@find $(RESULTS)/figures -name '*.tex' | sort | sed 's|.*|\\input{$(CURDIR)/&}\\clearpage|' > $(RESULTS)/tables.list
-	@printf '%s\n' '\documentclass{article}' '\usepackage{lmodern,tabularray,pdflscape}' '\UseTblrLibrary{booktabs}' \
-	  '\begin{document}' "$$(cat $(RESULTS)/tables.list)" '\end{document}' > $(RESULTS)/tables.tex; rm $(RESULTS)/tables.list
-	@pdflatex -halt-on-error -interaction=nonstopmode -output-directory $(RESULTS) $(RESULTS)/tables.tex > $(RESULTS)/tables.out \
-	  || { tail -20 $(RESULTS)/tables.out; exit 1; }
-	@echo "$(RESULTS)/tables.pdf has $$(grep -c clearpage $(RESULTS)/tables.tex) tables."
-
-.PHONY: paper
-paper: .venv/.installed-run .venv/.installed-paper  ## Build paper/paper.pdf from the results of a complete run with the studies (RESULTS=folder)
-	@$(BIN)/python tools/paper.py $(RESULTS)
-
-.PHONY: gallery-check
-gallery-check: .venv/.installed-run  ## Check that docs/gallery/ is current
-	@$(BIN)/python tools/gallery.py check
-
-# Stored results of a run at the papers' scale, which are compared with a new run before a release.
-RELEASE_CHECKS := verify docs-check gallery-check
-.PHONY: release-check
-release-check: all  ## Repeat outdated runs before a release, and check that all stored results are current
-	@failed=; for check in $(RELEASE_CHECKS); do $(MAKE) $$check || failed="$$failed $$check"; done; \
-	  if [ -n "$$failed" ]; then echo "Not ready for a release:$$failed"; exit 1; fi
-
-.PHONY: mutants
-mutants: .venv/.installed-test .venv/.installed-learning .venv/.installed-mutants  ## Run 300 mutants of accounting, protocols and audit, each against the tests that reach its line
-	@$(SINGLE) $(BIN)/python tools/mutants.py $(if $(NUMBER),--number $(NUMBER)) $(if $(SEED),--seed $(SEED)) --page
-
 .PHONY: golden
 golden: .venv/.installed-test  ## Write the golden table of answers, and list the changes for the changelog
 	@$(SINGLE) $(BIN)/python tools/golden_table.py $(if $(ONLY),--only $(ONLY)) $(if $(filter-out all,$(CORES)),--workers $(CORES))
-
-.PHONY: golden-pictures
-golden-pictures: .venv/.installed-run  ## Compare pictures and pages of two runs: BEFORE=folder, AFTER=folder (results)
-	@$(BIN)/python tools/golden_pictures.py $(or $(BEFORE),$(error give BEFORE=the folder of results before the change)) $(AFTER)
-
-.PHONY: audit-seeds
-audit-seeds: .venv/.installed-run  ## Audit every protocol with 100 seeds (results/audit/seeds/); may be interrupted
-	@$(SINGLE) $(BIN)/python tools/audit_seeds.py --page
-
-.PHONY: training-seeds
-training-seeds: .venv/.installed-run .venv/.installed-learning  ## Train both curves with two more seeds (results/seeds/), and compare accuracies; may be interrupted
-	@for seed in 2 3; do $(SNAKEMAKE) --config learning=require seed=$$seed results=results/seeds/$$seed -- \
-		$(foreach run,sgd checkin,results/seeds/$$seed/training/shuffle_gaussian/$(run).sha256) || exit 1; done
-	@$(BIN)/python tools/training_seeds.py --page
-
-.PHONY: outside-auditors
-outside-auditors: .venv/.installed-auditors  ## Run two outside auditors on the messages of few users, for docs/maintainers.md
-	@$(SINGLE) $(BIN)/python tools/outside_auditors.py --page
 
 # ---- cleaning ----------------------------------------------------------------------------------------------
 .PHONY: clean

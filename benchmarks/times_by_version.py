@@ -1,7 +1,7 @@
 """Times of the library and the accountant by version, to detect functions that became slower.
 
-`make benchmarks` and `make accountant-times` store their times in the CSV file in this folder, a line each, and write
-the latest versions into docs/benchmarks.md.
+`make -C tools benchmarks` and `make -C tools accountant-times` store their times in the CSV file in this folder, a line
+each, and write the latest versions into docs/benchmarks.md.
 """
 
 import csv

@@ -74,7 +74,7 @@ def what_is_missing() -> str | None:
     if missing := [name for name in PROGRAMS if shutil.which(name) is None]:
         return f"not installed: {', '.join(missing)} (Debian: apt-get install slurm-wlm munge)"
     if find_spec(PLUGIN) is None:
-        return f"the Python package {PLUGIN} is not installed (make test-slurm installs it)"
+        return f"the Python package {PLUGIN} is not installed (make -C tools test-slurm installs it)"
     return None if os.geteuid() == 0 else "Slurm's daemons have to be started by root"
 
 

@@ -1,4 +1,4 @@
-"""The appendix has every paper's main claim, and the commands that `make test-artifact` runs."""
+"""The appendix has every paper's main claim, and the commands that `make -C tools test-artifact` runs."""
 
 import re
 from pathlib import Path

@@ -160,20 +160,21 @@ def test_what_the_pipeline_imports_is_declared_and_nothing_else():
         ast.parse(translated(path)) for path in RULES
     )
     checks = {
+        "grimp",
         "mpmath",
         "hypothesis",
         "pytest",
-    }  # make accountant-check, bad-arguments, property-tests, test-times
+    }  # make test-changed, make -C tools accountant-check, bad-arguments, property-tests, test-times
     tests = (path.stem.replace("_", "-") for path in (ROOT / "tests").rglob("*.py"))
-    # Modules and folders of the tests that targets run (make faults, make golden), and of the tools.
+    # Modules and folders of the tests that targets run (make -C tools faults, make golden), and of the tools.
     ours = {
         *tests,
         "properties",
         "golden",
         *(path.name for path in (ROOT / "tools").iterdir() if path.is_dir()),
     }
-    mutants = {"cosmic-ray", "coverage", "parso"}  # make mutants
-    auditors = {"numba", "pystatdp"}  # make outside-auditors
+    mutants = {"cosmic-ray", "coverage", "parso"}  # make -C tools mutants
+    auditors = {"numba", "pystatdp"}  # make -C tools outside-auditors
     assert used - {"jax", "opendp"} - checks - mutants - auditors - {"typst"} - ours == declared("pipeline")
     assert auditors == declared("auditors") - declared("pipeline")
     assert checks <= declared("test")

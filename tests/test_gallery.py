@@ -89,5 +89,5 @@ def test_only_what_has_changed_is_written(tool, paper, places):
 
 
 def test_the_gallery_of_the_repository_is_whole(tool):
-    """``make release-check`` compares the gallery with results at the papers' scale."""
+    """``make -C tools release-check`` compares the gallery with results at the papers' scale."""
     assert tool.damaged(ROOT / "docs/gallery") == []

@@ -1,6 +1,6 @@
 """Build of the documentation: links, formulas, executed code, notebooks, the gallery and the reference.
 
-``make docs-check`` checks the built site, because this needs packages that tests do not.
+``make -C tools docs-check`` checks the built site, because this needs packages that tests do not.
 """
 
 from __future__ import annotations
@@ -190,7 +190,7 @@ def test_a_picture_stands_with_its_finding_its_caption_and_its_digests(gallery):
 def test_a_picture_that_is_not_the_one_described_stops_the_build(gallery, content):
     path = gallery / "dump/fig4_exact.png"
     path.unlink() if content is None else path.write_bytes(content)
-    with pytest.raises(GalleryError, match="run `make gallery`"):
+    with pytest.raises(GalleryError, match="run `make -C tools gallery`"):
         paper_page("dump", "DUMP", gallery)
 
 

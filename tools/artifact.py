@@ -1,4 +1,4 @@
-"""The artifact for evaluation: ``make artifact`` packs it, ``make test-artifact`` tests it, ``make appendix`` measures.
+"""The artifact for evaluation; ``make artifact`` packs it, ``make -C tools test-artifact`` tests it.
 
 The archive has the committed files, the wheels of locks/run.txt and checksums. The test unpacks the archive into an
 empty folder without a network, and runs the commands in ARTIFACT-APPENDIX.md.

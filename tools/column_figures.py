@@ -1,4 +1,4 @@
-"""Redraw the pictures of curves of a finished run for a column of a two-column paper: ``make column-figures``.
+"""Redraw the pictures of curves of a finished run for a column of a two-column paper: ``make -C tools column-figures``.
 
 python tools/column_figures.py results dump/fig5     all figures whose name begins with dump/fig5
 """

@@ -1,4 +1,4 @@
-"""Writer of environment.yml and workflow/envs/ for ``make lock``, from pyproject.toml and locks/; a test compares."""
+"""Writer of environment.yml and workflow/envs/ for ``make -C tools lock``, from pyproject.toml and locks/."""
 
 import re
 import tomllib
@@ -8,11 +8,11 @@ ROOT = Path(__file__).resolve().parent.parent
 HEAD = """\
 # For users of conda or mamba:
 #   conda env create --file environment.yml && conda activate shuffledp && pip install --no-deps --editable .
-# The same versions as locks/run.txt (made by `make lock`; a test compares them).
+# The same versions as locks/run.txt (made by `make -C tools lock`; a test compares them).
 name: shuffledp
 """
 HEAD_OF_RULES = """\
-# For `snakemake --software-deployment-method conda`: the versions of locks/{lock}.txt (made by `make lock`).
+# For `snakemake --software-deployment-method conda`: the versions of locks/{lock}.txt (made by `make -C tools lock`).
 # The file beside it installs shuffledp itself. Not run: no channel was reachable where the project is tested.
 """
 #: Extras of the environment of the rules, by the name of its lock.

@@ -1,7 +1,7 @@
 """Gallery of the documentation: small pictures of the papers' figures, in the repository.
 
-    python tools/gallery.py make      bring docs/gallery/ up to date with results/: ``make gallery``
-    python tools/gallery.py check     check that it is up to date: ``make release-check``
+    python tools/gallery.py make      bring docs/gallery/ up to date with results/: ``make -C tools gallery``
+    python tools/gallery.py check     check that it is up to date: ``make -C tools release-check``
 
 ``docs/gallery/<paper>/`` has the pictures. Each picture has an entry in ``docs/gallery/<paper>.json``: its caption, and
 the sha256 of its table, of the original picture, and of itself. Only figures at the papers' scale are taken, and only
@@ -267,7 +267,10 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"Gallery: {error}", file=sys.stderr)
         return 2
     if lines:
-        print("\n".join(["The gallery is not current; `make gallery` makes it so:", *lines]), file=sys.stderr)
+        print(
+            "\n".join(["The gallery is not current; `make -C tools gallery` makes it so:", *lines]),
+            file=sys.stderr,
+        )
         return 1
     print("The gallery is that of the results.")
     return 0

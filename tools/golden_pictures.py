@@ -1,4 +1,4 @@
-"""Compare pictures and pages of two runs on one machine: ``make golden-pictures BEFORE=folder``.
+"""Compare pictures and pages of two runs on one machine: ``make -C tools golden-pictures BEFORE=folder``.
 
     python tools/golden_pictures.py before/results results
 

@@ -1,4 +1,4 @@
-"""Resolve the lock files: ``make lock``.
+"""Resolve the lock files: ``make -C tools lock``.
 
 The locks have versions and hashes for every platform and no index address. ``run`` has the library and the pipeline's
 dependencies, ``library`` the library alone, and each other lock one extra on top of ``run``. All are resolved with the
@@ -31,7 +31,13 @@ def compile_lock(name: str) -> None:
     """Write locks/<name>.txt."""
     base, target = ROOT / "locks/run.txt", ROOT / f"locks/{name}.txt"
     command = [sys.executable, "-m", "uv", "pip", "compile", "--quiet", "--universal", "--generate-hashes"]
-    command += ["--python-version", "3.11", "--no-emit-index-url", "--custom-compile-command", "make lock"]
+    command += [
+        "--python-version",
+        "3.11",
+        "--no-emit-index-url",
+        "--custom-compile-command",
+        "make -C tools lock",
+    ]
     command += ["--no-annotate", *(f"--extra={extra}" for extra in extras(name))]
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as constraints:
         # The storage plug-in of Snakemake for S3 needs an older version of it than the other packages.

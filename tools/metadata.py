@@ -1,4 +1,4 @@
-"""Writer of metadata from pyproject.toml and CITATION.cff: ``make metadata`` and ``make crate``.
+"""Writer of metadata from pyproject.toml and CITATION.cff: ``make -C tools metadata`` and ``make -C tools crate``.
 
 Without options it writes codemeta.json, .zenodo.json, ro-crate-metadata.json and the BibTeX entry of README.md; a test
 compares the files with its output. ``--graph`` also draws docs/images/rulegraph.svg with Graphviz. ``--run

@@ -1,9 +1,9 @@
 """Draw mutants of the accounting, the protocols and the audit, and run each against the tests that reach it.
 
-`make mutants` first records the lines that every test reaches, and branch coverage, and then continues an earlier run's
-table of mutants. Mutations and their places are from cosmic-ray. A mutant is killed if a test fails, or takes more than
-a minute and three times its usual time. With --page the kill rate, the survivors and the coverage are written into
-docs/benchmarks.md.
+`make -C tools mutants` first records the lines that every test reaches, and branch coverage, and then continues an
+earlier run's table of mutants. Mutations and their places are from cosmic-ray. A mutant is killed if a test fails, or
+takes more than a minute and three times its usual time. With --page the kill rate, the survivors and the coverage are
+written into docs/benchmarks.md.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Run outside auditors against the messages of protocols with few users: ``make outside-auditors``.
+"""Run outside auditors against the messages of protocols with few users: ``make -C tools outside-auditors``.
 
 An outside auditor runs a protocol on two data sets that differ in the value of user 1. It sees the shuffled messages
 but no law, and certifies a lower bound on eps. Two auditors run: StatDP (the package pystatdp, for delta 0), and a

@@ -1,4 +1,4 @@
-"""Build of the article from the results of a run: ``make paper``.
+"""Build of the article from the results of a run: ``make -C tools paper``.
 
 The article reads results by name. The build fails if a file, row or column is missing.
 """

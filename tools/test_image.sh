@@ -3,7 +3,7 @@
 set -euo pipefail
 for tool in buildah debootstrap unshare; do
   command -v "$tool" >/dev/null && [ "$(id -u)" = 0 ] ||
-    { echo "make test-image needs root and the Debian packages buildah and debootstrap." >&2; exit 1; }
+    { echo "make -C tools test-image needs root and the Debian packages buildah and debootstrap." >&2; exit 1; }
 done
 place="$(mktemp -d)"
 trap 'rm -rf "$place"' EXIT

@@ -1,4 +1,4 @@
-"""Compare the accuracies of training runs with different seeds: ``make training-seeds``.
+"""Compare the accuracies of training runs with different seeds: ``make -C tools training-seeds``.
 
 With --page the table is written into docs/shuffle_gaussian.md.
 """

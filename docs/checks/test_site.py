@@ -1,4 +1,4 @@
-"""Checks of the built documentation: ``make docs-check``. They are outside of tests/, which do not build it.
+"""Checks of the built documentation: ``make -C tools docs-check``. They are outside of tests/, which do not build it.
 
 Links and loaded files of every page are checked; some pages are opened in a browser, as files.
 """

@@ -12,7 +12,7 @@ from typing import Any
 from shuffledp.pipeline.site.caption_html import to_html
 
 NONE_YET = (
-    "The repository has no pictures of this paper. `make all` draws them into `results/`, and `make gallery` "
+    "The repository has no pictures of this paper. `make all` draws them into `results/`, and `make -C tools gallery` "
     "copies them to this gallery."
 )
 
@@ -78,7 +78,9 @@ def _drawing(paper: str, name: str, figures: Iterable[Mapping[str, Any]], galler
 def _figure(paper: str, figure: Mapping[str, Any], gallery: Path, *, several: bool) -> str:
     path = gallery / paper / f"{figure['id']}.png"
     if not path.exists() or hashlib.sha256(path.read_bytes()).hexdigest() != figure["file"]:
-        raise GalleryError(f"{path} is not the picture that {paper}.json describes: run `make gallery`.")
+        raise GalleryError(
+            f"{path} is not the picture that {paper}.json describes: run `make -C tools gallery`."
+        )
     finding, _, rest = figure["caption"].partition("\n\n")
     variant = figure["id"].removeprefix(figure["drawing"]).strip("_")
     heading = f"### {variant} {{ #{figure['id']} }}\n\n" if several and variant else ""

@@ -62,7 +62,7 @@ def test_what_is_of_another_kind_is_refused_by_name(tool, calls, bad):
     assert wrong == {}
 
 
-#: Valid calls that take more than a tenth of a second; `make bad-arguments` tries them.
+#: Valid calls that take more than a tenth of a second; `make -C tools bad-arguments` tries them.
 SLOW = {
     "all_counts_delta",
     "allocation_noise",
@@ -80,7 +80,7 @@ SLOW = {
 
 
 def test_arguments_of_every_kind_give_a_number_or_one_clear_line(tool, calls):
-    """This is a fixed sample of the values that `make bad-arguments` tries."""
+    """This is a fixed sample of the values that `make -C tools bad-arguments` tries."""
 
     @settings(derandomize=True, database=None, deadline=None, max_examples=250)
     @given(st.data())

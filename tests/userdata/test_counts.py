@@ -92,7 +92,7 @@ def in_duckdb(query: str) -> None:
 def in_spark(query: str) -> None:
     if shutil.which("java") is None:
         pytest.skip("needs Java (apt-get install openjdk-17-jre-headless)")
-    sql = pytest.importorskip("pyspark.sql", reason="needs pyspark (make test-spark)")
+    sql = pytest.importorskip("pyspark.sql", reason="needs pyspark (make -C tools test-spark)")
     options = {
         "spark.ui.enabled": "false",
         "spark.driver.bindAddress": "127.0.0.1",

@@ -49,7 +49,7 @@ def test_second_run_has_nothing_to_do(quick_run: QuickRun) -> None:
 def test_a_kill_and_a_restart_give_the_tables_of_an_undisturbed_run(
     quick_run: QuickRun, project: Project
 ) -> None:
-    """`make faults` has more moments and kinds of faults."""
+    """`make -C tools faults` has more moments and kinds of faults."""
     # The results alone, without figures and pages: they are what is compared.
     wanted = ("runs", *ONE_PAPER)
     with project.running(*wanted) as process:

@@ -143,7 +143,7 @@ REASONS: dict[str, str] = {
             "allocation_method_epsilon",
             "allocation_noise",
         ],
-        "`make accountant-check` compares random allocation with 50 digits",
+        "`make -C tools accountant-check` compares random allocation with 50 digits",
     ),
     **dict.fromkeys(
         ["dummy_cells_delta", "dummy_cells_epsilon", "dummy_cells_mean"],

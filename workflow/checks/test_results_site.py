@@ -1,7 +1,7 @@
 """Checks of the built site of the results: links, three widths, print and its sheets, keyboard, no request elsewhere.
 
-``make site-check`` runs them; ``RESULTS=results/quick`` names another folder. They are not part of the tests, which
-have no results.
+``make -C tools site-check`` runs them; ``RESULTS=results/quick`` names another folder. They are not part of the tests,
+which have no results.
 """
 
 from __future__ import annotations

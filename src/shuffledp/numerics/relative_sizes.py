@@ -24,7 +24,7 @@ def negligible(delta: float) -> float:
 
 
 #: Relative increase of sums per nat of a small sum: two terms of a divergence cancel up to about one in ln(1 / delta).
-#: Rounding errors found against 50 digits (`make numerical-errors`) are a tenth of it.
+#: Rounding errors found against 50 digits (`make -C tools numerical-errors`) are a tenth of it.
 _ROUNDING = 3e-13
 
 

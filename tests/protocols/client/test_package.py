@@ -82,7 +82,7 @@ CASES = [Case(kind, name) for kind, names in NAMES.items() for name in names]
 #: Protocols that have clients for one sum, and raise for several sums, which are their purpose.
 SEVERAL = {("summation", "sparse_sum")}
 each_case = pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.kind}.{case.name}")
-#: True for ``make test-clients``, which draws more reports.
+#: True for ``make -C tools test-clients``, which draws more reports.
 MANY = "SHUFFLEDP_MANY_REPORTS" in os.environ
 
 

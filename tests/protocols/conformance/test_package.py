@@ -38,8 +38,8 @@ def parts(case):
 def enough(protocol, cases):
     """Return feasible cases that together have every possible population, task, budget and accounting.
 
-    `make conformance-seeds` has all cases, and the golden table has all accountings of a setting. The accounting
-    changes with the population, so that a task or a budget occurs with several accountings.
+    `make -C tools conformance-seeds` has all cases, and the golden table has all accountings of a setting. The
+    accounting changes with the population, so that a task or a budget occurs with several accountings.
     """
     alike, populations, chosen, seen = {}, [], [], set()
     for case in cases:
