@@ -29,7 +29,7 @@ class Echo(ProtocolBase):
     refined: bool = False
 
     @classmethod
-    def fit(cls, request):
+    def calibrate(cls, budget, population, task, *, accounting="printed"):
         return cls()
 
     def encode(self, users, rng):

@@ -161,7 +161,7 @@ class Wide(ProtocolBase):
     bits: float = 2.0**27
 
     @classmethod
-    def fit(cls, request):
+    def calibrate(cls, budget, population, task, *, accounting="printed"):
         return cls()
 
     def encode(self, users, rng):

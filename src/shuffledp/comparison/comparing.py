@@ -276,7 +276,7 @@ def _row(row: Compared, protocol: type[ProtocolBase], shared: Rows) -> Compared:
 def _measured(row: Compared, protocol: type[ProtocolBase], shared: Rows) -> Compared:
     where, asked, limits = shared.setting, shared.options, shared.limits
     fakes, absent, repeats = asked.poisoned, asked.colluding, asked.simulate
-    calibrated = protocol.calibrate(where.budget, where.population, where.task, accounting=row.accounting)
+    calibrated = protocol.calibrated(where.budget, where.population, where.task, accounting=row.accounting)
     who, weights = where.usual
     usual = calibrated.refine(who.public.of_repeat(0))
     check_dropout(where, usual)

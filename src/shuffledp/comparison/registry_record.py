@@ -88,7 +88,7 @@ def described(protocol: type[ProtocolBase], where: Setting, accounting: str) -> 
         raise Infeasible(
             f"{protocol.name} has no {accounting} accounting, but {', '.join(protocol.accountings)}."
         )
-    calibrated = protocol.calibrate(where.budget, where.population, where.task, accounting=accounting)
+    calibrated = protocol.calibrated(where.budget, where.population, where.task, accounting=accounting)
     who, weights = where.usual
     usual = calibrated.refine(who.public.of_repeat(0))
     check_dropout(where, usual)

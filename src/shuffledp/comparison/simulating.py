@@ -258,7 +258,7 @@ def simulate(asked: BatchOptions) -> Simulated:
         warnings.warn(remark, stacklevel=3)
     where, rng = setting_of(asked), np.random.default_rng(check_count("seed", asked.seed))
     found = get(where.task.kind, asked.protocol, root=asked.root)
-    protocol = found.calibrate(
+    protocol = found.calibrated(
         where.budget,
         where.population,
         where.task,

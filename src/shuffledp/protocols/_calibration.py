@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cache
 from inspect import Parameter, signature
@@ -102,13 +103,30 @@ class Calibration(Claims):
 
     @final
     @classmethod
+    def calibrated(
+        cls, budget: Budget, population: Population, task: Task, *, accounting: str = "exact", **options: Any
+    ) -> Self:
+        """Return the protocol that ``calibrate`` returns, with the task that its inputs are compared with.
+
+        A class with its own ``calibrate`` may leave the task out.
+        """
+        made = cls.calibrate(budget, population, task, accounting=accounting, **options)
+        if not isinstance(made, cls) or made.calibrated_for is not None:
+            return made
+        made = copy(made)
+        object.__setattr__(made, "calibrated_for", task)
+        return made
+
+    @final
+    @classmethod
     def options(cls) -> Mapping[str, Parameter]:
         """Return the options of the calibration, ``accounting`` included, as parameters of a signature.
 
         They are the keywords of `fit`, unless a subclass of the class with `fit` defines ``calibrate`` itself.
         """
+        owner = next(base for base in cls.__mro__ if not {"calibrate", "fit"}.isdisjoint(vars(base)))
         stated = _keywords(cls.calibrate)
-        if cls._calibrates_without_fit():
+        if "fit" not in vars(owner):
             return stated
         return {"accounting": stated["accounting"]} | _keywords(cls.fit)
 
@@ -117,28 +135,6 @@ class Calibration(Claims):
     def has_calibration(cls) -> bool:
         """Return whether the class or a base class defines `fit` or ``calibrate``."""
         return cls._defines("fit") or cls._defines("calibrate")
-
-    @final
-    @property
-    def input_task(self) -> Task | None:
-        """Task that inputs are compared with; None for an object that was made without ``calibrate``.
-
-        Raises
-        ------
-        ValueError
-            If a class with its own ``calibrate`` leaves the task out.
-        """
-        if self.calibrated_for is None and self._calibrates_without_fit():
-            raise ValueError(
-                f"{self.name}: calibrate must pass calibrated_for=task to the constructor: inputs are compared with it."
-            )
-        return self.calibrated_for
-
-    @classmethod
-    def _calibrates_without_fit(cls) -> bool:
-        """Return whether the class, or the first base class with a calibration, defines ``calibrate`` but not `fit`."""
-        owner = next(base for base in cls.__mro__ if not {"calibrate", "fit"}.isdisjoint(vars(base)))
-        return "fit" not in vars(owner)
 
     @classmethod
     def _defines(cls, name: str) -> bool:

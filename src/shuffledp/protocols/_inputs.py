@@ -25,7 +25,7 @@ class Calibrated(Protocol):
     real_inputs: ClassVar[bool]
 
     @property
-    def input_task(self) -> Task | None:
+    def calibrated_for(self) -> Task | None:
         """Task of the inputs."""
 
     @property
@@ -48,7 +48,7 @@ def _ranges(task: Task) -> tuple[tuple[int, ...], list[tuple[float, float]]]:
 
 def check_users(protocol: Calibrated, users: Users) -> None:
     """Raise ValueError for inputs of another shape, of another range, or that are no whole numbers."""
-    task, values = protocol.input_task, users.values
+    task, values = protocol.calibrated_for, users.values
     if task is None:
         return
     shape, ranges = _ranges(task)
@@ -71,7 +71,7 @@ def check_users(protocol: Calibrated, users: Users) -> None:
 
 def check_participants(protocol: Calibrated, participants: Participants, *, whole: bool) -> None:
     """Raise ValueError for counts of another shape, below 0, or, if `whole`, that are no whole numbers."""
-    task, counts = protocol.input_task, np.asarray(participants.counts)
+    task, counts = protocol.calibrated_for, np.asarray(participants.counts)
     if task is None:
         return
     expected = (participants.public.repeats, *task.counts_shape)
@@ -131,12 +131,11 @@ def checked_aggregate(estimate: Callable[P, R]) -> Callable[P, R]:
         protocol: Any = args[0]
         aggregate: Any = args[1] if len(args) > 1 else kwargs["aggregate"]
         public: Any = args[2] if len(args) > 2 else kwargs["public"]
-        task = protocol.input_task
-        if task is None:
+        if protocol.calibrated_for is None:
             return estimate(*args, **kwargs)
         _check_number(protocol, public.n_users)
-        shape, expected = np.shape(aggregate), (public.repeats, *task.estimate_shape)
-        name = f"{protocol.name}: an aggregate of shape {shape} for {task}"
+        shape, expected = np.shape(aggregate), (public.repeats, *protocol.calibrated_for.estimate_shape)
+        name = f"{protocol.name}: an aggregate of shape {shape} for {protocol.calibrated_for}"
         if shape[:1] != expected[:1]:
             raise ValueError(f"{name} must have {expected[0]} rows.")
         try:

@@ -295,7 +295,7 @@ class BareCoin(ProtocolBase):
         if task.domain_size != 2:
             raise Infeasible("A coin has two sides.")
         honest = Amplified.calibrate(budget, population, task, accounting=accounting)
-        return cls(honest.eps_local, calibrated_for=task)
+        return cls(honest.eps_local)
 
     @property
     def keep(self):
@@ -318,8 +318,7 @@ class NoProfile(BareCoin):
 
     @classmethod
     def calibrate(cls, budget, population, task, *, accounting="exact"):
-        honest = super().calibrate(budget, population, task, accounting=accounting)
-        return replace(honest, eps_local=1.5 * honest.eps_local)
+        return cls(1.5 * super().calibrate(budget, population, task, accounting=accounting).eps_local)
 
 
 @dataclass(frozen=True)
@@ -333,7 +332,7 @@ class FaithlessEncoder(BareCoin):
     @classmethod
     def calibrate(cls, budget, population, task, *, accounting="exact"):
         honest = super().calibrate(budget, population, task, accounting=accounting)
-        return replace(honest, others=int(population.mean))
+        return cls(honest.eps_local, others=int(population.mean))
 
     def privacy_profile(self):
         return ClonesProfile(OtherReports(Fixed(self.others)), self.eps_local)

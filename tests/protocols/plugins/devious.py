@@ -35,8 +35,8 @@ class Sound(ProtocolBase):
         cls.check_request(budget, task, accounting)
         if budget.delta == 0:
             raise Infeasible("delta is 0")
-        users, spent = 1 + int(population.mean), cls.spent(budget, population)
-        return cls(task.domain_size, spent, users, calibrated_under=accounting, calibrated_for=task)
+        users = 1 + int(population.mean)
+        return cls(task.domain_size, cls.spent(budget, population), users, calibrated_under=accounting)
 
     @property
     def alphabet_size(self):

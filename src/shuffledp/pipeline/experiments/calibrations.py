@@ -51,7 +51,7 @@ def calibrated(
     """Return the calibrated protocol, read from the folder if it is there; raises the errors of its ``calibrate``."""
     folder = os.environ.get(FOLDER)
     if folder is None or not protocol.__module__.startswith("shuffledp."):
-        return protocol.calibrate(budget, population, task, accounting=accounting, **options)
+        return protocol.calibrated(budget, population, task, accounting=accounting, **options)
     asked = [protocol.__module__, protocol.__qualname__, *map(repr, (budget, population, task)), accounting]
     path = Path(folder) / hashlib.sha256(canonical_json([*asked, options]).encode()).hexdigest()
     found: ProtocolBase | Infeasible
@@ -60,7 +60,7 @@ def calibrated(
     else:
         started = time.process_time()
         try:
-            found = protocol.calibrate(budget, population, task, accounting=accounting, **options)
+            found = protocol.calibrated(budget, population, task, accounting=accounting, **options)
         except Infeasible as reason:
             found = reason
         if time.process_time() - started >= LEAST_SECONDS:

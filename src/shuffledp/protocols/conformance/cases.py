@@ -69,7 +69,7 @@ class Case:
 
     def calibrate(self, protocol_class: Protocol) -> ProtocolBase:
         """Return the protocol, calibrated for this case. Raise `Infeasible` if no parameters meet the budget."""
-        return protocol_class.calibrate(
+        return protocol_class.calibrated(
             self.budget, self.population, self.task, accounting=self.accounting, **dict(self.options)
         )
 
