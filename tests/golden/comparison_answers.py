@@ -108,6 +108,7 @@ def _command(given: list[str]) -> Row:
     """Return the exit code and the lines of a command."""
     with pytest.MonkeyPatch.context() as patched:
         compare_here(patched)
+        patched.setenv("COLUMNS", "120")
         done = CliRunner().invoke(command_line, given)
     lines = [line.rstrip() for line in done.output.splitlines() if line.strip()]
     return {"exit code": done.exit_code, **{f"line {i:03}": line for i, line in enumerate(lines)}}
