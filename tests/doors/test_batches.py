@@ -228,6 +228,12 @@ def test_clients_take_values_themselves_and_analyzers_name_them(tmp_path, monkey
     printed("client", "grr_blanket", "--counts", "all.json", *common[2:], "from_counts")
     from_counts = json.loads((tmp_path / "from_counts/parameters.json").read_text())
     assert (from_counts["domain"], from_counts["planned_users"]) == (listed["domain"], 150)
+    printed("count", "all.csv", "--column", "city", "-o", "found.json")
+    done = CliRunner().invoke(main, ["client", "grr_blanket", "--counts", "found.json", *common[2:], "found"])
+    assert (
+        "Warning: The 3 values found in the data are taken as the domain. A domain must be public"
+        in done.stderr
+    )
 
     numbers = np.random.default_rng(20_261_129).normal(20, 30, 200).round(2).tolist()
     counted = count_column(np.array(numbers), max_value=60, low=-5, levels=26)

@@ -170,6 +170,10 @@ def client(
             **({"dropout": given["dropout"]} if given["dropout"] else {}),
             **domain,
         )
+    if content is not None and content.found:
+        from shuffledp.userdata.counting import domain_remark
+
+        click.echo(f"Warning: {domain_remark(len(content.values), 'give --values-file')}", err=True)
     programs = found.protocol.client()
     one = " --users N" * (not programs.one_message)
     mixes = (
