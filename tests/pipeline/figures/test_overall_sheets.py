@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from shuffledp.pipeline.figures import best_protocols, overall, palette, protocols_by_year
+from shuffledp.pipeline.figures import best_protocols, overall, palette, rows
 from shuffledp.pipeline.figures.overall_sheets import APART, REST
 
 #: Machado, Oliveira and Fernandes (2009), complete loss of a kind of cones, on linear RGB.
@@ -44,7 +44,7 @@ def least(colors, sight):
 PICTURES = {
     "profiles": (*APART, REST),
     "best protocols": tuple(map(best_protocols.fill_of, APART)),
-    "by year": tuple(color for color, _ in protocols_by_year.SHOWN.values()),
+    "rows": (rows.BLUE, rows.GOLD, rows.RED, rows.DARK, rows.PALE),
     "robustness": (palette.GRAY, *palette.COLORS[:2]),
     "verdicts": tuple(overall.VERDICTS.values()),
 }

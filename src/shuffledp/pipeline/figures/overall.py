@@ -20,7 +20,7 @@ from shuffledp.numerics.rounding import round_to_digits
 from shuffledp.pipeline.experiments.bundle import ABSENT, FAKES
 from shuffledp.pipeline.experiments.results import IN_DOUBT, Bundle, read
 from shuffledp.pipeline.figures.best_protocols import best_protocols, draw_best, facts_of_best
-from shuffledp.pipeline.figures.captions import render
+from shuffledp.pipeline.figures.captions import finding, render
 from shuffledp.pipeline.figures.drawings import figure_folder
 from shuffledp.pipeline.figures.files import as_csv, table_of_texts
 from shuffledp.pipeline.figures.names import TRUST
@@ -36,13 +36,11 @@ from shuffledp.pipeline.figures.overall_jobs import (
 )
 from shuffledp.pipeline.figures.overall_sheets import (
     SIZE,
-    Line,
     by_task,
     common_setting,
     drawn_rows,
     in_columns,
-    in_shortest,
-    limits_of,
+    setting_words,
     sheet_of,
     shortened,
     with_title,
@@ -50,8 +48,9 @@ from shuffledp.pipeline.figures.overall_sheets import (
 )
 from shuffledp.pipeline.figures.palette import COLORS, GRAY
 from shuffledp.pipeline.figures.privacy_profiles import draw_profiles, facts_of_profiles, profiles
-from shuffledp.pipeline.figures.protocols_by_year import by_year, draw_years, facts_of_years
+from shuffledp.pipeline.figures.protocols_by_year import by_year, facts_of_years
 from shuffledp.pipeline.figures.ranking import ROBUST, SETTING, at, first_setting, ranking, records
+from shuffledp.pipeline.figures.rows import draw_errors, draw_gaps, draw_years
 from shuffledp.pipeline.figures.selected_rows import by_cell
 from shuffledp.pipeline.figures.style import figure_style, rendered
 from shuffledp.pipeline.jobs import source
@@ -79,37 +78,54 @@ _ABSENT = f"{100 * ABSENT:g} %"
 
 
 def dumbbells(rows: pd.DataFrame, years: Mapping[str, Mapping[str, int | str]]) -> pd.DataFrame:
-    """Return the best protocols for each task's first setting and each trust, in units of the curator's error.
+    """Return the first task's protocols whose shuffler only permutes, and the local model, at the first setting.
 
-    Among errors that agree in three digits, the protocol that was published first comes first. The table is empty if no
-    protocol that trusts a shuffler alone has exact accounting and a curator beside it.
+    Errors are in units of the curator's. The table is empty if no such protocol has exact accounting and a curator
+    beside it.
     """
-    found = []
+    task = "" if rows.empty else str(rows["task"].iloc[0])
+    order = _best_first(rows[rows["task"] == task], years.get(task, {}))
+    shuffled = order[(order["trust"] == TRUST["shuffler"]) & (order["accounting"] == "exact")]
+    columns = [
+        *SETTING,
+        "trust",
+        "label",
+        "year",
+        "printed_over_curator",
+        "over_curator",
+        "printed_bits",
+        "bits",
+    ]
+    table = pd.concat([shuffled, order[order["trust"] == TRUST["local"]]], ignore_index=True)[columns]
+    return table if len(shuffled) else table.head(0)
+
+
+def best_of_tasks(rows: pd.DataFrame, years: Mapping[str, Mapping[str, int | str]]) -> pd.DataFrame:
+    """Return the best protocols for each task's first setting and each trust."""
+    best = []
     for task in dict.fromkeys(rows["task"]):
-        own = rows[rows["task"] == task]
-        here = at(own, first_setting(own))
-        here = here[here["over_curator"].notna() & ~here["guarantee"].isin(IN_DOUBT)]
-        order = here.assign(
-            digits=[round_to_digits(error, "nearest", 3) for error in here["error"]],
-            year=pd.to_numeric(here["protocol"].map(years.get(task, {})), errors="coerce"),
-        )
-        here = order.sort_values(["digits", "year"], kind="stable", na_position="last")
-        found += [here[here["trust"] == trust].head(MOST_ROWS) for trust in _SHOWN_TRUST]
-    columns = ["task", "users", "values", "eps", "delta", "trust", "label"]
-    columns += ["printed_over_curator", "over_curator", "accounting", "bits"]
-    table = pd.concat([rows.head(0), *found], ignore_index=True)[columns]
-    return table if len(_exact_and_shuffled(table)) else table.head(0)
+        order = _best_first(rows[rows["task"] == task], years.get(task, {}))
+        best += [order[order["trust"] == trust].head(MOST_ROWS) for trust in _SHOWN_TRUST]
+    return pd.concat([rows.head(0), *best], ignore_index=True)[[*SETTING, "trust", "label"]]
 
 
-def _exact_and_shuffled(table: pd.DataFrame) -> pd.DataFrame:
-    return table[(table["accounting"] == "exact") & (table["trust"] == TRUST["shuffler"])]
+def _best_first(rows: pd.DataFrame, years: Mapping[str, int | str]) -> pd.DataFrame:
+    """Return the proven rows of a task's first setting; of errors equal in three digits, the older comes first."""
+    if rows.empty:
+        return rows.assign(year=[])
+    here = at(rows, first_setting(rows))
+    here = here[here["over_curator"].notna() & ~here["guarantee"].isin(IN_DOUBT)]
+    order = here.assign(
+        digits=[round_to_digits(error, "nearest", 3) for error in here["error"]],
+        year=pd.to_numeric(here["protocol"].map(years), errors="coerce"),
+    )
+    return order.sort_values(["digits", "year"], kind="stable", na_position="last")
 
 
 def robustness(rows: pd.DataFrame, best: pd.DataFrame) -> pd.DataFrame:
-    """Return eps with absent users, and fake users' gain over the root mean squared error, for rows of `dumbbells`."""
-    first = best[[*SETTING, "trust", "label"]]
+    """Return eps with absent users, and fake users' gain over the root mean squared error, for `best_of_tasks`."""
     columns = [*SETTING, "trust", "label", "guarantee", "error", *ROBUST]
-    found = first.merge(rows[columns], on=list(first), how="left", sort=False)
+    found = best.merge(rows[columns], on=list(best), how="left", sort=False)
     found = found[found["eps_dropped"].notna()]
     return found.assign(gain_over_error=found["poisoning_gain"] / found["error"] ** 0.5).drop(columns="error")
 
@@ -146,29 +162,13 @@ def printed_over_exact(job: OverallJob) -> pd.DataFrame:
             label = one["labels"].get(method) or cells["label"].iloc[0]
             names = job["names"][one["paper"]], label, QUANTITIES.get(quantity, quantity)
             parts.append(pd.DataFrame({**dict(zip(key, names, strict=True)), "ratio": found}))
-    ratios = pd.concat(parts).groupby(key, sort=False)["ratio"]
+    every = pd.concat(parts)
+    squared = every[every["quantity"] == "squared error"]
+    ratios = (squared if len(squared) else every).groupby(key, sort=False)["ratio"]
     return ratios.agg(least="min", median="median", greatest="max", points="count").reset_index()
 
 
 # -- pictures ------------------------------------------------------------------------------------------------------
-
-
-def draw_dumbbells(table: pd.DataFrame) -> Figure:
-    """Draw the best protocols' printed and exact errors, in units of the curator's error."""
-    columns = in_columns(by_task(table), 2)
-    ends = pd.concat([table["over_curator"], table["printed_over_curator"]]).dropna()
-    figure, axes = sheet_of(columns, "squared error over the curator's", limits_of(ends))
-    for ax, i, row in drawn_rows(axes, columns):
-        exact, printed = row["over_curator"], row["printed_over_curator"]
-        if row["accounting"] != "exact":
-            ax.plot([exact], [i], "o", color=GRAY, ms=4.2, zorder=3)
-            continue
-        if not pd.isna(printed):
-            ax.plot([printed, exact], [i, i], color="#bdbdbd", lw=1.2, zorder=2)
-            ax.plot([printed], [i], "o", color=GRAY, ms=4.2, zorder=3)
-        ax.plot([exact], [i], "o", color=COLORS[0], ms=4.8, zorder=4)
-    write_keys(figure, (("as printed", GRAY), ("exact", COLORS[0])), "1 is the curator's error")
-    return figure
 
 
 def draw_robustness(table: pd.DataFrame) -> Figure:
@@ -224,30 +224,23 @@ def draw_verdicts(table: pd.DataFrame) -> Figure:
     return figure
 
 
-def draw_gaps(table: pd.DataFrame) -> Figure:
-    """Draw the ratios of printed to exact numbers: a line from least to greatest, and a dot at the median."""
-    groups = []
-    for paper, rows in table.groupby("paper", sort=False):
-        groups.append([Line(shortened(str(paper), 54), strong=True)])
-        for row in records(rows):
-            words = f"{row['method']}, {row['quantity']}"
-            groups[-1].append(Line(shortened(words, 54), row))
-    columns = in_shortest(groups, 2)
-    figure, axes = sheet_of(
-        columns, "printed over exact", limits_of(pd.concat([table["least"], table["greatest"]])), names=2.95
-    )
-    for ax, i, ratios in drawn_rows(axes, columns):
-        ax.plot([ratios["least"], ratios["greatest"]], [i, i], color=COLORS[0], lw=1.6, zorder=2)
-        ax.plot([ratios["median"]], [i], "o", color=COLORS[0], ms=4.4, zorder=3)
-    write_keys(figure, (("median", COLORS[0]),), "lines go from the least to the greatest ratio; 1 is no gap")
-    return figure
-
-
 # -- captions ------------------------------------------------------------------------------------------------------
 
 
 def _of_dumbbells(table: pd.DataFrame) -> dict[str, Any]:
-    return {"best": records(_exact_and_shuffled(table))[0]}
+    shuffled = table[table["trust"] == TRUST["shuffler"]]
+    looser = (shuffled["printed_over_curator"] / shuffled["over_curator"]).loc[lambda ratio: ratio > 1.01]
+    best = records(shuffled)[0]
+    bits = best["printed_bits"] / best["bits"]
+    return {
+        "best": best,
+        "share": best["over_curator"] - 1,
+        "protocols": len(shuffled),
+        "looser": len(looser),
+        "median": float(looser.median()) if len(looser) else None,
+        "bits": bits if bits > 1.05 else None,
+        "setting": setting_words(best),
+    }
 
 
 def _of_robustness(table: pd.DataFrame) -> dict[str, Any]:
@@ -273,7 +266,12 @@ def _of_verdicts(table: pd.DataFrame) -> dict[str, Any]:
 
 
 def _of_gaps(table: pd.DataFrame) -> dict[str, Any]:
-    return {"widest": max(records(table), key=lambda row: float(row["greatest"]), default=None)}
+    return {
+        "methods": len(table),
+        "looser": int((table["median"] > 1.01).sum()),
+        "weak": int((table["median"] < 0.99).sum()),
+        "widest": max(records(table), key=lambda row: float(row["median"]), default=None),
+    }
 
 
 def _of_ranking(table: pd.DataFrame) -> dict[str, Any]:
@@ -284,7 +282,7 @@ def _of_ranking(table: pd.DataFrame) -> dict[str, Any]:
 
 _Table = Callable[[pd.DataFrame], dict[str, Any]]
 _DRAWN: Mapping[str, tuple[Callable[[pd.DataFrame], Figure] | None, _Table]] = {
-    "dumbbells": (draw_dumbbells, _of_dumbbells),
+    "dumbbells": (draw_errors, _of_dumbbells),
     "best_protocols": (draw_best, facts_of_best),
     "by_year": (draw_years, facts_of_years),
     "profiles": (draw_profiles, facts_of_profiles),
@@ -294,20 +292,21 @@ _DRAWN: Mapping[str, tuple[Callable[[pd.DataFrame], Figure] | None, _Table]] = {
     RANKING: (None, _of_ranking),
 }
 """Drawing function of each table, or None, and the names in its caption."""
+_WITH_FINDING = (draw_errors, draw_gaps, draw_years)
+"""Drawings whose title is the first sentence of their captions, and whose axis has the setting."""
 
 
 def publish_overall(job: OverallJob) -> None:
     """Write the ranking and the pictures, with their numbers, captions, manifest and checksums."""
     results = Path(job["results"])
     rows = ranking(job["ranked"])
-    best = dumbbells(rows, job["years"])
     tables = {
         RANKING: rows,
-        "dumbbells": best,
+        "dumbbells": dumbbells(rows, job["years"]),
         "best_protocols": best_protocols(rows),
         "by_year": by_year(rows, job["years"]),
         "profiles": profiles(job["ranked"], rows),
-        "robustness": robustness(rows, best),
+        "robustness": robustness(rows, best_of_tasks(rows, job["years"])),
         "verdicts": verdicts(table_of_texts(results / "claims/claims.csv"), job["names"]),
         "gaps": printed_over_exact(job),
     }
@@ -340,7 +339,10 @@ def _made(job: OverallJob, name: str, own: pd.DataFrame) -> tuple[Entry, dict[st
     formats = job["formats"] if draw else []
     if draw:
         with figure_style():
-            figure = with_title(draw(table), ": ".join(filter(None, (title, common_setting(table)))))
+            by_rows = draw in _WITH_FINDING
+            words = [finding(prose), *([f"({MARK})"] if from_kept else [])]
+            heading = " ".join(words) if by_rows else ": ".join(filter(None, (title, common_setting(table))))
+            figure = with_title(draw(table), heading)
             files |= {f"{name}.{end}": rendered(figure, end) for end in formats}
     entry = Entry(
         id=name,

@@ -48,14 +48,6 @@ def in_columns(groups: Sequence[Sequence[Line]], most: int) -> list[list[Line]]:
     return [column for column in columns if column]
 
 
-def in_shortest(groups: Sequence[Sequence[Line]], most: int) -> list[list[Line]]:
-    """Return the groups in columns, each in the column that is the shortest so far."""
-    columns: list[list[Line]] = [[] for _ in range(most)]
-    for group in groups:
-        min(columns, key=len).extend(group)
-    return [column for column in columns if column]
-
-
 def sheet_of(
     columns: Sequence[Sequence[Line]], label: str, limits: tuple[float, float], names: float = 2.3
 ) -> tuple[Figure, list[Axes]]:
@@ -98,11 +90,6 @@ def drawn_rows(axes: Sequence[Axes], columns: Sequence[Sequence[Line]]) -> Itera
     """Yield axes, position and table row of each line that has a row."""
     for ax, column in zip(axes, columns, strict=True):
         yield from ((ax, i, line.row) for i, line in enumerate(column) if line.row is not None)
-
-
-def limits_of(numbers: pd.Series) -> tuple[float, float]:
-    """Return the ends of an axis of ratios, which has the ratio 1."""
-    return float(min(numbers.min(), 1.0)) / 1.5, float(max(numbers.max(), 1.0)) * 2.5
 
 
 def by_task(table: pd.DataFrame) -> list[list[Line]]:
@@ -160,6 +147,9 @@ def with_title(figure: Figure, title: str) -> Figure:
     width, height = figure.get_size_inches()
     whole = title.replace(" = ", "\u00a0=\u00a0")  # no line ends within "n = 100"
     lines = textwrap.wrap(whole, int((width - 0.2) / _LETTER))
+    if figure.get_layout_engine() is not None:
+        figure.suptitle("\n".join(lines), x=0.1 / width, ha="left", fontsize=9, weight="bold")
+        return figure
     above = _TITLE * len(lines)
     share = height / (height + above)
     figure.set_size_inches(width, height + above)

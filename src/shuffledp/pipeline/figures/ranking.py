@@ -23,7 +23,7 @@ COLUMNS = (
     *SETTING,
     *("trust", "rank", "front", "label", "protocol"),
     *("error", "over_curator", "printed", "printed_over_curator"),
-    *("messages", "bits", "accounting", "guarantee", "why_in_doubt", "reason", "parameters"),
+    *("messages", "bits", "printed_bits", "accounting", "guarantee", "why_in_doubt", "reason", "parameters"),
     *ROBUST,
 )
 """Columns of the ranking."""
@@ -98,9 +98,9 @@ def _of_experiment(job: RankedJob) -> pd.DataFrame:
     errors = by_cell(good, summary, job["metric"], job["unit"])
     computed = {name: by_cell(good, summary, name) for name in ROBUST if (summary["metric"] == name).any()}
     as_printed = good[good["accounting"] == "printed"]
-    printed = as_printed.assign(printed=as_printed["cell"].map(errors).astype(float))[
-        ["method", *_POINT, "printed"]
-    ]
+    printed = as_printed.assign(
+        printed=as_printed["cell"].map(errors).astype(float), printed_bits=as_printed["bits_per_user"]
+    )[["method", *_POINT, "printed", "printed_bits"]]
     rows = chosen(cells, {"accounting": ACCOUNTINGS}).merge(printed, how="left", on=["method", *_POINT])
     ok, doubted = rows["status"] == "ok", rows["guarantee"].isin(IN_DOUBT)
     rows = rows.assign(

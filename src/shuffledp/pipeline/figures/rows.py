@@ -1,0 +1,162 @@
+"""Pictures over all papers with a row per method: errors, printed over exact numbers, and errors by year."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import seaborn
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.lines import Line2D
+from matplotlib.ticker import LogLocator, NullLocator
+
+from shuffledp.pipeline.figures.captions import number
+from shuffledp.pipeline.figures.names import TRUST
+from shuffledp.pipeline.figures.overall_sheets import SIZE, setting_words
+from shuffledp.pipeline.figures.ranking import records
+from shuffledp.pipeline.figures.style import SETTINGS
+from shuffledp.protocols.identities import colors
+
+BLUE, GOLD, RED = colors()["blue"], colors()["gold"], colors()["crimson"]
+DARK, PALE = SETTINGS["axes.edgecolor"], "#c4c4c4"
+NO_GUARANTEE = "no guarantee"
+_ROW, _WIDTH = 0.19, 8.6
+"""Height of a row and width of a picture in inches."""
+_EQUAL = 0.01
+"""Relative difference up to which a printed number counts as equal to the exact number."""
+
+
+def draw_errors(table: pd.DataFrame) -> Figure:
+    """Draw errors as printed and with exact accounting in units of the curator's error, and the bits per user."""
+    task, setting = str(table["task"].iloc[0]), setting_words(records(table)[0])
+    label = f"squared error / that of a trusted curator ({task}, {setting})"
+    figure, ax = _rows_of(table["label"], label)
+    exact, printed, place = table["over_curator"], table["printed_over_curator"], table.index.to_series()
+    moved = printed.notna() & (abs(printed / exact - 1) > _EQUAL)
+    weak = moved & (printed < exact)
+    ax.hlines(place[moved], printed[moved], exact[moved], color=PALE, lw=2, zorder=1)
+    for some, color in ((moved & ~weak, DARK), (weak, RED)):
+        _dots(ax, printed[some], place[some], "white", color)
+    _dots(ax, exact, place, BLUE, BLUE)
+    for i, row in enumerate(records(table)):
+        words, end = f"{number(row['over_curator'])}×", row["over_curator"]
+        if moved[i]:
+            words += f", printed {number(row['printed_over_curator'])}×" + (
+                f": {NO_GUARANTEE}" if weak[i] else ""
+            )
+            end = max(end, row["printed_over_curator"])
+        _beside(ax, words, end, i, RED if weak[i] else DARK)
+        sent = number(row["bits"])
+        changed = abs(row["printed_bits"] / row["bits"] - 1) > 0.05
+        _in_margin(ax, f"{number(row['printed_bits'])} → {sent}" if changed else sent, i)
+    _in_margin(ax, "bits per user", -1.0, weight="bold")
+    ax.set_xlim(0.8, exact.max() * 60)
+    keys = {"exact": (BLUE, BLUE), "as printed": ("white", DARK)}
+    return _with_keys(
+        figure, ax, keys | ({f"as printed, {NO_GUARANTEE}": ("white", RED)} if weak.any() else {})
+    )
+
+
+def draw_gaps(table: pd.DataFrame) -> Figure:
+    """Draw ratios of printed to exact numbers, the largest median first: a line over the range, a dot at the median."""
+    order = table.sort_values("median", ascending=False, kind="stable", ignore_index=True)
+    papers = order["method"].duplicated(keep=False)
+    names = order["method"].where(~papers, order["method"] + " (" + order["paper"] + ")")
+    figure, ax = _rows_of(names, f"{order['quantity'].iloc[0]} as printed / with exact accounting")
+    shades = [_shade(median) for median in order["median"]]
+    ax.hlines(order.index, order["least"], order["greatest"], color=shades, lw=1.6, zorder=2)
+    _dots(ax, order["median"], order.index.to_series(), shades, shades)
+    for i, row in enumerate(records(order)):
+        words = f"{number(row['median'])}×" + (f" {NO_GUARANTEE}" if shades[i] == RED else "")
+        _beside(ax, words, row["greatest"], i, RED if shades[i] == RED else DARK)
+    low = order["least"].min() / 1.3
+    ax.axvspan(low, 1.0, color=RED, alpha=0.07, lw=0)
+    ax.set_xlim(low, order["greatest"].max() * 12)
+    keys = {BLUE: "the paper asks for more noise than needed", RED: "the paper asks for too little noise"}
+    return _with_keys(figure, ax, {text: (shade, shade) for shade, text in keys.items() if shade in shades})
+
+
+def _shade(ratio: float) -> str:
+    if abs(ratio - 1) <= _EQUAL:
+        return str(DARK)
+    return BLUE if ratio > 1 else RED
+
+
+def draw_years(table: pd.DataFrame) -> Figure:
+    """Draw errors by year of publication, and the least error so far of a shuffler that permutes as steps."""
+    shown = table[table["trust"] != TRUST["central"]].reset_index(drop=True)
+    curator = table.loc[table["trust"] == TRUST["central"], "error"].min()
+    task, setting = str(table["task"].iloc[0]), setting_words(records(table)[0])
+    first = ~shown["year"].duplicated()
+    years = [str(year) if new else "" for year, new in zip(shown["year"], first, strict=True)]
+    figure, ax = _rows_of(shown["label"], f"squared error ({task}, {setting})")
+    place, permutes, best = (
+        shown.index.to_series(),
+        shown["trust"] == TRUST["shuffler"],
+        shown["running_best"] == "yes",
+    )
+    _dots(ax, shown["error"][permutes & ~best], place[permutes & ~best], "white", BLUE)
+    _dots(ax, shown["error"][~permutes], place[~permutes], "white", GOLD, marker="s")
+    _dots(ax, shown["error"][best], place[best], BLUE, BLUE)
+    steps = shown["error"].where(best).ffill()
+    ax.step(steps, place, where="pre", color=BLUE, lw=1.2, zorder=1)
+    for i in place[best]:
+        own: dict[str, Any] = {"textcoords": "offset points", "ha": "right", "va": "center", "fontsize": SIZE}
+        box = {"fc": "white", "ec": "none", "pad": 0.6}
+        ax.annotate(number(shown["error"][i]), (shown["error"][i], i), (-6, 0), bbox=box, **own)
+    ax.hlines(place[first] - 0.5, 0, 1, color=PALE, lw=0.6, zorder=0, transform=ax.get_yaxis_transform())
+    for i, year in enumerate(years):
+        _in_margin(ax, year, i)
+    if np.isfinite(curator):
+        ax.axvline(curator, color="black", ls=":", lw=1)
+        ax.annotate(
+            "curator", (curator, -0.6), (3, 1), textcoords="offset points", fontsize=SIZE, va="bottom"
+        )
+    keys = {"least error so far, shuffler permutes": (BLUE, BLUE), "not the least": ("white", BLUE)}
+    return _with_keys(figure, ax, keys | {"other trust": ("white", GOLD)}, unit=False)
+
+
+def _rows_of(names: pd.Series, label: str) -> tuple[Figure, Axes]:
+    """Return a picture with a logarithmic axis and a named row per method, the first at the top."""
+    figure = Figure(
+        figsize=(_WIDTH, _ROW * len(names) + 1.4), layout=ConstrainedLayoutEngine(w_pad=0.1, h_pad=0.06)
+    )
+    ax = figure.subplots()
+    ax.set(xscale="log", xlabel=label, ylim=(len(names) - 0.4, -0.6))
+    ax.set_yticks(range(len(names)), names, fontsize=SIZE + 0.5)
+    ax.tick_params(axis="y", length=0)
+    ax.grid(visible=False, axis="y")
+    ax.spines["left"].set_visible(False)
+    ax.xaxis.set_major_locator(LogLocator(numticks=8))
+    ax.xaxis.set_minor_locator(NullLocator())
+    return figure, ax
+
+
+def _dots(ax: Axes, x: pd.Series, y: pd.Series, fill: Any, edge: Any, marker: str = "o") -> None:
+    ax.scatter(x, y, s=26, c=fill, edgecolors=edge, marker=marker, zorder=3)
+
+
+def _beside(ax: Axes, text: str, x: float, y: float, color: str) -> None:
+    own: dict[str, Any] = {"textcoords": "offset points", "va": "center", "fontsize": SIZE, "color": color}
+    ax.annotate(text, (x, y), (6, 0), **own)
+
+
+def _in_margin(ax: Axes, text: str, y: float, weight: str = "normal") -> None:
+    """Write a text to the right of the axes."""
+    own: dict[str, Any] = {"va": "center", "fontsize": SIZE, "color": DARK, "annotation_clip": False}
+    ax.annotate(text, (1.02, y), xycoords=("axes fraction", "data"), weight=weight, **own)
+
+
+def _with_keys(figure: Figure, ax: Axes, keys: Mapping[str, tuple[str, str]], unit: bool = True) -> Figure:
+    """Write a legend of dots below the axes, and a line at the ratio 1."""
+    if unit:
+        ax.axvline(1.0, color=DARK, lw=0.8, zorder=0.5)
+    dot: dict[str, Any] = {"ls": "", "marker": "o", "ms": 5}
+    handles = [Line2D([], [], mfc=fill, mec=edge, label=text, **dot) for text, (fill, edge) in keys.items()]
+    figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
+    seaborn.despine(ax=ax, left=True)
+    return figure

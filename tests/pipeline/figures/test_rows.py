@@ -1,0 +1,72 @@
+"""Pictures with a row per method, drawn from the kept tables."""
+
+import io
+
+import numpy as np
+import pytest
+from matplotlib.text import Text
+from PIL import Image
+
+from shuffledp.pipeline.figures.overall import read_kept
+from shuffledp.pipeline.figures.overall_jobs import KEPT
+from shuffledp.pipeline.figures.overall_sheets import with_title
+from shuffledp.pipeline.figures.rows import NO_GUARANTEE, RED, draw_errors, draw_gaps, draw_years
+from shuffledp.pipeline.figures.style import figure_style, rendered
+
+DRAWN = {"dumbbells": draw_errors, "gaps": draw_gaps, "by_year": draw_years}
+
+
+@pytest.fixture(scope="module")
+def pictures():
+    with figure_style():
+        return {
+            name: (
+                table := read_kept(KEPT, name),
+                figure := with_title(draw(table), "A title"),
+                rendered(figure, "png"),
+            )
+            for name, draw in DRAWN.items()
+        }
+
+
+def texts(figure):
+    return [text for text in figure.findobj(Text) if text.get_text().strip()]
+
+
+@pytest.mark.parametrize("name", DRAWN)
+def test_no_ink_is_on_the_border_and_no_letter_is_small(pictures, name):
+    _, figure, png = pictures[name]
+    pixels = np.asarray(Image.open(io.BytesIO(png)).convert("L"))
+    edges = [pixels[:2], pixels[-2:], pixels[:, :2], pixels[:, -2:]]
+    assert all((edge == 255).all() for edge in edges)
+    assert min(text.get_fontsize() for text in texts(figure)) >= 6.5
+
+
+def test_printed_errors_without_a_guarantee_are_red_and_say_so(pictures):
+    table, figure, _ = pictures["dumbbells"]
+    weak = table["printed_over_curator"] < 0.99 * table["over_curator"]
+    red = [text.get_text() for text in texts(figure) if text.get_color() == RED]
+    assert weak.sum() == len(red) > 0 and all(text.endswith(f": {NO_GUARANTEE}") for text in red)
+
+
+def test_gaps_are_sorted_and_a_ratio_below_one_gives_no_guarantee(pictures):
+    table, figure, _ = pictures["gaps"]
+    (ax,) = figure.axes
+    shown = [label.get_text().partition(" (")[0] for label in ax.get_yticklabels()]
+    order = table.sort_values("median", ascending=False, kind="stable")["method"]
+    assert shown == [name.partition(" (")[0] for name in order]
+    red = [text.get_text() for text in texts(figure) if text.get_color() == RED]
+    assert len(red) == (table["median"] < 0.99).sum() > 0 and all(NO_GUARANTEE in text for text in red)
+
+
+def test_every_year_stands_once_beside_its_first_protocol(pictures):
+    table, figure, _ = pictures["by_year"]
+    shown = table[table["trust"] != "curator"].reset_index(drop=True)
+    first = shown.drop_duplicates("year")
+    found = {
+        round(text.xy[1]): text.get_text()
+        for text in texts(figure)
+        if hasattr(text, "xy") and text.xy[0] > 1
+    }
+    years = {i: str(year) for i, year in first["year"].items()}
+    assert {i: text for i, text in found.items() if text in years.values()} == years
