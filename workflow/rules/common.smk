@@ -181,6 +181,8 @@ def own_objects(wildcards):
 
 CLAIMS, HEADLINES = PLAN.table("claims"), PLAN.table("headlines")
 AUDIT, OPEN_QUESTIONS = PLAN.table("audit"), PLAN.table("open_questions")
+# Open questions are searched at the papers' scale only.
+ASKED = OPEN_QUESTIONS if SETTINGS.effort == "full" else []
 
 
 def verdict_job(wildcards):

@@ -9,7 +9,7 @@ rule pages:
         CLAIMS,
         HEADLINES,
         AUDIT,
-        OPEN_QUESTIONS,
+        ASKED,
     output:
         [
             f"{RESULTS}/{name}"
@@ -23,6 +23,7 @@ rule pages:
         results=results_folder,
         papers=list(SETTINGS.papers),
         protocols=PLAN.protocols,
+        questions=bool(ASKED),
         code=CODE.keys("site"),
     script:
         "../scripts/pages.py"

@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from snakemake.script import snakemake
 
 
-def main(results: Path, papers: Sequence[str], protocols: Sequence[str], outputs: Sequence[Path]) -> None:
+def main(
+    results: Path, papers: Sequence[str], protocols: Sequence[str], questions: bool, outputs: Sequence[Path]
+) -> None:
     """Write the site of these papers into the results folder; the rule must list exactly the site's files."""
     expected = {results / name for name in site.outputs(papers, protocols)}
     if expected != set(outputs):
@@ -19,7 +21,7 @@ def main(results: Path, papers: Sequence[str], protocols: Sequence[str], outputs
         raise ValueError(
             f"The rule lists other files than the site has: {', '.join(wrong)}. Correct the rule."
         )
-    site.publish(results, papers, protocols)
+    site.publish(results, papers, protocols, questions)
 
 
 if __name__ == "__main__":
@@ -28,5 +30,6 @@ if __name__ == "__main__":
             Path(snakemake.params.results),
             snakemake.params.papers,
             snakemake.params.protocols,
+            snakemake.params.questions,
             [Path(path) for path in job.output],
         )

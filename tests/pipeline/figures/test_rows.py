@@ -64,9 +64,7 @@ def test_every_year_stands_once_beside_its_first_protocol(pictures):
     shown = table[table["trust"] != "curator"].reset_index(drop=True)
     first = shown.drop_duplicates("year")
     found = {
-        round(text.xy[1]): text.get_text()
-        for text in texts(figure)
-        if hasattr(text, "xy") and text.xy[0] > 1
+        round(text.xy[1]): text.get_text() for text in texts(figure) if hasattr(text, "xy") and text.xy[0] > 1
     }
     years = {i: str(year) for i, year in first["year"].items()}
     assert {i: text for i, text in found.items() if text in years.values()} == years

@@ -620,20 +620,22 @@ def test_the_same_content_gives_the_same_bytes_wherever_it_lies(
 @pytest.mark.usefixtures("papers")
 def test_script_publishes_the_site_and_leaves_nothing_of_an_earlier_one(site: Site, tmp_path: Path) -> None:
     script, outputs = _script(), [tmp_path / name for name in pages.outputs(PAPERS, PROTOCOLS)]
-    script.main(tmp_path, PAPERS, PROTOCOLS, outputs)
+    script.main(tmp_path, PAPERS, PROTOCOLS, True, outputs)
     assert {name: (tmp_path / name).read_bytes() for name in site} == site
     assert set(listed(tmp_path / "site.sha256")) == {tmp_path / name for name in site}
     (tmp_path / "site/old").mkdir()
     (tmp_path / "site/old/thing.js").write_text("old")
     fewer = PAPERS[:1]
-    script.main(tmp_path, fewer, PROTOCOLS, [tmp_path / name for name in pages.outputs(fewer, PROTOCOLS)])
+    script.main(
+        tmp_path, fewer, PROTOCOLS, True, [tmp_path / name for name in pages.outputs(fewer, PROTOCOLS)]
+    )
     left = {path for folder in ("pages", "site") for path in (tmp_path / folder).rglob("*") if path.is_file()}
     assert left | {tmp_path / "index.html"} == set(listed(tmp_path / "site.sha256"))
     assert not (tmp_path / "pages/dump.html").exists()
     assert not (tmp_path / "site/old").exists()
     assert damaged(tmp_path / "site.sha256") == []
     with pytest.raises(ValueError, match="The rule lists other files"):
-        script.main(tmp_path, PAPERS, PROTOCOLS, outputs[1:])
+        script.main(tmp_path, PAPERS, PROTOCOLS, True, outputs[1:])
 
 
 def test_a_paper_called_like_a_page_is_refused() -> None:
@@ -690,6 +692,13 @@ def test_errata_claims_figures_and_open_questions_link_each_other(site: Site) ->
     assert 'href="../claims/open_questions.csv"' in questions
     for name in ("index", "claims", "random_population"):
         assert "open_questions.html" in html(site, name).partition("<main")[2], name
+
+
+@pytest.mark.usefixtures("papers")
+def test_a_run_without_searches_says_where_open_questions_are_searched(tmp_path: Path) -> None:
+    site = pages.render(tmp_path, PAPERS, PROTOCOLS, questions=False)
+    assert "make all" in html(site, "open_questions") and "OQ-1" not in html(site, "open_questions")
+    assert "open_questions.html" not in html(site, "index").partition("<main")[2]
 
 
 def test_an_open_question_shows_its_number_in_full_and_a_paper_that_is_not_in_the_run(site: Site) -> None:

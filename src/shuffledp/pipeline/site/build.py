@@ -150,14 +150,15 @@ def _leading(results: Results, shown: Shown, page: str) -> Leading | None:
 # -- reading -------------------------------------------------------------------------------------------------------
 
 
-def read(folder: Path, papers: Sequence[str]) -> Results:
+def read(folder: Path, papers: Sequence[str], questions: bool = True) -> Results:
     """Read the results of the site."""
     claimed, judged = claims.headlines(folder), claims.claims(folder)
     shown = tuple(_shown(manifest.read(folder / "figures" / key), claimed, judged) for key in papers)
     drawn = manifest.read(folder / "figures" / site_files.OVERALL)
     table = next(entry.files["csv"] for entry in drawn.entries if ranking.is_ranking(entry))
     overall = Shown(drawn, drawn.title, None, (), {}, ())
-    return Results(folder, shown, audit.read(folder), claims.questions(folder), overall, ranking.read(table))
+    asked = claims.questions(folder) if questions else ()
+    return Results(folder, shown, audit.read(folder), asked, overall, ranking.read(table))
 
 
 def _shown(paper: DrawnPaper, claimed: Mapping[str, Row], judged: Sequence[Row]) -> Shown:
@@ -170,10 +171,12 @@ def _shown(paper: DrawnPaper, claimed: Mapping[str, Row], judged: Sequence[Row])
 # -- writing -------------------------------------------------------------------------------------------------------
 
 
-def render(folder: Path, papers: Sequence[str], protocols: Sequence[str] = ()) -> dict[str, bytes]:
-    """Return the files of the site by path."""
+def render(
+    folder: Path, papers: Sequence[str], protocols: Sequence[str] = (), questions: bool = True
+) -> dict[str, bytes]:
+    """Return the files of the site by path, with or without the searches for answers to open questions."""
     expected = site_files.outputs(papers, protocols)
-    results = read(folder, papers)
+    results = read(folder, papers, questions)
     environment = _environment()
     written = {page.path: _html(environment, page, results).encode() for page in pages(results)}
     written |= {
@@ -193,9 +196,13 @@ def render(folder: Path, papers: Sequence[str], protocols: Sequence[str] = ()) -
     return written
 
 
-def publish(folder: Path, papers: Sequence[str], protocols: Sequence[str] = ()) -> None:
+def publish(
+    folder: Path, papers: Sequence[str], protocols: Sequence[str] = (), questions: bool = True
+) -> None:
     """Publish the site with its checksum list, and remove files of the previous site."""
-    contents = {folder / name: content for name, content in render(folder, papers, protocols).items()}
+    contents = {
+        folder / name: content for name, content in render(folder, papers, protocols, questions).items()
+    }
     publish_bundle(folder / site_files.CHECKSUM, contents)
     for name in site_files.FOLDERS:
         for path in sorted((folder / name).rglob("*"), reverse=True):
