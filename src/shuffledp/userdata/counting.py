@@ -370,8 +370,11 @@ def _take_rows(
         faults.places.setdefault(reason, f"row {row + 1}")
 
 
-def kept_rows(table: Table, judge: Tally, faults: Faults, rank: str = "0", first: bool = False) -> None:
-    """Create the table ``kept`` of the good values of users, with the number ``n`` of equal rows."""
+def kept_rows(table: Table, judge: Tally, faults: Faults, rank: str = "0", first: bool = False) -> int:
+    """Create the table ``kept`` of the good values of users, with the number ``n`` of equal rows.
+
+    Returns the number of users with a good or a bad value; 0 without a bad value.
+    """
     rows = f"SELECT {table.text(0)} AS c0, coalesce({table.text(1)}, '') AS u FROM {table.source}"
     if first:
         table.run(f"CREATE TEMP TABLE kept AS SELECT *, 1 AS n, row_number() OVER () AS rank FROM ({rows})")
@@ -379,12 +382,15 @@ def kept_rows(table: Table, judge: Tally, faults: Faults, rank: str = "0", first
         grouped = f"SELECT c0, u, count(*) AS n FROM ({rows}) GROUP BY c0, u"
         table.run(f"CREATE TEMP TABLE kept AS SELECT *, {rank} AS rank FROM ({grouped})")
     bad = _judged(table, "SELECT c0, sum(n)::BIGINT FROM kept GROUP BY c0", judge, faults)
+    named = "SELECT count(DISTINCT u) FROM kept WHERE c0 <> '' AND u <> ''"
+    users = next(table.fetched(named))[0] if bad else 0
     table.run("DELETE FROM kept WHERE c0 IS NULL OR c0 IN (SELECT unnest(?::VARCHAR[]))", [bad])
     nobody = next(table.fetched("SELECT coalesce(sum(n), 0)::BIGINT FROM kept WHERE u = ''"))[0]
     if nobody:
         faults.add(empty(table.columns[1]), nobody)
         table.run("DELETE FROM kept WHERE u = ''")
         table.name(faults, empty(table.columns[1]), [None], 1)
+    return int(users)
 
 
 def _one_per_user(table: Table, tally: Tally, judge: Tally, faults: Faults, per_user: str, key: str) -> int:

@@ -149,9 +149,10 @@ def collect_sets(
     if isinstance(items, Found) and not len(held):
         raise ValueError(f"{where} has no item.")
     texts = items.values
-    keys = np.unique(
-        owners * len(texts) + _order(items, texts)[held]
-    )  # each item of a user once, users in order
+    keys = np.sort(owners * len(texts) + _order(items, texts)[held])
+    keys = keys[
+        np.diff(keys, prepend=-1) > 0
+    ]  # each item of a user once; `np.unique` hashes, which is slower
     return Collected(
         np.bincount(keys // len(texts), minlength=users).astype(np.int64),
         (keys % len(texts)).astype(np.int32),
@@ -182,38 +183,33 @@ _Sets: TypeAlias = tuple[int, NDArray[np.int64], NDArray[np.int64], int]
 """Number of users, the user and the item of every entry, and the number of users without an item in the domain."""
 
 
-def _users_of(table: Table) -> int:
-    """Return the number of users in the second column with an item, of the domain or not."""
-    item, user = table.text(0), table.text(1)
-    query = f"SELECT count(DISTINCT {user}) FROM {table.source} WHERE {user} <> '' AND {item} <> ''"
-    return int(next(table.fetched(query))[0])
-
-
 def _of_table(table: Table, pairs: bool, separator: str | None, items: Domain, faults: Faults) -> _Sets:
     """Return the sets of files, whose rows are pairs of user and item, or sets."""
     if pairs:
-        kept_rows(table, Values(items), faults)
-        users = next(table.fetched("SELECT count(DISTINCT u) FROM kept"))[0]
+        named = kept_rows(table, Values(items), faults)
         left_out = np.empty(0, np.int64)
-        outside = _users_of(table) - users
-        entries = "SELECT dense_rank() OVER (ORDER BY u) - 1 AS u, c0 FROM kept"
+        table.run(
+            "CREATE TEMP TABLE users AS SELECT u, row_number() OVER (ORDER BY u) - 1 AS who FROM kept GROUP BY u"
+        )
+        users, who = next(table.fetched("SELECT count(*) FROM users"))[0], "JOIN users USING (u)"
+        outside = max(named - users, 0)
     else:
         users, left_out = _create_sets(table, separator, items, faults)
         outside = len(left_out)
-        entries = "SELECT u, c0 FROM kept WHERE c0 IS NOT NULL"
-    texts = [text for (text,) in table.fetched(f"SELECT DISTINCT c0 FROM ({entries})")]
+        who = ""
+    texts = [text for (text,) in table.fetched("SELECT DISTINCT c0 FROM kept WHERE c0 IS NOT NULL")]
     places = [items.place(text) for text in texts]
     numbered = "SELECT unnest(?::VARCHAR[]) AS c0, unnest(?::INTEGER[]) AS place"
     table.run(f"CREATE TEMP TABLE items AS {numbered}", [texts, places])
-    good = f"FROM ({entries}) JOIN items USING (c0) WHERE place >= 0"
-    if next(table.fetched(f"SELECT count(*) {good}"))[0] > MOST_ENTRIES:
+    good = "FROM kept JOIN items USING (c0) {} WHERE place >= 0"
+    if next(table.fetched(f"SELECT count(*) {good.format('')}"))[0] > MOST_ENTRIES:
         raise ValueError(
             f"{address(table.path)} has more than {MOST_ENTRIES} entries of sets, which are held in memory."
         )
-    arrays = table.run(f"SELECT u, place::BIGINT AS place {good}").fetchnumpy()
+    arrays = table.run(f"SELECT who, place::BIGINT AS place {good.format(who)}").fetchnumpy()
     stays = np.ones(users, np.bool_)
     stays[left_out] = False
-    owners = (np.cumsum(stays) - 1)[np.asarray(arrays["u"], np.int64)]
+    owners = (np.cumsum(stays) - 1)[np.asarray(arrays["who"], np.int64)]
     return int(stays.sum()), owners, np.asarray(arrays["place"], np.int64), outside
 
 
@@ -236,9 +232,9 @@ def _create_sets(
     missing = next(table.fetched("SELECT count(*) FROM cells WHERE list IS NULL"))[0]
     add(empty(table.columns[0]), missing, "cells WHERE list IS NULL")
     table.damaged(faults)
-    numbered = "SELECT dense_rank() OVER (ORDER BY row) - 1 AS u, * FROM cells WHERE list IS NOT NULL"
-    entries = f"SELECT u, row, file, unnest(list) AS entry FROM ({numbered})"
-    table.run(f"CREATE TEMP TABLE kept AS SELECT u, row, file, {canonical('entry')} AS c0 FROM ({entries})")
+    numbered = "SELECT dense_rank() OVER (ORDER BY row) - 1 AS who, * FROM cells WHERE list IS NOT NULL"
+    entries = f"SELECT who, row, file, unnest(list) AS entry FROM ({numbered})"
+    table.run(f"CREATE TEMP TABLE kept AS SELECT who, row, file, {canonical('entry')} AS c0 FROM ({entries})")
     counts = Counter(
         {text or "": n for text, n in table.fetched("SELECT c0, count(*) FROM kept GROUP BY c0")}
     )
@@ -246,8 +242,9 @@ def _create_sets(
     bad = Values(items).take(counts)
     rows = sum(counts[text] for text in bad)
     add(items.reason, rows, "kept WHERE c0 IN (SELECT unnest(?::VARCHAR[]))", [list(bad)])
-    others = "SELECT u FROM kept WHERE c0 IS NOT NULL GROUP BY u HAVING bool_and(c0 IN (SELECT unnest(?::VARCHAR[])))"
-    left_out = table.run(others, [list(bad)]).fetchnumpy()["u"]
+    others = "SELECT who FROM kept WHERE c0 IS NOT NULL GROUP BY who"
+    others += " HAVING bool_and(c0 IN (SELECT unnest(?::VARCHAR[])))"
+    left_out = table.run(others, [list(bad)]).fetchnumpy()["who"]
     return int(next(table.fetched(f"SELECT count(*) FROM ({numbered})"))[0]), np.asarray(left_out, np.int64)
 
 
