@@ -187,6 +187,7 @@ def test_protocols_are_listed(alone):
         *(((name,), "pipeline") for name in ("check", "data", "reference", "repair", "verify")),
         (("export", "tables"), "pipeline"),
         (("compare", "--data", __file__, "--column", "v", "--eps", "1", "--delta", "1e-6"), "data"),
+        (("merge", __file__, "-o", "all.json"), "data"),
         (
             (
                 *("compare", "--users", "900", "--domain-size", "4", "--eps", "1", "--delta", "1e-6"),
