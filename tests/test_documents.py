@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import json
 import re
 from pathlib import Path
 
@@ -150,6 +151,15 @@ BRITISH = re.compile(
 def british(text: str) -> list[str]:
     """Return words in British spelling, outside of code and of quotations between backticks."""
     return [found[0] for found in BRITISH.finditer(re.sub(r"```.*?```|`[^`\n]*`", "", text, flags=re.DOTALL))]
+
+
+@pytest.mark.parametrize("name", ["README.md", "docs/index.md"])
+def test_the_first_pages_state_the_finding_of_the_gallery(name):
+    figures = json.loads((ROOT / "docs/gallery/overall.json").read_text(encoding="utf-8"))["figures"]
+    caption = next(figure["caption"] for figure in figures if figure["id"] == "dumbbells")
+    finding = " ".join(caption.partition("\n\n")[0].split())
+    text = " ".join((ROOT / name).read_text(encoding="utf-8").split())
+    assert finding.removeprefix("A ") in text
 
 
 @pytest.mark.parametrize("page", EVERY_PAGE, ids=page_name)

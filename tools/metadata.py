@@ -116,7 +116,8 @@ def bibtex() -> str:
     cff = citation()
     return (
         f"@software{{shuffledp,\n  title = {{{cff['title']}}},\n  author = {{{{{cff['authors'][0]['name']}}}}},\n"
-        f"  version = {{{cff['version']}}},\n  year = {{{cff['date-released'][:4]}}}\n}}\n"
+        f"  version = {{{cff['version']}}},\n  year = {{{cff['date-released'][:4]}}},\n"
+        "  url = {address of this repository}\n}\n"
     )
 
 

@@ -21,13 +21,13 @@ TITLE = "All protocols and claims together"
 CAPTIONS = PAPERS / KEY / "captions"
 RANKING = "ranking"
 TITLES = {
-    "dumbbells": "Printed and exact error of the best protocols, a line per protocol",
+    "dumbbells": "Printed and exact error beside a curator's, a row per protocol",
     "best_protocols": "Best protocol and its margin to the second, a cell per setting",
     "by_year": "Error of the protocols by year of publication",
     "profiles": "Delta of the protocols at every eps",
     "robustness": "Central eps that remains if users drop out or collude, a line per protocol",
     "verdicts": "Claims by verdict, a bar per paper",
-    "gaps": "Printed over exact numbers, a line per method",
+    "gaps": "Printed over exact numbers, a row per method",
     RANKING: "All protocols at every setting",
 }
 """Title of each picture, in the order of the page, and of the ranking."""
