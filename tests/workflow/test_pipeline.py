@@ -59,23 +59,13 @@ def test_what_a_picture_or_page_shows_is_a_reason_to_draw_and_to_compute_nothing
     assert "Nothing to be done" in Project(moved).succeeds(*TINY)
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "rules"),
-    [
-        ("eps: [0.01, 0.5]", "eps: [0.01, 0.4]", "experiment_tiny_adult audit_share audit overall"),
-        ("repeats: 100", "repeats: 101", "experiment_tiny_adult overall"),
-    ],
-    ids=["grid", "repeats"],
-)
-def test_a_change_of_the_configuration_reruns_what_depends_on_it(
-    tiny_run: Project, old: str, new: str, rules: str
-) -> None:
+def test_a_change_of_the_configuration_reruns_what_depends_on_it(tiny_run: Project) -> None:
     paper = tiny_run.folder / "config/experiments/tiny.yaml"
     text = paper.read_text()
-    assert old in text
-    paper.write_text(text.replace(old, new))
-    output = tiny_run.succeeds(*TINY, "--dry-run")
-    assert set(jobs_listed(output)) == {*rules.split(), "draw_tiny", "pages"}
+    assert "eps: [0.01, 0.5]" in text
+    paper.write_text(text.replace("eps: [0.01, 0.5]", "eps: [0.01, 0.4]"))
+    jobs = set(jobs_listed(tiny_run.succeeds(*TINY, "--dry-run")))
+    assert jobs == {"experiment_tiny_adult", "audit_share", "audit", "overall", "draw_tiny", "pages"}
 
 
 FAILS = """
@@ -167,25 +157,16 @@ def test_damaged_result_is_named_and_repaired(tiny_run: Project, monkeypatch: py
     assert tiny_run.tables() == before
 
 
-@pytest.mark.parametrize(
-    ("target", "removed", "jobs"),
-    [
-        ("tiny", ["data/prepared/adult.sha256"], {"dataset_adult"}),
-        (
-            "all",
-            ["results/quick/runs/tiny/adult/amplified.json", "results/quick/claims/audit/*.csv"],
-            {"experiment_tiny_adult", "audit_share"},
-        ),
-    ],
-    ids=["data", "results"],
-)
-def test_what_repair_removed_is_rebuilt(
-    tiny_run: Project, target: str, removed: list[str], jobs: set[str]
-) -> None:
+def test_what_repair_removed_is_rebuilt(tiny_run: Project) -> None:
     """If figures still exist, their missing inputs must nevertheless be rebuilt."""
-    for pattern in removed:
+    for pattern in (
+        "data/prepared/adult.sha256",
+        "results/quick/runs/tiny/adult/amplified.json",
+        "results/quick/claims/audit/*.csv",
+    ):
         next(tiny_run.folder.glob(pattern)).unlink()
-    assert jobs <= set(jobs_listed(tiny_run.succeeds(target, *TINY, "--dry-run")))
+    jobs = {"dataset_adult", "experiment_tiny_adult", "audit_share"}
+    assert jobs <= set(jobs_listed(tiny_run.succeeds(*TINY, "--dry-run")))
 
 
 def test_adding_the_baseline_of_the_readme_runs_its_job_only_and_draws_it(tiny_run: Project) -> None:
@@ -236,9 +217,6 @@ def test_official_data_only_fails_with_advice_when_there_is_no_network(project: 
 
 def test_wrong_configuration_stops_before_any_job(project: Project) -> None:
     """tests/pipeline/experiments/config covers the possible mistakes and their messages."""
-    done = project.run("--config", "seed=-1")
-    assert done.returncode != 0
-    assert "Configuration error: config: seed: must be at least 0, got -1." in done.stdout
     (project.folder / "twice.yaml").write_text("seed: 1\nseed: 2\n")
     done = project.run("--configfile", "twice.yaml")
     assert done.returncode != 0

@@ -17,7 +17,6 @@ DELTA, STEPS = 1e-8, 1000
 #: By sigma and epochs: lower bound, upper bound, known permutation.
 TABLE = {
     (1.0, 1): (5.1064, 5.6395, 5.7761),
-    (2.0, 5): (0.3390, 0.7040, 6.5427),
 }
 #: By sigma, steps and eps: pair in both directions, clones in both directions, Gaussian.
 FEW = {

@@ -227,7 +227,6 @@ def test_the_running_best_of_the_shuffle_model_falls_with_the_years(drawn):
     ("scale", "ranked", "kept"),
     [
         ("paper", False, {*overall_jobs.SAMPLED, "gaps"}),
-        ("shortened", True, {*overall_jobs.SAMPLED, "gaps"}),
         ("paper", True, {"best_protocols", "gaps"}),
     ],
 )

@@ -33,7 +33,6 @@ def relative(got, want):
 @pytest.mark.parametrize(
     "network",
     [
-        Network("disjoint", "tanh"),
         Network("disjoint", "tanh", (18, 21, 2), 3),
     ],
 )
