@@ -108,7 +108,7 @@ def _assign_first(table: pd.DataFrame, wanted: NDArray[np.int64]) -> pd.DataFram
     import pandas as pd
 
     count = table["count"].to_numpy()
-    member = ((table["mask"].to_numpy()[:, None] >> np.arange(wanted.size)) & 1).astype(float)
+    member = members(table["mask"].to_numpy()).astype(float)
     weight = wanted / np.maximum(count @ member, 1.0)
     for _ in range(200):  # iterative proportional fitting of the categories' attractiveness
         share = member * weight
@@ -203,8 +203,7 @@ class Msnbc(PublishedDataset):
 
         table = contents.table
         assert table is not None
-        masks, count = table["mask"].to_numpy(), table["count"].to_numpy()
-        visited = (masks[:, None] >> np.arange(_K)) & 1
+        visited, count = members(table["mask"].to_numpy()), table["count"].to_numpy()
         size = visited.sum(axis=1)
         users = np.bincount(size, weights=count, minlength=_K + 1)[1:].astype(np.int64)
         by_size = np.zeros((_K + 1, _K), np.int64)
