@@ -12,5 +12,5 @@ class SeparateInverseVariance(SeparateLevels):
     name = "separate_inverse_variance"
     label = "SepMM, inverse variances"
     source = "this project: the best weights for SepMM of Wang et al. 2024 (arXiv 2407.19639)"
-    proof = "shuffledp.accounting.segmented.profile"
+    proof = "shuffledp.accounting.segmented.items"
     weights = "inverse_variance"
