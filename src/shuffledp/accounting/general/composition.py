@@ -45,6 +45,9 @@ _SHARP = (1e-7, 2**21)
 _LAWS, _LEAST_LAW, _LAST = 4, 0.1, 0.1
 #: Halvings that find the end of a profile; relative tolerance of eps; approximate distance from a guess, in logs.
 _HALVINGS, _XTOL, _NEAR = 14, 1e-7, 0.1
+#: Share of the negligible delta at the end of a profile that does not end in a step; cells that points are chosen from,
+#: and the share of points at equal distances.
+_STEEP, _CELLS, _EVEN = 1e-3, 4096, 0.25
 #: The least eps that is searched, nats; the largest total variation that is compared with that of normal laws.
 _LEAST_EPS, _ALL = 1e-12, 1 - 1e-12
 
@@ -142,8 +145,10 @@ class ComposedProfile(Exported):
         step: float | None = None,
     ) -> None:
         self.neighbours = getattr(profiles[0], "neighbours", "replace_one")
-        negligible = max(_NEGLIGIBLE * least / sum(rounds), LEAST)
-        laws = [_loss_law(profile, negligible, points, step) for profile in profiles]
+        grids = _grids(profiles, rounds, least, points, step)
+        laws = [
+            _law_through(*_evaluated(profile, grid)) for profile, grid in zip(profiles, grids, strict=True)
+        ]
         kept = sum(n * math.log1p(-law.infinite) for n, law in zip(rounds, laws, strict=True))
         parts = [
             LossPart(n, law.losses, law.logs) for n, law in zip(rounds, laws, strict=True) if law.logs.size
@@ -185,27 +190,56 @@ class _LossLaw:
     infinite: float
 
 
-def _loss_law(profile: PrivacyProfile, negligible: float, points: int, step: float | None) -> _LossLaw:
-    """Return the law whose profile is piecewise linear in e^eps, through values of delta in both directions.
+def _grids(
+    profiles: Sequence[PrivacyProfile],
+    rounds: Sequence[int],
+    least: float,
+    points: int,
+    step: float | None = None,
+) -> list[Floats]:
+    """Return the values of eps, nats, at which each profile is evaluated.
 
-    Its masses under the other input are changes of the slope. By the symmetry of the profile, the mass at a loss is
-    ``e^loss`` times the mass at the opposite loss.
+    Most of them are where the losses are that the sum consists of if it is about as large as the composed eps. There,
+    the laws are taken for normal laws with the total variation of the profiles.
     """
-    return _law_through(*_evaluated(profile, negligible, points, step))
-
-
-def _evaluated(
-    profile: PrivacyProfile, negligible: float, points: int, step: float | None
-) -> tuple[Floats, Floats]:
-    """Return values of eps from 0 on, nats, and the deltas at them, the vertices of a convex function of e^eps."""
-    end = profile_end(profile, negligible, _HALVINGS)
-    if step is None:
-        eps = end * np.linspace(0.0, 1.0, points + 1) ** 1.5
-    else:
+    negligible = max(_NEGLIGIBLE * least / sum(rounds), LEAST)
+    spreads = [_normal_distance(float(delta_of(profile, 0.0))) for profile in profiles]
+    total = math.sqrt(sum(n * spread**2 for n, spread in zip(rounds, spreads, strict=True)))
+    tilt = math.sqrt(-2 * math.log(least)) / max(total, LEAST)
+    grids = []
+    for profile, spread in zip(profiles, spreads, strict=True):
+        guess = min(max(math.exp(limit_epsilon(spread, negligible)[0]), 1e-6), MOST_EPS / 2)
+        end = profile_end(profile, negligible, _HALVINGS, guess=guess, steep=_STEEP)
+        if step is None:
+            grids.append(_places(points, end, spread, spread**2 * (0.5 + tilt)))
+            continue
         number = math.ceil(end / step) + 1
         if number > MOST_POINTS:
             raise Infeasible(f"step = {step!r} makes {number} losses up to {end:.3g}; choose a larger one.")
-        eps = np.asarray(step * np.arange(number + 1), np.float64)
+        grids.append(np.asarray(step * np.arange(number + 1), np.float64))
+    return grids
+
+
+def _places(points: int, end: float, spread: float, center: float) -> Floats:
+    """Return points from 0 to the end: a share of them evenly, the others around the center.
+
+    The excess of a sum's variance is the mean of the squared distance of two points. For a given number of points, it
+    is the least if the distance is the cube root of the inverse of the density of the losses.
+    """
+    x = np.linspace(0.0, end, _CELLS + 1)
+    around = np.exp(-(((x - min(center, end)) / spread) ** 2) / 6) if spread > 0 else np.zeros_like(x)
+    ranks = np.append(0.0, np.cumsum(around[1:] + around[:-1]))
+    ranks = (1 - _EVEN) * ranks / max(ranks[-1], LEAST) + _EVEN * x / end
+    return np.asarray(np.interp(np.linspace(0.0, ranks[-1], points + 1), ranks, x), np.float64)
+
+
+def _normal_distance(total_variation: float) -> float:
+    """Return the distance of two normal laws with a total variation, in standard deviations."""
+    return 2 * float(ndtri(0.5 + 0.5 * min(total_variation, _ALL)))
+
+
+def _evaluated(profile: PrivacyProfile, eps: Floats) -> tuple[Floats, Floats]:
+    """Return the vertices of a convex function of e^eps, as values of eps from 0 on, nats, and deltas."""
     deltas = np.minimum.accumulate(np.clip(delta_of(profile, eps), 0.0, 1.0))
     kept = convex_vertices(np.expm1(eps), deltas)
     return eps[kept], deltas[kept]
@@ -232,7 +266,11 @@ def _extended(eps: Floats, deltas: Floats, limit: float) -> tuple[Floats, Floats
 
 
 def _law_through(eps: Floats, deltas: Floats) -> _LossLaw:
-    """Return the law whose profile is piecewise linear in e^eps, with these vertices and their opposites."""
+    """Return the law whose profile is piecewise linear in e^eps, with these vertices, in both directions.
+
+    Its masses under the other input are changes of the slope. By the symmetry of the profile, the mass at a loss is
+    ``e^loss`` times the mass at the opposite loss.
+    """
     slopes = np.append(-np.diff(deltas) / (np.exp(eps[:-1]) * np.expm1(np.diff(eps))), 0.0)
     # Slopes of the chords to the opposite losses: where they are less steep, the function is convex across 0.
     across = (1 - deltas) / (1 + np.exp(eps))
@@ -276,8 +314,7 @@ def composed_lower_bound(profile: PrivacyProfile, delta: Delta, *, rounds: FromO
     upper = composed_epsilon([profile], delta, rounds=[rounds])
     if rounds == 1 or not 0 < upper < math.inf:
         return upper * (1 - 2 * _XTOL)
-    negligible = max(_NEGLIGIBLE * delta / rounds, LEAST)
-    eps, deltas = _evaluated(profile, negligible, POINTS[-1], None)
+    eps, deltas = _evaluated(profile, _grids([profile], [rounds], delta, POINTS[-1])[0])
     if eps.size < 3:
         return 0.0
     law = _law_through(*_extended(eps, deltas, float(delta_of(profile, MOST_EPS))))
@@ -296,8 +333,7 @@ def epsilon_at(profile: PrivacyProfile, delta: float, most: float = MOST_EPS) ->
     total_variation = float(delta_of(profile, 0.0))
     if total_variation <= delta:
         return 0.0
-    # Of two normal laws with this total variation.
-    mu = 2 * float(ndtri(0.5 + 0.5 * min(total_variation, _ALL)))
+    mu = _normal_distance(total_variation)
     ends = -math.log(most), -math.log(min(_LEAST_EPS, most / 2))
     guess = min(max(-limit_epsilon(mu, delta)[0], ends[0] + _NEAR), ends[1] - _NEAR)
     root = root_below(

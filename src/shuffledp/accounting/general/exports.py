@@ -40,28 +40,40 @@ _VANISHED = 1e-280
 _LOG_SHARE = math.log(1e-6)
 
 
-def profile_end(profile: PrivacyProfile, negligible: float, halvings: int = 6) -> float:
+def profile_end(
+    profile: PrivacyProfile,
+    negligible: float,
+    halvings: int = 6,
+    *,
+    guess: float = 1e-6,
+    steep: float = 0.0,
+) -> float:
     """Return an eps (nats) at which the profile is at most `negligible` above its limit, by doubling and halving; at
-    most 300. The limit is the mass of infinite losses.
+    most 300. The limit is the mass of infinite losses. `guess` is an eps to begin with. The search ends early if the
+    profile there is more than ``steep * negligible`` above its limit; 0 stands for no early end.
     """
-    high, limit = 1e-6, 0.0
+    high, limit = guess, 0.0
     while high < MOST_EPS and float(delta_of(profile, high)) > negligible:
         high *= 2
+    low = min(1e-6, high / 2) if high >= MOST_EPS or high == guess else high / 2
     if high >= MOST_EPS:
         high, limit = MOST_EPS, float(delta_of(profile, MOST_EPS))
-        low = 1e-6
-        while high / low > 2:  # delta may be at its limit much earlier
-            middle = math.sqrt(low * high)
-            low, high = (
-                (low, middle) if float(delta_of(profile, middle)) - limit <= negligible else (middle, high)
-            )
-    else:
-        low = high / 2
-    for _ in range(halvings):
+    value = 0.0
+
+    def halve() -> None:
+        nonlocal low, high, value
         middle = math.sqrt(low * high)
-        low, high = (
-            (low, middle) if float(delta_of(profile, middle)) - limit <= negligible else (middle, high)
-        )
+        if (above := float(delta_of(profile, middle)) - limit) <= negligible:
+            high, value = middle, above
+        else:
+            low = middle
+
+    while high / low > 2:  # delta may be at its limit much earlier
+        halve()
+    for _ in range(halvings):
+        if 0 < steep * negligible < value:
+            break
+        halve()
     return high
 
 
