@@ -129,6 +129,17 @@ class SettingOptions:
         type=click.Choice(["replace_one", "add_remove"]),
         default="replace_one",
     )
+    rounds: int = option(
+        "Number of releases to the same users; eps and delta are for all of them together.",
+        type=Number(int, "an integer in [1, 10^6]"),
+        metavar="R",
+        default=1,
+    )
+    crowd: Literal["fixed", "shared", "fresh"] | None = option(
+        "Number of other users over releases: fixed (--users), shared (drawn once; default with --population), fresh "
+        "(drawn anew).",
+        type=click.Choice(["fixed", "shared", "fresh"]),
+    )
     accounting: str | None = option(
         "Accounting: exact, corrected, simplified or printed; by default the first of these that a protocol has."
     )

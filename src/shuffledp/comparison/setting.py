@@ -18,6 +18,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
+from shuffledp.accountant.batches import Crowd, checked_rounds, crowd_in
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.comparison.options import SettingOptions
 from shuffledp.guarantees import NAMED
@@ -135,6 +136,8 @@ class Setting:
     assumed: bool = True
     counted: bool = False
     dropout: float = 0.0
+    rounds: int = 1
+    crowd: Crowd = "fixed"
 
     @cached_property
     def usual(self) -> tuple[Participants, Floats]:
@@ -269,7 +272,8 @@ def setting_of(asked: SettingOptions) -> Setting:
         )
     shares = np.broadcast_to(held / size, size) if given is None else held * given / given.sum()
     counted = asked.users is None and asked.population is None and not asked.dropout
-    return Setting(law, task, budget, shares, given is None, counted, asked.dropout)
+    rounds, crowd = checked_rounds(asked.rounds), crowd_in(asked.crowd, asked.population)
+    return Setting(law, task, budget, shares, given is None, counted, asked.dropout, rounds, crowd)
 
 
 def check_dropout(where: Setting, protocol: ProtocolBase) -> None:

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.expected_errors.sums import discrete_laplace_variance
+from shuffledp.accounting.general.loss_sums import LossPart
 from shuffledp.accounting.general.profiles import Kind, View, at_each
 from shuffledp.accounting.summation.joint_noise import DesignLosses
 from shuffledp.accounting.summation.jump_noise import (
@@ -30,7 +31,7 @@ from shuffledp.accounting.summation.jump_noise import (
     mean_jump,
 )
 from shuffledp.accounting.summation.loss_cells import LossGrid
-from shuffledp.accounting.summation.loss_sums import summed_losses
+from shuffledp.accounting.summation.loss_sums import log_kept, summed_losses
 from shuffledp.accounting.summation.noise_design import NoiseDesign
 from shuffledp.accounting.summation.pair_table import pair_table
 from shuffledp.numerics.argument_ranges import (
@@ -53,6 +54,8 @@ Floats = NDArray[np.float64]
 _RATES, _MORE = (1.2, 1.35, 1.5), 0.3
 #: Grid steps within the part of eps that the errors of both counters leave; the largest grid; precision of the center.
 _STEPS, _MOST_CELLS, _XTOL = 200, 2**20, 1e-4
+#: Grid of one release.
+_CELLS = 2**16
 #: Largest center to try. And the distance beyond the first center from which on a delta that is too large counts as
 #: rounding, which no larger jumps lower: the best center is below twice the first.
 _MOST_CENTER, _REACH = 4000.0, 16.0
@@ -113,9 +116,6 @@ def jump_counters_delta(noise: JumpCounter, eps: EpsAt) -> float:
     Infeasible
         If the calculation does not fit into memory.
     """
-    ratio = noise.center / (1 + noise.center)
-    # The budget of the design does not matter here.
-    design = NoiseDesign(1, noise.eps_star, "star", (), (1,), (noise.rate,), (ratio,), 1.0, 0.5, "jumps")
     least = 2 * noise.eps_star
     left = max(eps - least, 0.01 * max(eps, least))
     stride = math.ceil(noise.eps_star * _STEPS / left)
@@ -124,8 +124,15 @@ def jump_counters_delta(noise: JumpCounter, eps: EpsAt) -> float:
     if size > _MOST_CELLS:
         raise Infeasible(f"eps - 2 eps_star = {left:.4g} needs a grid of more than {_MOST_CELLS} losses.")
     grid = LossGrid(step, size, stride)
-    losses = _TwoCounters(DesignLosses(design, pair_table(1, "star", ()), "upper", grid))
-    return float(summed_losses(losses, eps, "upper", grid).deltas[0])
+    return float(summed_losses(_two_counters(noise, grid), eps, "upper", grid).deltas[0])
+
+
+def _two_counters(noise: JumpCounter, grid: LossGrid) -> _TwoCounters:
+    """Return the losses of both counters on a grid, rounded up."""
+    ratio = noise.center / (1 + noise.center)
+    # The budget of the design does not matter here.
+    design = NoiseDesign(1, noise.eps_star, "star", (), (1,), (noise.rate,), (ratio,), 1.0, 0.5, "jumps")
+    return _TwoCounters(DesignLosses(design, pair_table(1, "star", ()), "upper", grid))
 
 
 class _TwoCounters:
@@ -250,3 +257,19 @@ class JumpCountersProfile:
         order = np.argsort(eps_, axis=None, kind="stable")
         values[order] = np.minimum.accumulate(values[order])
         return values.reshape(eps_.shape)
+
+    def loss_parts(self, negligible: float) -> tuple[list[LossPart], float]:
+        """Return the laws of the losses of both counters, upper bounds, and the mass of infinite losses.
+
+        The windows of the laws do not depend on `negligible`.
+        """
+        grid = LossGrid(self.noise.eps_star / _STEPS, _CELLS, _STEPS)
+        losses = _two_counters(self.noise, grid)
+        gained, shown = losses.mixtures(losses.key_of)
+        infinite = -math.expm1(log_kept(losses.infinite, float(shown[0])))
+        points = grid.step * np.fft.fftfreq(grid.size, 1 / grid.size) + losses.log_error(losses.key_of)
+        parts = []
+        for masses in (gained[0], losses.dense()[0]):
+            held = masses > 0
+            parts.append(LossPart(1, points[held], np.log(masses[held])))
+        return parts, infinite

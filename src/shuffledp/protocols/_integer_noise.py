@@ -118,6 +118,7 @@ class CuratorNoise(ProtocolBase):
     relies_on = "no other user"
     neighbours = ("replace_one", "add_remove")
     guarantees = under(exact=EXACT)
+    profile_points = 960
     scale: ClassVar[str]
     """Name of the field."""
 

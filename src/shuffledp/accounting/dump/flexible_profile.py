@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import gammaln
 
 from shuffledp.accounting.general.clones import clone_divergences
 from shuffledp.accounting.general.dummy_blanket import (
@@ -25,6 +26,7 @@ from shuffledp.accounting.general.dummy_blanket import (
     remembered_mean,
 )
 from shuffledp.accounting.general.grr_blanket import pieced_blanket_delta, uniform_reports
+from shuffledp.accounting.general.loss_sums import LossPart
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import raised
 from shuffledp.numerics.windows import Window, binomial_window
@@ -48,6 +50,8 @@ _LEFT_OUT = 1e-30
 #: Numbers of senders whose windows are in memory at once; number of senders from which on a single sum has one dummy
 #: per sender.
 _PIECE, _MANY_SENDERS = 256, 1 << 14
+#: Numbers of messages in the law of a loss, cells per standard deviation of its grid, and steps of T per deviation.
+_NUMBERS, _GRAINS, _EVEN = 100, 400, 4
 
 
 def profile(n: int, domain_size: int, eps: float, dummies: int, rate: float, eps_local: float) -> float:
@@ -203,6 +207,53 @@ def _upper_bound(
             return upper
         middles = (cuts[:-1][wide] + cuts[1:][wide]) // 2
         cuts = np.unique(np.concatenate((cuts, middles)))
+
+
+def message_losses(
+    n: int, domain_size: int, dummies: int, rate: float, eps_local: float, negligible: float
+) -> tuple[list[LossPart], float]:
+    """Return the law of the loss of a GRR report among uniform messages, an upper bound, and the mass it omits.
+
+    Among N uniform messages with one's own, a report of a has the weight ``N + (e^eps_local - 1) c_a``. A few numbers
+    of messages stand for all larger numbers up to the next one. The numbers T of messages with one of the two values
+    are evenly spaced, as in :mod:`shuffledp.accounting.general.dummy_blanket`.
+    """
+    law = _message_law(n, domain_size, dummies, rate, eps_local, negligible)
+    order = np.argsort(law[0])
+    numbers, masses = law[0][order], law[1][order]
+    ranks = np.cumsum(masses) / np.sum(masses) + np.arange(1, numbers.size + 1) / numbers.size
+    cuts = np.unique(np.searchsorted(ranks, np.linspace(0, 2, _NUMBERS, endpoint=False)))
+    weights = np.add.reduceat(masses, cuts)
+    gain = math.expm1(min(eps_local, 700.0))
+    shown = domain_size / (gain + domain_size)
+    omitted, step, cells, first = law[2], 0.0, np.zeros(0), 0
+    for number, weight in zip((numbers[cuts] + 1).tolist(), weights.tolist(), strict=True):
+        window = pair_window(number, domain_size, negligible)
+        stride = max(1, int(math.sqrt(2 * number / domain_size * (1 - 2 / domain_size)) / _EVEN))
+        pairs = window.support[::stride]
+        share = window.pmf[::stride] / np.sum(window.pmf[::stride])
+        reach = math.ceil(math.sqrt(int(pairs[-1]) * math.log(2 / negligible) / 2))
+        own = pairs[:, None] // 2 + np.arange(-reach, reach + 2)
+        other = pairs[:, None] - own
+        held = (own >= 0) & (other >= 0)
+        own, other = np.where(held, own, 0), np.where(held, other, 0)
+        logs = gammaln(pairs + 1)[:, None] - gammaln(own + 1) - gammaln(other + 1)
+        chances = np.exp(logs - pairs[:, None] * math.log(2)) * held
+        mass = weight * shown * share[:, None] * chances * (1 + gain * own / number)
+        losses = np.log1p(gain * own / number) - np.log1p(gain * other / number)
+        if not step:  # the smallest number has the widest law
+            step = math.sqrt(float(np.sum(mass * losses**2) / np.sum(mass))) / _GRAINS
+            first = -math.ceil(float(np.max(np.abs(losses))) / step) - 1
+            cells = np.zeros(-2 * first + 2)
+        places = np.floor(losses / step)
+        raised = np.expm1(places * step - losses) / math.expm1(-step)
+        at = places.astype(np.int64).ravel() - first
+        cells += np.bincount(at, (mass * (1 - raised)).ravel(), cells.size)
+        cells += np.bincount(at + 1, (mass * raised).ravel(), cells.size)
+        omitted += weight * (window.omitted + negligible)
+    kept = cells > 0
+    losses = np.asarray(step * (first + np.flatnonzero(kept)), np.float64)
+    return [LossPart(1, losses, np.log(cells[kept]))], omitted
 
 
 def _message_law(n: int, domain_size: int, dummies: int, rate: float, eps_local: float, tail: float) -> Law:

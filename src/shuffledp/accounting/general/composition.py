@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -125,7 +125,7 @@ def infinite_mass(profiles: Sequence[PrivacyProfile], rounds: Sequence[int]) -> 
     floors = [float(delta_of(profile, MOST_EPS)) for profile in profiles]
     if max(floors) >= 1:
         return 1.0
-    return -math.expm1(sum(n * math.log1p(-floor) for n, floor in zip(rounds, floors, strict=True)))
+    return 0.0 - math.expm1(sum(n * math.log1p(-floor) for n, floor in zip(rounds, floors, strict=True)))
 
 
 class ComposedProfile(Exported):
@@ -146,13 +146,17 @@ class ComposedProfile(Exported):
     ) -> None:
         self.neighbours = getattr(profiles[0], "neighbours", "replace_one")
         grids = _grids(profiles, rounds, least, points, step)
-        laws = [
-            _law_through(*_evaluated(profile, grid)) for profile, grid in zip(profiles, grids, strict=True)
-        ]
-        kept = sum(n * math.log1p(-law.infinite) for n, law in zip(rounds, laws, strict=True))
-        parts = [
-            LossPart(n, law.losses, law.logs) for n, law in zip(rounds, laws, strict=True) if law.logs.size
-        ]
+        parts: list[LossPart] = []
+        kept = 0.0
+        for profile, n, grid in zip(profiles, rounds, grids, strict=True):
+            if (known := getattr(profile, "loss_parts", None)) is not None:
+                one, infinite = known(max(_NEGLIGIBLE * least / sum(rounds), LEAST))
+            else:
+                assert grid is not None
+                law = _law_through(*_evaluated(profile, grid))
+                one, infinite = [LossPart(1, law.losses, law.logs)], law.infinite
+            kept += n * math.log1p(-infinite)
+            parts += [replace(part, copies=n * part.copies) for part in one if part.logs.size]
         self._sum = LossSum(parts, -math.expm1(kept))
         self._laws: dict[int, SumLaw] = {}
 
@@ -196,18 +200,23 @@ def _grids(
     least: float,
     points: int,
     step: float | None = None,
-) -> list[Floats]:
-    """Return the values of eps, nats, at which each profile is evaluated.
+) -> list[Floats | None]:
+    """Return the values of eps, nats, at which each profile is evaluated; None for a profile with laws of losses.
 
     Most of them are where the losses are that the sum consists of if it is about as large as the composed eps. There,
     the laws are taken for normal laws with the total variation of the profiles.
     """
+    if all(getattr(profile, "loss_parts", None) is not None for profile in profiles):
+        return [None] * len(profiles)
     negligible = max(_NEGLIGIBLE * least / sum(rounds), LEAST)
     spreads = [_normal_distance(float(delta_of(profile, 0.0))) for profile in profiles]
     total = math.sqrt(sum(n * spread**2 for n, spread in zip(rounds, spreads, strict=True)))
     tilt = math.sqrt(-2 * math.log(least)) / max(total, LEAST)
-    grids = []
+    grids: list[Floats | None] = []
     for profile, spread in zip(profiles, spreads, strict=True):
+        if getattr(profile, "loss_parts", None) is not None:
+            grids.append(None)
+            continue
         guess = min(max(math.exp(limit_epsilon(spread, negligible)[0]), 1e-6), MOST_EPS / 2)
         end = profile_end(profile, negligible, _HALVINGS, guess=guess, steep=_STEEP)
         if step is None:
@@ -281,7 +290,9 @@ def _law_through(eps: Floats, deltas: Floats) -> _LossLaw:
     return _LossLaw(np.concatenate((eps, -eps)), np.concatenate((logs + eps, logs)), float(deltas[-1]))
 
 
-def composed_lower_bound(profile: PrivacyProfile, delta: Delta, *, rounds: FromOne) -> float:
+def composed_lower_bound(
+    profile: PrivacyProfile, delta: Delta, *, rounds: FromOne, points: int = POINTS[-1]
+) -> float:
     """Return a lower bound on the eps of several uses of a mechanism with an exact profile.
 
     The profile must be of one pair of laws that is the worst in both directions at every eps.
@@ -297,6 +308,8 @@ def composed_lower_bound(profile: PrivacyProfile, delta: Delta, *, rounds: FromO
         Delta of all uses together, in (0, 1).
     rounds : int
         Number of uses, >= 1.
+    points : int
+        Number of evaluations of the profile, >= 3.
 
     Returns
     -------
@@ -311,10 +324,17 @@ def composed_lower_bound(profile: PrivacyProfile, delta: Delta, *, rounds: FromO
     >>> [round(bound, 3) for bound in bounds]
     [7.805, 7.809]
     """
-    upper = composed_epsilon([profile], delta, rounds=[rounds])
-    if rounds == 1 or not 0 < upper < math.inf:
-        return upper * (1 - 2 * _XTOL)
-    eps, deltas = _evaluated(profile, _grids([profile], [rounds], delta, POINTS[-1])[0])
+    if infinite_mass([profile], [rounds]) >= delta:
+        return math.inf
+    if rounds == 1:
+        return epsilon_at(profile, delta) * (1 - 2 * _XTOL)
+    upper = ComposedProfile([profile], [rounds], delta, points=POINTS[0]).epsilon(delta)
+    if not 0 < upper < math.inf:
+        return upper
+    (grid,) = _grids([profile], [rounds], delta, points)
+    if grid is None:
+        return 0.0
+    eps, deltas = _evaluated(profile, grid)
     if eps.size < 3:
         return 0.0
     law = _law_through(*_extended(eps, deltas, float(delta_of(profile, MOST_EPS))))

@@ -33,7 +33,7 @@ from shuffledp.numerics.argument_ranges import (
 )
 
 if TYPE_CHECKING:
-    pass
+    from shuffledp.accounting.general.loss_sums import LossPart
 
 
 def at_each(delta_at: Callable[[float], float], eps: RealArray) -> NDArray[np.float64]:
@@ -74,7 +74,8 @@ class Exported:
 class Profile(Exported):
     """Privacy profile of `delta_at`, a function from eps (nats, >= 0) to the larger delta of the two directions.
     `bound`, if given, maps eps and a relative excess to an upper bound on delta, within this excess and much faster. A
-    bound below 1e-24 may have a larger excess.
+    bound below 1e-24 may have a larger excess. `loss_parts`, if given, maps a negligible mass to laws of losses that
+    bound the profile, and to the mass of infinite losses: compositions use them if they are faster than delta.
     """
 
     delta_at: Callable[[float], float]
@@ -82,6 +83,7 @@ class Profile(Exported):
     kind: Kind = "upper"
     neighbours: str = "replace_one"
     bound: Callable[[float, float], float] | None = None
+    loss_parts: Callable[[float], tuple[list[LossPart], float]] | None = None
     view: ClassVar[View] = "analyzer"
 
     def delta(self, eps: EpsArray) -> NDArray[np.float64]:

@@ -11,7 +11,7 @@ from shuffledp.accounting.dump.flexible import (
     flexible_dummies,
     flexible_dummy_delta,
 )
-from shuffledp.accounting.dump.flexible_profile import quick_bound
+from shuffledp.accounting.dump.flexible_profile import message_losses, quick_bound
 from shuffledp.accounting.general.profiles import PrivacyProfile, Profile
 from shuffledp.guarantees import UPPER, Standing
 from shuffledp.numerics.saddlepoint import ErrorLaw, poisson_term
@@ -33,6 +33,8 @@ class FlexibleDummies(DummyPoints):
     """
 
     no_client = "A client is written for a fixed number of dummies alone, see pure_dump and mix_dump."
+
+    profile_points = 60
 
     per_sender: int
     rate: float
@@ -107,6 +109,7 @@ class FlexibleDummies(DummyPoints):
             profile,
             kind="upper",
             bound=lambda eps, excess: quick_bound(users, k, eps, *sent, eps_local, excess),
+            loss_parts=lambda negligible: message_losses(users, k, *sent, eps_local, negligible),
         )
 
     def parameters(self) -> dict[str, float]:

@@ -75,6 +75,7 @@ class NoisyCounts(ProtocolBase):
 
     reduction = "own"
     poisoning: ClassVar[Enforced] = "capped messages"
+    profile_points = 960
 
     @property
     def keep(self) -> float:

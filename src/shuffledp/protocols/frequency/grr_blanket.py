@@ -22,6 +22,7 @@ class GrrBlanket(FixedDummies):
     source = "Balle et al. 2019, Theorem 3.1"
     guarantees = under(printed=UPPER, exact=UPPER)
     reduction = "blanket"
+    profile_points = 240
 
     @classmethod
     def fit(cls, request: Request) -> Self:

@@ -20,6 +20,7 @@ class PureDump(FixedDummies):
     label = "pureDUMP"
     source = "Li et al. 2020, Theorem 5.2"
     guarantees = under(printed=UPPER, exact=EXACT)
+    profile_points = 960
 
     @classmethod
     def fit(cls, request: Request) -> Self:

@@ -37,6 +37,7 @@ class CentralGaussian(ProtocolBase):
 
     name = "central_gaussian"
     task_kind = "vectors"
+    profile_points = 960
     label = "central Gaussian"
     source = "Balle and Wang 2018, Theorem 8"
     trust = "central"
