@@ -16,7 +16,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from shuffledp.comparison.count_commands import said
-from shuffledp.comparison.options import FILES, LIMITS, RECORDS, SETTING, WHERE, Options, with_options
+from shuffledp.comparison.options import (
+    FILES,
+    LIMITS,
+    RECORDS,
+    RELEASES,
+    SETTING,
+    WHERE,
+    Options,
+    with_options,
+)
 from shuffledp.comparison.setting_options import VALUES_FILE, listed, user_errors, words
 from shuffledp.outputs import printable
 
@@ -36,6 +45,7 @@ _file = click.Path(dir_okay=False, path_type=Path)
 @click.command()
 @with_options(
     *SETTING,
+    *RELEASES,
     "task",
     "max_value",
     "levels",
@@ -391,6 +401,7 @@ def _claim(rows: tuple[Compared, ...], best: Recommendation, asked: Options) -> 
         "dropout",
         "colluding",
         "eps_colluding",
+        "rounds",
     )
     stated: dict[str, Any] = {name: getattr(row, name) for name in names}
     budget = Budget(asked.eps, asked.delta, asked.neighbours)
@@ -443,6 +454,7 @@ def _client_command(protocol: str, asked: Options, domain: str) -> str | None:
         "shuffledp client",
         protocol,
         domain,
+        *[f"--rounds {asked.rounds}"] * (asked.rounds > 1),
     ]
     words += [f"--eps {asked.eps!r}", f"--delta {asked.delta!r}"]
     words += [f"--neighbors {asked.neighbours}"] * (asked.neighbours != "replace_one")

@@ -2,7 +2,7 @@
 
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, get_args
 
@@ -13,13 +13,15 @@ from shuffledp.accounting.general.spent import spent_epsilon
 from shuffledp.comparison.error_references import (
     NO_BETTER,
     blind,
+    expected,
     floor,
     known_half_width,
     squared_errors,
 )
 from shuffledp.comparison.intervals import largest, law_of_errors, of_values
 from shuffledp.comparison.options import LIMITS, Options, with_arguments_of
-from shuffledp.comparison.recommendation import Comparison
+from shuffledp.comparison.recommendation import REPEATED, Comparison, ranking
+from shuffledp.comparison.releases import calibrate_releases, repeated_epsilon
 from shuffledp.comparison.rows import IDLE, Compared, in_order, sender
 from shuffledp.comparison.setting import Setting, check_dropout, conditions, setting_of
 from shuffledp.comparison.user_data import counted
@@ -93,6 +95,11 @@ def compare(asked: Options) -> Comparison:
         are for these users. Protocols are infeasible whose guarantee relies on the first users of a list.
     neighbours : {"replace_one", "add_remove"}
         Neighboring relation of the budget.
+    rounds : int
+        Number of releases to the same users, in [1, 10^6]; eps and delta are for all of them together.
+    crowd : {"fixed", "shared", "fresh"}, optional
+        Number of other users over the releases, if a ``population`` is given: ``shared`` (the default), drawn once;
+        ``fresh``, drawn anew for every release.
     protocols : sequence of str, optional
         Names of protocols, ``path/to/file.py:Class`` for plug-ins, ``all`` (the default) for all protocols of the task,
         built-in or of installed packages.
@@ -176,6 +183,16 @@ class Rows:
             proof=protocol.proof,
         )
 
+    def repeat_row(self, row: Compared) -> Compared:
+        """Return the row of a single release with the eps of several such releases; None if it is unknown."""
+        where, asked = self.setting, self.options
+        protocol = get(row.task, row.protocol, root=asked.root)
+        try:
+            once = protocol.calibrate(where.budget, where.population, where.task, accounting=row.accounting)
+            return replace(row, eps_if_repeated=repeated_epsilon(once, where, REPEATED))
+        except Infeasible:
+            return row
+
     def complete_row(self, row: Compared) -> Compared:
         """Return the row of a protocol."""
         if row.status != "ok":
@@ -214,7 +231,7 @@ def prepare_rows(asked: Options) -> Rows:
     names = tuple(named(kind, asked.protocols))
     for name in names:
         module_path(kind, name, root=asked.root)
-    curator = floor(where)
+    curator = floor(where) if where.rounds == 1 else _floor_of_releases(where)
     step = 1.0 if records is None else records.step
     return Rows(where, asked, limits, (curator, blind(where, curator)), step, names)
 
@@ -230,7 +247,17 @@ def compared(asked: Options) -> tuple[Compared, ...]:
         rows.append(shared.complete_row(row))
         if asked.done is not None:
             asked.done(rows[-1])
-    return in_order(rows)
+    return repeat_best(in_order(rows), shared.repeat_row)
+
+
+def repeat_best(
+    rows: tuple[Compared, ...], repeat_row: Callable[[Compared], Compared]
+) -> tuple[Compared, ...]:
+    """Return the rows, those of the recommended protocol and of the runner-up with the eps of repeated releases."""
+    if not rows or rows[0].rounds > 1:
+        return rows
+    best = ranking(row for row in rows if row.status == "ok" and not row.idle)[:2]
+    return tuple(repeat_row(row) if row in best else row for row in rows)
 
 
 def best_accounting(protocol: type[ProtocolBase]) -> str:
@@ -280,10 +307,21 @@ def _measured(row: Compared, protocol: type[ProtocolBase], shared: Rows) -> Comp
     who, weights = where.usual
     usual = calibrated.refine(who.public.of_repeat(0))
     check_dropout(where, usual)
+    row, releases = replace(row, rounds=where.rounds, crowd=where.crowd), None
+    if where.rounds > 1:
+        row = _of_one_release(row, usual, shared)
+        try:
+            releases = calibrate_releases(usual, where, row.accounting)
+        except Infeasible as error:
+            return replace(row, status="infeasible", reason=error.reason)
+        calibrated = usual = releases.protocol
+        row = replace(
+            row, **releases.of_row(), messages_all_rounds=where.rounds * usual.cost().messages_per_user
+        )
     cost = usual.cost()
     row = replace(
         row,
-        guarantee=usual.guarantee,
+        guarantee=usual.guarantee if releases is None else releases.guarantee,
         guarantee_note=usual.guarantee_note,
         biased=bool(usual.biased),
         reduction=usual.reduction,
@@ -312,7 +350,10 @@ def _measured(row: Compared, protocol: type[ProtocolBase], shared: Rows) -> Comp
     )
     if absent:
         colludes, dropped = (
-            usual.remaining_epsilon(absent, where.budget, colluding=told) for told in (True, False)
+            math.nan
+            if releases is not None and where.crowd != "fixed" and usual.relies_on != "no other user"
+            else usual.remaining_epsilon(absent, where.budget, colluding=told, rounds=where.rounds)
+            for told in (True, False)
         )
         result = replace(
             result,
@@ -347,7 +388,9 @@ def _measured(row: Compared, protocol: type[ProtocolBase], shared: Rows) -> Comp
         result = _with_simulation(result, errors, half_width)
         mse = result.simulated_mse if mse is None else mse
     assert mse is not None
-    spent = spent_epsilon(usual.privacy_profile(), where.budget)
+    if releases is None:
+        result = replace(result, **_of_single(usual, where))
+    spent = result.eps_all_rounds
     curator, without_data = shared.yardsticks
     idle = mse >= NO_BETTER * without_data or half_width >= known_half_width(where)
     users = float(weights @ who.public.n_users) if where.task.kind == "frequency" else 1.0
@@ -369,6 +412,43 @@ def _measured(row: Compared, protocol: type[ProtocolBase], shared: Rows) -> Comp
     )
     named = {name: one for name, one in stated.items() if getattr(found, name) is not None}
     return replace(found, conditions=named)
+
+
+def _of_one_release(row: Compared, once: ProtocolBase, shared: Rows) -> Compared:
+    """Return the row with the label and the error of the protocol for one release with the same budget."""
+    mse = None if exceeded(once.cost(), shared.limits) else expected(once, *shared.setting.usual)
+    idle = mse is not None and mse >= NO_BETTER * shared.yardsticks[1]
+    return replace(
+        row,
+        guarantee=once.guarantee,
+        biased=bool(once.biased),
+        mse_one_release=None if idle else mse,
+    )
+
+
+def _of_single(once: ProtocolBase, where: Setting) -> dict[str, Any]:
+    """Return the fields of a row for several releases, for a single release."""
+    profile = once.privacy_profile()
+    spent = spent_epsilon(profile, where.budget)
+    status = "point" if profile is None else "exact" if profile.kind == "exact" else "upper"
+    return {
+        "eps_one_round": spent,
+        "eps_all_rounds": spent,
+        "rounds_status": status,
+        "messages_all_rounds": float(once.cost().messages_per_user),
+    }
+
+
+def _floor_of_releases(where: Setting) -> float | None:
+    """Return the mean squared error of a trusted curator's Laplace noise for several releases; None for other tasks."""
+    if where.task.kind not in ("frequency", "summation"):
+        return None
+    curator = get(where.task.kind, "central_laplace")
+    try:
+        once = curator.calibrate(where.budget, where.population, where.task, accounting="exact")
+        return expected(calibrate_releases(once, where, "exact").protocol, *where.usual)
+    except Infeasible:
+        return None
 
 
 def _sent(cost: Cost, limit: str) -> float | None:

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from shuffledp.comparison.options import LIMITS, SETTING, Options, with_options
+from shuffledp.comparison.options import LIMITS, RELEASES, SETTING, Options, with_options
 from shuffledp.comparison.setting_options import (
     INTEGER,
     NUMBER,
     VALUES_FILE,
     Command,
+    Number,
     listed,
     user_errors,
     words,
@@ -45,6 +46,7 @@ def with_calibration(
     )
     options = with_options(
         *SETTING,
+        *RELEASES,
         "trust",
         *LIMITS,
         "dropout",
@@ -95,7 +97,12 @@ def calibrated(protocol: str, population: str | None, accounting: str | None, **
     help="Print a YAML record for the registry of deployments (opendp/deployments-registry-data). Entries that only "
     "the operator can fill in are marked.",
 )
-def describe(registry: bool, **given: Any) -> None:
+@click.option(
+    "--until-eps",
+    type=Number(float, "a number above 0"),
+    help="Print how many releases in all have at most this eps at the same delta.",
+)
+def describe(registry: bool, until_eps: float | None, **given: Any) -> None:
     """Describe PROTOCOL, calibrated for a setting: parameters, messages, guarantee, trust. Or describe a deployed
     system, which has its own setting.
 
@@ -105,7 +112,7 @@ def describe(registry: bool, **given: Any) -> None:
     """
     from shuffledp.accountant.deployed import deployments
     from shuffledp.comparison.deployed_record import deployed_record, deployed_sentences
-    from shuffledp.comparison.registry_record import as_yaml, record
+    from shuffledp.comparison.registry_record import as_yaml, composition, record, releases_until
 
     protocol = given["protocol"]
     with user_errors(OSError):
@@ -113,8 +120,11 @@ def describe(registry: bool, **given: Any) -> None:
             for name, option in _BUDGET.items():
                 if given[name] is None:
                     raise click.UsageError(f"Missing option {option}.")
-            content = record(calibrated(**given))
-            text = as_yaml(content) if registry else "\n".join(wrapped(_sentences(content["deployment"])))
+            found = calibrated(**given)
+            content = record(found)
+            lines = _sentences(content["deployment"], composition(found) if found.releases else None)
+            lines += [] if until_eps is None else [releases_until(found, until_eps)]
+            text = as_yaml(content) if registry else "\n".join(wrapped(lines))
         elif registry:
             text = as_yaml(deployed_record(protocol))
         else:
@@ -168,6 +178,7 @@ def client(
             accounting=found.accounting,
             privacy=_claim(found),
             **({"dropout": given["dropout"]} if given["dropout"] else {}),
+            **({"rounds": found.where.rounds, "round": 1} if found.where.rounds > 1 else {}),
             **domain,
         )
     if content is not None and content.found:
@@ -198,9 +209,10 @@ def _claim(found: Described) -> dict[str, Any]:
         relies_on=protocol.relies_on,
         eps_local=protocol.local_epsilon(),
         if_shuffler_fails=protocol.if_shuffler_fails(),
-        guarantee=protocol.guarantee,
+        guarantee=found.guarantee,
         accounting=found.accounting,
         dropout=found.where.dropout,
+        rounds=found.where.rounds,
     )
 
 
@@ -252,8 +264,10 @@ def _domain(
     return {} if (low, levels, unit) == (None, None, None) else {"domain": span}
 
 
-def _sentences(deployment: dict[str, Any]) -> list[str]:
-    """Return sentences about the protocol; `deployment` is a record of the registry."""
+def _sentences(deployment: dict[str, Any], composed: str | None = None) -> list[str]:
+    """Return sentences about the protocol; `deployment` is a record of the registry, and `composed` is a sentence on
+    several releases.
+    """
     from shuffledp.numerics.rounding import number_text
 
     loss, model = deployment["privacy_loss"], deployment["deployment_model"]
@@ -264,6 +278,7 @@ def _sentences(deployment: dict[str, Any]) -> list[str]:
         deployment["implementation"]["mechanisms"],
         f"{deployment['dp_variant']['variant_name']}: {numbers}. {loss['privacy_unit_details']}",
         loss["privacy_parameters_details"],
+        *([] if composed is None else [composed]),
         model["trust_assumptions"],
         deployment["implementation"]["utility"],
     ]

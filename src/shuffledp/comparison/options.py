@@ -202,9 +202,10 @@ class BatchOptions(SettingOptions):
     options: Mapping[str, Any] | None = None
 
 
-#: Options of the users and the budget, of the task, and of limits on a user's communication.
+#: Options of the users and the budget, of the task, of several releases, and of limits on a user's communication.
 BATCH = ("users", "population", "eps", "delta")
 SETTING = (*BATCH, "neighbours", "domain_size", "set_size", "dimension", "norm")
+RELEASES = ("rounds", "crowd")
 LIMITS = ("max_bits", "max_messages", "mean_bits", "mean_messages")
 #: Options about the place of the user's records, about their files, and of all records.
 WHERE = ("column", "separator", "user", "item")

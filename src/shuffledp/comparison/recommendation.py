@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from html import escape
 from typing import TYPE_CHECKING, Any
 
@@ -25,8 +25,12 @@ if TYPE_CHECKING:
 GUARANTEES = {"exact": "exact (delta of the worst case)", "upper": "upper (a proven bound on delta)"}
 #: Relative difference of squared errors below which a published protocol, then the fewest messages of a user, decide.
 TIE = 1e-3
+#: The same for several releases, where many protocols have errors within 0.2 %.
+TIE_OF_RELEASES = 4e-3
 #: Multiples of eps that are tried if no protocol fits, and the number of tried protocols.
 _FACTORS, _TRIED = (1.25, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 12.0, 16.0), 4
+#: Number of releases in the warning of a recommendation for one release.
+REPEATED = 30
 #: Trust models in the order of preference; a curator is the last.
 ORDER: tuple[Trust, ...] = ("shuffler", "shuffler_adds", "secure_sum", "local", "central")
 
@@ -44,6 +48,11 @@ _COPIED = (
     "colluding",
     "eps_colluding",
     "eps_dropped",
+    "rounds",
+    "crowd",
+    "eps_one_round",
+    "eps_all_rounds",
+    "eps_if_repeated",
 )
 #: Fields of a recommendation, and the fields of its row with another name.
 _RENAMED = {
@@ -81,6 +90,16 @@ class Recommendation:
     eps_colluding, eps_dropped : float, optional
         Bound on the eps that remains at the delta of the budget if this share colludes, or drops out; nats. inf if no
         finite eps is left, nan if no bound is known.
+    rounds : int
+        Number of releases to the same users that the budget covers.
+    crowd : str
+        Number of other users over the releases, ``fixed``, ``shared`` or ``fresh``.
+    eps_one_round, eps_all_rounds : float, optional
+        Bounds on eps of one release and of all, nats.
+    eps_if_repeated, runner_up_eps_if_repeated : float, optional
+        Eps of 30 releases like the recommended one, and like the runner-up's, if the budget is for one release.
+    one_release_choice : str, optional
+        The protocol that would be recommended for one release.
     trusted : str
         The parties who must be honest.
     derived : bool
@@ -117,6 +136,13 @@ class Recommendation:
     colluding: float | None
     eps_colluding: float | None
     eps_dropped: float | None
+    rounds: int
+    crowd: str
+    eps_one_round: float | None
+    eps_all_rounds: float | None
+    eps_if_repeated: float | None
+    runner_up_eps_if_repeated: float | None
+    one_release_choice: str | None
     trusted: str
     if_shuffler_fails: str
     runner_up: str | None
@@ -126,7 +152,7 @@ class Recommendation:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the fields for JSON, with the texts ``inf`` and ``unknown`` for such numbers."""
-        return finite(asdict(self))
+        return finite(asdict(self) | {"sentence": _first(self)})
 
     def __str__(self) -> str:
         return sentences(self)
@@ -147,31 +173,32 @@ def recommended(rows: Sequence[Compared]) -> Recommendation | None:
     -------
     Recommendation or None
         None if no row is proven, unbiased and better than an answer without data. Trust models are taken in the order
-        shuffler, shuffler_adds, secure_sum, local, central. Among errors that differ by less than 0.1 %, published
-        protocols come before protocols derived for this project, then fewer messages of the worst user, then fewer
-        parameters.
+        shuffler, shuffler_adds, secure_sum, local, central. Among squared errors that differ by less than 0.1 %, for
+        several releases 0.4 %, published protocols come before protocols derived for this project, then fewer messages
+        of the worst user, then fewer parameters.
     """
     good = [row for row in rows if row.status == "ok" and row.mse is not None]
-    fit = [row for row in good if row.proven and not row.idle and not row.biased]
-    trust = next((trust for trust in ORDER if any(row.trust == trust for row in fit)), None)
-    if trust is None:
+    ranked = ranking(row for row in good if not row.idle)
+    if not ranked:
         return None
-    ranked = sorted((row for row in fit if row.trust == trust), key=lambda row: row.mse or 0.0)
-    limit = (1 + TIE) * (ranked[0].mse or 0.0)
-    tied = [row for row in ranked if (row.mse or 0.0) <= limit]
-    best = min(tied, key=lambda row: (row.derived, row.most_messages or math.inf, len(row.parameters or {})))
-    others = [row for row in ranked if row is not best]
+    best, *others = ranked
+    once = [
+        replace(row, mse=row.mse_one_release, rounds=1) for row in rows if row.mse_one_release is not None
+    ]
     less: dict[str, list[str]] = {}
     for row in good:
         if (row.mse or 0.0) < (best.mse or 0.0) / (1 + TIE):
             less.setdefault(_against(row), []).append(row.protocol)
     next_best = others[0] if others else None
+    choice = best if best.rounds == 1 else next(iter(ranking(once)), None)
     stated = best.conditions or {}
     return Recommendation(
         **{name: getattr(best, name) for name in _COPIED},
         **{name: getattr(best, of_row) for name, of_row in _RENAMED.items()},
         guarantee=str(best.guarantee),
         parameters=best.parameters or {},
+        runner_up_eps_if_repeated=None if next_best is None else next_best.eps_if_repeated,
+        one_release_choice=None if choice is None else choice.protocol,
         trusted=_trusted(best),
         if_shuffler_fails=exposure_of(best.trust, best.eps_local),
         runner_up=None if next_best is None else next_best.protocol,
@@ -189,6 +216,19 @@ def recommended(rows: Sequence[Compared]) -> Recommendation | None:
             if of_row in stated and (next_best is not None or of_row != "mse")
         },
     )
+
+
+def ranking(rows: Iterable[Compared]) -> list[Compared]:
+    """Return the proven, unbiased rows of the first trust model with such rows: the recommended row, then by error."""
+    fit = [row for row in rows if row.proven and not row.biased]
+    trust = next((trust for trust in ORDER if any(row.trust == trust for row in fit)), None)
+    ranked = sorted((row for row in fit if row.trust == trust), key=lambda row: row.mse or 0.0)
+    if not ranked:
+        return []
+    tie = TIE if ranked[0].rounds == 1 else TIE_OF_RELEASES
+    tied = [row for row in ranked if (row.mse or 0.0) <= (1 + tie) * (ranked[0].mse or 0.0)]
+    best = min(tied, key=lambda row: (row.derived, row.most_messages or math.inf, len(row.parameters or {})))
+    return [best, *(row for row in ranked if row is not best)]
 
 
 def _trusted(row: Compared) -> str:
@@ -264,10 +304,6 @@ def _larger_eps(rows: Sequence[Compared], eps: float) -> list[tuple[dict[str, fl
 def sentences(found: Recommendation) -> str:
     """Return a recommendation as lines of text for a terminal."""
     stated, of_sent = found.conditions["half_width"], found.conditions["messages_mean"]
-    one = f"within ±{stated.text(found.half_width)}"
-    if found.simultaneous_half_width != found.half_width:
-        every = stated.text(found.simultaneous_half_width)
-        one += f" for one value, ±{every} for all values at once"
     numbers = ", ".join(f"{name} = {parameter_text(value)}" for name, value in found.parameters.items())
     most = (
         "; the most is not stated"
@@ -281,7 +317,7 @@ def sentences(found: Recommendation) -> str:
     mean = f"{of_sent.text(found.messages_mean, 4)} messages ({of_sent.text(found.bits_mean, 4)} bits) on average"
     others = "" if of_sent.clause == stated.clause else f" {of_sent.clause}"
     text = [
-        f"Use {found.protocol} for one release: {one}, with 95 % confidence {stated.clause}. {label} {trust}",
+        f"{_first(found)} {label} {trust}",
         *_in_users(found, stated),
         f"A {sender(found.task)} sends {mean}{others}{most}.",
         *([f"Parameters: {numbers}."] if numbers else []),
@@ -304,6 +340,7 @@ def sentences(found: Recommendation) -> str:
             f"Runner-up: {found.runner_up}, with {'the same' if ratio == '1' else f'{ratio} times the'} root mean "
             "squared error."
         )
+    text += _repeated(found)
     if found.passed_over:
         reasons = "; ".join(f"{', '.join(names)} ({why})" for why, names in found.passed_over.items())
         text.append(f"Less error, but passed over: {reasons}.")
@@ -318,6 +355,48 @@ def _in_users(found: Recommendation, stated: Conditions) -> list[str]:
     if found.task == "summation":
         return [f"The mean of {users:,.12g} users is within ±{stated.text(width / users)}."]
     return [f"The half-width for one value is {stated.text(width * users)} of {users:,.12g} users."]
+
+
+def _first(found: Recommendation) -> str:
+    """Return the sentence that names the protocol, the releases and the error."""
+    stated = found.conditions["half_width"]
+    one = f"within ±{stated.text(found.half_width)}"
+    if found.simultaneous_half_width != found.half_width:
+        every = stated.text(found.simultaneous_half_width)
+        one += f" for one value, ±{every} for all values at once"
+    rounds = "one release"
+    if found.rounds > 1:
+        alone = "" if found.eps_one_round is None else f" (one release: {_eps(found.eps_one_round)})"
+        together = f"with eps {_eps(found.eps_all_rounds)} for all together{alone}"
+        rounds = f"{found.rounds:,} releases to the same users, {together}"
+    return f"Use {found.protocol} for {rounds}: {one}, with 95 % confidence {stated.clause}."
+
+
+def _eps(value: float | None) -> str:
+    return "unknown" if value is None else number_text(value, "up", 3)
+
+
+def _repeated(found: Recommendation) -> list[str]:
+    """Return sentences on further releases, or on a single release."""
+    if found.rounds > 1:
+        choice = found.one_release_choice
+        return (
+            [f"For one release with this budget, use {choice}."]
+            if choice not in (None, found.protocol)
+            else []
+        )
+    if found.eps_if_repeated is None:
+        return []
+    text = (
+        f"The same users again: --rounds {REPEATED}. {REPEATED} releases like this one have eps "
+        f"{_eps(found.eps_if_repeated)} at this delta"
+    )
+    other = found.runner_up_eps_if_repeated
+    if other is not None:
+        text += f", {REPEATED} releases of {found.runner_up} {_eps(other)}"
+        if other < found.eps_if_repeated:
+            text += ": for repeated releases the order may change"
+    return [f"{text}."]
 
 
 def derived_text(proof: str) -> str:

@@ -15,9 +15,11 @@ from typing import Any
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.expected_errors.most_messages import RARE
 from shuffledp.comparison.error_references import expected
+from shuffledp.comparison.releases import Releases, calibrate_releases, releases_within
 from shuffledp.comparison.rows import ERROR_OF, TRUST, finite, sender, whole_text
 from shuffledp.comparison.setting import Setting, check_dropout, conditions
-from shuffledp.numerics.rounding import parameter_text
+from shuffledp.numerics.argument_ranges import check_positive
+from shuffledp.numerics.rounding import number_text, parameter_text
 from shuffledp.populations.base import Fixed
 from shuffledp.protocols.base import ProtocolBase, Trust
 from shuffledp.protocols.identities import class_identity, label_of
@@ -80,6 +82,12 @@ class Described:
     where: Setting
     accounting: str
     mse: float | None
+    releases: Releases | None = None
+
+    @property
+    def guarantee(self) -> str:
+        """Label of the guarantee of all releases."""
+        return self.protocol.guarantee if self.releases is None else self.releases.guarantee
 
 
 def described(protocol: type[ProtocolBase], where: Setting, accounting: str) -> Described:
@@ -92,7 +100,10 @@ def described(protocol: type[ProtocolBase], where: Setting, accounting: str) -> 
     who, weights = where.usual
     usual = calibrated.refine(who.public.of_repeat(0))
     check_dropout(where, usual)
-    return Described(usual, where, accounting, expected(calibrated, who, weights))
+    if where.rounds == 1:
+        return Described(usual, where, accounting, expected(calibrated, who, weights))
+    found = calibrate_releases(usual, where, accounting)
+    return Described(found.protocol, where, accounting, expected(found.protocol, who, weights), found)
 
 
 def record(found: Described) -> dict[str, Any]:
@@ -127,7 +138,7 @@ def record(found: Described) -> dict[str, Any]:
     implementation = {
         "preprocessing_and_hyperparameter_tuning": Open(""),
         "mechanisms": mechanism(found),
-        "composition": "The privacy parameters are for one round.",
+        "composition": composition(found),
         "post_processing": "Estimates are computed from what the analyzer sees, without further use of the data.",
         "justification": Open(""),
         "utility": utility(found),
@@ -198,8 +209,36 @@ def accounted(found: Described) -> str:
     note = f" ({protocol.guarantee_note})" if protocol.guarantee_note else ""
     return (
         f"eps in nats. Accounting: {found.accounting}; reduction: {protocol.reduction}; guarantee: "
-        f"{protocol.guarantee}{note}. Number of the other users: {found.where.population!r}."
+        f"{found.guarantee}{note}. Number of the other users: {found.where.population!r}."
     )
+
+
+def composition(found: Described) -> str:
+    """Return a sentence on the releases that the privacy parameters are for, and on the eps of one release."""
+    if (known := found.releases) is None:
+        return "The privacy parameters are for one round."
+    one, every = (number_text(eps or 0.0, "up", 4) for eps in (known.eps_one, known.eps_all))
+    lower = "" if known.eps_lower is None else f" and at least {number_text(known.eps_lower, 'down', 4)}"
+    crowds = {"fixed": "known", "shared": "drawn once", "fresh": "drawn anew for every release"}
+    return (
+        f"The privacy parameters are for {known.rounds:,} releases to the same users together: eps is at most {every}"
+        f"{lower}, and {one} for one release, at the same delta ({known.status}). The number of users is "
+        f"{crowds[found.where.crowd]}."
+    )
+
+
+def releases_until(found: Described, eps: float) -> str:
+    """Return a sentence on the number of releases in all with at most this eps, nats, at the delta of the setting."""
+    profile, where = found.protocol.privacy_profile(), found.where
+    if profile is None or (where.crowd != "fixed" and found.protocol.relies_on != "no other user"):
+        raise Infeasible("The releases within an eps need a profile and a known number of users.")
+    most = releases_within(profile, check_positive("until_eps", eps), where.budget.delta, found.protocol)
+    told = "1 release in all has" if most == 1 else f"{most:,} releases in all have"
+    change = most - where.rounds
+    more = (
+        "" if change == 0 else f", {abs(change):,} {'more' if change > 0 else 'fewer'} than {where.rounds:,}"
+    )
+    return f"{told} eps at most {number_text(eps, 'down')}{more}."
 
 
 def mechanism(found: Described) -> str:

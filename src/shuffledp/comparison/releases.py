@@ -14,10 +14,12 @@ includes the probability of fewer users. In releases with users drawn anew, each
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Literal
+from typing import Any, Literal
 
+from shuffledp.accountant.batches import MOST_ROUNDS
 from shuffledp.accounting.baselines.noisy_counts import gaussian_ratio
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.composition import (
@@ -33,6 +35,7 @@ from shuffledp.accounting.general.profiles import Profile
 from shuffledp.accounting.general.random_users import best_split, least_numbers
 from shuffledp.comparison.error_references import expected
 from shuffledp.comparison.setting import Setting
+from shuffledp.guarantees import Guarantee
 from shuffledp.numerics.roots import root_below
 from shuffledp.numerics.rounding import number_text
 from shuffledp.populations.base import Fixed, Law
@@ -82,11 +85,29 @@ class Releases:
     floor: float
     status: Status
 
+    @property
+    def guarantee(self) -> Guarantee:
+        """Label of the guarantee of all releases, at best ``upper`` unless one pair is the worst."""
+        label = self.protocol.guarantee
+        return "upper" if label == "exact" and self.status != "exact" else label
 
-def calibrate_releases(once: ProtocolBase, where: Setting, accounting: str) -> Releases:
+    def of_row(self) -> dict[str, Any]:
+        """Return the fields of a row of a comparison."""
+        return {
+            "eps_one_round": self.eps_one,
+            "eps_all_rounds": self.eps_all,
+            "eps_all_rounds_lower": self.eps_lower,
+            "delta_floor_all": self.floor,
+            "rounds_status": self.status,
+        }
+
+
+def calibrate_releases(
+    once: ProtocolBase, where: Setting, accounting: str, options: Mapping[str, Any] | None = None
+) -> Releases:
     """Return a protocol calibrated for the releases of a setting, at least two.
 
-    `once` is the protocol calibrated for one release with the same budget and accounting.
+    `once` is the protocol calibrated for one release with the same budget, accounting and options.
 
     Raises
     ------
@@ -95,13 +116,13 @@ def calibrate_releases(once: ProtocolBase, where: Setting, accounting: str) -> R
     """
     population, budget = where.population, where.budget
     if once.relies_on == "no other user" or isinstance(population, Fixed):
-        return _calibrated(once, where, accounting)
+        return _calibrated(once, where, accounting, options or {})
     if getattr(once, "follows_announcement", False):
         raise Infeasible(
             "Its parameters follow the announced number of users: several releases need a fixed number."
         )
     if where.crowd == "fresh" and isinstance(population, Law):
-        return _calibrated(once, where, accounting)
+        return _calibrated(once, where, accounting, options or {})
     # Numbers of users that are only bounded may differ: any of them may be too small.
     times = 1 if where.crowd == "shared" and isinstance(population, Law) else where.rounds
     each = budget.delta / times
@@ -109,7 +130,9 @@ def calibrate_releases(once: ProtocolBase, where: Setting, accounting: str) -> R
         least_numbers(population, each), each, noise_shares=getattr(once, "noise_shares", False)
     )
     left = replace(budget, delta=budget.delta - times * split.failure)
-    found = _calibrated(once, replace(where, population=Fixed(split.users - 1), budget=left), accounting)
+    found = _calibrated(
+        once, replace(where, population=Fixed(split.users - 1), budget=left), accounting, options or {}
+    )
     protocol = found.protocol
     if isinstance(protocol, PlannedUsers):
         treatment = (
@@ -121,13 +144,44 @@ def calibrate_releases(once: ProtocolBase, where: Setting, accounting: str) -> R
     return replace(found, protocol=protocol, eps_lower=None, status=status)
 
 
-def _calibrated(once: ProtocolBase, where: Setting, accounting: str) -> Releases:
+def repeated_epsilon(once: ProtocolBase, where: Setting, rounds: int) -> float | None:
+    """Return the eps of several releases of a protocol to a known number of users, at the delta of the setting.
+
+    None without a profile or a known number. Few values of the profile suffice: the excess is below 1e-3.
+    """
+    profile = once.privacy_profile()
+    known = isinstance(where.population, Fixed) or once.relies_on == "no other user"
+    if profile is None or not known or where.budget.delta == 0:
+        return None
+    return ComposedProfile([profile], [rounds], where.budget.delta, points=60).epsilon(where.budget.delta)
+
+
+def releases_within(profile: PrivacyProfile, eps: float, delta: float, protocol: ProtocolBase) -> int:
+    """Return the largest number of releases of a protocol, up to 10^6, whose eps is at most `eps` at a delta; or 0."""
+    known: dict[int, float] = {}
+    local = protocol.local_epsilon() if profile.neighbours == "replace_one" else None
+
+    def excess(log_rounds: float) -> float:
+        rounds = int(math.exp(log_rounds))
+        if rounds not in known:
+            together = ComposedProfile([profile], [rounds], delta, points=protocol.profile_points)
+            known[rounds] = min(together.epsilon(delta), rounds * (math.inf if local is None else local))
+        return math.log(known[rounds] / eps) if known[rounds] > 0 else -math.inf
+
+    if excess(0.0) > 0:
+        return 0
+    most = math.log(MOST_ROUNDS + 0.5)
+    guess = min(max(-2 * excess(0.0), 0.1), most - 0.1)  # normal losses grow as the root of the number
+    return int(math.exp(root_below(excess, guess, 0.0, most, xtol=1e-7, slope=0.5, near=0.1)))
+
+
+def _calibrated(once: ProtocolBase, where: Setting, accounting: str, options: Mapping[str, Any]) -> Releases:
     """Return the protocol with the least error over the budgets of one release that are tried."""
     if where.budget.delta == 0:
-        return _by_pure_budgets(once, where, accounting)
+        return _by_pure_budgets(once, where, accounting, options)
     several = accounting == "printed" and len(once.accountings) > 1
     search: _Search = (_PointSearch if several or once.privacy_profile() is None else _Search)(
-        type(once), where, accounting
+        type(once), where, accounting, options
     )
     best: tuple[float, ProtocolBase, PrivacyProfile] | None = None
     refused: Infeasible | None = None
@@ -151,11 +205,13 @@ def _calibrated(once: ProtocolBase, where: Setting, accounting: str) -> Releases
     return search.result(*best[1:])
 
 
-def _by_pure_budgets(once: ProtocolBase, where: Setting, accounting: str) -> Releases:
+def _by_pure_budgets(
+    once: ProtocolBase, where: Setting, accounting: str, options: Mapping[str, Any]
+) -> Releases:
     """Return the protocol with an equal share of eps, at delta 0."""
     eps, rounds = where.budget.largest_eps, where.rounds
     budget = replace(where.budget, eps=eps / rounds)
-    protocol = type(once).calibrate(budget, where.population, where.task, accounting=accounting)
+    protocol = type(once).calibrate(budget, where.population, where.task, accounting=accounting, **options)
     return Releases(protocol, rounds, eps / rounds, eps, None, 0.0, "upper")
 
 
@@ -168,8 +224,10 @@ class _Search:
 
     status: Status = "upper"
 
-    def __init__(self, kind: type[ProtocolBase], where: Setting, accounting: str) -> None:
-        self.kind, self.where, self.accounting = kind, where, accounting
+    def __init__(
+        self, kind: type[ProtocolBase], where: Setting, accounting: str, options: Mapping[str, Any]
+    ) -> None:
+        self.kind, self.where, self.accounting, self.options = kind, where, accounting, options
         self.rounds, self.eps, self.delta = where.rounds, where.budget.largest_eps, where.budget.delta
         self.parts: tuple[float, ...] = (1.0, *(part * self.rounds for part in _PARTS))
         self.known: dict[tuple[int, str], float] = {}
@@ -180,7 +238,9 @@ class _Search:
     def calibrated(self, eps: float, delta: float) -> ProtocolBase:
         """Return the protocol for a budget of one release."""
         where, budget = self.where, Budget(eps, delta, self.where.budget.neighbours)
-        found = self.kind.calibrate(budget, where.population, where.task, accounting=self.accounting)
+        found = self.kind.calibrate(
+            budget, where.population, where.task, accounting=self.accounting, **self.options
+        )
         return found.refine(where.usual[0].public.of_repeat(0))
 
     def at(self, eps: float, delta: float) -> tuple[ProtocolBase, PrivacyProfile]:
@@ -272,8 +332,10 @@ class _PointSearch(_Search):
 
     status: Status = "point"
 
-    def __init__(self, kind: type[ProtocolBase], where: Setting, accounting: str) -> None:
-        super().__init__(kind, where, accounting)
+    def __init__(
+        self, kind: type[ProtocolBase], where: Setting, accounting: str, options: Mapping[str, Any]
+    ) -> None:
+        super().__init__(kind, where, accounting, options)
         self.parts = self.parts[1:]
 
     def at(self, eps: float, delta: float) -> tuple[ProtocolBase, PrivacyProfile]:

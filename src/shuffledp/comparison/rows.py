@@ -68,6 +68,7 @@ _POWERS = {
     "half_width": 1,
     "simultaneous_half_width": 1,
     "heavy_variance": 2,
+    "mse_one_release": 2,
     "blind_mse": 2,
     "poisoning_gain": 1,
     "simulated_mse": 2,
@@ -161,6 +162,28 @@ class Compared:
         of `shuffledp.protocols.ProtocolBase`.
     when_absent : str
         Sentence on what hides a user's value if other users collude or drop out.
+    rounds : int
+        Number of releases to the same users that the budget covers.
+    crowd : {"fixed", "shared", "fresh"}
+        Number of other users over the releases: known, drawn once, or drawn anew for every release.
+    unit : str
+        Unit of privacy, ``"user"``: neighbors differ in one user's inputs to all releases.
+    eps_one_round, eps_all_rounds : float
+        Upper bounds on eps of one release and of all releases, at the delta of the budget; nats.
+    eps_all_rounds_lower : float
+        Lower bound on the eps of all releases; None for one release, and if no lower bound is known.
+    delta_floor_all : float
+        Probability that some release reveals a value, which no eps removes; None for one release.
+    rounds_status : {"exact", "upper", "point"}
+        ``exact``: one pair of inputs is the worst at every eps. ``point``: composed from one eps and delta.
+    messages_all_rounds : float
+        Expected messages of a user in all releases.
+    rounds_left : int
+        Number of further releases until a given eps; None without it.
+    mse_one_release : float
+        ``mse`` if the budget were for one release.
+    eps_if_repeated : float
+        Eps of 30 releases with these parameters, for the recommended row and the runner-up of a single release.
     parameters : mapping of str to float
         Calibrated parameters.
     beyond : mapping of str to float
@@ -217,6 +240,18 @@ class Compared:
     when_absent: str | None = None
     derived: bool = False
     proof: str = ""
+    rounds: int = 1
+    crowd: str = "fixed"
+    unit: str = "user"
+    eps_one_round: float | None = None
+    eps_all_rounds: float | None = None
+    eps_all_rounds_lower: float | None = None
+    delta_floor_all: float | None = None
+    rounds_status: str | None = None
+    messages_all_rounds: float | None = None
+    rounds_left: int | None = None
+    mse_one_release: float | None = None
+    eps_if_repeated: float | None = None
     parameters: Mapping[str, float] | None = None
     beyond: Mapping[str, float] | None = None
     remark: str | None = None
@@ -386,6 +421,7 @@ def _columns(rows: Sequence[Compared], chosen: Sequence[str] | None) -> list[Col
     simulated = any(row.simulated_mse is not None for row in rows)
     poisoned = any(row.poisoning_gain is not None for row in rows)
     absent = any(row.colluding is not None for row in rows)
+    once = all(row.rounds == 1 for row in rows)
     added = simulated + poisoned + absent
     sent, alone = added < 2, added == 0
     every: list[tuple[bool, Column]] = [
@@ -396,15 +432,18 @@ def _columns(rows: Sequence[Compared], chosen: Sequence[str] | None) -> list[Col
         (frequencies and alone, ("frequent", 8, "heavy_variance", _number)),
         (True, ("/floor", 7, "floor_ratio", partial(_large, digits=3))),
         (sent, ("messages", 8, "messages_per_user", _large)),
+        (sent and not once, ("messages all", 12, "messages_all_rounds", _large)),
         (sent, ("most", 6, "most_messages", _most)),
         (sent, ("bits", 7, "bits_per_user", _large)),
         (sent, ("most", 6, "most_bits", _most)),
-        (True, ("spent", 6, "eps_spent", _eps)),
+        (once, ("spent", 6, "eps_spent", _eps)),
+        (not once, ("eps once", 8, "eps_one_round", _eps)),
+        (not once, ("eps all", 7, "eps_all_rounds", _eps)),
         (poisoned, ("poisoned", 8, "poisoning_gain", partial(_number, digits=4))),
         (poisoned, ("/error", 6, "poisoning_errors", _number)),
         (absent, ("collude", 7, "eps_colluding", _eps)),
         (absent, ("dropped", 7, "eps_dropped", _eps)),
-        (alone, ("slack", 5, "slack", _slack)),
+        (alone and once, ("slack", 5, "slack", _slack)),
         (True, ("guarantee", -11, "guarantee", lambda row, name: getattr(row, name) or "–")),
     ]
     if chosen is not None:
@@ -497,6 +536,13 @@ def _notes(rows: Sequence[Compared], headings: Mapping[str, str]) -> list[str]:
         )
         rules = dict.fromkeys(row.when_absent for row in rows if row.when_absent)
         text += [f"{', '.join(r.protocol for r in rows if r.when_absent == one)}: {one}" for one in rules]
+    if (rounds := rows[0].rounds) > 1:
+        text.append(
+            f"eps once, eps all: bounds on eps of one release and of all {rounds:,} releases to the same users, at the "
+            "delta of all; error and messages: of one release; messages all: of all releases."
+        )
+        points = [row.protocol for row in rows if row.rounds_status == "point"]
+        text += [f"Composed from one eps and delta alone: {', '.join(points)}."] if points else []
     text += _sent(rows) if {"messages", "bits", "most"} & set(headings) else []
     text += [] if "collude" in headings else _relied_on(rows)  # which users hide a value has just been stated
     text += [f"{row.protocol}: {row.remark}." for row in rows if row.remark]

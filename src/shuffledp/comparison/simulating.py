@@ -14,6 +14,7 @@ from shuffledp.accounting.expected_errors.most_messages import RARE
 from shuffledp.comparison.comparing import best_accounting
 from shuffledp.comparison.intervals import law_of_errors, laws_of, of_values
 from shuffledp.comparison.options import BatchOptions, with_arguments_of
+from shuffledp.comparison.releases import calibrate_releases
 from shuffledp.comparison.rows import sender, whole_text
 from shuffledp.comparison.setting import setting_of
 from shuffledp.comparison.user_data import counted
@@ -68,6 +69,8 @@ class Simulated:
         Communication of a user, for the planned number of users.
     remarks : tuple of str
         Remarks on the data, such as rows that were left out.
+    rounds : int
+        Number of releases to the same users that the guarantee covers; the batch is one of them.
     """
 
     protocol: ProtocolBase
@@ -81,6 +84,7 @@ class Simulated:
     simultaneous_half_width: float
     cost: Cost
     remarks: tuple[str, ...] = ()
+    rounds: int = 1
 
     @property
     def guarantee_holds(self) -> bool:
@@ -135,9 +139,10 @@ class Simulated:
 
     def __str__(self) -> str:
         planned = "" if self.planned in (None, self.users) else f"of {self.planned:,} users, "
+        rounds = "" if self.rounds == 1 else f" for {self.rounds:,} releases to the same users"
         sent = self.conditions["messages_per_user"]
         first = (
-            f"{self.protocol.name}, {self.users:,} users, {self._guarantee()}; {planned}"
+            f"{self.protocol.name}, {self.users:,} users, {self._guarantee()}{rounds}; {planned}"
             f"a {sender(self.protocol.task_kind)} sends {sent.text(self.cost.messages_per_user, 4)} messages on "
             f"average ({sent.text(self.cost.bits_per_user, 4)} bits), {self._most()}"
         )
@@ -218,6 +223,8 @@ def simulate(asked: BatchOptions) -> Simulated:
         Task and data, as for `shuffledp.compare`; vectors are not simulated from data.
     neighbours : {"replace_one", "add_remove"}
         Neighboring relation of the budget.
+    rounds, crowd
+        Releases to the same users, as for `shuffledp.compare`; one of them is simulated.
     accounting : {"exact", "corrected", "simplified", "printed"}, optional
         Default: the first of these that the protocol offers.
     seed : int
@@ -265,6 +272,9 @@ def simulate(asked: BatchOptions) -> Simulated:
         accounting=asked.accounting or best_accounting(found),
         **(asked.options or {}),
     )
+    if where.rounds > 1:
+        accounting = asked.accounting or best_accounting(found)
+        protocol = calibrate_releases(protocol, where, accounting, asked.options).protocol
     counts = np.atleast_2d(np.asarray(asked.counts)).sum(axis=0)
     users = int(counts.sum()) // (where.task.set_size if isinstance(where.task, Sets) else 1)
     planned = _planned(protocol, where.population)
@@ -301,6 +311,7 @@ def simulate(asked: BatchOptions) -> Simulated:
         simultaneous_half_width=step * simultaneous,
         cost=usual.cost(),
         remarks=() if records is None else records.remarks,
+        rounds=where.rounds,
     )
 
 

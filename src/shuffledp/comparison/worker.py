@@ -18,7 +18,7 @@ from dataclasses import replace
 from multiprocessing import get_context, parent_process
 from typing import TypeVar
 
-from shuffledp.comparison.comparing import Rows, failed_row, named, prepare_rows
+from shuffledp.comparison.comparing import Rows, failed_row, named, prepare_rows, repeat_best
 from shuffledp.comparison.options import Options
 from shuffledp.comparison.rows import Compared, in_order
 
@@ -54,6 +54,10 @@ def _start_row(name: str) -> Compared | None:
 
 def _complete_row(row: Compared) -> Compared:
     return _rows.complete_row(row)
+
+
+def _repeat_row(row: Compared) -> Compared:
+    return _rows.repeat_row(row)
 
 
 # -- in the main process -------------------------------------------------------------------------------------------
@@ -143,6 +147,8 @@ def compare_within(
             except _NoResult as reason:
                 rows.append(replace(row, status="failed", reason=str(reason)))
                 failed.append(rows[-1])
+        with contextlib.suppress(_NoResult):
+            return repeat_best(in_order(rows), lambda row: worker.result(_repeat_row, row)), failed
     finally:
         worker.end()
     return in_order(rows), failed

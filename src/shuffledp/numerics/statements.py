@@ -29,6 +29,11 @@ STATED: Mapping[str, tuple[Data | None, Side]] = {
     **dict.fromkeys(("messages_per_user", "bits_per_user", "shuffler_messages"), ("worst", "nearest")),
     **dict.fromkeys(("most_messages", "most_bits", "poisoning_gain"), ("worst", "up")),
     **dict.fromkeys(("eps_local", "eps_spent", "eps_colluding", "eps_dropped"), ("worst", "up")),
+    **dict.fromkeys(("eps_one_round", "eps_all_rounds", "eps_if_repeated"), ("worst", "up")),
+    **dict.fromkeys(("delta_floor_all",), ("worst", "up")),
+    "eps_all_rounds_lower": ("worst", "down"),
+    "messages_all_rounds": ("worst", "nearest"),
+    "mse_one_release": (None, "nearest"),
     "slack": ("worst", "down"),
 }
 

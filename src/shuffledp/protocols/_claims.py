@@ -155,7 +155,7 @@ class Claims(metaclass=ABCMeta):
         return self.privacy_profile() if share == 0 or self.relies_on == "no other user" else None
 
     @final
-    def remaining_epsilon(self, share: float, budget: Budget, *, colluding: bool) -> float:
+    def remaining_epsilon(self, share: float, budget: Budget, *, colluding: bool, rounds: int = 1) -> float:
         """Return the eps that remains at the delta of a budget if a share of the users hides no value.
 
         Parameters
@@ -166,6 +166,8 @@ class Claims(metaclass=ABCMeta):
             The budget that the protocol was calibrated for.
         colluding : bool
             True for users who collude with the analyzer, False for users who drop out, see `profile_without`.
+        rounds : int
+            Number of releases with the same such users, which the budget covers together.
 
         Returns
         -------
@@ -178,14 +180,18 @@ class Claims(metaclass=ABCMeta):
         ValueError
             If the share is not in [0, 1].
         """
+        from shuffledp.accounting.general.composition import ComposedProfile
         from shuffledp.accounting.general.spent import spent_epsilon
 
         local = self.local_epsilon() if budget.neighbours == "replace_one" else None
-        most = math.inf if local is None else local
+        most = math.inf if local is None else rounds * local
         try:
             found = self.profile_without(check_unit("share", share), colluding=colluding)
             if found is not None and found.kind in ("exact", "upper"):
                 found.delta(budget.largest_eps)  # raises if it cannot be evaluated
+                if rounds > 1 and budget.delta > 0:
+                    every = ComposedProfile([found], [rounds], budget.delta, points=self.profile_points)
+                    return min(every.epsilon(budget.delta), most)
                 return min(spent_epsilon(found, budget) or math.inf, most)
         except Infeasible:
             pass

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import cmath
+import hashlib
 import json
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from shuffledp.protocols.client.files import (
@@ -286,7 +288,10 @@ ESTIMATING: dict[str, Callable[[Analyzer, Sequence[int], int, int, int], Answer]
 
 
 def analysis(
-    parameters: Parameters, messages: Sequence[tuple[int, ...]], users: int | None = None
+    parameters: Parameters,
+    messages: Sequence[tuple[int, ...]],
+    users: int | None = None,
+    release: int | None = None,
 ) -> dict[str, Any]:
     """Return estimates and the half-widths of their 95 % intervals.
 
@@ -298,6 +303,8 @@ def analysis(
         All messages from the shuffler.
     users : int, optional
         Number of users who took part, >= 1. It may be left out if every user sends one message.
+    release : int, optional
+        Number of this release, >= 1, if the guarantee covers several.
 
     Returns
     -------
@@ -346,6 +353,14 @@ def analysis(
         },
     }
     warnings = warnings_of(parameters, present)
+    if (rounds := parameters.get("rounds")) is not None:
+        answer |= {"rounds": rounds, "round": release}
+        if release is not None and release > rounds:
+            answer["guarantee_holds"] = False
+            warnings.append(
+                f"The guarantee does not hold: it covers {rounds} releases to the same users, and this is release "
+                f"{release}."
+            )
     noise = analyzer.get("noise", {})
     if noise.get("from") == "messages":
         least = present * (1 + noise["each"]) + max(noise["more"] - max(planned - present, 0), 0)
@@ -372,6 +387,16 @@ def analysis(
     return answer | {"warnings": warnings}
 
 
+def counted_release(messages: Sequence[tuple[int, ...]], analyzed: Path) -> int:
+    """Return the place of these messages in a file of digests, from 1 on; new messages are added to the file."""
+    digest = hashlib.sha256(json.dumps(sorted(messages)).encode()).hexdigest()
+    known = analyzed.read_text(encoding="ascii").split() if analyzed.exists() else []
+    if digest not in known:
+        known.append(digest)
+        analyzed.write_text("\n".join(known) + "\n", encoding="ascii")
+    return known.index(digest) + 1
+
+
 def main() -> None:
     """Read the file of messages that the command line names, and write the estimates as JSON."""
     parser = argparse.ArgumentParser(description="Write estimates with 95 % intervals, as JSON.")
@@ -379,10 +404,17 @@ def main() -> None:
         "file", help="shuffled messages, a line of hexadecimal digits each; - reads standard input"
     )
     parser.add_argument("--users", type=int, help=USERS)
+    parser.add_argument(
+        "--round", type=int, help="number of this release; by default different files are counted"
+    )
     asked = parser.parse_args()
 
     def answer(parameters: Parameters) -> str:
-        found = analysis(parameters, read_messages(parameters, asked.file), asked.users)
+        messages = read_messages(parameters, asked.file)
+        release = asked.round
+        if release is None and "rounds" in parameters:
+            release = counted_release(messages, Path(__file__).with_name("analyzed.txt"))
+        found = analysis(parameters, messages, asked.users, release)
         warn(found["warnings"])
         return json.dumps(found, indent=2) + "\n"
 
