@@ -1,0 +1,193 @@
+"""Calibration for several releases to the same users, and its place in a comparison.
+
+The exact values were computed apart from this library, from exact laws.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import shuffledp
+from shuffledp.accounting import Infeasible, composed_epsilon
+from shuffledp.accounting.general.composition import ComposedProfile
+from shuffledp.cli import main
+from shuffledp.comparison import recommended
+from shuffledp.comparison.options import Options
+from shuffledp.comparison.releases import calibrate_releases, point_profile, releases_within
+from shuffledp.comparison.setting import setting_of
+from shuffledp.populations import Binomial, Fixed, Poisson
+from shuffledp.protocols import get
+from shuffledp.protocols.frequency.designated_coins import DesignatedCoins
+from shuffledp.tasks import Budget, Frequency
+
+SETTING = ["--users", "49241", "--domain-size", "499", "--eps", "1", "--delta", "1e-6"]
+
+
+def released(name, users, values, rounds, accounting="exact", **more):
+    where = setting_of(
+        Options(**{"users": users, "domain_size": values, "eps": 1.0, "delta": 1e-6, "rounds": rounds} | more)
+    )
+    once = get("frequency", name).calibrate(where.budget, where.population, where.task, accounting=accounting)
+    return calibrate_releases(once, where, accounting)
+
+
+@pytest.mark.parametrize(
+    ("name", "users", "values", "rounds", "parameter", "exact", "tolerance", "single"),
+    [
+        ("central_laplace", 49_241, 499, 30, "eps", 0.0627942, 3e-5, 0.0627903),
+        ("central_gaussian", 49_241, 499, 30, "sigma", 32.72421, 3e-5, 0.161911),
+        ("designated_coins", 49_241, 499, 30, "designated", 4_284, 2.4e-4, 0.161967),
+        ("balls_into_bins", 49_241, 499, 30, "rate", 0.02225622, 3e-5, 0.162260),
+        ("balls_into_bins", 100_000, 499, 365, "rate", 0.1540120, 3e-5, 0.0424221),
+        ("balls_into_bins", 10_000, 499, 7, "rate", 0.02578038, 3e-5, 0.355521),
+        ("pure_dump", 49_241, 499, 30, "dummies", 534_721, 3e-5, 0.162287),
+        ("pure_dump", 100_000, 100, 365, "dummies", 1_302_949, 3e-5, 0.0424251),
+        ("pure_dump", 10_000, 20, 7, "dummies", 5_025, 2.1e-4, 0.355659),
+    ],
+)
+def test_the_exact_parameters(name, users, values, rounds, parameter, exact, tolerance, single):
+    found = released(name, users, values, rounds)
+    assert found.protocol.parameters()[parameter] == pytest.approx(exact, rel=tolerance)
+    assert found.eps_one == pytest.approx(single, rel=1e-4)
+    assert 0.999 <= found.eps_all <= 1
+    assert found.status == "exact"
+    assert 0.999 * found.eps_all <= found.eps_lower <= found.eps_all
+    if parameter == "designated":  # the smallest sufficient number
+        fewer = DesignatedCoins(values, users, found.protocol.designated - 1).privacy_profile()
+        assert composed_epsilon([fewer], 1e-6, rounds=[rounds]) > 1
+
+
+def test_fair_coins_of_all_users_may_be_too_few():
+    with pytest.raises(Infeasible, match="10000 users are too few"):
+        released("balls_into_bins", 10_000, 20, 365)
+
+
+def test_infinite_losses_leave_a_small_part_of_delta():
+    found = released("sageo", 49_241, 499, 30)
+    assert found.floor < 1e-6
+    assert 0.999 <= found.eps_all <= 1
+    # The same as a curator's noise, apart from the part of delta.
+    laplace = released("central_laplace", 49_241, 499, 30)
+    ratio = found.protocol.parameters()["half_eps"] / (laplace.protocol.parameters()["eps"] / 2)
+    assert ratio == pytest.approx(1, abs=2e-3)
+
+
+def test_a_bound_at_one_point_composes_as_failing_randomized_response():
+    found = released("pure_dump", 49_241, 499, 30, accounting="printed")
+    assert found.status == "point"
+    assert found.protocol.dummies_in_all > 534_721
+    profile = point_profile(0.2, 1e-3)
+    assert float(profile.delta(0.2)) == 1e-3
+    assert float(profile.delta(0.0)) == pytest.approx(1e-3 + 0.999 * math.tanh(0.1))
+
+
+def test_the_error_grows_and_one_release_is_todays_calibration():
+    usual = get("frequency", "pure_dump").calibrate(Budget(1.0, 1e-6), Fixed(9_999), Frequency(20))
+    dummies = [usual.dummies_in_all]
+    for rounds in (2, 5, 30):
+        dummies.append(released("pure_dump", 10_000, 20, rounds).protocol.dummies_in_all)
+    assert dummies == sorted(dummies)
+    (row,) = shuffledp.compare(10_000, domain_size=20, eps=1, delta=1e-6, protocols=["pure_dump"], rounds=1)
+    assert row.parameters == usual.parameters()
+    assert (row.rounds, row.crowd, row.unit, row.rounds_status) == (1, "fixed", "user", "exact")
+    assert row.eps_one_round == row.eps_all_rounds == row.eps_spent
+
+
+def test_crowds():
+    """A number that is the same in all releases needs more noise than a number drawn anew, and a point less."""
+    found = {}
+    for crowd, law in (("fixed", Fixed(4_999)), ("shared", Poisson(4_999)), ("fresh", Poisson(4_999))):
+        chosen = None if crowd == "fixed" else crowd
+        found[crowd] = released("balls_into_bins", None, 20, 10, population=law, crowd=chosen)
+        assert 0.999 <= found[crowd].eps_all <= 1
+    rates = {crowd: one.protocol.rate * one.protocol.planned_users for crowd, one in found.items()}
+    per_user = {crowd: one.protocol.rate for crowd, one in found.items()}
+    assert per_user["fixed"] < per_user["fresh"] < per_user["shared"]
+    assert rates["shared"] == pytest.approx(rates["fixed"], rel=0.02)
+    assert found["shared"].status == "upper"
+    # The mean over the number of users of delta of ten releases is within the budget.
+    protocol, law = found["shared"].protocol, Poisson(4_999)
+    window = law.window(1e-9)
+    deltas = np.interp(
+        window.support,
+        at := np.arange(window.start, window.stop, 150),
+        [float(ComposedProfile([protocol.profile_for(int(n) + 1)], [10], 1e-6).delta(1.0)) for n in at],
+    )
+    assert float(window.pmf @ deltas) <= 1e-6
+    same = released("balls_into_bins", None, 20, 10, population=Binomial(4_999, 1.0), crowd="shared")
+    assert same.protocol.rate == pytest.approx(found["fixed"].protocol.rate, rel=1e-4)
+
+
+def test_numbers_of_releases_within_an_eps():
+    protocol = DesignatedCoins(499, 49_241, 4_284)
+    profile = protocol.privacy_profile()
+    assert releases_within(profile, 2.0, 1e-6, protocol) == 107
+    assert releases_within(profile, 1.0, 1e-6, protocol) == 30
+    assert releases_within(profile, 0.1, 1e-6, protocol) == 0
+
+
+def test_the_order_changes_with_the_fourth_release():
+    names = ["correlated_noise", "designated_coins", "pure_dump", "central_laplace"]
+    best = {}
+    for rounds in (1, 30):
+        rows = shuffledp.compare(49_241, domain_size=499, eps=1, delta=1e-6, protocols=names, rounds=rounds)
+        assert all(row.status == "ok" for row in rows)
+        best[rounds] = recommended(rows)
+        known = {row.protocol: row for row in rows}
+        rmse = {name: 49_241 * math.sqrt(row.mse) for name, row in known.items()}
+        if rounds == 30:
+            assert rmse["pure_dump"] == pytest.approx(32.7023, rel=5e-5)
+            assert rmse["central_laplace"] == pytest.approx(45.0410, rel=5e-5)
+            assert known["pure_dump"].messages_all_rounds == 30 * known["pure_dump"].messages_per_user
+        assert all(row.eps_spent == row.eps_all_rounds for row in rows)
+    assert {rounds: one.protocol for rounds, one in best.items()} == {
+        1: "correlated_noise",
+        30: "pure_dump",
+    }
+    assert best[1].eps_if_repeated == pytest.approx(20.4079, rel=1e-3)
+    assert best[30].one_release_choice == "correlated_noise"
+    assert "eps once eps all" in str(rows)
+    assert str(best[30]).startswith("Use pure_dump for 30 releases to the same users, with eps 1 for all")
+
+
+def test_the_commands():
+    run = CliRunner().invoke(
+        main, ["compare", *SETTING, "--rounds", "30", "--protocols", "designated_coins,public_coin", "--json"]
+    )
+    content = json.loads(run.stdout)
+    rows = {row["protocol"]: row for row in content["rows"]}
+    assert rows["public_coin"]["status"] == "infeasible"
+    row, best = rows["designated_coins"], content["recommendation"]
+    assert (row["rounds"], row["crowd"], row["unit"]) == (30, "fixed", "user")
+    assert row["eps_all_rounds_lower"] < row["eps_all_rounds"] <= 1
+    assert (best["rounds"], best["privacy"]["rounds"]) == (30, 30)
+    assert "for 30 releases to the same users" in best["sentence"]
+    told = (
+        CliRunner()
+        .invoke(main, ["describe", "designated_coins", *SETTING, "--rounds", "30", "--until-eps", "2"])
+        .output
+    )
+    assert "107 releases in all have eps at most 2, 77 more than 30." in told
+    table = (
+        CliRunner()
+        .invoke(main, ["compare", *SETTING, "--rounds", "30", "--protocols", "designated_coins"])
+        .stdout
+    )
+    assert "eps once eps all" in table
+    assert "--rounds 30" in table
+    refused = CliRunner().invoke(main, ["compare", *SETTING, "--rounds", "30", "--crowd", "fresh"])
+    assert "crowd must be left out without population" in refused.output
+
+
+def test_a_simulation_of_one_of_the_releases():
+    counts = [5_000, 3_000, 2_000]
+    result = shuffledp.simulate(counts=counts, protocol="designated_coins", eps=1, delta=1e-6, rounds=30)
+    once = shuffledp.simulate(counts=counts, protocol="designated_coins", eps=3, delta=1e-6)
+    assert result.rounds == 30
+    assert result.variance.max() > 4 * once.variance.max()
+    assert "for 30 releases to the same users" in str(result)
