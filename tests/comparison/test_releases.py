@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner
 
 import shuffledp
-from shuffledp.accounting import Infeasible, composed_epsilon
+from shuffledp.accounting import ClonesProfile, Infeasible, OtherReports, composed_epsilon
 from shuffledp.accounting.general.composition import ComposedProfile
 from shuffledp.cli import main
 from shuffledp.comparison import recommended
@@ -99,28 +99,23 @@ def test_the_error_grows_and_one_release_is_todays_calibration():
 
 
 def test_crowds():
-    """A number that is the same in all releases needs more noise than a number drawn anew, and a point less."""
+    """A number that is the same in all releases allows a smaller local budget than a number drawn anew."""
     found = {}
-    for crowd, law in (("fixed", Fixed(4_999)), ("shared", Poisson(4_999)), ("fresh", Poisson(4_999))):
+    for crowd, law in (("fixed", Fixed(999)), ("shared", Poisson(999)), ("fresh", Poisson(999))):
         chosen = None if crowd == "fixed" else crowd
-        found[crowd] = released("balls_into_bins", None, 20, 10, population=law, crowd=chosen)
+        found[crowd] = released("amplified", None, 20, 10, population=law, crowd=chosen)
         assert 0.999 <= found[crowd].eps_all <= 1
-    rates = {crowd: one.protocol.rate * one.protocol.planned_users for crowd, one in found.items()}
-    per_user = {crowd: one.protocol.rate for crowd, one in found.items()}
-    assert per_user["fixed"] < per_user["fresh"] < per_user["shared"]
-    assert rates["shared"] == pytest.approx(rates["fixed"], rel=0.02)
+    budgets = {crowd: one.protocol.eps_local for crowd, one in found.items()}
+    assert 0.9 * budgets["fixed"] < budgets["shared"] < budgets["fresh"] < budgets["fixed"]
     assert found["shared"].status == "upper"
     # The mean over the number of users of delta of ten releases is within the budget.
-    protocol, law = found["shared"].protocol, Poisson(4_999)
-    window = law.window(1e-9)
-    deltas = np.interp(
-        window.support,
-        at := np.arange(window.start, window.stop, 150),
-        [float(ComposedProfile([protocol.profile_for(int(n) + 1)], [10], 1e-6).delta(1.0)) for n in at],
-    )
-    assert float(window.pmf @ deltas) <= 1e-6
-    same = released("balls_into_bins", None, 20, 10, population=Binomial(4_999, 1.0), crowd="shared")
-    assert same.protocol.rate == pytest.approx(found["fixed"].protocol.rate, rel=1e-4)
+    window = Poisson(999).window(1e-9)
+    at = np.arange(window.start, window.stop, 30)
+    profiles = [ClonesProfile(OtherReports(Fixed(int(n))), budgets["shared"]) for n in at]
+    deltas = [float(ComposedProfile([one], [10], 1e-6).delta(1.0)) for one in profiles]
+    assert float(window.pmf @ np.interp(window.support, at, deltas)) <= 1e-6
+    same = released("amplified", None, 20, 10, population=Binomial(999, 1.0), crowd="shared")
+    assert same.protocol.eps_local == pytest.approx(budgets["fixed"], rel=1e-4)
 
 
 def test_numbers_of_releases_within_an_eps():
@@ -157,11 +152,11 @@ def test_the_order_changes_with_the_fourth_release():
 
 def test_the_commands():
     run = CliRunner().invoke(
-        main, ["compare", *SETTING, "--rounds", "30", "--protocols", "designated_coins,public_coin", "--json"]
+        main, ["compare", *SETTING, "--rounds", "30", "--protocols", "designated_coins,local", "--json"]
     )
     content = json.loads(run.stdout)
     rows = {row["protocol"]: row for row in content["rows"]}
-    assert rows["public_coin"]["status"] == "infeasible"
+    assert rows["local"]["status"] == "ok"
     row, best = rows["designated_coins"], content["recommendation"]
     assert (row["rounds"], row["crowd"], row["unit"]) == (30, "fixed", "user")
     assert row["eps_all_rounds_lower"] < row["eps_all_rounds"] <= 1

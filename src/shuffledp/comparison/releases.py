@@ -47,6 +47,8 @@ Status = Literal["exact", "upper", "point"]
 
 #: Evaluated values of a profile while eps of one release is approached.
 _COARSE = 30
+#: Values for the eps of repeated releases.
+_WARNING = 60
 #: Parts of delta: the budget of one release has delta, or this fraction of its share if infinite losses matter.
 _PARTS = (2.0, 10.0, 100.0)
 #: Share of delta above which infinite losses of all releases matter.
@@ -147,13 +149,16 @@ def calibrate_releases(
 def repeated_epsilon(once: ProtocolBase, where: Setting, rounds: int) -> float | None:
     """Return the eps of several releases of a protocol to a known number of users, at the delta of the setting.
 
-    None without a profile or a known number. Few values of the profile suffice: the excess is below 1e-3.
+    None without a profile or a known number, and for profiles that take long. Few values of the profile suffice: the
+    excess is below 1e-3.
     """
     profile = once.privacy_profile()
     known = isinstance(where.population, Fixed) or once.relies_on == "no other user"
-    if profile is None or not known or where.budget.delta == 0:
+    if profile is None or not known or where.budget.delta == 0 or once.profile_points < _WARNING:
         return None
-    return ComposedProfile([profile], [rounds], where.budget.delta, points=60).epsilon(where.budget.delta)
+    return ComposedProfile([profile], [rounds], where.budget.delta, points=_WARNING).epsilon(
+        where.budget.delta
+    )
 
 
 def releases_within(profile: PrivacyProfile, eps: float, delta: float, protocol: ProtocolBase) -> int:
@@ -288,7 +293,7 @@ class _Search:
         if near not in found:
             raise refused[0] if refused else Infeasible(self.missing)
         points = self.kind.profile_points
-        precision = max(_PRECISION, 2 / points**2)  # not below the excess of the composition
+        precision = min(max(_PRECISION, 2 / points**2), _NEAR / 4)  # not below the excess of the composition
         fine = partial(excess, points=points)
         best = root_below(fine, near, *ends, xtol=precision / 8, ytol=precision, slope=1.0, near=_NEAR)
         if best not in found or self.composed(*found[best], points) > self.eps:

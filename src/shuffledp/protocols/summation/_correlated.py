@@ -183,6 +183,7 @@ class CorrelatedNoiseSum(NoisySum):
     origin: Origin = "family"
 
     guarantees = under(printed=UPPER, corrected=UPPER, exact=UPPER)
+    profile_points = 30
 
     @classmethod
     def with_noise(cls, n: int, numbers: Numbers, chosen: Chosen, alphabet: str) -> Self:
