@@ -212,12 +212,19 @@ _EXPOSED = {
 }
 
 
-def exposure_of(trust: str, eps_local: float | None) -> str:
-    """Return a sentence on the privacy of a user whose messages an adversary recognizes; `eps_local` in nats."""
+def exposure_of(trust: str, eps_local: float | None, rounds: int = 1) -> str:
+    """Return a sentence on the privacy of a user whose messages an adversary recognizes.
+
+    `eps_local` is for one of the `rounds` releases, in nats.
+    """
     if eps_local is None:
         return "A curator receives the values of all users."
     if trust == "local":
         return "A user trusts no other party: the guarantee is for the user's own messages."
     if math.isinf(eps_local):
         return f"{_EXPOSED[trust]}, values are in the clear: the local eps is inf."
-    return f"{_EXPOSED[trust]}, a value has only the local eps, {number_text(eps_local, 'up', 4)}."
+    once = f"{_EXPOSED[trust]}, a value has only the local eps, {number_text(eps_local, 'up', 4)}"
+    if rounds == 1:
+        return f"{once}."
+    every = number_text(rounds * eps_local, "up", 4)
+    return f"{once} in one release. The values of a user in {rounds} releases have {every}."

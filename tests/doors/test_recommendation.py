@@ -3,6 +3,8 @@
 import dataclasses
 import importlib
 import json
+import math
+import re
 import sys
 
 import pytest
@@ -110,6 +112,25 @@ def test_what_remains_if_the_trusted_party_fails(name, words):
     rows = shuffledp.compare(5000, domain_size=3, protocols=[name], eps=3.0, delta=1e-6)
     assert words in " ".join(str(rows).split())
     assert words in rows.recommendation.if_shuffler_fails
+
+
+def test_what_remains_of_several_releases_if_the_shuffler_fails(tmp_path):
+    """Two users with one value in every release differ in each of their messages, whose ratios multiply."""
+    words = ["--users", "3000", "--domain-size", "4", "--eps", "1", "--delta", "1e-6", "--rounds", "3"]
+    found = CliRunner().invoke(main, ["compare", *words, "--protocols", "grr_blanket"]).stdout
+    (once, every) = re.search(
+        r"only the local eps, (\S+) in one release\. The values of a user in 3 releases have (\S+)\. ",
+        " ".join(found.split()),
+    ).groups()
+    folder = tmp_path / "made"
+    made = CliRunner().invoke(main, ["client", "grr_blanket", *words, "-o", str(folder)])
+    assert f"in 3 releases have {every}." in made.stdout
+    parameters = json.loads((folder / "parameters.json").read_text())
+    weights = parameters["client"][0]
+    ratio = math.log(int(weights["true_weight"]) / int(weights["other_weight"]))
+    assert 3 * ratio <= float(every) <= 3 * ratio * 1.001 and ratio <= float(once) <= ratio * 1.001
+    for text in (parameters["if_shuffler_fails"], parameters["privacy"]["trust"]["if_it_fails"]):
+        assert f"in 3 releases have {every}." in text
 
 
 def test_notebooks_show_a_comparison_without_pandas(monkeypatch):

@@ -194,7 +194,8 @@ def client(
     )
     click.echo(
         f"{folder}: `python client.py VALUE` writes the messages of a user, `python shuffler.py FILE{one}` "
-        f"{mixes}, `python analyzer.py FILE{one}` estimates. {found.protocol.if_shuffler_fails()}"
+        f"{mixes}, `python analyzer.py FILE{one}` estimates. "
+        f"{found.protocol.if_shuffler_fails(found.where.rounds)}"
     )
 
 
@@ -208,7 +209,7 @@ def _claim(found: Described) -> dict[str, Any]:
         trust=protocol.trust,
         relies_on=protocol.relies_on,
         eps_local=protocol.local_epsilon(),
-        if_shuffler_fails=protocol.if_shuffler_fails(),
+        if_shuffler_fails=protocol.if_shuffler_fails(found.where.rounds),
         guarantee=found.guarantee,
         accounting=found.accounting,
         dropout=found.where.dropout,

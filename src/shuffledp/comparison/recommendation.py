@@ -200,7 +200,7 @@ def recommended(rows: Sequence[Compared]) -> Recommendation | None:
         runner_up_eps_if_repeated=None if next_best is None else next_best.eps_if_repeated,
         one_release_choice=None if choice is None else choice.protocol,
         trusted=_trusted(best),
-        if_shuffler_fails=exposure_of(best.trust, best.eps_local),
+        if_shuffler_fails=exposure_of(best.trust, best.eps_local, best.rounds),
         runner_up=None if next_best is None else next_best.protocol,
         runner_up_ratio=None
         if next_best is None

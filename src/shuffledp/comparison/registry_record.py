@@ -130,7 +130,7 @@ def record(found: Described) -> dict[str, Any]:
     model = {
         "model_name": MODELS[protocol.trust],
         "trust_assumptions": f"Users trust {TRUST[protocol.trust]}. {_PROMISES[protocol.trust]} {protocol.honest()} "
-        f"{protocol.enforced()} {protocol.if_shuffler_fails()}",
+        f"{protocol.enforced()} {protocol.if_shuffler_fails(found.where.rounds)}",
         "release_type": Open("One release"),
         "data_source_type": Open("Static"),
         "access_type": "Non-interactive",

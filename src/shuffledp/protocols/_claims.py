@@ -119,9 +119,9 @@ class Claims(metaclass=ABCMeta):
             return 1
         return int(getattr(self, "n_users", 1)) if population is None else population.others + 1
 
-    def if_shuffler_fails(self) -> str:
-        """Return a sentence on the messages of a user whom an adversary recognizes."""
-        return exposure_of(self.trust, self.local_epsilon())
+    def if_shuffler_fails(self, rounds: int = 1) -> str:
+        """Return a sentence on the messages of a user whom an adversary recognizes, in this number of releases."""
+        return exposure_of(self.trust, self.local_epsilon(), rounds)
 
     def local_epsilon(self) -> float | None:
         """Return eps of one user's messages at delta 0, in nats, against an adversary who sees these messages.

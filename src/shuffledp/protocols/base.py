@@ -144,7 +144,7 @@ class ProtocolBase(Simulation):
             "places": client.users if listed else None,
             "honest": self.honest(),
             "eps_local": local if local is not None and math.isfinite(local) else "inf",
-            "if_shuffler_fails": self.if_shuffler_fails(),
+            "if_shuffler_fails": self.if_shuffler_fails(about.get("rounds", 1)),
             "calibrated": {
                 name: number
                 for name, number in self.parameters().items()
