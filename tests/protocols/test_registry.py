@@ -40,9 +40,11 @@ def test_unknown_task_kinds_are_named_with_the_known_ones():
         available("median")
 
 
-@pytest.mark.parametrize(
-    "name", ["amplifed", "Amplified", "amplified ", "../frequency/amplified", "", "mine.py"]
-)
+def test_a_name_may_have_another_case_and_blanks():
+    assert get("frequency", "Amplified ") is get("frequency", "amplified")
+
+
+@pytest.mark.parametrize("name", ["amplifed", "../frequency/amplified", "", "mine.py"])
 def test_unknown_names_list_the_known_ones_and_say_how_to_add_one(name):
     with pytest.raises(UnknownProtocol, match=r"Known: adaptive, amplified.*mine\.py:Mine"):
         get("frequency", name)

@@ -110,7 +110,7 @@ def test_every_setting_and_every_accounting_that_can_be_is_simulated(kind, name)
 
 def test_random_checkin_conforms_when_the_own_coin_counts():
     protocol = get("frequency", "random_checkin")
-    cases = conformance.default_cases(protocol, {"threat": "own_coin"})
+    cases = enough(protocol, conformance.default_cases(protocol, {"threat": "own_coin"}))
     conformance.check_protocol(protocol, cases)
 
 
