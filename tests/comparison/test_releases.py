@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import json
 import math
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -129,7 +131,7 @@ def test_numbers_of_releases_within_an_eps():
 def test_the_order_changes_with_the_fourth_release():
     names = ["correlated_noise", "designated_coins", "pure_dump", "central_laplace"]
     best = {}
-    for rounds in (1, 30):
+    for rounds in (1, 4, 30):
         rows = shuffledp.compare(49_241, domain_size=499, eps=1, delta=1e-6, protocols=names, rounds=rounds)
         assert all(row.status == "ok" for row in rows)
         best[rounds] = recommended(rows)
@@ -137,11 +139,13 @@ def test_the_order_changes_with_the_fourth_release():
         rmse = {name: 49_241 * math.sqrt(row.mse) for name, row in known.items()}
         if rounds == 30:
             assert rmse["pure_dump"] == pytest.approx(32.7023, rel=5e-5)
+            assert rmse["correlated_noise"] == pytest.approx(50.0459, rel=5e-5)
             assert rmse["central_laplace"] == pytest.approx(45.0410, rel=5e-5)
             assert known["pure_dump"].messages_all_rounds == 30 * known["pure_dump"].messages_per_user
         assert all(row.eps_spent == row.eps_all_rounds for row in rows)
     assert {rounds: one.protocol for rounds, one in best.items()} == {
         1: "correlated_noise",
+        4: "designated_coins",
         30: "pure_dump",
     }
     assert best[1].eps_if_repeated == pytest.approx(20.4079, rel=1e-3)
@@ -186,3 +190,23 @@ def test_a_simulation_of_one_of_the_releases():
     assert result.rounds == 30
     assert result.variance.max() > 4 * once.variance.max()
     assert "for 30 releases to the same users" in str(result)
+
+
+def test_the_analyzer_counts_releases(tmp_path):
+    folder = tmp_path / "visits"
+    options = ["--users", "1000", "--domain-size", "4", "--eps", "1", "--delta", "1e-4", "--rounds", "2"]
+    run = CliRunner().invoke(main, ["client", "pure_dump", *options, "-o", str(folder)])
+    assert run.exit_code == 0, run.output
+    parameters = json.loads((folder / "parameters.json").read_text())
+    assert (parameters["rounds"], parameters["round"], parameters["privacy"]["rounds"]) == (2, 1, 2)
+    sent = json.loads((folder / "test_vectors.json").read_text())["clients"]
+    answers = []
+    for number in (1, 2, 3, 1):
+        file = tmp_path / f"{number}.txt"
+        file.write_text("\n".join(message for user in sent[:number] for message in user["messages"]) + "\n")
+        call = [sys.executable, str(folder / "analyzer.py"), str(file), "--users", "1000"]
+        done = subprocess.run(call, capture_output=True, text=True, check=True)
+        answers.append((json.loads(done.stdout), done.stderr))
+    assert [found["round"] for found, _ in answers] == [1, 2, 3, 1]
+    assert [found["guarantee_holds"] for found, _ in answers] == [True, True, False, True]
+    assert "it covers 2 releases to the same users, and this is release 3." in answers[2][1]

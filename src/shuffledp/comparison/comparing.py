@@ -189,7 +189,11 @@ class Rows:
         protocol = get(row.task, row.protocol, root=asked.root)
         try:
             once = protocol.calibrate(where.budget, where.population, where.task, accounting=row.accounting)
-            return replace(row, eps_if_repeated=repeated_epsilon(once, where, REPEATED))
+            eps = repeated_epsilon(once, where, REPEATED)
+            if eps is None:
+                return row
+            stated = {"eps_if_repeated": conditions(where, once)["eps_if_repeated"]}
+            return replace(row, eps_if_repeated=eps, conditions={**(row.conditions or {}), **stated})
         except Infeasible:
             return row
 

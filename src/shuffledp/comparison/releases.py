@@ -41,6 +41,7 @@ from shuffledp.numerics.rounding import number_text
 from shuffledp.populations.base import Fixed, Law
 from shuffledp.protocols._requests import PlannedUsers
 from shuffledp.protocols.base import ProtocolBase
+from shuffledp.protocols.registry import get
 from shuffledp.tasks import Budget
 
 Status = Literal["exact", "upper", "point"]
@@ -185,7 +186,8 @@ def _calibrated(once: ProtocolBase, where: Setting, accounting: str, options: Ma
     if where.budget.delta == 0:
         return _by_pure_budgets(once, where, accounting, options)
     several = accounting == "printed" and len(once.accountings) > 1
-    search: _Search = (_PointSearch if several or once.privacy_profile() is None else _Search)(
+    point = several or once.privacy_profile() is None
+    search = (_PointSearch if point else _ShareSearch if once.laplace_error else _Search)(
         type(once), where, accounting, options
     )
     best: tuple[float, ProtocolBase, PrivacyProfile] | None = None
@@ -330,6 +332,33 @@ class _Search:
             infinite_mass([profile], [self.rounds]),
             "exact" if exact else self.status,
         )
+
+
+class _ShareSearch(_Search):
+    """Search for protocols with the error of discrete Laplace noise, and other noise for a share of eps.
+
+    The error is that of a curator's discrete Laplace noise that meets the budget of all releases, up to the share. The
+    other noise has the rest of the eps of one release, which is searched.
+    """
+
+    def __init__(
+        self, kind: type[ProtocolBase], where: Setting, accounting: str, options: Mapping[str, Any]
+    ) -> None:
+        super().__init__(kind, where, accounting, options)
+        curator = get(kind.task_kind, "central_laplace")
+        once = curator.calibrate(where.budget, where.population, where.task)
+        eps = calibrate_releases(once, where, "exact").protocol.parameters()["eps"]
+        self.parts = (1.0, 10.0 * self.rounds)  # which have the same error
+        self.kept = eps * (1 - options.get("share", kind.options()["share"].default))
+
+    def calibrated(self, eps: float, delta: float) -> ProtocolBase:
+        """Return the protocol for a budget of one release, with the part of eps that its error has."""
+        if eps <= self.kept:
+            raise Infeasible("No eps is left for the noise that cancels.")
+        share = 1 - self.kept / eps
+        where, budget = self.where, Budget(eps, delta, self.where.budget.neighbours)
+        more = {**self.options, "share": share}
+        return self.kind.calibrate(budget, where.population, where.task, accounting=self.accounting, **more)
 
 
 class _PointSearch(_Search):

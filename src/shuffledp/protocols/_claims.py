@@ -55,6 +55,9 @@ class Claims(metaclass=ABCMeta):
     profile_points: ClassVar[int] = 120
     """Values of the profile in a composition: the excess of eps is about 2 divided by the squared number. More values
     suit profiles of less than a millisecond."""
+    laplace_error: ClassVar[bool] = False
+    """True if the error is that of discrete Laplace noise, and the option ``share`` is the part of eps for other noise.
+    """
     reported: ClassVar[tuple[str, ...]] = ()
     """Attributes that ``parameters`` returns, such as ``"plan.blankets"``; if empty, all numeric fields."""
 

@@ -60,6 +60,7 @@ class NoisyCounters(PlannedUsers):
     reduction = "own"
     poisoning = "capped messages"
     noise_shares = True
+    laplace_error = True
 
     def gain_per_fake(self, most: float) -> float:
         """Return the gain of the largest number of messages, all +1 for the target."""
