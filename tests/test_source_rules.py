@@ -108,7 +108,7 @@ def test_importing_shuffledp_imports_the_public_names_lazily():
     assert [name for name in found if name and name.startswith("shuffledp")] == ["shuffledp.lazy_api"]
 
 
-def test_the_architecture_page_shows_the_entries_of_the_package_and_no_more_than_19():
+def test_the_architecture_page_shows_the_entries_of_the_package_and_no_more_than_20():
     page = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
     block = re.search(r"^src/shuffledp/\n((?:    .*\n)+)", page, re.MULTILINE)
     assert block, "the page shows no tree of src/shuffledp/"
@@ -116,7 +116,7 @@ def test_the_architecture_page_shows_the_entries_of_the_package_and_no_more_than
     shown = [n for line in lines for n in re.findall(r"\b(\w+)(?:/|\.py\b)", re.split(r" {2,}", line)[0])]
     entries = {path.stem for path in PACKAGE.iterdir() if path.name != "__pycache__"}
     assert sorted(shown) == sorted(entries - {"__init__", "py"})
-    assert len(entries - {"__main__"}) <= 19  # two lines, which Python looks for
+    assert len(entries - {"__main__"}) <= 20  # two lines, which Python looks for
 
 
 REPLACED_BY_NOBODY = ("snakemake", "matplotlib", "multiprocessing", "workflow")

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
+from shuffledp.pipeline.figures.drawing_jobs import BOTH
 from shuffledp.pipeline.manifest import MANIFEST, Entry, read
 from shuffledp.storage import IntegrityError, sha256_of, write_atomically
 
@@ -65,7 +66,7 @@ class DrawnFigures:
 
 
 def figures_of(folder: Path) -> DrawnFigures:
-    """Return the figures of a paper, in the order of its page.
+    """Return the figures of a paper, in the order of its page; a picture with both accountings stands for each of them.
 
     Raises `IntegrityError` or `ManifestError` for a missing or damaged file, and `GalleryError` for another scale than
     the paper's.
@@ -73,7 +74,12 @@ def figures_of(folder: Path) -> DrawnFigures:
     drawn = read(folder)
     if drawn.run.scale != "paper":
         raise GalleryError(f"{folder} was drawn at a small scale; the gallery shows what `make all` draws.")
-    figures = tuple(entry for entry in drawn.entries if entry.kind == "figure")
+    pairs = {entry.drawing for entry in drawn.entries if entry.variant == BOTH}
+    figures = tuple(
+        entry
+        for entry in drawn.entries
+        if entry.kind == "figure" and (entry.drawing not in pairs or entry.variant == BOTH)
+    )
     return DrawnFigures(drawn.model_dump(include={"key", "title", "citation", "doi"}), figures)
 
 

@@ -150,8 +150,7 @@ def protocols() -> None:
     """
     from textwrap import fill
 
-    from shuffledp.protocols.identities import class_identity, label_of
-    from shuffledp.protocols.registry import UnknownProtocol, available, get
+    from shuffledp.protocols.registry import UnknownProtocol, available, class_identity, get, label_of
     from shuffledp.tasks import TASK_KINDS
 
     for kind in TASK_KINDS:

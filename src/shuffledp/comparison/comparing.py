@@ -30,9 +30,8 @@ from shuffledp.numerics.argument_ranges import check_choice, check_count, check_
 from shuffledp.numerics.statements import WIDTHS
 from shuffledp.populations.base import Law
 from shuffledp.protocols.base import ProtocolBase, Trust
-from shuffledp.protocols.identities import label_of
 from shuffledp.protocols.messages import Cost
-from shuffledp.protocols.registry import UnknownProtocol, available, get, module_path, name_of
+from shuffledp.protocols.registry import UnknownProtocol, available, get, label_of, module_path, name_of
 from shuffledp.tasks import Floats, Vectors
 
 #: Accountings, from the sharpest bound to the bound that a paper printed.

@@ -22,8 +22,8 @@ from shuffledp.numerics.argument_ranges import check_positive
 from shuffledp.numerics.rounding import number_text, parameter_text
 from shuffledp.populations.base import Fixed
 from shuffledp.protocols.base import ProtocolBase, Trust
-from shuffledp.protocols.identities import class_identity, label_of
 from shuffledp.protocols.messages import Cost
+from shuffledp.protocols.registry import class_identity, label_of
 from shuffledp.tasks import Budget
 
 #: Name of each trust model in the registry.

@@ -26,9 +26,8 @@ from shuffledp.outputs import wrapped
 from shuffledp.populations.base import Fixed, Population
 from shuffledp.protocols._requests import PlannedUsers
 from shuffledp.protocols.base import ProtocolBase
-from shuffledp.protocols.identities import label_of
 from shuffledp.protocols.messages import Cost
-from shuffledp.protocols.registry import get
+from shuffledp.protocols.registry import get, label_of
 from shuffledp.tasks import Floats, Sets
 
 if TYPE_CHECKING:

@@ -24,6 +24,7 @@ _SHARED = (
         for name in ("__init__", "guarantees", "lazy_api", "optional_dependencies", "outputs", "storage")
     ),
     "tasks.py",
+    *("identities.py", "identities.toml"),
     *(f"pipeline/{name}.py" for name in ("__init__", "code_keys", "jobs", "table_files", "yaml_files")),
 )
 _LIBRARY = (
@@ -35,7 +36,6 @@ _DRAWING = (
     *(*_SHARED, "pipeline/figures", "pipeline/manifest.py", "pipeline/provenance.py"),
     *("pipeline/experiments/bundle.py", "pipeline/experiments/results.py", "numerics/rounding.py"),
     "numerics/statements.py",
-    *("protocols/__init__.py", "protocols/identities.py", "protocols/identities.toml"),
 )
 _CLAIMS = (
     *_LIBRARY,

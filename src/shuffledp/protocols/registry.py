@@ -26,8 +26,8 @@ from typing import Any, get_args
 from weakref import WeakSet
 
 from shuffledp.guarantees import GUARANTEES, Standing
+from shuffledp.identities import Identity, identity_of, names_of
 from shuffledp.protocols.base import ProtocolBase, Trust
-from shuffledp.protocols.identities import names_of
 from shuffledp.tasks import TASK_KINDS
 
 HERE = Path(__file__).resolve().parent
@@ -96,6 +96,18 @@ def name_of(task_kind: str, text: str) -> str:
     """
     known = available(task_kind)
     return next((name for name in known if _joined(text) in map(_joined, names_of(task_kind, name))), text)
+
+
+def class_identity(protocol: type[ProtocolBase]) -> Identity | None:
+    """Return the identity of a protocol's class; None for a class outside the library."""
+    inside = protocol.__module__.startswith("shuffledp.")
+    return identity_of(protocol.task_kind, protocol.name) if inside else None
+
+
+def label_of(protocol: type[ProtocolBase]) -> str:
+    """Return the label of a protocol's identity, or the label of a class outside the library."""
+    identity = class_identity(protocol)
+    return protocol.label if identity is None else identity.label
 
 
 def _joined(text: str) -> str:

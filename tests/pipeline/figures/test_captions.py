@@ -170,7 +170,7 @@ def test_growth_is_between_the_ends_of_a_variable(ask):
         ({"both": False, "means": True, "simulated": True}, ["Points are means", "Lines are closed-form"]),
         (
             {"both": True, "means": False, "simulated": True},
-            [DRAWN_TWICE, "in the pictures of one accounting"],
+            [DRAWN_TWICE, "simulated means with exact accounting"],
         ),
         ({"both": True, "means": False, "simulated": False}, [DRAWN_TWICE]),
         (
@@ -468,7 +468,7 @@ def test_captions_of_the_comparison_are_valid_and_have_a_finding(paper_settings)
 
 def test_captions_are_rendered_under_both_accountings_at_once(settings):
     found = {d.name for paper in settings.papers.values() for d in drawings_of(paper) if d.variant == BOTH}
-    assert {"fig3", "fig4", "fig5", "fig12", "fig6b", "tokens", "flexible_error"} <= found
+    assert {"fig3", "fig4", "fig5", "fig12", "fig6_s8", "tokens", "flexible_error"} <= found
 
 
 def test_the_job_says_at_which_scale_it_runs(settings):

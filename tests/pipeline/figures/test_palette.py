@@ -12,6 +12,7 @@ from demo_paper import CONFIG, PAPER, PICKY
 
 from color_vision import DEUTERANOPIA, PROTANOPIA, seen
 from shipped_settings import shipped_settings
+from shuffledp.identities import identity_of
 from shuffledp.pipeline.config import ConfigurationError
 from shuffledp.pipeline.figures.drawings import drawings_of, looks_of
 from shuffledp.pipeline.figures.legend import POINTS
@@ -30,7 +31,6 @@ from shuffledp.pipeline.figures.palette import (
 from shuffledp.pipeline.figures.plotter import _legend_items
 from shuffledp.pipeline.figures.selected_rows import picture
 from shuffledp.pipeline.figures.selection import load_settings
-from shuffledp.protocols.identities import identity_of
 
 ROOT = Path(__file__).resolve().parents[3]
 

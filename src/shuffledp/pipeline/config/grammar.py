@@ -27,13 +27,13 @@ from pydantic import (
 )
 from pydantic_core import PydanticCustomError
 
+from shuffledp.identities import colors
 from shuffledp.pipeline.config.config_errors import one_of, shown, suggestion
 from shuffledp.pipeline.datasets.registry import NAMES, spec
 from shuffledp.pipeline.experiments.grid import is_variable
 from shuffledp.pipeline.experiments.sources import COLUMNS
 from shuffledp.pipeline.experiments.training_jobs import IMAGES
 from shuffledp.pipeline.learning.plan import ACTIVATIONS, DECAYS, KINDS, POOLINGS
-from shuffledp.protocols.identities import colors
 from shuffledp.tasks import METRICS, TASK_KINDS, WORST_METRIC
 
 Say = Callable[[Any], str]

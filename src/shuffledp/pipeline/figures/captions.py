@@ -577,8 +577,12 @@ def how_drawn(*, both: bool, means: bool, simulated: bool, closed: bool = True) 
     said = [DRAWN_TWICE] if both else []
     if simulated:
         others = "" if closed else ", or simulated means of methods without a closed form"
-        elsewhere = "the pictures of one accounting" if both else "the CSV file only"
-        said.append(f"Markers are closed-form values{others}. Simulated means are in {elsewhere}.")
+        if both:
+            said.append(
+                f"Open markers are closed-form values{others}. Filled ones are simulated means with exact accounting."
+            )
+        else:
+            said.append(f"Markers are closed-form values{others}. Simulated means are in the CSV file only.")
     return " ".join(said)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from shuffledp.protocols.identities import Identity, identity_of
+from shuffledp.identities import Identity, identity_of
 
 if TYPE_CHECKING:
     from shuffledp.pipeline.config import Experiment, Method

@@ -1,6 +1,6 @@
 """A color, a marker and a line style per curve: looks of protocols, grays for accountings, a ramp for values.
 
-A protocol of the library has the look of its identity (`shuffledp.protocols.identities`) in all pictures. Its options
+A protocol of the library has the look of its identity (`shuffledp.identities`) in all pictures. Its options
 have the same color and another marker. Functions of the accounting have looks by number.
 """
 
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from shuffledp.protocols.identities import Identity, colors, identities
+from shuffledp.identities import Identity, colors, identities
 
 COLORS = tuple(color for name, color in colors().items() if name != "black")
 """Colors of functions, in the order of their numbers; a test simulates how color-blind readers see them."""

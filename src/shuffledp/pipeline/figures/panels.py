@@ -65,6 +65,8 @@ def panel(ax: Axes, what: Picture, value: Any, box: layout.Box) -> None:
             _line(ax, what, strand, look, number, step)
         else:
             _means(ax, strand, look, step)
+    for strand in _in(value, what.simulated):
+        _means(ax, strand, what.drawn_looks[strand.curve], 0.0)
     _marks(ax, leading(here), what.drawn_looks, what.y_axis)
     if what.numbered:
         end_labels.number(ax, what, here, box)

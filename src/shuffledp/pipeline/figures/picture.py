@@ -76,6 +76,21 @@ class Picture:
         hidden = {name for one in self.together for name in one.curves if name != self.drawn_of(one)}
         return [strand for strand in self.strands if self.name_of(strand.curve) not in hidden]
 
+    @cached_property
+    def simulated(self) -> list[Strand]:
+        """Simulated means with exact accounting, which stand on the lines of curves with parts."""
+        if not self.parts or "along" in self.drawing:
+            return []
+        lines = {strand.curve for strand in self.drawn if strand.kind != "simulated" and not strand.level}
+        return [
+            strand
+            for strand in self._strands(self.selection)
+            if strand.kind == "simulated"
+            and strand.curve in lines
+            and strand.curve.endswith("|exact")
+            and self.name_of(strand.curve) not in self.numbered
+        ]
+
     def name_of(self, curve: str) -> str:
         """Return the name of a curve."""
         return curve.rpartition("|")[0] if self.parts else curve

@@ -8,12 +8,12 @@ from typing import Any
 
 import pandas as pd
 
+from shuffledp.identities import identity_of
 from shuffledp.pipeline.experiments.results import IN_DOUBT, Bundle, read
 from shuffledp.pipeline.figures.drawing_jobs import Fields, RankedJob
 from shuffledp.pipeline.figures.fronts import Offer, front
 from shuffledp.pipeline.figures.names import TRUST
 from shuffledp.pipeline.figures.selected_rows import by_cell, chosen, matching
-from shuffledp.protocols.identities import identity_of
 
 SETTING = ("task", "users", "values", "eps", "delta")
 """Columns that name a setting of the ranking."""

@@ -14,12 +14,12 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullLocator
 
+from shuffledp.identities import colors
 from shuffledp.pipeline.figures.captions import number
 from shuffledp.pipeline.figures.names import TRUST
 from shuffledp.pipeline.figures.overall_sheets import SIZE, setting_words
 from shuffledp.pipeline.figures.ranking import records
 from shuffledp.pipeline.figures.style import SETTINGS
-from shuffledp.protocols.identities import colors
 
 BLUE, GOLD, RED = colors()["blue"], colors()["gold"], colors()["crimson"]
 DARK, PALE = SETTINGS["axes.edgecolor"], "#c4c4c4"

@@ -178,11 +178,15 @@ def first_shown(entries: Sequence[Entry]) -> int:
 
 
 def name_of_drawing(drawing: str) -> str:
-    """Return the paper's number of a figure or table; empty if the paper has no such figure or table."""
-    found = re.fullmatch(r"(fig|table)(\d+\w?)", drawing)
-    if found is None:
+    """Return the paper's number of a figure or table; empty if the paper has no such figure or table.
+
+    ``fig4a`` is Fig. 4a, ``fig4ab`` has the panels a and b of Fig. 4, and ``fig4_s4`` has some panels of Fig. 4.
+    """
+    name = re.fullmatch(r"(fig|table)(\d+)([a-h]*)(?:_s\d)?", drawing)
+    if name is None:
         return ""
-    return f"{'Fig.' if found[1] == 'fig' else 'Table'} {found[2]}"
+    letters = name[3] if len(name[3]) < 2 else f" ({', '.join(name[3])})"
+    return f"{'Fig.' if name[1] == 'fig' else 'Table'} {name[2]}{letters}"
 
 
 def title_of(entries: Sequence[Entry]) -> str:

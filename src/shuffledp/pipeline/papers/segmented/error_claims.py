@@ -217,7 +217,7 @@ def best_at(case: Case, data: str, n: int, m: float) -> Verdict:
     "Both a too small and a too large m increase the error.",
     "a minimum in between",
     "in part",
-    figure="fig3b",
+    figure="fig3_s8",
     errata="SEG-N6.4.8",
 )
 def too_small_and_too_large(case: Case) -> Verdict:

@@ -8,8 +8,8 @@ import pytest
 
 from color_vision import DEUTERANOPIA, PROTANOPIA, TRITANOPIA, contrast, seen
 from shuffledp.guarantees import is_derived
-from shuffledp.protocols.identities import colors, identities, identity_of, label_of, names_of
-from shuffledp.protocols.registry import built_ins, get, name_of
+from shuffledp.identities import colors, identities, identity_of, names_of
+from shuffledp.protocols.registry import built_ins, get, label_of, name_of
 from shuffledp.tasks import TASK_KINDS
 
 PROTOCOLS = [(kind, name) for kind in TASK_KINDS for name in built_ins(kind)]
@@ -20,7 +20,7 @@ YEAR = re.compile(r"\b((?:19|20)\d\d)\b(?!\.\d)|arXiv (\d\d)\d\d\.\d{4,5}")
 @pytest.mark.parametrize(("kind", "name"), PROTOCOLS)
 def test_a_protocol_has_an_identity_that_agrees_with_its_class(kind, name):
     identity, protocol = identity_of(kind, name), get(kind, name)
-    assert identity is not None, f"Write the identity of {name} into src/shuffledp/protocols/identities.toml."
+    assert identity is not None, f"Write the identity of {name} into src/shuffledp/identities.toml."
     assert identity.line == LINES.get(protocol.trust, "dotted")
     assert (identity.year is None) == is_derived(protocol.source)
     if identity.year is not None:

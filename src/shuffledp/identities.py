@@ -7,10 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from shuffledp.protocols.base import ProtocolBase
+from typing import Any
 
 _TABLE = Path(__file__).with_name("identities.toml")
 
@@ -52,18 +49,6 @@ def names_of(task_kind: str, name: str) -> tuple[str, ...]:
     """Return the name of a protocol and all other names that it is known by."""
     identity = identity_of(task_kind, name)
     return (name,) if identity is None else (name, identity.label, *identity.also)
-
-
-def class_identity(protocol: type[ProtocolBase]) -> Identity | None:
-    """Return the identity of a protocol's class; None for a class outside the library."""
-    inside = protocol.__module__.startswith("shuffledp.")
-    return identity_of(protocol.task_kind, protocol.name) if inside else None
-
-
-def label_of(protocol: type[ProtocolBase]) -> str:
-    """Return the label of a protocol's identity, or the label of a class outside the library."""
-    identity = class_identity(protocol)
-    return protocol.label if identity is None else identity.label
 
 
 def colors() -> Mapping[str, str]:
