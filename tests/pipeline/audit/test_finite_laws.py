@@ -257,3 +257,8 @@ def test_transforms_are_within_their_error(monkeypatch):
     assert 0 < np.linalg.norm(direct.mass - blurred.mass) <= blurred.error.norm < 1e-13
     whole, near = polya_modulo(1000, 0.9, 1.0), polya_modulo(1000, 0.9, 1.0 + 2**-52)
     assert 0 < np.linalg.norm(whole.mass - near.mass) <= near.error.norm + 1e-15 < 1e-13
+
+
+def test_a_poisson_count_without_mean_is_zero():
+    nothing = poisson_counts(0.0)
+    assert (nothing.mass.tolist(), nothing.start) == ([1.0], (0,))

@@ -59,7 +59,10 @@ def test_points_are_spread_and_slack_is_how_much_less_was_found_than_claimed():
 @pytest.mark.parametrize(
     ("kind", "name"),
     [
-        *(("frequency", name) for name in ("amplified", "pure_dump", "random_checkin", "jump_counts")),
+        *(
+            ("frequency", name)
+            for name in ("amplified", "multi_expected", "pure_dump", "random_checkin", "jump_counts")
+        ),
         *(("summation", "sparse_sum"), ("summation", "skellam"), ("vectors", "amplified")),
         *(("sets", "segmented"), ("sets", "subset_shuffled")),
     ],
@@ -303,6 +306,12 @@ def test_a_protocol_without_a_view_is_listed_with_the_reason():
     line = table.grid_line(table.Point(at(coin, where, coin.accountings[0]), "planted"))
     assert line.status == table.NOT_AUDITED
     assert "not written down" in line.note
+
+
+def test_a_view_with_too_many_outcomes_is_listed_with_their_number():
+    (line,) = table.small_lines(get("summation", "coarse_correlated_sum"), SEED, 1, RUNS)
+    assert (line.part, line.status) == ("enumerated", table.NOT_AUDITED)
+    assert line.note == "a law with 4847563 outcomes"
 
 
 def test_an_excess_of_a_claim_that_is_known_to_fail_is_a_listed_erratum():
