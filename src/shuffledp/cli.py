@@ -10,6 +10,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -288,6 +289,13 @@ _TWO_OF_THREE = "Give exactly two of --eps-local, --eps and --users (or --popula
     help="Training on shuffled batches: EPOCHS epochs of STEPS batches, with noise SIGMA per unit of sensitivity. "
     "Replaces all options except --delta and --json.",
 )
+@click.option(
+    "--spent",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="JSON file of past releases of protocols to the same users: a list of objects with protocol, users, "
+    "domain_size, parameters and count, or parameters.json of a client. With --eps, also prints how many further "
+    "releases like the last are within this eps.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print the whole answer as JSON.")
 @click.option(
     "--curves",
@@ -300,6 +308,7 @@ def account(
     delta: float,
     different: tuple[str, ...],
     batches: str | None,
+    spent: Path | None,
     as_json: bool,
     with_curves: bool,
     **given: Any,
@@ -310,13 +319,19 @@ def account(
     eps is computed. Eps and delta are for all rounds together.
     """
     with user_errors():
-        if batches is not None:
-            source = click.get_current_context().get_parameter_source
-            if any(
+        if batches is not None or spent is not None:
+            source, used = click.get_current_context().get_parameter_source, "eps" if spent else ""
+            if (batches and spent) or any(
                 source(name) is not click.core.ParameterSource.DEFAULT
                 for name in (*given, "different", "with_curves")
+                if name != used
             ):
-                raise ValueError("--batches cannot be combined with other options than --delta and --json.")
+                alone = "--spent" if spent else "--batches"
+                more = "--eps, --delta" if spent else "--delta"
+                raise ValueError(f"{alone} cannot be combined with other options than {more} and --json.")
+        if spent is not None:
+            answer, lines = _account_spent(spent, delta, given["eps"])
+        elif batches is not None:
             answer, lines = _account_training(batches, delta)
         elif different:
             rounds = given.pop("rounds")
@@ -384,6 +399,13 @@ def _account_rounds(different: tuple[str, ...], delta: float, **options: Any) ->
 
     answer = checked(rounds_epsilon)([batch_named(word) for word in different], delta, **options)
     return answer.as_dict(), answer.lines()
+
+
+def _account_spent(file: Path, delta: float, eps: float | None) -> _Answer:
+    from shuffledp.comparison.spending import spent_of
+
+    answer = spent_of(file, delta, eps)
+    return asdict(answer), answer.lines()
 
 
 def _account_training(batches: str, delta: float) -> _Answer:

@@ -210,3 +210,27 @@ def test_the_analyzer_counts_releases(tmp_path):
     assert [found["round"] for found, _ in answers] == [1, 2, 3, 1]
     assert [found["guarantee_holds"] for found, _ in answers] == [True, True, False, True]
     assert "it covers 2 releases to the same users, and this is release 3." in answers[2][1]
+
+
+def test_past_releases_and_further_ones(tmp_path):
+    file, coins = tmp_path / "past.json", {"designated": 4_284}
+    entry = {
+        "protocol": "designated_coins",
+        "parameters": coins,
+        "n": 49_241,
+        "domain_size": 499,
+        "count": 30,
+    }
+    file.write_text(json.dumps([entry]))
+    call = ["account", "--spent", str(file), "--delta", "1e-6"]
+    found = json.loads(CliRunner().invoke(main, [*call, "--eps", "2", "--json"]).output)
+    assert found["eps"] == pytest.approx(1.0, rel=1e-3)
+    assert (found["releases"], found["left"]) == (30, 77)
+    pure = {"protocol": "pure_dump", "parameters": {"dummies": 534_721}, "n": 49_241, "domain_size": 499}
+    file.write_text(json.dumps([entry | {"count": 10}, pure | {"count": 20}]))
+    said = CliRunner().invoke(main, call).output
+    assert 0.999 < float(said.split("eps = ")[1].split(":")[0]) < 1.002
+    file.write_text(json.dumps([{"protocol": "designated_coins"}]))
+    assert "entry 1: 'users' is missing" in CliRunner().invoke(main, call).output
+    refused = CliRunner().invoke(main, [*call, "--users", "5"]).output
+    assert "--spent cannot be combined" in refused
