@@ -2,8 +2,8 @@
 
 A file lists past releases as JSON: a list of objects, or one ``parameters.json`` of a client. Each object has
 ``protocol``, ``task`` (by default frequency), ``users`` (or ``n``), ``domain_size``, the calibrated ``parameters``, and
-the ``count`` of such releases (or ``rounds``). Instead of parameters, it may have the ``eps`` and ``delta`` of one release, for which
-the protocol is calibrated.
+the ``count`` of such releases (or ``rounds``). Instead of parameters, it may have the ``eps`` and ``delta`` of one
+release, for which the protocol is calibrated.
 """
 
 from __future__ import annotations
