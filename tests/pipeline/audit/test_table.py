@@ -314,6 +314,11 @@ def test_a_view_with_too_many_outcomes_is_listed_with_their_number():
     assert line.note == "a law with 4847563 outcomes"
 
 
+def test_messages_of_many_users_are_not_compared():
+    many = at(get("frequency", "balls_into_bins"), (Fixed(300), Frequency(2), Budget(1.0, 0.03)))
+    assert table.message_lines(audited(many), np.random.default_rng(5), RUNS) == []
+
+
 def test_an_excess_of_a_claim_that_is_known_to_fail_is_a_listed_erratum():
     listed = type("Listed", (ForgetsTheSplit,), {"guarantee": "violated"})
     line = table.grid_line(table.Point(at(listed, MANY), "planted"))
