@@ -49,7 +49,7 @@ Status = Literal["exact", "upper", "point"]
 #: Evaluated values of a profile while eps of one release is approached.
 _COARSE = 30
 #: Values for the eps of repeated releases.
-_WARNING = 60
+_WARNING = 40
 #: Parts of delta: the budget of one release has delta, or this fraction of its share if infinite losses matter.
 _PARTS = (2.0, 10.0, 100.0)
 #: Share of delta above which infinite losses of all releases matter.
@@ -182,7 +182,7 @@ def releases_within(profile: PrivacyProfile, eps: float, delta: float, protocol:
 
 
 def _calibrated(once: ProtocolBase, where: Setting, accounting: str, options: Mapping[str, Any]) -> Releases:
-    """Return the protocol with the least error over the budgets of one release that are tried."""
+    """Return the protocol with the least error, then the fewest messages, of the budgets of one release that are tried."""
     if where.budget.delta == 0:
         return _by_pure_budgets(once, where, accounting, options)
     several = accounting == "printed" and len(once.accountings) > 1
@@ -190,7 +190,7 @@ def _calibrated(once: ProtocolBase, where: Setting, accounting: str, options: Ma
     search = (_PointSearch if point else _ShareSearch if once.laplace_error else _Search)(
         type(once), where, accounting, options
     )
-    best: tuple[float, ProtocolBase, PrivacyProfile] | None = None
+    best: tuple[tuple[float, float], ProtocolBase, PrivacyProfile] | None = None
     refused: Infeasible | None = None
     for part in search.parts:
         try:
@@ -202,8 +202,9 @@ def _calibrated(once: ProtocolBase, where: Setting, accounting: str, options: Ma
             refused = refused or reason
             break
         mse = expected(protocol, *where.usual)
-        if best is None or (mse is not None and mse < best[0]):
-            best = (math.inf if mse is None else mse), protocol, profile
+        score = float(f"{math.inf if mse is None else mse:.6g}"), protocol.cost().messages_per_user
+        if best is None or score < best[0]:
+            best = score, protocol, profile
         if infinite_mass([profile], [where.rounds]) < _MATTERS * where.budget.delta:
             break
     if best is None:
@@ -348,7 +349,7 @@ class _ShareSearch(_Search):
         curator = get(kind.task_kind, "central_laplace")
         once = curator.calibrate(where.budget, where.population, where.task)
         eps = calibrate_releases(once, where, "exact").protocol.parameters()["eps"]
-        self.parts = (1.0, 10.0 * self.rounds)  # which have the same error
+        self.parts = (1.0, 2.0 * self.rounds)  # which have the same error
         self.kept = eps * (1 - options.get("share", kind.options()["share"].default))
 
     def calibrated(self, eps: float, delta: float) -> ProtocolBase:

@@ -52,7 +52,7 @@ class Claims(metaclass=ABCMeta):
     """Bound on the gain of fake users, see `shuffledp.guarantees`; not ``unknown`` with ``gain_per_fake``."""
     guarantees: ClassVar[Mapping[str, Standing]] = {}
     """Guarantee of the claim under each accounting, for all ``accountings`` or for none."""
-    profile_points: ClassVar[int] = 120
+    profile_points: ClassVar[int] = 80
     """Values of the profile in a composition: the excess of eps is about 2 divided by the squared number. More values
     suit profiles of less than a millisecond."""
     laplace_error: ClassVar[bool] = False

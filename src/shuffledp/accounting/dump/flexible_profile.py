@@ -51,7 +51,7 @@ _LEFT_OUT = 1e-30
 #: per sender.
 _PIECE, _MANY_SENDERS = 256, 1 << 14
 #: Numbers of messages in the law of a loss, cells per standard deviation of its grid, and steps of T per deviation.
-_NUMBERS, _GRAINS, _EVEN = 100, 400, 4
+_NUMBERS, _GRAINS, _EVEN = 60, 400, 4
 
 
 def profile(n: int, domain_size: int, eps: float, dummies: int, rate: float, eps_local: float) -> float:

@@ -34,7 +34,7 @@ class FlexibleDummies(DummyPoints):
 
     no_client = "A client is written for a fixed number of dummies alone, see pure_dump and mix_dump."
 
-    profile_points = 60
+    profile_points = 40
 
     per_sender: int
     rate: float
