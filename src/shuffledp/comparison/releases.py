@@ -182,7 +182,7 @@ def releases_within(profile: PrivacyProfile, eps: float, delta: float, protocol:
 
 
 def _calibrated(once: ProtocolBase, where: Setting, accounting: str, options: Mapping[str, Any]) -> Releases:
-    """Return the protocol with the least error, then the fewest messages, of the budgets of one release that are tried."""
+    """Return the protocol with the least error, then the fewest messages, over the budgets that are tried."""
     if where.budget.delta == 0:
         return _by_pure_budgets(once, where, accounting, options)
     several = accounting == "printed" and len(once.accountings) > 1
