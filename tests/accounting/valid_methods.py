@@ -46,6 +46,7 @@ OF_CLASS: dict[str, dict[str, Any]] = {
 }
 SKIPPED_METHODS = {
     "as_dict": "no arguments",
+    "loss_parts": "laws of losses, which compositions read",
     "blanket_sse": "no arguments",
     "lines": "no arguments",
     "reports": "no arguments",
