@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from judged import ACCEPTED, Outcome, TooLong, limited, refused
 
 from shuffledp.pipeline.config.config_errors import ConfigurationError
-from shuffledp.pipeline.config.config_files import merged, read_yaml
+from shuffledp.pipeline.config.config_files import DESIGNS, merged, read_yaml
 from shuffledp.pipeline.config.settings import Settings
 from shuffledp.pipeline.experiments.audited import audit_jobs
 from shuffledp.pipeline.experiments.grid import cells_of, resolve
@@ -168,7 +168,7 @@ class Bad:
 @cache
 def originals() -> dict[str, bytes]:
     """Return the configuration of a small project by file: the project's files, and the files in the guides."""
-    found = {file: (ROOT / file).read_bytes() for file in (QUICK, *EXPERIMENTS)}
+    found = {file: (ROOT / file).read_bytes() for file in (QUICK, DESIGNS, *EXPERIMENTS)}
     guide = (ROOT / "docs/guides/experiment.md").read_text(encoding="utf-8")
     found[OWN] = re.search(r"^```yaml\n(study:.*?)^```$", guide, re.M | re.S)[1].encode()
     page = (ROOT / "docs/baselines.md").read_text(encoding="utf-8")

@@ -102,7 +102,7 @@ def test_vectors_of_another_dimension_or_norm_are_refused():
 def test_the_same_five_methods_with_the_same_names_and_labels():
     for name in (*SINGLE, "random_checkin"):
         vector, frequency = get("vectors", name), get("frequency", name)
-        for attribute in ("label", "source", "trust", "accountings", "reduction", "guarantee", "streamable"):
+        for attribute in ("label", "trust", "accountings", "reduction", "guarantee", "streamable"):
             assert getattr(vector, attribute) == getattr(frequency, attribute), (name, attribute)
 
 
