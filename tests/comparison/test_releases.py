@@ -13,6 +13,7 @@ import sys
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from scipy.stats import binom
 
 import shuffledp
 from shuffledp.accounting import ClonesProfile, Infeasible, OtherReports, composed_epsilon
@@ -25,7 +26,7 @@ from shuffledp.comparison.setting import setting_of
 from shuffledp.populations import Binomial, Fixed, Poisson
 from shuffledp.protocols import get
 from shuffledp.protocols.frequency.designated_coins import DesignatedCoins
-from shuffledp.tasks import Budget, Frequency
+from shuffledp.tasks import Budget, Frequency, Users
 
 SETTING = ["--users", "49241", "--domain-size", "499", "--eps", "1", "--delta", "1e-6"]
 
@@ -234,3 +235,23 @@ def test_past_releases_and_further_ones(tmp_path):
     assert "entry 1: 'users' is missing" in CliRunner().invoke(main, call).output
     refused = CliRunner().invoke(main, [*call, "--users", "5"]).output
     assert "--spent cannot be combined" in refused
+
+
+def test_an_attack_on_the_messages_of_all_releases_finds_the_delta_of_the_budget():
+    """User 0 holds 0 or 1 in all releases; a correct program fails with a probability of about 1e-3."""
+    rounds, trials, delta = 4, 2_000, 0.05
+    found = released("designated_coins", 60, 3, rounds, delta=delta)
+    coins, rng = binom(found.protocol.designated, 0.5), np.random.default_rng(4)
+    users, losses = Users(np.r_[0, np.full(59, 2)]), np.zeros(trials)
+    for trial in range(trials):
+        for _ in range(rounds):
+            held, other = found.protocol.aggregate(found.protocol.encode(users, rng))[:2]
+            with np.errstate(divide="ignore"):
+                losses[trial] += np.log(coins.pmf(held - 1) / coins.pmf(held))
+                losses[trial] += np.log(coins.pmf(other) / coins.pmf(other - 1))
+    attained = np.maximum(0.0, -np.expm1(1.0 - losses))
+    deviation = abs(
+        attained.mean() - ComposedProfile([found.protocol.privacy_profile()], [rounds], 1e-4).delta(1.0)
+    )
+    assert deviation < 3.3 * attained.std() / math.sqrt(trials)
+    assert attained.mean() < delta + 3.3 * attained.std() / math.sqrt(trials)

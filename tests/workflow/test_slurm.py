@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import signal
 import subprocess
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -156,6 +157,9 @@ def test_a_job_that_fails_is_reported_and_interrupting_the_run_cancels_the_other
         assert "Error in rule baseline_tiny_adult_fails" in output
         assert "tiny/adult/fails.log" in output
         assert wait_until((mine / "waiting").exists)
+        time.sleep(
+            2
+        )  # Snakemake holds a lock while it prints a failure, and its handler of signals wants this lock
         process.send_signal(signal.SIGTERM)
         read_until(process, "Will exit after finishing currently running jobs")
         assert "RUNNING" in new_jobs(cluster, before).values()
