@@ -46,6 +46,16 @@ def test_second_run_has_nothing_to_do(quick_run: QuickRun) -> None:
     assert "Nothing to be done" in quick_run.project.succeeds(*QUICK)
 
 
+def test_a_page_that_a_killed_job_did_not_write_is_made_by_the_next_run(quick_run: QuickRun) -> None:
+    page = quick_run.results / "pages/claims.html"
+    aside = page.rename(page.with_suffix(".aside"))
+    try:
+        planned = quick_run.project.succeeds("--dry-run", *QUICK)
+    finally:
+        aside.rename(page)
+    assert "pages" in planned and "Nothing to be done" not in planned
+
+
 def test_a_kill_and_a_restart_give_the_tables_of_an_undisturbed_run(
     quick_run: QuickRun, project: Project
 ) -> None:
