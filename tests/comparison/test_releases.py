@@ -23,6 +23,7 @@ from shuffledp.comparison import recommended
 from shuffledp.comparison.options import Options
 from shuffledp.comparison.releases import calibrate_releases, point_profile, releases_within
 from shuffledp.comparison.setting import setting_of
+from shuffledp.comparison.spending import Spent
 from shuffledp.populations import Binomial, Fixed, Poisson
 from shuffledp.protocols import get
 from shuffledp.protocols.frequency.designated_coins import DesignatedCoins
@@ -232,7 +233,7 @@ def test_past_releases_and_further_ones(tmp_path):
     said = CliRunner().invoke(main, call).output
     assert 0.999 < float(said.split("eps = ")[1].split(":")[0]) < 1.002
     file.write_text(json.dumps([{"protocol": "designated_coins"}]))
-    assert "entry 1: 'users' is missing" in CliRunner().invoke(main, call).output
+    assert "entry 1: it lacks users, eps, delta" in CliRunner().invoke(main, call).output
     refused = CliRunner().invoke(main, [*call, "--users", "5"]).output
     assert "--spent cannot be combined" in refused
 
@@ -255,3 +256,34 @@ def test_an_attack_on_the_messages_of_all_releases_finds_the_delta_of_the_budget
     )
     assert deviation < 3.3 * attained.std() / math.sqrt(trials)
     assert attained.mean() < delta + 3.3 * attained.std() / math.sqrt(trials)
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ("no json", "is not a JSON file in UTF-8"),
+        ("[5]", "entry 1: it must be an object, got 5"),
+        ('{"protocol": "pure_dump"}', "entry 1: it lacks users, eps, delta"),
+        ('{"protocol": "pure_dump", "users": "x", "eps": 1, "delta": 1e-6}', "users must be an integer"),
+        (
+            '{"protocol": "pure_dump", "users": 99, "domain_size": 5, "eps": "x", "delta": 1e-6}',
+            "eps must be a positive",
+        ),
+        ('{"protocol": "pure_dump", "users": 99, "domain_size": 5, "parameters": {}}', "lack dummies_in_all"),
+        (
+            '{"protocol": "pure_dump", "users": 99, "domain_size": 5, "parameters": {"dummies": "x"}}',
+            "got 'x'",
+        ),
+    ],
+)
+def test_a_wrong_file_of_past_releases_is_one_line_with_its_place(tmp_path, content, says):
+    file = tmp_path / "past.json"
+    file.write_text(content)
+    done = CliRunner().invoke(main, ["account", "--spent", str(file), "--delta", "1e-6"])
+    assert done.exit_code == 1 and done.stderr.startswith(f"Error: {file}")
+    assert says in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_the_printed_eps_of_further_releases_is_rounded_up():
+    lines = Spent(0.1, 1e-6, 3, 1.23456789, 138).lines()
+    assert lines[1].endswith("eps of all is at most 1.23457.")

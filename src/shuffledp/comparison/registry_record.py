@@ -238,7 +238,7 @@ def releases_until(found: Described, eps: float) -> str:
     more = (
         "" if change == 0 else f", {abs(change):,} {'more' if change > 0 else 'fewer'} than {where.rounds:,}"
     )
-    return f"{told} eps at most {number_text(eps, 'down')}{more}."
+    return f"{told} eps at most {number_text(eps, 'up')}{more}."
 
 
 def mechanism(found: Described) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from shuffledp.accounting.general.privacy_profile import PrivacyProfile
 from shuffledp.comparison.comparing import best_accounting
 from shuffledp.comparison.options import Options
 from shuffledp.comparison.setting import setting_of
-from shuffledp.numerics.argument_ranges import check_count
+from shuffledp.numerics.argument_ranges import check_budget, check_count, check_number, shown
 from shuffledp.numerics.rounding import number_text
 from shuffledp.protocols.base import ProtocolBase
 from shuffledp.protocols.registry import get
@@ -50,11 +50,11 @@ class Spent:
         number = "1 release" if self.releases == 1 else f"{self.releases:,} releases"
         text = [f"eps = {eps}: {number} to the same users together, delta = {delta}."]
         if self.until_eps is not None:
-            most = number_text(self.until_eps, "down")
             text.append(
-                f"With {self.left:,} further releases like the last one, eps of all is at most {most}."
+                f"With {self.left:,} further releases like the last one, eps of all is at most "
+                f"{number_text(self.until_eps, 'up')}."
                 if self.eps <= self.until_eps
-                else f"No further release: eps exceeds {most} already."
+                else f"No further release: eps exceeds {number_text(self.until_eps, 'down')} already."
             )
         return text
 
@@ -67,16 +67,18 @@ def spent_of(file: Path, delta: float, until_eps: float | None = None) -> Spent:
     ValueError
         If the file does not have this form, or a protocol cannot be made from its numbers.
     """
-    content = json.loads(file.read_text(encoding="utf-8"))
+    try:
+        content = json.loads(file.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{file} is not a JSON file in UTF-8: {error}.") from None
     entries = content if isinstance(content, list) else [content]
     profiles, counts = [], []
     for place, entry in enumerate(entries):
         try:
             profiles.append(_profile(entry))
             counts.append(check_count("count", entry.get("count", entry.get("rounds", 1)), 1))
-        except (KeyError, TypeError, AttributeError, ValueError) as error:
-            reason = f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else str(error)
-            raise ValueError(f"{file}, entry {place + 1}: {reason}.".replace("..", ".")) from None
+        except ValueError as error:
+            raise ValueError(f"{file}, entry {place + 1}: {str(error).rstrip('.')}.") from None
     if not profiles:
         raise ValueError(f"{file}: the list of releases is empty.")
     eps = composed_epsilon(profiles, delta, rounds=counts)
@@ -84,10 +86,16 @@ def spent_of(file: Path, delta: float, until_eps: float | None = None) -> Spent:
     return Spent(eps, delta, sum(counts), until_eps, left)
 
 
-def _profile(entry: Mapping[str, Any]) -> PrivacyProfile:
+def _profile(entry: Any) -> PrivacyProfile:
     """Return the profile of one release."""
-    given = {_NAMES.get(name, name): value for name, value in entry.items()}
-    kind = get(given.get("task", "frequency"), given["protocol"])
+    if not isinstance(entry, Mapping):
+        raise ValueError(f"it must be an object, got {shown(entry)}")
+    given: dict[str, Any] = {_NAMES.get(name) or str(name): value for name, value in entry.items()}
+    wanted = ("protocol", "users", *(() if "parameters" in given else ("eps", "delta")))
+    if lacking := [name for name in wanted if name not in given]:
+        raise ValueError(f"it lacks {', '.join(lacking)}")
+    check_count("users", given["users"], 2)
+    kind = get(str(given.get("task", "frequency")), str(given["protocol"]))
     protocol = _with_numbers(kind, given) if "parameters" in given else _calibrated(kind, given)
     profile = protocol.privacy_profile()
     if profile is None or profile.kind not in ("exact", "upper"):
@@ -97,10 +105,20 @@ def _profile(entry: Mapping[str, Any]) -> PrivacyProfile:
 
 def _with_numbers(kind: type[ProtocolBase], given: Mapping[str, Any]) -> ProtocolBase:
     """Return the protocol with calibrated numbers."""
-    numbers = {"n_users": given["users"], **{name: given[name] for name in _SIZES if name in given}}
-    numbers |= {_FIELDS.get(name, name): value for name, value in given["parameters"].items()}
+    if not isinstance(given["parameters"], Mapping):
+        raise ValueError(f"parameters must be an object, got {shown(given['parameters'])}")
+    numbers: dict[str, Any] = {
+        "n_users": given["users"],
+        **{name: given[name] for name in _SIZES if name in given},
+    }
+    numbers |= {_FIELDS.get(name) or str(name): value for name, value in given["parameters"].items()}
     numbers.setdefault("eps_local", math.inf)  # values are sent unchanged
     known = {field.name: field for field in fields(kind) if field.init}
+    for name in known.keys() & numbers.keys():
+        check_number(name, numbers[name])
+    needed = (name for name, field in known.items() if field.default is field.default_factory is MISSING)
+    if lacking := [name for name in needed if name not in numbers]:
+        raise ValueError(f"its numbers lack {', '.join(lacking)}")
     used: dict[str, Any] = {
         name: int(value) if "int" in str(known[name].type) and float(value).is_integer() else float(value)
         for name, value in numbers.items()
@@ -111,6 +129,7 @@ def _with_numbers(kind: type[ProtocolBase], given: Mapping[str, Any]) -> Protoco
 
 def _calibrated(kind: type[ProtocolBase], given: Mapping[str, Any]) -> ProtocolBase:
     sizes = {name: given[name] for name in _SIZES if name in given}
+    check_budget(given["eps"], given["delta"])
     where = setting_of(Options(users=given["users"], eps=given["eps"], delta=given["delta"], **sizes))
     accounting = given.get("accounting") or best_accounting(kind)
     return kind.calibrate(where.budget, where.population, where.task, accounting=accounting)
