@@ -15,6 +15,7 @@ import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
+from typing import IO
 from urllib.parse import unquote, urlsplit
 
 import pooch
@@ -129,6 +130,14 @@ def _write(blocks: Iterable[bytes], target: Path, limit: int) -> None:
             stream.write(block)
 
 
+def _opened(bundle: zipfile.ZipFile, info: zipfile.ZipInfo) -> IO[bytes]:
+    """Open a member of a zip file. Raise ValueError for an encryption or a compression that cannot be read."""
+    try:
+        return bundle.open(info)
+    except (NotImplementedError, RuntimeError) as error:
+        raise ValueError(f"not a readable zip file ({error})") from error
+
+
 def _contents(packed: Path, item: Location, member: str) -> Iterator[bytes]:
     """Yield the content of a file, or of every member of a zip file that may be the wanted one.
 
@@ -147,12 +156,12 @@ def _contents(packed: Path, item: Location, member: str) -> Iterator[bytes]:
                 members[name] for name in (member, f"{member}.gz", f"{member}.gz.old") if name in members
             ]
             for info in found:
-                with bundle.open(info) as inside:
+                with _opened(bundle, info) as inside:
                     if item.status == "published":
                         yield content_of(inside, item.bytes + 1)
                     elif info.file_size <= _MOST:
                         yield spec(item.name).derive(inside)
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
+    except (zipfile.BadZipFile, zlib.error, EOFError) as error:
         raise ValueError(f"not a readable zip file ({error})") from error
     except OSError as error:
         if error.errno != errno.EINVAL:  # a zip file that names a place before its beginning

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import pkgutil
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
@@ -79,7 +80,7 @@ class Location:
     note: str
 
 
-class PublishedDataset:
+class PublishedDataset(ABC):
     """Description, parser, columns and substitute of a data set.
 
     Attributes
@@ -102,21 +103,21 @@ class PublishedDataset:
         """Return the content of a derived file from the published content, a stream or the table of ucimlrepo."""
         raise NotImplementedError(f"{self.title} has no derived file.")
 
+    @abstractmethod
     def parse(self, files: Mapping[str, Path]) -> Contents:
         """Return the content of the verified files of one source."""
-        raise NotImplementedError
 
+    @abstractmethod
     def counts(self, data: Prepared, column: str) -> NDArray[np.int64]:
         """Return the number of records with each value of a column, (k,)."""
-        raise NotImplementedError
 
     def summarize(self, contents: Contents) -> dict[str, pd.DataFrame]:
         """Return the tables of `summaries`, by file."""
         return {}
 
+    @abstractmethod
     def substitute(self, folder: Path) -> Substitute:
         """Return the substitute, without network or mirror; `folder` has the summaries."""
-        raise NotImplementedError
 
     def summary(self, file: str, folder: Path) -> pd.DataFrame:
         """Read one summary table. Raise `SourceError` unless it is the published table."""
