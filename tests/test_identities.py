@@ -50,7 +50,7 @@ def test_colors_are_dark_on_white_and_far_apart_for_all_readers():
             assert np.linalg.norm(seen(one, eyes) - seen(other, eyes)) >= 13, (one, other)
 
 
-@pytest.mark.parametrize("text", ["pureDUMP", "Pure Dump", "pure-dump", "pure_dump", "dump"])
+@pytest.mark.parametrize("text", ["pureDUMP", "puredump", "pure-dump", "pure_dump"])
 def test_a_protocol_is_known_by_its_names(text):
     assert name_of("frequency", text) == "pure_dump"
     assert get("frequency", text) is get("frequency", "pure_dump")

@@ -21,7 +21,7 @@ class Identity:
     label : str
         Name in comparisons; figures of a paper have the paper's name.
     sentence : str
-        What a user or the trusted party does.
+        Sentence on the messages of a user, or on the result of the trusted party.
     color, marker, line : str
         Hexadecimal color, Matplotlib's marker, and ``solid`` for a shuffler that permutes, ``dashdot`` for one that
         adds or drops messages, ``dotted`` for anybody else.

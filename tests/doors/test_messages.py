@@ -17,6 +17,7 @@ from click.testing import CliRunner
 import shuffledp
 from shuffledp.cli import main
 from shuffledp.comparison.comparing import best_accounting
+from shuffledp.identities import identity_of
 from shuffledp.populations import Fixed
 from shuffledp.protocols import available, get
 from shuffledp.protocols.base import ProtocolBase
@@ -127,3 +128,20 @@ def test_a_random_number_of_users_has_the_messages_of_the_likeliest_number():
         law = shuffledp.populations.Poisson(300.0)
         protocol = kind.calibrate(BUDGET, law, Frequency(4), accounting=row["accounting"])
         check_mean(protocol, np.arange(301) % 4, row["messages_per_user"], row["protocol"])
+
+
+CLEAR = [
+    name
+    for name in available("frequency")
+    if re.search(r"sends? (the|their) true value", identity_of("frequency", name).sentence)
+]
+
+
+@pytest.mark.parametrize("name", CLEAR)
+def test_users_whose_sentence_says_so_send_their_true_values(name):
+    protocol, rng = calibrated(Frequency(6), name, 40), np.random.default_rng(6)
+    users = Users(np.full(40, 3))
+    sent = [protocol.encode(users, rng).payload for _ in range(20)]
+    assert all(np.count_nonzero(messages == 3) >= 40 for messages in sent)
+    fixed = "a fixed number of" in identity_of("frequency", name).sentence
+    assert (len({len(messages) for messages in sent}) == 1) is fixed

@@ -140,7 +140,10 @@ def verdicts(claims: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
 
 
 def printed_over_exact(job: OverallJob) -> pd.DataFrame:
-    """Return each method's least, median and greatest ratio of printed to exact numbers, over common points."""
+    """Return each method's least, median and greatest ratio of printed to exact numbers, over common points.
+
+    The numbers are of the quantity that most methods have.
+    """
     key = ["paper", "method", "quantity"]
     parts = [pd.DataFrame({**dict.fromkeys(key, ""), "ratio": []})]
     for one in job["gaps"]:
@@ -163,8 +166,8 @@ def printed_over_exact(job: OverallJob) -> pd.DataFrame:
             names = job["names"][one["paper"]], label, QUANTITIES.get(quantity, quantity)
             parts.append(pd.DataFrame({**dict(zip(key, names, strict=True)), "ratio": found}))
     every = pd.concat(parts)
-    squared = every[every["quantity"] == "squared error"]
-    ratios = (squared if len(squared) else every).groupby(key, sort=False)["ratio"]
+    usual = every.drop_duplicates(key)["quantity"].mode()  # one axis has one quantity
+    ratios = every[every["quantity"].isin(usual[:1])].groupby(key, sort=False)["ratio"]
     return ratios.agg(least="min", median="median", greatest="max", points="count").reset_index()
 
 

@@ -78,7 +78,7 @@ class Picture:
 
     @cached_property
     def simulated(self) -> list[Strand]:
-        """Simulated means with exact accounting, which stand on the lines of curves with parts."""
+        """Simulated means with exact accounting, drawn on the lines of the same curves."""
         if not self.parts or "along" in self.drawing:
             return []
         lines = {strand.curve for strand in self.drawn if strand.kind != "simulated" and not strand.level}

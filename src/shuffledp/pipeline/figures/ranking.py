@@ -53,7 +53,7 @@ def ranking(jobs: list[RankedJob]) -> pd.DataFrame:
 
 
 def with_identities(cells: pd.DataFrame) -> pd.DataFrame:
-    """Return cells whose labels are those of their protocols' identities, as a comparison has them."""
+    """Return cells with the labels that their protocols have in comparisons."""
     identities = [identity_of(*names) for names in zip(cells["task"], cells["protocol"], strict=True)]
     labels = [one.label if one else label for one, label in zip(identities, cells["label"], strict=True)]
     return cells.assign(label=labels)

@@ -117,7 +117,7 @@ def draw_years(table: pd.DataFrame) -> Figure:
             "curator", (curator, -0.6), (3, 1), textcoords="offset points", fontsize=SIZE, va="bottom"
         )
     keys = {"least error so far, shuffler permutes": (BLUE, BLUE), "not the least": ("white", BLUE)}
-    return _with_keys(figure, ax, keys | {"other trust": ("white", GOLD)}, unit=False)
+    return _with_keys(figure, ax, keys, unit=False, squares={"other trust": ("white", GOLD)})
 
 
 def _rows_of(names: pd.Series, label: str) -> tuple[Figure, Axes]:
@@ -151,12 +151,22 @@ def _in_margin(ax: Axes, text: str, y: float, weight: str = "normal") -> None:
     ax.annotate(text, (1.02, y), xycoords=("axes fraction", "data"), weight=weight, **own)
 
 
-def _with_keys(figure: Figure, ax: Axes, keys: Mapping[str, tuple[str, str]], unit: bool = True) -> Figure:
-    """Write a legend of dots below the axes, and a line at the ratio 1."""
+def _with_keys(
+    figure: Figure,
+    ax: Axes,
+    keys: Mapping[str, tuple[str, str]],
+    *,
+    unit: bool = True,
+    squares: Mapping[str, tuple[str, str]] | None = None,
+) -> Figure:
+    """Write a legend of dots and squares below the axes, and draw a line at the ratio 1."""
     if unit:
         ax.axvline(1.0, color=DARK, lw=0.8, zorder=0.5)
-    dot: dict[str, Any] = {"ls": "", "marker": "o", "ms": 5}
-    handles = [Line2D([], [], mfc=fill, mec=edge, label=text, **dot) for text, (fill, edge) in keys.items()]
+    handles = [
+        Line2D([], [], mfc=fill, mec=edge, label=text, ls="", marker=marker, ms=5)
+        for marker, entries in (("o", keys), ("s", squares or {}))
+        for text, (fill, edge) in entries.items()
+    ]
     figure.legend(handles=handles, loc="outside lower center", ncols=len(handles))
     seaborn.despine(ax=ax, left=True)
     return figure
