@@ -227,4 +227,4 @@ def exposure_of(trust: str, eps_local: float | None, rounds: int = 1) -> str:
     if rounds == 1:
         return f"{once}."
     every = number_text(rounds * eps_local, "up", 4)
-    return f"{once} in one release. The values of a user in {rounds} releases have {every}."
+    return f"{once} in one release. In {rounds} releases, all values of a user have the local eps {every}."

@@ -119,7 +119,7 @@ def test_what_remains_of_several_releases_if_the_shuffler_fails(tmp_path):
     words = ["--users", "3000", "--domain-size", "4", "--eps", "1", "--delta", "1e-6", "--rounds", "3"]
     found = CliRunner().invoke(main, ["compare", *words, "--protocols", "grr_blanket"]).stdout
     (once, every) = re.search(
-        r"only the local eps, (\S+) in one release\. The values of a user in 3 releases have (\S+)\. ",
+        r"only the local eps, (\S+) in one release\. In 3 releases, all values of a user have the local eps (\S+)\. ",
         " ".join(found.split()),
     ).groups()
     folder = tmp_path / "made"
