@@ -124,13 +124,13 @@ def test_what_remains_of_several_releases_if_the_shuffler_fails(tmp_path):
     ).groups()
     folder = tmp_path / "made"
     made = CliRunner().invoke(main, ["client", "grr_blanket", *words, "-o", str(folder)])
-    assert f"in 3 releases have {every}." in made.stdout
+    assert f"all values of a user have the local eps {every}." in made.stdout
     parameters = json.loads((folder / "parameters.json").read_text())
     weights = parameters["client"][0]
     ratio = math.log(int(weights["true_weight"]) / int(weights["other_weight"]))
     assert 3 * ratio <= float(every) <= 3 * ratio * 1.001 and ratio <= float(once) <= ratio * 1.001
     for text in (parameters["if_shuffler_fails"], parameters["privacy"]["trust"]["if_it_fails"]):
-        assert f"in 3 releases have {every}." in text
+        assert f"all values of a user have the local eps {every}." in text
 
 
 def test_notebooks_show_a_comparison_without_pandas(monkeypatch):
