@@ -63,6 +63,7 @@ figures:
     y_scale: log
     panels: rate
     files: accounting
+    twins: true
     caption: text.rst
   fig2:
     title: "Error by rate"

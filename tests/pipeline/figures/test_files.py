@@ -2,8 +2,11 @@
 
 import io
 import json
+from dataclasses import replace
 
 import pandas as pd
+
+from shuffledp.pipeline.figures.drawings import drawings_of
 
 
 def entries(files):
@@ -43,3 +46,9 @@ def test_a_chart_names_the_columns_of_its_numbers(files):
     dashes = {c["id"].rpartition("|")[2]: c["dash"] for c in chart["curves"]}
     assert dashes == {"printed": [0, [4, 2]], "exact": "-"}
     assert entries(files)["fig2"]["chart"]["panels"] is None
+
+
+def test_a_figure_of_both_accountings_has_one_file_unless_twins_are_asked_for(project):
+    figures = project.paper.figures
+    alone = replace(project.paper, figures={"fig1": {**figures["fig1"], "twins": False}})
+    assert [drawing.id for drawing in drawings_of(alone) if drawing.kind == "figure"] == ["fig1_both"]

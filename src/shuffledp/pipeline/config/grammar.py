@@ -552,7 +552,7 @@ class Points(Concept):
 
 
 KEYS_BY_KIND: Mapping[str, frozenset[str]] = {
-    "curves": frozenset({"along", "curves", "files", "lead", "over", "points", "panels"}),
+    "curves": frozenset({"along", "curves", "files", "lead", "over", "points", "panels", "twins"}),
     "pareto": frozenset({"controls"}),
     "regions": frozenset({"controls", "panels", "value", "x_unit"}),
 }
@@ -562,6 +562,7 @@ KEYS_BY_KIND: Mapping[str, frozenset[str]] = {
 class Figure(Drawn):
     """Figure of one of three kinds; ``curves`` has the aesthetics x, panels, curves and files.
 
+    With the files ``accounting`` one picture has printed and exact curves; ``twins`` adds one of each, with equal axes.
     A ``pareto`` figure has a point per method, its cost x and its error y, and a panel per trust model. A ``regions``
     figure shows the method with the least ``value`` at every x and every bound y on its cost. Methods of ``lead`` have
     their names beside the curves, and all others are gray with a number. A strip has the ratio to the method ``over``.
@@ -583,6 +584,7 @@ class Figure(Drawn):
     panel_label: StrictStr = absent()
     curves: Id = absent()
     files: Id = absent()
+    twins: StrictBool = absent()
     lead: Annotated[Distinct[Id], Field(max_length=6)] = absent()
     over: Id = absent()
     points: Points = absent()

@@ -234,11 +234,16 @@ def _files(
         if by is None:
             yield Drawing(name, name, kind, entry, experiment, entry.get("where", {}), given)
             continue
-        values = _values(experiment, by, entry["methods"])
-        pair = [BOTH] if kind == "figure" and by == "accounting" and set(PAIR) <= set(values) else []
-        for value in [*values, *pair]:
+        for value in _files_of(entry, kind, _values(experiment, by, entry["methods"])):
             where = {**entry.get("where", {}), by: value}
             yield Drawing(f"{name}_{slug(value)}", name, kind, entry, experiment, where, given)
+
+
+def _files_of(entry: Fields, kind: Literal["figure", "table"], values: list[Any]) -> list[Any]:
+    """Return the values with a file each; one figure shows both accountings, and `twins` adds a figure of each."""
+    if kind == "table" or entry["files"] != "accounting" or not set(PAIR) <= set(values):
+        return values
+    return [*values, BOTH] if entry.get("twins") else [BOTH]
 
 
 def looks_of(paper: Paper) -> dict[str, Look]:
