@@ -49,7 +49,7 @@ def test_what_a_picture_or_page_shows_is_a_reason_to_draw_and_to_compute_nothing
     done = tiny_run.succeeds(*TINY)
     assert tiny_run.jobs_of(done) == set()
     assert jobs_listed(done) == {"draw_tiny": 1, "overall": 1, "pages": 1}
-    assert "tiny.fig1_exact" in done
+    assert "tiny.fig1_both" in done
     after = site(tiny_run)
     page = after["pages/tiny.html"].decode()
     assert "A small paper" in page and "somebody" in page and "A tiny paper" not in page
