@@ -95,6 +95,13 @@ def test_code_that_fails_stops_the_build_and_names_page_and_line():
     assert (str(last.path).rpartition("/")[2], last.lineno + 1) == ("guide.md", 5)
 
 
+def test_output_that_is_markdown_replaces_its_block():
+    page = (
+        "A\n\n```python run\nx = 2\n```\n\n```python run markdown\nprint(f'**{x}**', ROOT.is_dir())\n```\nB\n"
+    )
+    assert with_output(page, "guide.md") == "A\n\n```python\nx = 2\n```\n\n**2** True\nB\n"
+
+
 # -- notebooks ----------------------------------------------------------------------------------------------------
 
 

@@ -1,7 +1,9 @@
-"""Executed code in the pages: the output below a block comes from a run of the block.
+"""Executed code in the pages: the output of a block comes from a run of the block.
 
-A block that begins with ```` ```python run ```` is executed, and its output is shown below it. The blocks of a page run
-in order in one namespace. A test runs the same blocks, with warnings as errors.
+A block that begins with ```` ```python run ```` is executed, and its output is shown below it. The output of a block
+that begins with ```` ```python run markdown ```` is Markdown; it replaces the block. The blocks of a page run in order
+in one namespace, in which ``ROOT`` is the folder of the repository. A test runs the same blocks, with warnings as
+errors.
 """
 
 from __future__ import annotations
@@ -9,9 +11,11 @@ from __future__ import annotations
 import contextlib
 import io
 import re
+from pathlib import Path
 from typing import Any
 
-RUN = re.compile(r"^```python run\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
+ROOT = Path(__file__).resolve().parents[2]
+RUN = re.compile(r"^```python run(?P<markdown> markdown)?\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def with_output(text: str, page: str) -> str:
@@ -29,7 +33,7 @@ def with_output(text: str, page: str) -> str:
     Exception
         Any error of the code.
     """
-    names: dict[str, Any] = {"__name__": f"page {page}"}
+    names: dict[str, Any] = {"__name__": f"page {page}", "ROOT": ROOT}
 
     def one(match: re.Match[str]) -> str:
         printed = io.StringIO()
@@ -38,8 +42,10 @@ def with_output(text: str, page: str) -> str:
         code = compile("\n" * line + match["code"], page, "exec")
         with contextlib.redirect_stdout(printed):
             exec(code, names)
-        shown = f"```python\n{match['code']}```"
         output = printed.getvalue().rstrip("\n")
+        if match["markdown"]:
+            return output
+        shown = f"```python\n{match['code']}```"
         return f'{shown}\n\n```text title="prints"\n{output}\n```' if output else shown
 
     return RUN.sub(one, text)

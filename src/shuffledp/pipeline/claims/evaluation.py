@@ -1,9 +1,9 @@
-"""Tables of errata and reading notes with the values of their witnesses, also as Markdown."""
+"""Tables of errata and reading notes with the values of their witnesses."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -20,7 +20,6 @@ class Layout:
     entries: Callable[[str], Sequence[Entry]]
     texts: Mapping[str, str]
     values: tuple[str, str]
-    headers: Mapping[str, str]
 
     @property
     def columns(self) -> list[str]:
@@ -38,7 +37,6 @@ LAYOUTS: Final = {
             "explanation": "explanation",
         },
         ("printed value", "correct value"),
-        {"printed form": "printed", "corrected form": "corrected", "effect": "effect", "explanation": "why"},
     ),
     "reading_notes": Layout(
         reading_notes,
@@ -50,12 +48,6 @@ LAYOUTS: Final = {
             "consequence": "consequence",
         },
         ("value as read", "value as used"),
-        {
-            "as read": "as read",
-            "as used": "as used",
-            "why a note": "why a note",
-            "consequence": "what follows",
-        },
     ),
 }
 
@@ -93,32 +85,3 @@ def _witness(entry: Entry) -> Witness:
             "expected two finite numbers."
         )
     return witness
-
-
-def markdown_table(paper: str, name: str = "errata") -> str:
-    """Return the table of `evaluate` as Markdown with four digits, which is the same text on all machines."""
-    layout = LAYOUTS[name]
-    one, other, third, last = layout.headers
-    body = [
-        [
-            *(row["id"], row["place"], code(row[one]), code(row[other]), row[third]),
-            *(
-                f"{row[last]} {row['note']}",
-                row["quantity"],
-                *(f"{row[value]:.4g}" for value in layout.values),
-            ),
-        ]
-        for row in evaluate(paper, name).to_dict("records")
-    ]
-    return markdown(["id", "place", *layout.headers.values(), "witness", *layout.values], body)
-
-
-def code(text: str) -> str:
-    """Return a text as a Markdown code span; double backticks enclose a text with a backtick."""
-    return f"`` {text} ``" if "`" in text else f"`{text}`"
-
-
-def markdown(headers: Sequence[str], body: Iterable[Sequence[str]]) -> str:
-    """Return a Markdown table; bars in cells are escaped."""
-    lines = [headers, ["---"] * len(headers), *body]
-    return "".join("| " + " | ".join(cell.replace("|", r"\|") for cell in line) + " |\n" for line in lines)

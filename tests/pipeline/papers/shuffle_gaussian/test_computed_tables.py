@@ -2,26 +2,16 @@
 
 from __future__ import annotations
 
-import math
-import re
-from functools import partial
 from pathlib import Path
 
 import pytest
 
-from shuffledp.accounting import (
-    central_gaussian_epsilon,
-    central_replacement_epsilon,
-    subsampled_shuffle_gaussian_epsilon,
-)
 from shuffledp.pipeline.claims import claim_tables, errata_data, review
 from shuffledp.pipeline.config import read_yaml
 from shuffledp.pipeline.figures.selection import load_settings
 from shuffledp.pipeline.papers.shuffle_gaussian import computed_tables
 
 ROOT = Path(__file__).parents[4]
-#: Noise in Figure 1a over the clipping norm, of 60 reports with 0.8633 each.
-CENTRAL = {"noise_multiplier": math.sqrt(60) * 0.8633, "delta": 1e-5}
 
 
 def test_every_printed_entry_comes_out():
@@ -76,30 +66,12 @@ def test_the_cost_of_shuffling_is_22_on_like_terms_and_102_on_unlike_ones():
     assert [len(distances) == 1 for distances in shared] == [True, True, False, False, False, True, True]
 
 
-def test_the_prose_of_the_page_has_the_factors_and_budgets_that_come_out():
-    marked = (ROOT / "docs/shuffle_gaussian.md").read_text(encoding="utf-8")
-    text = " ".join(re.sub(r"<!-- value [^>]*-->|<!-- end -->", "", marked).split())
-    eps = {
-        rounds: central_replacement_epsilon(n=60_000, m=60, rounds=rounds, **CENTRAL)
-        for rounds in (10_000, 100_000)
-    }
-    shuffled = {
-        form: subsampled_shuffle_gaussian_epsilon(
-            n=60_000, m=60, sigma=0.8633 / 2, rounds=10_000, delta=1e-5, form=form
-        )
-        for form in ("printed", "pair")
-    }
-    added = partial(central_gaussian_epsilon, rate=0.001, rounds=10_000, delta=1e-5)
-    like = shuffled["printed"] / eps[10_000]
-    pair = shuffled["pair"] / added(noise_multiplier=CENTRAL["noise_multiplier"] / 2)
-    unlike = shuffled["printed"] / added(noise_multiplier=CENTRAL["noise_multiplier"])
-    assert f"**With equal settings the factor is {like:.3g}.** In both models, a" in text
-    assert f"with exact values for both models, the factor is {pair:.3g}." in text
-    assert f"**With different settings the factor is {unlike:.3g}.** In the central model, one" in text
-    assert (
-        f"eps in the central model is {eps[10_000]:.3f} after 10,000 rounds and {eps[100_000]:.3f} after"
-        in text
-    )
+def test_the_check_in_budgets_fall_in_the_order_of_the_table():
+    budgets = computed_tables.checkin_budgets()
+    assert budgets["eps"].is_monotonic_decreasing
+    assert list(budgets["accountant"].iloc[-2:]) == ["convexity of the divergence", "the pair of Theorem 1"]
+    half = computed_tables.checkin_budgets(computed_tables.CHECKIN_SIGMA / 2).set_index("accountant")["eps"]
+    assert (half >= budgets.set_index("accountant")["eps"] * (1 - 1e-9)).all()
 
 
 def test_the_cost_of_shuffling_has_the_settings_of_the_figure():

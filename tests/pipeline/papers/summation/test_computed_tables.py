@@ -1,15 +1,13 @@
-"""Summation: errata, Figure 1 point by point, designs and the page, against known numbers."""
+"""Summation: errata, Figure 1 point by point, and designs, against known numbers."""
 
 import dataclasses
 import math
-import re
 from itertools import pairwise
 
 import numpy as np
 import pytest
 
 from shuffledp.pipeline.claims import claim_tables, errata_data, review
-from shuffledp.pipeline.papers import documents
 from shuffledp.pipeline.papers.summation import computed_tables
 
 ERRATA = {
@@ -109,8 +107,7 @@ def test_the_table_of_cheaper_noise_has_a_row_per_coarse_design():
     table = computed_tables.cheaper().set_index("Delta")
     assert list(table.index) == [one.design.max_value for one in computed_tables.shipped_coarse_designs()]
     assert (table.loc[2:, "times fewer"] > 2).all() and table.loc[1, "times fewer"] > 1.33
-    assert list(table["pairs"]) == [size * (size + 1) for size in table.index]
-    assert (table["margin"] < 3e-2 * table["certified delta"]).all()
+    assert (table["certified delta"] <= computed_tables.DELTA).all()
     assert 200 < computed_tables.messages_floor() < table.loc[1, "coarse"] / 2
 
 
@@ -127,18 +124,7 @@ def test_a_missing_design_is_said_to_be_missing():
         computed_tables.best_design(7)
 
 
-# -- the page -------------------------------------------------------------------------------------------------------
-
-
-def test_the_table_of_accountings_rounds_to_whole_messages():
-    table = computed_tables.accountings()
-    shown = [line.split(" | ") for line in documents.TABLES["summation accountings"]().splitlines()[2:]]
-    assert [[int(re.sub(r"[|, ]", "", cell.partition("±")[0])) for cell in row] for row in shown] == (
-        table.drop(columns="reading error").round().astype(int).to_numpy().tolist()
-    )
-
-
-def test_growth_and_communication_of_the_page():
+def test_growth_and_communication():
     per_delta = [
         computed_tables.best_design(d).design.messages / d for d in (2, 3, 5, 10, 15, 20, 32, 64, 100)
     ]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
 from itertools import product
 
 import numpy as np
@@ -238,33 +237,3 @@ PROTOCOLS: Mapping[str, Callable[[int, int, float, str], Row]] = {
     "mixDUMP": _mix,
 }
 """Numbers of each protocol by users, values, eps and accounting, at delta 1e-6; raises `Infeasible`."""
-
-
-@cache
-def gaps() -> pd.DataFrame:
-    """Return comparisons of Table 2's protocols with pureDUMP, at eps 1 and delta 1e-6."""
-    numbers = {
-        (row["setting"], row["protocol"], row["accounting"]): (float(row["mse"]), float(row["messages"]))
-        for row in table_two().to_dict("records")
-    }
-    rows = []
-    for name, protocol in product(SETTINGS, FORMULAS):
-        error = {a: numbers[name, protocol, a][0] / numbers[name, "pureDUMP", a][0] for a in _ACCOUNTINGS}
-        rows.append(
-            {
-                "setting": name,
-                "protocol": protocol,
-                **{f"error, {a}": error[a] for a in _ACCOUNTINGS},
-                **{f"messages, {a}": numbers[name, protocol, a][1] for a in _ACCOUNTINGS},
-            }
-        )
-    return pd.DataFrame(rows)
-
-
-def savings() -> pd.DataFrame:
-    """Return the dummies per value by Theorem 5.2 and by the exact divergence, for 1,000 values and delta 1e-6."""
-    k, rows = 1_000, []
-    for eps in (0.1, 0.2, 0.4, 0.6, 0.8, 1.0):
-        printed, exact = (dummy_count(k, eps, DELTA, accounting=a) / k for a in _ACCOUNTINGS)
-        rows.append({"eps": eps, "printed": printed, "exact": exact, "factor": printed / exact})
-    return pd.DataFrame(rows)

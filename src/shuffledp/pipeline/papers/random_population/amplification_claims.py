@@ -15,7 +15,7 @@ from shuffledp.pipeline.claims.general_rules import by_entry, monotone
 from shuffledp.pipeline.claims.outcomes import Untestable, Verdict, percent, span
 from shuffledp.pipeline.claims.stated_claims import catalogue
 from shuffledp.pipeline.papers.random_population.error_claims import WORDS, budgets
-from shuffledp.pipeline.papers.random_population.published_gaps import DELTA, EPS
+from shuffledp.pipeline.papers.random_population.settings import DELTA, EPS
 from shuffledp.pipeline.papers.random_population.witnesses import simplified_form_range
 from shuffledp.populations.base import Fixed, Law
 from shuffledp.populations.bounds import MomentBounded

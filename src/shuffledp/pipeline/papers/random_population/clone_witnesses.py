@@ -19,7 +19,7 @@ from shuffledp.accounting.random_population.closed_forms import (
 )
 from shuffledp.numerics.windows import binomial_window, convolve
 from shuffledp.pipeline.claims.witness import Witness
-from shuffledp.pipeline.papers.random_population.published_gaps import DELTA
+from shuffledp.pipeline.papers.random_population.settings import DELTA
 from shuffledp.populations.base import Fixed, Law
 from shuffledp.populations.bounds import MomentBounded, SubExponential, SubGaussian
 from shuffledp.populations.laws import Binomial, Poisson

@@ -25,7 +25,7 @@ from shuffledp.pipeline.claims.outcomes import (
 )
 from shuffledp.pipeline.claims.stated_claims import catalogue
 from shuffledp.pipeline.papers.random_population.error_claims import COUNTED, WORDS, all_errors, errors
-from shuffledp.pipeline.papers.random_population.published_gaps import DELTA
+from shuffledp.pipeline.papers.random_population.settings import DELTA
 from shuffledp.populations.laws import Binomial, Poisson
 
 claim = catalogue("random_population")

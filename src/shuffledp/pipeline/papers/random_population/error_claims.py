@@ -33,7 +33,7 @@ from shuffledp.pipeline.claims.outcomes import (
     tally,
 )
 from shuffledp.pipeline.claims.stated_claims import TARGETS, decorators
-from shuffledp.pipeline.papers.random_population.published_gaps import ADULT_FEMALE, DELTA, dummies_error
+from shuffledp.pipeline.papers.random_population.settings import ADULT_FEMALE, DELTA, dummies_error
 from shuffledp.populations.base import Law
 from shuffledp.populations.laws import Binomial, Poisson
 

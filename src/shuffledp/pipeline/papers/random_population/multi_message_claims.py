@@ -31,8 +31,8 @@ from shuffledp.pipeline.claims.outcomes import (
 )
 from shuffledp.pipeline.claims.stated_claims import TARGETS, decorators
 from shuffledp.pipeline.papers.random_population.error_claims import all_errors, errors, reductions
-from shuffledp.pipeline.papers.random_population.multi_message_gaps import OPEN, table_two
-from shuffledp.pipeline.papers.random_population.published_gaps import DELTA, EPS, POPULATIONS
+from shuffledp.pipeline.papers.random_population.lower_bounds import OPEN, table_two
+from shuffledp.pipeline.papers.random_population.settings import DELTA, EPS, POPULATIONS
 from shuffledp.populations.base import Fixed
 from shuffledp.populations.laws import Poisson
 

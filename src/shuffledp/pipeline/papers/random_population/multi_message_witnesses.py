@@ -25,7 +25,7 @@ from shuffledp.accounting.random_population.population_bounds import (
 from shuffledp.accounting.random_population.secure_sum import group_order, security_bits, share_count
 from shuffledp.numerics.roots import root_below
 from shuffledp.pipeline.claims.witness import Witness
-from shuffledp.pipeline.papers.random_population.published_gaps import DELTA, POPULATIONS
+from shuffledp.pipeline.papers.random_population.settings import DELTA, POPULATIONS
 from shuffledp.populations.base import Law
 from shuffledp.populations.laws import Binomial, Empirical, Poisson
 

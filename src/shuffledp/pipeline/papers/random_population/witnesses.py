@@ -29,7 +29,7 @@ from shuffledp.numerics.tails import binomial_upper_tail
 from shuffledp.numerics.windows import binomial_window
 from shuffledp.pipeline.claims.witness import Witness
 from shuffledp.pipeline.papers.random_population.clone_witnesses import below_omega
-from shuffledp.pipeline.papers.random_population.published_gaps import DELTA, POPULATIONS
+from shuffledp.pipeline.papers.random_population.settings import DELTA, POPULATIONS
 from shuffledp.populations.base import Fixed
 from shuffledp.populations.bounds import MomentBounded
 from shuffledp.populations.laws import Binomial, Poisson

@@ -1,0 +1,84 @@
+"""Tables of the documentation's pages as Markdown, from data frames, errata, the gallery and kept results."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from shuffledp.pipeline.claims.errata_data import errata, reading_notes
+
+Form = str | Callable[[float], str] | None
+"""Form of a column: a format specification, a function, or None for cells that are texts."""
+
+
+def markdown(header: Sequence[str], body: Iterable[Sequence[str]]) -> str:
+    """Return a Markdown table; bars in cells are escaped."""
+    lines = [header, ["---"] * len(header), *body]
+    return "\n".join("| " + " | ".join(cell.replace("|", r"\|") for cell in line) + " |" for line in lines)
+
+
+def table(frame: pd.DataFrame, *forms: Form) -> str:
+    """Return a frame as a Markdown table, with a form for each column; missing numbers are empty."""
+    rows = frame.itertuples(index=False, name=None)
+    return markdown(list(frame.columns), [list(map(_cell, row, forms)) for row in rows])
+
+
+def _cell(value: Any, form: Form) -> str:
+    if form is None:
+        return str(value)
+    if math.isnan(value):
+        return ""
+    return format(float(value), form) if isinstance(form, str) else form(float(value))
+
+
+def errata_table(paper: str) -> str:
+    """Return the errata of a paper as a Markdown table, without their witnesses."""
+    header = ["erratum", "place", "printed", "corrected", "effect", "why"]
+    return markdown(
+        header,
+        [
+            [one.id, one.place, _code(one.printed), _code(one.corrected), one.effect, one.explanation]
+            for one in errata(paper)
+        ],
+    )
+
+
+def notes_table(paper: str) -> str:
+    """Return the reading notes of a paper as a Markdown table, without their witnesses."""
+    header = ["note", "place", "as read", "as used", "what follows"]
+    return markdown(
+        header,
+        [
+            [one.id, one.place, _code(one.read), _code(one.used), one.consequence]
+            for one in reading_notes(paper)
+        ],
+    )
+
+
+def _code(text: str) -> str:
+    return f"`` {text} ``" if "`" in text else f"`{text}`"
+
+
+def findings(index: Path) -> str:
+    """Return the finding of every figure in a paper's index of the gallery as a Markdown table."""
+    figures = json.loads(index.read_text(encoding="utf-8"))["figures"]
+    rows = []
+    for one in figures:
+        title = one["title"].partition(" (accounting:")[0]
+        finding = " ".join(one["caption"].partition("\n\n")[0].split())
+        rows.append([f"[{title}](gallery/{index.stem}.md#{one['drawing']})", one["reproduces"], finding])
+    return markdown(["figure", "reproduces", "finding at the papers' scale"], rows)
+
+
+def ratios(results: pd.DataFrame, method: str, other: str, accounting: str, *, of: str = "mean") -> pd.Series:
+    """Return a column of one method over that of another method, at the points of kept results that both have."""
+    one, two = (
+        results[(results["method"] == name) & (results["accounting"] == accounting)].set_index("point")[of]
+        for name in (method, other)
+    )
+    return (one / two).dropna()
