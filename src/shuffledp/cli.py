@@ -534,7 +534,6 @@ def verify(results: Path, kept: Path | None) -> None:
     """
     from shuffledp.pipeline.reference.comparison import REFUSED, compare
     from shuffledp.pipeline.reference.reference_files import read
-    from shuffledp.pipeline.reference.report import report
     from shuffledp.pipeline.reference.snapshot import of_results
     from shuffledp.storage import IntegrityError
 
@@ -544,7 +543,7 @@ def verify(results: Path, kept: Path | None) -> None:
     except (ValueError, IntegrityError) as error:
         click.echo(f"Error: {error}", err=True)
         raise SystemExit(REFUSED) from None
-    for line in [*report(comparison), *changed]:
+    for line in [*comparison.report(), *changed]:
         click.echo(line)
     raise SystemExit(comparison.exit_code or (REFUSED if changed else 0))
 

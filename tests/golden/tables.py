@@ -6,35 +6,33 @@ A file is JSON with one line per quantity, so that `git diff` is readable. Long 
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from golden.values import Rows, Value, digest
+from shuffledp.pipeline.reference.comparator import Comparison, compare
+from shuffledp.pipeline.reference.tolerances import ANSWER, LAST_BITS, MARGIN, SEARCHED
 
 FOLDER = Path(__file__).resolve().parent / "table"
-TOLERANCE = 1e-11
-"""Relative difference up to which two floats are equal."""
-SEARCHED = "noise that a search finds: its optimum is flat"
+SEARCHED_NOISE = (SEARCHED, "noise that a search finds: its optimum is flat")
 SENSITIVE = {
-    "accounting/functions": "certified deltas are small differences of sums",
-    "experiments/comparison": SEARCHED,
-    "experiments/dump": "NumPy draws the stand-in for MovieLens, and its errors are small differences",
-    "experiments/segmented": "a plan that a search finds: its optimum is flat",
-    "experiments/shuffle_gaussian": "a discretized privacy loss",
-    "experiments/summation": SEARCHED,
-    "protocols/frequency.jump_counts": SEARCHED,
-    "protocols/summation.coarse_correlated_sum": SEARCHED,
-    "protocols/summation.correlated_sum": SEARCHED,
-    "protocols/summation.real_sum": SEARCHED,
-    "protocols/summation.sparse_sum": SEARCHED,
+    "accounting/functions": (LAST_BITS, "certified deltas are small differences of sums"),
+    "experiments/comparison": SEARCHED_NOISE,
+    "experiments/dump": (
+        LAST_BITS,
+        "NumPy draws the stand-in for MovieLens, and its errors are small differences",
+    ),
+    "experiments/segmented": (LAST_BITS, "a plan that a search finds: its optimum is flat"),
+    "experiments/shuffle_gaussian": (LAST_BITS, "a discretized privacy loss"),
+    "experiments/summation": SEARCHED_NOISE,
+    "protocols/frequency.jump_counts": SEARCHED_NOISE,
+    "protocols/summation.coarse_correlated_sum": SEARCHED_NOISE,
+    "protocols/summation.correlated_sum": SEARCHED_NOISE,
+    "protocols/summation.real_sum": SEARCHED_NOISE,
+    "protocols/summation.sparse_sum": SEARCHED_NOISE,
 }
-"""Parts whose numbers move with the last bits of NumPy and SciPy on another processor, with the reasons."""
-SENSITIVE_TOLERANCE, SEARCHED_TOLERANCE = 1e-8, 1e-6
-"""Relative differences up to which two floats of these parts are equal."""
-ROUNDED = {"parameters.certified_margin": 1e-3}
-"""Quantities that bound rounding errors, and the relative difference up to which two of them are equal."""
+"""Parts whose numbers move with the last bits of NumPy and SciPy on another processor: tolerance and reason."""
+ROUNDED = {"parameters.certified_margin": MARGIN}
+"""Quantities that bound rounding errors, with their tolerance."""
 LONG = 60
 """Number of characters beyond which a text is under ``texts``."""
 REFERENCE = "text:"
@@ -97,93 +95,15 @@ def read(part: str, folder: Path = FOLDER, section: str = "rows") -> Rows:
     return rows_of(path.read_text(encoding="utf-8"), section) if path.is_file() else {}
 
 
-@dataclass(frozen=True)
-class Difference:
-    """Quantity that differs from its previous value.
-
-    Parameters
-    ----------
-    part, case, quantity : str
-        Place of the quantity in the table.
-    kind : str
-        ``moved`` (a float), ``changed`` (anything else), ``missing`` or ``added``.
-    before, after : value or None
-        Values before and after; None for a missing value.
-    relative : float
-        Largest relative difference of floats.
-    """
-
-    part: str
-    case: str
-    quantity: str
-    kind: str
-    before: Value
-    after: Value
-    relative: float = math.nan
-
-    def __str__(self) -> str:
-        """Return one line on the difference."""
-        size = "" if math.isnan(self.relative) else f" ({self.relative:.1e} relative)"
-        return (
-            f"{self.part}: {self.case}: {self.quantity} {self.kind}: {self.before!r} -> {self.after!r}{size}"
-        )
-
-
-def relative_difference(before: float, after: float) -> float:
-    """Return the difference relative to the larger of two numbers; 0 if both are nan."""
-    if before == after or (math.isnan(before) and math.isnan(after)):
-        return 0.0
-    if not (math.isfinite(before) and math.isfinite(after)):
-        return math.inf
-    return abs(after - before) / max(abs(before), abs(after))
-
-
-def moved(before: Value, after: Value, tolerance: float = TOLERANCE) -> tuple[str, float] | None:
-    """Return the kind and the size of a difference between two values; None if they are equal."""
-    old, new = (value if isinstance(value, list) else [value] for value in (before, after))
-    if isinstance(before, list) != isinstance(after, list) or list(map(type, old)) != list(map(type, new)):
-        return "changed", math.nan
-    if not all(isinstance(one, float) for one in old):
-        return None if old == new else ("changed", math.nan)
-    most = max((relative_difference(a, b) for a, b in zip(old, new, strict=True)), default=0.0)  # type: ignore[arg-type]
-    return None if most <= tolerance else ("moved", most)
-
-
-def differences(part: str, before: Rows, after: Rows, elsewhere: Rows | None = None) -> Iterator[Difference]:
+def differences(part: str, before: Rows, after: Rows, elsewhere: Rows | None = None) -> Comparison:
     """Compare all rows of a part by quantity; a value of the other processor also counts as equal."""
-    other = elsewhere or {}
-    tolerance = SENSITIVE_TOLERANCE if part in SENSITIVE else TOLERANCE
-    if SENSITIVE.get(part) is SEARCHED:
-        tolerance = SEARCHED_TOLERANCE
-    for case in sorted(before.keys() | after.keys()):
-        old, new = before.get(case, {}), after.get(case, {})
-        for name in sorted(old.keys() | new.keys()):
-            if name not in new:
-                yield Difference(part, case, name, "missing", old[name], None)
-            elif name not in old:
-                yield Difference(part, case, name, "added", None, new[name])
-            elif (found := moved(old[name], new[name], ROUNDED.get(name, tolerance))) is not None and not (
-                name in other.get(case, {}) and moved(other[case][name], new[name], tolerance) is None
-            ):
-                yield Difference(part, case, name, found[0], old[name], new[name], found[1])
-
-
-def summary(found: Iterable[Difference]) -> Iterator[str]:
-    """Yield a line per part, quantity and kind: number of cases, largest relative difference, and an example."""
-    groups: dict[tuple[str, str, str], list[Difference]] = {}
-    for one in found:
-        groups.setdefault((one.part, one.quantity, one.kind), []).append(one)
-    for (part, quantity, kind), group in sorted(groups.items()):
-        largest = max(group, key=lambda one: -1.0 if math.isnan(one.relative) else one.relative)
-        size = "" if math.isnan(largest.relative) else f", at most {largest.relative:.2g} relative"
-        shown = " -> ".join(shortened(value) for value in (largest.before, largest.after))
-        yield f"{part}: {quantity} {kind} in {len(group)} case{'s'[: len(group) > 1]}{size}; {largest.case}: {shown}"
-
-
-def shortened(value: Value, most: int = 160) -> str:
-    """Return a value as a text of limited length."""
-    text = "none" if value is None else repr(value)
-    return text if len(text) <= most else f"{text[: most - 2]}.."
+    usual = SENSITIVE.get(part, (ANSWER,))[0]
+    found = compare(before, after, lambda name: ROUNDED.get(name, usual))
+    if elsewhere:
+        other = {case: row | elsewhere.get(case, {}) for case, row in before.items()}
+        ours = {(one.row, one.column) for one in compare(other, after, lambda name: usual).differences}
+        found.differences[:] = [one for one in found.differences if (one.row, one.column) in ours]
+    return found
 
 
 def write(part: str, rows: Rows, folder: Path = FOLDER, elsewhere: Rows | None = None) -> None:
@@ -196,7 +116,7 @@ def write(part: str, rows: Rows, folder: Path = FOLDER, elsewhere: Rows | None =
 def only_different(rows: Rows, elsewhere: Rows) -> Rows:
     """Return the other processor's quantities that differ from this one's."""
     found: Rows = {}
-    for one in differences("", rows, elsewhere):
-        if one.kind not in ("missing", "added"):
-            found.setdefault(one.case, {})[one.quantity] = one.after
+    for one in differences("", rows, elsewhere).differences:
+        if one.before is not None and one.after is not None:
+            found.setdefault(one.row, {})[one.column] = one.after
     return found

@@ -2,70 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
-from shuffledp.pipeline.reference.snapshot import DIGEST, Key, Part, Row, Snapshot
-from shuffledp.pipeline.reference.tolerances import OF_CELLS, OF_CURVES, Tolerance
+from shuffledp.pipeline.reference import comparator
+from shuffledp.pipeline.reference.snapshot import DIGEST, TRAINING, Part, Snapshot
+from shuffledp.pipeline.reference.tolerances import COLUMNS, IDENTICAL
 
 SAME, DIFFERENT, REFUSED = 0, 1, 2
 """Exit codes of the command."""
+_VERDICTS = {
+    SAME: "Everything agrees with the reference",
+    DIFFERENT: "The run does not agree with the reference",
+    REFUSED: "Not everything could be compared",
+}
 _REAL = ("official", "mirror")
 """Sources of published files, whose checksums the project knows."""
 
 
 @dataclass(frozen=True)
-class Difference:
-    """Value outside the tolerance of its column."""
+class Verification:
+    """Comparisons by paper, the names of excluded parts by reason, and training runs that the run left out.
 
-    where: str
-    column: str
-    reference: str
-    found: str
-
-
-@dataclass
-class Column:
-    """Counts for the comparison of a column; ``different`` counts values outside the tolerance."""
-
-    tolerance: str
-    identical: int = 0
-    within: int = 0
-    different: int = 0
-
-    @property
-    def compared(self) -> int:
-        """Number of values that at least one side has."""
-        return self.identical + self.within + self.different
-
-
-@dataclass
-class Section:
-    """Comparison of a paper, or of the training runs, with the parts that only one side has."""
-
-    columns: dict[str, Column]
-    differences: list[Difference] = field(default_factory=list)
-    missing: list[str] = field(default_factory=list)
-    additional: list[str] = field(default_factory=list)
-    same_files: int = 0
-    files: int = 0
-
-    @property
-    def agrees(self) -> bool:
-        """True if all values of the reference were found; additional values of the run are ignored."""
-        return not self.differences and not self.missing
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """All sections by paper, the reasons for exclusions, and the terms of the comparison.
-
-    The section ``training`` is last and exists if either side has a curve. ``refused`` has the excluded parts by
-    reason. ``same_machine`` requires equal bytes for all compared parts. ``untrained`` are runs of the reference that
-    the other run left out.
+    ``same_machine`` requires equal bytes for all compared parts.
     """
 
-    sections: Mapping[str, Section]
+    sections: Mapping[str, comparator.Comparison]
     refused: Mapping[str, Sequence[str]]
     same_machine: bool
     untrained: Sequence[str]
@@ -75,78 +37,71 @@ class Comparison:
         """Exit code: 0 if everything agrees, 1 if something differs or is missing, 2 if something was not compared."""
         if self.refused:
             return REFUSED
-        return SAME if all(section.agrees for section in self.sections.values()) else DIFFERENT
+        return DIFFERENT if any(one.differences or one.missing for one in self.sections.values()) else SAME
+
+    def report(self) -> Iterator[str]:
+        """Yield the lines of the report; the last line has the totals and the verdict."""
+        if self.same_machine:
+            yield "Same machine and versions as the reference: the same bytes are expected."
+        else:
+            yield "The reference has another machine or other versions: tolerances apply."
+        totals = [0, 0, 0]
+        for name, found in self.sections.items():
+            yield f"\n{name}\n  {'column':18}{'compared':>9}{'equal':>9}{'within':>8}{'different':>10}  tolerance"
+            for column in (*COLUMNS, DIGEST):
+                counts = [counter[column] for counter in (found.identical, found.within, found.different)]
+                totals = [total + count for total, count in zip(totals, counts, strict=True)]
+                if any(counts):
+                    equal, within, different = counts
+                    says = COLUMNS.get(column, IDENTICAL).says
+                    yield f"  {column:18}{sum(counts):>9}{equal:>9}{within:>8}{different:>10}  {says}"
+            yield from (f"  {line}" for line in comparator.report(found))
+        yield ""
+        if self.untrained:
+            yield f"Training is not compared, there is no curve: {', '.join(self.untrained)}"
+        for reason, names in self.refused.items():
+            more = f" and {len(names) - comparator.FIRST} more" if len(names) > comparator.FIRST else ""
+            yield f"Refused, {reason}: {', '.join(names[: comparator.FIRST])}{more}"
+        equal, within, different = totals
+        yield (
+            f"{_VERDICTS[self.exit_code]}: {sum(totals):,} values compared, {equal:,} equal, "
+            f"{within:,} within tolerance, {different:,} different."
+        )
 
 
-def compare(reference: Snapshot, found: Snapshot) -> Comparison:
+def compare(reference: Snapshot, found: Snapshot) -> Verification:
     """Compare a run with the reference, except parts with another seed, number of repeats, grid, settings or data."""
     refused: dict[str, list[str]] = {}
-    sections: dict[str, Section] = {}
-    for paper in dict.fromkeys(key[0] for key in (*reference.jobs, *found.jobs)):
-        section = sections[paper] = Section(_columns(OF_CELLS))
-        section.missing += _only(paper, reference.jobs, found.jobs)
-        section.additional += _only(paper, found.jobs, reference.jobs)
-        for key in sorted(key for key in reference.jobs if key[0] == paper and key in found.jobs):
-            _compare(section, reference.jobs[key], found.jobs[key], refused)
-    if found.training:
-        section = sections["training"] = Section(_columns(OF_CURVES))
-        section.additional += [
-            f"training {run.name}" for key, run in found.training.items() if key not in reference.training
-        ]
-        for key in reference.training:
-            if key in found.training:
-                _compare(section, reference.training[key], found.training[key], refused)
-    untrained = [run.name for key, run in reference.training.items() if key not in found.training]
-    made = [(reference.jobs[key].made, found.jobs[key].made) for key in reference.jobs if key in found.jobs]
-    same = bool(made) and all(mine.same_machine(other) for mine, other in made)
-    return Comparison(sections, refused, same, untrained)
-
-
-def _columns(tolerances: Mapping[str, Tolerance]) -> dict[str, Column]:
-    return {name: Column(tolerance.says) for name, tolerance in tolerances.items()} | {
-        DIGEST: Column("bytes, on the machine of the reference")
+    tables: dict[str, tuple[comparator.Rows, comparator.Rows]] = {}
+    untrained, strict = [], set()
+    for key in dict.fromkeys((*reference, *found)):
+        name, mine, other = ".".join(key), reference.get(key), found.get(key)
+        before, after = tables.setdefault(key[0], ({}, {}))
+        if mine is None or other is None:
+            if other is None and key[1] == TRAINING:
+                untrained.append(name)
+            else:
+                (after if mine is None else before)[name] = {}
+        elif reason := _incomparable(mine, other):
+            refused.setdefault(reason, []).append(name)
+        else:
+            strict.add(mine.environment == other.environment)
+            columns = (*COLUMNS, *([DIGEST] if mine.environment == other.environment else []))
+            before |= _rows(name, mine, columns)
+            after |= _rows(name, other, columns)
+    sections = {
+        name: comparator.compare(*pair, lambda column: COLUMNS.get(column, IDENTICAL))
+        for name, pair in tables.items()
     }
+    return Verification(sections, refused, strict == {True}, untrained)
 
 
-def _only(paper: str, these: Iterable[Key], those: Iterable[Key]) -> Iterator[str]:
-    """Yield the experiments that only one side has, and the methods of common experiments that only one side has."""
-    others = {key[1:] for key in those if key[0] == paper}
-    shared = {experiment for experiment, _ in others}
-    own = [key[1:] for key in these if key[0] == paper]
-    for experiment in dict.fromkeys(experiment for experiment, _ in own):
-        if experiment not in shared:
-            yield f"experiment {paper}.{experiment}"
-    for experiment, method in own:
-        if experiment in shared and (experiment, method) not in others:
-            yield f"method {paper}.{experiment}.{method}"
-
-
-def _compare(section: Section, reference: Part, found: Part, refused: dict[str, list[str]]) -> None:
-    if reason := _incomparable(reference, found):
-        refused.setdefault(reason, []).append(reference.name)
-        return
-    strict = reference.made.same_machine(found.made)
-    mine, others = ({_place(part, row): row for row in part.rows} for part in (reference, found))
-    section.missing += [place for place in mine if place not in others]
-    section.additional += [place for place in others if place not in mine]
-    for place, row in mine.items():
-        if place in others:
-            where = place.partition(" ")[2]
-            _compare_rows(section, where, row, others[place], OF_CELLS if DIGEST in row else OF_CURVES)
-            if DIGEST in row:
-                _compare_digests(section, where, row[DIGEST], others[place][DIGEST], strict)
-    if reference.key[1] == "training":
-        _compare_digests(section, reference.name, reference.sha256[0], found.sha256[0], strict)
-    section.files += len(reference.sha256)
-    section.same_files += sum(map(str.__eq__, reference.sha256, found.sha256))
-
-
-def _place(part: Part, row: Row) -> str:
-    """Return the kind and the name of a row, which is a cell of an experiment or a round of a training run."""
-    if DIGEST not in row:
-        return f"round {part.name} [round={row['round']}]"
-    shown = (row["point"], row["accounting"], row["metric"])
-    return f"cell {part.name} [{', '.join(text for text in shown if text)}]"
+def _rows(name: str, part: Part, columns: Sequence[str]) -> comparator.Rows:
+    """Return some columns of a part's rows, by full names."""
+    return {
+        f"{name} [{', '.join(filter(None, place))}]": {c: row[c] for c in columns if c in row}
+        for place, row in part.rows.items()
+    }
 
 
 def _incomparable(reference: Part, found: Part) -> str:
@@ -161,11 +116,11 @@ def _incomparable(reference: Part, found: Part) -> str:
             f"scale: {' '.join(sorted(mine - others)) or 'no such setting'} in the reference, "
             f"{' '.join(sorted(others - mine)) or 'no such setting'} here"
         )
-    own, present = _grid(reference.rows), _grid(found.rows)
-    for variable, values in own.items():
-        if lacking := values - present.get(variable, set()):
-            left = len(values) - len(lacking)
-            return f"scale: {len(values)} values of {variable} in the reference, {left} of them here"
+    own, present = _grid(reference), _grid(found)
+    for variable in dict(own):
+        values = {value for name, value in own if name == variable}
+        if left := values - {value for name, value in present if name == variable}:
+            return f"scale: {len(values)} values of {variable} in the reference, {len(values - left)} of them here"
     return ""
 
 
@@ -173,38 +128,7 @@ def _kind(source: str) -> str:
     return "real" if source in _REAL else source
 
 
-def _grid(rows: Iterable[Row]) -> dict[str, set[str]]:
-    grid: dict[str, set[str]] = {}
-    for row in rows:
-        for part in row.get("point", "").split():
-            variable, _, value = part.partition("=")
-            grid.setdefault(variable, set()).add(value)
-    return grid
-
-
-def _compare_rows(
-    section: Section, where: str, reference: Row, found: Row, tolerances: Mapping[str, Tolerance]
-) -> None:
-    for name, tolerance in tolerances.items():
-        mine, other = reference[name], found[name]
-        column = section.columns[name]
-        if not mine and not other:
-            continue
-        if mine == other:
-            column.identical += 1
-        elif mine and other and tolerance.within(reference, found):
-            column.within += 1
-        else:
-            column.different += 1
-            section.differences.append(Difference(where, name, mine or "nothing", other or "nothing"))
-
-
-def _compare_digests(section: Section, where: str, reference: str, found: str, strict: bool) -> None:
-    column = section.columns[DIGEST]
-    if reference == found:
-        column.identical += 1
-    elif not strict:
-        column.within += 1
-    else:
-        column.different += 1
-        section.differences.append(Difference(where, DIGEST, reference, found))
+def _grid(part: Part) -> list[tuple[str, str]]:
+    """Return the pairs of a grid variable and its value, in the order of the rows."""
+    pairs = dict.fromkeys(pair for place in part.rows for pair in place[0].split() if "=" in pair)
+    return [(name, value) for name, _, value in (pair.partition("=") for pair in pairs)]

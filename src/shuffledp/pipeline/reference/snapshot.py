@@ -1,4 +1,4 @@
-"""Results of a run in the form of the reference: texts with ten digits, and digests.
+"""Results of a run in the form of the reference: numbers with ten digits, and digests.
 
 A snapshot is made from the result tables of a run (`of_results`) or read from the reference
 (`shuffledp.pipeline.reference.reference_files`), so that both sides of a comparison have the same rounding. Accuracies
@@ -10,175 +10,146 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from shuffledp.pipeline import table_files
 from shuffledp.pipeline.experiments.bundle import CELL_NUMBERS, TRAINED_METRICS, Bundle
 from shuffledp.pipeline.experiments.trained import TrainingFiles
-from shuffledp.storage import read_verified, sha256_of
+from shuffledp.storage import read_verified
 
-KEY = ("method", "point", "accounting", "metric")
-"""Key of a row of a table; ``point`` has the grid variables, such as ``eps=0.1 k=50``."""
-TEXTS = ("status", "reason", "guarantee", "reduction")
-CLAIMED = ("eps", "delta", "eps_local")
-COST = ("messages_per_user", "extra_messages", "bits_per_user", "shuffler_messages")
-MEASURED = ("expected", "mean", "standard_error", "count")
+PLACE = ("point", "accounting", "metric")
+"""Key of a row of a method; ``point`` has the grid variables, such as ``eps=0.1 k=50``, or the round of a curve."""
 PARAMETERS = "parameters"
 """Column of calibrated parameters, for readers; the digest covers them, and flat optima have no tolerance."""
 DIGEST = "digest"
 """Digest of all numbers of a row at full precision, which distinguishes equal bytes from equal digits."""
-COLUMNS = (*KEY, *TEXTS, *CLAIMED, *COST, *MEASURED, PARAMETERS, DIGEST)
-CURVE = ("round", "accuracy", "loss", "participants")
-UNKNOWN = ""
-"""Text for a machine that the provenance does not name."""
+_TEXTS = ("status", "reason", "guarantee", "reduction", PARAMETERS, DIGEST)
+_CELL = (
+    *(
+        "status",
+        "reason",
+        "guarantee",
+        "reduction",
+        "users_expected",
+        "domain_size",
+        "eps",
+        "delta",
+        "eps_local",
+    ),
+    *("messages_per_user", "extra_messages", "bits_per_user", "shuffler_messages"),
+)
+_CURVE = ("accuracy", "loss", "participants")
+COLUMNS = (*_CELL, "expected", "mean", "standard_error", "count", *_CURVE, PARAMETERS, DIGEST)
+TRAINING = "training"
+"""Second part of the key of a training run."""
 _NUMERIC_PACKAGES = ("python", "numpy", "scipy", "pandas", "pyarrow", "jax", "jaxlib")
-
-Row = dict[str, str]
-
-
-@dataclass(frozen=True)
-class Made:
-    """Machine, versions and commit of results, as far as the last digits depend on them."""
-
-    machine: str
-    versions: Mapping[str, str]
-    commit: str = ""
-
-    def same_machine(self, other: Made) -> bool:
-        """Return whether the same code must give the same bytes in both environments."""
-        known = self.machine != UNKNOWN
-        return known and (self.machine, dict(self.versions)) == (other.machine, dict(other.versions))
-
-    @staticmethod
-    def of(provenance: Mapping[str, Any]) -> Made:
-        """Return the environment in a result's provenance."""
-        versions = provenance.get("versions", {})
-        machine = provenance.get("machine") or {}
-        return Made(
-            ", ".join(f"{name} {value}" for name, value in machine.items()) or UNKNOWN,
-            {name: versions[name] for name in _NUMERIC_PACKAGES if name in versions},
-            provenance.get("commit", ""),
-        )
-
 
 Key = tuple[str, str, str]
 """Paper, experiment and method; or paper, ``training`` and run."""
+Place = tuple[str, str, str]
+Rows = dict[Place, dict[str, str | float]]
+"""Values of a row by column, without absent ones, by the row's place."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """One method of one experiment, or one training run: its compared settings, its rows, and its files' digests.
+    """One method of one experiment, or one training run: its compared settings, its environment, and its rows.
 
-    `scale` has the number of repeats, or the settings of training, as ``name=value`` separated by spaces.
+    `scale` has the number of repeats, or the settings of training, as ``name=value`` separated by spaces. `environment`
+    is JSON with the machine and the versions on which the last digits depend.
     """
 
-    key: Key
     seed: str
     scale: str
     dataset: str
     source: str
-    sha256: tuple[str, ...]
-    made: Made
-    rows: tuple[Row, ...]
-
-    @property
-    def name(self) -> str:
-        """Name of the method or the run."""
-        return ".".join(self.key)
+    environment: str
+    commit: str
+    rows: Rows
 
 
-@dataclass(frozen=True)
-class Snapshot:
-    """Methods of experiments, and training runs, by their keys."""
-
-    jobs: Mapping[Key, Part]
-    training: Mapping[Key, Part]
+Snapshot = Mapping[Key, Part]
+"""Methods of experiments, and training runs, by their keys."""
 
 
 def of_results(results: Path) -> Snapshot:
     """Return a snapshot of a folder of results after a check of checksums. Raise ``ValueError`` without results."""
-    jobs = [_job(results, path) for path in sorted(results.glob("runs/*/*/*.sha256"))]
+    jobs = {_key(path): _job(results, path) for path in sorted(results.glob("runs/*/*/*.sha256"))}
     if not jobs:
         raise ValueError(f"There are no results in {results}/runs: run `make all` or `make verify`.")
-    runs = [_training(results, path) for path in sorted(results.glob("training/*/*.sha256"))]
-    return Snapshot({job.key: job for job in jobs}, {run.key: run for run in runs})
+    for path in sorted(results.glob("training/*/*.sha256")):
+        jobs[path.parts[-2], TRAINING, path.stem] = _training(results, path)
+    return jobs
+
+
+def _key(checksum: Path) -> Key:
+    return checksum.parts[-3], checksum.parts[-2], checksum.stem
 
 
 def _job(results: Path, checksum: Path) -> Part:
-    paper, experiment = checksum.parts[-3:-1]
-    key = (paper, experiment, checksum.stem)
-    bundle = Bundle.of(results, *key)
+    bundle = Bundle.of(results, *_key(checksum))
     about = json.loads(read_verified(bundle.provenance, checksum))
     job = about["job"]
-    simulated = bool(job.get("protocol"))
-    return Part(
-        key,
-        # A function draws nothing and reads no data; its provenance names those of the training run, if there is one.
-        seed=text(about["seed"]) if simulated else "",
-        scale=point({"repeats": job["repeats"]}) if simulated else "",
-        dataset=str(job["data"]["name"]) if simulated else "",
-        source=str(about["data"]["source"]) if simulated else "",
-        sha256=(sha256_of(bundle.cells), sha256_of(bundle.values)),
-        made=Made.of(about),
-        rows=tuple(_rows(_frame(bundle.cells, checksum), _frame(bundle.values, checksum), _metrics(job))),
-    )
-
-
-def _frame(path: Path, checksum: Path) -> pd.DataFrame:
-    table = table_files.read(read_verified(path, checksum))
-    return pd.DataFrame(table.to_pandas(use_threads=False))
-
-
-def _metrics(job: Mapping[str, Any]) -> list[str]:
     if not job.get("protocol"):
-        return [job["returns"]] if "returns" in job else []
-    return list((job.get("task") or {}).get("metrics", ()))
+        # A function draws nothing and reads no data; its provenance names those of the training run, if there is one.
+        return Part(
+            "", "", "", "", *_made(about), _rows(bundle, [job["returns"]] if "returns" in job else [])
+        )
+    scale, data = point({"repeats": job["repeats"]}), str(job["data"]["name"])
+    rows = _rows(bundle, job["task"].get("metrics", []))
+    return Part(str(about["seed"]), scale, data, about["data"]["source"], *_made(about), rows)
 
 
-def _rows(cells: pd.DataFrame, values: pd.DataFrame, metrics: Sequence[str]) -> Iterator[Row]:
+def _made(provenance: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the environment and the commit in a result's provenance."""
+    versions = {name: provenance["versions"].get(name) for name in _NUMERIC_PACKAGES}
+    return json.dumps({"machine": provenance["machine"], "versions": versions}, sort_keys=True), provenance[
+        "commit"
+    ]
+
+
+def _rows(bundle: Bundle, metrics: Sequence[str]) -> Rows:
+    cells, values = (
+        table_files.read(read_verified(path, bundle.checksum)).to_pandas(use_threads=False)
+        for path in (bundle.cells, bundle.values)
+    )
     values = values[~values["metric"].isin(TRAINED_METRICS)]
-    numbers_of = values["value"].to_numpy()
-    found = {
-        key: numbers_of[where]
-        for key, where in values.groupby(["cell", "metric", values["kind"] == "simulated"]).indices.items()
-    }
-    nothing = np.empty(0)
-    measured = [*metrics, *sorted(set(values["metric"]) - set(metrics))] or [""]
+    by = ["cell", "metric", values["kind"] == "simulated"]
+    found, nothing = dict(iter(values.groupby(by)["value"])), pd.Series(dtype=float)
+    rows = {}
     for cell in cells.to_dict("records"):
-        for metric in measured:
-            exact, drawn = (found.get((cell["cell"], metric, kind), nothing) for kind in (False, True))
-            numbers = [cell[name] for name in CELL_NUMBERS]
-            yield {
-                "method": cell["method"],
-                "point": point(json.loads(cell["point"])),
-                "accounting": cell["accounting"],
-                "metric": metric,
-                **{name: text(cell[name]) for name in (*TEXTS, *CLAIMED, *COST)},
-                "expected": text(exact[0]) if len(exact) else "",
-                "mean": text(drawn.mean()) if len(drawn) else "",
-                "standard_error": text(_standard_error(drawn)),
-                "count": text(len(drawn)) if len(drawn) else "",
-                PARAMETERS: point(json.loads(text(cell["parameters"]) or "{}")),
-                DIGEST: _digest(numbers, cell["parameters"], [*exact, *drawn]),
-            }
+        for metric in dict.fromkeys((*metrics, *sorted(set(values["metric"])))) or [""]:
+            exact, drawn = (
+                found.get((cell["cell"], metric, simulated), nothing) for simulated in (False, True)
+            )
+            rows[point(json.loads(cell["point"])), cell["accounting"], metric] = kept(
+                {name: cell[name] for name in _CELL}
+                | {"expected": next(iter(exact), None), "count": len(drawn) or None}
+                | {"mean": drawn.mean(), "standard_error": drawn.sem()}
+                | {PARAMETERS: point(json.loads(text(cell["parameters"]) or "{}"))}
+                | {DIGEST: _digest([*(cell[n] for n in CELL_NUMBERS), *exact, *drawn], cell["parameters"])}
+            )
+    return rows
 
 
-def _standard_error(drawn: NDArray[np.float64]) -> float:
-    return float(drawn.std(ddof=1) / math.sqrt(len(drawn))) if len(drawn) > 1 else math.nan
-
-
-def _digest(numbers: Iterable[Any], parameters: Any, values: Iterable[float]) -> str:
+def _digest(numbers: Sequence[float | None], parameters: Any) -> str:
     """Return a digest of twelve hexadecimal digits for all numbers at full precision; None and all nan are equal."""
-    every = [math.nan if number is None else float(number) for number in (*numbers, *values)]
-    packed = np.array([math.nan if math.isnan(number) else number for number in every], "<f8").tobytes()
-    return hashlib.sha256(packed + text(parameters).encode()).hexdigest()[:12]
+    packed = np.array(
+        [math.nan if number is None or number != number else number for number in numbers], "<f8"
+    )
+    return hashlib.sha256(packed.tobytes() + text(parameters).encode()).hexdigest()[:12]
+
+
+def kept(row: Mapping[str, Any]) -> dict[str, str | float]:
+    """Return the present values of a row, with numbers of ten digits."""
+    shown = {name: text(value) for name, value in row.items()}
+    return {name: one if name in _TEXTS else float(one) for name, one in shown.items() if one}
 
 
 def point(variables: Mapping[str, Any]) -> str:
@@ -188,25 +159,17 @@ def point(variables: Mapping[str, Any]) -> str:
 
 def text(value: Any) -> str:
     """Return a value as text: ten significant digits of a number, empty for None and nan."""
-    if value is None or (isinstance(value, float | np.floating) and math.isnan(value)):
-        return ""
     if isinstance(value, float | np.floating):
-        return f"{value:.10g}"
-    return str(value)
+        return "" if math.isnan(value) else f"{value:.10g}"
+    return "" if value is None else str(value)
 
 
 def _training(results: Path, checksum: Path) -> Part:
-    paper, run = checksum.parts[-2], checksum.stem
-    files = TrainingFiles.of(results, paper, run)
+    files = TrainingFiles.of(results, checksum.parts[-2], checksum.stem)
     about = json.loads(read_verified(files.provenance, checksum))
     curve = table_files.read(read_verified(files.curve, checksum)).to_pylist()
-    return Part(
-        (paper, "training", run),
-        seed=text(about["seed"]),
-        scale=point(about["job"]["settings"]),
-        dataset=about["job"]["data"],
-        source=about["data"]["source"],
-        sha256=(sha256_of(files.curve),),
-        made=Made.of(about),
-        rows=tuple({name: text(point[name]) for name in CURVE} for point in curve),
-    )
+    rows: Rows = {
+        (point({"round": one["round"]}), "", ""): kept({n: one[n] for n in _CURVE}) for one in curve
+    }
+    settings, source = about["job"]["settings"], about["data"]["source"]
+    return Part(str(about["seed"]), point(settings), about["job"]["data"], source, *_made(about), rows)

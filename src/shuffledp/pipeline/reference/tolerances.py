@@ -1,4 +1,4 @@
-"""Tolerances of columns on machines other than the reference's, and their reasons.
+"""Tolerances of all comparisons, and their reasons.
 
 On the machine and with the versions of the reference every number has the same bytes, which digests check. On other
 machines the mathematical library rounds differently in the last bit. Roots then differ within the finders' tolerance,
@@ -8,10 +8,9 @@ and a sampler may decide differently once, which replaces the rest of its random
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 
-from shuffledp.pipeline.reference.snapshot import CLAIMED, COST, TEXTS, Row
+from shuffledp.pipeline.reference.comparator import Row, Tolerance, numbers_of, relative_difference
 
 CLOSED_FORM = 1e-7
 """Relative tolerance: root finders stop at 1e-9 or closer, ten digits are stored, and errors depend smoothly on the
@@ -31,70 +30,48 @@ instructions no accuracy differs within 3,000 rounds; the rest is a margin for 1
 LOSS = 0.01
 """Relative tolerance, for the same reason; without vector instructions the loss changes by 1e-7 within 3,000 rounds."""
 
-Within = Callable[[Row, Row], bool]
+
+def relative(most: float) -> Tolerance:
+    """Return the tolerance of floats, or of lists of floats, up to a relative difference."""
+
+    def within(column: str, before: Row, after: Row) -> bool:
+        old, new = numbers_of(before[column], after[column])
+        return bool(old) and all(map(lambda a, b: relative_difference(a, b) <= most, old, new))
+
+    return Tolerance(f"relative {most:g}", within)
 
 
-@dataclass(frozen=True)
-class Tolerance:
-    """Permitted difference in a column: a description, and a test of the reference's row and the other row."""
-
-    says: str
-    within: Within
-
-
-def _number(row: Row, column: str) -> float:
-    return float(row[column]) if row[column] else math.nan
+def _mean(column: str, before: Row, after: Row) -> bool:
+    spread = math.hypot(*(row.get("standard_error", math.nan) for row in (before, after)))
+    return abs(before["mean"] - after["mean"]) <= STANDARD_ERRORS * spread or CLOSE.within(
+        column, before, after
+    )
 
 
-def _close(column: str, relative: float = 0.0, absolute: float = 0.0) -> Within:
-    def within(reference: Row, found: Row) -> bool:
-        a, b = _number(reference, column), _number(found, column)
-        return a == b or abs(a - b) <= max(absolute, relative * max(abs(a), abs(b)))  # nan is within nothing
-
-    return within
+def _standard_error(column: str, before: Row, after: Row) -> bool:
+    a, b, count = before[column], after[column], after["count"]
+    likely = min(a, b) > 0 and abs(math.log(a / b)) <= STANDARD_ERRORS * math.sqrt(HEAVIEST / (count - 1))
+    return likely or CLOSE.within(column, before, after)
 
 
-def _mean(reference: Row, found: Row) -> bool:
-    if _close("mean", CLOSED_FORM)(reference, found):
-        return True
-    spread = math.hypot(_number(reference, "standard_error"), _number(found, "standard_error"))
-    return abs(_number(reference, "mean") - _number(found, "mean")) <= STANDARD_ERRORS * spread
-
-
-def _standard_error(reference: Row, found: Row) -> bool:
-    if _close("standard_error", CLOSED_FORM)(reference, found):
-        return True
-    a, b, count = (*(_number(row, "standard_error") for row in (reference, found)), _number(found, "count"))
-    if not (a > 0 and b > 0 and count > 1):
-        return False
-    return abs(math.log(a / b)) <= STANDARD_ERRORS * math.sqrt(HEAVIEST / (count - 1))
-
-
-_EXACT = Tolerance("identical", lambda reference, found: False)
-
-
-def _relative(most: float, *columns: str) -> dict[str, Tolerance]:
-    return {column: Tolerance(f"relative {most:g}", _close(column, most)) for column in columns}
-
-
-OF_CELLS: Mapping[str, Tolerance] = {
-    **dict.fromkeys(TEXTS, _EXACT),
-    **_relative(CLOSED_FORM, *CLAIMED),
-    **_relative(OPTIMUM, *COST),
-    **_relative(CLOSED_FORM, "expected"),
-    "mean": Tolerance(
-        f"relative {CLOSED_FORM:g}, or {STANDARD_ERRORS:g} standard errors of the difference", _mean
-    ),
+IDENTICAL = Tolerance("identical", lambda column, before, after: False)
+CLOSE, FLAT = relative(CLOSED_FORM), relative(OPTIMUM)
+_EXACT = ("status", "reason", "guarantee", "reduction", "domain_size", "count", "participants")
+COLUMNS: Mapping[str, Tolerance] = {
+    **dict.fromkeys(_EXACT, IDENTICAL),
+    **dict.fromkeys(("users_expected", "eps", "delta", "eps_local", "expected"), CLOSE),
+    **dict.fromkeys(("messages_per_user", "extra_messages", "bits_per_user", "shuffler_messages"), FLAT),
+    "mean": Tolerance(f"{CLOSE.says}, or {STANDARD_ERRORS:g} standard errors of the difference", _mean),
     "standard_error": Tolerance(
-        f"relative {CLOSED_FORM:g}, or a factor exp({STANDARD_ERRORS:g} sqrt({HEAVIEST:g}/(count - 1)))",
-        _standard_error,
+        f"{CLOSE.says}, or a factor exp({STANDARD_ERRORS:g} sqrt({HEAVIEST:g}/(count - 1)))", _standard_error
     ),
-    "count": _EXACT,
+    "accuracy": Tolerance(
+        f"absolute {ACCURACY:g}",
+        lambda column, before, after: abs(before[column] - after[column]) <= ACCURACY,
+    ),
+    "loss": relative(LOSS),
 }
-"""Tolerance by column of the tables of experiments."""
-OF_CURVES: Mapping[str, Tolerance] = {
-    "accuracy": Tolerance(f"absolute {ACCURACY:g}", _close("accuracy", absolute=ACCURACY)),
-    **_relative(LOSS, "loss"),
-    "participants": _EXACT,
-}
-"""Tolerance by column of the curves of training runs."""
+"""Tolerance by column of the tables of experiments and of the curves of training runs."""
+ANSWER, LAST_BITS, SEARCHED, MARGIN = relative(1e-11), relative(1e-8), FLAT, relative(1e-3)
+"""Tolerances of the golden table: of answers, of answers that depend on the last bits of NumPy and SciPy, of positions
+of flat optima, and of bounds of rounding errors."""
