@@ -181,10 +181,10 @@ def test_adding_the_baseline_of_the_readme_runs_its_job_only_and_draws_it(tiny_r
     (tiny_run.folder / "config/baselines/mine.yaml").write_text(section.split("```yaml\n")[1].split("```")[0])
     output = tiny_run.succeeds("tiny", *TINY)
     assert tiny_run.jobs_of(output) == {"half_budget"}, output[-3000:]
-    assert {"tiny.fig1_printed", "tiny.fig1_exact", "tiny.budgets"} <= set(output.splitlines())
+    assert {"tiny.fig1_both", "tiny.budgets"} <= set(output.splitlines())
     after = tiny_run.tables()
     assert {k: v for k, v in after.items() if k in before} == before
-    drawn = pd.read_csv(tiny_run.folder / "results/quick/figures/tiny/fig1_exact.csv")
+    drawn = pd.read_csv(tiny_run.folder / "results/quick/figures/tiny/fig1_both.csv")
     assert set(drawn.loc[drawn["method"] == "half_budget", "kind"]) == {"simulated"}
     means = drawn[drawn["kind"] == "simulated"].pivot_table(index="eps", columns="method", values="tve")
     assert (means["half_budget"] > means["local"]).all()
@@ -202,7 +202,7 @@ def test_a_single_figure_on_one_core_is_drawn_alone_from_the_same_results(
 ) -> None:
     project.succeeds("tiny_fig1", *TINY, "--cores", "1")
     drawn = {p.name for p in (project.folder / "results/quick/figures/tiny").iterdir()}
-    assert {"fig1_printed.pdf", "fig1_exact.png"} <= drawn
+    assert {"fig1_both.pdf", "fig1_both.png"} <= drawn
     assert not any(name.startswith("budgets") for name in drawn)
     assert project.tables() == finished_tiny_run.tables()
     assert project.tables()
