@@ -8,7 +8,7 @@ one and two Gaussian steps by integrals.
 
     python tools/accountant_check.py                 # the grid; exits with 1 if an answer is on the wrong side
     python tools/accountant_check.py --only binary   # settings with this in their names
-    python tools/accountant_check.py --page          # also writes the results into docs/accountant.md
+    python tools/accountant_check.py --page          # also writes the results into docs/measured/
 
 Each finished setting is a line of a file with a digest of the code. An interrupted run is continued, several runs may
 share the file, and a change of the code repeats all checks.
@@ -30,14 +30,13 @@ import mpmath
 from shuffledp.accountant.shuffled_rounds import amplification
 from shuffledp.accounting.training.random_allocation import allocation_delta, allocation_epsilon
 from shuffledp.pipeline.code_keys import CodeKeys
-from shuffledp.pipeline.doc_blocks import write_block
 from shuffledp.pipeline.resumable import Lines
 
 DIGITS = 50
 #: Largest relative distance of a result from the root, as documented.
 SLACK = 5e-5
 ROOT = Path(__file__).resolve().parents[1]
-PAGE = ROOT / "docs" / "accountant.md"
+PAGE = ROOT / "docs/measured/fifty_digits.md"
 #: File with the finished settings.
 LINES = ROOT / "logs" / "accountant_check.jsonl"
 
@@ -326,7 +325,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--page", action="store_true", help="write what was found into docs/accountant.md")
+    parser.add_argument("--page", action="store_true", help="write what was found into docs/measured/")
     parser.add_argument("--only", default="", metavar="TEXT", help="only settings with this in their name")
     given = parser.parse_args()
     if given.page and given.only:
@@ -339,7 +338,7 @@ def main() -> int:
     text = report(found)
     print(text)
     if given.page:
-        write_block(PAGE, "fifty digits", text)
+        PAGE.write_text(text + "\n", encoding="utf-8")
     return int(any(found.values()))
 
 

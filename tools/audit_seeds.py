@@ -4,7 +4,7 @@
 
 Writes results/audit/seeds/S.csv, a table per seed with a row per claim, and continues an interrupted call: a seed with
 a table for the same code and numbers is not run again. Exits with 1 if a sound claim is exceeded, or if runs contradict
-a law. With --page the counts are written into docs/maintainers.md.
+a law. With --page the counts are written into docs/measured/.
 """
 
 import argparse
@@ -19,12 +19,11 @@ from shuffledp.pipeline.audit.combined_table import VIOLATION
 from shuffledp.pipeline.audit.random_settings import protocols
 from shuffledp.pipeline.audit.table import NOT_AUDITED, small_lines, text_of
 from shuffledp.pipeline.code_keys import CodeKeys
-from shuffledp.pipeline.doc_blocks import write_block
 from shuffledp.storage import IntegrityError, publish, verified
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "results/audit/seeds"
-PAGE = ROOT / "docs/maintainers.md"
+PAGE = ROOT / "docs/measured/audit_seeds.md"
 #: First seed.
 FIRST = 1000
 #: Name of the comparison in a row of the audit, by part.
@@ -96,5 +95,5 @@ if __name__ == "__main__":
     seeds = range(FIRST, FIRST + given.seeds)
     found = run(seeds)
     if given.page:
-        write_block(PAGE, "audit seeds", summary(given.seeds, len(protocols()), found))
+        PAGE.write_text(summary(given.seeds, len(protocols()), found) + "\n", encoding="utf-8")
     sys.exit(any(times for (_, status), times in found.items() if status == VIOLATION))

@@ -9,7 +9,7 @@ user:
     4. otherwise randomized response.
     python tools/comparison_rule.py [--page]    # exits with 1 if an error ratio exceeds the stated one
 
-With --page the counts are written into docs/compare.md.
+With --page the counts are written into docs/measured/rule_of_thumb.md.
 """
 
 from __future__ import annotations
@@ -24,9 +24,8 @@ from pathlib import Path
 
 import shuffledp
 from shuffledp.comparison import Compared
-from shuffledp.pipeline.doc_blocks import write_block
 
-PAGE = Path(__file__).resolve().parents[1] / "docs/compare.md"
+PAGE = Path(__file__).resolve().parents[1] / "docs/measured/rule_of_thumb.md"
 
 USERS, DOMAINS, EPS, DELTA = (10_000, 100_000, 1_000_000), (2, 50, 500, 5_000), (0.2, 1.0, 2.0), 1e-6
 BUDGETS = (1.0, 2.0, 10.0, math.inf)
@@ -115,13 +114,13 @@ def _some(numbers: Sequence[float]) -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Check all settings."""
     parser = argparse.ArgumentParser(description="Check a rule of thumb against shuffledp.compare.")
-    parser.add_argument("--page", action="store_true", help=f"write the counts into docs/{PAGE.name}")
+    parser.add_argument("--page", action="store_true", help="write the counts into docs/measured/")
     page = parser.parse_args(arguments).page
     every = [one for setting in product(USERS, DOMAINS, EPS) for one in checked(*setting)]
     text = summary(every)
     print(text)
     if page:
-        write_block(PAGE, "rule of thumb", text)
+        PAGE.write_text(text + "\n", encoding="utf-8")
     worst = max(one.ratio for one in every)
     print(f"The error of the rule is at most {worst:.3f} times the least.")
     return int(worst > MOST)

@@ -4,7 +4,7 @@ The checks reject about one correct comparison in a million. A seed draws every 
 accountings in turn from seed to seed. All seeds of all protocols take hours, so that a run may end at any time. Every
 finished pair of a protocol and a seed is a line of a file, and the next run computes the missing pairs, seed by seed. A
 line has a digest of the code that the protocol and the checks reach; after a change the pair is computed again. With
---page the counts are written into docs/maintainers.md.
+--page the counts are written into docs/measured/.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from itertools import product
 from pathlib import Path
 
 from shuffledp.pipeline.code_keys import CodeKeys
-from shuffledp.pipeline.doc_blocks import write_block
 from shuffledp.pipeline.resumable import Lines
 from shuffledp.protocols import available, conformance, get
 from shuffledp.protocols.conformance import Check, running, statistics
@@ -28,7 +27,7 @@ from shuffledp.tasks import TASK_KINDS
 ROOT = Path(__file__).resolve().parents[1]
 #: File with the finished pairs.
 LINES = ROOT / "logs" / "conformance_seeds.jsonl"
-PAGE = ROOT / "docs/maintainers.md"
+PAGE = ROOT / "docs/measured/conformance_seeds.md"
 CHECKS: tuple[Check, ...] = (
     conformance.check_cost,
     conformance.check_one_law,
@@ -139,7 +138,7 @@ def main() -> None:
     text = page_table(found)
     print(text)
     if given.page:
-        write_block(PAGE, "conformance seeds", text)
+        PAGE.write_text(text + "\n", encoding="utf-8")
     raise SystemExit(any(what for seeds in found.values() for what in seeds.values()))
 
 

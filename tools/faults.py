@@ -8,7 +8,6 @@ undisturbed run's.
     python tools/faults.py                            # 20 moments; exits with 1 if files are lost, wrong or left over
     python tools/faults.py --moments 5 --seed 7
     python tools/faults.py --kinds kill,full_disk --moments 10
-    python tools/faults.py --page                     # also writes the counts into docs/maintainers.md
 
 Files of a failed moment are kept. Linux only.
 """
@@ -28,9 +27,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "tests"))  # the small project that the tests of the pipeline use
 
 import fault_machine  # noqa: E402
-from shuffledp.pipeline.doc_blocks import write_block  # noqa: E402
 
-PAGE = ROOT / "docs" / "maintainers.md"
 #: Command for separate mounts and process numbers, which end with this program.
 UNSHARE = (
     "unshare",
@@ -65,7 +62,6 @@ def main() -> int:
     parser.add_argument("--moments", type=int, default=20)
     parser.add_argument("--kinds", default=",".join(fault_machine.KINDS), help="separated by commas")
     parser.add_argument("--minutes", type=float, help="after which no further moment is begun")
-    parser.add_argument("--page", action="store_true", help=f"write the counts into {PAGE.relative_to(ROOT)}")
     options = parser.parse_args()
     try:
         planned = fault_machine.plan(options.seed, options.moments, options.kinds.split(","))
@@ -84,8 +80,6 @@ def main() -> int:
         print(f"{moment.number + 1:3} {outcomes[-1]}", flush=True)
     text = "\n".join(fault_machine.summary(outcomes))
     print(f"{text}\n{len(planned) - len(outcomes)} of {len(planned)} moments are left.")
-    if options.page:
-        write_block(PAGE, "faults", text)
     if any(outcome.wrong for outcome in outcomes):
         print(f"Kept in {base}")
         return 1

@@ -53,7 +53,7 @@ test-spark: .venv/.installed-test .venv/.installed-spark  ## Run the documented 
 .PHONY: faults
 faults: .venv/.installed-test  ## Disturb a small run at 20 random moments (MOMENTS=5), restart it, and compare every byte
 	@$(SINGLE) $(BIN)/python tools/faults.py $(if $(MOMENTS),--moments $(MOMENTS)) $(if $(SEED),--seed $(SEED)) \
-	  $(if $(KINDS),--kinds $(KINDS)) $(if $(MINUTES),--minutes $(MINUTES)) $(if $(PAGE),--page)
+	  $(if $(KINDS),--kinds $(KINDS)) $(if $(MINUTES),--minutes $(MINUTES))
 
 .PHONY: test-pythons
 test-pythons: .venv/.installed-test .tools/uv-$(UV_VERSION)  ## Run the unit tests on Python 3.12 and 3.13, and with the lowest versions (VERSIONS=lowest)

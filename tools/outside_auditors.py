@@ -3,7 +3,7 @@
 An outside auditor runs a protocol on two data sets that differ in the value of user 1. It sees the shuffled messages
 but no law, and certifies a lower bound on eps. Two auditors run: StatDP (the package pystatdp, for delta 0), and a
 classifier after the papers on DP-Sniper (delta 0) and Delta-Siege (the claimed delta). The exact eps comes from the
-enumeration of the project's own audit. With --page the table is written into docs/maintainers.md.
+enumeration of the project's own audit. With --page the table is written into docs/measured/.
 """
 
 from __future__ import annotations
@@ -27,14 +27,13 @@ from sklearn.preprocessing import StandardScaler
 from shuffledp.pipeline.audit.auditor import Setting, view_of
 from shuffledp.pipeline.audit.message_tests import announced, levels_of
 from shuffledp.pipeline.audit.views import Held, true_delta
-from shuffledp.pipeline.doc_blocks import write_block
 from shuffledp.populations import Fixed
 from shuffledp.protocols import get
 from shuffledp.protocols.conformance.statistics import least_probable, most_probable
 from shuffledp.tasks import Budget, Frequency, Public, Sets, Summation
 
 Counts = NDArray[np.int64]
-PAGE = Path(__file__).resolve().parents[1] / "docs/maintainers.md"
+PAGE = Path(__file__).resolve().parents[1] / "docs/measured/outside_auditors.md"
 #: Probability that a certificate exceeds the exact eps.
 LEVEL = 0.001
 #: Number of runs from which StatDP chooses its event, number of kinds of messages that it counts, and values of eps
@@ -241,7 +240,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--runs", type=int, default=50_000, help="runs per data set behind a certificate")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--page", action="store_true", help="write docs/maintainers.md")
+    parser.add_argument("--page", action="store_true", help="write docs/measured/")
     given = parser.parse_args()
     rows = []
     for target in targets():
@@ -250,7 +249,7 @@ def main() -> None:
     text = section(rows, given.runs, given.seed)
     print(text)
     if given.page:
-        write_block(PAGE, "outside auditors", text)
+        PAGE.write_text(text + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

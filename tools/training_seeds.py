@@ -1,6 +1,6 @@
 """Compare the accuracies of training runs with different seeds: ``make -C tools training-seeds``.
 
-With --page the table is written into docs/shuffle_gaussian.md.
+With --page the table is written into docs/measured/.
 """
 
 from __future__ import annotations
@@ -9,11 +9,10 @@ import argparse
 from pathlib import Path
 from statistics import mean, stdev
 
-from shuffledp.pipeline.doc_blocks import write_block
 from shuffledp.pipeline.experiments.trained import TrainingFiles, read
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGE = ROOT / "docs/shuffle_gaussian.md"
+PAGE = ROOT / "docs/measured/training_seeds.md"
 RUNS = {"sgd": "Figure 1a", "checkin": "Figure 1b"}
 #: Shares of all rounds.
 SHARES = (0.1, 0.25, 0.5, 1.0)
@@ -41,11 +40,11 @@ def main() -> None:
     """Print the table, or write it into the page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--results", type=Path, default=ROOT / "results")
-    parser.add_argument("--page", action="store_true", help="write docs/shuffle_gaussian.md")
+    parser.add_argument("--page", action="store_true", help="write docs/measured/")
     given = parser.parse_args()
     found = table(given.results)
     if given.page:
-        write_block(PAGE, "training seeds", found)
+        PAGE.write_text(found + "\n", encoding="utf-8")
     print(found)
 
 

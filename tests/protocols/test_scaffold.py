@@ -1,7 +1,6 @@
-"""Generated baselines conform without changes, and the documentation shows the same code."""
+"""Generated baselines conform without changes."""
 
 import ast
-from pathlib import Path
 
 import pytest
 
@@ -9,9 +8,6 @@ from shuffledp.protocols import conformance, scaffold
 from shuffledp.protocols.conformance import running
 from shuffledp.protocols.registry import plugin
 from shuffledp.tasks import TASK_KINDS
-
-ROOT = Path(__file__).resolve().parents[2]
-
 
 TEMPLATES = [*((task, "local") for task in TASK_KINDS), ("frequency", "amplified")]
 
@@ -39,21 +35,6 @@ def test_the_files_of_a_new_baseline_are_complete(task, template):
     ]
     assert not [text for text in files.values() if "$" in text.replace("$schema", "")]
     assert all(ast.parse(text) for path, text in files.items() if path.suffix == ".py")
-
-
-@pytest.mark.parametrize(
-    ("task", "name", "template"),
-    [
-        ("frequency", "many_values", "local"),
-        ("frequency", "hadamard", "amplified"),
-        ("summation", "noisy_numbers", "local"),
-        ("sets", "one_item", "local"),
-    ],
-)
-def test_the_documentation_shows_what_is_written(task, name, template):
-    assert scaffold.class_source(task, name, template) in (ROOT / "docs/baselines.md").read_text(
-        encoding="utf-8"
-    )
 
 
 def test_other_tasks_and_names_are_refused():

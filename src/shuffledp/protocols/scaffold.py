@@ -1,7 +1,7 @@
 """Templates of a user's baseline: a class, its YAML and its test, which pass all checks unchanged.
 
 Each class is a complete protocol in the local model, with a fast law where the sufficient statistic allows one, and
-with its expected error. docs/baselines.md uses the same templates.
+with its expected error. docs/baselines.md shows one of them.
 """
 
 import re
