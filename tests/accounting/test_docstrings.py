@@ -38,49 +38,6 @@ SIDE = re.compile(
     re.I,
 )
 
-#: Functions that new users call first; their docstrings have examples, which the tests run.
-SHOWN = (
-    "allocation_delta",
-    "allocation_epsilon",
-    "amplification",
-    "amplified_epsilon",
-    "blanket_delta",
-    "blanket_epsilon",
-    "blanket_randomizer_delta",
-    "budget",
-    "checkin_epsilon",
-    "checkin_shuffle_gaussian_rdp",
-    "clone_delta",
-    "composed_epsilon",
-    "dummy_cells_delta",
-    "dummy_cells_epsilon",
-    "dummy_cells_mean",
-    "dummy_count",
-    "dummy_delta",
-    "dummy_epsilon",
-    "flexible_dummies",
-    "grr_blanket_epsilon",
-    "hockey_stick",
-    "local_budget",
-    "mix_dummy_count",
-    "multi_exact_plan",
-    "multi_expected_scale",
-    "multi_union_plan",
-    "negative_binomial_delta",
-    "optimal_dummies",
-    "population_lower_bound",
-    "rdp_to_epsilon",
-    "shuffled_batches_delta",
-    "shuffled_batches_epsilon",
-    "share_count",
-    "shuffle_gaussian_epsilon",
-    "shuffle_gaussian_rdp",
-    "smallest_batch",
-    "subsampled_shuffle_gaussian_rdp",
-    "to_pld",
-    "variation_ratio_delta",
-)
-
 
 def sections(function) -> dict[str, str]:
     """Return the docstring by numpydoc section; the text before the first section has an empty name."""
@@ -118,15 +75,6 @@ def test_every_public_function_says_where_it_comes_from_on_which_side_it_errs_an
         }
         wrong += [f"{name}: {what}" for what, is_missing in missing.items() if is_missing]
     assert wrong == []
-
-
-@pytest.mark.parametrize("name", SHOWN)
-def test_what_newcomers_call_first_is_shown_through_the_door(name):
-    text = sections(OFFERED[name]).get("Examples", "")
-    assert any(example.want for example in doctest.DocTestParser().get_examples(text)), (
-        f"{name} shows nothing"
-    )
-    assert re.search(rf"from {re.escape(DOORS[name])} import .*\b{name}\b", text)
 
 
 def modules_with_examples() -> list[str]:

@@ -1,13 +1,11 @@
 """Curves of one sum from contour integrals: above sums of positive terms, and close to them."""
 
 import math
-from fractions import Fraction
 
 import numpy as np
 import pytest
 from scipy.stats import binom
 
-from shuffledp.accounting.baselines import bit_tails
 from shuffledp.accounting.baselines.bit_tails import excess_divergences, half_tails
 from shuffledp.numerics.windows import binomial_window
 
@@ -55,14 +53,6 @@ def test_above_the_divergence_and_by_chords_only(known, p):
     assert np.all(found[seen] - added[seen] <= exact[seen] * (1 + 2e-4))
 
 
-def test_the_mean_of_a_billion_bits_keeps_its_fraction():
-    ones, zeros, p = 3, 10**9 - 7, 0.2718281828
-    mean = zeros * Fraction(p) + ones * (1 - Fraction(p))
-    assert bit_tails._before_mean(ones, zeros, p) == pytest.approx(
-        float(math.floor(mean) - 1 - mean), abs=1e-15
-    )
-
-
 @pytest.mark.parametrize("step", [1, 7])
 def test_tails_of_fair_coins(step):
     numbers = np.array([10_000.0, 10_001.0, 10_500.0])
@@ -71,16 +61,3 @@ def test_tails_of_fair_coins(step):
     seen = binom.pmf(places, numbers[:, None], 0.5) > 1e-18
     np.testing.assert_allclose(point[seen], binom.pmf(places, numbers[:, None], 0.5)[seen], rtol=1e-9)
     np.testing.assert_allclose(tail[seen], binom.sf(places - 1, numbers[:, None], 0.5)[seen], rtol=1e-9)
-
-
-@pytest.mark.parametrize("per_deviation", [100, 3])  # falls from the top, or three sums
-def test_data_sets_may_be_looked_at_one_by_one(monkeypatch, per_deviation):
-    known = [(ones, 3_000 - ones) for ones in range(0, 3_001, 300)]
-    tau = np.append(np.expm1(np.linspace(0, 0.8, 50)), 1.0)
-    together = excess_divergences(known, 1 / 3, tau, OMITTED, per_deviation)
-    each = [excess_divergences([one], 1 / 3, tau, OMITTED, per_deviation) for one in known]
-    monkeypatch.setattr(bit_tails, "_AT_A_TIME", 1)
-    np.testing.assert_allclose(
-        excess_divergences(known, 1 / 3, tau, OMITTED, per_deviation), together, rtol=1e-9, atol=1e-23
-    )
-    np.testing.assert_allclose(np.max(each, axis=0), together, rtol=1e-9, atol=1e-23)

@@ -54,29 +54,6 @@ def told(n, p):
     return np.outer(one, zero), np.outer(zero, one)
 
 
-def test_worst_histogram_is_enumerated_as_described():
-    """All other users hold value 1 or 2; the literal protocol gives the counts of both bits for few users."""
-    n, p, eps = 6, 0.15, 0.8
-
-    def count(ones, others):
-        law = np.ones(1)
-        for keep in [1 - p] * ones + [p] * others:
-            law = np.convolve(law, [1 - keep, keep])
-        return law
-
-    for mine in range(n):  # others who hold value 1
-        theirs = n - 1 - mine
-        from_1 = np.outer(count(mine + 1, theirs), count(theirs, mine + 1))
-        from_2 = np.outer(count(mine, theirs + 1), count(theirs + 1, mine))
-        want = max(
-            float(np.maximum(u - math.exp(eps) * v, 0).sum()) for u, v in ((from_1, from_2), (from_2, from_1))
-        )
-        bound = rappor_delta(n, p, eps, calibration="worst_case")
-        assert want <= bound * (1 + 1e-12)
-        if mine in (0, n - 1):
-            assert_allclose(want, bound, rtol=1e-10)
-
-
 @pytest.mark.parametrize(
     ("users", "delta", "message"), [(10**6, 1e-6, "n = 1000000"), (3, 1e-300, "64 shares of 3 users")]
 )

@@ -70,13 +70,6 @@ def test_collision_shares_are_enough_and_near_the_leading_term(n):
     assert shares <= ikos_shares(n, 5, 1.0, 1e-6, form="worst_case")
 
 
-@pytest.mark.parametrize(("form", "shares"), [("figure", 6), ("average", 7), ("worst_case", 8)])
-def test_shares_of_the_closed_forms(form, shares):
-    assert ikos_shares(10**4, 5, 1.0, 1e-6, form=form) == shares  # the quotient is 5.003
-    assert ikos_shares(10**4, 5, 1.0, 1.02e-6, form=form) == shares - 1  # and 4.998
-    assert ikos_shares(10**6, 5, 1.0, 0.5, form=form, group_order=2) == max(2, shares - 5)
-
-
 def test_one_user_has_nothing_to_hide_among():
     assert ikos_distance(1, 7, 2) == 0.0
     assert set(IKOS_FORMS) == {"figure", "average", "worst_case", "collision"}

@@ -80,15 +80,6 @@ def test_sums_reveal_less_than_vectors():
     )
 
 
-def test_one_user_has_the_local_guarantee():
-    p = 1 / (1 + math.exp(1.0))
-    expected = (1 - p) ** 2 - math.exp(0.5) * p**2
-    for side in ("upper", "lower"):
-        assert blanket_randomizer_delta(SymmetricRAPPOR(1.0), 1, 0.5, side) == pytest.approx(
-            expected, rel=1e-9
-        )
-
-
 def test_a_random_number_of_users_is_cut_into_groups():
     """For a random number of users, eps lies between the eps of 1,001 users and 1.2 times that eps."""
     randomizer, law, delta = SymmetricRAPPOR(2.0, 10), Poisson(1_000.0), 1e-6

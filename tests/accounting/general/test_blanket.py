@@ -18,7 +18,6 @@ from shuffledp.accounting import (
     amplified_epsilon,
     blanket_epsilon,
     blanket_randomizer_delta,
-    grr_blanket_delta,
 )
 from shuffledp.accounting.general.blanket import _delta, population_delta, population_epsilon
 from shuffledp.numerics.sum_excess import Summands, expected_positive_part
@@ -98,33 +97,7 @@ def test_binary_randomized_response_is_the_clones_pair_at_its_rate():
     assert f"{blanket_epsilon(BinaryRandomizedResponse(5.0), 100_000, 1e-9):.4f}" == "0.2837"
 
 
-@pytest.mark.parametrize(
-    ("users", "k", "eps_local", "eps"),
-    [
-        (1, 5, 1.0, 0.3),
-        (30, 3, 0.01, 0.004),
-        (2_000, 900, 4.0, 0.3),
-        (2_000, 2, 3.0, 0.4),
-        (300, 4, 1.0, 0.9),
-    ],
-)
-def test_randomized_response_agrees_with_its_exact_sum(users, k, eps_local, eps):
-    """Two computations give one divergence: conditional on the number of uniform reports, and by the contour."""
-    exact = grr_blanket_delta(eps, users, k, eps_local)
-    assert blanket_randomizer_delta(GRR(eps_local, k), users, eps) == pytest.approx(exact, rel=1e-5)
-    assert blanket_randomizer_delta(GRR(eps_local, k), users, eps) >= exact * (1 - 1e-9)
-
-
 # -- randomizers among themselves ------------------------------------------------------------------------------------
-
-
-def test_randomized_response_is_subset_selection_of_size_one_and_a_table():
-    args = (50, 0.2)
-    expected = blanket_randomizer_delta(GRR(1.5, 4), *args)
-    assert blanket_randomizer_delta(SubsetSelection(1.5, 4, 1), *args) == expected
-    assert blanket_randomizer_delta(FiniteRandomizer(responses(4, 1.5)), *args) == pytest.approx(
-        expected, rel=1e-8
-    )
 
 
 @pytest.mark.parametrize(("k", "d"), [(4, 2), (5, 3)])

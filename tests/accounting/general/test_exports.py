@@ -8,14 +8,10 @@ from numpy.testing import assert_allclose
 from scipy.special import ndtr, ndtri
 
 from shuffledp.accounting import (
-    GRR,
-    BlanketProfile,
     ClonesProfile,
     CountPair,
     Infeasible,
     OtherReports,
-    amplified_epsilon,
-    blanket_epsilon,
     gaussian_fit,
     hockey_stick,
     log_gaussian_delta,
@@ -52,24 +48,6 @@ def binary(eps_local):
 # -- loss distributions ----------------------------------------------------------------------------------------------
 
 
-def test_the_number_of_losses_does_not_grow_with_the_users():
-    sizes = []
-    for users in (10**4, 10**6):
-        profile = clones(users, 1.0)
-        end = amplified_epsilon(Fixed(users - 1), 1.0, 1e-15)
-        pmf = to_pld(profile, step=end / 100)._pmf_remove
-        sizes.append(pmf.size)
-    assert max(sizes) <= 260
-
-
-def test_composition_of_the_library_agrees_with_the_gaussian_mechanism():
-    loss = to_pld(Gaussian(0.5), step=1e-3)
-    composed = loss.self_compose(9)
-    for eps in (0.3, 2.0):
-        exact = math.exp(log_gaussian_delta(1.5, eps))
-        assert exact * (1 - 1e-6) <= composed.get_delta_for_epsilon(eps) <= exact * (1 + 1e-3)
-
-
 def test_a_pair_is_its_losses():
     """Binary randomized response has two losses in each direction; its composition has binomial losses."""
     eps_local, rounds, eps = 0.5, 5, 0.7
@@ -91,14 +69,6 @@ def test_a_pair_whose_directions_differ_is_bounded_in_both():
     for eps in (0.0, 0.3, 1.0, 2.0):
         for first, second in (many, many[::-1]):
             assert hockey_stick(first, second, eps) <= loss.get_delta_for_epsilon(eps) + 1e-12
-
-
-def test_a_blanket_is_exported():
-    profile = BlanketProfile(GRR(4.0, 100), Fixed(9_999))
-    loss = profile.to_pld(step=2e-3)
-    direct = blanket_epsilon(profile.randomizer, 10_000, 1e-6)
-    assert direct * (1 - 1e-6) <= loss.get_epsilon_for_delta(1e-6) < direct * (1 + 1e-3)
-    assert profile.delta([0.0, direct])[1] == pytest.approx(1e-6, rel=1e-4)
 
 
 def test_too_fine_a_step_is_refused():
@@ -142,15 +112,6 @@ def test_renyi_divergence_of_large_orders_is_never_below_that_of_the_mechanism(m
     assert np.all(np.isinf(found[orders * mu > 36]))  # delta is below every float there
 
 
-def test_renyi_divergence_of_a_batch_grows_with_the_order():
-    orders = 1 + np.geomspace(0.01, 1e5, 40)
-    found = renyi_from_profile(clones(10**4, 1.0), orders)
-    assert np.all(found[1:] >= found[:-1])
-    assert np.isfinite(found[orders < 100]).all()
-    p = 1 / (1 + math.exp(-1.0))
-    assert renyi_from_profile(binary(1.0), [1e5])[0] == pytest.approx(1 + math.log(p) / (1e5 - 1), rel=2e-2)
-
-
 def test_without_an_end_there_is_no_divergence():
     shown = CountPair(np.log([0.1, 0.9]), np.array([-np.inf, 0.0]))
     with pytest.raises(Infeasible, match="no order has a finite divergence"):
@@ -167,15 +128,6 @@ def test_trade_off_of_the_gaussian_mechanism():
     assert trade_off(Gaussian(1.0), 0.5).shape == ()
     with pytest.raises(ValueError, match=r"false_positive_rates must be in \[0, 1\]"):
         trade_off(Gaussian(1.0), 1.5)
-
-
-def test_trade_off_of_a_pure_mechanism():
-    """Binary randomized response has a trade-off curve of two lines."""
-    rates = np.array([0.05, 0.2, 0.6])
-    p = 1 / (1 + math.e)
-    truth = np.where(rates < p, 1 - math.e * rates, (1 - rates) / math.e)
-    assert_allclose(trade_off(binary(1.0), rates), truth, rtol=2e-2)
-    assert np.all(trade_off(binary(1.0), rates) <= truth + 1e-12)
 
 
 @pytest.mark.parametrize("mu", [0.02, 0.5, 3.0])

@@ -3,15 +3,12 @@
 import math
 
 import mpmath
-import numpy as np
 import pytest
 from numerical.blankets import reports
 from numpy.testing import assert_allclose
-from scipy.stats import binom
 
 from enumerated_reports import data_sets, responses, worst_delta
 from shuffledp.accounting import Infeasible, blanket_delta
-from shuffledp.accounting.general.dummy_blanket import blanket_rate
 from shuffledp.accounting.general.grr_blanket import (
     blanket_local_budget,
     grr_blanket_delta,
@@ -33,35 +30,6 @@ def test_no_input_of_the_others_loses_more(values, n, eps_local):
     assert max(slack) > 0.7  # the bound is not idle
     if n == 1:
         assert_allclose(slack, 1.0)
-
-
-@pytest.mark.parametrize(
-    "n, values, eps_local, dummies", [(30, 4, 2.0, 0), (150, 2, 3.0, 0), (150, 9, 5.0, 25)]
-)
-@pytest.mark.parametrize("eps", [0.0, 0.3])
-def test_delta_is_the_average_over_the_number_of_uniform_reports(n, values, eps_local, dummies, eps):
-    rate = blanket_rate(values, eps_local)
-    numbers = np.arange(n)
-    each = [blanket_delta(eps, int(m) + dummies, values, eps_local) for m in numbers]
-    want = binom.pmf(numbers, n - 1, rate) @ each
-    assert_allclose(grr_blanket_delta(eps, n, values, eps_local, dummies=dummies), want, rtol=2e-10)
-
-
-def test_the_law_of_the_uniform_messages_is_that_of_the_reports_shifted_by_the_dummies():
-    law = uniform_reports(50, 4, 1.0, 7, 1e-12)
-    rate = 4 / (math.e + 3)
-    assert_allclose(law.pmf, binom.pmf(law.support - 7, 49, rate), rtol=1e-10)
-
-
-@pytest.mark.parametrize("values", [2, 5, 60])
-def test_delta_grows_with_the_local_budget_and_falls_with_everything_else(values):
-    by_budget = [grr_blanket_delta(0.5, 400, values, e) for e in np.linspace(0.4, 9, 30)]
-    assert np.all(np.diff(by_budget) >= 0)
-    assert by_budget[0] == 0 < by_budget[5] < by_budget[-1]
-    assert np.all(np.diff([grr_blanket_delta(e, 400, values, 3.0) for e in np.linspace(0, 4, 20)]) <= 0)
-    assert np.all(np.diff([grr_blanket_delta(0.5, n, values, 3.0) for n in range(1, 400, 23)]) <= 0)
-    by_dummies = [grr_blanket_delta(0.5, 40, values, 3.0, dummies=s) for s in range(0, 90, 3)]
-    assert np.all(np.diff(by_dummies) <= 0)
 
 
 def test_pieces_of_the_sum_fit_together():
@@ -101,19 +69,6 @@ def test_printed_budgets_are_safe_and_never_below_eps(n, values, eps):
     printed = blanket_local_budget(n, values, eps, 1e-6, accounting="printed")
     assert printed >= eps
     assert printed <= blanket_local_budget(n, values, eps, 1e-6, accounting="exact") * (1 + 1e-10)
-
-
-@pytest.mark.parametrize("n, values, eps", [(500_000, 50, 0.3), (500_000, 500, 0.9)])
-def test_printed_budget_and_eps_invert_each_other(n, values, eps):
-    budget = blanket_local_budget(n, values, eps, 1e-6, accounting="printed")
-    assert budget > 2 * eps
-    assert grr_blanket_epsilon(n, values, 1e-6, budget, accounting="printed") == pytest.approx(eps, rel=1e-5)
-
-
-def test_printed_eps_is_the_local_one_where_the_theorem_says_nothing():
-    assert grr_blanket_epsilon(1, 5, 1e-6, 2.0, accounting="printed") == 2.0
-    assert grr_blanket_epsilon(1000, 5, 1e-6, 9.0, accounting="printed") == 9.0
-    assert grr_blanket_epsilon(1000, 5, 1e-6, 0.01, accounting="printed") == 0.01
 
 
 def test_exact_eps_of_the_extremes():

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from shuffledp.accounting import CountPair, Infeasible, blanket_delta
+from shuffledp.accounting import CountPair, Infeasible
 from shuffledp.accounting.general.matched_blanket import (
     blanketed_delta,
     block_length,
@@ -74,13 +74,6 @@ def test_the_averaged_blanket_bounds_the_shuffled_reports_of_all_users(others, e
             assert bound < 2.5 * truth  # close, so that a wrong constant shows
 
 
-def test_the_averaged_delta_is_the_mean_over_the_number_of_uniform_reports():
-    eps, cells, eps_local, others = 0.5, 6, 3.0, 300
-    law = binomial_window(others, matched_rate(1 / cells, eps_local), 1e-30)
-    want = law.pmf @ [matched_delta(eps, int(m), 1 / cells, eps_local) for m in law.support]
-    assert_allclose(blanketed_delta(eps, others, 1 / cells, eps_local), want, rtol=1e-9)
-
-
 def precise_delta(messages, rate, eps, eps_local):
     """Return the multinomial sum over matches of the first value, the second and both, with 40 digits."""
     mp.mp.dps = 40
@@ -117,24 +110,6 @@ def test_blocks_of_numbers_raise_delta_by_less_than_a_thousandth():
     got = mixed_matched_delta(law, rate, eps, eps_local, 1e-25, block=block)
     assert one_by_one < got < 1.001 * one_by_one
     assert_allclose(blanketed_delta(eps, others, rate, eps_local), got, rtol=1e-8)
-
-
-@pytest.mark.parametrize("eps_local", [1.5, 8.0, math.inf])
-def test_delta_falls_with_eps_and_with_messages_and_grows_with_the_budget(eps_local):
-    by_eps = [matched_delta(e, 500, 0.05, eps_local) for e in np.linspace(0, 3, 31)]
-    assert np.all(np.diff(by_eps) <= 0)
-    by_messages = [matched_delta(0.6, m, 0.05, eps_local) for m in range(0, 600, 7)]
-    assert np.all(np.diff(by_messages) <= 0)
-    assert matched_delta(0.6, 500, 0.05, eps_local) >= matched_delta(
-        0.6, 500, 0.05, 0.9 * min(eps_local, 9.0)
-    )
-
-
-def test_an_unbounded_budget_is_the_limit_of_large_ones():
-    assert_allclose(
-        matched_delta(0.4, 40_000, 0.01, 80.0), matched_delta(0.4, 40_000, 0.01), rtol=1e-9, atol=1e-290
-    )
-    assert_allclose(matched_delta(800.0, 50, 0.2), 0.8**51, rtol=1e-9)
 
 
 def test_mass_outside_of_the_law_counts_as_lost():
@@ -177,33 +152,6 @@ def test_any_overlap_equals_the_enumeration(rate, both, eps_local, messages):
     for eps in EPS:
         got = matched_delta(eps, messages, rate, eps_local, both_rate=both)
         assert_allclose(got, pair.delta(eps), rtol=1e-10, atol=1e-15)
-
-
-@pytest.mark.parametrize(("eps", "eps_local"), [(0.3, 2.0), (1.0, 6.0), (0.6, math.inf)])
-def test_the_general_sum_equals_that_of_independent_matches(eps, eps_local):
-    law = Window(700, np.array([0.25, 0.75]))
-    fast = mixed_matched_delta(law, 0.05, eps, eps_local, 1e-40)
-    assert_allclose(
-        mixed_matched_delta(law, 0.05, eps, eps_local, 1e-40, both_rate=0.05**2), fast, rtol=1e-10
-    )
-
-
-@pytest.mark.parametrize("eps_local", [5.0, math.inf])
-def test_disjoint_matches_are_values_of_a_domain(eps_local):
-    for values, messages in [(2, 60), (25, 900)]:
-        want = blanket_delta(0.8, messages, values, eps_local)
-        assert_allclose(matched_delta(0.8, messages, 1 / values, eps_local, both_rate=0.0), want, rtol=1e-9)
-
-
-def test_less_overlap_reveals_more_and_equal_matches_nothing():
-    rate = 0.1
-    for eps_local in (3.0, math.inf):
-        by_overlap = [
-            matched_delta(0.7, 60, rate, eps_local, both_rate=s) for s in (0, 0.004, rate**2, 0.03, 0.09, 0.1)
-        ]
-        assert by_overlap[2] == matched_delta(0.7, 60, rate, eps_local)
-        assert np.all(np.diff(by_overlap) < 0)
-        assert by_overlap[-1] == 0
 
 
 @pytest.mark.parametrize("both", [-0.01, 0.31, math.nan])

@@ -12,7 +12,6 @@ from shuffledp.accounting import (
     LaplaceRandomizer,
     blanket_randomizer_delta,
 )
-from shuffledp.accounting.general.comparisons import Cells
 
 
 def test_the_upper_law_is_above_the_lower_one_in_the_convex_order():
@@ -22,15 +21,6 @@ def test_the_upper_law_is_above_the_lower_one_in_the_convex_order():
         (up, up_mass), (low, low_mass) = (cells.law(0.005, side) for side in ("upper", "lower"))
         for t in np.quantile(up, np.linspace(0, 1, 41)):
             assert up_mass @ np.maximum(up - t, 0) >= low_mass @ np.maximum(low - t, 0) * (1 - 1e-12) - 1e-15
-
-
-def test_cells_without_width_have_one_value():
-    (cells,) = LaplaceRandomizer(1.0).comparisons("upper", 1e-9)
-    assert isinstance(cells, Cells)
-    values, masses = cells.law(0.3, "upper")
-    top = math.e - math.exp(0.3)
-    assert values.max() == pytest.approx(top)
-    assert masses[np.argmax(values)] >= 0.5 * math.exp(-1)
 
 
 def laplace_density(eps_local):

@@ -1,6 +1,5 @@
 """Guarantees for a random number of users: stochastically smallest laws, certified means and tail bounds."""
 
-import itertools
 import math
 
 import numpy as np
@@ -15,7 +14,6 @@ from shuffledp.accounting.general.random_users import (
 )
 from shuffledp.populations import (
     Binomial,
-    Empirical,
     Fixed,
     MomentBounded,
     Poisson,
@@ -27,15 +25,6 @@ BOUNDS = [SubGaussian(90.0, 10.0), SubExponential(90.0, 2.0, 0.3), MomentBounded
 
 
 # -- the smallest law ------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("law", [Fixed(3), Binomial(40, 0.3), Poisson(9.0), Empirical((0.2, 0.0, 0.8), 4)])
-def test_a_law_is_its_own_smallest(law):
-    least = least_numbers(law, 1e-6)
-    assert math.fsum([*least.mass, least.omitted]) == pytest.approx(1, abs=1e-12)
-    assert float(least.mass @ least.others) == pytest.approx(law.mean, rel=1e-12)
-    below = float(least.mass[least.others < 4].sum())
-    assert least.shortfall(4) == pytest.approx(below, abs=1e-25)
 
 
 @pytest.mark.parametrize("bound", BOUNDS)
@@ -75,20 +64,6 @@ def test_the_mean_is_bounded_from_above_and_closely(population, gap):
     assert exact * (1 - 1e-12) <= found <= exact * (1 + gap) + least.omitted
 
 
-def test_few_values_are_enough_for_many_numbers():
-    asked = []
-
-    def delta_of(others):
-        asked.append(others)
-        return math.exp(-others / 1e5)
-
-    least = least_numbers(Poisson(1e6), 1e-6)
-    found = mixed_delta(delta_of, least)
-    exact = math.exp(1e6 * math.expm1(-1e-5))
-    assert exact <= found <= 1.05 * exact
-    assert len(asked) <= 100 < least.others.size
-
-
 def test_what_is_left_out_counts_as_nobody_else():
     least = LeastNumbers(np.array([5, 6]), np.array([0.3, 0.6]), 0.1)
     assert mixed_delta(lambda others: 0.5 * (others == 0), least) == pytest.approx(0.05)
@@ -116,33 +91,3 @@ def test_a_split_adds_up_to_delta_and_is_the_best(population, delta, noise_share
 
 
 # -- more users only help --------------------------------------------------------------------------------------------
-
-
-def _view(inputs, keep):
-    """Return the law of the number of ones among shuffled bits, each flipped with probability 1 - keep."""
-    law = np.ones(1)
-    for bit in inputs:
-        one = keep if bit else 1 - keep
-        law = np.convolve(law, [1 - one, one])
-    return law
-
-
-def test_enumerated_delta_falls_with_the_number_of_users_and_its_mean_is_the_delta_of_a_random_number():
-    eps, keep = 0.4, 0.8
-    pmf = {0: 0.1, 1: 0.3, 2: 0.4, 3: 0.2}
-    by_number, first, second = {}, [], []
-    for others, chance in pmf.items():
-        worst = []
-        for held in itertools.product((0, 1), repeat=others):
-            p, q = _view((0, *held), keep), _view((1, *held), keep)
-            worst.append((float(np.maximum(p - math.exp(eps) * q, 0).sum()), p, q))
-        delta, p, q = max(worst, key=lambda found: found[0])
-        by_number[others] = delta
-        first.append(chance * p)
-        second.append(chance * q)
-    values = list(by_number.values())
-    assert values == sorted(values, reverse=True)
-    # The analyzer sees how many reports there are: one outcome per number of users and ones.
-    joint = np.maximum(np.concatenate(first) - math.exp(eps) * np.concatenate(second), 0).sum()
-    least = LeastNumbers(np.array(list(pmf)), np.array(list(pmf.values())))
-    assert mixed_delta(by_number.__getitem__, least, gap=1e-9) == pytest.approx(float(joint), rel=1e-12)

@@ -68,18 +68,6 @@ def test_differences_do_not_cancel():
     assert found[1] == pytest.approx(-math.exp(12 - gap))
 
 
-def test_local_budgets():
-    assert (
-        GRR(1.5, 3).eps_local
-        == BinaryRandomizedResponse(1.5).eps_local
-        == LaplaceRandomizer(1.5).eps_local
-        == 1.5
-    )
-    assert SymmetricRAPPOR(1.5).eps_local == 3.0
-    assert GaussianRandomizer(2.0).eps_local == math.inf
-    assert FiniteRandomizer([[0.7, 0.3], [0.3, 0.7]]).eps_local == pytest.approx(math.log(7 / 3))
-
-
 @pytest.mark.parametrize(
     ("make", "message"),
     [
@@ -97,17 +85,6 @@ def test_local_budgets():
 def test_bad_parameters_are_named(make, message):
     with pytest.raises(ValueError, match=message):
         make()
-
-
-def hadamard_table(k: int, eps_local: float) -> np.ndarray:
-    columns = np.arange(1 << k.bit_length())
-    plus = np.bitwise_count(np.arange(1, k + 1)[:, None] & columns) % 2 == 0
-    return np.where(plus, 1 / (1 + np.exp(-eps_local)), 1 / (1 + np.exp(eps_local))) * 2 / len(columns)
-
-
-def test_pairs_of_many_inputs_are_compared_once_per_kind():
-    few, many = (FiniteRandomizer(hadamard_table(k, 2.0)).comparisons("upper", 0.0) for k in (60, 100))
-    assert len(few) == len(many) == 1
 
 
 @pytest.mark.parametrize("side", ["upper", "lower"])

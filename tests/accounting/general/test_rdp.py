@@ -1,16 +1,13 @@
-import math
 import warnings
 
 import mpmath as mp
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
 
 from shuffledp.accounting.general.rdp import (
     LastOrderWarning,
     best_epsilon,
     compose_rdp,
-    conversion_term,
     gaussian_rdp,
     rdp_to_epsilon,
 )
@@ -40,15 +37,6 @@ def test_composition_adds_per_order():
     for wrong, message in ((rdps[:1], r"\(m, k\)"), (-rdps, "rdps must be >= 0")):
         with pytest.raises(ValueError, match=message):
             compose_rdp(wrong, [3, 2])
-
-
-def test_epsilon_of_real_orders_and_of_missing_ones():
-    orders = [1.5, 2.0, 3.5, 10.0]
-    eps, order = rdp_to_epsilon(orders, [math.inf, 1.0, 1.5, 9.0], 1e-3)
-    assert order == 3.5
-    assert_allclose(eps, 1.5 + conversion_term(np.array([3.5]), 1e-3)[0])
-    assert rdp_to_epsilon([2, 3], [math.inf, math.inf], 0.1) == (math.inf, 2.0)
-    assert rdp_to_epsilon([2, 3, 50], [0, 0, 0], 0.9)[0] == 0.0
 
 
 def test_the_last_order_is_reported():

@@ -36,17 +36,6 @@ def test_its_epsilon_is_above_that_of_loss_distributions_and_near_it():
     assert exact < (16 * BATCH.to_renyi() + query.to_renyi()).epsilon(1e-6) < 1.1 * exact
 
 
-@pytest.mark.parametrize(
-    "profile",
-    [ClonesProfile(OtherReports(Fixed(999)), 2.0), GaussianProfile(1e-4), GaussianProfile(5.0)],
-    ids=["clones", "small", "large"],
-)
-def test_the_orders_reach_far_enough(profile):
-    """No warning reports that the last order is the best, and the bound is valid."""
-    exact = composed_epsilon([profile], 1e-8)
-    assert exact < to_renyi(profile).epsilon(1e-8) < 1.15 * exact
-
-
 def test_curves_of_the_other_library_are_added():
     accountant = rdp.RdpAccountant(neighboring_relation=dp_accounting.NeighboringRelation.REPLACE_ONE)
     accountant.compose(dp_accounting.GaussianDpEvent(20.0), 3)

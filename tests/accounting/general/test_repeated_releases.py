@@ -151,20 +151,3 @@ def test_a_tiny_protocol_by_enumeration():
     lower = composed_lower_bound(profile, delta, rounds=3)
     assert exact * (1 - 3e-3) <= lower <= exact + 1e-9
     assert exact - 1e-9 <= upper <= exact * (1 + LOOSE)
-
-
-def test_parts_of_the_rounds_compose_to_all_rounds():
-    """Seven uses and 23 uses are 30 uses, and a use of another mechanism adds."""
-    together = composed_epsilon([GAUSSIAN], 1e-6, rounds=[30])
-    assert composed_epsilon([GAUSSIAN, GAUSSIAN], 1e-6, rounds=[7, 23]) == pytest.approx(together, rel=1e-9)
-    more = composed_epsilon([GAUSSIAN, coins(148).privacy_profile()], 1e-6, rounds=[30, 1])
-    assert together < more < together + 1
-
-
-@pytest.mark.parametrize("delta", [1e-15, 1e-100, 1e-300])
-def test_a_thousand_rounds_at_tiny_deltas(delta):
-    one = GaussianProfile(math.sqrt(2) / 32)
-    exact = composed_epsilon([GaussianProfile(math.sqrt(2000) / 32)], delta)
-    upper = composed_epsilon([one], delta, rounds=[1000])
-    assert exact * (1 - 1e-7) <= upper <= exact * (1 + LOOSE)
-    assert exact * (1 - BELOW) <= composed_lower_bound(one, delta, rounds=1000) <= exact

@@ -31,34 +31,6 @@ def test_the_spent_eps_of_what_has_none():
     assert spent_epsilon(GaussianProfile(1.0), Budget(1.0, 1e-5)) > 1
 
 
-class Counting:
-    """Normal loss with a quick bound half a percent above it, like the profiles of reports among dummies."""
-
-    def __init__(self, mu):
-        self.exact, self.asked = GaussianProfile(mu), []
-
-    def delta(self, eps):
-        self.asked.append(eps)
-        return self.exact.delta(eps)
-
-    def bound(self, eps, excess):
-        assert excess >= 0.005
-        return 1.005 * float(self.exact.delta(eps))
-
-
-@pytest.mark.parametrize("mu", [0.05, 0.2, 1.0])
-def test_a_quick_bound_decides_wherever_it_can(mu):
-    profile, budget = Counting(mu), Budget(1.0, 1e-5)
-    spent = spent_epsilon(profile, budget)
-    assert profile.exact.delta(spent) <= 1e-5 * (1 + 1e-9)
-    assert profile.exact.delta(spent * (1 - 4 * PRECISION)) > 1e-5
-    assert (spent > 1, bool(profile.asked)) == (mu == 1.0, mu == 1.0)
-    tight = Counting(mu)
-    at_budget = Budget(spent, float(profile.exact.delta(spent)))  # all is spent, which the bound cannot tell
-    assert spent_epsilon(tight, at_budget) == spent
-    assert len(tight.asked) == 1
-
-
 def test_all_of_a_budget_is_the_budget():
     class Exactly:
         def delta(self, eps):

@@ -13,11 +13,9 @@ from scipy.stats import binom
 
 from enumerated_reports import data_sets, responses, worst_delta
 from shuffledp.accounting import Infeasible
-from shuffledp.accounting.general import labeled_counts as two_counts
 from shuffledp.accounting.general.labeled_counts import (
     Labels,
     binomial_blanket,
-    pair_delta,
     poisson_blanket,
     settled_delta,
 )
@@ -80,24 +78,6 @@ def test_poisson_counts_agree_with_fifty_digits(rate):
     assert_allclose(got, want, rtol=1e-10)
 
 
-@pytest.mark.parametrize("rate", [1e-4, 0.3, 1.0])
-@pytest.mark.parametrize("eps", [0.01, 0.5])
-@pytest.mark.parametrize("trials, share", [(500_000, 1 / 17), (500_000, 1 / 128), (4000, 0.3)])
-def test_sums_along_the_path_equal_incomplete_beta_functions(monkeypatch, trials, share, eps, rate):
-    blanket = binomial_blanket(trials, share, 1e-30)
-    labels = Labels(rate, 0.0, 1 - rate)
-    fast = pair_delta(blanket, labels, eps)
-    monkeypatch.setattr(two_counts, "_SUMMED_EPS", 0.0)
-    slow = pair_delta(blanket, labels, eps)
-    assert_allclose(fast, slow, rtol=1e-9, atol=1e-20)
-
-
-def test_infinite_p_is_the_limit_of_large_ones():
-    got = variation_ratio_delta(0.3, INF, 0.4, 3.0, 60, sound=False)
-    assert got > 1e-12
-    assert_allclose(variation_ratio_delta(0.3, 1e9, 0.4, 3.0, 60, sound=False), got, rtol=1e-6)
-
-
 # -- where the theorem holds ---------------------------------------------------------------------------------
 
 
@@ -116,13 +96,6 @@ def test_the_replacement_is_never_violated(values, n, eps_local):
         assert worst_delta(table, data_sets(table, n - 1), eps) <= bound * (1 + 1e-9) + 1e-15
 
 
-def test_without_residual_component_both_forms_agree_and_no_choice_is_needed():
-    for p in (1.5, E, 40.0, INF):
-        beta = 1.0 if p == INF else (p - 1) / (p + 1)
-        values = {variation_ratio_delta(0.2, p, beta, 5.0, 300, sound=s) for s in (None, False, True)}
-        assert len(values) == 1
-
-
 @pytest.mark.parametrize("p, beta", [(E, 0.2), (INF, 0.5)])
 @pytest.mark.parametrize("ask", [variation_ratio_delta, variation_ratio_epsilon])
 def test_with_a_residual_component_the_caller_must_choose(ask, p, beta):
@@ -130,13 +103,6 @@ def test_with_a_residual_component_the_caller_must_choose(ask, p, beta):
         ask(0.01, p, beta, 8.0, 500)
     plain, sound = (ask(0.01, p, beta, 8.0, 500, sound=s) for s in (False, True))
     assert sound >= plain > 0
-
-
-def test_the_replacement_shows_the_residual():
-    # Given that the residual was not used, the randomizer is binary randomized response with the same p.
-    got = variation_ratio_delta(0.3, 4.0, 0.15, 6.0, 80, sound=True)
-    rate = 0.15 * 4 / 3 / 6
-    assert_allclose(got, 0.15 * 5 / 3 * enumerated(0.3, 4.0, 0.6, 0.6 * 4 / 3 / rate, 80), rtol=1e-10)
 
 
 # -- inversion, monotonicity, arguments -------------------------------------------------------------------------
@@ -157,23 +123,6 @@ def test_epsilon_at_its_ends():
     assert_allclose(variation_ratio_epsilon(1e-12, E, 0.2, 3.0, 0, sound=False), 1.0, rtol=1e-10)
     with pytest.raises(Infeasible, match="every finite eps"):
         variation_ratio_epsilon(1e-6, INF, 1.0, 10.0, 5)
-
-
-@pytest.mark.parametrize("eps", [20.0, 36.5, 300.0, 1e5])
-def test_what_remains_at_large_eps_is_that_the_other_message_is_missing(eps):
-    assert_allclose(variation_ratio_delta(eps, INF, 1.0, 6.0, 50), (5 / 6) ** 50, rtol=1e-6)
-
-
-def test_delta_falls_with_eps_and_candidates_and_grows_with_beta_and_q():
-    def delta(eps=0.2, beta=0.3, q=8.0, candidates=400):
-        return variation_ratio_delta(eps, 5.0, beta, q, candidates, sound=False)
-
-    assert np.all(np.diff([delta(eps=e) for e in np.linspace(0, 1.7, 18)]) <= 0)
-    assert np.all(np.diff([delta(candidates=c) for c in range(0, 900, 30)]) < 0)
-    assert np.all(np.diff([delta(q=q) for q in (1.0, 2.0, 8.0, 30.0)]) > 0)
-    # a smaller share of a randomizer, with the same hiding probability
-    assert np.all(np.diff([delta(beta=b, q=27 * b) for b in (0.05, 0.1, 0.3, 0.6)]) > 0)
-    assert delta(eps=math.log(5.0)) == 0 < delta(eps=math.log(5.0) - 1e-3, candidates=2)
 
 
 @pytest.mark.parametrize(

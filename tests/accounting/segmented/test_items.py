@@ -9,7 +9,6 @@ from numpy.testing import assert_allclose
 from scipy.stats import multinomial
 
 from shuffledp.accounting import Infeasible
-from shuffledp.accounting.general.variation_ratio import variation_ratio_delta
 from shuffledp.accounting.segmented.item_calibration import (
     blankets_for_full_reporting,
     gaussian_noise,
@@ -63,20 +62,6 @@ def test_the_divergence_of_all_counts_equals_enumeration(n, blankets, items, rat
         assert pair <= want * (1 + 1e-9) + 1e-15
         if rate == 1:
             assert_allclose(pair, want, rtol=1e-9, atol=1e-15)
-
-
-def test_binomial_blankets_are_the_variation_ratio_pair_with_infinite_p():
-    n, blankets, items, rate = 700, 1.3, 9, 0.4
-    slots = blanket_slots(blankets)
-    want = variation_ratio_delta(0.3, math.inf, rate, items * rate / slots.rate, n * slots.count, sound=False)
-    assert_allclose(segmented_delta(0.3, rate, n, blankets, items), want, rtol=1e-12)
-
-
-def test_poisson_blankets_are_the_limit_of_many_slots():
-    want = segmented_delta(0.2, 0.4, 50, 3.0, 5, blanket_law="poisson")
-    slots = 10**6
-    got = variation_ratio_delta(0.2, math.inf, 0.4, 5 * 0.4 * 50 * slots / 150, 50 * slots, sound=False)
-    assert_allclose(got, want, rtol=1e-6)
 
 
 @pytest.mark.parametrize("law", ["binomial", "poisson"])

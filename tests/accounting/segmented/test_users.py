@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import itertools
 import math
 
 import numpy as np
@@ -8,7 +7,6 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import poisson
 
-from shuffledp.accounting.segmented.items import segmented_delta
 from shuffledp.accounting.segmented.users import (
     user_level_blankets,
     user_level_delta,
@@ -41,16 +39,6 @@ def test_user_level_delta_equals_enumeration(pairs, mean, most, rate):
         assert cut < 1e-3 * want or want < 1e-12
 
 
-@pytest.mark.parametrize("rate", [0.1, 0.7, 1.0])
-@pytest.mark.parametrize("mean", [80.0, 3000.0])
-def test_user_level_delta_of_one_item_is_that_of_the_pair(rate, mean):
-    for eps in (0.004, 0.02, 0.1, 0.3):
-        want = segmented_delta(eps, rate, 10, mean, 10, blanket_law="poisson")
-        if want > 1e-200:
-            got = user_level_delta(eps, rate, 10, mean, 10, 1)
-            assert want * (1 - 1e-9) <= got <= want * (1 + 1e-4)
-
-
 def test_user_level_delta_at_zero_and_at_large_eps():
     want = users_by_enumeration(0.0, 0.5, 2.0, 2, 28)
     assert_allclose(user_level_delta(0.0, 0.5, 2, 10.0, 10, 2), want, rtol=2e-3)
@@ -70,21 +58,6 @@ def test_user_level_delta_without_blankets():
     assert_allclose(user_level_delta(0.3, 0.2, 5, 0.0, 10, 3), 1 - 0.8**3)
     assert user_level_delta(0.3, 1.0, 5, 0.0, 10, 3) == 1
     assert_allclose(user_level_reporting_rate(5, 0.0, 10, 3, 0.3, 1e-4), 1 - (1 - 1e-4) ** (1 / 3))
-
-
-def test_user_level_delta_falls_with_eps_and_blankets_and_grows_with_rate_and_items():
-    def delta(eps=0.5, rate=0.8, blankets=1.0, s=4):
-        return user_level_delta(eps, rate, 500, blankets, 20, s)
-
-    assert np.all(np.diff([delta(eps=e) for e in np.linspace(0.1, 3, 20)]) < 0)
-    assert np.all(np.diff([delta(blankets=m) for m in np.geomspace(0.1, 4, 20)]) < 0)
-    assert np.all(np.diff([delta(rate=r) for r in np.linspace(0.1, 1, 20)]) > 0)
-    assert np.all(np.diff([delta(s=s) for s in range(1, 11)]) > 0)
-    # never more than group composition allows
-    for s, eps in itertools.product((2, 4), (0.3, 1.0)):
-        item = segmented_delta(eps / s, 0.8, 500, 1.0, 20, blanket_law="poisson")
-        grouped = item * math.expm1(eps) / math.expm1(eps / s)
-        assert delta(eps=eps, s=s) <= grouped * (1 + 1e-4)
 
 
 @pytest.mark.parametrize("n, blankets, items, s", [(5000, 0.2, 17, 4), (5000, 3.0, 128, 8), (100, 1.0, 4, 2)])

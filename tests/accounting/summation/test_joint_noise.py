@@ -74,50 +74,11 @@ def hub_design():
     return family_design(5, 1.0, 1e-6, 0.9, atoms="hub", hubs=(3,))
 
 
-def test_bounds_are_ordered_and_converge_from_above(hub_design):
-    table = pair_table(5, "hub", (3,))
-    lower, upper = (pair_deltas(hub_design, 1.0, table, bound=b) for b in ("lower", "upper"))
-    assert np.all(lower <= upper)
-    big = upper > 1e-9
-    estimate = pair_deltas(hub_design, 1.0, table, bound="estimate")
-    assert_allclose(estimate[big], upper[big], rtol=0.02)
-    coarse, fine = (
-        pair_deltas(hub_design, 1.0, table, grid=loss_grid(hub_design, 1.0, "estimate", finer=f))
-        for f in (1, 4)
-    )
-    big = upper > 1e-7  # the allowance for rounding is about 1e-12 and grows with the grid
-    assert np.all(upper[big] <= fine[big] * (1 + 1e-5))
-    assert np.all(fine[big] <= coarse[big])
-    excess = coarse[big] / upper[big] - 1
-    assert np.all(fine[big] / upper[big] - 1 <= 0.15 * excess)  # second order: a sixteenth
-
-
-def test_delta_falls_with_eps_and_with_noise(hub_design):
-    deltas = [correlated_noise_delta(hub_design, e) for e in (0.0, 0.5, 0.9, 1.0, 1.1, 2.0)]
-    assert np.all(np.diff(deltas) < 0)
-    assert deltas[0] > 0.3
-    more = hub_design.moved(scale=0.1)
-    assert correlated_noise_delta(more, 1.0) < 0.5 * correlated_noise_delta(hub_design, 1.0)
-
-
 def test_grid_grows_until_large_losses_fit():
     design = design_of(2, 0.5, {1: (1.0, 0.2), 2: (1.0, 0.2)})
     for eps in (0.1, 1.0, 3.0):
         lower, upper = (correlated_noise_delta(design, eps, bound=b) for b in ("lower", "upper"))
         assert lower <= upper <= lower * 1.01
-
-
-def test_two_noises_on_one_atom_are_a_sum():
-    single = design_of(2, 0.9, {1: (8.0, 0.9), 2: (6.0, 0.9)})
-    double = NoiseDesign(2, 0.9, "halving", (), (1, 1, 2), (5.0, 3.0, 6.0), (0.9, 0.9, 0.9), 1.0, 1e-6)
-    fraction = NoiseDesign(2, 0.9, "halving", (), (1, 1, 2), (5.0, 3.5, 6.0), (0.9, 0.9, 0.9), 1.0, 1e-6)
-    for bound in ("upper", "lower"):
-        both = [correlated_noise_delta(d, 1.0, bound=bound) for d in (single, double)]
-        assert both[0] == pytest.approx(both[1], rel=1e-6)
-    assert correlated_noise_delta(fraction, 1.0) == pytest.approx(
-        correlated_noise_delta(double, 1.0), rel=1e-9
-    )
-    assert correlated_noise_delta(fraction, 1.0, bound="lower") < correlated_noise_delta(single, 1.0)
 
 
 def test_gradients_are_those_of_the_estimate(hub_design):

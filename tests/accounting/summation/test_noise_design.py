@@ -12,7 +12,7 @@ from scipy.stats import nbinom
 from enumerated_sums import design_of
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.summation import shift_noise
-from shuffledp.accounting.summation.closed_designs import analytic_design, best_modular_design, modular_design
+from shuffledp.accounting.summation.closed_designs import best_modular_design, modular_design
 from shuffledp.accounting.summation.design_search import family_design
 from shuffledp.accounting.summation.joint_noise import (
     correlated_noise_delta,
@@ -74,11 +74,6 @@ def test_smallest_noise_meets_delta_with_the_smallest_mean():
     for other in (0.8 * shape, 1.25 * shape):
         barely = shape * scale / other
         assert negative_binomial_shift_delta(other, barely / (1 + barely), 4, 0.1) > 1e-7
-
-
-@pytest.mark.parametrize("size", [2, 3])
-def test_analytic_design_uses_almost_nothing_above_eps_star(size):
-    assert correlated_noise_delta(analytic_design(size, 1.0, 1e-6, 0.1), 0.905) <= 1e-6
 
 
 @pytest.mark.parametrize("atoms", ["star", "hub"])

@@ -110,26 +110,6 @@ def test_one_step_is_the_gaussian_mechanism():
         assert upper * (1 - 1e-3) < lower <= upper
 
 
-def test_upper_above_lower_and_monotone():
-    one = [
-        {side: shuffled_batches_epsilon(steps, sigma, delta, side=side) for side in ("upper", "lower")}
-        for steps, sigma, delta in (
-            (100, 1.0, 1e-9),
-            (100, 1.0, 1e-6),
-            (100, 2.0, 1e-6),
-            (10_000, 2.0, 1e-6),
-        )
-    ]
-    for found in one:
-        assert found["lower"] <= found["upper"]
-    for side in ("upper", "lower"):
-        values = [found[side] for found in one]
-        assert values == sorted(values, reverse=True)
-    # Upper bounds of one, five and ten epochs are in the reference table.
-    several = [shuffled_batches_epsilon(100, 2.0, 1e-6, epochs, "lower") for epochs in (1, 2, 50)]
-    assert several == sorted(several)
-
-
 def test_delta_and_eps_agree():
     for side, epochs in (("upper", 1), ("lower", 1), ("lower", 10)):
         eps = shuffled_batches_epsilon(STEPS, 2.0, DELTA, epochs, side)
@@ -143,17 +123,6 @@ def test_laws_of_losses_omit_little_and_lower_ones_claim_no_more_than_there_is()
             assert np.all(law.pmf >= 0)
             assert law.omitted < 1e-12
             assert law.pmf.sum() + law.omitted >= 1 - 1e-9 if side == "upper" else law.pmf.sum() <= 1 + 1e-9
-
-
-def test_extreme_arguments_keep_the_order_of_the_bounds():
-    for steps, sigma, delta in ((10**9, 1.0, 1e-8), (100, 0.1, 1e-8), (100, 1e6, 1e-12), (100, 2.0, 1e-300)):
-        lower, upper = (
-            shuffled_batches_epsilon(steps, sigma, delta, side=side) for side in ("lower", "upper")
-        )
-        assert 0 <= lower <= upper
-    assert shuffled_batches_epsilon(100, 2.0, 0.9, side="lower") == 0
-    assert shuffled_batches_epsilon(100, 2.0, 0.9) <= 2e-12
-    assert shuffled_batches_delta(100, 0.5, 1000.0) == 0
 
 
 def test_guarantee_in_a_configuration():
