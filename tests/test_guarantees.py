@@ -23,84 +23,39 @@ N = 3_000
 OPTIONS = {"real_sum": {"levels": 2}, "sparse_sum": {}}
 BUILT_INS = [(kind, name) for kind in TASK_KINDS for name in available(kind)]
 
-REPORTS, DUMMIES, SHARES, NONE = (
-    "others' reports",
-    "others' dummies",
-    "shares of the noise",
-    "no other user",
-)
-BOTH, NAMED = "others' reports and dummies", "named users' dummies"
-INF, FIELD, CURATOR, OWN = "unbounded", "its local budget", "a curator", "a number of its own"
-#: Users who must be honest, the local eps, and the most messages of a user (None: without a bound); all other protocols
-#: have a test of their own.
-KNOWN = {
-    "frequency": {
-        "adaptive": (REPORTS, FIELD, 1),
-        "amplified": (REPORTS, FIELD, 1),
-        "balls_into_bins": (DUMMIES, INF, 21),
-        "central_gaussian": (NONE, CURATOR, 1),
-        "central_laplace": (NONE, CURATOR, 1),
-        "correlated_noise": (SHARES, INF, None),
-        "designated_coins": (NAMED, INF, 21),
-        "fake_users": (DUMMIES, OWN, 11),
-        "flexible_mix_dump": (BOTH, FIELD, lambda p: 1 + p.per_sender),
-        "flexible_pure_dump": (DUMMIES, INF, lambda p: 1 + p.per_sender),
-        "fragmented_rappor": (REPORTS, OWN, 20),
-        "grr_blanket": (REPORTS, FIELD, 1),
-        "hashed_balls_into_bins": (DUMMIES, INF, lambda p: 1 + math.ceil(p.dummies_in_all / N)),
-        "jump_counts": (SHARES, INF, None),
-        "local": (NONE, FIELD, 1),
-        "mix_dump": (BOTH, FIELD, lambda p: 1 + math.ceil(p.dummies_in_all / N)),
-        "multi_exact": (SHARES, OWN, lambda p: p.shares),
-        "multi_expected": (SHARES, OWN, lambda p: p.shares),
-        "multi_union": (SHARES, OWN, lambda p: p.shares),
-        "non_adaptive": (REPORTS, FIELD, 1),
-        "one_sided_noise": (DUMMIES, INF, None),
-        "private_coin": (DUMMIES, INF, lambda p: 1 + p.tuples),
-        "public_coin": (DUMMIES, INF, lambda p: p.rows * (1 + 2 * N)),
-        "pure_dump": (DUMMIES, INF, lambda p: 1 + math.ceil(p.dummies_in_all / N)),
-        "random_checkin": (REPORTS, FIELD, 1),
-        "s1geo": (NONE, INF, 1),
-        "sageo": (NONE, INF, 1),
-        "sbin": (NONE, INF, 1),
-        "silent_users": (DUMMIES, INF, None),
-        "skellam": (SHARES, INF, 1),
-        "solh": (REPORTS, FIELD, 1),
-        "subset_selection": (REPORTS, OWN, 1),
-        "symmetric_rappor": (REPORTS, OWN, 1),
-        "truncation": (DUMMIES, INF, 21),
-        "unary_rows": (REPORTS, OWN, 1),
+#: Built-in protocols by the users who must be honest; other protocols have tests of their own.
+HONEST = {
+    "others' reports": {
+        "frequency": "adaptive amplified fragmented_rappor grr_blanket non_adaptive random_checkin solh "
+        "subset_selection symmetric_rappor unary_rows",
+        "summation": "bit_sum fragmented_rappor single_message_sum unary_bits",
+        "sets": "subset_shuffled",
+        "vectors": "adaptive amplified non_adaptive random_checkin privunit",
     },
-    "summation": {
-        "bit_sum": (REPORTS, FIELD, 1),
-        "central_gaussian": (NONE, CURATOR, 1),
-        "central_laplace": (NONE, CURATOR, 1),
-        "coarse_correlated_sum": (SHARES, INF, None),
-        "correlated_sum": (SHARES, INF, None),
-        "fragmented_rappor": (REPORTS, OWN, 3),
-        "real_sum": (SHARES, INF, None),
-        "single_message_sum": (REPORTS, FIELD, 1),
-        "skellam": (SHARES, INF, 1),
-        "sparse_sum": (SHARES, INF, None),
-        "split_and_mix": (SHARES, OWN, lambda p: p.shares),
-        "unary_bits": (REPORTS, OWN, 3),
+    "others' dummies": {
+        "frequency": "balls_into_bins fake_users flexible_pure_dump hashed_balls_into_bins one_sided_noise "
+        "private_coin public_coin pure_dump silent_users truncation",
+        "sets": "balls_into_bins segmented separate separate_inverse_variance separate_weighted",
     },
-    "sets": {
-        **dict.fromkeys(
-            ("balls_into_bins", "segmented", "separate", "separate_inverse_variance", "separate_weighted"),
-            (DUMMIES, INF, None),
-        ),
-        "subset_local": (NONE, OWN, 1),
-        "subset_shuffled": (REPORTS, OWN, 1),
+    "others' reports and dummies": {"frequency": "flexible_mix_dump mix_dump"},
+    "named users' dummies": {"frequency": "designated_coins"},
+    "shares of the noise": {
+        "frequency": "correlated_noise jump_counts multi_exact multi_expected multi_union skellam",
+        "summation": "coarse_correlated_sum correlated_sum real_sum skellam sparse_sum split_and_mix",
     },
-    "vectors": {
-        **dict.fromkeys(("adaptive", "amplified", "non_adaptive", "random_checkin"), (REPORTS, FIELD, 1)),
-        "central_gaussian": (NONE, CURATOR, 1),
-        "local": (NONE, FIELD, 1),
-        "privunit": (REPORTS, FIELD, 1),
+    "no other user": {
+        "frequency": "central_gaussian central_laplace local s1geo sageo sbin",
+        "summation": "central_gaussian central_laplace",
+        "sets": "subset_local",
+        "vectors": "central_gaussian local",
     },
 }
-TABLE = [(kind, name) for kind in TASK_KINDS for name in KNOWN[kind]]
+TABLE = [
+    (users, kind, name)
+    for users, kinds in HONEST.items()
+    for kind, names in kinds.items()
+    for name in names.split()
+]
 
 
 @cache
@@ -126,31 +81,9 @@ def test_every_built_in_states_whom_users_trust_and_what_they_send(kind, name):
     assert cost.most_messages >= cost.messages_per_user
 
 
-@pytest.mark.parametrize(("kind", "name"), TABLE)
-def test_who_must_be_honest_and_the_local_eps(kind, name):
-    protocol = calibrated(kind, name)
-    relies_on, local, _ = KNOWN[kind][name]
-    assert protocol.relies_on == relies_on
-    found = protocol.local_epsilon()
-    expected = {INF: math.inf, CURATOR: None}.get(local, found)
-    assert found == (protocol.eps_local if local == FIELD else expected)
-    if local in (OWN, FIELD):
-        assert 0 < found < math.inf
-
-
-@pytest.mark.parametrize(("kind", "name"), TABLE)
-def test_the_most_that_a_user_sends(kind, name):
-    protocol = calibrated(kind, name)
-    cost, most = protocol.cost(), KNOWN[kind][name][2]
-    assert cost.most_certain == (most is not None)
-    if most is not None:
-        assert cost.most_messages == (most(protocol) if callable(most) else most)
-
-
-def test_printed_sets_have_slots_and_so_a_bound():
-    cost = calibrated("sets", "segmented", "printed").cost()
-    assert cost.most_certain
-    assert cost.most_messages == 3 + calibrated("sets", "segmented", "printed").plan.slots.count
+@pytest.mark.parametrize(("users", "kind", "name"), TABLE)
+def test_who_must_be_honest(users, kind, name):
+    assert calibrated(kind, name).relies_on == users
 
 
 def test_a_random_number_of_users_counts_with_its_mean():
@@ -159,22 +92,6 @@ def test_a_random_number_of_users_counts_with_its_mean():
     fixed, drawn = (calibrate(Budget(1.0, 1e-6), law, Frequency(5)) for law in laws)
     assert drawn.n_users < fixed.n_users  # planned for fewer
     assert fixed.expected_users == 30_000 == drawn.expected_users
-
-
-@pytest.mark.parametrize(
-    ("name", "words"),
-    [
-        ("designated_coins", "the dummies of the first 148 users of the list, of whom 0 may collude"),
-        ("pure_dump", "the dummies of the first 848 users of the list, one each."),
-        ("hashed_balls_into_bins", "the dummies of all 3,000 planned users, "),
-        ("mix_dump", "the random reports of all other users, and on the dummies of the first"),
-        ("correlated_noise", "the shares of the noise of all 3,000 users."),
-        ("grr_blanket", "the random reports of all 2,999 other users."),
-        ("sageo", "No other user need be honest."),
-    ],
-)
-def test_sentences_have_the_numbers(name, words):
-    assert words in calibrated("frequency", name).honest()
 
 
 # -- the local eps, against the laws of a user's own messages --------------------------------------------------------

@@ -7,113 +7,21 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.optimize import brentq
-from scipy.stats import binom, nbinom, poisson
+from scipy.stats import nbinom
 
-from protocols.test_poisoning import BUILT_INS, K, N, calibrated
-from shuffledp.accounting.general.gaussian import log_gaussian_delta
+from protocols.test_poisoning import BUILT_INS, calibrated
 from shuffledp.accounting.general.spent import PRECISION, spent_epsilon
 from shuffledp.guarantees import ABSENCE
 from shuffledp.populations import Binomial, Fixed
 from shuffledp.protocols import get
-from shuffledp.protocols._additive_shares import polya_local_epsilon
 from shuffledp.tasks import Budget, Frequency
 
 BUDGET = Budget(1.0, 1e-6)
-SCALE = Budget(1.0, 1e-8)
 #: Built-in protocols with noise in shares, but without a bound for missing shares.
 UNKNOWN = {"coarse_correlated_sum", "correlated_sum", "real_sum", "sparse_sum"}
 NAMED = {"designated_coins", "hashed_balls_into_bins", "mix_dump", "pure_dump"}
 #: Protocols whose rules are those of others here, and whose profiles take seconds.
 SLOW = {"flexible_mix_dump", "coarse_correlated_sum"}
-
-
-@pytest.mark.parametrize(
-    ("name", "k", "colluding", "tenth", "half"),
-    [
-        ("amplified", K, True, 1.07048, 1.6537),
-        ("grr_blanket", 2, True, 1.07044, 1.65369),
-        ("grr_blanket", K, True, 1.06945, 1.62779),
-        ("balls_into_bins", K, True, 1.07046, 1.65344),
-        ("silent_users", K, True, 1.07046, 1.65384),
-    ],
-)
-def test_reference_numbers(name, k, colluding, tenth, half):
-    """The numbers are for n = 10^5, eps 1 and delta 1e-8; eps is rounded up by a relative 1e-3."""
-    protocol = calibrated("frequency", name, N, k, 1e-8)
-    for share, eps in ((0.1, tenth), (0.5, half)):
-        found = protocol.remaining_epsilon(share, SCALE, colluding=colluding)
-        assert eps - 1e-5 <= found <= eps * (1 + 1.1 * PRECISION)
-
-
-def moved(noise):
-    """Return the law of two noisy counts, of which the first has one more, by (first, second)."""
-    return np.outer(np.append(0, noise), np.append(noise, 0))
-
-
-def eps_at(delta_of, delta=1e-8):
-    """Return the eps at which a function of eps equals delta."""
-    return brentq(lambda eps: math.log(delta_of(eps) / delta), 0.5, 4.0, xtol=1e-7)
-
-
-def swapped(law):
-    """Return the function of eps that is the divergence of a law from its transpose."""
-    return lambda eps: float(np.maximum(law - math.exp(eps) * law.T, 0).sum())
-
-
-def test_reference_laws():
-    """The laws belong to no protocol directly; the tolerance is the last known digit."""
-    sizes = np.arange(250)
-    for share, bits, gaussian, few, many in (
-        (0.1, 1.07045, 1.05715, 1.07670, 1.07103),
-        (0.5, 1.65364, 1.44259, 1.79122, 1.66497),
-    ):
-        # Bits of a one-hot vector, each turned over at random, if all others hold a third value.
-        flip = 1 / (1 + math.exp(14.77114 / 2))
-        noise = binom.pmf(sizes, round((1 - share) * N) - 1, flip)
-        high, low = (np.convolve(noise, [1 - one, one]) for one in (1 - flip, flip))
-        assert eps_at(swapped(np.outer(high, low))) == pytest.approx(bits, abs=1e-5)
-        # Gaussian noise in shares, of sensitivity sqrt(2).
-        ratio = math.sqrt(2 / (1 - share)) / 7.21293
-        assert eps_at(lambda eps, m=ratio: math.exp(log_gaussian_delta(m, eps))) == pytest.approx(
-            gaussian, abs=1e-5
-        )
-        # Poisson dummies of 100 or 1000 designated users, of whom a random number remains. The ratio of the laws does
-        # not depend on the mean, so that the mean delta is that of the mean law.
-        for designated, eps in ((100, few), (1000, many)):
-            left = np.arange(designated + 1)
-            masses = binom.pmf(left, designated, 1 - share)
-            means = 62.0930 * left / designated
-            law = sum(
-                m * moved(poisson.pmf(sizes, mean))
-                for m, mean in zip(masses, means, strict=True)
-                if m > 1e-13
-            )
-            assert eps_at(swapped(law)) == pytest.approx(eps, abs=2e-5)
-    for name in ("sageo", "central_laplace"):  # noise of others than users
-        protocol = calibrated("frequency", name, N, K, 1e-8)
-        assert protocol.remaining_epsilon(0.5, SCALE, colluding=True) == 1.0
-
-
-def test_symmetric_rappor_at_scale():
-    """The proven bound exceeds the delta of a data set in which all others hold a third value."""
-    protocol = calibrated("frequency", "symmetric_rappor", N, K, 1e-8)
-    for share in (0.1, 0.5):
-        noise = binom.pmf(np.arange(250), round((1 - share) * N) - 1, protocol.other_rate)
-        high, low = (np.convolve(noise, [1 - one, one]) for one in (protocol.own_rate, protocol.other_rate))
-        found = protocol.remaining_epsilon(share, SCALE, colluding=True)
-        assert 0.85 * found < eps_at(swapped(np.outer(high, low))) < found
-
-
-def test_named_users_at_scale():
-    for name in ("pure_dump", "designated_coins"):
-        protocol = calibrated("frequency", name, N, K, 1e-8)
-        assert protocol.remaining_epsilon(0.1, SCALE, colluding=True) == math.inf
-        assert "collude first" in protocol.when_absent()
-    dump = calibrated("frequency", "pure_dump", N, K, 1e-8)
-    for share, fewer in ((0.1, 1.07035), (0.5, 1.65201)):  # with exactly this share of the dummies
-        found = dump.remaining_epsilon(share, SCALE, colluding=False)
-        assert fewer < found < fewer * 1.0035
 
 
 @pytest.mark.parametrize(("kind", "name"), [one for one in BUILT_INS if one[1] not in SLOW])
@@ -211,17 +119,6 @@ def test_reports_by_enumeration(eps):
         bound = float(protocol.profile_without(0.4, colluding=colluding).delta(eps))
         assert worst <= bound * (1 + 1e-12)
         assert bound < 1.6 * worst + 1e-3
-
-
-def test_polya_shares():
-    """Two counters have discrete Laplace noise of eps / 2 in shares."""
-    for missing, eps in ((0.1, 1.17193), (0.5, 2.27509)):
-        assert 2 * polya_local_epsilon(1 - missing, 0.5, 1) == pytest.approx(eps, abs=6e-6)
-        for name in ("correlated_noise", "jump_counts"):  # with pairs, which cost a tenth of eps and a delta
-            found = calibrated("frequency", name, N, K, 1e-8).remaining_epsilon(
-                missing, SCALE, colluding=True
-            )
-            assert found > 0.97 * eps
 
 
 @pytest.mark.parametrize("eps", [0.7, 1.5])

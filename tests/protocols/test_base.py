@@ -10,8 +10,6 @@ from shuffledp.populations import Binomial, Fixed, MomentBounded
 from shuffledp.protocols import Cost, Messages, ProtocolBase, available, get
 from shuffledp.protocols._requests import PlannedUsers
 from shuffledp.protocols.frequency._noisy_counts import ShufflerNoise
-from shuffledp.protocols.frequency.local import Local
-from shuffledp.protocols.messages import message_bits
 from shuffledp.tasks import Budget, Frequency, Participants, Public, Users
 
 BUDGET = Budget(1.0, 1e-3)
@@ -46,11 +44,6 @@ class Echo(ProtocolBase):
 
     def expected_variance(self, participants):
         return np.full(participants.counts.shape, 1.0 if self.refined else np.nan)
-
-
-def test_costs_add_up():
-    cost = Echo().cost()
-    assert (cost.extra_messages, cost.bits_per_user) == (2.0, 6.0)
 
 
 def test_unexpected_messages_are_refused_rather_than_counted():
@@ -114,13 +107,6 @@ def test_requests_that_cannot_be_met_are_infeasible_with_a_reason(name):
         protocol.calibrate(added, Fixed(10), Frequency(2))
 
 
-def test_local_randomized_response_is_pure():
-    local = get("frequency", "local").calibrate(Budget(2.0, 0.0), Fixed(10), Frequency(4))
-    delta = local.privacy_profile().delta([0.0, 2.0])
-    assert delta[1] <= 1e-15
-    assert delta[0] == pytest.approx((np.exp(2) - 1) / (np.exp(2) + 3))
-
-
 @pytest.mark.parametrize("eps", [1e-12, 1e-6, 1.0, 50.0, 800.0])
 @pytest.mark.parametrize("k", [2, 7])
 def test_randomized_response_holds_at_extreme_budgets(eps, k):
@@ -167,16 +153,3 @@ def test_more_users_than_a_group_can_sum_are_refused_and_fewer_than_the_guarante
     coins.simulate([500, 900], rng)
     random = get("frequency", "grr_blanket").calibrate(Budget(1.0, 1e-6), Binomial(999, 0.9), Frequency(2))
     assert random.least_users == 1
-
-
-@pytest.mark.parametrize(("kinds", "bits"), [(1, 1), (2, 1), (3, 2), (64, 6), (100, 7), (2**40 + 1, 41)])
-def test_payload_is_in_whole_bits(kinds: int, bits: int) -> None:
-    assert message_bits(kinds) == bits
-
-
-def test_a_default_that_is_named_once_more_is_the_default():
-    class Plain(Local):
-        sample_aggregate = ProtocolBase.sample_aggregate
-
-    assert Plain.sample_aggregate is ProtocolBase.sample_aggregate
-    assert Local.sample_aggregate is not ProtocolBase.sample_aggregate

@@ -1,6 +1,5 @@
 """Calibration: one method that checks a request and fits the class to it."""
 
-import traceback
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -9,47 +8,13 @@ import pytest
 from shuffledp.accounting import Infeasible
 from shuffledp.numerics.argument_ranges import Rate
 from shuffledp.populations import Binomial, Fixed, MomentBounded
-from shuffledp.protocols import available, get
+from shuffledp.protocols import get
 from shuffledp.protocols.base import ProtocolBase
-from shuffledp.protocols.frequency import solh
 from shuffledp.protocols.frequency.local import Local
 from shuffledp.protocols.request import Request
-from shuffledp.tasks import TASK_KINDS, Budget, Frequency, Sets, Summation, Vectors
+from shuffledp.tasks import Budget, Frequency, Summation
 
 BUDGET, USERS, TASK = Budget(1.0, 1e-6), Fixed(999), Frequency(10)
-TASKS = {
-    "frequency": TASK,
-    "summation": Summation(3),
-    "sets": Sets(6, 2),
-    "vectors": Vectors(2, 1.0),
-}
-PROTOCOLS = [(kind, name) for kind in TASK_KINDS for name in available(kind)]
-
-
-def test_two_frames_lie_between_the_call_and_the_calibration(monkeypatch):
-    names = []
-
-    def report(*arguments, **options):
-        names.extend(frame.name for frame in traceback.extract_stack())
-        raise Infeasible("seen")
-
-    monkeypatch.setattr(solh, "solh_report", report)
-    with pytest.raises(Infeasible, match="seen"):
-        solh.Solh.calibrate(BUDGET, USERS, TASK, cells=16)
-    assert names[-4:] == [
-        "test_two_frames_lie_between_the_call_and_the_calibration",
-        "calibrate",
-        "fit",
-        "report",
-    ]
-
-
-@pytest.mark.parametrize(("kind", "name"), PROTOCOLS)
-def test_a_built_in_protocol_fits_a_request(kind, name):
-    protocol = get(kind, name)
-    assert protocol.fit.__func__ is not ProtocolBase.fit.__func__
-    with pytest.raises(TypeError, match=f"^{name}: no option 'no_such'; it takes: "):
-        protocol.calibrate(BUDGET, USERS, TASKS[kind], accounting=protocol.accountings[-1], no_such=1)
 
 
 def test_an_unknown_option_is_answered_by_the_known_ones():

@@ -15,9 +15,3 @@ def test_slots_filled_block_by_block_follow_the_same_law(monkeypatch, users, slo
     assert drawn.max() <= min(users, slots)
     assert abs(drawn.mean() - mean) <= 5 * np.sqrt(variance / 800)
     assert abs(drawn.var() - variance) <= 0.3 * variance + 1e-12
-
-
-def test_few_users_draw_their_slots_at_once():
-    want = np.count_nonzero(np.bincount(np.random.default_rng(3).integers(0, 20, size=30)))
-    assert filled(30, 20, np.random.default_rng(3)) == want
-    assert filled(0, 20, np.random.default_rng(3)) == 0

@@ -10,29 +10,13 @@ from pathlib import Path
 import pytest
 
 import shuffledp
-from shuffledp.protocols import ProtocolBase, available, get, module_path, registry
+from shuffledp.protocols import available, get, module_path, registry
 from shuffledp.protocols.registry import UnknownProtocol, built_ins, source_files
-from shuffledp.tasks import TASK_KINDS
 
 ROOT = Path(__file__).resolve().parents[2]
 PLUGINS = Path(__file__).parent / "plugins"
 SETTING = ("--users", "30000", "--domain-size", "20", "--eps", "1", "--delta", "1e-8")
 SOUND = (PLUGINS / "four_methods.py").read_text()
-
-
-def test_built_ins_are_the_files_of_the_folder():
-    names = available("frequency")
-    assert {"adaptive", "amplified", "local", "non_adaptive", "random_checkin"} <= set(names)
-    assert not any(name.startswith("_") for name in names)
-    assert list(names) == sorted(names)
-
-
-@pytest.mark.parametrize("name", ["adaptive", "amplified", "local", "non_adaptive", "random_checkin"])
-def test_a_built_in_is_found_under_the_name_of_its_file(name):
-    found = get("frequency", name)
-    assert found.name == name
-    assert module_path("frequency", name).stem == name
-    assert get("frequency", name) is found
 
 
 def test_unknown_task_kinds_are_named_with_the_known_ones():
@@ -64,12 +48,6 @@ def test_plug_ins_are_found_relative_to_the_root_and_absolutely(tmp_path, file):
     assert get("frequency", f"{file}:Coin", root=tmp_path).name == "coin"
     assert get("frequency", f"{path}:Coin", root=tmp_path / "elsewhere").name == "coin"
     assert module_path("frequency", f"{file}:Coin", root=tmp_path) == tmp_path / file
-
-
-def test_plug_ins_are_found_relative_to_the_working_directory(tmp_path, monkeypatch):
-    write(tmp_path / "mine.py", SOUND)
-    monkeypatch.chdir(tmp_path)
-    assert get("frequency", "mine.py:Coin").name == "coin"
 
 
 def test_the_same_file_gives_the_same_class_until_it_is_edited(tmp_path):
@@ -144,35 +122,6 @@ def test_a_failed_import_is_tried_again(tmp_path):
     for _ in range(2):
         with pytest.raises(UnknownProtocol, match="nowhere_to_be_found"):
             get("frequency", "mine.py:Coin", root=tmp_path)
-
-
-def test_class_variables_may_be_annotated(tmp_path):
-    text = SOUND.replace('    trust = "local"', '    trust: ClassVar[str] = "local"').replace(
-        "import math", "import math\nfrom typing import ClassVar"
-    )
-    write(tmp_path / "mine.py", text)
-    assert get("frequency", "mine.py:Coin", root=tmp_path).trust == "local"
-
-
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        ("class Off(BaseException):\n    pass\nraise Off('off')\n", "Off: off"),
-        ("import sys\nsys.exit('over')\n", "SystemExit: over"),
-    ],
-)
-def test_a_file_that_raises_anything_is_refused(tmp_path, content, said):
-    (tmp_path / "odd.py").write_text("class Odd:\n    pass\n" + content)
-    with pytest.raises(UnknownProtocol, match=f"odd.py cannot be imported: {said}"):
-        get("frequency", "odd.py:Odd", root=tmp_path)
-
-
-def test_few_classes_are_above_a_protocol():
-    above = sorted(
-        get(kind, name).__mro__.index(ProtocolBase) for kind in TASK_KINDS for name in available(kind)
-    )
-    assert above[len(above) // 2] <= 3
-    assert above[-1] <= 5
 
 
 # -- installed packages --------------------------------------------------------------------------------------------

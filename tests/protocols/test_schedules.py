@@ -8,13 +8,12 @@ import pytest
 
 from shuffledp.accounting import Infeasible, checkin_epsilon, inverse_moments, report_variance
 from shuffledp.populations import Binomial, Empirical, Fixed, Poisson
-from shuffledp.protocols import Messages, _occupancy, get
+from shuffledp.protocols import _occupancy, get
 from shuffledp.protocols._occupancy import filled_moments, inverse_filled
 from shuffledp.tasks import Budget, Frequency, Participants, Public, Users
 
 BITS = Frequency(2)
 ADULT = Binomial(48841, 0.05)
-MEN = 16192 / 48842
 
 
 def calibrated(name, eps, population=ADULT, accounting="printed", delta=1e-5, task=BITS, **options):
@@ -22,73 +21,7 @@ def calibrated(name, eps, population=ADULT, accounting="printed", delta=1e-5, ta
     return protocol.calibrate(Budget(eps, delta), population, task, accounting=accounting, **options)
 
 
-def expected_tve(protocol):
-    """Return the expectation over the number of participants, in the normal limit of the errors."""
-    window = protocol.population.window(1e-15)
-    n = window.support + 1
-    ones = np.rint(n * MEN).astype(np.int64)
-    variance = protocol.expected_variance(Participants.from_counts(np.column_stack((n - ones, ones))))
-    return float(window.pmf @ (math.sqrt(2 / math.pi) * np.sqrt(variance).sum(axis=1)))
-
-
-@pytest.mark.parametrize("rate", [0.05, 0.2])
-def test_with_equal_accounting_random_checkin_pays_for_the_reports_it_drops(rate):
-    population = Binomial(48841, rate)
-    checkin = calibrated("random_checkin", 0.001, population, "exact")
-    amplified = calibrated("amplified", 0.001, population, "exact")
-    share = filled_moments(np.array([checkin.slots]), checkin.slots)[0][0] / checkin.slots
-    assert share == pytest.approx(0.632, abs=5e-4)
-    assert expected_tve(checkin) / expected_tve(amplified) == pytest.approx(1.58, abs=0.01)
-
-
-def test_non_adaptive_dummies_help_only_with_the_printed_constants():
-    gain = {}
-    for accounting in ("printed", "corrected", "exact"):
-        with_dummies = expected_tve(calibrated("non_adaptive", 0.001, accounting=accounting))
-        gain[accounting] = 1 - with_dummies / expected_tve(
-            calibrated("amplified", 0.001, accounting=accounting)
-        )
-    assert gain["printed"] == pytest.approx(0.125, abs=1e-3)
-    assert gain["corrected"] == pytest.approx(0.028, abs=1e-3)
-    assert gain["exact"] == 0
-    assert calibrated("non_adaptive", 0.001).dummy_count == 221 * 221  # the end of the grid
-
-
 FIG3 = Binomial(5000, 0.2)
-
-
-def noise(protocol):
-    """Return the expected squared l2 error of the randomization."""
-    window = protocol.population.window(1e-15)
-    n = window.support + 1
-    counts = np.column_stack((n - n // 2, n // 2))
-    return float(window.pmf @ protocol.expected_variance(Participants.from_counts(counts)).sum(axis=1))
-
-
-def test_best_numbers_of_dummies():
-    without = noise(calibrated("amplified", 0.05, FIG3))
-    fixed, filling = calibrated("non_adaptive", 0.05, FIG3), calibrated("adaptive", 0.05, FIG3)
-    assert fixed.eps_local == pytest.approx(0.4214, abs=5e-3)
-    assert noise(fixed) / without == pytest.approx(0.8606, rel=5e-4)
-    assert noise(filling) / without == pytest.approx(0.8607, rel=5e-4)
-    assert calibrated("adaptive", 0.05, FIG3, stray_factor=True).dummy_count == 0
-    for accounting in ("corrected", "simplified", "exact"):
-        assert calibrated("non_adaptive", 0.05, FIG3, accounting).dummy_count == 0
-    alone = calibrated("amplified", 0.05, FIG3, "exact")
-    assert alone.eps_local == pytest.approx(0.44518, abs=1e-5)
-    assert calibrated("adaptive", 0.05, FIG3, "exact", dummies=960).eps_local == pytest.approx(
-        0.44542, abs=1e-5
-    )
-    # The search counts max(k - N, 0) dummies as in equation (7), one less than are added: it may lose 1/N.
-    assert noise(calibrated("adaptive", 0.05, FIG3, "exact")) / noise(alone) == pytest.approx(1, abs=5e-4)
-
-
-def test_adaptive_dummies_fill_the_others_up():
-    protocol = calibrated("adaptive", 0.5, Poisson(20), "exact", dummies=15)
-    added = protocol.dummies_added(np.array([1, 10, 15, 16, 17, 1000]))
-    assert added.tolist() == [15, 6, 1, 0, 0, 0]
-    window = Poisson(20).window()
-    assert protocol.cost().shuffler_messages == pytest.approx(window.pmf @ np.maximum(15 - window.support, 0))
 
 
 def test_options_are_validated():
@@ -148,21 +81,6 @@ def test_the_two_threat_models_differ_as_they_should():
     ) == pytest.approx(0.001)
     with pytest.raises(Infeasible, match="own coin"):
         calibrated("random_checkin", 0.001, population, "exact", threat="own_coin")
-
-
-def test_a_slot_keeps_one_report_and_empty_slots_are_filled():
-    protocol = calibrated("random_checkin", 60.0, Binomial(10, 0.5))  # reports are the values but for e^-60
-    sent = Messages(np.array([[3, 1], [3, 1], [0, 1], [3, 1]]))
-    shuffled = protocol.shuffle(sent, Public(np.array([4])), np.random.default_rng(0))
-    assert shuffled.payload.shape == (5, 2)
-    assert protocol.aggregate(shuffled).tolist() == [3, 2, 2]
-    # Whose report stays is a fair choice.
-    mixed = Messages(np.array([[2, 0], [2, 1], [2, 1]]))
-    rng = np.random.default_rng(1)
-    ones = sum(
-        int(protocol.aggregate(protocol.shuffle(mixed, Public(np.array([3])), rng))[1]) for _ in range(3000)
-    )
-    assert ones / 3000 == pytest.approx(2 / 3, abs=5 * math.sqrt(2 / 9 / 3000))
 
 
 def test_the_tally_of_filled_slots_does_not_point_at_reports():

@@ -11,7 +11,7 @@ from shuffledp.accounting import Infeasible
 from shuffledp.populations import Fixed
 from shuffledp.protocols import Cost, Messages, ProtocolBase, available, get, stream
 from shuffledp.protocols.conformance import default_cases
-from shuffledp.protocols.streaming import regrouped, users_at_once
+from shuffledp.protocols.streaming import users_at_once
 from shuffledp.tasks import TASK_KINDS, Budget, Frequency, Participants, Public, Summation, Users
 
 EVERY = [(kind, name) for kind in TASK_KINDS for name in available(kind)]
@@ -180,13 +180,3 @@ def test_many_users_are_run_in_parts_without_being_asked():
     assert users_at_once(Wide().cost()) == 1
     assert Wide().sample_aggregate(who, np.random.default_rng(1)).tolist() == [[5, 0], [1, 0]]
     assert Wide(bits=8.0).sample_aggregate(who, np.random.default_rng(1)).tolist() == [[0, 5], [1, 0]]
-
-
-def test_parts_keep_users_with_their_levels_and_places():
-    users = Users(np.arange(11), np.arange(11) % 3)
-    for size in (1, 4, 11, 20):
-        parts = list(regrouped(chunks(users, 2, 2, 9), size))
-        assert [part.offset for part in parts] == list(range(0, 11, size))
-        assert {len(part) for part in parts[:-1]} <= {size}
-        assert np.concatenate([part.values for part in parts]).tolist() == list(range(11))
-        assert np.concatenate([part.levels for part in parts]).tolist() == users.levels.tolist()

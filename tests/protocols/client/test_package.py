@@ -539,11 +539,6 @@ def test_a_folder_that_cannot_be_finished_does_not_appear(tmp_path, monkeypatch)
     assert not list(tmp_path.iterdir())
 
 
-def test_copied_definitions_have_one_name_each():
-    every = [name for module in export.COPIED for name in export._definitions(module)[1] if name != "main"]
-    assert not [name for name, times in Counter(every).items() if times > 1]
-
-
 # -- which protocols, and the command -------------------------------------------------------------------------------
 
 
@@ -597,9 +592,3 @@ def test_compare_prints_the_command_that_writes_the_client_of_its_recommendation
         CliRunner().invoke(main, [*compare, *fixed, "--domain-size", "20", "--protocols", "local"]).stdout
     )
     assert printed.startswith("Use ") and "Next command" not in printed
-
-
-def test_the_page_names_every_protocol_with_a_client():
-    page = (Path(__file__).parents[3] / "docs/guides/client.md").read_text(encoding="utf-8")
-    listed = page.partition("## Protocols with a client")[2].partition("\n## ")[0]
-    assert {case.name for case in CASES} == set(re.findall(r"`([a-z0-9_]+)`", listed)) - {"no_client"}

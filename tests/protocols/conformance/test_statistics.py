@@ -11,10 +11,8 @@ from shuffledp.protocols.conformance import running, statistics
 from shuffledp.protocols.conformance.statistics import (
     SIGMAS,
     contradicted,
-    kinds,
     laws_p_value,
     mean_and_error,
-    variance_and_error,
 )
 from shuffledp.protocols.frequency.local import Local
 from shuffledp.protocols.messages import Cost, Messages
@@ -87,14 +85,6 @@ def test_what_users_hardly_ever_leave_out_is_no_wrong_cost(monkeypatch):
         conformance.check_cost(MostlyThree, [case])
 
 
-def test_fair_coins_have_a_variance_within_its_error():
-    """The fourth moment is the square of the variance; without the mean's error, every second seed would fail."""
-    for seed in range(200):
-        coins = np.random.default_rng([seed, 3]).integers(0, 2, (600, 1))
-        variance, error = variance_and_error(coins.astype(float))
-        assert abs(variance - 0.25) <= SIGMAS * error
-
-
 def test_the_least_p_value_of_all_columns_counts():
     rng = np.random.default_rng(6)
     few = np.column_stack((rng.poisson(3, 90), rng.normal(0, 1, 90), np.ones(90), rng.normal(0, 1, 90)))
@@ -102,18 +92,3 @@ def test_the_least_p_value_of_all_columns_counts():
     tests = [ks_2samp(a, b, method="asymp").pvalue for a, b in zip(few.T, many.T, strict=True)]
     assert laws_p_value(few, many) == pytest.approx(min(tests))
     assert laws_p_value(few[:, 2:], many[:, 2:]) == pytest.approx(tests[3])
-
-
-@pytest.mark.parametrize(
-    "rows",
-    [
-        np.random.default_rng(1).integers(-2, 3, (400, 3)),
-        np.random.default_rng(2).integers(0, 5, 300) * 10**12,  # far from each other
-        np.random.default_rng(3).integers(0, 3, (200, 2)).astype(float) / 7,
-        np.random.default_rng(4).random((300, 2)) < 0.5,
-    ],
-)
-def test_kinds_are_places_among_the_different_rows(rows):
-    different, want = np.unique(rows.reshape(len(rows), -1), axis=0, return_inverse=True)
-    assert np.array_equal(kinds(rows, len(different)), want.reshape(-1))
-    assert kinds(rows, len(different) - 1) is None

@@ -20,12 +20,6 @@ def test_the_search_finds_too_few_where_the_rate_is_not_small(n, eps, mean, true
     assert two_bins_delta(eps, n, rate) == pytest.approx(true, rel=0.03)
 
 
-def test_the_closed_form_is_as_printed():
-    assert bin_dummy_rate(10**5, 0.5, 1e-6, accounting="printed") == pytest.approx(
-        32 * math.log(2e6) / 0.25 / 10**5, rel=1e-15
-    )
-
-
 def test_what_is_searched_for_is_the_sum_of_its_definition():
     n, rate, eps = 40, 0.3, 0.4
     wanted = sum(

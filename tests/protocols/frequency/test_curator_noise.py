@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.stats import skellam as skellam_law
 
 from shuffledp.populations import Fixed
 from shuffledp.protocols import get
@@ -38,30 +37,3 @@ def test_of_two_values_one_count_is_released(name):
     assert alone.sum() == 9
     added = calibrated(name, "add_remove", k=2).sample_aggregate(held, np.random.default_rng(1))
     assert np.any(added.sum(axis=1) != N)
-
-
-def test_both_relations_are_drawn_by_one_mechanism():
-    """Under add-remove the same noise gives a smaller eps."""
-    for name in ("central_laplace", "central_gaussian", "skellam"):
-        more, less = (calibrated(name, relation) for relation in ("replace_one", "add_remove"))
-        assert more.parameters()["noise_variance"] > 1.5 * less.parameters()["noise_variance"]
-
-
-def test_shares_add_up_to_the_noise_of_the_secure_sum():
-    protocol = calibrated("skellam", n=40, k=2, delta=1e-3)
-    users, public, rng = Users(np.zeros(40, np.int64)), Public(np.array([40])), np.random.default_rng(3)
-    seen = np.array([protocol.simulate_messages(users, public, rng) for _ in range(4000)])
-    half = protocol.variance / 2
-    for counts, held in ((seen[:, 0], 40), (seen[:, 1], 0)):
-        law = skellam_law(half, half, loc=held)
-        edges = law.ppf([0.1, 0.3, 0.5, 0.7, 0.9])
-        for edge in edges:
-            p = law.cdf(edge)
-            assert abs(np.mean(counts <= edge) - p) < 5 * np.sqrt(p * (1 - p) / 4000)
-    fewer = Participants.from_counts(np.array([10, 10]))
-    assert protocol.expected_mse(fewer)[0] == pytest.approx(protocol.variance / 2 / 20**2)
-
-
-def test_values_outside_of_the_domain_are_refused():
-    with pytest.raises(ValueError, match=r"0\.\.99"):
-        calibrated("central_laplace").encode(Users(np.array([100])), np.random.default_rng(0))

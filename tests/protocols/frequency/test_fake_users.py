@@ -10,11 +10,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from shuffledp.accounting import Infeasible, hockey_stick
+from shuffledp.accounting import hockey_stick
 from shuffledp.protocols.frequency.fake_users import (
     FakeUsers,
     fake_users_delta,
-    fake_users_flip_probability,
 )
 
 
@@ -59,16 +58,6 @@ def test_other_rows_are_bounded_and_linked_bits_cost() -> None:
     assert [round(x, 4) for x in (true, told, dropped)] == [0.1721, 0.2037, 0.2407]
     worst = max(true_delta(0.5, 3, 0.25, 2, held) for held in itertools.product(range(3), repeat=2))
     assert worst <= told
-
-
-def test_the_smallest_probability_is_found_and_printed_needs_enough_fake_users() -> None:
-    for rows in ("dropped", "blanket"):
-        q = fake_users_flip_probability(500, 2, 0.7, 1e-5, other_rows=rows)
-        assert fake_users_delta(0.7, 500, 1000, q, other_rows=rows) <= 1e-5
-        assert fake_users_delta(0.7, 500, 1000, q * (1 - 1e-8), other_rows=rows) > 1e-5
-    assert fake_users_flip_probability(10**4, 5, 0.2, 1e-6, accounting="printed") < 0.5
-    with pytest.raises(Infeasible, match="needs more than"):
-        fake_users_flip_probability(10**4, 4, 0.2, 1e-6, accounting="printed")
 
 
 def test_the_profile_falls_and_keeps_its_shape() -> None:

@@ -10,7 +10,6 @@ from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.count_pairs import settled_count_delta
 from shuffledp.protocols import calibrations
 from shuffledp.protocols.frequency.one_sided_noise import OneSidedNoise, one_sided_noise
-from shuffledp.protocols.frequency.silent_users import poisson_dummies
 
 
 def double_sum(noise, eps, size):
@@ -33,13 +32,6 @@ def test_no_other_shape_needs_fewer_dummies(eps):
     assert settled_count_delta(best.count_at, eps) == pytest.approx(1e-6, rel=1e-8)
     for factor in (0.3, 0.8, 1.25, 3.0, 20.0):
         assert one_sided_noise(eps, 1e-6, shape=factor * best.shape).mean >= best.mean * (1 - 2e-3)
-
-
-def test_for_small_eps_most_dummies_are_saved_at_more_variance():
-    best, poisson = one_sided_noise(0.2, 1e-6), poisson_dummies(0.2, 1e-6)
-    assert double_sum(best, 0.2, 900) == pytest.approx(1e-6, rel=1e-4)
-    assert best.mean < poisson / 4
-    assert best.variance > 2.5 * poisson
 
 
 def test_noise_that_is_too_wide_is_refused():

@@ -14,13 +14,11 @@ from shuffledp.populations import Fixed
 from shuffledp.protocols import get
 from shuffledp.protocols.conformance import Case, check_protocol
 from shuffledp.protocols.frequency._binary_subspaces import (
-    all_subspaces,
     kernel_bases,
     kernel_law,
     parity,
     random_subspaces,
     spans,
-    subspace_count,
 )
 from shuffledp.protocols.frequency._hashing import hash_values
 from shuffledp.protocols.frequency.correlated_noise import CorrelatedNoise
@@ -44,15 +42,6 @@ def test_an_error_that_takes_gigabytes_is_refused():
         Infeasible, match="too long a sum for 10,000,000 values: at most 2,396,745 in 28 rows"
     ):
         many.expected_squared_error(who)
-
-
-def test_the_profile_of_a_report_has_three_outcomes_whatever_the_domain():
-    budget = Budget(1.0, 1e-6)
-    profile = get("frequency", "local").calibrate(budget, Fixed(9), Frequency(10**7)).privacy_profile()
-    assert len(profile.log_p) == 3
-    small = get("frequency", "local").calibrate(budget, Fixed(9), Frequency(5)).privacy_profile()
-    assert np.exp(small.log_p).sum() == pytest.approx(1)
-    assert profile.delta(1.0) <= 1e-15 < profile.delta(0.999)
 
 
 def uniform_counts(n, k):
@@ -149,21 +138,6 @@ def test_errors_that_depend_on_the_data(n, k, eps, truncated, ones, public, mark
         assert protocol.parameters()["outside_proof"] == float(protocol.outside_proof)
 
 
-@pytest.mark.parametrize(
-    "name, eps, mse, messages",
-    [
-        ("solh", 0.4, 3.58e-08, 1.0),
-        ("solh", 1.0, 6.12e-09, 1.0),
-        ("correlated_noise", 0.4, 2.52e-10, 9.13e3),
-        ("correlated_noise", 1.0, 3.97e-11, 1.56e3),
-    ],
-)
-def test_errors_on_ratings(name, eps, mse, messages):
-    protocol = calibrated(name, 494_352, 2000, eps)
-    assert_printed(protocol.expected_mse(uniform_counts(494_352, 2000)), mse)
-    assert_printed(protocol.cost().messages_per_user, messages)
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_exact_accounting_never_needs_more_than_printed(name):
     options = {"beyond_proof": True} if name == "public_coin" else {}
@@ -209,16 +183,6 @@ def test_the_fast_law_has_the_means_and_covariances_of_the_messages(protocol):
     assert_same_law(slow, fast)
 
 
-def test_the_comparison_of_laws_notices_a_missing_correlation():
-    protocol = PrivateCoin(12, 5, 1, 2)
-    counts = np.array([3, 3, 3, 2, 1])
-    who = Participants.from_counts(np.tile(counts, (40_000, 1)))
-    fast = protocol.sample_aggregate(who, rng(3)).astype(float)
-    shuffled = np.stack([rng(4 + i).permutation(column) for i, column in enumerate(fast.T)], 1)
-    with pytest.raises(AssertionError):
-        assert_same_law(by_messages(protocol, counts, 4000), shuffled)
-
-
 @pytest.mark.parametrize(
     "protocol, counts",
     [
@@ -242,25 +206,6 @@ def test_expected_squared_errors_agree_with_simulations(protocol, counts):
     assert_allclose(protocol.expected_mse(np.array(counts)), want.mean(), rtol=1e-12)
 
 
-def test_public_coin_cells_are_shared_in_the_test_above():
-    cells = PublicCoin(8, 20, 2, 0.4, hash_seed=3).cells()
-    assert all(len(np.unique(row)) < 20 for row in cells)
-    assert cells.min() >= 0
-    assert cells.max() < 2 * 16
-
-
-def test_the_untruncated_estimate_is_unbiased_and_the_truncated_one_is_not():
-    counts = np.array([2840, 90, 70, 0])
-    who = Participants.from_counts(np.tile(counts, (20_000, 1)))
-    means = [
-        Truncation(3000, 4, 0.03, truncate=t).simulate(who, rng(7)).mean(axis=0) - counts / 3000
-        for t in (False, True)
-    ]
-    spread = math.sqrt(0.03 * 0.97 / 3000 / 20_000)
-    assert np.all(np.abs(means[0]) < 5 * spread)
-    assert means[1][2] < -50 * spread
-
-
 # -- binary subspaces, hashes --------------------------------------------------------------------------------------
 
 
@@ -274,12 +219,6 @@ def test_the_law_of_kernels_equals_the_enumeration_of_all_matrices(rows, columns
         assert set(spans(basis[None, :dimension])[0].tolist()) == kernel
 
 
-def test_the_law_of_large_kernels_is_a_law():
-    for rows, columns in ((18, 12), (18, 11), (2, 40), (60, 3)):
-        assert_allclose(kernel_law(rows, columns).sum(), 1, rtol=1e-12)
-    assert_allclose(kernel_law(18, 12) @ 2.0 ** np.arange(13), 1 + (2**12 - 1) / 2**18, rtol=1e-12)
-
-
 @pytest.mark.parametrize("through", [None, 5])
 def test_random_subspaces_are_uniform(through):
     given = None if through is None else np.full(35_000, through)
@@ -291,14 +230,6 @@ def test_random_subspaces_are_uniform(through):
     assert chisquare(times).pvalue > 1e-6
 
 
-def test_hashes_look_uniform_and_pairwise_independent():
-    seeds = rng(9).integers(0, 2**32, 60_000)
-    for other in (1, 2, 1000, 2**31):
-        pairs = 7 * hash_values(seeds, np.array(0), 7) + hash_values(seeds, np.array(other), 7)
-        assert chisquare(np.bincount(pairs.astype(int), minlength=49)).pvalue > 1e-6
-    assert chisquare(np.bincount(hash_values(np.array(11), np.arange(50_000), 32).astype(int))).pvalue > 1e-6
-
-
 def test_neighbouring_seeds_give_unrelated_hashes():
     seeds = np.arange(60_000)
     pairs = 7 * hash_values(seeds, np.array(1), 7) + hash_values(seeds + 1, np.array(0), 7)
@@ -306,14 +237,6 @@ def test_neighbouring_seeds_give_unrelated_hashes():
 
 
 # -- refusals ----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("accounting", ["printed", "exact"])
-def test_delta_zero_is_refused(name, accounting):
-    found = get("frequency", name)
-    with pytest.raises(Infeasible, match="delta"):
-        found.calibrate(Budget(1.0, 0.0), Fixed(10**6), Frequency(50), accounting=accounting)
 
 
 @pytest.mark.parametrize(
@@ -328,34 +251,6 @@ def test_correlated_noise_of_few_pairs_or_none_conforms(delta, share, together):
     assert (protocol.shape == 0) == (part >= -math.expm1(-protocol.eps_geometric))
     assert protocol.parameters()["shape"] == protocol.shape
     check_protocol(CorrelatedNoise, [case])
-
-
-@pytest.mark.parametrize(("name", "least"), [("private_coin", 1.0), ("correlated_noise", 0.5)])
-def test_noise_that_drowns_everything_is_stated_not_refused(name, least):
-    protocol = get("frequency", name).calibrate(
-        Budget(0.05, 1e-6), Fixed(9), Frequency(2), accounting="exact"
-    )
-    assert protocol.expected_mse(np.array([5, 5])) > least
-    assert protocol.simulate(np.array([[5, 5]] * 200), np.random.default_rng(1)).std() > 1
-
-
-def test_few_subspaces_are_listed_and_many_are_drawn():
-    for bits in (2, 3, 4):
-        for dimension in range(bits + 1):
-            listed = all_subspaces(dimension, bits)
-            assert len(listed) == subspace_count(dimension, bits)
-            held_vectors = [np.nonzero(held)[0].tolist() for held in listed]
-            assert held_vectors == sorted(held_vectors)  # seeds draw by place
-            assert len({tuple(vectors) for vectors in held_vectors}) == len(listed)
-            assert (listed.sum(axis=1) == 2**dimension).all() and listed[:, 0].all()
-            for held in listed:  # closed under addition
-                inside = np.nonzero(held)[0]
-                assert held[inside[:, None] ^ inside[None, :]].all()
-    # Both ways have one law: every nonzero vector is in the same number of subspaces.
-    drawn = random_subspaces(20_000, 2, 4, rng(2))[:, 1:]
-    hits = np.bincount(drawn.ravel(), minlength=16)[1:]
-    assert np.abs(hits - 4_000).max() < 5.2 * 57  # binomial standard deviation; false alarm below 1e-5
-    assert set(all_subspaces(2, 4)[:, 1:].sum(axis=0)) == {7}
 
 
 def test_wrong_options_and_values_are_rejected():

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from shuffledp.accounting.baselines.truncation import two_bins_delta
 from shuffledp.protocols.frequency._count_shares import sampled_count_variance
-from shuffledp.protocols.frequency.sbin import BinomialDummies, fair_coins, sbin_dummies
+from shuffledp.protocols.frequency.sbin import BinomialDummies, sbin_dummies
 
 
 def double_sum(coins, share, eps):
@@ -25,14 +24,6 @@ def test_delta_is_the_sum_over_both_counts(coins, share, eps):
     assert BinomialDummies(share, coins).delta(eps) == pytest.approx(double_sum(coins, share, eps), rel=1e-12)
 
 
-def test_with_as_many_values_as_users_some_messages_are_dropped():
-    found = sbin_dummies(1_000, 1_000, 1.0, 1e-6)
-    assert (found.share, found.coins) == (0.94, 130)
-    every = [sbin_dummies(1_000, 1_000, 1.0, 1e-6, beta=h / 100) for h in range(50, 101, 5)]
-    errors = [float(sampled_count_variance(one.variance, one.share, 1.0)) for one in (found, *every)]
-    assert min(errors) == errors[0]
-
-
 def test_many_more_values_than_users_leave_a_small_share():
     found = sbin_dummies(1_000, 10**6, 1.0, 1e-6)
     assert found.delta(1.0) <= 1e-6
@@ -40,11 +31,6 @@ def test_many_more_values_than_users_leave_a_small_share():
     for beta in (0.02, 0.1, 0.3, 0.6, 1.0):
         other = sbin_dummies(1_000, 10**6, 1.0, 1e-6, beta=beta)
         assert error <= 1.01 * sampled_count_variance(other.variance, beta, 1e-3)
-
-
-def test_fair_coins_are_the_two_bins_at_one_half():
-    assert (fair_coins(1.0, 1e-6), fair_coins(0.2, 1e-6), fair_coins(1.0, 1e-8)) == (148, 2_889, 215)
-    assert two_bins_delta(1.0, 148, 0.5) == pytest.approx(BinomialDummies(1.0, 148).delta(1.0), rel=1e-12)
 
 
 @pytest.mark.parametrize(("eps", "delta", "beta"), [(4.0, 0.3, 0.1), (0.5, 0.1, 0.05), (2000.0, 1e-6, 1.0)])

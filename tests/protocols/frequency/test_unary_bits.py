@@ -7,7 +7,7 @@ import pytest
 
 from shuffledp.populations import Fixed
 from shuffledp.protocols import get
-from shuffledp.tasks import Budget, Frequency, Public, Users
+from shuffledp.tasks import Budget, Frequency, Users
 
 
 def calibrated(name, n, k, eps, accounting="exact", delta=1e-6, **options):
@@ -40,37 +40,3 @@ def test_clones_need_more_noise_than_the_blanket_of_rows():
         assert errors[form, "blanket"] < errors[form, "clones"] / 1.5
     for bound in ("blanket", "clones"):
         assert errors["best", bound] <= min(errors["symmetric", bound], errors["optimized", bound])
-
-
-@pytest.mark.parametrize(("eps", "third", "worst"), [(0.2, 711.2, 753.6), (1.0, 42.60, 49.97)])
-def test_proven_flips_are_nearly_those_of_the_worst_data_set_known(eps, third, worst):
-    """The numbers of the specification are for a third value and for the worst known data set."""
-    n = 10**5
-    made = {
-        chosen: calibrated("fragmented_rappor", n, 50, eps, calibration=chosen)
-        for chosen in ("proven", "worst_case", "sound")
-    }
-    made["optimistic"] = calibrated("fragmented_rappor", n, 50, eps, "printed")
-    flips = {chosen: n * found.flip_probability for chosen, found in made.items()}
-    assert flips["optimistic"] == pytest.approx(third, rel=1e-4)
-    assert flips["worst_case"] == pytest.approx(worst, rel=1e-4)
-    assert flips["worst_case"] < flips["proven"] < 1.002 * flips["worst_case"] < flips["sound"] / 1.4
-    labels = {chosen: found.guarantee for chosen, found in made.items()}
-    assert labels == {
-        "proven": "upper",
-        "sound": "upper",
-        "worst_case": "violated",
-        "optimistic": "violated",
-    }
-    summed = calibrated("symmetric_rappor", n, 50, eps)
-    assert summed.flip_probability == made["proven"].flip_probability
-    assert summed.cost().bits_per_message == 50 * 17
-
-
-def test_secure_summation_shows_one_row():
-    found = calibrated("symmetric_rappor", 50, 4, 1.0, delta=1e-2)
-    rng = np.random.default_rng(3)
-    rows = found.encode(Users(rng.integers(0, 4, 50)), rng)
-    seen = found.shuffle(rows, Public(np.array([50])), rng)
-    assert seen.payload.shape == (1, 4)
-    assert np.array_equal(found.aggregate(seen), rows.payload.sum(axis=0))

@@ -8,15 +8,10 @@ from collections import Counter
 import mpmath
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
 
-from shuffledp.accounting import PrivacyProfile, hockey_stick, local_budget
-from shuffledp.accounting.baselines.solh import solh_mse, solh_report
-from shuffledp.populations import Fixed
+from shuffledp.accounting import PrivacyProfile, hockey_stick
 from shuffledp.protocols.frequency._pure_reports import pure_mse
-from shuffledp.protocols.frequency.solh import Solh
 from shuffledp.protocols.frequency.unary_rows import RowRates, UnaryRows, row_rates
-from shuffledp.tasks import Budget, Frequency
 
 
 def rows_profile(n: int, rates: RowRates) -> PrivacyProfile:
@@ -51,30 +46,6 @@ def test_three_rows_are_enumerated(eps: float, true: float, bound: float) -> Non
     assert round(float(rows_profile(3, RowRates(0.6, 0.25)).delta(eps)), 5) == bound
 
 
-@pytest.mark.parametrize("cells", [2, 40, 700])
-def test_rows_are_local_hashing_with_cells_of_any_number(cells: int) -> None:
-    n, k, eps, delta = 20_000, 60, 0.8, 1e-6
-    report = solh_report(n, k, eps, delta, cells=cells)
-    decay = np.exp(-report.eps_local)
-    rates = RowRates(1 / (1 + (cells - 1) * decay), 1 / cells)
-    assert rates.eps_local == pytest.approx(report.eps_local, rel=1e-12)
-    assert pure_mse(n, k, rates.own_rate, rates.other_rate) == pytest.approx(
-        solh_mse(n, k, cells, report.eps_local), rel=1e-11
-    )
-    assert_allclose(
-        rows_profile(n, rates).delta(0.5),
-        Solh(n, k, report.eps_local, cells).profile_for(n).delta(0.5),
-        rtol=1e-9,
-    )
-
-
-def test_free_rates_are_no_worse_than_the_best_number_of_cells() -> None:
-    for n, k, eps in [(10**5, 100, 1.0), (5_000, 20, 0.5)]:
-        report, rates = solh_report(n, k, eps, 1e-8), row_rates(n, k, eps, 1e-8)
-        best = pure_mse(n, k, rates.own_rate, rates.other_rate)
-        assert 0.99 < best / solh_mse(n, k, report.cells, report.eps_local) < 1.001
-
-
 @pytest.mark.parametrize(
     ("n", "k", "eps", "delta"), [(10**4, 5000, 1.0, 1e-6), (40, 5, 1.0, 1e-2), (1, 4, 0.5, 1e-3)]
 )
@@ -84,32 +55,6 @@ def test_no_other_rate_is_much_better(n: int, k: int, eps: float, delta: float) 
     for form in ("symmetric", "optimized"):
         other = row_rates(n, k, eps, delta, form=form)
         assert best < pure_mse(n, k, other.own_rate, other.other_rate) * 1.001
-
-
-@pytest.mark.parametrize(
-    ("n", "k", "eps", "delta"),
-    [(1, 3, 1.458, 0.0538), (1, 10, 1.458, 0.3), (3, 2, 1.0, 0.3), (3, 1000, 8.0, 1e-6)],
-)
-def test_a_handful_of_users_has_free_rates(n: int, k: int, eps: float, delta: float) -> None:
-    """The least estimate may be at an end beside minima that are far worse, and parabolas may lead far away."""
-    free = row_rates(n, k, eps, delta, form="best", bound="blanket")
-    assert rows_profile(n, free).delta(eps) <= delta * (1 + 1e-9)
-    for form in ("symmetric", "optimized"):
-        other = row_rates(n, k, eps, delta, form=form, bound="blanket")
-        assert pure_mse(n, k, free.own_rate, free.other_rate) <= 1.02 * pure_mse(
-            n, k, other.own_rate, other.other_rate
-        )
-
-
-def test_clones_give_the_local_budget_of_any_randomizer() -> None:
-    budget = local_budget(Fixed(999), 0.5, 1e-6, accounting="exact")
-    for form in ("best", "symmetric", "optimized"):
-        assert row_rates(1000, 9, 0.5, 1e-6, form=form, bound="clones").eps_local == pytest.approx(budget)
-    symmetric = row_rates(1000, 9, 0.5, 1e-6, form="symmetric", bound="clones")
-    assert symmetric.own_rate + symmetric.other_rate == pytest.approx(1, rel=1e-15)
-    assert row_rates(1000, 9, 0.5, 1e-6, form="optimized", bound="clones").own_rate == 0.5
-    with pytest.raises(ValueError, match="form"):
-        UnaryRows.calibrate(Budget(0.5, 1e-6), Fixed(999), Frequency(9), form="odd")
 
 
 @pytest.mark.parametrize("form", ["best", "symmetric", "optimized"])

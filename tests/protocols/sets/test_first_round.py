@@ -14,7 +14,7 @@ from shuffledp.populations import Fixed
 from shuffledp.protocols import conformance, get
 from shuffledp.protocols.conformance import SameSets
 from shuffledp.protocols.sets._first_round import FirstRound, settled
-from shuffledp.tasks import Budget, Frequency, Participants, Public, Sets
+from shuffledp.tasks import Budget, Participants, Public, Sets
 
 ROOT = Path(__file__).parents[3]
 N, TASK = 6_000, Sets(5, 2, 3)
@@ -51,23 +51,6 @@ def test_the_announcement_uses_the_accounting_of_the_data_where_it_is_offered():
     assert segmented(accounting="corrected", blankets=1.0).announcing.dummies_in_all == dummies["printed"]
     chosen = {**FIRST, "accounting": "exact"}
     assert segmented(chosen, blankets=1.0).announcing.dummies_in_all == dummies["exact"]
-
-
-@pytest.mark.parametrize("name", ["pure_dump", "amplified", "local", "correlated_noise"])
-def test_any_frequency_protocol_announces(name):
-    protocol = segmented({**FIRST, "protocol": name}, blankets=0.1)
-    who = WHO(50)
-    public = protocol.announce(who, np.random.default_rng(1))
-    assert np.array_equal(public.n_users, who.public.n_users)
-    assert np.array_equal(public.level_counts.sum(axis=1), who.public.n_users)
-    assert np.array_equal(public.level_counts, np.rint(public.level_counts))
-    assert public.level_counts.min() >= 0
-    error = (public.level_counts - who.public.level_counts) / N
-    task = Frequency(3)
-    alone = get("frequency", name).calibrate(Budget(0.4, 1e-6), Fixed(N - 1), task, accounting="printed")
-    spread = math.sqrt(float(alone.expected_mse(np.array([1_500, 3_000, 1_500]))))
-    if spread < 0.1:  # otherwise shares are cut off at their least
-        assert 0.7 * spread < np.sqrt(np.mean(error**2)) < 1.3 * spread
 
 
 def test_estimates_use_the_noisy_histogram():
@@ -141,16 +124,6 @@ def test_the_error_is_expected_over_items_and_averages_the_same_announcements_ev
     assert (
         protocol.expectation("variance", who) is None
     )  # given the users of each level: not a sum of such terms
-
-
-def test_the_bias_of_a_private_announcement_is_small():
-    protocol = segmented(blankets=0.1)
-    who = WHO(2_000)
-    estimates = protocol.simulate(who, np.random.default_rng(5))
-    assert np.abs(estimates.mean(axis=0) - who.truth[0]).max() < 0.01
-    exact = segmented(None, blankets=0.1).simulate(who, np.random.default_rng(6))
-    errors = [np.mean((e - who.truth) ** 2) for e in (exact, estimates)]
-    assert errors[0] < errors[1]
 
 
 def test_checks_of_a_protocol_with_a_private_announcement():

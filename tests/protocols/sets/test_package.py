@@ -2,8 +2,6 @@
 
 import itertools
 import math
-from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,13 +18,11 @@ from shuffledp.protocols.sets import _subset
 from shuffledp.protocols.sets._subset import drawn_subsets
 from shuffledp.tasks import Budget, Participants, Public, Sets, Users
 
-PAGE = Path(__file__).parents[3] / "docs" / "segmented.md"
 FALSE_ALARM = 1e-6  # of every chi-square test; the seeds are fixed
 EPS = (0.5, 1.0, 2.0)
 SPLITS = ("25-50-25", "50-25-25", "25-25-50")
 FREQUENT = [0.421, 0.301, 0.253, 0.254, 0.170, 0.334, 0.220, 0.230]
 MSNBC = np.array([*FREQUENT, 0.227, 0.193, 0.199, 0.246, 0.215, 0.252, 0.175, 0.151, 0.159])
-SETTINGS = [(d, s, n) for d, s in ((17, 4), (128, 4), (128, 8)) for n in (5_000, 50_000)]
 
 
 def expected_participants(d, s, n, split):
@@ -47,102 +43,13 @@ def sse(name, d, s, n, split=SPLITS[0], accounting="printed", eps=EPS, **options
     return float(protocol.expectation("squared_error", expected_participants(d, s, n, split)).sum())
 
 
-def rounds_to(value, digits):
-    """Return the relative tolerance of a number with this many significant digits."""
-    return 0.5 * 10.0 ** (1 - digits) * 10 ** math.floor(math.log10(value)) / value * 1.02
-
-
 # -- the paper's settings ----------------------------------------------------------------------------------------
-
-# Expected squared error: MM, Subexp shuffled, Subexp local; then for S1, S2, S3: Weighted SepMM, best weights.
-COMPETITORS = [
-    (1.28e-3, 3.0e-3, 7.7e-3, (1.33e-3, 1.43e-3, 1.40e-3), (9.3e-4, 1.34e-3, 7.0e-4)),
-    (1.62e-5, 2.5e-4, 7.7e-4, (2.5e-5, 2.1e-5, 2.7e-5), (1.7e-5, 2.0e-5, 1.6e-5)),
-    (1.02e-2, 6.5e-3, 7.3e-2, (7.8e-3, 9.7e-3, 6.6e-3), (6.4e-3, 9.1e-3, 3.7e-3)),
-    (1.28e-4, 3.0e-4, 7.3e-3, (1.34e-4, 1.42e-4, 1.42e-4), (9.3e-5, 1.35e-4, 7.4e-5)),
-    (4.0e-2, 2.0e-2, 1.4e-1, (2.9e-2, 3.7e-2, 2.3e-2), (2.4e-2, 3.4e-2, 1.3e-2)),
-    (5.1e-4, 1.25e-3, 1.4e-2, (4.6e-4, 5.3e-4, 4.7e-4), (3.3e-4, 4.8e-4, 2.3e-4)),
-]
-# Of SegMM: the smallest expected error, and a number of blanket messages with which it is reached within 1 %.
-OURS = [
-    ((5.7e-4, 1.95), (8.5e-4, 1.95), (5.1e-4, 0.596)),
-    ((1.56e-5, 0.34), (1.62e-5, 0.854), (1.56e-5, 0.34)),
-    ((3.0e-3, 4.49), (3.8e-3, 4.49), (2.1e-3, 4.49)),
-    ((5.7e-5, 1.81), (8.6e-5, 1.81), (5.3e-5, 0.67)),
-    ((1.07e-2, 17.2), (1.34e-2, 17.2), (7.4e-3, 17.2)),
-    ((2.03e-4, 7.12), (2.9e-4, 3.0), (1.47e-4, 2.06)),
-]
-
-
-@pytest.mark.parametrize(("setting", "numbers"), [*zip(SETTINGS, COMPETITORS, strict=True)])
-def test_errors_of_the_competitors(setting, numbers):
-    mm, shuffled, local, weighted, best = numbers
-    assert_allclose(sse("balls_into_bins", *setting, eps=0.5), mm, rtol=6e-3 if mm < 4e-2 else 2e-2)
-    assert_allclose(sse("subset_shuffled", *setting, eps=0.5), shuffled, rtol=rounds_to(shuffled, 2))
-    assert_allclose(sse("subset_local", *setting, eps=2.0), local, rtol=rounds_to(local, 2))
-    for i, split in enumerate(SPLITS):
-        assert_allclose(
-            sse("separate_weighted", *setting, split), weighted[i], rtol=rounds_to(weighted[i], 2)
-        )
-        found = sse("separate_inverse_variance", *setting, split)
-        assert_allclose(found, best[i], rtol=rounds_to(best[i], 2))
-
-
-@pytest.mark.parametrize(("setting", "numbers"), [*zip(SETTINGS, OURS, strict=True)])
-def test_best_numbers_of_blanket_messages(setting, numbers):
-    for split, (least, blankets) in zip(SPLITS, numbers, strict=True):
-        who = expected_participants(*setting, split)
-        searched = calibrated("segmented", *setting, objective="error").refine(who.public)
-        error = float(searched.expected_squared_error(who).sum())
-        assert_allclose(error, least, rtol=rounds_to(least, 2))
-        assert_allclose(sse("segmented", *setting, split, blankets=blankets), error, rtol=0.01)
-        low, high = (searched.parameters()[end] for end in ("flat_low", "flat_high"))
-        assert low <= searched.plan.blankets <= high
-        for end in (low, high):
-            assert sse("segmented", *setting, split, blankets=end) < 1.055 * error
-
-
-@pytest.mark.parametrize("setting", SETTINGS)
-def test_gains_in_the_documentation(setting):
-    """The gains are over the paper's best competitor, by the paper's accounting."""
-    d, s, n = setting
-    data = "MSNBC" if d == 17 else f"{s} of {d} items"
-    row = next(line for line in PAGE.read_text().splitlines() if line.startswith(f"| {data} | {n:,} |"))
-    stated = [int(text.strip(" %")) for text in row.split("|")[3].split(",")]
-    for split, percent in zip(SPLITS, stated, strict=True):
-        uniform = [("balls_into_bins", 0.5), ("subset_shuffled", 0.5), ("subset_local", 2.0)]
-        rivals = [sse(name, *setting, eps=eps) for name, eps in uniform]
-        rivals += [sse(name, *setting, split) for name in ("separate", "separate_weighted")]
-        gain = 100 * (1 - sse("segmented", *setting, split, objective="error") / min(rivals))
-        assert abs(gain - percent) < 0.51
 
 
 def test_equal_weights_suffer_from_liberal_users():
     """SepMM loses from S2 to S3 on MSNBC with 5,000 users; SegMM gains."""
     found = [sse("separate", 17, 4, 5_000, split) for split in SPLITS[1:]]
     assert_allclose(found, [1.49e-3, 3.05e-3], rtol=4e-3)
-
-
-def test_ten_times_as_many_users_have_a_37th_of_the_error():
-    few, many = (sse("segmented", 17, 4, n, objective="error") for n in (5_000, 50_000))
-    assert 35 < few / many < 38
-
-
-def test_with_exact_accounting_nothing_is_gained_on_msnbc_with_many_users():
-    mm = sse("balls_into_bins", 17, 4, 50_000, accounting="exact", eps=0.5)
-    ours = sse("segmented", 17, 4, 50_000, accounting="exact", objective="error")
-    assert_allclose(ours, mm, rtol=1e-4)
-    few = sse("segmented", 17, 4, 5_000, accounting="exact", blankets=0.46)
-    assert_allclose(few, 2.1e-4, rtol=rounds_to(2.1e-4, 2))
-    assert_allclose(sse("balls_into_bins", 17, 4, 5_000, accounting="exact", eps=0.5), 3.3e-4, rtol=6e-3)
-    assert_allclose(sse("separate_inverse_variance", 17, 4, 5_000, accounting="exact"), 2.9e-4, rtol=6e-3)
-
-
-@pytest.mark.parametrize(("s", "plain", "sound"), [(4, 6.5e-3, 1.5e-2), (8, 2.0e-2, 2.8e-2)])
-def test_sound_accounting_of_the_shuffled_subset_mechanism_costs_much_with_few_users(s, plain, sound):
-    for accounting, error in (("printed", plain), ("corrected", sound)):
-        found = sse("subset_shuffled", 128, s, 5_000, accounting=accounting, eps=0.5)
-        assert_allclose(found, error, rtol=0.03)
 
 
 def test_published_calibrations_of_balls_into_bins():
@@ -170,51 +77,6 @@ def assert_follows(samples, law):
     cells += [(counts[rare].sum(), expected[rare].sum())] if rare.any() else []
     statistic = sum((c - e) ** 2 / e for c, e in cells)
     assert statistic < chi2.isf(FALSE_ALARM, len(cells) - 1)
-
-
-def law_of_counts(parts, d):
-    """Return the law of the sum of independent parts, each a list of (counts, probability)."""
-    law = {(0,) * d: 1.0}
-    for part in parts:
-        after = {}
-        for (counts, p), (more, q) in itertools.product(law.items(), part):
-            key = tuple(a + b for a, b in zip(counts, more, strict=True))
-            after[key] = after.get(key, 0.0) + p * q
-        law = after
-    return law
-
-
-def unit(item, d):
-    return tuple(int(i == item) for i in range(d))
-
-
-def test_both_levels_of_segmented_follow_the_enumerated_law():
-    """There are two users of two levels, sets {0, 1} and {1, 2} of 3 items, and one blanket slot each."""
-    task, d = Sets(3, 2, 2), 3
-    protocol = get("sets", "segmented").calibrate(
-        Budget((1.0, 2.0), 0.05), Fixed(1), task, accounting="printed", blankets=0.7
-    )
-    values, levels = np.array([[0, 1], [1, 2]]), np.array([0, 1])
-    counts = np.array([[[1, 1, 0], [0, 1, 1]]])
-    public = Public(np.array([2]), np.array([[1.0, 1.0]]))
-    rates = (0.3, 0.8)  # larger than any that two users allow
-    protocol = replace(protocol.refine(public), plan=replace(protocol.plan, rates=rates))
-    zero = (0,) * d
-    parts = [
-        [(zero, 1 - rates[level]), (unit(item, d), rates[level])]
-        for level, items in zip(levels, values, strict=True)
-        for item in items
-    ]
-    parts += 2 * [[(zero, 0.3), *((unit(i, d), 0.7 / 3) for i in range(d))]]
-    law = law_of_counts(parts, d)
-    many = Participants(
-        Public(np.full(40_000, 2), np.ones((40_000, 2))),
-        np.repeat(counts, 40_000, 0),
-        np.repeat(counts.sum(1) / 2, 40_000, 0),
-    )
-    assert_follows(protocol.sample_aggregate(many, np.random.default_rng(1)), law)
-    rng, users = np.random.default_rng(2), Users(values, levels)
-    assert_follows([protocol.simulate_messages(users, public, rng) for _ in range(10_000)], law)
 
 
 @pytest.mark.parametrize(("d", "s", "k"), [(5, 2, 1), (5, 2, 2), (6, 2, 3), (5, 3, 2), (7, 2, 4)])
@@ -346,19 +208,6 @@ def test_levels_must_be_known_and_as_many_as_the_budget_has(name):
     assert uneven.refine(Public(np.array([60]), np.array([[30.0, 30.0]]))) == protocol
     users = Users(np.tile([[0, 1]], (60, 1)), np.zeros(60, np.int64))
     assert len(uneven.encode(users, np.random.default_rng(0))) > 0
-
-
-def test_the_printed_segmented_protocol_states_no_proven_guarantee():
-    printed = calibrated("segmented", 17, 4, 5_000, blankets=1.0)
-    assert printed.level_profile(0).kind == "approximate"
-    assert printed.privacy_profile() is None
-    for accounting in ("corrected", "exact"):
-        protocol = calibrated("segmented", 17, 4, 5_000, accounting, blankets=1.0)
-        for level, eps in enumerate(EPS):
-            profile = protocol.level_profile(level)
-            assert profile.kind == "upper"
-            assert profile.delta(eps) <= 0.01 / 5_000 * (1 + 1e-9)
-    assert calibrated("subset_shuffled", 17, 4, 5_000, eps=0.5).privacy_profile() is None
 
 
 def test_subsets_of_many_users_are_counted_in_blocks(monkeypatch):

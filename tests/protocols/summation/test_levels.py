@@ -8,7 +8,6 @@ from numpy.testing import assert_allclose
 
 from shuffledp.protocols.summation._levels import level_variances
 from shuffledp.protocols.summation._sums import Numbers
-from shuffledp.protocols.summation.unary_bits import bit_variances
 
 
 def levels_of(number, most, steps):
@@ -36,23 +35,3 @@ def test_levels(most, steps, rate):
         want, mean = variance(law)
         assert mean == pytest.approx(number / most, abs=1e-12)
         assert_allclose(level_variances(Numbers(most, False, 1), steps, rate)[number], want, atol=1e-13)
-
-
-@pytest.mark.parametrize(("most", "bits", "rate"), [(5, 2, 0.2), (3, 1, 0.5), (4, 4, 0.1)])
-def test_bits(most, bits, rate):
-    for number in range(most + 1):
-        law = []
-        for level, chance in levels_of(number, most, bits):
-            for ones in np.ndindex(*(2,) * bits):
-                turned = [(1 - rate / 2) if bit == (j < level) else rate / 2 for j, bit in enumerate(ones)]
-                estimate = (sum(ones) / bits - rate / 2) / (1 - rate)
-                law.append((estimate, chance * float(np.prod(turned))))
-        want, mean = variance(law)
-        assert mean == pytest.approx(number / most, abs=1e-12)
-        assert_allclose(bit_variances(Numbers(most, False, 1), bits, rate)[number], want, atol=1e-13)
-
-
-def test_numbers_on_a_level_are_not_rounded():
-    assert Numbers(6, False, 1).rounding_variance(3).tolist() == pytest.approx(
-        [0, 1 / 36, 0, 1 / 36, 0, 1 / 36, 0]
-    )
