@@ -10,10 +10,9 @@ from shuffledp.accounting import (
     GRR,
     GaussianRandomizer,
     amplified_epsilon,
-    clone_delta,
     population_lower_bound,
 )
-from shuffledp.populations import Fixed, MomentBounded, SubExponential, SubGaussian
+from shuffledp.populations import MomentBounded, SubExponential, SubGaussian
 
 TAILS = [SubGaussian(9_000.0, 80.0), SubExponential(9_000.0, 1.0, 0.02)]
 POPULATIONS = [*TAILS, MomentBounded(9_000.0, 100.0)]
@@ -46,12 +45,6 @@ def test_eps_is_the_inverse_of_delta(population, report):
     eps = bounded_epsilon(report, population, 4.0, DELTA)
     assert bounded_delta(report, population, 4.0, eps, DELTA) <= DELTA
     assert bounded_delta(report, population, 4.0, 0.99 * eps, DELTA) > DELTA
-
-
-def test_no_spread_is_a_fixed_number():
-    found = bounded_delta("clones", SubGaussian(500.0, 0.0), 1.0, 0.2, 1e-6)
-    # All but the failure probabilities that are told apart: nothing is said about those.
-    assert found == pytest.approx(clone_delta(Fixed(500), 1.0, 0.2), rel=1e-3)
 
 
 def test_a_report_that_shows_itself_has_no_eps(monkeypatch):

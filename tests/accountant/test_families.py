@@ -30,16 +30,6 @@ def test_subsets_have_about_the_best_size_if_none_is_given():
     assert Family("subset", 5).at(9.0) == SubsetSelection(9.0, 5, 1)
 
 
-def test_stronger_clones_are_offered_where_they_are_proven():
-    assert (
-        Family("grr", 5).clone_reductions
-        == Family("binary").clone_reductions
-        == ("clones", "randomized_response")
-    )
-    for family in (Family("any"), Family("laplace"), Family("subset", 5, 2), Family("rappor", 5)):
-        assert family.clone_reductions == ("clones",)
-
-
 @pytest.mark.parametrize(
     ("args", "message"),
     [

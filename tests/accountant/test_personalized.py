@@ -1,15 +1,12 @@
 """Users with different randomizers: tables, nearly worst data sets, and all data sets of a few users."""
 
 import itertools
-import math
 
 import numpy as np
 import pytest
-from scipy.stats import binom
 
 from enumerated_reports import responses, worst_delta
 from shuffledp.accountant import personalized_answer, personalized_delta, personalized_epsilon
-from shuffledp.accountant.personalized import _binomial_below, _blanket_rate
 from shuffledp.accounting import (
     GRR,
     DensityRandomizer,
@@ -21,7 +18,6 @@ from shuffledp.accounting import (
     blanket_epsilon,
     blanket_randomizer_delta,
 )
-from shuffledp.populations.laws import PoissonBinomial
 
 # -- all data sets of few users ----------------------------------------------------------------------------------------
 
@@ -108,15 +104,6 @@ def test_noise_of_a_larger_budget_hides_no_smaller_one():
     )
 
 
-@pytest.mark.parametrize(("own", "other"), [(2.0, 0.5), (1.0, 1.0), (3.0, 2.5)])
-def test_rate_of_laplace_noise_is_the_least_ratio_of_densities(own, other):
-    y = np.linspace(-20, 21, 41_001)
-    far = np.maximum(np.abs(y), np.abs(1 - y))
-    blanket = own / 2 * np.exp(-own * far) / math.exp(-own / 2)
-    least = float(np.min(other / 2 * np.exp(-other * far) / blanket))
-    assert _blanket_rate(LaplaceRandomizer(own), LaplaceRandomizer(other)) == pytest.approx(least, rel=1e-6)
-
-
 def test_randomizers_that_are_not_compared_count_as_not_hiding():
     density = DensityRandomizer(
         lambda x, y: -np.abs(y - x), lambda x, low, high: (high - low) / 10, (0.0, 1.0), (0.0, 5.0, 10.0), 1.0
@@ -170,48 +157,3 @@ def test_the_victim_is_a_group():
 
 
 # -- the number of reports that hide -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "parts", [((3000, 0.05), (500, 0.9)), ((400_000, 0.6), (100, 1e-3)), ((10**6, 1e-3), (10**6, 0.5))]
-)
-def test_the_binomial_law_is_below(parts):
-    law = PoissonBinomial(parts)
-    below, lost = _binomial_below(law, 1e-12)
-    exact, made = law.window(1e-25), below.window(1e-25)
-    grid = np.arange(min(exact.start, made.start), max(exact.stop, made.stop))
-    at_most = [
-        np.interp(grid, window.support, np.cumsum(window.pmf), left=0.0, right=1.0)
-        for window in (exact, made)
-    ]
-    assert np.all(at_most[0] <= at_most[1] + lost + 1e-12)
-    assert lost < 1e-9
-    assert 0 < law.mean - below.mean < 0.05 * math.sqrt(law.variance) + 3
-
-
-def test_many_users_are_not_far_above_the_average_over_their_numbers():
-    k, eps, step = 4, 0.3, 6
-    small, large = (SubsetSelection(eps_local, k, 1) for eps_local in (1.0, 3.0))
-    value = personalized_delta([(600, small), (600, large)], eps, 1)
-    law = PoissonBinomial(
-        tuple((n, _blanket_rate(large, each)) for n, each in ((600, small), (599, large)))
-    ).window(1e-9)
-    assert math.sqrt(law.pmf @ (law.support - law.support @ law.pmf) ** 2) > 12, (
-        "one binomial law takes its place"
-    )
-    mass = np.add.reduceat(law.pmf, np.arange(0, law.pmf.size, step))
-    given = [_uniform_delta(m, k, math.exp(3.0), eps) for m in range(law.start, law.stop + step, step)]
-    assert mass @ given[1 : mass.size + 1] <= value <= mass @ given[: mass.size] * 1.01
-
-
-def _uniform_delta(uniform, k, odds, eps):
-    """Return delta of one report of randomized response among uniform reports, from the counts of its two values."""
-    reports, total = uniform + 1, 0.0
-    some = np.arange(reports + 1)
-    masses = binom.pmf(some, reports, 2 / k)
-    for both in some[masses > 1e-14]:
-        a = np.arange(both + 1)
-        rest = (reports - both) * (1 - math.exp(eps))
-        excess = a * (odds - math.exp(eps)) + (both - a) * (1 - math.exp(eps) * odds) + rest
-        total += masses[both] * float(binom.pmf(a, both, 0.5) @ np.maximum(excess, 0))
-    return k / ((odds + k - 1) * reports) * total

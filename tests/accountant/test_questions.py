@@ -39,32 +39,6 @@ def test_all_questions(eps_local, k, questions, one, apart, joint):
     assert questions_epsilon(randomizer, USERS, DELTA, questions, "all") < questions * one
 
 
-def _one_of(questions, rows):
-    """Return the table of a randomizer: inputs are answers to all questions, and outputs are (question, answer)."""
-    answers = itertools.product(range(len(rows)), repeat=questions)
-    return np.array([np.concatenate([rows[x] for x in each]) / questions for each in answers])
-
-
-@pytest.mark.parametrize(
-    ("users", "questions", "k", "eps_local", "eps", "worst", "blanket"),
-    [
-        (2, 2, 2, 1.0, 0.3, 0.2690483, 0.2690483),
-        (3, 2, 2, 2.0, 0.5, 0.5308549, 0.5313600),
-        (3, 2, 3, 2.0, 0.5, 0.4760812, None),
-        (2, 2, 3, 3.0, 1.0, 0.7472352, None),
-    ],
-)
-def test_a_random_question_is_as_private_as_a_single_one(users, questions, k, eps_local, eps, worst, blanket):
-    table = _one_of(questions, responses(k, eps_local))
-    assert worst_delta(table, data_sets(table, users - 1), eps) == pytest.approx(worst, abs=6e-8)
-    bound = blanket_randomizer_delta(GRR(eps_local, k), users, eps)
-    assert bound >= worst * (1 - 1e-6)
-    assert blanket_randomizer_delta(FiniteRandomizer(table), users, eps) == pytest.approx(bound, rel=1e-4)
-    if blanket is not None:
-        assert bound == pytest.approx(blanket, abs=6e-7)
-    assert questions_epsilon(GRR(eps_local, k), users, bound, questions) == pytest.approx(eps, rel=1e-3)
-
-
 @pytest.mark.parametrize("answer", [GRR(1.0, 3), BinaryRandomizedResponse(1.0), SubsetSelection(1.5, 4, 2)])
 def test_one_message_is_the_product_of_the_tables(answer):
     rows = {
