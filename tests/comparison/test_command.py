@@ -16,12 +16,12 @@ from click.testing import CliRunner
 
 import shuffledp
 from shuffledp.cli import main
-from shuffledp.comparison import command
 from shuffledp.populations import Binomial
 from shuffledp.protocols.scaffold import files
 from waiting import wait_until
 
 SETTING = ("--eps", "1", "--delta", "1e-6")
+SIZE = ("--domain-size", "4")
 FEW = ("--protocols", "grr_blanket,pure_dump,silent_users", "--protocols", "local,sageo,multi_exact")
 KEYS = {
     *("protocol", "trust", "status", "reason", "mse", "messages_per_user", "bits_per_user", "eps_local"),
@@ -83,88 +83,6 @@ def test_json_is_a_list_of_objects_and_csv_has_every_field(tmp_path):
     assert written["pure_dump"]["eps_local"] == "inf"
 
 
-def test_fake_users():
-    setting = (
-        "--users",
-        "5000",
-        "--domain-size",
-        "20",
-        "--protocols",
-        "grr_blanket,skellam,truncation,sageo",
-    )
-    rows = {
-        row["protocol"]: row
-        for row in json.loads(call(*setting, *SETTING, "--poisoned", "10", "--json", "--rows-only").stdout)
-    }
-    report, one = rows["grr_blanket"], rows["sageo"]
-    odds = math.exp(report["eps_local"])
-    assert report["poisoning_gain"] == pytest.approx(10 * (odds + 18) / (odds - 1))
-    assert report["poisoning_errors"] == pytest.approx(
-        report["poisoning_gain"] / (5000 * math.sqrt(report["mse"]))
-    )
-    assert one["poisoning_gain"] == 10
-    assert [rows[name]["poisoning_gain"] for name in ("skellam", "truncation")] == ["inf", "unknown"]
-    assert "unbounded unless users prove" in rows["skellam"]["enforced"]
-    assert "No bound" in rows["truncation"]["enforced"]
-    lines = call(*setting, *SETTING, "--poisoned", "10").stdout.splitlines()
-    assert max(map(len, lines)) <= 120
-    cells = {
-        line.split()[0]: line.split()[-3:-1]
-        for line in lines
-        if line.split() and line.split()[0].strip("°") in rows
-    }
-    assert (cells["sageo"][0], cells["skellam"], cells["truncation°"]) == ("10", ["inf", "inf"], ["–", "–"])
-    assert "poisoned" not in call(*setting, *SETTING).stdout
-    assert "poisoned must be" in call(*setting, *SETTING, "--poisoned", "-1").stderr
-
-
-def test_users_who_collude_or_drop_out():
-    names = "grr_blanket,sageo,correlated_noise,designated_coins,pure_dump,local"
-    setting = ("--users", "5000", "--domain-size", "20", "--protocols", names, *SETTING, "--colluding", "0.1")
-    done = json.loads(call(*setting, "--json").stdout)
-    rows = {row["protocol"]: row for row in done["rows"]}
-    eps = {name: (row["eps_colluding"], row["eps_dropped"]) for name, row in rows.items()}
-    assert eps["sageo"] == (rows["sageo"]["eps_spent"],) * 2
-    assert 1 < eps["grr_blanket"][0] == eps["grr_blanket"][1] < 1.1
-    assert 1.1 < eps["correlated_noise"][0] == eps["correlated_noise"][1] < 1.3
-    for name in ("designated_coins", "pure_dump"):
-        assert 1 < eps[name][1] < 1.1
-        assert "they collude first" in rows[name]["when_absent"]
-    assert eps["designated_coins"][0] == "inf"
-    assert eps["pure_dump"][0] > 1.5
-    assert {row["colluding"] for row in (*rows.values(), done["recommendation"])} == {0.1}
-    text = call(*setting).stdout
-    lines = text.splitlines()
-    assert max(map(len, lines)) <= 120
-    cells = {
-        line.split()[0]: line.split()[-3:-1] for line in lines if line.split()[:1] and line.split()[0] in rows
-    }
-    assert cells["designated_coins"][0] == "inf"
-    told = " ".join(text.split())
-    assert "If 10 % of the users collude with the analyzer, eps is at most 1.1" in told
-    sums = (
-        "--users",
-        "2000",
-        "--max-value",
-        "2",
-        "--protocols",
-        "correlated_sum",
-        *SETTING,
-        "--colluding",
-        "0.1",
-    )
-    told = " ".join(call(*sums).stdout.split())
-    assert "If 10 % of the users collude with the analyzer, no bound is known at this delta" in told
-    assert "– – upper" in told
-    crowded = call(*setting, "--poisoned", "1k", "--simulate", "2").stdout
-    assert max(map(len, crowded.splitlines())) <= 120
-    assert "bits: average" not in crowded
-    plain = call(*setting[:-2])
-    assert "collude" not in plain.stdout
-    for wrong in ("1", "-0.1", "nan"):
-        assert "colluding must be" in call(*setting[:-1], wrong).stderr
-
-
 @pytest.mark.parametrize(
     ("task", "says"),
     [
@@ -189,33 +107,6 @@ def test_sets_and_vectors(tmp_path, task, says):
     rows = json.loads(call("--users", "5000", *task, *SETTING, "--json", "--rows-only").stdout)
     assert {row["protocol"] for row in rows} == set(written)
     assert {row["task"] for row in rows} == {"sets" if "sets" in task else "vectors"}
-
-
-def test_own_data(tmp_path):
-    file = tmp_path / "mine.csv"
-    file.write_text("v,x\n" + "a,1.5\nb,0.5\n" * 500 + "c\n")
-    done = call(
-        "--csv", str(file), "--column", "v", "--protocols", "local", *SETTING, "--json", "--rows-only"
-    )
-    assert json.loads(done.stdout)[0]["status"] == "ok"
-    assert "2 values found in the data" in done.stderr
-    assert (
-        f"1 row left out: 1 with another number of cells than the header ({file}, line 1002)" in done.stderr
-    )
-    sums = (
-        "--csv",
-        str(file),
-        "--column",
-        "x",
-        "--max-value",
-        "2",
-        "--protocols",
-        "central_laplace",
-        "--json",
-        "--rows-only",
-    )
-    coarse, fine = (json.loads(call(*sums, *SETTING, "--levels", n).stdout)[0]["mse"] for n in ("4", "400"))
-    assert fine == pytest.approx(coarse, rel=0.1)  # in units of the data, whatever the levels
 
 
 def test_own_sets_and_a_domain_by_a_list(tmp_path):
@@ -335,82 +226,32 @@ def test_rows_are_shown_where_they_cannot_be_written(tmp_path):
     [
         (("--users", "100"), "Give --domain-size for frequencies, with --set-size for sets"),
         (("--domain-size", "4"), "Give users, a population, or data."),
-        (("--users", "1", "--domain-size", "4"), "users must be"),
-        (("--users", "100", "--domain-size", "1"), "domain_size must be"),
-        (
-            ("--users", "100", "--domain-size", "4", "--max-value", "3"),
-            "not --domain-size and --max-value together",
-        ),
+        (("--users", "100", *SIZE, "--max-value", "3"), "not --domain-size and --max-value together"),
         (("--users", "100", "--task", "frequency", "--max-value", "3"), "belongs to --task summation"),
         (("--users", "100", "--task", "summation"), "--task summation needs --max-value"),
-        (("--users", "100", "--task", "summation", "--domain-size", "4"), "belongs to --task frequency"),
-        (("--users", "100", "--task", "sets", "--set-size", "4"), "--task sets needs --domain-size"),
         (("--users", "100", "--set-size", "4"), "--set-size for sets"),
-        (("--users", "100", "--task", "vectors", "--set-size", "4"), "belongs to --task sets"),
-        (("--users", "100", "--task", "vectors"), "--task vectors needs --dimension"),
         (("--csv", "a.csv", "--column", "a", "--dimension", "4"), "compared without data"),
         (("--users", "100", "--max-value", "2.5"), "must be an integer"),
         (("--users", "100", "--max-value", "3", "--levels", "4"), "--levels needs --csv"),
-        (("--column", "a", "--domain-size", "4"), "--column needs --csv"),
-        (("--values", "a,b", "--users", "100", "--domain-size", "4"), "--values needs --csv"),
-        (("--csv", "a.csv", "--domain-size", "4"), "--csv needs --column"),
+        (("--csv", "a.csv", *SIZE), "--csv needs --column"),
         (("--csv", "a.csv", "--column", "a", "--separator", ";"), "--separator is for sets"),
         (("--csv", "a.csv", "--user", "a", "--set-size", "2"), "or --user and --item"),
-        (
-            ("--csv", "a.csv", "--column", "a", "--user", "a", "--item", "b", "--set-size", "2"),
-            "or --user and --item",
-        ),
         (("--csv", "missing.csv", "--column", "a"), "There is no file missing.csv"),
-        (("--population", "binomial:3", "--domain-size", "4"), "population must be binomial:TRIALS:RATE"),
-        (("--users", "100", "--domain-size", "4", "--protocols", "grr"), "No frequency protocol named 'grr'"),
-        (("--users", "100", "--domain-size", "4", "--protocols", "x.py:X"), "there is no file x.py"),
+        (("--population", "binomial:3", *SIZE), "population must be binomial:TRIALS:RATE"),
+        (("--users", "100", *SIZE, "--protocols", "x.py:X"), "there is no file x.py"),
+        (("--users", "100", *SIZE, "--protocols", ","), "--protocols must hold at least one name, got ','"),
+        (("--users", "100", *SIZE, "--trust", "me"), "trust must be one of"),
+        (("--users", "9", *SIZE, "--plot", "a.doc"), "The file name of a picture must end in one"),
+        (("--users", "9", *SIZE, "--csv-out", "no/a.csv"), "There is no folder no for no/a.csv"),
+        (("--users", "9", *SIZE, "--csv-out", "a.svg", "--plot", "./a.svg"), "is the file of --csv-out"),
+        (("--csv", "in.csv", "--column", "v", *SIZE, "--csv-out", "in.csv"), "in.csv, which is read"),
         (
-            ("--users", "100", "--domain-size", "4", "--protocols", ","),
-            "--protocols must hold at least one name, got ','",
-        ),
-        (("--users", "100", "--domain-size", "4", "--trust", "me"), "trust must be one of"),
-        (
-            ("--users", "900", "--domain-size", "4", "--protocols", "local", "--plot", "a.doc"),
-            "The file name of a picture must end in one",
-        ),
-        (
-            ("--users", "900", "--domain-size", "4", "--protocols", "local", "--csv-out", "no/a.csv"),
-            "There is no folder no for no/a.csv",
-        ),
-        (
-            ("--users", "900", "--domain-size", "4", "--plot", "no/a.png"),
-            "There is no folder no for no/a.png",
-        ),
-        (
-            ("--users", "900", "--domain-size", "4", "--csv-out", "a.svg", "--plot", "./a.svg"),
-            "--plot a.svg is the file of --csv-out",
-        ),
-        (
-            ("--csv", "in.csv", "--column", "v", "--domain-size", "4", "--csv-out", "in.csv"),
-            "--csv-out in.csv is the file in.csv, which is read",
-        ),
-        (
-            (
-                "--users",
-                "900",
-                "--domain-size",
-                "4",
-                "--protocols",
-                "local, in.csv.py:A",
-                "--csv-out",
-                "in.csv.py",
-            ),
+            ("--users", "9", *SIZE, "--protocols", "local, in.csv.py:A", "--csv-out", "in.csv.py"),
             "--csv-out in.csv.py is the file in.csv.py, which is read",
         ),
-        (
-            ("--csv", "in.csv", "--column", "v", "--values", "1\n2"),
-            "--values '1\\n2': not a line of a CSV file (new-line character",
-        ),
         (("--csv", "in.csv", "--column", "v", "--values", '"1,2'), "(unexpected end of data)"),
-        (("--users", "900", "--max-value", "inf"), "--max-value must be a positive finite number, got inf"),
         (("--users", "900", "--max-value", "nan"), "--max-value must be a positive finite number, got nan"),
-        (("--users", "900", "--domain-size", "4", "--norm", "l1"), "--norm l1 belongs to --task vectors"),
-        (("--users", "900", "--domain-size", "4", "--simulate", "3", "--seed", "-1"), "seed must be"),
+        (("--users", "9", *SIZE, "--simulate", "3", "--seed", "-1"), "seed must be"),
     ],
 )
 def test_mistakes_get_one_line(tmp_path, monkeypatch, arguments, says):
@@ -425,31 +266,6 @@ def test_mistakes_get_one_line(tmp_path, monkeypatch, arguments, says):
     assert done.stderr.startswith("Error: ")
     assert says in done.stderr
     assert done.stderr.count("\n") == 1
-
-
-def test_notes_are_about_the_columns_that_are_shown():
-    setting = ("--users", "900", "--domain-size", "20", "--protocols", "local", *SETTING)
-    told = " ".join(call(*setting).stdout.split())
-    assert "frequent: " in told and "slack: " in told and "simulated: " not in told
-    told = " ".join(call(*setting, "--simulate", "3").stdout.split())
-    assert "frequent: " not in told and "slack: " not in told and "simulated: " in told
-
-
-def test_the_protocol_at_work_is_named_though_it_begins_right_after_a_line(monkeypatch):
-    now = 0.0
-    monkeypatch.setattr(command.time, "monotonic", lambda: now)
-    said = []
-    monkeypatch.setattr(command.click, "echo", lambda text, err: said.append((now, text, err)))
-    say = command._Progress()
-    begins = {0.0: "a", 1.5: "b", 1.6: "c"}
-    for now in (0.0, 0.5, 1.2, 1.3, 1.5, 1.6, 2.1, 2.3, 5.0):
-        if now in begins:
-            say.begins(len(said), 3, begins[now])
-        say()
-    assert said == [
-        (1.2, "0 of 3 protocols done, next: a", True),
-        (2.3, "1 of 3 protocols done, next: c", True),
-    ]
 
 
 def plugin(folder, body: str) -> str:

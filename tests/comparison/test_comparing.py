@@ -11,12 +11,11 @@ import pandas as pd
 import pytest
 
 import shuffledp
-from shuffledp.accounting import discrete_laplace_variance, shipped_design
 from shuffledp.comparison import front, table
 from shuffledp.comparison.rows import IDLE
 from shuffledp.populations import Binomial, Fixed, MomentBounded
 from shuffledp.protocols import available, get
-from shuffledp.tasks import Budget, Frequency, Sets, Summation, Vectors
+from shuffledp.tasks import Budget, Frequency, Sets, Summation
 
 SETTING = {"eps": 1.0, "delta": 1e-6}
 PLUGIN = """
@@ -97,13 +96,6 @@ def test_rows_are_grouped_by_trust_and_sorted_by_error(frequencies):
     assert all(row.floor_ratio > 0.99 for row in good)
 
 
-def test_the_frequent_value_costs_more_where_reports_are_random():
-    rows = shuffledp.compare(10_000, domain_size=100, protocols=["grr_blanket", "balls_into_bins"], **SETTING)
-    noisy, plain = of(rows, "grr_blanket"), of(rows, "balls_into_bins")
-    assert noisy.heavy_variance > 2 * noisy.mse
-    assert plain.heavy_variance == pytest.approx(plain.mse)
-
-
 def test_filters_leave_rows_out_or_say_why():
     rows = shuffledp.compare(
         2_000,
@@ -165,22 +157,6 @@ def test_a_plugin_that_does_not_state_the_most_is_shown_but_keeps_no_limit(tmp_p
     )
 
 
-def test_values_in_the_clear_have_no_local_budget_and_only_a_curator_has_a_dash():
-    clear = ["pure_dump", "designated_coins", "balls_into_bins", "silent_users", "sageo"]
-    rows = shuffledp.compare(20_000, domain_size=5, protocols=[*clear, "central_laplace", "local"], **SETTING)
-    assert [of(rows, name).eps_local for name in clear] == [math.inf] * len(clear)
-    assert (of(rows, "central_laplace").eps_local, of(rows, "local").eps_local) == (None, 1.0)
-    lines = {line.split()[0]: line.split()[1] for line in table(rows).splitlines() if line[:1].isalpha()}
-    assert [lines[name] for name in (*clear, "central_laplace", "local")] == [
-        *["inf"] * len(clear),
-        "–",
-        "1",
-    ]
-    told = " ".join(table(rows).split())
-    assert "Privacy also rests on " in told
-    assert "named users' dummies: designated_coins" in told
-
-
 def test_an_accounting_that_is_asked_for_is_not_replaced_by_another():
     names = ["grr_blanket", "silent_users"]
     printed = shuffledp.compare(20_000, domain_size=6, protocols=names, accounting="printed", **SETTING)
@@ -188,14 +164,6 @@ def test_an_accounting_that_is_asked_for_is_not_replaced_by_another():
     assert of(printed, "silent_users").reason == "Has no printed accounting."
     best = shuffledp.compare(2_000, max_value=5, protocols=["split_and_mix"], **SETTING)
     assert best[0].accounting == "printed"  # it has no other
-
-
-def test_counts_give_users_task_and_shares():
-    rows = shuffledp.compare(counts=[1_500, 300, 200], protocols=["grr_blanket"], **SETTING)
-    protocol = get("frequency", "grr_blanket").calibrate(
-        Budget(1.0, 1e-6), Fixed(1_999), Frequency(3), accounting="exact"
-    )
-    assert rows[0].mse == pytest.approx(protocol.expected_mse(np.array([1_500, 300, 200])))
 
 
 def test_data_frames_series_and_files_are_counted(tmp_path):
@@ -216,50 +184,6 @@ def test_data_frames_series_and_files_are_counted(tmp_path):
         "500 rows left out",
         "500 numbers were clipped to the range.",
     ]
-
-
-def test_columns_of_real_numbers_have_sums_with_correlated_noise():
-    eps, delta = 0.7, 1e-6
-    names = ["real_sum", "correlated_sum", "central_laplace"]
-    data = [0.5, 119.25, 3.75] * 300
-    rows = shuffledp.compare(data=data, max_value=120, levels=480, protocols=names, eps=eps, delta=delta)
-    exact, rounded, curator = (of(rows, n) for n in ("correlated_sum", "real_sum", "central_laplace"))
-    assert [exact.status, rounded.status, exact.guarantee, rounded.guarantee] == [
-        "ok",
-        "ok",
-        "upper",
-        "upper",
-    ]
-    assert curator.mse < exact.mse < rounded.mse < 2 * curator.mse
-    # Discrete Laplace noise with 0.9 eps on 480 levels, each worth a quarter.
-    assert exact.mse == pytest.approx(discrete_laplace_variance(0.9 * eps / 480) / 16)
-    assert exact.messages_per_user > rounded.messages_per_user
-    assert "certified at the call by exponential moments" in exact.remark
-    assert rounded.remark.endswith(f"{rounded.parameters['levels']:.0f} levels, rounded at random")
-
-
-def test_remarks_name_the_origin_of_a_noise_design_and_its_distance_from_the_shipped_one():
-    def row(size, eps):
-        return shuffledp.compare(9_000, max_value=size, eps=eps, delta=1e-6, protocols=["correlated_sum"])[0]
-
-    best = row(100, 1.0)
-    assert best.remark == "a shipped noise design" and best.eps_spent == 1.0
-    fewest = shipped_design(10, 1.0, 1e-6, 0.9).design.messages
-    paper = row(10, 1.0)  # the paper's atoms; others need fewer messages
-    over = paper.parameters["noise_messages"] / fewest
-    assert paper.remark.endswith(f", {over:.3g} times the messages of the best shipped one") and over > 1.4
-    assert row(10, 0.7).remark.endswith("by the losses of all pairs of inputs")
-
-
-def test_columns_of_many_numbers_are_no_categories():
-    with pytest.raises(ValueError, match="1500 different numbers, which look like quantities"):
-        shuffledp.compare(data=[x / 8 for x in range(1500)], **SETTING)
-    with pytest.warns(UserWarning) as said:
-        shuffledp.compare(data=[20, 30, 40] * 300, protocols=["local"], **SETTING)
-    assert "The values are numbers: for their sum" in str(said[-1].message)
-    with pytest.warns(UserWarning) as said:
-        shuffledp.compare(data=["20", "thirty"] * 300, protocols=["local"], **SETTING)
-    assert len(said) == 1
 
 
 def test_sets_of_data_frames_are_those_of_their_counts():
@@ -314,20 +238,6 @@ def test_sets_have_one_budget_for_a_whole_set_and_counts_of_levels_are_added_up(
     assert local.blind_mse == pytest.approx(
         np.var(counts.sum(axis=0) / 1_250)
     )  # equal shares, nearer than none
-
-
-def test_the_mean_of_unit_vectors():
-    rows = shuffledp.compare(20_000, dimension=10, **SETTING)
-    task = Vectors(10, clip=1.0, norm="l2")
-    protocol = get("vectors", "privunit").calibrate(
-        Budget(1.0, 1e-6), Fixed(19_999), task, accounting="exact"
-    )
-    row = of(rows, "privunit")
-    assert row.mse == pytest.approx((1 / protocol.report.mean**2 - 1) / 20_000 / 10, rel=1e-9)
-    assert of(rows, "central_gaussian").floor_ratio == pytest.approx(1)
-    assert "not in the l2 norm" in of(rows, "local").reason
-    assert row.heavy_variance is None
-    assert row.blind_mse == 0.1
 
 
 @pytest.mark.parametrize(

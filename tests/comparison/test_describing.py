@@ -134,44 +134,6 @@ def test_a_record_keeps_to_the_schema_of_the_registry(protocol, setting, model, 
     assert f'name: ""  # {OPEN}' in done.output
 
 
-def test_sentences_name_parameters_guarantee_and_trust():
-    done = call("grr_blanket", *["--users", "30000", "--domain-size", "20", "--eps", "1", "--delta", "1e-8"])
-    assert done.exit_code == 0, done.output
-    for words in (
-        "eps_local = 6.2",
-        "epsilon = 1, delta = 1e-08",
-        "guarantee: upper",
-        "a shuffler that permutes",
-    ):
-        assert words in " ".join(done.output.split())
-
-
-@pytest.mark.parametrize(
-    ("protocol", "words"),
-    [
-        (
-            "designated_coins",
-            "the dummies of the first 148 users of the list, of whom 0 may collude with the analyzer",
-        ),
-        ("designated_coins", "No user sends more than 21 messages, 105 bits."),
-        ("silent_users", "bits, except with a probability of at most 1e-06 for all of them together."),
-        ("correlated_noise", "the shares of the noise of all 30,000 users"),
-        ("sageo", "No other user need be honest."),
-    ],
-)
-def test_records_name_who_must_be_honest_and_the_most_that_a_user_sends(protocol, words):
-    setting = ["--users", "30000", "--domain-size", "20", "--eps", "1", "--delta", "1e-6"]
-    assert words in " ".join(call(protocol, *setting).output.split())
-    assert words in call(protocol, *setting, "--registry").output
-
-
-def test_a_remark_on_the_calibration_is_told():
-    done = call("correlated_sum", *["--users", "900", "--max-value", "30", "--eps", "1", "--delta", "1e-6"])
-    assert "Calibration: a noise design of one parameter, certified at the call by exponential" in " ".join(
-        done.output.split()
-    )
-
-
 #: Requirements at the commit 3e9c812, for a deployed system.
 LATER = fields(
     "url_slug status tier deployment",
@@ -248,13 +210,6 @@ def test_a_deployed_system_is_described_without_options():
 def test_a_system_without_settings_or_record_is_refused(words, message):
     done = call(*words)
     assert done.exit_code != 0 and message in done.output
-
-
-def test_what_bounds_the_gain_of_fake_users_is_printed():
-    setting = ["--users", "30000", "--domain-size", "20", "--eps", "1", "--delta", "1e-8"]
-    assert "if the shuffler admits one report of fixed size per user" in " ".join(
-        call("grr_blanket", *setting).output.split()
-    )
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,7 @@ from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner
-from scipy.stats import norm
 
-import shuffledp
 from shuffledp.cli import main
 from shuffledp.comparison import recommended
 from shuffledp.comparison.recommendation import loosening, sentences
@@ -71,15 +69,6 @@ def test_proven_rows_of_the_weakest_trust_lead_and_others_are_passed_over_with_t
         assert part in said
     assert recommended(rows[:1]).trust == "central"
     assert recommended(rows[1:5]) is None
-
-
-def test_intervals_for_all_values_hold_at_once():
-    """For many messages the half-widths are those of normal errors with Bonferroni's inequality, within 3 %."""
-    (one,) = shuffledp.compare(10_000, domain_size=50, eps=1, delta=1e-6, protocols=["pure_dump"])
-    expected = norm.isf(0.025 / 50) / norm.isf(0.025)
-    assert one.simultaneous_half_width / one.half_width == pytest.approx(expected, rel=0.03)
-    (total,) = shuffledp.compare(1000, max_value=3, eps=1, delta=1e-6, protocols=["central_laplace"])
-    assert total.simultaneous_half_width == total.half_width
 
 
 def test_the_command_recommends_in_text_and_json():
@@ -148,13 +137,6 @@ def test_where_nothing_fits_the_limit_to_loosen_is_named_with_a_value_that_admit
     assert CliRunner().invoke(main, ["compare", *SETTING, *wider]).stdout.startswith("Use grr_blanket")
 
 
-def test_where_no_budget_fits_a_multiple_of_eps_that_fits_is_named():
-    few = ["--users", "20000", "--domain-size", "50", "--delta", "1e-6", "--protocols", "local"]
-    text = CliRunner().invoke(main, ["compare", *few, "--eps", "0.1"]).stdout
-    eps = text.splitlines()[0].removeprefix("Nothing fits. Loosen first: --eps 0.1 to ").partition(",")[0]
-    assert CliRunner().invoke(main, ["compare", *few, "--eps", eps]).stdout.startswith("Use local")
-
-
 def test_a_limit_on_what_is_not_stated_is_not_loosened():
     unknown = replace(row("unknown"), status="infeasible", beyond={"max_bits": math.inf})
     assert loosening([unknown], {"max_bits": 3.0}, 1.0, lambda changes, names: []) is None
@@ -191,15 +173,6 @@ def test_what_is_no_whole_number_is_refused_in_one_line(users):
     assert done.exit_code == 1
     assert len(done.stderr.splitlines()) == 1
     assert "--users" in done.stderr or "users" in done.stderr
-
-
-@pytest.mark.parametrize(
-    ("name", "meant"),
-    [("grr", "grr_blanket"), ("pure_dum", "pure_dump")],
-)
-def test_usual_names_of_protocols_lead_to_ours(name, meant):
-    done = CliRunner().invoke(main, ["compare", *SETTING, "--protocols", name])
-    assert f"Did you mean '{meant}'?" in done.stderr
 
 
 @pytest.mark.parametrize(

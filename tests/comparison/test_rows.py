@@ -11,7 +11,7 @@ from click.testing import CliRunner
 
 import shuffledp
 from shuffledp.cli import main
-from shuffledp.comparison.drawing import drawn, grouped
+from shuffledp.comparison.drawing import grouped
 from shuffledp.comparison.rows import TRUST, Compared, as_csv, front, in_order, table
 from shuffledp.pipeline.figures.leaderboard import TRUST as ON_LEADERBOARDS
 
@@ -75,11 +75,6 @@ def test_cells_of_texts_begin_no_formula_and_numbers_stay_numbers(begin):
     assert (found["label"], found["slack"]) == (f"'{begin}1+1", "-0.5")
 
 
-def test_nothing_to_draw():
-    with pytest.raises(ValueError, match="There is nothing to draw"):
-        drawn([row("no", status="infeasible")], ".png")
-
-
 def test_reasons_are_grouped_and_failures_marked():
     rows = [
         row("a"),
@@ -93,28 +88,6 @@ def test_reasons_are_grouped_and_failures_marked():
         "  failed: d: KeyError: 'x'",
     ]
     assert table(rows[1:]).startswith("No protocol meets the requirements.")
-
-
-def test_extreme_numbers_and_long_names_fit():
-    wide = row(
-        "folder/of/mine/with_a_long_name.py:Protocol",
-        mse=1.2345e-12,
-        bits=1.2345e12,
-        half_width=1.234e-12,
-        heavy_variance=1.234e-12,
-        floor_ratio=12345678.9,
-        eps_local=math.inf,
-        eps_spent=0.012345,
-        slack=0.00012345,
-        guarantee="approximate",
-        most_messages=780_013.0,
-        most_bits=1.2345e9,
-        most_certain=False,
-    )
-    for one in (wide, replace(wide, simulated_mse=1.23e-12, simulated_standard_error=1e-15)):
-        lines = table([replace(one, reduction="dummy blanket")]).splitlines()
-        assert max(map(len, lines)) <= 120
-        assert "py:Protocol" in lines[2]
 
 
 def test_other_units_and_plain_values():
