@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 
 from shuffledp.designs import CoarseDesign
-from shuffledp.designs.coarse_blocks import block_cells, partition
 from shuffledp.designs.coarse_losses import (
     Precision,
-    block_part,
     joint_losses,
     law_of,
     loss_grid,
@@ -59,28 +57,6 @@ def test_blocks_are_never_below_their_cells(change, most):
         if most is not None:
             assert np.all(found <= want * (1 + most) + 30 * joint.missing), eps
     assert joint.missing < 3e-8
-
-
-def test_blocks_have_several_cells_and_all_of_them():
-    grid = loss_grid(DESIGN, DESIGN.eps, PRECISION)
-    law = law_of(DESIGN, PRECISION)
-    blocks = partition(law, grid, 2.0)
-    assert blocks.sizes.sum() == law.table(0).size == blocks.reference.size
-    assert blocks.sizes.size < blocks.reference.size / 3
-    assert blocks.rows[0] == blocks.columns[0] == 0
-
-
-def test_parts_add_up_and_are_those_of_the_precision():
-    grid = loss_grid(DESIGN, DESIGN.eps, PRECISION)
-    law, shifts = law_of(DESIGN, PRECISION), shifts_of(PAIRS, 3)
-    blocks = partition(law, grid, 1.0)
-    whole, kept, _ = block_cells(law, blocks, shifts, grid, 0, law.slices)
-    precision = replace(PRECISION, blocks=1.0)
-    middle = law.reach - 1
-    parts = [block_part(law, shifts, grid, *ends, precision) for ends in ((0, middle), (middle, law.slices))]
-    np.testing.assert_allclose(parts[0].cells + parts[1].cells, whole, rtol=1e-6, atol=1e-15)
-    assert parts[0].kept + parts[1].kept == pytest.approx(kept, rel=1e-12)
-    assert whole.sum(axis=1) == pytest.approx(np.full(len(shifts), kept), rel=1e-9)
 
 
 def test_certificates_by_blocks_are_a_little_above_those_by_cells():

@@ -1,6 +1,5 @@
 """The exact accountant of coarse noise against the law of all message counts, and its certificates."""
 
-import itertools
 import math
 from dataclasses import replace
 
@@ -9,24 +8,17 @@ import pytest
 from scipy.fft import irfftn, rfftn
 
 from shuffledp.accounting import Infeasible, jump_sizes
-from shuffledp.designs import CoarseDesign, coarse_noise_delta
+from shuffledp.designs import CoarseDesign
 from shuffledp.designs.coarse_design import (
     atom_content,
-    central_messages,
-    input_moves,
     jump_content,
 )
 from shuffledp.designs.coarse_law import coarse_law
 from shuffledp.designs.coarse_losses import (
     COARSE,
-    FINE,
     Precision,
     joint_losses,
-    law_of,
     loss_grid,
-    loss_part,
-    shifts_of,
-    summed_parts,
 )
 from shuffledp.designs.coarse_noise import all_pairs, bounds, certify, pair_draws
 
@@ -119,62 +111,6 @@ HUBS = [(size, ()) for size in (1, 2, 3, 4, 5, 8, 9, 32)]
 HUBS += [(6, (2,)), (10, (2, 4)), (15, (2, 5)), (32, (3, 9)), (33, (16,)), (100, (5, 25)), (100, (3, 7, 10))]
 
 
-@pytest.mark.parametrize(("size", "hubs"), HUBS)
-def test_moves_of_inputs_undo_the_messages(size, hubs):
-    """The view of the parts determines the numbers of messages, because the map has an integer inverse."""
-    letters = [*range(1, size + 1), -size]
-    contents = {j: atom_content(j, size, hubs) for j in range(1, size + 1)}
-    for x, ((total, ups, downs), draws) in enumerate(input_moves(size, hubs)):
-        counts = dict.fromkeys(letters, 0)
-        # Draws of the atoms 2..D-1, then D and -D, then ones for the sum that is left.
-        for index, times in draws.items():
-            assert 2 <= index < size and times
-            for message, copies in contents[index].items():
-                counts[message] += times * copies
-        counts[size] += ups
-        counts[-size] += downs
-        counts[1] += total - sum(m * k for m, k in counts.items())
-        assert counts == {m: int(m == x) for m in letters}
-        assert (total, ups, downs) == (x, int(x == size), -int(size / 2 <= x < size and x > 1))
-
-
-@pytest.mark.parametrize("size", [1, 2, 3, 5, 10])
-def test_contents_sum_to_what_they_stand_for(size):
-    for index in range(1, size + 1):
-        content = atom_content(index, size)
-        assert sum(m * k for m, k in content.items()) == 0
-        assert set(content) <= {*range(1, size + 1), -size}
-    for jump in [*range(1, 40), *range(-39, 0)]:
-        content = jump_content(jump, size)
-        assert sum(m * k for m, k in content.items()) == jump
-        assert set(content) <= {1, size, -size} and min(content.values()) > 0
-    rate = 0.9 / size
-    want = sum(
-        math.exp(-rate * abs(j)) / abs(j) * sum(jump_content(j, size).values())
-        for j in range(-60 * size, 60 * size + 1)
-        if j
-    )
-    assert central_messages(size, 0.9) == pytest.approx(want, rel=1e-12)
-
-
-@pytest.mark.parametrize(
-    "design",
-    [
-        CoarseDesign(1, 0.18, (20.0,), (10.0,), 0.2, 1e-8),
-        CoarseDesign(2, 0.2, (0.5, 1.0), (0.5, 1.0), 0.4, 1e-3),
-        SMALL[2],
-    ],
-    ids=["one column of many", "some of many", "most"],
-)
-def test_a_slice_has_every_cell_above_the_threshold(design):
-    law = law_of(design, COARSE)
-    for number in range(0, law.slices, 1 + law.slices // 40):
-        cells, table = law.slice(number), np.pad(law.table(number), 1).ravel()
-        assert np.array_equal(cells.place, np.flatnonzero(table > law.threshold))
-        assert cells.mass == pytest.approx(table[cells.place], rel=1e-13)
-        assert np.array_equal(np.flatnonzero(np.isfinite(cells.logs)), cells.place)
-
-
 def test_the_joint_law_has_the_moments_of_its_parts():
     design = CoarseDesign(3, 0.9, (4.0, 3.0, 5.0), (3.0, 2.0, 4.0), 1.0, 1e-3)
     law = coarse_law(design, tail=1e-13, threshold=0.0)
@@ -204,28 +140,6 @@ def test_what_is_left_out_is_counted():
         assert rough.delta - rough.margin <= fine.delta * 1.01
     assert certify(design, design.eps, precision=Precision(4000, 1e-9, 1e-4)).margin > 100 * fine.margin
     assert fine.pairs == 6 and fine.worst in all_pairs(2)
-
-
-def test_certificates_of_some_pairs_and_in_parts():
-    design = SMALL[3]
-    whole = certify(design, design.eps)
-    some = certify(design, design.eps, [(0, 3), (3, 0)])
-    assert some.pairs == 2 and some.delta <= whole.delta
-    pairs, grid, law = all_pairs(3), loss_grid(design, design.eps, FINE), law_of(design, FINE)
-    shifts = shifts_of(pairs, 3)
-    cuts = [0, 5, 6, law.slices // 2, law.slices]
-    parts = [loss_part(law, shifts, grid, b, e) for b, e in itertools.pairwise(cuts)]
-    again = bounds(design, summed_parts(law, shifts, grid, parts), design.eps, pairs)[0].max()
-    assert again == pytest.approx(whole.delta, rel=1e-12)
-    assert coarse_noise_delta(design, design.eps) == whole.delta
-
-
-def test_delta_falls_with_eps_and_with_noise():
-    design = CoarseDesign(2, 3.0, (5.0, 5.0), (2.0, 3.0), 4.0, 1e-2)
-    values = [certify(design, eps).delta for eps in (0.0, 2.0, 4.0, 6.0)]
-    assert values == sorted(values, reverse=True)
-    assert certify(design.moved(center=0.5), 4.0).delta < values[2]
-    assert certify(design.moved(rate=0.5), 4.0).delta < values[2]
 
 
 def test_some_cells_estimate_what_all_bound():

@@ -1,9 +1,7 @@
 """Coarse designs: their search, the shipped designs, and designs that a call makes."""
 
 import json
-from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from shuffledp.accounting import Infeasible, shipped_design
@@ -17,9 +15,8 @@ from shuffledp.designs import (
     shipped_coarse_designs,
 )
 from shuffledp.designs.coarse_losses import COARSE, joint_losses, loss_grid
-from shuffledp.designs.coarse_noise import all_pairs, bounds, certify
+from shuffledp.designs.coarse_noise import all_pairs, certify
 from shuffledp.designs.coarse_search import (
-    part_slopes,
     polished_design,
     scaled_design,
     worst_delta,
@@ -108,34 +105,6 @@ def test_polishing_changes_only_independent_parts_and_is_certified():
     joint = joint_losses(weak, all_pairs(5), COARSE, loss_grid(weak, 6.0, COARSE))
     with pytest.raises(Infeasible, match="for all choices of the other atoms"):
         polished_design(weak, joint, iterations=1)
-
-
-def test_slopes_are_those_of_differences():
-    """Exact derivatives of the independent parts, hubs included, are compared with differences by one number."""
-    base = coarse_start(6, 6.0, 1e-2, 5.4)
-    design = replace(base, hubs=(2,)).with_noise([3.0] * 6, [2.5, 2.1, 1.5, 1.3, 1.7, 3.0])
-    pairs = [(0, 3), (2, 4), (5, 3), (0, 4), (0, 6)]
-    grid = loss_grid(design, 6.0, COARSE)
-    joint = joint_losses(design, pairs, COARSE, grid, 3)
-    logs, slopes = part_slopes(design, joint, pairs)
-    deltas, margins = bounds(design, joint, 6.0, pairs)
-    assert np.all(deltas > 100 * margins)
-    assert np.exp(logs) == pytest.approx(deltas - margins, rel=1e-6)
-    step = 1e-3
-    for place in range(12):
-        numbers = np.array([[*design.rates, *design.centers]] * 2)
-        numbers[:, place] *= np.exp([step, -step])
-        up, down = (
-            np.subtract(*bounds(design.with_noise(row[:6], row[6:]), joint, 6.0, pairs)) for row in numbers
-        )
-        want = (np.log(up) - np.log(down)) / (2 * step)
-        if place % 6 in (0, 5):
-            assert not slopes[:, place].any()
-        else:
-            assert slopes[:, place] == pytest.approx(want, abs=0.02 * np.abs(slopes).max())
-    assert (
-        slopes[0, 2] < -0.1 and slopes[0, 1] < 0 and slopes[0, 3] < -0.1
-    )  # atoms 2, 3 and 4 hide the input 3
 
 
 def test_the_search_resumes_and_only_improves():

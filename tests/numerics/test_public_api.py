@@ -165,11 +165,6 @@ def test_the_last_corrections_of_a_scale_are_small():
         designs.finished_design(design, xtol=0.5)
 
 
-@pytest.mark.parametrize("index", [np.array(2), np.int64(2), 2.0])
-def test_atoms_are_named_by_any_integer(index):
-    assert repr(accounting.atom_messages(index, 3)) == "{-1: 2, 2: 1}"
-
-
 def test_a_sum_over_too_many_numbers_ends():
     with pytest.raises(accounting.Infeasible, match="too many for an exact sum"):
         accounting.all_counts_delta(0.5, 0.5, 10**9, 2.5, 10)

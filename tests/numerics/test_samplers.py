@@ -54,11 +54,6 @@ def assert_moments(drawn, variance):
     assert abs(np.mean(x**2) - variance) <= 5 * spread + 1e-12
 
 
-def binned(drawn, scale):
-    """Group draws into bins of a twentieth of the scale, for tests of large scales."""
-    return np.floor_divide(drawn, max(1, int(scale / 20)))
-
-
 @pytest.mark.parametrize("sigma", [0.05, 0.3, 0.999, 1.0, 2.0, 60.0])
 def test_discrete_gaussian_follows_its_pmf(sigma):
     drawn = discrete_gaussian(sigma, rng(1), DRAWS)
@@ -66,19 +61,6 @@ def test_discrete_gaussian_follows_its_pmf(sigma):
     weights = np.exp(-(support**2) / (2 * sigma**2))
     assert_follows(drawn, support, weights / weights.sum())
     assert_moments(drawn, np.sum(weights * support**2) / weights.sum())
-
-
-@pytest.mark.parametrize("sigma", [1e4, 1e9])
-def test_discrete_gaussian_of_a_large_sigma_is_nearly_normal(sigma):
-    from scipy.special import ndtr
-
-    drawn = discrete_gaussian(sigma, rng(2), DRAWS)
-    assert_moments(drawn, sigma**2)
-    width = int(sigma / 20)
-    cells = np.arange(-160, 160)
-    pmf = ndtr(((cells + 1) * width - 0.5) / sigma) - ndtr((cells * width - 0.5) / sigma)
-    assert_follows(binned(drawn, sigma), cells, pmf)
-    assert np.unique(drawn % 7).size == 7  # no lattice coarser than the integers
 
 
 def test_discrete_gaussian_takes_one_sigma_per_draw():
@@ -118,30 +100,12 @@ def test_two_sided_geometric_follows_its_pmf(scale):
     assert_moments(drawn, 2 * r / (1 - r) ** 2)
 
 
-@pytest.mark.parametrize("scale", [1e3, 1e9])
-def test_two_sided_geometric_of_a_large_scale(scale):
-    drawn = two_sided_geometric(scale, rng(5), DRAWS)
-    assert_moments(drawn, 2 * scale**2)
-    width = int(scale / 20)
-    upper = np.exp(-np.arange(601) * width / scale) / 2  # Pr[y >= i width], up to 1/scale
-    cells = np.arange(-600, 600)
-    pmf = np.concatenate((-np.diff(upper)[::-1], -np.diff(upper)))
-    assert_follows(binned(drawn, scale), cells, pmf)
-
-
 @pytest.mark.parametrize(("shape", "ratio"), [(0.01, 0.9), (0.3, 0.5), (1.0, 0.8), (1.24, 0.9), (17.5, 0.3)])
 def test_polya_difference_follows_its_pmf(shape, ratio):
     drawn = polya_difference(shape, -1 / math.log(ratio), rng(6), DRAWS)
     one = nbinom.pmf(np.arange(800), shape, 1 - ratio)
     assert_follows(drawn, np.arange(-799, 800), np.convolve(one, one[::-1]))
     assert_moments(drawn, 2 * shape * ratio / (1 - ratio) ** 2)
-
-
-def test_polya_shares_add_up_to_two_sided_geometric_noise():
-    users, ratio = 40, math.exp(-0.3)
-    total = polya_difference(1 / users, 1 / 0.3, rng(7), (50_000, users)).sum(axis=1)
-    support = np.arange(-200, 201)
-    assert_follows(total, support, (1 - ratio) / (1 + ratio) * ratio ** np.abs(support))
 
 
 def test_draws_depend_on_the_generator_alone():
@@ -164,13 +128,6 @@ def test_scales_out_of_range_are_refused(bad):
         polya_difference(bad, 0.5, rng())
     with pytest.raises(ValueError, match=r"scale must be in|broadcast"):
         polya_difference(1.0, bad, rng())
-
-
-def test_too_large_scales_and_foreign_sizes_are_refused():
-    with pytest.raises(ValueError, match="1e\\+09"):
-        discrete_gaussian(2e9, rng())
-    with pytest.raises(ValueError, match="broadcast"):
-        discrete_gaussian([1.0, 2.0], rng(), (3,))
 
 
 @pytest.mark.parametrize("size", [1, 4, 9])

@@ -8,7 +8,6 @@ from numpy.testing import assert_allclose
 from shuffledp.numerics import (
     Window,
     binomial_window,
-    convolve,
     negative_binomial_window,
     poisson_window,
     thin,
@@ -62,13 +61,6 @@ def test_poisson_window_is_accurate(mean):
     assert math.fsum(window.pmf) == pytest.approx(1, abs=1e-11)
 
 
-def test_convolve_adds_starts_and_omitted_mass():
-    total = convolve(Window(2, np.array([0.5, 0.5]), 0.01), Window(3, np.array([0.25, 0.75]), 0.02))
-    assert (total.start, total.stop) == (5, 8)
-    assert_allclose(total.pmf, [0.125, 0.5, 0.375], rtol=1e-15)
-    assert total.omitted == pytest.approx(0.03)
-
-
 @pytest.mark.parametrize("rate", [0.0, 1e-3, 0.37, 0.9, 1.0])
 def test_thin_is_the_mixture_of_binomials(rate):
     pmf = np.random.default_rng(5).dirichlet(np.ones(9))
@@ -96,13 +88,6 @@ def test_thin_treats_windows_of_any_length_alike(length, rate):
     got[thinned.start : thinned.stop] = thinned.pmf
     assert_allclose(got, want, rtol=1e-11, atol=1e-38)
     assert 0.125 <= thinned.omitted <= 0.125 + 1e-38
-
-
-def test_thinning_a_binomial_gives_a_binomial():
-    thinned = thin(binomial_window(3000, 0.4, 1e-40), 0.3, 1e-40)
-    want = binomial_window(3000, 0.12, 1e-30)
-    inside = slice(want.start - thinned.start, want.stop - thinned.start)
-    assert_allclose(thinned.pmf[inside], want.pmf, rtol=1e-9)
 
 
 def test_thinning_a_long_window_at_a_low_rate_stays_finite_and_complete():

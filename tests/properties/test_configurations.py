@@ -1,7 +1,6 @@
 """Faulty configurations give a plan, or one line that names file and place; see `configurations`."""
 
 import configurations
-import judged
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 
@@ -27,16 +26,3 @@ def project(tmp_path_factory):
 def test_a_bad_configuration_is_one_line_or_plans(project, bad):
     found = configurations.trial(bad, project)
     assert found.kind != "fault", f"{bad.file}, {bad.what} at {bad.places}: {found.text}"
-
-
-def test_what_takes_too_long_is_ended():
-    with pytest.raises(judged.TooLong), judged.limited(0.05):
-        while True:
-            pass
-
-
-def test_messages_of_several_lines_or_without_the_place_are_faults():
-    assert judged.refused("a.yaml: x: wrong", ("a.yaml",), ("x",)).kind == "refused"
-    assert judged.refused("a.yaml: x:\nwrong").kind == "fault"
-    assert judged.refused("x: wrong", ("a.yaml",)).kind == "fault"
-    assert judged.refused("x" * 5000).kind == "fault"

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-import math
-from collections import Counter
 from fractions import Fraction
 
 import mpmath
-import numpy as np
 import pytest
-from scipy import stats
 
 from exact_laws import SeededBits, agrees, by_bits
 from shuffledp.populations import Fixed
@@ -48,30 +44,6 @@ def test_a_response_is_that_of_the_calibrated_protocol(domain_size):
     response = ValueResponse.within(Fraction(protocol.eps_local), domain_size)
     assert float(response.keep) == pytest.approx(protocol.response.keep, rel=1e-14)
     assert float(response.lie) == pytest.approx(protocol.response.lie, rel=1e-14)
-
-
-def test_noise_of_a_counter_is_that_of_the_calibrated_protocol():
-    """The chi-square test of pairs has a false-alarm rate of 1e-6; with few users, each sends more noise."""
-    protocol = get("frequency", "correlated_noise").calibrate(Budget(1.0, 1e-6), Fixed(9), Frequency(3))
-    source = SeededBits(3)
-    parameters = [Fraction(x) for x in (protocol.eps_geometric, protocol.shape, protocol.decay)]
-    draws = 1500
-    exact = [counter_noise(10, *parameters, source) for _ in range(draws)]
-    own = stats.nbinom(0.1, -math.expm1(-protocol.eps_geometric)).pmf(np.arange(60))
-    pairs = stats.nbinom(protocol.shape / 10, -math.expm1(-protocol.decay)).pmf(np.arange(400))
-    for found, law in (
-        ([plus - minus for plus, minus in exact], np.convolve(own, own[::-1])),
-        ([plus for plus, _ in exact], np.convolve(own, pairs)),
-        ([minus for _, minus in exact], np.convolve(own, pairs)),
-    ):
-        first = -59 if law.size == 119 else 0
-        counted = Counter(found)
-        seen = np.array([counted[first + i] for i in range(law.size)], float)
-        expected = draws * law
-        often = expected >= 8
-        cells = np.append(expected[often], draws - expected[often].sum())
-        statistic = (((np.append(seen[often], draws - seen[often].sum()) - cells) ** 2) / cells).sum()
-        assert statistic < stats.chi2.isf(1e-6, cells.size - 1)
 
 
 def test_noise_that_does_not_cancel_is_left_out_where_there_is_none():

@@ -22,7 +22,6 @@ from shuffledp.sampling import (
     Exponential,
     FixedBits,
     OutOfBits,
-    SystemBits,
     bernoulli,
     binomial,
     discrete_gaussian,
@@ -233,8 +232,6 @@ GAUSSIAN = discrete_gaussian_pmf(2.0)
 DRAWS = 2500
 #: Sampler, probability of a value, range of counted values, and the stated bound on the expected bits.
 DRAWN = {
-    "uniform": (lambda s: uniform_below(11, s), lambda j: 1 / 11, (0, 10), 8),
-    "coin": (lambda s: int(bernoulli(F(3, 11), s)), lambda j: (8 / 11, 3 / 11)[j], (0, 1), 2),
     "exponential coin": (
         lambda s: int(bernoulli(Exponential(F(3, 2)), s)),
         lambda j: (-math.expm1(-1.5), math.exp(-1.5))[j],
@@ -262,23 +259,10 @@ DRAWN = {
         3 * (7 * 2 + 43),
     ),
     "poisson": (lambda s: poisson(F(7, 3), s), stats.poisson(7 / 3).pmf, (0, 30), 8 * 5),
-    "logarithmic": (lambda s: logarithmic(F(4, 5), s), stats.logser(0.8).pmf, (1, 90), None),
     "polya": (
         lambda s: negative_binomial(F(7, 5), Exponential(F(1, 3)), s),
         nbinom_of(3, 1.4).pmf,
         (0, 70),
-        None,
-    ),
-    "clusters": (
-        lambda s: len(negative_binomial_clusters(F(7, 5), F(3, 4), s)),
-        stats.poisson(-1.4 * math.log(0.25)).pmf,
-        (0, 30),
-        None,
-    ),
-    "sum of clusters": (
-        lambda s: sum(negative_binomial_clusters(F(2, 5), F(3, 4), s)),
-        stats.nbinom(0.4, 0.25).pmf,
-        (0, 90),
         None,
     ),
 }
@@ -307,22 +291,6 @@ def test_many_draws(name):
 
 
 # -- where bits come from ------------------------------------------------------------------------------------------
-
-
-def test_the_system_is_asked_for_every_number(monkeypatch):
-    asked = []
-    monkeypatch.setattr("secrets.randbits", lambda count: asked.append(count) or 5)
-    source = SystemBits()
-    assert (source.bits(3), source.bits(0), source.bits(7)) == (5, 0, 5)
-    assert asked == [3, 7]
-    assert uniform_below(6) == 5  # it is what samplers use if nothing is said
-    assert asked == [3, 7, 3]
-
-
-def test_the_system_gives_numbers_of_so_many_bits():
-    drawn = {SystemBits().bits(200) for _ in range(20)}
-    assert len(drawn) == 20
-    assert all(0 <= number < 2**200 for number in drawn)
 
 
 def test_fixed_bits_are_taken_in_order_and_end():
