@@ -56,14 +56,6 @@ def test_numbers_are_clipped_and_rounded_to_levels(file):
     assert (tenths.rounded, tenths.counts[:8].tolist()) == (0, [0, 1, 1, 1, 0, 0, 0, 1])
 
 
-def test_integers_of_a_given_domain(tmp_path):
-    (tmp_path / "b.csv").write_text("\ufeffv\n0\n2\n 2 \n3\n1.0\n-1\n", encoding="utf-8")
-    counted = count_column(tmp_path / "b.csv", "v", domain_size=3)
-    assert counted.counts.tolist() == [1, 1, 2]
-    assert not counted.found
-    assert counted.faults == (f"2 outside the domain 0..2 ({tmp_path / 'b.csv'}, row 4)",)
-
-
 def test_parquet_is_counted_alike(tmp_path):
     path = tmp_path / "c.parquet"
     parquet.write_table(pa.table({"v": pa.array([1, 0, None, 1, 5])}), path)
@@ -193,13 +185,6 @@ def test_rows_behind_an_open_quote_do_not_vanish(tmp_path, before, end):
         count_column(path, "v", domain_size=3)
 
 
-def test_a_blank_line_of_one_column_is_an_empty_cell(tmp_path):
-    (tmp_path / "b.csv").write_text('v\n1\n\n0\n""\n1\n\n')
-    counted = count_column(tmp_path / "b.csv", "v", domain_size=2)
-    assert (counted.counts.tolist(), counted.bad_rows) == ([1, 2], 3)
-    assert counted.faults == (f"3 empty v ({tmp_path / 'b.csv'}, row 2)",)
-
-
 def test_pipes_and_devices_are_refused(tmp_path):
     os.mkfifo(tmp_path / "b.csv")
     for path in (tmp_path / "b.csv", "/dev/zero", "/dev/stdin"):
@@ -213,25 +198,6 @@ def test_files_that_are_none(tmp_path):
     (tmp_path / "b.csv").write_bytes(b"v\n\xff\n")
     with pytest.raises(ValueError, match="not UTF-8"):
         count_column(tmp_path / "b.csv", "v")
-
-
-def test_values_that_are_given_are_the_domain_in_their_order(file):
-    counted = count_column(file, "color", values=["red", "green", "blue"])
-    assert counted.counts.tolist() == [2, 0, 3]
-    assert counted.values == ("red", "green", "blue")
-    assert not counted.found
-    fewer = count_column(file, "color", values=["red", "green"])
-    assert fewer.counts.tolist() == [2, 0]
-    assert fewer.bad_rows == 5
-    assert fewer.faults[0] == "3 outside the domain of 2 values (a.csv, row 2)"
-    assert fewer.remarks() == [f"5 rows left out: {'; '.join(fewer.faults)}."]
-
-
-def test_a_range_need_not_begin_at_zero(file):
-    counted = count_column(file, "x", low=-4, max_value=4, levels=4)
-    assert counted.values == (-4, -2, 0, 2, 4)
-    assert counted.counts.tolist() == [1, 0, 1, 1, 2]  # 1 and -3 go to the even neighbor
-    assert (counted.clipped, counted.step) == (1, 2.0)
 
 
 def test_continuous_numbers_take_no_more_memory_than_their_levels(tmp_path, monkeypatch):

@@ -37,13 +37,6 @@ def test_rows_of_users_and_items(long):
     assert rows.startswith("2 rows left out")
 
 
-def test_items_that_are_given_are_the_domain(long):
-    found = collect_sets(long, user="user", item="page", values=["zoo", "news", "home"])
-    assert held(found) == [["news", "home"], ["news"], ["zoo"]]
-    assert found.faults == ("2 empty page (a.csv, row 5)", "1 outside the domain of 3 values (a.csv, row 6)")
-    assert not found.found
-
-
 def test_lists_of_parquet_files(tmp_path):
     path = tmp_path / "l.parquet"
     lists = [[3, 1, 1], [], None, [2, None, 9], [0]]
