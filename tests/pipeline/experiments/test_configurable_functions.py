@@ -45,22 +45,6 @@ def test_arguments_are_those_of_the_function():
         )
 
 
-def test_nothing_that_starts_from_theorem_1_of_the_shuffle_gaussian_mechanism_is_proven():
-    common = {"n": 1000, "sigma": 3.0, "rounds": 2, "delta": 1e-5}
-    assert label("shuffle_gaussian_epsilon", **common) == "unproven"
-    for form in ("printed", "convex", "pair"):
-        assert label("subsampled_shuffle_gaussian_epsilon", m=10, form=form, **common) == "unproven"
-    for form in ("printed", "conditional", "convex", "pair"):
-        standing = NAMED_FUNCTIONS["checkin_shuffle_gaussian_epsilon"].standing(
-            {**common, "rate": 0.1, "form": form}
-        )
-        assert standing.guarantee == "unproven"
-        assert ("SG-9" in standing.note) == (form == "printed")
-    assert label("subsampled_gaussian_epsilon", rate=0.1, sigma=3.0, rounds=2, delta=1e-5) == "upper"
-    assert label("gaussian_clones_epsilon", calibration="analytic", **common) == "upper"
-    assert label("gaussian_clones_epsilon", **common) == "unproven"
-
-
 def test_clones_depend_on_the_population_and_the_accounting():
     def clones(population, accounting, **more):
         return label(
@@ -94,13 +78,6 @@ def test_labels_depend_on_what_is_evaluated():
     assert label("variation_ratio_delta", beta=0.3, sound=False, **pair) == "violated"
     assert label("variation_ratio_delta", beta=0.5, sound=False, **pair) == "upper"
     assert label("variation_ratio_delta", beta=0.3, sound=True, **pair) == "upper"
-
-
-def test_allocation_is_about_adding_a_user_and_lower_bounds_promise_nothing():
-    standing = NAMED_FUNCTIONS["allocation_delta"].standing({"eps": 0.1, "steps": 9, "sigma": 2.0})
-    assert standing.guarantee == "upper"
-    assert "adding or removing" in standing.note
-    assert label("allocation_epsilon", delta=1e-3, steps=9, sigma=2.0, bound="lower") == "violated"
 
 
 def test_integer_noise_taken_for_continuous_is_approximate():

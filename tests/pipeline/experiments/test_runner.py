@@ -6,7 +6,6 @@ import pandas as pd
 import pytest
 
 from shuffledp import storage
-from shuffledp.pipeline import table_files
 from shuffledp.pipeline.experiments import participants as who, results, runner, seeds, simulated
 from shuffledp.pipeline.experiments.bundle import PROFILE_METRICS
 from shuffledp.pipeline.experiments.job_parts import population_from, task_from
@@ -110,20 +109,6 @@ def test_participants_do_not_depend_on_method_accounting_eps_or_experiment(tmp_p
         assert np.array_equal(one.public.n_users, drawn[0].public.n_users)
 
 
-@pytest.mark.parametrize(
-    "other",
-    [
-        {"seed": 8},
-        {"population": {"law": "binomial", "trials": 2001, "rate": 0.5}},
-        {"data": {"name": "categorical", "weights": [0.75, 0.25]}},
-    ],
-)
-def test_participants_depend_on_seed_population_and_data(tmp_path, drawn, other):
-    run(tmp_path, grid={"eps": [0.5]}, accounting=["printed"])
-    run(tmp_path, grid={"eps": [0.5]}, accounting=["printed"], **other)
-    assert not np.array_equal(drawn[0].counts, drawn[1].counts)
-
-
 def test_the_first_participants_do_not_depend_on_how_many_repeats_follow(tmp_path, drawn):
     run(tmp_path, repeats=4, grid={"eps": [0.5]}, accounting=["printed"])
     run(tmp_path, repeats=9, grid={"eps": [0.5]}, accounting=["printed"])
@@ -148,16 +133,6 @@ def test_the_mechanism_has_a_stream_of_its_own_per_experiment_and_point(tmp_path
     assert not np.array_equal(first, other)
 
 
-@pytest.mark.parametrize("accounting, changes", [("exact", {}), ("printed", {"method": "again"})])
-def test_cells_with_the_same_calibrated_protocol_have_the_same_simulated_numbers(
-    tmp_path, accounting, changes
-):
-    """LOCAL depends neither on the accounting nor on the method's name."""
-    first, other = values(tmp_path, **LOCAL), values(tmp_path, accounting, **(LOCAL | changes))
-    assert len(first) == 2
-    assert all(np.array_equal(first[point], other[point]) for point in first)
-
-
 def test_what_differs_in_the_estimator_alone_is_compared_on_the_same_messages(tmp_path):
     """Repeats with a large error for expected dummies also have a large error for observed dummies."""
     flexible = {"protocol": "flexible_pure_dump", "repeats": 400, "grid": {"eps": [1.0]}}
@@ -170,13 +145,6 @@ def test_what_differs_in_the_estimator_alone_is_compared_on_the_same_messages(tm
     assert not np.array_equal(one, other)
     # Independent repeats would exceed 0.2 once in 30,000 (Fisher: standard error 1 / sqrt(397)).
     assert np.corrcoef(one, other)[0, 1] > 0.2
-
-
-def test_different_protocols_draw_independently(tmp_path):
-    local, amplified = values(tmp_path, repeats=400, **LOCAL), values(tmp_path, repeats=400)
-    for point in local:
-        # Two points, each beyond 0.2 once in 16,000 (Fisher: standard error 1 / sqrt(397)).
-        assert abs(np.corrcoef(local[point], amplified[point])[0, 1]) < 0.2
 
 
 def test_keys_become_the_same_stream_everywhere():
@@ -266,12 +234,6 @@ def test_the_worst_number_of_a_sum_is_that_of_the_method(tmp_path, levels, at_wo
     assert more == pytest.approx(1001 * (at_worst - even) / levels**2)
 
 
-def test_parquet_bytes_depend_on_the_content_alone(tmp_path):
-    first, second = run(tmp_path), run(tmp_path)
-    assert table_files.to_bytes(first.values) == table_files.to_bytes(second.values)
-    assert table_files.to_bytes(first.cells) == table_files.to_bytes(second.cells)
-
-
 def test_a_row_with_other_columns_is_refused():
     with pytest.raises(ValueError, match="'value'"):
         results.table([{"cell": "a", "metric": "m", "kind": "k", "repeat": 0}], VALUES)
@@ -349,17 +311,6 @@ def test_the_cell_of_a_function_says_what_stands_behind_its_claim(tmp_path):
     assert cells["trust"].isna().all()
 
 
-def test_a_cell_without_a_claim_has_no_label(tmp_path):
-    cells = run(tmp_path, budget={"eps": "$eps", "delta": 0.0}, accounting=["exact"]).cells.to_pandas()
-    assert set(cells["status"]) == {"infeasible"}
-    assert cells["guarantee"].isna().all()
-
-
-def test_an_accounting_that_a_protocol_does_not_offer_is_not_run(tmp_path):
-    done = run(tmp_path, **LOCAL, accounting=["printed", "corrected"])
-    assert set(done.cells["accounting"].to_pylist()) == {"printed"}
-
-
 def test_a_bound_on_the_population_cannot_be_simulated_and_says_so(tmp_path):
     population = {"law": "moment_bounded", "mean": 1000, "variance": 10}
     cells = run(tmp_path, population=population).cells.to_pandas()
@@ -380,33 +331,6 @@ def test_a_long_job_says_how_far_it_is(tmp_path, caplog):
 # -- expectation against simulation ----------------------------------------------------------------------------------
 
 
-def agreement(done):
-    table = done.values.to_pandas()
-    simulated = table[table["kind"] == "simulated"]["value"]
-    expected = table[table["kind"] == "expected"]["value"]
-    assert len(expected) == 1
-    return (simulated.mean() - expected.iloc[0]) / (simulated.std() / np.sqrt(len(simulated)))
-
-
-@pytest.mark.parametrize("truth", ["participants", "population"])
-@pytest.mark.parametrize(
-    "data",
-    [
-        {"name": "categorical", "weights": [0.25, 0.75]},
-        {"name": "adult", "column": "sex"},
-        {"name": "adult", "column": "sex", "draw": "with_replacement"},
-    ],
-)
-def test_expectation_agrees_with_simulation_within_4_standard_errors(adult, truth, data):
-    # 300 of 400 records: without the finite population correction the sampling part would be four times too large.
-    task = {"kind": "frequency", "domain_size": 2, "truth": truth, "metrics": ["mse"]}
-    done = run(
-        adult, **LOCAL, task=task, data=data, repeats=20_000, accounting=["printed"],
-        population={"users": 300}, grid={}, budget={"eps": 4.0, "delta": 1.0e-5},
-    )  # fmt: skip
-    assert abs(agreement(done)) < 4
-
-
 def test_sampling_variance_is_that_of_a_draw_without_replacement(adult):
     task = task_from({"kind": "frequency", "domain_size": 2})
     source = source_from({"name": "adult", "column": "sex"}, task, adult)
@@ -414,20 +338,6 @@ def test_sampling_variance_is_that_of_a_draw_without_replacement(adult):
     assert support.sampling_variance == pytest.approx(0.25 * 0.75 / 300 * (400 - 300) / (400 - 1))
     own = who.typical(task, source, population_from({"users": 300}), truth="participants")
     assert not own.sampling_variance.any()
-
-
-def test_a_uniform_data_set_has_fixed_records_and_draws_have_not():
-    task = task_from({"kind": "frequency", "domain_size": 3})
-    everybody = population_from({"users": 11})
-    fixed = source_from({"name": "uniform", "records": 11}, task, None)
-    drawn = who.participants(task, fixed, everybody, repeats=4, seed=1)
-    assert (drawn.counts == [4, 4, 3]).all()
-    support = who.typical(task, fixed, everybody)
-    assert support.participants.counts.tolist() == [[4, 4, 3]]  # whole numbers, not 3.9999
-    loose = source_from({"name": "uniform"}, task, None)
-    assert len({tuple(c) for c in who.participants(task, loose, everybody, repeats=9, seed=1).counts}) > 1
-    with pytest.raises(ValueError, match="12 participants cannot be drawn without replacement from 11"):
-        who.participants(task, fixed, population_from({"users": 12}), repeats=1, seed=1)
 
 
 def test_more_participants_than_records_is_an_error_that_says_so(adult):
@@ -472,11 +382,6 @@ def test_a_method_that_does_not_depend_on_a_grid_variable_has_no_coordinate_ther
     cells = results.read(bundles).cells.set_index("method")
     assert cells.loc["local", "eps"].isna().all()
     assert sorted(set(cells.loc["amplified", "eps"])) == [0.5, 1.0]
-
-
-def test_results_without_any_cell_are_read(tmp_path):
-    bundles = {"amplified": publish(tmp_path), "local": publish(tmp_path, **LOCAL, accounting=["corrected"])}
-    assert set(results.read(bundles).summary()["method"]) == {"amplified"}
 
 
 @pytest.mark.parametrize("part", ["cells", "values", "provenance"])

@@ -5,7 +5,6 @@ import json
 import signal
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -82,13 +81,6 @@ def test_grid_takes_the_evaluated_rounds_without_round_zero(trained):
     job = paper.experiments["sgd"].job("central", 7)
     assert job["grid"] == {"round": [2, 4, 5]}
     assert job["training"] == {"run": "short", "round": "round", "left_out": "learning: skip"}
-
-
-@pytest.mark.parametrize(("rounds", "every"), [(1, 1), (1, 3), (6, 2), (7, 2), (5, 5), (4, 9)])
-def test_the_evaluated_rounds_are_those_after_which_the_curve_has_a_point(trained, rounds, every):
-    run = trained.settings(learning="skip").papers["demo"].training["short"]
-    run = replace(run, settings={**run.settings, "rounds": rounds, "evaluate_every": every})
-    assert run.evaluated == [r for r in range(1, rounds + 1) if run.plan(0).evaluated(r)]
 
 
 BROKEN = {

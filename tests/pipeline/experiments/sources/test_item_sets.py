@@ -48,19 +48,6 @@ def test_a_split_that_is_none_is_refused(split):
         level_sizes(split, 10)
 
 
-def test_uniform_sets_are_uniform_over_all_sets():
-    source = set_source(UNIFORM, Sets(5, 2, 3), None)
-    n = 200_000
-    drawn = np.sort(source.draw(n, np.random.default_rng(1)), axis=1)
-    assert (drawn[:, 0] < drawn[:, 1]).all()
-    counts = np.bincount(drawn[:, 0] * 5 + drawn[:, 1], minlength=25)
-    seen = counts[counts > 0]
-    assert seen.size == 10
-    statistic = ((seen - n / 10) ** 2 / (n / 10)).sum()
-    assert statistic < 43.8  # chi-square with 9 degrees of freedom, false alarm 1.5e-6
-    assert source.marginals == pytest.approx(np.full(5, 0.4))
-
-
 @pytest.mark.parametrize("size", [1, 2, 4, 6])
 def test_page_sets_have_one_size_and_the_stated_marginals(size):
     source = pages(size=size)

@@ -1,7 +1,5 @@
 """Gradients of images as participants' data, and stand-ins of another dimension."""
 
-import json
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -9,8 +7,7 @@ from numpy.testing import assert_allclose
 from shuffledp.pipeline import datasets
 from shuffledp.pipeline.config import ConfigurationError
 from shuffledp.pipeline.datasets.gradients import SoftmaxGradients
-from shuffledp.pipeline.experiments import participants as drawing, runner, simulated, sources as part
-from shuffledp.pipeline.experiments.job_parts import task_from
+from shuffledp.pipeline.experiments import participants as drawing, runner, sources as part
 from shuffledp.pipeline.experiments.sources import mnist_gradients as gradient_module
 from shuffledp.populations import Binomial
 from shuffledp.tasks import Vectors
@@ -81,15 +78,6 @@ def test_sums_equal_a_computation_user_by_user():
     assert_allclose(gradients.spread, EVERY.var(axis=0, ddof=1), rtol=1e-9, atol=1e-14)
 
 
-def test_gradients_at_zero_weights_are_clipped_to_the_norm_but_for_blank_images():
-    gradients = SoftmaxGradients(IMAGES, LABELS, 5.0)
-    norms = np.abs(gradients.vectors(np.arange(80))).sum(axis=1)
-    assert_allclose(np.sort(norms)[:3], 1.8, rtol=1e-12)
-    wide = SoftmaxGradients(np.full((4, 28, 28), 40, np.uint8), np.arange(4), 5.0)
-    assert wide.dimension == 7850
-    assert_allclose(np.abs(wide.vectors(np.arange(4))).sum(axis=1), 5, rtol=1e-12)
-
-
 def test_images_and_labels_must_fit():
     for images, labels in ((IMAGES, LABELS[:5]), (IMAGES, LABELS + 5), (IMAGES[:0], LABELS[:0])):
         with pytest.raises(ValueError, match="as many labels"):
@@ -113,30 +101,6 @@ def test_participants_are_images_and_their_truth_is_their_mean(monkeypatch, draw
             assert len(np.unique(held, axis=0)) >= len(held) - 2  # the blank ones may be alike
     again = drawing.participants(TASK, source(monkeypatch, draw=draw), LAW, repeats=2, seed=1)
     assert np.array_equal(again.counts, who.counts[:2])
-
-
-def test_the_sum_over_some_is_that_of_a_uniform_choice(monkeypatch):
-    one = drawing.participants(TASK, source(monkeypatch), LAW, repeats=1, seed=1)
-    held = np.concatenate([chunk.values for chunk in one.users(0)])
-    n, rng = len(held), np.random.default_rng(0)
-    assert_allclose(one.some(np.array([n]), rng)[0], one.counts[0], rtol=1e-10, atol=1e-12)
-    size = n // 2
-    sums = np.concatenate([one.some(np.array([size]), rng) for _ in range(4000)])
-    error = sums.std(axis=0, ddof=1) / np.sqrt(4000) + 1e-12
-    assert np.all(np.abs(sums.mean(axis=0) - size * held.mean(axis=0)) < 5 * error)
-    variance = size * (1 - size / n) * held.var(axis=0, ddof=1)
-    assert_allclose(sums.var(axis=0, ddof=1), variance, rtol=0.15, atol=1e-12)
-
-
-def test_sampling_variance_is_that_of_draws_without_replacement(monkeypatch):
-    drawn = source(monkeypatch)
-    support = drawing.typical(TASK, drawn, LAW, truth="population")
-    n = int(support.participants.public.n_users[10])
-    rng = np.random.default_rng(0)
-    means = np.stack([EVERY[rng.choice(80, n, replace=False)].mean(axis=0) for _ in range(4000)])
-    assert_allclose(means.var(axis=0), support.sampling_variance[10], rtol=0.15, atol=1e-14)
-    assert np.all(drawing.typical(TASK, drawn, LAW).sampling_variance == 0)
-    assert_allclose(support.participants.truth[10], EVERY.mean(axis=0), rtol=1e-10, atol=1e-14)
 
 
 def test_more_participants_than_images_are_refused(monkeypatch):
@@ -176,19 +140,6 @@ def test_simulations_agree_with_expectations(monkeypatch, project, method, truth
     assert len(cells) == 8
 
 
-def test_participants_are_drawn_once_per_grid_point(monkeypatch, project):
-    prepared(monkeypatch)
-    drawn = []
-
-    def counting(*args, **how):
-        drawn.append(args)
-        return drawing.participants(*args, **how)
-
-    monkeypatch.setattr(simulated, "participants", counting)
-    runner.run(job(project, "amplified"), prepared=project.root, root=project.root)
-    assert len(drawn) == 2  # one per rate, for two budgets and two accountings each
-
-
 @pytest.mark.parametrize("method", ["amplified", "random_checkin"])
 def test_a_stand_in_of_another_dimension_is_not_simulated(monkeypatch, project, method):
     prepared(monkeypatch)
@@ -219,13 +170,6 @@ def test_a_stand_in_says_nothing_about_the_population(monkeypatch, project):
     ):
         with pytest.raises(ValueError, match="Not MNIST"):
             refused()
-
-
-def test_a_stand_in_of_the_right_dimension_is_simulated(monkeypatch, project):
-    prepared(monkeypatch, source="stand_in", note="Not MNIST.")
-    done = runner.run(job(project, "local"), prepared=project.root, root=project.root)
-    assert "simulated" in done.values.column("kind").to_pylist()
-    assert done.data_note == "Not MNIST."
 
 
 def test_real_data_of_another_dimension_are_a_mistake(monkeypatch, project):
@@ -261,15 +205,3 @@ def test_data_of_the_wrong_kind_are_named_before_any_job_runs(project, old, new,
     with pytest.raises(ConfigurationError, match=r"experiments\.gradient\.data: ") as error:
         project.settings(papers=["grad"])
     assert message in str(error.value)
-
-
-def test_the_paper_s_figure_asks_for_the_real_dimension():
-    from pathlib import Path
-
-    from shuffledp.pipeline.config import read_yaml
-
-    root = Path(__file__).resolve().parents[4]
-    experiment = read_yaml(root / "config/experiments/random_population.yaml")["experiments"]["gradient"]
-    task = task_from(experiment["task"])
-    assert task == Vectors(7850, 5.0) == Vectors(10 * (28 * 28 + 1), 5.0)
-    assert json.dumps(experiment["population"]["trials"]) == "59999"

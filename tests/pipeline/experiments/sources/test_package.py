@@ -13,7 +13,7 @@ from shuffledp.pipeline.datasets import Dataset
 from shuffledp.pipeline.experiments import participants as drawing, sources
 from shuffledp.pipeline.experiments.job_parts import population_from, task_from
 from shuffledp.pipeline.experiments.sources import user_file as files
-from shuffledp.tasks import Frequency, Summation
+from shuffledp.tasks import Frequency
 
 SCHEMAS = [TypeAdapter(part).json_schema() for part in (Task, Data)]
 ABOUT = SimpleNamespace(source="stand_in", note="A toy.")
@@ -227,21 +227,6 @@ def test_fixed_records_are_the_nearest_whole_numbers(data: dict[str, object], he
     assert list(everybody) == held
     some = source.draw(5, np.random.default_rng(1))
     assert some.sum() == 5 and np.all(some <= held)
-
-
-def test_shares_of_synthetic_laws() -> None:
-    def expected(data: dict[str, object]) -> list[float]:
-        source = sources.source_from(data, sources_task(3), Path("nowhere"))
-        return list(source.expected(np.array([100]), "participants")[0].truth[0])
-
-    assert expected(ZIPF) == pytest.approx([6 / 11, 3 / 11, 2 / 11], rel=1e-15)
-    assert expected(HEAVY) == pytest.approx([0.1, 0.45, 0.45], rel=1e-15)
-
-
-@pytest.mark.parametrize("data", [ZIPF, HEAVY])
-def test_laws_of_values_hold_no_numbers_to_be_summed(data: dict[str, object]) -> None:
-    with pytest.raises(ValueError, match="cannot be used for a summation task"):
-        sources.check_data(data, Summation(max_value=4))
 
 
 def sources_task(k: int) -> Frequency:
