@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from importlib import resources
 
 import pytest
@@ -85,3 +86,14 @@ def test_every_number_has_one_fate(paper):
 def test_invalid_files_are_refused(text, message):
     with pytest.raises(errata_data.ErratumError, match=message):
         errata_data.parse(text, PAPER, errata_data.witnesses(PAPER))
+
+
+@pytest.mark.parametrize("paper", errata_data.papers())
+def test_every_witness_shows_its_entry_and_not_the_opposite(paper):
+    for entry in (*errata_data.errata(paper), *errata_data.reading_notes(paper)):
+        witness = entry.compute()
+        assert entry.shown_by(witness), entry.id
+        assert not entry.shown_by(
+            dataclasses.replace(witness, printed=witness.correct, correct=witness.printed)
+        ), entry.id
+        assert not entry.shown_by(dataclasses.replace(witness, shows=False)), entry.id

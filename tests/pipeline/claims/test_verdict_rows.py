@@ -104,11 +104,6 @@ def test_a_rule_may_not_set_one_accounting_against_another(tmp_path):
     assert case.under("printed").closed_forms("users", "correlated_sum").to_list() == [1.0]
 
 
-def test_the_size_of_a_search_goes_with_the_effort(tmp_path):
-    case = Case(CLAIM, Evidence(tmp_path, "summation", {}), "exact", "-", "full")
-    assert (case.at_most(400, 20), replace(case, effort="quick").at_most(400, 20)) == (400, 20)
-
-
 @pytest.mark.parametrize(
     ("claim", "overall", "scale", "said"),
     [

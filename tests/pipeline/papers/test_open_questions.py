@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from shuffledp.pipeline.claims.errata_data import errata, papers, reading_notes
-from shuffledp.pipeline.papers import open_questions
 from shuffledp.pipeline.papers.open_questions import COLUMNS, VERDICTS, Question, questions, row, table
 
 PLANTED = Question(
@@ -75,7 +74,3 @@ def test_a_planted_limit_decides(limits: dict[str, float], verdict: str, violati
     found = row(replace(PLANTED, **limits), "quick")  # type: ignore[arg-type]
     assert (found["verdict"], found["violations"], found["extreme"]) == (verdict, violations, "0.875")
     assert found["where"] == "there" and found["settings"] == "2"
-
-
-def test_numbers_in_words() -> None:
-    assert open_questions.listed([3]) == "3" and open_questions.listed([1, 2.5, 10]) == "1, 2.5 and 10"

@@ -2,7 +2,6 @@
 
 import math
 
-import pandas as pd
 import pytest
 
 from shuffledp.accountant import deployed_epsilon, deployments
@@ -37,16 +36,6 @@ def test_a_row_has_the_bounds_of_its_system():
         assert row["verdict"] == (page.HOLDS if enough else page.OPEN)
 
 
-def test_every_system_has_a_source():
-    rows = table("deployments", "sources")
-    assert isinstance(rows, pd.DataFrame)
-    assert {(one.system, one.status) for one in deployments().values()} == set(
-        zip(rows["system"], rows["status"], strict=True)
-    )
-    assert all(rows["source"].str.startswith("https://"))
-    assert (rows["status"] == "verified").tolist() == (rows["not found"] == "").tolist()
-
-
 def test_bounds_on_eps_are_rounded_to_the_side_that_they_state():
     """Rounded to the nearest, 0.29741 and 0.95046 once exceeded the loss of a data set."""
     for row in table("deployments", "systems").to_dict("records"):
@@ -60,12 +49,3 @@ def test_bounds_on_eps_are_rounded_to_the_side_that_they_state():
         proven = rappor_delta(row["users"], p, row["exact eps to"], calibration="proven")
         assert 0.998 * row["delta"] < proven <= row["delta"]
     assert page.rounded_down(0.123456) == 0.12345 and page.rounded_up(0.123451) == 0.12346
-
-
-def test_the_table_by_days_is_that_of_the_accountant():
-    rows = page.days()
-    assert rows["days"].tolist() == [1, 7, 30]
-    assert rows["eps"].tolist() == pytest.approx([0.99815, 2.7711, 6.0587], abs=1e-4)
-    assert rows["eps, both reports"].tolist() == pytest.approx([1.04890, 2.9148, 6.3829], abs=1e-4)
-    assert (rows["eps"] < rows["eps, 10 % colluding"]).all()
-    assert (rows["devices needed"].diff().dropna() > 0).all()

@@ -249,11 +249,6 @@ ALONE = {
 }
 
 
-@pytest.mark.parametrize(("key", "outcome"), ALONE.items())
-def test_claims_that_the_accounting_decides(key, outcome):
-    assert outcomes({}, key) == outcome
-
-
 def test_other_divergences_turn_the_verdicts(monkeypatch):
     monkeypatch.setattr(theory, "all_counts_delta", theory.segmented_delta)
     monkeypatch.setattr(theory, "blurred_delta", lambda *a: 1e-12)

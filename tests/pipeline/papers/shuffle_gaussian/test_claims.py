@@ -86,11 +86,6 @@ ALONE = {
 }
 
 
-@pytest.mark.parametrize(("key", "outcome"), ALONE.items())
-def test_claims_that_the_accounting_decides(tmp_path, key, outcome):
-    assert outcomes(tmp_path, key) == {"-": outcome}
-
-
 def test_the_sum_over_partitions_is_that_of_the_moment():
     """For two reports and order 2, the sum is the mean of the squares of (X + Y) / 2."""
     square, other = math.exp(1 / 0.25), 1.0

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from shuffledp.pipeline.claims import claim_tables, errata_data, review
+from shuffledp.pipeline.claims import claim_tables
 from shuffledp.pipeline.config import read_yaml
-from shuffledp.pipeline.figures.selection import load_settings
 from shuffledp.pipeline.papers.shuffle_gaussian import computed_tables
 
 ROOT = Path(__file__).parents[4]
@@ -24,13 +23,6 @@ def test_every_printed_entry_comes_out():
     ]
 
 
-def test_another_entry_would_not_agree(monkeypatch):
-    monkeypatch.setattr(computed_tables, "PRINTED_OURS", ("0.22821", *computed_tables.PRINTED_OURS[1:]))
-    table = computed_tables.table_one()
-    assert table["verdict"][0] == "0.22820 comes out"
-    assert set(table["verdict"][1:]) == {"agrees"}
-
-
 @pytest.mark.parametrize(("constant", "value"), [("MOST_ORDER", 31), ("CLONES_SIGMA", 9.48)])
 def test_the_entries_need_their_settings(monkeypatch, constant, value):
     monkeypatch.setattr(computed_tables, constant, value)
@@ -42,12 +34,6 @@ def test_on_equal_terms_the_method_is_lower_everywhere():
     ours, clones = table.loc["Ours", "equal terms"], table.loc["Clones", "equal terms"]
     assert (ours < clones / 50).all()
     assert ours[1] == pytest.approx(0.00141, abs=6e-6) and ours[7] == pytest.approx(0.00251, abs=6e-6)
-
-
-def test_thirteen_entries_have_a_verdict_in_order():
-    assert list(review.verdicts("shuffle_gaussian")) == [f"SG-{i}" for i in range(1, 14)]
-    notes = errata_data.reading_notes("shuffle_gaussian")
-    assert [note.formerly for note in notes] == ["SG-1", "SG-2", "SG-5", "SG-6", "SG-7", "SG-11", "SG-12"]
 
 
 def test_the_cost_of_shuffling_is_22_on_like_terms_and_102_on_unlike_ones():
@@ -87,12 +73,3 @@ def test_the_cost_of_shuffling_has_the_settings_of_the_figure():
     assert methods["central_rdp"]["noise_multiplier"] == central["noise_multiplier"]
     assert methods["shuffle_c"]["sigma"] == computed_tables.REPORT_NOISE
     assert methods["shuffle_2c"]["sigma"] == computed_tables.REPORT_NOISE / 2
-
-
-def test_the_paper_has_the_tables_that_its_file_lists():
-    config = read_yaml(ROOT / "config/config.yaml") | {"papers": ["shuffle_gaussian"], "learning": "skip"}
-    paper = load_settings(config, ROOT).papers["shuffle_gaussian"]
-    assert set(paper.claims) == {"table1", "shuffling_cost", "errata", "reading_notes"}
-    captions = ROOT / "src/shuffledp/pipeline/papers/shuffle_gaussian/captions"
-    drawn = {**paper.figures, **paper.tables, **paper.claims}
-    assert {entry["caption"] for entry in drawn.values()} == {p.name for p in captions.iterdir()}

@@ -71,11 +71,6 @@ ALONE = {
 }
 
 
-@pytest.mark.parametrize(("key", "outcome"), ALONE.items())
-def test_claims_that_the_accounting_decides(tmp_path, key, outcome):
-    assert outcomes(tmp_path, key) == outcome
-
-
 def test_wrong_theorems_are_seen(tmp_path, monkeypatch):
     monkeypatch.setattr(theory, "correlated_noise_delta", lambda design, eps: 0.5)
     assert outcomes(tmp_path, "SU-12") == {"-": "fails"}

@@ -1,52 +1,13 @@
 """Summation: errata, Figure 1 point by point, and designs, against known numbers."""
 
 import dataclasses
-import math
-from itertools import pairwise
 
 import numpy as np
 import pytest
 
-from shuffledp.pipeline.claims import claim_tables, errata_data, review
 from shuffledp.pipeline.papers.summation import computed_tables
 
-ERRATA = {
-    entry.id: entry for entry in (*errata_data.errata("summation"), *errata_data.reading_notes("summation"))
-}
-
-
-def test_every_number_has_a_verdict_in_order():
-    assert list(review.verdicts("summation")) == [f"SUM-{i}" for i in range(1, 9)]
-    assert [e.id for e in errata_data.errata("summation")] == ["SUM-7"]
-    assert review.verdicts("summation")["SUM-6"] == "withdrawn"
-
-
-@pytest.mark.parametrize("key", list(ERRATA))
-def test_every_witness_shows_its_erratum_and_not_the_opposite(key):
-    erratum = ERRATA[key]
-    witness = erratum.compute()
-    assert erratum.shown_by(witness)
-    swapped = dataclasses.replace(witness, printed=witness.correct, correct=witness.printed)
-    assert not erratum.shown_by(swapped)
-    assert not erratum.shown_by(dataclasses.replace(witness, shows=False))
-
-
 # -- Figure 1 -------------------------------------------------------------------------------------------------------
-
-
-def test_all_points_that_were_read_off_are_compared():
-    points = computed_tables.figure_points()
-    assert len(points) == len(computed_tables.readings()) == 37
-    assert points.groupby(["panel", "curve"]).size().to_dict() == {
-        ("a", "RAPPOR"): 5,
-        ("b", "IKOS"): 4,
-        ("b", "RAPPOR"): 4,
-        ("b", "correlated noise"): 4,
-        ("c", "IKOS"): 5,
-        ("c", "RAPPOR"): 5,
-        ("c", "central"): 5,
-        ("c", "correlated noise"): 5,
-    }
 
 
 def test_verdicts():
@@ -117,25 +78,3 @@ def test_a_design_with_too_little_noise_is_noticed(monkeypatch):
     monkeypatch.setattr(computed_tables, "shipped_designs", lambda: (weak,))
     monkeypatch.setattr(computed_tables, "shipped_coarse_designs", lambda: ())
     assert list(computed_tables.designs()["verdict"]) == ["too large"]
-
-
-def test_a_missing_design_is_said_to_be_missing():
-    with pytest.raises(ValueError, match="Delta = 7"):
-        computed_tables.best_design(7)
-
-
-def test_growth_and_communication():
-    per_delta = [
-        computed_tables.best_design(d).design.messages / d for d in (2, 3, 5, 10, 15, 20, 32, 64, 100)
-    ]
-    assert all(a < b for a, b in pairwise(per_delta))
-    assert round(computed_tables.noise_bits(computed_tables.best_design(15).design, 10**6), 2) == 5.10
-    halving = computed_tables.best_design(5, atoms="halving").design
-    assert round(2.25e5 / halving.messages) == 29
-    assert math.isclose(halving.mse, computed_tables.best_design(5).design.mse)
-
-
-def test_tables_of_the_paper():
-    assert list(claim_tables.TABLES["summation"]) == ["figure_points", "noise_messages", "designs"]
-    assert list(claim_tables.table("summation", "errata")["id"]) == ["SUM-7"]
-    assert len(claim_tables.table("summation", "reading_notes")) == 6

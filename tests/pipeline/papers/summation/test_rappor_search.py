@@ -57,12 +57,6 @@ def test_few_users_have_worse_data_sets_and_one_other_has_none() -> None:
     assert two.settings == 5 and two.beyond > 0 and "2 of them hold one of the two values and 3" in two.where
 
 
-def test_vectors_are_one_hot_with_every_bit_flipped() -> None:
-    rows = rappor_search.vector_rows(3, 0.25)
-    assert rows.shape == (3, 8) and rows.sum(axis=1) == pytest.approx(1.0)
-    assert rows[0, 0b100] == pytest.approx(0.75**3) and rows[0, 0b010] == pytest.approx(0.25**2 * 0.75)
-
-
 def test_vectors_show_no_less_than_sums() -> None:
     p, eps = 0.3, 0.4 * 2 * math.log(7 / 3)
     rows = rappor_search.vector_rows(2, p)
