@@ -13,25 +13,21 @@ from urllib.parse import unquote
 import pytest
 from fabricated import (
     ERRATA,
-    FINDING,
     NOTES,
     PAPERS,
     PROTOCOLS,
-    claim_rows,
     fabricate,
-    publish_claims,
     publish_headlines,
 )
 from markupsafe import Markup
 
-from shuffledp.pipeline import manifest, site as pages
+from shuffledp.pipeline import site as pages
 from shuffledp.pipeline.site.build import link_remarks
 from shuffledp.storage import IntegrityError, damaged, listed
 
 if TYPE_CHECKING:
     from fabricated import Folder
 
-PACKAGE = Path(pages.__file__).parent
 VOID = {"meta", "img", "link", "br", "hr", "input"}
 
 
@@ -98,13 +94,6 @@ def test_there_is_a_page_for_everything_and_nothing_else(site: Site) -> None:
     }
 
 
-def test_the_navigation_has_five_links_on_every_page_and_one_of_them_is_current(site: Site) -> None:
-    pages_of_the_site = [name for name in site if name.endswith(".html")]
-    for name in pages_of_the_site:
-        navigation = site[name].decode().partition('<nav aria-label="Pages">')[2].partition("</nav>")[0]
-        assert navigation.count("<a ") == 5 and navigation.count("aria-current") == 1, name
-
-
 def test_the_first_page_ranks_the_protocols_at_the_first_setting(site: Site) -> None:
     index = html(site, "index")
     rows = re.findall(r'<tr role="row"(?: class="trust")?>.*?</tr>', index.partition("<template>")[0])[1:]
@@ -151,68 +140,6 @@ def test_what_shows_the_same_thing_is_one_card_in_the_manifests_order(site: Site
     assert "2 papers on the shuffle model" in html(site, "index")
     assert "7 figures, 2 tables" in html(site, "index")
     assert "1 erratum and 1 reading note<" in html(site, "index")
-
-
-def test_every_variant_has_an_address_of_its_own(site: Site, papers: dict[str, Folder]) -> None:
-    for key in PAPERS:
-        ids = {attributes.get("id") for _, attributes in Page(html(site, key)).tags}
-        wanted = {e["id"] for e in of(papers, key)} - {"errata", "reading_notes"}
-        assert wanted <= ids
-
-
-def test_the_switch_begins_with_both_and_else_with_exact(site: Site) -> None:
-    inputs = [a for a in Page(html(site, PAPERS[0])).all("input") if a["type"] == "radio"]
-    assert [a["id"] for a in inputs] == [
-        "fig4_printed",
-        "fig4_exact",
-        "fig4_both",
-        "fig5_printed",
-        "fig5_exact",
-    ]
-    assert [a["id"] for a in inputs if "checked" in a] == ["fig4_both", "fig5_exact"]
-    assert len({a["name"] for a in inputs}) == 2
-    assert not [a for a in Page(html(site, PAPERS[1])).all("input") if a["type"] == "radio"]
-
-
-def test_the_finding_is_the_heading_and_is_not_said_again(site: Site) -> None:
-    text = html(site, PAPERS[0])
-    (heading,) = re.findall(r'<h3 id="fig4--finding">(.*?)</h3>', text)
-    assert re.findall(r">([^<]+)<", heading) == [
-        FINDING,
-        "Exactly, dummies cost more than they bring.",
-        FINDING,
-    ]
-    assert text.count(FINDING) == 2 + 2 + 1  # in the headings of both figures and of the table
-
-
-def test_what_cards_have_in_common_is_said_once(site: Site) -> None:
-    text = html(site, PAPERS[0])
-    assert text.count("Points are means of 200 repeats.") == 1
-    assert text.count("<dt>delta</dt>") == text.count("<dt>repeats</dt>") == 1
-    assert "<math" in text
-    for anchor in ("fig4", "fig5", "budgets"):
-        assert text.count(f'<a href="#{anchor}">') >= 2  # of the contents, and of what is said once
-
-
-def test_a_paragraph_of_one_variant_of_several_cards_is_said_once(
-    papers: dict[str, Folder], tmp_path: Path
-) -> None:
-    shared = "Gray lines are printed, colored ones exact."
-    for name in ("fig4_both", "fig5_exact", "budgets"):
-        papers[PAPERS[0]].files[f"{name}.rst"] += f"\n{shared}\n".encode()
-    papers[PAPERS[0]].publish()
-    text = html(pages.render(tmp_path, PAPERS, PROTOCOLS), PAPERS[0])
-    assert text.count(shared) == 1
-    (number,) = re.findall(r'id="page-shared-(\d+)">(?:(?!</div>).)*Gray lines', text, re.DOTALL)
-    assert text.count(f'<a href="#page-shared-{number}">') == 3
-
-
-def test_a_setting_that_differs_says_for_which_variant(papers: dict[str, Folder], tmp_path: Path) -> None:
-    for entry, reduction in zip(of(papers, PAPERS[0], "fig5_printed", "fig5_exact"), "ab", strict=True):
-        entry["settings"].append(["reduction", reduction])
-    papers[PAPERS[0]].publish()
-    text = html(pages.render(tmp_path, PAPERS, PROTOCOLS), PAPERS[0])
-    assert re.search(r'>printed</span> a</p><p><span class="whose">exact</span> b<', text)
 
 
 def test_ids_are_unique_and_every_reference_leads_somewhere(site: Site, results: Path) -> None:
@@ -301,36 +228,6 @@ def test_every_audited_protocol_has_a_row_with_its_least_slack_and_reasons(site:
     )
 
 
-def test_the_first_page_has_claims_numbers_verdict_and_a_figure_of_each_paper(site: Site) -> None:
-    index = html(site, "index")
-    for said in ("more than 60 %", "48.1 %", "71.9 %", "in part", "The bounds reduce the error"):
-        assert said in index
-    assert 'href="pages/errata.html#RP-E16">RP-E16</a>' in index
-    assert index.count("No headline claim is recorded") == 1  # of the second paper
-    assert [i["src"] for i in Page(index).all("img")] == ["figures/overall/dumbbells.png"]
-    listed_papers = html(site, "papers")
-    assert [i["src"] for i in Page(listed_papers).all("img")] == [
-        "../figures/random_population/fig4_both.png",
-        "../figures/dump/fig5.png",
-    ]
-    assert 'href="../pages/random_population.html#fig4"' in listed_papers
-    words = re.sub(r"<(style|script)>.*?</\1>|<[^>]*>", " ", index, flags=re.DOTALL).split()
-    assert len(words) < 1500
-
-
-def test_the_data_are_said_by_kind(papers: dict[str, Folder], tmp_path: Path) -> None:
-    of(papers, PAPERS[1], "fig5")[0]["settings"][0][1] = "uniform (source: synthetic, stand_in)"
-    papers[PAPERS[1]].publish()
-    index = html(pages.render(tmp_path, PAPERS, PROTOCOLS), "index")
-    said = {
-        kind: re.sub("<[^>]*>", "", names)
-        for kind, names in re.findall(r"<div><dt>([^<]*)</dt><dd>(.*?)</dd></div>", index)
-    }
-    assert said["real data"] == "adult (Random population, DUMP)"
-    assert said["published summaries"] == "none"
-    assert said["stand-ins"] == said["synthetic"] == "uniform (DUMP)"
-
-
 def test_errata_have_what_is_said_what_holds_and_both_numbers(site: Site) -> None:
     text = html(site, "errata")
     rows = re.findall(r'<tr role="row" id="([^"]*)" .*?</tr>', text, re.DOTALL)
@@ -358,19 +255,6 @@ def test_claims_have_their_verdicts_and_what_decided_them(site: Site) -> None:
     assert 'data-verdict="untestable"' in third
 
 
-def test_claims_are_counted_by_paper_and_verdict(site: Site) -> None:
-    for text in (html(site, "claims"), html(site, "index")):
-        table = text.split('aria-label="Claims by verdict"')[1].split("</table>")[0]
-        rows = [re.findall(r"<t[hd][^>]*>([^<]*)<", row) for row in table.split("<tr>")[1:]]
-        assert rows == [
-            ["Paper", "holds", "in part", "fails", "untestable", "all"],
-            ["Random population", "1", "1", "0", "0", "2"],
-            ["DUMP", "0", "0", "0", "0", "0"],
-            ["all papers", "1", "1", "0", "0", "2"],
-            ["orderings", "0", "0", "0", "1", "1"],
-        ]
-
-
 def test_claims_figures_and_errata_link_each_other(site: Site) -> None:
     claims = html(site, "claims")
     assert 'href="../pages/random_population.html#fig4">Fig. 4</a>' in claims
@@ -383,17 +267,6 @@ def test_claims_figures_and_errata_link_each_other(site: Site) -> None:
     index = html(site, "index")
     assert '<a href="pages/claims.html#RP-01">' in index
     assert '<a href="pages/claims.html">All claims with their verdicts</a>' in index
-
-
-def test_a_claim_on_a_figure_that_was_left_out_has_no_link(papers: dict[str, Folder], tmp_path: Path) -> None:
-    publish_claims(tmp_path, claim_rows(("exact", "1", "holds"), figure="fig77"))
-    assert "fig77" not in html(pages.render(tmp_path, PAPERS, PROTOCOLS), "claims")
-
-
-def test_a_headline_about_no_figure_is_refused(papers: dict[str, Folder], tmp_path: Path) -> None:
-    publish_headlines(tmp_path, {"figure": "fig99"})
-    with pytest.raises(pages.ManifestError, match=r"has no figure 'fig99'\. Known: fig4, fig5"):
-        pages.render(tmp_path, PAPERS, PROTOCOLS)
 
 
 def test_headlines_must_be_there_and_whole(papers: dict[str, Folder], tmp_path: Path) -> None:
@@ -410,20 +283,6 @@ def test_links_to_errata_respect_what_stands_around_them() -> None:
     inside = link_remarks(Markup('<a href="#RP-E1">RP-E1</a> <b title="RP-E1">RP-E1</b>'), ids, "e.html")
     assert inside.count("e.html") == 1
     assert link_remarks("<RP-E1>", ids, "e.html").startswith("&lt;<a ")
-
-
-@pytest.mark.parametrize("path", sorted((PACKAGE / "templates").glob("*.j2")), ids=lambda path: path.name)
-def test_no_number_is_typed_into_a_template(path: Path) -> None:
-    text = re.sub(r"\{[{%#].*?[}%#]\}", " ", path.read_text("utf-8"), flags=re.DOTALL)
-    text = re.sub(r"<style>.*?</style>|<script>.*?</script>|<[^>]*>", " ", text, flags=re.DOTALL)
-    assert re.findall(r"\d", text) == []
-
-
-def test_results_of_several_commits_name_them_all(papers: dict[str, Folder], tmp_path: Path) -> None:
-    papers["dump"].manifest["run"]["commit"] = "0123456789abcdef0123, fedcba9876543210-dirty"
-    papers["dump"].publish()
-    text = html(pages.render(tmp_path, PAPERS, PROTOCOLS), "dump")
-    assert "(commit <code>0123456789ab</code>, <code>fedcba987654-dirty</code>)" in text
 
 
 def test_tables_show_what_the_csv_says(site: Site) -> None:
@@ -508,18 +367,6 @@ def test_bad_captions_name_their_file(
     assert "fig5.rst" in str(caught.value)
 
 
-def test_captions_with_the_same_targets_do_not_clash(papers: dict[str, Folder], tmp_path: Path) -> None:
-    caption = b"Part\n----\n\nA note [#one]_.\n\n.. [#one] Here.\n\n.. note:: Careful.\n"
-    for name in ("fig5", "fig6"):
-        papers["dump"].files[f"{name}.rst"] = caption
-    papers["dump"].publish()
-    page = Page(html(pages.render(tmp_path, PAPERS, PROTOCOLS), "dump"))
-    ids = [attributes["id"] for _, attributes in page.tags if "id" in attributes]
-    assert len(set(ids)) == len(ids)
-    assert {a["href"][1:] for a in page.all("a") if a["href"].startswith("#")} <= set(ids)
-    assert len(page.all("main")) == len(page.all("h1")) == 1
-
-
 @pytest.mark.parametrize("name", ["fig5.png", "fig5.pdf", "fig6.svg", "fig6.csv", "wide.tex", "fig5.rst"])
 @pytest.mark.parametrize("kind", ["changed", "missing"])
 def test_damaged_files_are_named_with_the_way_to_rebuild(
@@ -530,38 +377,6 @@ def test_damaged_files_are_named_with_the_way_to_rebuild(
     with pytest.raises(IntegrityError, match="make repair") as caught:
         pages.render(tmp_path, PAPERS, PROTOCOLS)
     assert name in str(caught.value)
-
-
-@pytest.mark.parametrize("name", ["fig6.csv", "fig5.rst", "wide.csv"])
-def test_files_that_change_while_the_site_is_made_are_named_too(
-    papers: dict[str, Folder], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
-    path = papers["dump"].path / name
-    read = manifest.read
-
-    def read_and_cut(folder: Path) -> manifest.DrawnPaper:
-        drawn = read(folder)
-        if folder == path.parent:
-            path.write_bytes(path.read_bytes()[:-1])
-        return drawn
-
-    monkeypatch.setattr(manifest, "read", read_and_cut)
-    with pytest.raises(IntegrityError, match=name):
-        pages.render(tmp_path, PAPERS, PROTOCOLS)
-
-
-@pytest.mark.parametrize("name", ["manifest.json", "figures.sha256"])
-def test_a_folder_without_manifest_or_checksums_is_refused(
-    papers: dict[str, Folder], tmp_path: Path, name: str
-) -> None:
-    (papers["dump"].path / name).unlink()
-    with pytest.raises(IntegrityError, match=name):
-        pages.render(tmp_path, PAPERS, PROTOCOLS)
-
-
-def test_a_paper_that_was_never_drawn_is_refused(papers: dict[str, Folder], tmp_path: Path) -> None:
-    with pytest.raises(IntegrityError, match="segmented"):
-        pages.render(tmp_path, ["segmented"])
 
 
 @pytest.mark.parametrize(
@@ -589,13 +404,6 @@ def test_manifests_of_another_form_are_refused(
     papers["dump"].manifest["entries"][0] |= change
     papers["dump"].publish()
     with pytest.raises(pages.ManifestError, match=re.escape(reason)):
-        pages.render(tmp_path, PAPERS, PROTOCOLS)
-
-
-def test_an_empty_table_is_refused(papers: dict[str, Folder], tmp_path: Path) -> None:
-    papers["dump"].files["wide.csv"] = b""
-    papers["dump"].publish()
-    with pytest.raises(pages.ManifestError, match=r"wide\.csv"):
         pages.render(tmp_path, PAPERS, PROTOCOLS)
 
 
@@ -638,11 +446,6 @@ def test_script_publishes_the_site_and_leaves_nothing_of_an_earlier_one(site: Si
         script.main(tmp_path, PAPERS, PROTOCOLS, True, outputs[1:])
 
 
-def test_a_paper_called_like_a_page_is_refused() -> None:
-    with pytest.raises(ValueError, match=r"twice: pages/errata\.html"):
-        pages.outputs(["errata"])
-
-
 def _script() -> Any:
     path = Path(__file__).resolve().parents[3] / "workflow" / "scripts" / "pages.py"
     spec = importlib.util.spec_from_file_location("pages_script", path)
@@ -669,14 +472,6 @@ def test_a_study_stands_below_the_papers_and_claims_nothing(
     assert "1 paper on the shuffle model" in index and "1 study beyond them" in index
 
 
-def test_studies_alone_need_no_table_of_claims(papers: dict[str, Folder], tmp_path: Path) -> None:
-    for folder in papers.values():
-        folder.manifest["kind"] = "study"
-        folder.publish()
-    index = html(pages.render(tmp_path, PAPERS, PROTOCOLS), "index")
-    assert "Headline claims" not in index and "2 studies on the shuffle model" in index
-
-
 def test_errata_claims_figures_and_open_questions_link_each_other(site: Site) -> None:
     errata, questions = html(site, "errata"), html(site, "open_questions")
     entry = errata[errata.index('id="RP-E16"') :].partition("</tr>")[0]
@@ -692,17 +487,3 @@ def test_errata_claims_figures_and_open_questions_link_each_other(site: Site) ->
     assert 'href="../claims/open_questions.csv"' in questions
     for name in ("index", "claims", "random_population"):
         assert "open_questions.html" in html(site, name).partition("<main")[2], name
-
-
-@pytest.mark.usefixtures("papers")
-def test_a_run_without_searches_says_where_open_questions_are_searched(tmp_path: Path) -> None:
-    site = pages.render(tmp_path, PAPERS, PROTOCOLS, questions=False)
-    assert "make all" in html(site, "open_questions") and "OQ-1" not in html(site, "open_questions")
-    assert "open_questions.html" not in html(site, "index").partition("<main")[2]
-
-
-def test_an_open_question_shows_its_number_in_full_and_a_paper_that_is_not_in_the_run(site: Site) -> None:
-    questions = html(site, "open_questions")
-    first, _, second = questions.partition('id="OQ-2"')
-    assert "<strong>0.9912345</strong>" in first and 'data-verdict="no violation found"' in first
-    assert "elsewhere" in second and "elsewhere.html" not in second

@@ -7,7 +7,6 @@ import pytest
 from fabricated import BUDGETS, CHART, PAPERS, PROTOCOLS, as_csv
 
 from shuffledp.pipeline import site as pages
-from shuffledp.pipeline.site.charts import MARKERS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -103,32 +102,3 @@ def test_what_has_no_place_on_a_logarithmic_axis_is_left_out(
     ]
     chart = drawn(papers[PAPERS[1]], tmp_path, rows, y_scale=scale)
     assert chart["curves"][0]["parts"][0]["y"] == shown
-
-
-def test_a_figure_without_numbers_has_no_chart_and_no_button(
-    papers: dict[str, Folder], tmp_path: Path
-) -> None:
-    papers[PAPERS[1]].files["fig5.csv"] = b"curve,kind,rate,eps,tve,standard_error,count\n"
-    papers[PAPERS[1]].manifest["entries"][1]["chart"] = None
-    papers[PAPERS[1]].publish()
-    assert charts(tmp_path) == {}
-    site = pages.render(tmp_path, PAPERS, PROTOCOLS)
-    assert b"Explore the values" not in site["pages/dump.html"]
-    assert b"Explore the values" in site["pages/random_population.html"]
-
-
-def test_looks_are_those_of_the_picture(papers: dict[str, Folder], tmp_path: Path) -> None:
-    looks: list[tuple[str, Any, list[int]]] = [
-        *((marker, "-", []) for marker in MARKERS),
-        ("o", [0, [5, 2]], [10, 4]),
-    ]
-    curves = [
-        CHART["curves"][0] | {"id": f"c{i}", "marker": marker, "dash": dash}
-        for i, (marker, dash, _) in enumerate(looks)
-    ]
-    rows = [{"curve": each["id"], "eps": 0.1, "kind": "expected", "tve": 1} for each in curves]
-    shown = drawn(papers[PAPERS[1]], tmp_path, rows, curves=curves)["curves"]
-    assert {each["color"] for each in shown} == {CHART["curves"][0]["color"]}
-    assert [(each["marker"], each["dash"]) for each in shown] == [
-        (MARKERS[marker], lengths) for marker, _, lengths in looks
-    ]
