@@ -13,16 +13,13 @@ import yaml
 from click.testing import CliRunner
 from filelock import FileLock
 
-from changed_data import data_files, flip_a_byte
 from shuffledp.cli import main
-from shuffledp.comparison.checked_setting import cases_of
-from shuffledp.numerics.rounding import number_text
 from shuffledp.pipeline.config import smallest_cells
 from shuffledp.pipeline.datasets import NAMES, preparation
 from shuffledp.pipeline.experiments import results, runner
 from shuffledp.pipeline.figures.selection import load_settings
 from shuffledp.protocols import get
-from shuffledp.protocols.conformance import leakage_checks, plugin_checks, running
+from shuffledp.protocols.conformance import leakage_checks, plugin_checks
 from shuffledp.storage import damaged, publish
 
 PAPER = """\
@@ -238,24 +235,6 @@ def test_export_leaves_out_what_is_configured_no_more(bundle):
     assert "before" not in output
 
 
-def test_export_names_tables_of_an_earlier_export_and_leaves_them(bundle):
-    earlier = Path("out/runs/demo/coins/removed.cells.csv")
-    earlier.parent.mkdir(parents=True)
-    earlier.write_text("mine")
-    code, output = call("export", "out")
-    assert code == 0
-    assert f"out has 1 tables that this export did not write: {earlier}. Remove them" in output
-    assert earlier.read_text() == "mine"
-
-
-def test_export_to_a_place_that_cannot_be_written_is_one_line(bundle):
-    Path("occupied").write_text("a file")
-    code, output = call("export", "occupied/out")
-    assert code == 1
-    assert output.startswith("Error: occupied/out cannot be written")
-    assert output.count("\n") == 1
-
-
 OWN = """
   own:
     source: "My data"
@@ -405,26 +384,6 @@ def test_check_baseline_takes_the_setting_that_compare_takes(project, words, say
     assert code > 0 and says in output and "Traceback" not in output
 
 
-@pytest.mark.parametrize(
-    ("task", "sizes"),
-    [
-        ("sets", {"domain_size": 6, "set_size": 2}),
-        ("summation", {"max_value": 3}),
-        ("vectors", {"dimension": 3}),
-    ],
-)
-def test_a_setting_of_every_task_is_a_case(project, task, sizes):
-    call("new-baseline", "mine", "--task", task)
-    found = get(task, "mine/mine.py:Mine")
-    users, given = 12, dict.fromkeys(("domain_size", "set_size", "max_value", "dimension")) | sizes
-    cases = cases_of(
-        found, None, users=users, eps=1.0, delta=1e-6, neighbours="replace_one", norm="l2", **given
-    )
-    assert [case.accounting for case in cases] == list(found.accountings)
-    assert len(cases[0].users()) == users == cases[0].participants(2).public.n_users[1]
-    assert running.how_checked(found, cases[0]) == "checked"
-
-
 def test_an_experiment_is_tried_where_it_draws(project):
     found = get("frequency", "local")
     settings = {"coins": {"simulated_at": {"eps": [1.0]}}}
@@ -461,58 +420,6 @@ def test_repair_removes_a_damaged_file_with_its_checksum_and_leaves_the_others(b
     assert not bundle.checksum.exists()
     assert damaged(Path("results/figures/demo/figures.sha256")) == []
     assert call("repair") == (0, "Nothing to repair.\n")
-
-
-@pytest.mark.parametrize("content", [None, b"", b"garbage"])
-def test_repair_removes_results_whose_checksum_list_is_gone_or_none(bundle, content):
-    bundle.checksum.unlink()
-    if content is not None:
-        bundle.checksum.write_bytes(content)
-    assert call("repair")[0] == 0
-    assert not bundle.cells.exists()
-    assert not bundle.values.exists()
-    assert not bundle.checksum.exists()
-
-
-def test_repair_removes_leftovers_of_killed_jobs_and_nothing_of_the_users(bundle):
-    leftover = bundle.cells.with_name(".local.cells.parquet.host-12-0a1b2c3d.tmp")
-    leftover.write_bytes(b"half")
-    own = Path("results/notes.parquet")
-    own.write_bytes(b"mine")
-    code, output = call("repair")
-    assert code == 0
-    assert f"removed {leftover} (left by a killed job)" in output
-    assert not leftover.exists()
-    assert own.read_bytes() == b"mine"
-    assert bundle.cells.exists()
-
-
-def test_repair_checks_prepared_data_too(project):
-    data = Path("data/prepared/adult.parquet")
-    publish(data.with_name("adult.sha256"), {data: b"1"})
-    data.write_bytes(b"2")
-    unlisted = data.with_name("mnist.npz")
-    unlisted.write_bytes(b"3")
-    assert call("repair")[0] == 0
-    assert not data.exists()
-    assert not unlisted.exists()
-
-
-def test_repair_finds_data_that_changed_under_an_old_time_and_leaves_what_is_the_users(project, monkeypatch):
-    data, raw, mine, numbers = data_files(monkeypatch)
-    assert call("repair") == (0, "Nothing to repair.\n")
-    for path in (data, raw, mine):
-        flip_a_byte(path)
-    code, output = call("repair")
-    assert code == 1
-    lines = output.splitlines()
-    assert f"removed {data} (differs from its checksum)" in lines
-    assert f"removed {numbers} (no checksum)" in lines and "visits.csv has changed since" in output
-    (left,) = (line for line in lines if line.startswith("left "))
-    assert left.startswith(f"left {raw}: ")
-    assert left.endswith("`shuffledp data movielens` sets it aside and gets the published file.")
-    assert not data.exists() and not numbers.exists()
-    assert raw.exists() and mine.exists()
 
 
 @pytest.mark.parametrize(
@@ -594,15 +501,6 @@ def test_repair_says_so_and_fails_if_something_is_to_be_removed_by_hand(bundle):
     assert bundle.values.is_dir()
 
 
-def test_repair_looks_where_other_files_of_the_configuration_put_results(bundle):
-    (Path("config/quick.yaml")).write_text("results: results/quick\n")
-    leftover = Path("results/quick/runs/demo/coins/.a.host-12-0a1b2c3d.tmp")
-    leftover.parent.mkdir(parents=True)
-    leftover.write_bytes(b"half")
-    assert call("repair")[0] == 0
-    assert not leftover.exists()
-
-
 def test_repair_waits_for_nobody_while_a_run_is_at_work(bundle):
     leftover = bundle.cells.with_name(".local.cells.parquet.host-12-0a1b2c3d.tmp")
     leftover.write_bytes(b"being written")
@@ -658,58 +556,6 @@ def test_account_says_in_a_line_what_no_float_holds():
     assert "is beyond what can be evaluated in double precision" in found.output
     found = account("--eps-local 1 --users 9007199254740993 --delta 1e-6")  # a float takes it for 2^53
     assert "users must be an integer in [1, 2^53], got 9007199254740993" in found.output
-
-
-def test_account_gives_everything_as_json():
-    found = account("--eps-local 3 --users 10000 --delta 1e-6 --randomizer grr --domain-size 10 --json")
-    answer = json.loads(found.output)
-    assert {"eps", "eps_lower", "eps_local", "users", "delta", "reduction", "guarantee", "neighbours"} <= set(
-        answer
-    )
-    assert (answer["reduction"], answer["guarantee"], answer["neighbours"]) == (
-        "blanket",
-        "upper",
-        "replace_one",
-    )
-    assert 0 < answer["eps_lower"] <= answer["eps"] == pytest.approx(0.189779, rel=1e-5)
-
-
-def test_account_adds_curves():
-    words = "--eps-local 2 --users 1000 --delta 1e-6 --curves"
-    answer = json.loads(account(words + " --json").output)
-    found = answer["curves"]
-    assert {"eps", "delta", "orders", "renyi", "mu", "true_positive_rates"} <= set(found)
-    assert found["delta"][0] > 1e-6 > found["delta"][-1]
-    text = account(words).output
-    assert f"mu = {number_text(found['mu'], 'up')}" in text
-    assert text.startswith("eps = ")
-    batch = account("--eps-local 2 --eps 0.5 --delta 1e-6 --curves")
-    assert "Renyi divergence:" in batch.output
-
-
-def test_account_composes_rounds_that_differ():
-    words = "--round 1:10000:16 --round 2:100000 --delta 1e-6"
-    text, found = account(words).output, json.loads(account(words, "--json").output)
-    assert text.startswith(f"eps = {number_text(found['eps'], 'up')}: the following rounds together")
-    assert "10,000 users with a local budget of 1, 16 times" in text
-    assert found["batches"][1] == {"eps_local": 2.0, "users": 100_000, "count": 1}
-    same = json.loads(account("--eps-local 1 --users 10000 --rounds 16 --delta 1e-6 --json").output)
-    assert same["eps"] < found["eps"] < same["eps"] + 0.05
-
-
-def test_account_bounds_training_on_shuffled_batches():
-    words = "--batches 100:2 --delta 1e-6"
-    text, found = account(words).output, json.loads(account(words, "--json").output)
-    assert text.startswith(
-        f"eps = {number_text(found['eps'], 'up')}: delta = 1e-06, 100 shuffled batches with noise 2, epochs: 1"
-    )
-    assert f"no eps below {number_text(found['eps_lower'], 'down')} does" in text
-    assert "manuscript unreviewed" in text
-    assert "zero-out" in text
-    assert "fresh permutation" in text
-    assert "permutation kept for all epochs, replacement of an item, a dropped last batch" in text
-    assert 0 < found["eps_lower"] < found["eps"]
-    assert (found["steps"], found["sigma"], found["epochs"], found["neighbours"]) == (100, 2.0, 1, "zero_out")
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from scripts_by_file import script
-from shuffledp.pipeline.config.config_files import read_yaml
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -27,20 +26,6 @@ def test_version_and_date_are_those_of_the_package_and_the_changelog(tool):
     assert f"## {cff['version']} ({cff['date-released']})\n" in (ROOT / "CHANGELOG.md").read_text()
     assert cff["license"] == about["license"]
     assert [one["name"] for one in cff["authors"]] == [one["name"] for one in about["authors"]]
-
-
-def test_every_paper_is_cited_with_the_authors_of_its_configuration(tool):
-    papers = [
-        read_yaml(path)["paper"]
-        for path in (ROOT / "config/experiments").glob("*.yaml")
-        if "\npaper:" in "\n" + path.read_text()
-    ]
-    cited = {
-        (one["doi"], ", ".join(who["family-names"] for who in one["authors"]), one["title"].lower())
-        for one in tool.citation()["references"]
-    }
-    assert cited == {(one["doi"], one["citation"].partition(". ")[0], one["title"].lower()) for one in papers}
-    assert len(cited) == 5
 
 
 def test_the_graph_has_the_rules_of_the_workflow():

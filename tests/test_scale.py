@@ -87,15 +87,6 @@ def test_what_is_drawn_together_is_held_some_at_a_time(case, most, alone):
     assert memory < most << 20
 
 
-def test_a_case_runs_in_a_process_of_its_own(alone):
-    outcome, note, memory = alone("frequency", "local", 1000, 3)
-    assert (outcome, note) == ("done", "")
-    assert memory < 100 << 20
-    outcome, note, _ = alone("frequency", "multi_exact", 1000, 3)
-    assert outcome == "infeasible" and "Only bits" in note
-    assert alone("frequency", "no_such", 1000, 3)[0] == "failed"
-
-
 def test_users_of_a_sum_hold_what_their_counts_say():
     who = scale.participants(Summation(3), 10)
     assert who.counts.tolist() == [[3, 3, 2, 2]]

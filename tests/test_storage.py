@@ -179,34 +179,10 @@ def test_bundles_that_were_exchanged_as_a_whole_are_noticed(tmp_path):
             verified(checksum.with_name("m.json"), checksum)
 
 
-def test_a_moved_folder_of_results_stays_whole_and_bundles_have_the_same_bytes_there(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for results in (Path("results"), tmp_path / "else/where"):
-        publish(results / "runs/p/e/m.sha256", {results / "runs/p/e/m.json": b"1"}, folders=3)
-    assert Path("results/runs/p/e/m.sha256").read_bytes() == Path("else/where/runs/p/e/m.sha256").read_bytes()
-    Path("results").rename("moved")
-    assert damaged(Path("moved/runs/p/e/m.sha256")) == []
-
-
 def test_a_list_that_does_not_say_what_it_is_for_counts_as_damaged(tmp_path):
     publish(tmp_path / "x.sha256", {tmp_path / "a": b"1"})
     (tmp_path / "x.sha256").write_text((tmp_path / "x.sha256").read_text().partition("\n")[2])
     assert damaged(tmp_path / "x.sha256") == [tmp_path / "x.sha256"]
-
-
-def test_only_names_that_this_package_gives_are_temporary(tmp_path):
-    with storage.temporary_beside(tmp_path / "a.json") as path:
-        assert storage.is_temporary(path.name)
-    assert storage.is_temporary("a.data.12-0a1b2c3d.part")
-    own = (".draft.tmp", "thesis-20240101.part", ".a.data.ab12.tmp", ".a.12-0a1b2c3d.tmp.txt", "a.part")
-    assert not any(map(storage.is_temporary, own))
-
-
-def test_damaged_names_the_files_that_differ(tmp_path):
-    publish(tmp_path / "x.sha256", {tmp_path / n: n.encode() for n in "abc"})
-    (tmp_path / "a").unlink()
-    (tmp_path / "b").write_bytes(b"?")
-    assert damaged(tmp_path / "x.sha256") == [tmp_path / "a", tmp_path / "b"]
 
 
 def test_what_a_killed_process_left_is_removed_when_its_bundle_is_published_again(tmp_path):

@@ -134,14 +134,6 @@ def test_comments_docstrings_and_layout_are_not_in_a_key(
     assert (keys.keys("a.py") == before) is same
 
 
-def test_known_digests_are_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    first = CodeKeys(ROOT, tmp_path / "store.json")
-    keys = first.keys("site", "training")
-    first.save()
-    monkeypatch.setattr(code_keys, "tree_digest", lambda content: pytest.fail("a known file is parsed"))
-    assert CodeKeys(ROOT, tmp_path / "store.json").keys("site", "training") == keys
-
-
 def test_planned_code_is_compared_whenever_a_file_has_changed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,7 +10,6 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 import zipfile
 from typing import TYPE_CHECKING
 
@@ -166,18 +165,6 @@ def test_a_killed_transfer_leaves_nothing_under_the_final_name(server, tmp_path)
     assert sum(path.stat().st_size for path in tmp_path.iterdir()) == 0  # what is left is empty
     server.behaviours = ["good"]
     assert get(server, tmp_path).read_bytes() == server.body
-
-
-def test_two_at_once_both_end_well(server, tmp_path):
-    results = []
-    threads = [threading.Thread(target=lambda: results.append(get(server, tmp_path))) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(results) == 2
-    assert (tmp_path / "file.bin").read_bytes() == server.body
-    assert left(tmp_path) == ["file.bin"]
 
 
 def test_a_full_disk_is_no_fault_of_the_source(server, tmp_path, full_disk):

@@ -2,9 +2,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import importlib.util
 import io
-import json
 import os
 import re
 import shutil
@@ -18,7 +16,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from shuffledp import storage
 from shuffledp.pipeline.datasets import (
     NAMES,
     LocalError,
@@ -33,26 +30,16 @@ from shuffledp.pipeline.datasets import (
     without_login,
 )
 from shuffledp.pipeline.datasets.registry import Location, summaries_folder
-from shuffledp.pipeline.datasets.sets.movielens import sample_ratings
 from shuffledp.storage import IntegrityError
 
 ROOT = Path(__file__).resolve().parents[3]
 
-REPOSITORY = Path(__file__).resolve().parents[3]
 SUMMARIES = summaries_folder()
 SUMMARY_FILES = sorted(file for name in NAMES for file in spec(name).summaries)
 
 
 def quiet(line: str) -> None:
     pass
-
-
-def script(name: str) -> types.ModuleType:
-    path = REPOSITORY / "workflow" / "scripts" / f"{name}.py"
-    loaded = importlib.util.spec_from_file_location(name, path)
-    module = importlib.util.module_from_spec(loaded)
-    loaded.loader.exec_module(module)
-    return module
 
 
 @pytest.fixture(scope="module")
@@ -136,15 +123,6 @@ def test_the_sample_of_ratings_is_fixed_and_within_the_ratings(real):
     assert np.sort(sample)[-200:].sum() <= np.sort(data.histogram("movie"))[-200:].sum()
 
 
-def test_a_sample_of_ratings_needs_enough_movies_and_ratings():
-    with pytest.raises(ValueError, match="at least 2000 movies, got 3"):
-        sample_ratings(np.array([10**6, 1, 1]))
-    with pytest.raises(ValueError, match="at least 494352 ratings of the chosen movies, got 2000"):
-        sample_ratings(np.ones(2_500, np.int64))
-    every = sample_ratings(np.full(2_000, 248))
-    assert every.sum() == 494_352 and every.max() <= 248 and every.min() >= 0
-
-
 def test_shipped_summaries_are_what_the_raw_files_give(mirror, raw_dir, tmp_path):
     written = make_summaries(tmp_path, raw_dir=raw_dir, mirror=mirror, say=quiet)
     assert sorted(path.name for path in written) == SUMMARY_FILES
@@ -209,33 +187,6 @@ def test_a_mirror_that_is_no_place_names_the_variable(tmp_path, mirror, why):
     options = {"raw_dir": tmp_path / "raw", "output_dir": tmp_path, "say": quiet}
     with pytest.raises(LocalError, match=rf"^SHUFFLEDP_MIRROR is {why}\.$"):
         prepare("adult", mirror=mirror, **options)
-
-
-def test_files_with_a_note_of_the_origin_that_is_none_are_those_of_a_mirror(mirror, tmp_path, offline):
-    options = {"raw_dir": tmp_path / "raw", "output_dir": tmp_path, "say": quiet}
-    assert prepare("adult", mirror=mirror, **options).source == "mirror"
-    for note in ("[" * 100_000, "[]", '{"source": 1}'):
-        (tmp_path / "raw" / "adult" / "origin.json").write_text(note)
-        assert prepare("adult", **options).source == "mirror"
-
-
-def test_mirror_over_http_with_one_damaged_file_and_policy_official(server, mirror, tmp_path, offline):
-    path = Path(mirror) / "ipums" / "ipums.la.97.gz"
-    if not path.is_file():
-        pytest.skip("the mirror is not a folder")
-    server.files = {"/ipums/ipums.la.97.gz": path.read_bytes()[:-5]}
-    options = {"raw_dir": tmp_path / "raw", "output_dir": tmp_path, "say": quiet}
-    with pytest.raises(SourceError, match="answered 404"):  # of the unpacked file, after the damaged one
-        prepare("ipums", mirror=server.url, policy="official", **options)
-    assert list((tmp_path / "raw" / "ipums").iterdir()) == []
-    for name, content in (
-        ("ipums.la.97.gz", path.read_bytes()),
-        ("ipums.la.97", gzip.decompress(path.read_bytes())),
-    ):
-        shutil.rmtree(tmp_path / "raw")
-        server.files = {f"/ipums/{name}": content}
-        used = prepare("ipums", mirror=server.url, policy="official", **options)
-        assert (used.source, used.origin) == ("mirror", "mirror")
 
 
 def test_packed_files_in_the_folder_of_raw_files_are_taken(real, mirror, tmp_path, offline):
@@ -468,26 +419,6 @@ def test_cached_files_need_no_network_and_remember_their_source(server, table, t
     assert len(server.requests) == requests
 
 
-def test_what_a_killed_process_left_behind_is_swept_away_later(server, table, tmp_path):
-    table(f"{server.url}/a.data")
-    server.files = {"/a.data": b"published"}
-    folder = tmp_path / "adult"
-    folder.mkdir()
-    for name in (".tmpx.12-0a1b2c3d.tmp", ".new.12-0a1b2c3d.tmp"):
-        (folder / name).write_bytes(b"half")
-        if "new" not in name:
-            os.utime(folder / name, (1, 1))
-    gone = subprocess.Popen(["true"])
-    gone.wait()
-    for pid in (gone.pid, os.getpid()):
-        (folder / f".b.{storage._HOST}-{pid}-0a1b2c3d.tmp").write_bytes(b"half")
-    obtain(tmp_path)
-    own = folder / f".b.{storage._HOST}-{os.getpid()}-0a1b2c3d.tmp"
-    assert own.exists()
-    own.unlink()
-    assert names_in(folder) == [".new.12-0a1b2c3d.tmp", "a.data", "origin.json"]
-
-
 def test_files_of_a_user_are_set_aside_and_never_lost(server, table, tmp_path):
     """There are files with the names of a raw file and of the archive, and others that look unfinished."""
     table(f"{server.url}/a.data.gz")
@@ -526,32 +457,6 @@ def test_a_full_disk_ends_the_job_and_never_becomes_substitute_data(tmp_path, of
         prepare("adult", mirror=str(mirror.parent), say=quiet, **places)
     assert not (tmp_path / "prepared").exists()
     assert list((tmp_path / "raw/adult").iterdir()) == []
-
-
-@pytest.mark.parametrize("blocked", ["raw", "raw/adult", "prepared"])
-def test_a_folder_that_cannot_be_made_ends_the_job(tmp_path, offline, blocked):
-    (tmp_path / blocked).parent.mkdir(exist_ok=True)
-    (tmp_path / blocked).write_bytes(b"a file")
-    with pytest.raises(LocalError, match=blocked):
-        prepare("adult", raw_dir=tmp_path / "raw", output_dir=tmp_path / "prepared", say=quiet)
-
-
-@pytest.mark.parametrize("kind", ["device", "pipe", "huge"])
-def test_a_mirror_without_end_is_given_up(tmp_path, offline, kind):
-    path = mirror_with(tmp_path, b"") / "adult.data"
-    path.unlink()
-    if kind == "device":
-        path.symlink_to("/dev/zero")
-    elif kind == "pipe":
-        os.mkfifo(path)
-    else:
-        with path.open("wb") as stream:
-            stream.truncate(1 << 40)  # without a disk of that size
-    said: list[str] = []
-    places = {"raw_dir": tmp_path / "raw", "output_dir": tmp_path / "prepared"}
-    used = prepare("adult", mirror=str(tmp_path / "mirror"), say=said.append, **places)
-    assert used.source == "summary"
-    assert ("more than" if kind == "huge" else "not a file") in said[0]
 
 
 def fake_ucimlrepo(monkeypatch, frame):
@@ -615,16 +520,3 @@ def test_ratings_are_counted_and_the_zip_is_not_kept(server, table, tmp_path):
 
 
 # ---- the scripts ---------------------------------------------------------------------------------------
-
-
-def test_prepare_script_says_the_source(tmp_path, offline):
-    main = script("prepare_dataset").main
-    said: list[str] = []
-    data = tmp_path / "prepared" / "ipums.parquet"
-    main("ipums", data, said.append, mirror="", raw_dir=tmp_path / "raw")
-    assert "source summary" in said[-1]
-    assert json.loads(data.with_suffix(".json").read_text())["source"] == "summary"
-    with pytest.raises(SourceError, match="SHUFFLEDP_MIRROR"):
-        main("ipums", data, said.append, mirror="", policy="official", raw_dir=tmp_path / "raw")
-    with pytest.raises(ValueError, match="correct the rule"):
-        main("ipums", tmp_path / "x.csv", said.append, mirror="")

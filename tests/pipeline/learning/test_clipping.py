@@ -47,18 +47,6 @@ def test_clipped_sum_is_that_of_all_gradients(network):
         assert relative(got, want) < 1e-6
 
 
-def test_clipped_sum_is_exact_but_for_rounding():
-    network = Network("overlapping", "relu", **SMALL)
-    with jax.enable_x64(True):
-        parameters, images, labels = (
-            x.astype(float) if x.dtype == np.float32 else x for x in case(network, seed=4)
-        )
-        got = clipped_sum(network, parameters, images, labels, ROWS, 0.7, chunk=CHUNK)
-        want = plain_clipped_sum(network, parameters, images, labels, 0.7)
-        assert got.dtype == np.float64
-        assert relative(got, want) < 1e-13
-
-
 @pytest.fixture(scope="module")
 def tanh_case():
     network = Network("disjoint", "tanh")

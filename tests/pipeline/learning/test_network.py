@@ -1,4 +1,3 @@
-import math
 import subprocess
 import sys
 
@@ -69,17 +68,6 @@ def test_other_images_are_possible():
 def test_impossible_networks_are_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
         Network(**arguments)
-
-
-def test_initial_parameters_are_uniform_within_the_root_of_the_fan_in():
-    network = Network()
-    parts = unpacked(network, initial_parameters(network, np.random.default_rng(5)))
-    for layer, (weights, bias) in zip(network.layers, parts, strict=True):
-        bound = 1 / math.sqrt(layer.inputs)
-        values = np.concatenate([weights.ravel(), bias])
-        assert abs(values).max() <= bound * (1 + 1e-7)
-        # The mean of squares of m uniform numbers has relative standard deviation sqrt(4/5 / m).
-        assert np.mean(values**2) == pytest.approx(bound**2 / 3, rel=6 * math.sqrt(0.8 / len(values)))
 
 
 # -- forward pass ------------------------------------------------------------------------------------------------

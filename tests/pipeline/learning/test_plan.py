@@ -6,7 +6,6 @@ from numpy.testing import assert_allclose
 
 from shuffledp.pipeline.learning import (
     Network,
-    TrainingPlan,
 )
 from shuffledp.pipeline.learning.training import train
 
@@ -53,9 +52,3 @@ def test_linear_decay_ends_with_one_part_of_the_rounds():
     decaying = plan(decay="linear", learning_rate=0.5, rounds=5)
     assert_allclose([decaying.step(t) for t in range(1, 6)], [0.5, 0.4, 0.3, 0.2, 0.1], rtol=1e-15)
     assert [plan().step(t) for t in (1, 6)] == [0.5, 0.5]
-
-
-def test_default_plan_is_for_digits():
-    settings = TrainingPlan("checkin", 2.0, 0.01, 5.0, 5540, 20, 1, rate=0.1)
-    assert settings.network.size == 18_842
-    assert settings.evaluated(0) and settings.evaluated(5540) and not settings.evaluated(5539)

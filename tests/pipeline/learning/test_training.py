@@ -11,7 +11,6 @@ from shuffledp.pipeline.learning import (
     LearningData,
     Network,
     Point,
-    Progress,
     TrainingCurve,
     checkpoint as checkpoints,
 )
@@ -52,23 +51,6 @@ def test_batches_are_drawn_afresh_in_each_round():
     assert stats.chi2.sf(statistic, USERS - 1) > UNLIKELY
 
 
-def test_each_user_checks_in_with_the_rate():
-    settings, rounds = plan(kind="checkin"), 3000
-    joined = np.zeros((rounds, USERS))
-    for t in range(rounds):
-        joined[t, participants(settings, USERS, t + 1)] = 1
-    law = stats.binom(USERS, 0.25)
-    edges = np.arange(5, 17)  # numbers of participants, the rare ones together
-    observed = np.bincount(np.clip(joined.sum(1).astype(int), 5, 16) - 5, minlength=len(edges))
-    expected = law.pmf(edges)
-    expected[0], expected[-1] = law.cdf(5), law.sf(15)
-    assert stats.chisquare(observed, rounds * expected).pvalue > UNLIKELY
-    by_user = ((joined.sum(0) - rounds * 0.25) ** 2).sum() / (rounds * 0.25 * 0.75)
-    assert stats.chi2.sf(by_user, USERS) > UNLIKELY
-    together = np.corrcoef(joined[:, 0], joined[:, 1])[0, 1]  # users decide for themselves
-    assert abs(together) < stats.norm.isf(UNLIKELY / 2) / math.sqrt(rounds)
-
-
 @pytest.mark.parametrize("count", [1, 60, 6000])
 def test_noise_is_normal_with_the_variance_of_all_reports(count):
     settings = plan(clip=0.05, noise_multiplier=0.86, network=Network())
@@ -81,14 +63,6 @@ def test_noise_is_normal_with_the_variance_of_all_reports(count):
     assert stats.kstest(standard, "norm").pvalue > UNLIKELY
     first, second = standard[:18_842], standard[18_842:37_684]  # two rounds
     assert abs(np.corrcoef(first, second)[0, 1]) < stats.norm.isf(UNLIKELY / 2) / math.sqrt(18_842)
-
-
-def test_streams_are_named_by_purpose_and_round():
-    one = plan()
-    assert_array_equal(participants(one, USERS, 3), participants(plan(noise_multiplier=9), USERS, 3))
-    assert_array_equal(noise(one, 8, 3), noise(one, 8, 3))
-    assert not np.array_equal(noise(one, 8, 3), noise(one, 8, 4))
-    assert not np.array_equal(noise(one, 8, 3), noise(plan(seed=12), 8, 3))
 
 
 def test_streams_do_not_change_between_versions():
@@ -187,17 +161,3 @@ def test_accuracy_and_loss_count_every_test_image_once():
 
 def tail(count):
     return DATA.test_images[:count], DATA.test_labels[:count]
-
-
-def test_progress_tells_round_accuracy_and_time_left():
-    told = []
-    train(plan(), DATA, progress=told.append, every_seconds=0)
-    assert [done.round for done in told] == [1, 2, 3, 4, 5, 6]
-    assert told[0].seconds_left is None
-    assert told[-1].seconds_left == 0
-    assert all(done.seconds_left > 0 for done in told[1:-1])
-    assert str(Progress(1200, 5540, 0.6789, 61.4)) == "round 1,200 of 5,540, accuracy 67.9 %, about 61 s left"
-    assert str(Progress(1, 10, None, None)) == "round 1 of 10"
-    rare = []
-    train(plan(), DATA, progress=rare.append, every_seconds=3600)
-    assert [done.round for done in rare] == [6]
