@@ -11,7 +11,7 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -441,7 +441,9 @@ def trial(bad: Bad, root: Path, then: Callable[[Settings, Bad], Outcome] | None 
             settings = configuration(root, bad.file)
             planned(settings, root)
     except ConfigurationError as error:
-        return refused(str(error), *_named(bad))
+        file, places = _named(bad)
+        faults = [one for line in error.lines if (one := refused(line, file)).kind == "fault"]
+        return faults[0] if faults else refused(max(error.lines, key=partial(_names_any, places)), places)
     except TooLong:
         return Outcome("fault", "takes too long")
     except (Exception, SystemExit) as error:
@@ -449,6 +451,10 @@ def trial(bad: Bad, root: Path, then: Callable[[Settings, Bad], Outcome] | None 
     finally:
         path.write_bytes(originals()[bad.file])
     return ACCEPTED if then is None else then(settings, bad)
+
+
+def _names_any(parts: tuple[str, ...], line: str) -> bool:
+    return any(part in line for part in parts)
 
 
 def _named(bad: Bad) -> list[tuple[str, ...]]:

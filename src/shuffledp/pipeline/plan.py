@@ -227,7 +227,7 @@ def outside_key(experiment: Experiment, method: Method) -> str:
         return ""
     if is_plugin(name):
         return name.rpartition(":")[0]
-    kind = str(experiment.parts["task"]["kind"])
+    kind = experiment.task.kind
     return f"{kind}.{name}" if source_files(kind, name) else ""
 
 

@@ -73,7 +73,7 @@ def test_public_coin_is_feasible_within_its_proof_in_the_figures_that_the_page_s
     experiment = paper.experiments[entry["experiment"]]
     point = {name: values[-1] for name, values in experiment.grid.items()} | entry["where"]
     task, population, budget = (
-        resolve(experiment.parts[part], point | {"delta": max(experiment.grid["delta"])})
+        resolve(experiment.shared_parts[part], point | {"delta": max(experiment.grid["delta"])})
         for part in ("task", "population", "budget")
     )
     law = population_from(population)

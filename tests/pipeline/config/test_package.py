@@ -5,7 +5,6 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any, get_args
 
 import pytest
 import yaml
@@ -15,12 +14,11 @@ from shuffledp.pipeline.config import ConfigurationError, grammar as model, merg
 from shuffledp.pipeline.config.baselines import read_baselines
 from shuffledp.pipeline.config.folders import results_problem
 from shuffledp.pipeline.datasets.prepared import columns_of
-from shuffledp.pipeline.experiments import job_parts, runner
+from shuffledp.pipeline.experiments import runner
 from shuffledp.pipeline.experiments.grid import cells_of
 from shuffledp.pipeline.experiments.sources import COLUMNS, OWN, SYNTHETIC
 from shuffledp.pipeline.learning import TrainingPlan
 from shuffledp.protocols import registry
-from shuffledp.tasks import TASKS
 
 ROOT = Path(__file__).resolve().parents[3]
 PAPER, RUN = "config/experiments/demo.yaml", "config/config.yaml"
@@ -43,39 +41,39 @@ BROKEN = {
     "eps not a number": (PAPER, "eps: $eps", "eps: .nan", f"{COINS}.budget.eps:", "finite number, got nan"),
     "delta zero": (PAPER, "delta: 1.0e-5", "delta: 0", f"{COINS}.budget.delta:", "greater than 0, got 0."),
     "delta one": (PAPER, "delta: 1.0e-5", "delta: 1", f"{COINS}.budget.delta:", "less than 1, got 1."),
-    "delta as text": (PAPER, "1.0e-5", "1e-5", f"{COINS}.budget.delta:", "the text '1e-5' (YAML reads it as text): write 1.0e-5."),
+    "delta as text": (PAPER, "1.0e-5", "1e-5", f"{COINS}.budget.delta:", "'1e-5' (YAML reads it as text): write 1.0e-5."),
     "delta 5e-6": (PAPER, "1.0e-5", "5e-6", f"{COINS}.budget.delta:", "write 5.0e-6."),
     "delta 2.5e6": (PAPER, "1.0e-5", "2.5e6", f"{COINS}.budget.delta:", "write 2.5e+6."),
     "delta in quotes": (PAPER, "1.0e-5", "'0.5'", f"{COINS}.budget.delta:", "write 0.5."),
     "eps as text": (PAPER, "eps: $eps", "eps: 1e-1", f"{COINS}.budget.eps:", "write 1.0e-1."),
-    "delta boolean": (PAPER, "1.0e-5", "yes", f"{COINS}.budget.delta:", "expected a number, got True (YAML reads yes"),
-    "repeats zero": (PAPER, "repeats: 20", "repeats: 0", f"{COINS}.repeats:", "at least 1, got 0."),
-    "repeats boolean": (PAPER, "repeats: 20", "repeats: on", f"{COINS}.repeats:", "expected an integer, got True"),
+    "delta boolean": (PAPER, "1.0e-5", "yes", f"{COINS}.budget.delta:", "a valid number, got True (YAML reads yes"),
+    "repeats zero": (PAPER, "repeats: 20", "repeats: 0", f"{COINS}.repeats:", "greater than or equal to 1, got 0."),
+    "repeats boolean": (PAPER, "repeats: 20", "repeats: on", f"{COINS}.repeats:", "a valid integer, got True"),
     "repeats decimal": (PAPER, "repeats: 20", "repeats: 20.0", f"{COINS}.repeats:", "got 20.0: write 20."),
-    "seed negative": (RUN, "seed: 7", "seed: -7", "config: seed:", "at least 0, got -7."),
-    "seed text": (RUN, "seed: 7", "seed: seven", "config: seed:", "expected an integer, got 'seven'."),
-    "repeats without end": (PAPER, "repeats: 20", "repeats: 1000000000000", f"{COINS}.repeats:", "at most 1e+06, got 1000000000000."),
-    "repeats of an override": (RUN, "overrides: {}", "overrides: {demo.coins: {repeats: 1000000000000}}", "config: overrides.demo.coins.repeats:", "at most 1e+06, got"),
-    "eps whose exponential is no number": (PAPER, "eps: $eps", "eps: 1.0e+308", f"{COINS}.budget.eps:", "at most 700, got 1e+308."),
-    "eps of an argument": (PAPER, "eps_local: 0.5", "eps_local: 1.0e+308", f"{CURVE}.methods.moments.arguments.eps_local:", "at most 700, got 1e+308."),
-    "eps in a grid": (PAPER, "[0.1, 0.5, 1.0]", "[0.1, 1.0e+308]", f"{COINS}.grid.eps[1]:", "at most 700, got 1e+308."),
-    "more users than are counted": (PAPER, "trials: 2000", "trials: 1000000000000000", f"{COINS}.population.trials:", "at most 1e+12, got 1000000000000000."),
-    "others of an argument": (PAPER, "mean: 5000", "mean: 1000000000000000", f"{CURVE}.methods.moments.arguments.population.mean:", "at most 1e+12"),
-    "others that are fixed": (PAPER, "law: binomial, trials: 2000, rate: $rate", "users: 1000000000000000", f"{COINS}.population.users:", "at most 1e+12, got 1000000000000000."),
+    "seed negative": (RUN, "seed: 7", "seed: -7", "config: seed:", "greater than or equal to 0, got -7."),
+    "seed text": (RUN, "seed: 7", "seed: seven", "config: seed:", "a valid integer, got 'seven'."),
+    "repeats without end": (PAPER, "repeats: 20", "repeats: 1000000000000", f"{COINS}.repeats:", "less than or equal to 1000000, got 1000000000000."),
+    "repeats of an override": (RUN, "overrides: {}", "overrides: {demo.coins: {repeats: 1000000000000}}", "config: overrides.demo.coins.repeats:", "less than or equal to 1000000, got"),
+    "eps whose exponential is no number": (PAPER, "eps: $eps", "eps: 1.0e+308", f"{COINS}.budget.eps:", "less than or equal to 700, got 1e+308."),
+    "eps of an argument": (PAPER, "eps_local: 0.5", "eps_local: 1.0e+308", f"{CURVE}.methods.moments.arguments.eps_local:", "less than or equal to 700, got 1e+308."),
+    "eps in a grid": (PAPER, "[0.1, 0.5, 1.0]", "[0.1, 1.0e+308]", f"{COINS}.grid.eps[1]:", "less than or equal to 700, got 1e+308."),
+    "more users than are counted": (PAPER, "trials: 2000", "trials: 1000000000000000", f"{COINS}.population.trials:", "less than or equal to 1000000000000, got 1000000000000000."),
+    "others of an argument": (PAPER, "mean: 5000", "mean: 1000000000000000", f"{CURVE}.methods.moments.arguments.population.mean:", "less than or equal to 1000000000000"),
+    "others that are fixed": (PAPER, "law: binomial, trials: 2000, rate: $rate", "users: 1000000000000000", f"{COINS}.population.users:", "less than or equal to 1000000000000, got 1000000000000000."),
     "flag of an argument": (PAPER, "eps_local: 0.5", "eps_local: 0.5, adaptive: 'no'", f"{CURVE}.methods.moments.arguments:", "adaptive must be True or False, got 'no'."),
     "count of an argument as text": (PAPER, "eps_local: 0.5", "eps_local: 0.5, dummies: many", f"{CURVE}.methods.moments.arguments:", "dummies must be an integer in [0, 2^53], got 'many'."),
     "count of an argument below its range": (PAPER, "eps_local: 0.5", "eps_local: 0.5, dummies: -3", f"{CURVE}.methods.moments.arguments:", "dummies must be an integer in [0, 2^53], got -3."),
     "results that would be a pattern": (RUN, "results: results", "results: '{paper}'", "config: results:", "'{paper}', expected a folder of its own"),
     # populations, tasks, data
-    "trials zero": (PAPER, "trials: 2000", "trials: 0", f"{COINS}.population.trials:", "at least 1, got 0."),
-    "rate above one": (PAPER, "rate: $rate", "rate: 1.5", f"{COINS}.population.rate:", "at most 1, got 1.5."),
+    "trials zero": (PAPER, "trials: 2000", "trials: 0", f"{COINS}.population.trials:", "greater than or equal to 1, got 0."),
+    "rate above one": (PAPER, "rate: $rate", "rate: 1.5", f"{COINS}.population.rate:", "less than or equal to 1, got 1.5."),
     "law without its keys": (PAPER, "trials: 2000, ", "", f"{COINS}.population:", "lacks the key 'trials'."),
     "law with another's key": (PAPER, "trials: 2000", "trials: 2000, mean: 3", f"{COINS}.population:", "unknown key 'mean'"),
     "law without a name": (PAPER, "law: binomial", "law:", f"{COINS}.population.law:", "None is not one of binomial, poisson, empirical, sub_gaussian, sub_exponential, moment_bounded."),
     "unknown key beside users": (PAPER, "law: binomial, trials: 2000", "users: $eps", f"{COINS}.population:", "unknown key 'rate'. Known: users."),
     "unknown law": (PAPER, "law: binomial", "law: binomal", f"{COINS}.population.law:", "Did you mean 'binomial'?"),
     "neither users nor law": (PAPER, "law: binomial, ", "", f"{COINS}.population:", "lacks the key 'law'."),
-    "users zero": (PAPER, "law: binomial, trials: 2000, rate: $rate", "users: 0", f"{COINS}.population.users:", "at least 1, got 0."),
+    "users zero": (PAPER, "law: binomial, trials: 2000, rate: $rate", "users: 0", f"{COINS}.population.users:", "greater than or equal to 1, got 0."),
     "pmf does not sum to one": (PAPER, "law: binomial, trials: 2000, rate: $rate", "law: empirical, pmf: [0.5, $rate]", f"{COINS}.population:", "pmf must sum to 1, got 0.6"),
     "law of a function's argument": (PAPER, "mean: 5000, ", "", f"{CURVE}.methods.moments.arguments.population:", "lacks the key 'mean'."),
     "eps of a function's argument": (PAPER, "eps_local: 0.5", "eps_local: -1", f"{CURVE}.methods.moments.arguments.eps_local:", "greater than 0, got -1."),
@@ -85,24 +83,24 @@ BROKEN = {
     "unknown data set": (PAPER, "name: categorical", "name: adlut", f"{COINS}.data.name:", "'adlut' is not one of adult"),
     "real data without column": (PAPER, "name: categorical, weights: [0.25, 0.75]", "name: adult", f"{COINS}.data:", "lacks the key 'column'."),
     "unknown column": (PAPER, "name: categorical, weights: [0.25, 0.75]", "name: adult, column: sexe", f"{COINS}.data.column:", "Did you mean 'sex'?"),
-    "task key of another kind": (PAPER, "domain_size: 2", "domain_size: 2, max_value: 3", f"{COINS}.task (frequency):", "unknown key 'max_value'."),
-    "task lacks its key": (PAPER, "domain_size: 2, ", "", f"{COINS}.task (frequency):", "lacks the key 'domain_size'."),
+    "task key of another kind": (PAPER, "domain_size: 2", "domain_size: 2, max_value: 3", f"{COINS}.task:", "unknown key 'max_value'."),
+    "task lacks its key": (PAPER, "domain_size: 2, ", "", f"{COINS}.task:", "lacks the key 'domain_size'."),
     "unknown metric": (PAPER, "metrics: [mse]", "metrics: [l1]", f"{COINS}.task.metrics:", "'l1' is not a metric of a frequency task"),
     # grids
-    "misspelt variable": (PAPER, "rate: $rate", "rate: $ratte", f"{COINS}:", "$ratte is not a grid variable. Did you mean '$rate'?"),
-    "grid value of wrong type": (PAPER, "[0.1, 0.5, 1.0]", "[0.1, 0.5, many]", f"{COINS}.grid.eps[2]:", "expected a number, got 'many'."),
-    "grid value that is true beside 1": (PAPER, "[0.1, 0.5, 1.0]", "[0.1, yes, 1.0]", f"{COINS}.grid.eps[1]:", "expected a number, got True (YAML reads yes"),
+    "misspelt variable": (PAPER, "rate: $rate", "rate: $ratte", f"{COINS}.population.rate:", "$ratte is not a grid variable. Did you mean '$rate'?"),
+    "grid value of wrong type": (PAPER, "[0.1, 0.5, 1.0]", "[0.1, 0.5, many]", f"{COINS}.grid.eps[2]:", "a valid number, got 'many'."),
+    "grid value that is true beside 1": (PAPER, "[0.1, 0.5, 1.0]", "[0.1, yes, 1.0]", f"{COINS}.grid.eps[1]:", "a valid number, got True (YAML reads yes"),
     "evaluated rounds of no name": (PAPER, "[0.1, 0.5, 1.0]", "{evaluated: [run]}", f"{COINS}.grid.eps.evaluated:", "no training run ['run']"),
     "first grid value": (PAPER, "[0.1, 0.5, 1.0]", "[0, 0.5]", f"{COINS}.grid.eps[0]:", "greater than 0, got 0."),
     "grid value as text": (PAPER, "[0.1, 0.5, 1.0]", "[0.1, 1e-3]", f"{COINS}.grid.eps[1]:", "write 1.0e-3."),
-    "grid value out of range": (PAPER, "rate: [0.1, 0.5]", "rate: [0.1, 1.5]", f"{COINS}.grid.rate[1]:", "at most 1, got 1.5."),
-    "grid value infinite": (PAPER, "rate: [0.1, 0.5]", "rate: [0.1, .inf]", f"{COINS}.grid.rate[1]:", "finite number, got inf"),
+    "grid value out of range": (PAPER, "rate: [0.1, 0.5]", "rate: [0.1, 1.5]", f"{COINS}.grid.rate[1]:", "less than or equal to 1, got 1.5."),
+    "grid value infinite": (PAPER, "rate: [0.1, 0.5]", "rate: [0.1, .inf]", f"{COINS}.grid.rate[1]:", "finite number of at most 10^300, got inf"),
     "grid value null": (PAPER, "rate: [0.1, 0.5]", "rate: [0.1, ~]", f"{COINS}.grid.rate[1]:", "got None"),
-    "empty grid": (PAPER, "rate: [0.1, 0.5]", "rate: []", f"{COINS}.grid.rate:", "must not be empty."),
-    "grid not a list": (PAPER, "rate: [0.1, 0.5]", "rate: 0.1", f"{COINS}.grid.rate:", "expected a list, got 0.1."),
+    "empty grid": (PAPER, "rate: [0.1, 0.5]", "rate: []", f"{COINS}.grid.rate:", "at least 1 item"),
+    "grid not a list": (PAPER, "rate: [0.1, 0.5]", "rate: 0.1", f"{COINS}.grid.rate:", "a valid list, got 0.1."),
     "grid value twice": (PAPER, "rate: [0.1, 0.5]", "rate: [0.1, 0.1]", f"{COINS}.grid.rate:", "has a value twice"),
     "unused grid variable": (PAPER, "rate: $rate", "rate: 0.1", f"{COINS}.grid.rate:", "no method refers to $rate."),
-    "grid variable named as a column": (PAPER, "      variance: [0, 100]", "      status: [0, 100]", f"{CURVE}.grid:", "'status' is a column of every result"),
+    "grid variable named as a column": (PAPER, "      variance: [0, 100]", "      variance: [0, 100]\n      status: [1]", f"{CURVE}.grid:", "'status' is a column of every result"),
     # methods
     "unknown protocol": (PAPER, "local: {}", "locale: {}", f"{COINS}.methods.locale:", "Did you mean 'local'?"),
     "protocol and function": (PAPER, "local: {}", "local: {protocol: local, function: clone_rate}", f"{COINS}.methods.local:", "give either protocol or function, not both."),
@@ -119,7 +117,7 @@ BROKEN = {
     "choice of an option": (PAPER, "local: {}", "unary_rows: {options: {form: none}}", f"{COINS}.methods.unary_rows.options:", "form must be one of best, symmetric, optimized; got 'none'."),
     "option out of its range": (PAPER, "local: {}", "fake_users: {options: {kappa: $rate}}", f"{COINS}.methods.fake_users.options:", "kappa must be an integer in [1, 2^53], got 0.1."),
     "unknown option": (PAPER, "local: {}", "local: {options: {dummys: 1}}", f"{COINS}.methods.local.options:", "unknown key 'dummys'. Known: none."),
-    "method without content": (PAPER, "local: {}", "local:", f"{COINS}.methods.local:", "expected a mapping, got None."),
+    "method without content": (PAPER, "local: {}", "local:", f"{COINS}.methods.local:", "must be a mapping, got None."),
     "unknown key of a method": (PAPER, "local: {}", "local: {protcol: local}", f"{COINS}.methods.local:", "unknown key 'protcol'. Did you mean 'protocol'?"),
     "no budget": (PAPER, "    budget: {eps: $eps, delta: 1.0e-5}\n", "", f"{COINS}.methods.local:", "needs the experiment's 'budget'"),
     "budget without delta": (PAPER, ", delta: 1.0e-5}", "}", f"{COINS}.methods.local: budget:", "either delta or delta_times_users"),
@@ -155,7 +153,7 @@ BROKEN = {
     "heading of a column without its value": (PAPER, "value: eps_local", "value: eps_local\n    headings: {method: m}", "config/experiments/demo.yaml: tables.budgets:", "headings.method: must contain {}"),
     "heading that is no format": (PAPER, "value: eps_local", "value: eps_local\n    headings: {method: '{'}", "config/experiments/demo.yaml: tables.budgets:", "'{' is not a format"),
     "figure and table of one name": (PAPER, "  budgets:", "  fig2:", "config/experiments/demo.yaml: tables.fig2:", "a figure or table has this name already."),
-    "caption with a path": (PAPER, "caption: fig1.rst", "caption: ../fig1.rst", "config/experiments/demo.yaml: figures.fig1.caption:", "does not have the form"),
+    "caption with a path": (PAPER, "caption: fig1.rst", "caption: ../fig1.rst", "config/experiments/demo.yaml: figures.fig1.caption:", "must match pattern"),
     # files
     "unknown key of the run": (RUN, "seed: 7", "seed: 7\nsed: 8", "config:", "unknown key 'sed'. Did you mean 'seed'?"),
     "unknown key of a paper": (PAPER, "repeats: 20", "repets: 20", f"{COINS}:", "unknown key 'repets'. Did you mean 'repeats'?"),
@@ -180,25 +178,47 @@ def test_a_broken_configuration_is_one_line_that_names_place_and_value(project, 
     project.change(path, old, new)
     with pytest.raises(ConfigurationError) as caught:
         project.settings()
-    message = str(caught.value).replace(f"{project.root}/", "")
-    assert "\n" not in message
+    (message,) = (line.replace(f"{project.root}/", "") for line in caught.value.lines)
     assert message.startswith(f"{start} ")
     assert says in message
+
+
+def test_all_mistakes_are_reported_together_in_a_line_each(project):
+    for file, text in (("other", (project.root / PAPER).read_text()), ("demo", None)):
+        if text:
+            project.write(f"config/experiments/{file}.yaml", text)
+        place = f"config/experiments/{file}.yaml"
+        project.change(place, "repeats: 20", "repeats: 0")
+        project.change(place, "delta: 1.0e-5", "delta: 2")
+        project.change(place, "rate: [0.1, 0.5]", "rate: [0.1, 1.5, -1]")
+    with pytest.raises(ConfigurationError) as caught:
+        project.settings(papers=["demo", "other"])
+    assert [line.partition(": must")[0] for line in caught.value.lines] == [
+        f"config/experiments/{file}.yaml: experiments.coins.{place}"
+        for file in ("demo", "other")
+        for place in ("grid.rate[1]", "budget.delta", "repeats")
+    ]
 
 
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        (b"", "expected a mapping, got None."),
-        (b"[1, 2]", "expected a mapping, got [1, 2]."),
+        (b"", "must be a mapping, got None."),
+        (b"[1, 2]", "must be a mapping, got [1, 2]."),
         (b"experiments: [a]", "needs either the key 'paper' or the key 'study', and not both."),
         (
             b"paper: {title: a, citation: b}\nstudy: {title: a, citation: b}\nexperiments: {}",
             "needs either the key 'paper' or the key 'study', and not both.",
         ),
-        (b"study: {title: a, citation: b, doi: 10.1/a}\nexperiments: {}", "study: unknown key 'doi'."),
-        (b"paper: {title: a, citation: b}\nexperiments: {}", "experiments: must not be empty."),
-        (b"paper: {title: a, citation: b}\nexperiments: {x: 3}", "experiments.x: expected a mapping, got 3."),
+        (
+            b"study: {title: a, citation: b, doi: 10.1/a}\nexperiments: {a: {grid: {}, methods: {m: {}}}}",
+            "study: unknown key 'doi'.",
+        ),
+        (
+            b"paper: {title: a, citation: b}\nexperiments: {}",
+            "experiments: Dictionary must have at least 1 item",
+        ),
+        (b"paper: {title: a, citation: b}\nexperiments: {x: 3}", "experiments.x: must be a mapping, got 3."),
         (b"title: \xff\xfe", "cannot be read as YAML"),
         (b"title: a\x00", "cannot be read as YAML"),
     ],
@@ -279,15 +299,15 @@ BASELINE = "config/baselines/mine.yaml"
 @pytest.mark.parametrize(
     ("content", "place", "says"),
     [
-        ("methods: {}", BASELINE, "methods: must not be empty."),
+        ("methods: {}", BASELINE, "methods: Dictionary must have at least 1 item"),
         ("methods: {local: {}}", f"{BASELINE}: methods.local:", "a method of this name already"),
         ("methods: {m: {protocol: nope}}", f"{BASELINE}: methods.m (for demo.coins):", "No frequency protocol"),
         ("methods: {m: {protocol: 'mine.py:Mine', options: {beta: $betta}}}", f"{BASELINE}: methods.m", "$betta is not"),
         ("methods: {m: {protocol: 'mine.py:Mine', budget: {eps: $epps}}}", f"{BASELINE}: methods.m", "Did you mean '$eps'"),
         ("methods: {m: {protocol: 'mine.py:Mine', budget: {delta: $eps}}}", f"{BASELINE}: methods.m", "grid.eps[2]: must be less than 1, got 1.0"),
         ("methods: {m: {protocol: 'mine.py:Mine'}}\nfigures: [demo.fig9]", f"{BASELINE}: figures:", "no figure 'demo.fig9'"),
-        ("methods: {m: {protocol: 'mine.py:Mine'}}\nfigures: every", f"{BASELINE}: figures:", "'every' is not one of all"),
-        ("methods: {m: {protocol: 'mine.py:Mine'}}\nfigures: [fig1]", f"{BASELINE}: figures[0]:", "'fig1' does not have"),
+        ("methods: {m: {protocol: 'mine.py:Mine'}}\nfigures: every", f"{BASELINE}: figures:", "must be 'all', got 'every'"),
+        ("methods: {m: {protocol: 'mine.py:Mine'}}\nfigures: [fig1]", f"{BASELINE}: figures[0]:", "String must match pattern"),
     ],
 )  # fmt: skip
 def test_a_broken_baseline_names_its_own_file(project, content, place, says):
@@ -359,32 +379,18 @@ def test_a_second_configfile_is_merged_as_snakemake_does():
     assert base["d"] == {"x": 1, "y": {"z": 1}}
 
 
-def branches(union: Any) -> dict[str, type]:
-    """Return the branches of a union in the grammar, by tag."""
-    return {get_args(branch)[1].tag: get_args(branch)[0] for branch in get_args(get_args(union)[0])}
-
-
 def test_the_grammar_knows_every_data_set():
-    assert set(branches(model.Data)) == {*datasets.NAMES, *SYNTHETIC, OWN}
+    assert set(model.DATA) == {*datasets.NAMES, *SYNTHETIC, OWN}
     assert set(COLUMNS) == set(datasets.NAMES)
     for name in datasets.NAMES:
         assert set(columns_of(name)) <= set(COLUMNS[name])
 
 
-def test_a_population_has_the_arguments_of_its_class():
-    """Grammar, classes and the branch in messages agree on laws and their keys."""
-    assert {**model.LAWS, model.USERS: model.Users} == branches(model.Population)
-    assert set(model.LAWS) == set(job_parts._LAWS)
-    for law, grammar in model.LAWS.items():
-        arguments = inspect.signature(job_parts._LAWS[law]).parameters
-        assert {"law", *arguments} == set(grammar.model_fields), law
-        needed = {name for name, p in arguments.items() if p.default is p.empty}
-        assert {n for n, f in grammar.model_fields.items() if f.is_required()} == {"law", *needed}, law
-
-
-def test_a_task_has_the_arguments_of_its_classes():
-    known = {name for kind in TASKS.values() for name in inspect.signature(kind).parameters}
-    assert set(model.Task.model_fields) - {"kind", "truth", "metrics"} == known
+@pytest.mark.parametrize("part", [model.Population, model.Task, model.Data])
+def test_a_part_has_the_keys_of_its_kinds(part):
+    """The laws, the tasks and the sources of data determine the keys, and the grammar their ranges."""
+    kinds = {key for _, known in part.kinds.values() for key in known}
+    assert kinds | {"users"} == {*part.model_fields, "users"} - {part.by}
 
 
 def test_a_training_run_has_the_arguments_of_its_plan():
@@ -395,7 +401,7 @@ def test_a_training_run_has_the_arguments_of_its_plan():
 @pytest.mark.parametrize("key", ["label", "options", "budget", "accounting", "arguments"])
 def test_a_key_without_a_value_is_a_mistake(project, key):
     project.change(PAPER, "local: {}", f"local: {{{key}: }}")
-    with pytest.raises(ConfigurationError, match=rf"methods\.local\.{key}: expected .*, got None\."):
+    with pytest.raises(ConfigurationError, match=rf"methods\.local\.{key}: must be .*, got None\."):
         project.settings()
 
 
@@ -439,14 +445,15 @@ def test_results_may_be_a_link_to_elsewhere_but_to_nothing_of_the_project(tmp_pa
 
 def test_a_bad_grid_of_an_override_is_named_where_it_stands(project):
     with pytest.raises(
-        ConfigurationError, match=r"^config: overrides\.demo\.coins\.grid\.eps\[1\]: expected a number"
+        ConfigurationError, match=r"^config: overrides\.demo\.coins\.grid\.eps\[1\]: must be a number"
     ):
         project.settings(overrides={"demo.coins": {"grid": {"eps": [0.5, None]}}})
 
 
 def test_a_number_beyond_all_floats_is_named_where_it_stands(project):
     with pytest.raises(
-        ConfigurationError, match=r"^config: overrides\.demo\.coins\.grid\.eps\[0\]: must be at most"
+        ConfigurationError,
+        match=r"^config: overrides\.demo\.coins\.grid\.eps\[0\]: must be a finite number of at most",
     ):
         project.settings(overrides={"demo.coins": {"grid": {"eps": [10**400]}}})
 

@@ -86,7 +86,7 @@ def test_grid_takes_the_evaluated_rounds_without_round_zero(trained):
 BROKEN = {
     "unknown kind": (PAPER, "kind: shuffle_sgd", "kind: shufle_sgd", f"{HERE}.kind:", "Did you mean 'shuffle_sgd'?"),
     "no rounds": (PAPER, "rounds: 5, ", "", f"{HERE}:", "lacks the key 'rounds'."),
-    "rounds zero": (PAPER, "rounds: 5", "rounds: 0", f"{HERE}.rounds:", "at least 1, got 0."),
+    "rounds zero": (PAPER, "rounds: 5", "rounds: 0", f"{HERE}.rounds:", "greater than or equal to 1, got 0."),
     "clip negative": (PAPER, "clip: 0.3", "clip: -1", f"{HERE}.clip:", "greater than 0, got -1."),
     "rate as text": (PAPER, "learning_rate: 0.5", "learning_rate: 5e-1", f"{HERE}.learning_rate:", "write 5.0e-1."),
     "averaging one": (PAPER, "rounds: 5", "averaging: 1, rounds: 5", f"{HERE}.averaging:", "less than 1, got 1."),
@@ -104,9 +104,9 @@ BROKEN = {
     "along without a number": (PAPER, "x: eps, along: round", "x: sigma, along: round", f"{PAPER}: figures.accuracy.along:", "not to 'sigma'"),
     "no along": (PAPER, "x: eps, along: round", "x: eps", f"{PAPER}: figures.accuracy:", "'eps' is not a grid variable."),
     "along nothing": (PAPER, "along: round", "along: rounds", f"{PAPER}: figures.accuracy:", "'rounds' is not a grid variable. Did you mean 'round'?"),
-    "learning": (RUN, "seed: 7", "seed: 7\nlearning: never", "config: learning:", "'never' is not one of auto, require, skip"),
+    "learning": (RUN, "seed: 7", "seed: 7\nlearning: never", "config: learning:", "must be 'auto', 'require' or 'skip', got 'never'"),
     "override of no run": (RUN, "overrides: {}", "overrides: {demo.training.shrt: {rounds: 2}}", "config: overrides.demo.training.shrt:", "Did you mean 'short'? Known: short."),
-    "override of a setting": (RUN, "overrides: {}", "overrides: {demo.training.short: {clip: 2}}", "config: overrides.demo.training.short:", "unknown key 'clip'. Known: evaluate_every, rounds, sampled."),
+    "override of a setting": (RUN, "overrides: {}", "overrides: {demo.training.short: {clip: 2}}", "config: overrides.demo.training.short:", "unknown key 'clip'. Known: evaluate_every, grid, repeats, rounds, sampled."),
 }  # fmt: skip
 
 

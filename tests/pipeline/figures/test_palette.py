@@ -104,7 +104,7 @@ def test_all_figures_are_those_that_have_room(tmp_path):
     mine.parent.mkdir()
     mine.write_text("task: frequency\nmethods: {mine: {protocol: local, accounting: [printed, exact]}}\n")
     paper = load_settings(CONFIG, tmp_path).papers["demo"]
-    assert paper.experiments["coins"].methods["mine"].accounting == ("exact",)
+    assert paper.experiments["coins"].methods["mine"].accounting == ["exact"]
     assert "mine" in paper.figures["fig1"]["methods"]
 
 
@@ -207,7 +207,7 @@ def test_a_protocol_has_the_look_of_its_identity_in_every_paper(shipped):
         for experiment in paper.experiments.values():
             for method in experiment.methods.values():
                 if method.protocol == method.id:
-                    identity = identity_of(experiment.parts["task"]["kind"], method.id)
+                    identity = identity_of(experiment.task.kind, method.id)
                     assert looks[method.id] == look_of(identity), (paper.key, method.id)
 
 

@@ -352,13 +352,15 @@ def test_what_is_read_off_the_paper_is_an_input_of_the_drawing(project):
     ],
 )
 def test_what_a_drawing_reproduces(project, source, said):
-    experiment = replace(project.paper.experiments["coins"], source=source)
+    experiment = project.paper.experiments["coins"].model_copy(update={"source": source})
     drawing = replace(drawings_of(project.paper)[0], experiment=experiment)
     assert drawing.job("results", ["png"], project.root, "paper")["facts"]["reproduces"] == said
 
 
 def test_a_drawing_of_a_study_reproduces_nothing(project):
-    experiment = replace(project.paper.experiments["coins"], source="settings in use", study=True)
+    experiment = project.paper.experiments["coins"].model_copy(
+        update={"source": "settings in use", "study": True}
+    )
     drawing = replace(drawings_of(project.paper)[0], experiment=experiment)
     facts = drawing.job("results", ["png"], project.root, "paper")["facts"]
     assert facts["about"] == "settings in use"

@@ -3,50 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from shuffledp.pipeline.config.config_errors import ConfigurationError, check, suggestion
-from shuffledp.pipeline.config.config_files import DRAWABLE, NONE, mapping, paper_files, read_yaml
+from shuffledp.pipeline.config.config_errors import ConfigurationError, checked, suggestion, within
+from shuffledp.pipeline.config.config_files import DRAWABLE, NONE, mapping, paper_files, place_of, read_yaml
 from shuffledp.pipeline.config.grammar import BaselineFile
-from shuffledp.pipeline.experiments.grid import is_variable
 
 
-def read_baselines(folder: Path, root: Path, own: str = NONE) -> list[dict[str, Any]]:
+@dataclass(frozen=True)
+class Baseline:
+    """A file that adds methods; ``methods`` has them as the file has them, because each experiment has its own grid.
+
+    ``figures`` are the joined drawings (``paper.name``) or ``"all"``, and ``drawn`` has the experiment of each drawing.
+    """
+
+    place: str
+    task: str
+    methods: Mapping[str, Any]
+    figures: Sequence[str]
+    drawn: Mapping[str, str]
+
+    def joins(self, key: str, name: str) -> bool:
+        """Return whether the methods join an experiment: they join all drawings, or a drawing of this experiment."""
+        own = (f for f in self.figures if f.partition(".")[0] == key)
+        return self.figures == "all" or any(self.drawn.get(figure) == name for figure in own)
+
+
+def read_baselines(folder: Path, root: Path, own: str = NONE) -> list[Baseline]:
     """Read the files that add methods, in the order of their names, with the experiment of each joined drawing."""
     if (root / folder).resolve() == (root / "config").resolve():
         raise ConfigurationError(
             f"config: baselines: must be a folder of files that add methods, and {folder} has the configuration."
         )
+    paths = sorted((root / folder).glob("*.y*ml"))
+    drawn = _experiments_by_drawing(root, own) if paths else {}
     baselines = []
-    for path in sorted((root / folder).glob("*.y*ml")):
-        place = str(path.relative_to(root)) if path.is_relative_to(root) else str(path)
-        content = read_yaml(path)
-        check(_without_variables(content), BaselineFile, place)
-        baselines.append({**content, "place": place})
-    drawn = _experiments_by_drawing(root, own) if baselines else {}
-    return [{**baseline, "drawn": drawn} for baseline in baselines]
-
-
-def wanted(baseline: Mapping[str, Any], key: str, name: str) -> bool:
-    """Return whether a baseline joins an experiment: it joins all drawings, or a drawing of this experiment."""
-    figures = baseline.get("figures", "all")
-    return figures == "all" or any(
-        f.partition(".")[0] == key and baseline["drawn"].get(f) == name for f in figures
-    )
-
-
-def joined(baseline: Mapping[str, Any]) -> tuple[str, ...] | Literal["all"]:
-    """Return the drawings that a baseline joins, as ``paper.name``."""
-    figures = baseline.get("figures", "all")
-    return "all" if figures == "all" else tuple(figures)
-
-
-def _without_variables(value: Any) -> Any:
-    """Return a value without grid variables, which are checked later with the experiment's grid."""
-    if isinstance(value, Mapping):
-        return {k: _without_variables(v) for k, v in value.items() if not is_variable(v)}
-    return value
+    for path in paths:
+        place, content = place_of(path, root), read_yaml(path)
+        file: BaselineFile = checked(BaselineFile, content, within(place))
+        baselines.append(Baseline(place, file.task, content["methods"], file.figures, drawn))
+    return baselines
 
 
 def _experiments_by_drawing(root: Path, own: str) -> dict[str, str]:
@@ -59,13 +57,12 @@ def _experiments_by_drawing(root: Path, own: str) -> dict[str, str]:
     return drawn
 
 
-def check_baseline_figures(baselines: Sequence[Mapping[str, Any]]) -> None:
+def check_baseline_figures(baselines: Sequence[Baseline]) -> None:
     """Raise a `ConfigurationError` if a baseline names a drawing that does not exist."""
     for baseline in baselines:
-        figures = baseline.get("figures", "all")
-        for figure in [] if figures == "all" else figures:
-            if figure not in baseline["drawn"]:
+        for figure in () if baseline.figures == "all" else baseline.figures:
+            if figure not in baseline.drawn:
                 raise ConfigurationError(
-                    f"{baseline['place']}: figures: no figure {figure!r}.{suggestion(figure, baseline['drawn'])} "
-                    f"Known: {', '.join(sorted(baseline['drawn']))}."
+                    f"{baseline.place}: figures: no figure {figure!r}.{suggestion(figure, baseline.drawn)} "
+                    f"Known: {', '.join(sorted(baseline.drawn))}."
                 )

@@ -1,67 +1,89 @@
-"""Errors in the configuration: one line each, with the place, the value and the allowed values."""
+"""Mistakes in the configuration: one line each, with the place, the value and the allowed values."""
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
-from pydantic_core import ErrorDetails
+from pydantic_core import ErrorDetails, PydanticCustomError
 
 Place = tuple[str | int, ...]
+Mistake = tuple[Place, str]
+"""Place of a mistake in a file, and the reason."""
+GRID = "grid"
+"""Type of the error of a grid value that does not fit where its variable is used."""
+T = TypeVar("T")
 
 
 class ConfigurationError(ValueError):
-    """Error of the configuration; the message names the place, the value and the allowed values, in one line."""
+    """Mistakes in the configuration, a line for each; the line names the place, the value and the allowed values."""
 
-    def __init__(self, message: str) -> None:
-        super().__init__(" ".join(message.split()))
+    def __init__(self, *messages: str) -> None:
+        self.lines = tuple(dict.fromkeys(" ".join(message.split()) for message in messages))
+        super().__init__("\n".join(self.lines))
+
+
+def mistake(text: str, kind: str = "configuration", **context: Any) -> PydanticCustomError:
+    """Return the error of a validator of the grammar."""
+    return PydanticCustomError(kind, "{text}", {"text": text, **context})
 
 
 @contextmanager
 def merged_in(override: str) -> Iterator[None]:
-    """Add the place of an override to the message of an error that the body raises, unless the message names it."""
+    """Add the place of an override to the lines of an error that the body raises, unless a line names it."""
     try:
         yield
     except ConfigurationError as error:
-        if not override or override in str(error):
-            raise
-        raise ConfigurationError(f"{error} (with {override} merged in)") from error.__cause__
+        lines = [
+            line if not override or override in line else f"{line} (with {override} merged in)"
+            for line in error.lines
+        ]
+        raise ConfigurationError(*lines) from error.__cause__
 
 
-def overridden(overrides: Mapping[str, Any], *targets: str) -> str:
+def collected(calls: Iterable[Callable[[], T]]) -> list[T]:
+    """Return the results of all calls; raise the configuration errors of all calls as one."""
+    found: list[T] = []
+    lines: list[str] = []
+    for call in calls:
+        try:
+            found.append(call())
+        except ConfigurationError as error:
+            lines += error.lines
+    if lines:
+        raise ConfigurationError(*lines)
+    return found
+
+
+def overridden(overrides: Container[str], *targets: str) -> str:
     """Return the places of the overrides of experiments and training runs, for messages; empty if there are none."""
-    return " and ".join(f"config: overrides.{target}" for target in targets if overrides.get(target))
+    return " and ".join(f"config: overrides.{target}" for target in targets if target in overrides)
 
 
-def first_error(value: Any, grammar: Any) -> tuple[Place, str] | None:
-    """Return the place where a value violates a grammar type, and the reason; None for a valid value."""
-    for place, number in _numbers(value):
-        if not math.isfinite(number):
-            return place, f"must be a finite number, got {number!r}."
+def checked(
+    grammar: Any, value: Any, line: Callable[[Place, str], str], context: dict[str, Any] | None = None
+) -> Any:
+    """Return the object of the grammar that a value describes; ``line`` writes the line of a mistake."""
     try:
-        _adapter(grammar).validate_python(value)
+        return _adapter(grammar).validate_python(value, context=context)
     except ValidationError as error:
-        found = [_explained(e, value) for e in error.errors(include_url=False)]
-        return min(found, key=lambda one: len(one[0]))  # the first of the outermost
-    return None
+        raise ConfigurationError(*(line(*found) for found in mistakes(error, value))) from None
 
 
-def check(value: Any, grammar: Any, place: str) -> None:
-    """Raise a `ConfigurationError` that starts with ``place`` if a value violates a grammar."""
-    error = first_error(value, grammar)
-    if error is not None:
-        raise ConfigurationError(f"{place}: {dotted(error[0])}{error[1]}")
+def within(place: str) -> Callable[[Place, str], str]:
+    """Return the function that writes the line of a mistake in a file or in a part of it."""
+    return lambda where, text: f"{place}: {dotted(where)}{text}"
 
 
-def part_error(place: str, where: Place, text: str) -> ConfigurationError:
-    """Return the error of a part of a file; the message has the place of the part and the place inside it."""
-    return ConfigurationError(f"{place}.{dotted(where)}{text}" if where else f"{place}: {text}")
+def inside(place: str) -> Callable[[Place, str], str]:
+    """Return the function that writes the line of a mistake in a part of a file, whose keys follow its place."""
+    return lambda where, text: f"{place}.{dotted(where)}{text}" if where else f"{place}: {text}"
 
 
 @cache
@@ -92,103 +114,58 @@ def one_of(value: Any, known: Sequence[str]) -> str:
     return f"{shown(value)} is not one of {', '.join(known)}.{suggestion(value, known)}"
 
 
-def _numbers(value: Any, place: Place = ()) -> Iterator[tuple[Place, float]]:
-    if isinstance(value, float):
-        yield place, value
-    elif isinstance(value, Mapping):
-        for key, inner in value.items():
-            yield from _numbers(inner, (*place, key))
-    elif isinstance(value, list | tuple):
-        for index, inner in enumerate(value):
-            yield from _numbers(inner, (*place, index))
-
-
 # -- explanations ----------------------------------------------------------------------------------------------
 
-_EXPECTED = {
-    "dict_type": "a mapping",
-    "model_type": "a mapping",
-    "list_type": "a list",
-    "string_type": "text",
-    "int_type": "an integer",
-    "float_type": "a number",
-    "bool_type": "true or false",
-}
 
-_BOUNDS = {
-    "greater_than": ("greater than", "gt"),
-    "greater_than_equal": ("at least", "ge"),
-    "less_than": ("less than", "lt"),
-    "less_than_equal": ("at most", "le"),
-}
+def mistakes(error: ValidationError, whole: Any) -> list[Mistake]:
+    """Return the first mistake at each place of a value; the place of a wrong grid value is in the grid."""
+    found: dict[Place, str] = {}
+    for one in error.errors(include_url=False):
+        place, context = _in_file(one["loc"], whole), one.get("ctx", {})
+        if one["type"] == GRID:
+            place = (*place[: context["depth"]], "grid", context["variable"], context["index"])
+        found.setdefault(place, _explained(one))
+    return list(found.items())
 
 
-def _explained(error: ErrorDetails, whole: Any) -> tuple[Place, str]:
-    place = _in_file(error["loc"], whole)
-    kind, value, context = error["type"], error["input"], error.get("ctx", {})
-    if kind in ("union_tag_invalid", "union_tag_not_found"):
-        key = context["discriminator"].strip("'").removesuffix("()")
-        if not isinstance(value, Mapping):
-            return place, f"expected a mapping, got {shown(value)}."
-        if key not in value:
-            return place, f"lacks the key {key!r}."
-        known = [tag for tag in _quoted(context["expected_tags"]) if not tag.startswith("{")]
-        return (*place, key), one_of(value[key], known)
-    if kind in _EXPECTED:
-        return place, _wrong_type(value, _EXPECTED[kind])
-    if kind in _BOUNDS:
-        words, bound = _BOUNDS[kind]
-        return place, f"must be {words} {context[bound]:g}, got {value!r}."
-    others: dict[str, Callable[[], str]] = {
-        "literal_error": lambda: one_of(value, _quoted(context["expected"])),
-        "too_short": lambda: (
-            f"needs {context['min_length']} values, got {value!r}." if value else "must not be empty."
-        ),
-        "string_too_short": lambda: "must not be empty.",
-        "string_pattern_mismatch": lambda: f"{shown(value)} does not have the form {context['pattern']}.",
-    }
-    return place, others[kind]() if kind in others else error["msg"]
+def _explained(error: ErrorDetails) -> str:
+    """Return pydantic's message with the value, and a hint for a value that YAML reads as another type."""
+    text, value = error["msg"].removeprefix("Input ").replace("should", "must", 1), error["input"]
+    if error["type"] in ("configuration", GRID):
+        return text
+    near = suggestion(value, _quoted(error["ctx"]["expected"])) if error["type"] == "literal_error" else ""
+    return f"{text}, got {shown(value)}{_read_otherwise(error['type'], value) or '.'}{near}"
 
 
 def _in_file(place: Place, value: Any) -> Place:
     """Return the place in the file, without pydantic's branches of unions."""
     found: list[str | int] = []
     for part in place:
-        if not _leads_on(value, part):
-            continue
-        value = value[part]
-        found.append(part)
+        inner: Any = dict(enumerate(value)) if isinstance(value, list) else value
+        if isinstance(inner, Mapping) and part in inner:
+            value = inner[part]
+            found.append(part)
     return tuple(found)
-
-
-def _leads_on(value: Any, part: str | int) -> bool:
-    if isinstance(value, Mapping):
-        return part in value
-    return isinstance(value, list) and isinstance(part, int) and part < len(value)
 
 
 def _quoted(text: str) -> list[str]:
     return re.findall(r"'([^']*)'", text)
 
 
-def _looks_like_number(value: Any) -> bool:
+def _read_otherwise(kind: str, value: Any) -> str:
+    """Return the end of the message for a value that YAML reads as another type than meant."""
+    if not kind.startswith(("float", "int")):
+        return ""
+    if isinstance(value, bool):
+        return " (YAML reads yes, no, on and off as true and false)."
+    if isinstance(value, float) and value.is_integer():
+        return f": write {int(value)}."
     try:
-        return isinstance(value, str) and math.isfinite(float(value))
+        if isinstance(value, str) and math.isfinite(float(value)):
+            return f" (YAML reads it as text): write {_as_yaml(value)}."
     except ValueError:
-        return False
-
-
-def _wrong_type(value: Any, expected: str) -> str:
-    if expected in ("a number", "an integer"):
-        if _looks_like_number(value):
-            return (
-                f"expected a number, got the text {value!r} (YAML reads it as text): write {_as_yaml(value)}."
-            )
-        if isinstance(value, bool):
-            return f"expected {expected}, got {value!r} (YAML reads yes, no, on and off as true and false)."
-        if isinstance(value, float) and value.is_integer():
-            return f"expected {expected}, got {value!r}: write {int(value)}."
-    return f"expected {expected}, got {shown(value)}."
+        pass
+    return ""
 
 
 def _as_yaml(text: str) -> str:

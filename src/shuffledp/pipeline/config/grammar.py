@@ -1,13 +1,15 @@
 """The grammar of the configuration: keys and values of each concept, and their descriptions in captions.
 
-Grid variables (``$name``) are replaced by their values before a file is compared with the grammar, so every number of
-every grid is checked. The classes check and describe; jobs keep the plain data of the file.
+Parts of an experiment may have grid variables (``$name``) in place of values. Pydantic checks such a value at every
+value of its variable, once, if the context of the validation has the grid.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Self, TypeAlias, TypeVar, Union
+import inspect
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -16,32 +18,38 @@ from pydantic import (
     ConfigDict,
     Discriminator,
     Field,
+    GetJsonSchemaHandler,
     StrictBool,
     StrictFloat,
     StrictInt,
     StrictStr,
     Tag,
+    ValidationError,
+    ValidationInfo,
+    ValidatorFunctionWrapHandler as Check,
     WithJsonSchema,
-    create_model,
+    WrapValidator,
+    field_validator,
     model_validator,
 )
-from pydantic_core import PydanticCustomError
+from pydantic_core import CoreSchema
 
 from shuffledp.identities import colors
-from shuffledp.pipeline.config.config_errors import one_of, shown, suggestion
-from shuffledp.pipeline.datasets.registry import NAMES, spec
-from shuffledp.pipeline.experiments.grid import is_variable
-from shuffledp.pipeline.experiments.sources import COLUMNS
-from shuffledp.pipeline.experiments.training_jobs import IMAGES
+from shuffledp.pipeline.config.config_errors import GRID, mistake, mistakes, one_of, shown, suggestion
+from shuffledp.pipeline.datasets.registry import NAMES
+from shuffledp.pipeline.experiments.bundle import RESERVED
+from shuffledp.pipeline.experiments.grid import is_variable, resolve, variables
+from shuffledp.pipeline.experiments.job_parts import LAWS
+from shuffledp.pipeline.experiments.seeds import canonical_json
+from shuffledp.pipeline.experiments.sources import COLUMNS, OWN
+from shuffledp.pipeline.experiments.training_jobs import IMAGES, Rounds
 from shuffledp.pipeline.learning.plan import ACTIVATIONS, DECAYS, KINDS, POOLINGS
-from shuffledp.tasks import METRICS, TASK_KINDS, WORST_METRIC
+from shuffledp.tasks import TASK_KINDS, TASKS
 
 Say = Callable[[Any], str]
 """Text of a value in a caption; the value may be a list or a grid variable."""
-
-
-def _mistake(text: str) -> PydanticCustomError:
-    return PydanticCustomError("configuration", "{text}", {"text": text})
+Keys = tuple[Collection[str], Collection[str]]
+"""Required keys and known keys of a mapping."""
 
 
 class Concept(BaseModel):
@@ -49,19 +57,31 @@ class Concept(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    @classmethod
+    def keys_of(cls, value: Mapping[str, Any]) -> Keys:
+        """Return the required and the known keys of a mapping."""
+        return [key for key, about in cls.model_fields.items() if about.is_required()], cls.model_fields
+
     @model_validator(mode="before")
     @classmethod
-    def _keys(cls, value: Any) -> Any:
+    def _check_keys(cls, value: Any) -> Any:
         if not isinstance(value, Mapping):
-            raise _mistake(f"expected a mapping, got {shown(value)}.")
+            raise mistake(f"must be a mapping, got {shown(value)}.")
+        needed, known = cls.keys_of(value)
         for key in value:
-            if key not in cls.model_fields:
-                known = sorted(cls.model_fields)
-                raise _mistake(f"unknown key {key!r}.{suggestion(key, known)} Known: {', '.join(known)}.")
-        for key, about in cls.model_fields.items():
-            if about.is_required() and key not in value:
-                raise _mistake(f"lacks the key {key!r}.")
+            if key not in known:
+                raise mistake(
+                    f"unknown key {key!r}.{suggestion(key, known)} Known: {', '.join(sorted(known)) or 'none'}."
+                )
+        for key in needed:
+            if key not in value:
+                raise mistake(f"lacks the key {key!r}.")
         return value
+
+    def plain(self) -> dict[str, Any]:
+        """Return the mapping as the file has it."""
+        given = ((key, value) for key, value in self if key in self.model_fields_set)
+        return {key: value.plain() if isinstance(value, Concept) else value for key, value in given}
 
 
 # -- leaves ------------------------------------------------------------------------------------------------------
@@ -79,14 +99,14 @@ def _distinct(values: Any) -> Any:
     except TypeError:  # a list or a mapping among them, where there are few
         twice = any(value in told_apart[:i] for i, value in enumerate(told_apart))
     if twice:
-        raise _mistake(f"has a value twice: {shown(values)}.")
+        raise mistake(f"has a value twice: {shown(values)}.")
     return values
 
 
 def _among(known: Sequence[str]) -> BeforeValidator:
     def check(value: Any) -> Any:
         if value not in known:
-            raise _mistake(one_of(value, list(known)))
+            raise mistake(one_of(value, list(known)))
         return value
 
     return BeforeValidator(check, json_schema_input_type=Literal[tuple(known)])
@@ -94,17 +114,31 @@ def _among(known: Sequence[str]) -> BeforeValidator:
 
 def _grid_value(value: Any) -> Any:
     if not isinstance(value, int | float | str):
-        raise _mistake(f"expected a number or text or true or false, got {shown(value)}.")
-    if isinstance(value, int) and abs(value) > 10**300:
-        raise _mistake(f"must be at most 10^300, got {shown(value)}.")
+        raise mistake(f"must be a number or text or true or false, got {shown(value)}.")
+    beyond = isinstance(value, int) and abs(value) > 10**300
+    if beyond or (isinstance(value, float) and not math.isfinite(value)):
+        raise mistake(f"must be a finite number of at most 10^300, got {shown(value)}.")
     return value
 
 
-Number = StrictFloat  # whole numbers too
+def _or(schema: dict[str, Any], other: Mapping[str, Any]) -> None:
+    first = dict(schema)
+    schema.clear()
+    schema["anyOf"] = [first, other]
+
+
+def _no_column(grid: Any) -> Any:
+    for name in grid:
+        if name in RESERVED:
+            raise mistake(f"{name!r} is a column of every result; choose another name.")
+    return grid
+
+
+Number = Annotated[StrictFloat, Field(allow_inf_nan=False)]  # whole numbers too
 Positive = Annotated[Number, Field(gt=0)]
 NotNegative = Annotated[Number, Field(ge=0)]
 Share = Annotated[Number, Field(ge=0, le=1)]
-Delta = Annotated[Number, Field(gt=0, lt=1)]
+OpenShare = Annotated[Number, Field(gt=0, lt=1)]
 Count = Annotated[StrictInt, Field(ge=1)]
 Repeats = Annotated[StrictInt, Field(ge=1, le=1_000_000)]
 UserCount = Annotated[StrictInt, Field(ge=1, le=1_000_000_000_000)]
@@ -115,17 +149,29 @@ Text = Annotated[StrictStr, Field(min_length=1)]
 Id = Annotated[StrictStr, Field(pattern="^[a-z0-9_]+$")]
 Quantity = Annotated[StrictStr, Field(pattern=r"^(parameters\.)?[a-z0-9_]+$")]
 Caption = Annotated[StrictStr, Field(pattern=r"^[a-z0-9_]+\.rst$")]
+Target = Annotated[StrictStr, Field(pattern=r"^[a-z0-9_]+\.(training\.)?[a-z0-9_]+$")]
 DrawingName = Annotated[StrictStr, Field(pattern=r"^[a-z0-9_]+\.[a-z0-9_]+$")]
 T = TypeVar("T")
 Distinct = Annotated[
     list[T], Field(min_length=1, json_schema_extra={"uniqueItems": True}), AfterValidator(_distinct)
 ]
-Some = Annotated[dict[Id, T], Field(min_length=1)]
+Some = Annotated[Mapping[Id, T], Field(min_length=1)]
 Accounting = Literal["printed", "simplified", "corrected", "exact"]
 GridValue = Annotated[
     Any, AfterValidator(_grid_value), WithJsonSchema({"type": ["number", "string", "boolean"]})
 ]
-Grid = dict[Id, Distinct[GridValue]]
+_ROUNDS = {
+    "type": "object",
+    "description": "The evaluated rounds of a run of the section `training`.",
+    "properties": {"evaluated": {"type": "string"}},
+    "required": ["evaluated"],
+    "additionalProperties": False,
+}
+Grid = Annotated[
+    dict[Id, Annotated[Distinct[GridValue], Field(json_schema_extra=lambda values: _or(values, _ROUNDS))]],
+    AfterValidator(_no_column),
+]
+Places = Annotated[dict[Id, Distinct[GridValue]], Field(min_length=1)]
 
 
 def _number_or_list(value: Any) -> str:
@@ -139,141 +185,195 @@ Eps = Annotated[
 """One budget, or a list of budgets, one per privacy level."""
 
 
+# -- values at the points of a grid --------------------------------------------------------------------------------
+
+VARIABLE = {"type": "string", "pattern": r"^\$[a-z0-9_]+$", "description": "A variable of the grid."}
+
+
+def _grid_of(names: set[str], info: ValidationInfo) -> dict[str, dict[int, Any]]:
+    """Return the values of these variables by index, none without a grid. Raise an error for an unknown variable."""
+    grid = (info.context or {}).get("grid")
+    if grid is None:
+        return {}
+    for name in sorted(names - set(grid)):
+        known = [f"${other}" for other in grid]
+        raise mistake(
+            f"${name} is not a grid variable.{suggestion(f'${name}', known)} Known: {', '.join(known) or 'none'}."
+        )
+    return {name: grid[name] for name in sorted(names)}
+
+
+def _with_known_variables(value: Any, handler: Check, info: ValidationInfo) -> Any:
+    found = handler(value)
+    _grid_of(variables(value), info)
+    return found
+
+
+def _at_grid_values(value: Any, handler: Check, info: ValidationInfo) -> Any:
+    """Check a value at each value of one variable at a time; return it as the file has it, and a mapping's object."""
+    names = variables(value)
+    if isinstance(value, Mapping):
+        return handler(value)
+    if not names:
+        handler(value)
+    grid = _grid_of(names, info)
+    first = {name: values[0] for name, values in grid.items()}
+    for name, values in grid.items():
+        for index, one in values.items():
+            _check_at(value, first | {name: one}, name, index, handler, info)
+    return value
+
+
+def _check_at(
+    value: Any, point: Mapping[str, Any], name: str, index: int, handler: Check, info: ValidationInfo
+) -> None:
+    try:
+        handler(resolve(value, point))
+    except ValidationError as error:
+        place, text = mistakes(error, value)[0]
+        for part in place:
+            value = value if is_variable(value) else value[part]
+        if not is_variable(value):
+            raise
+        if value == f"${name}":
+            raise mistake(
+                text, GRID, variable=name, index=index, depth=(info.context or {})["depth"]
+            ) from None
+
+
+def _or_variable(part: Any) -> Any:
+    """Return the JSON schema of a value or, in its place, a grid variable."""
+    if "items" in part:
+        return {**part, "items": _or_variable(part["items"])}
+    for key in {"anyOf", "oneOf"} & set(part):
+        branches = [_or_variable(one) if "items" in one else one for one in part[key]]
+        return {**{k: v for k, v in part.items() if k != key}, "anyOf": [*branches, VARIABLE]}
+    if part.get("type") in ("object", "array") or "$ref" in part:
+        return part
+    about = {key: part[key] for key in ("title", "description", "default") if key in part}
+    return {**about, "anyOf": [{k: v for k, v in part.items() if k not in about}, VARIABLE]}
+
+
+class Part(Concept):
+    """Part of an experiment, whose values may be grid variables; each value of the key ``by`` has its own keys."""
+
+    by: ClassVar[str] = ""
+    kinds: ClassVar[Mapping[str, Keys]] = {}
+    columns: ClassVar[Mapping[str, Sequence[str]]] = {}
+
+    @field_validator("*", mode="wrap")
+    @classmethod
+    def _check_values(cls, value: Any, handler: Check, info: ValidationInfo) -> Any:
+        return handler(value) if info.field_name == cls.by else _at_grid_values(value, handler, info)
+
+    @classmethod
+    def keys_of(cls, value: Mapping[str, Any]) -> Keys:
+        """Return the required and the known keys of a mapping of this kind."""
+        kind = value.get(cls.by)
+        if cls.kinds and kind not in list(cls.kinds):
+            return [cls.by], cls.model_fields
+        needed, known = cls.kinds[str(kind)] if cls.kinds else super().keys_of(value)
+        return needed, {*known, cls.by}
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        found = handler(core)
+        schema = handler.resolve_ref_schema(found)
+        schema["properties"] = {key: _or_variable(part) for key, part in schema["properties"].items()}
+        for kind, (needed, known) in cls.kinds.items():
+            allowed: dict[str, Any] = {
+                "required": list(needed),
+                "propertyNames": {"enum": sorted({*known, cls.by})},
+            }
+            if kind in cls.columns:
+                allowed["properties"] = {"column": _or_variable({"enum": list(cls.columns[kind])})}
+            chosen = {"properties": {cls.by: {"const": kind}}, "required": [cls.by]}
+            schema.setdefault("allOf", []).append({"if": chosen, "then": allowed})
+        return found
+
+
+def _arguments(build: Callable[..., Any], *others: str, given: str = "") -> Keys:
+    parameters = inspect.signature(build).parameters.values()
+    needed = [p.name for p in parameters if p.default is p.empty and p.name != given]
+    return needed, [*(p.name for p in parameters), *others]
+
+
 # -- participants --------------------------------------------------------------------------------------------------
 
 
-class Users(Concept):
-    """A fixed number of participants."""
+class Population(Part):
+    """Participants: the number ``users``, or user 1 and others by a ``law``, with the arguments of the law's class.
 
-    users: UserCount
+    The classes are in `shuffledp.populations`. Other laws than ``sub_gaussian``, ``sub_exponential`` and
+    ``moment_bounded``, which are bounds on the number of others, can be sampled.
+    """
 
-    @staticmethod
-    def describe(config: Mapping[str, Any], say: Say) -> str:
+    by: ClassVar[str] = "law"
+    kinds: ClassVar[Mapping[str, Keys]] = {name: _arguments(law) for name, law in LAWS.items()}
+
+    law: Annotated[str, _among(tuple(LAWS))] = absent()
+    users: UserCount = absent()
+    trials: UserCount = absent()
+    rate: Share = absent()
+    mean: UserMean = absent()
+    pmf: Annotated[list[Share], Field(min_length=1)] = absent()
+    start: CountOrZero = absent()
+    scale: NotNegative = absent()
+    convention: Literal["variance_proxy", "printed"] = absent()
+    a: Positive = absent()
+    b: Positive = absent()
+    variance: NotNegative = absent()
+
+    @classmethod
+    def keys_of(cls, value: Mapping[str, Any]) -> Keys:
+        """Return ``users`` alone, or the keys of the law."""
+        return ((), ("users",)) if "users" in value else super().keys_of(value)
+
+    def described(self, say: Say) -> str:
         """Return the description for captions."""
-        return say(config["users"])
+        if self.law is None:
+            return say(self.users)
+        given = ", ".join(f"{key} {say(value)}" for key, value in self.plain().items() if key != "law")
+        return f"1 + {self.law} ({given})"
 
 
-class Law(Concept):
-    """User 1 and a random number of other users; the keys are arguments of the class in `shuffledp.populations`."""
-
-    law: str
-
-    @staticmethod
-    def describe(config: Mapping[str, Any], say: Say) -> str:
-        """Return the description for captions."""
-        arguments = ", ".join(f"{key} {say(value)}" for key, value in config.items() if key != "law")
-        return f"1 + {config['law']} ({arguments})"
-
-
-class BinomialLaw(Law):
-    """User 1 and ``trials`` other users (at least one); each other user takes part with probability ``rate``."""
-
-    trials: UserCount
-    rate: Share
-
-
-class PoissonLaw(Law):
-    """A Poisson number of others."""
-
-    mean: UserMean
-
-
-class EmpiricalLaw(Law):
-    """Probabilities of ``start``, ``start + 1``, .. others."""
-
-    pmf: Annotated[list[Share], Field(min_length=1)]
-    start: CountOrZero = 0
-
-
-class SubGaussianBound(Law):
-    """A bound on the number of others."""
-
-    mean: UserMean
-    scale: NotNegative
-    convention: Literal["variance_proxy", "printed"] = "variance_proxy"
-
-
-class SubExponentialBound(Law):
-    """A bound on the number of others."""
-
-    mean: UserMean
-    a: Positive
-    b: Positive
-
-
-class MomentBound(Law):
-    """A bound on the number of others."""
-
-    mean: UserMean
-    variance: NotNegative
-
-
-LAWS: dict[str, type[Law]] = {
-    "binomial": BinomialLaw,
-    "poisson": PoissonLaw,
-    "empirical": EmpiricalLaw,
-    "sub_gaussian": SubGaussianBound,
-    "sub_exponential": SubExponentialBound,
-    "moment_bounded": MomentBound,
-}
-
-
-USERS = "{users}"
-"""Branch of a population that is not named after a law; messages omit text in braces."""
-
-
-def _named(value: Any, key: str) -> str | None:
-    return str(value[key]) if isinstance(value, Mapping) and key in value else None
-
-
-def law(value: Any) -> str | None:
-    """Return the tag of a population's class; error messages of pydantic contain the name of this function."""
-    if isinstance(value, Mapping) and "users" in value:
-        return USERS
-    return _named(value, "law")
-
-
-Population = Annotated[
-    Annotated[BinomialLaw, Tag("binomial")]
-    | Annotated[PoissonLaw, Tag("poisson")]
-    | Annotated[EmpiricalLaw, Tag("empirical")]
-    | Annotated[SubGaussianBound, Tag("sub_gaussian")]
-    | Annotated[SubExponentialBound, Tag("sub_exponential")]
-    | Annotated[MomentBound, Tag("moment_bounded")]
-    | Annotated[Users, Tag(USERS)],
-    Discriminator(law),
-]
-
-
-def describe_population(config: Mapping[str, Any], say: Say) -> str:
-    """Return the description of a population for captions."""
-    return (Users if "users" in config else LAWS[config["law"]]).describe(config, say)
-
-
-class Budget(Concept):
+class Budget(Part):
     """Privacy budget: eps in nats, and delta or delta times the expected number of participants."""
 
     eps: Eps = absent()
-    delta: Delta = absent()
+    delta: OpenShare = absent()
     delta_times_users: Positive = absent()
     neighbours: Literal["replace_one", "add_remove"] = "replace_one"
 
-    @staticmethod
-    def describe(config: Mapping[str, Any], say: Say) -> dict[str, str]:
+    def described(self, say: Say) -> dict[str, str]:
         """Return the descriptions of eps and delta for captions."""
-        said = {"eps": f"{say(config['eps'])} nats"} if "eps" in config else {}
-        if "delta" in config:
-            said["delta"] = say(config["delta"])
-        if "delta_times_users" in config:
-            said["delta"] = f"{say(config['delta_times_users'])} / N"
+        said = {} if self.eps is None else {"eps": f"{say(self.eps)} nats"}
+        if self.delta is not None:
+            said["delta"] = say(self.delta)
+        if self.delta_times_users is not None:
+            said["delta"] = f"{say(self.delta_times_users)} / N"
         return said
 
 
 # -- tasks and data ------------------------------------------------------------------------------------------------
 
 
-class Task(Concept):
+def _known_metrics(metrics: list[str], info: ValidationInfo) -> list[str]:
+    kind = info.data.get("kind")
+    for metric in metrics:
+        if kind and metric not in TASKS[kind].metrics:
+            known = ", ".join(TASKS[kind].metrics)
+            raise mistake(f"{metric!r} is not a metric of a {kind} task. Known: {known}.")
+    return metrics
+
+
+class Task(Part):
     """Estimated quantity; the keys of a kind are the arguments of its class in `shuffledp.tasks`."""
+
+    by: ClassVar[str] = "kind"
+    kinds: ClassVar[Mapping[str, Keys]] = {  # a file of the user may determine the domain
+        kind: _arguments(task, "truth", "metrics", given="domain_size") for kind, task in TASKS.items()
+    }
 
     kind: Annotated[str, _among(TASK_KINDS)]
     domain_size: Annotated[StrictInt, Field(ge=2)] = absent()
@@ -288,90 +388,67 @@ class Task(Concept):
     clip: Positive = absent()
     norm: Literal["l1", "l2"] = absent()
     truth: Literal["participants", "population"] = "participants"
-    metrics: Distinct[Annotated[str, _among((*METRICS, WORST_METRIC))]] = absent()
+    metrics: Annotated[Distinct[Text], AfterValidator(_known_metrics)] = absent()
 
-    @staticmethod
-    def describe(config: Mapping[str, Any]) -> str:
+    def described(self) -> str:
         """Return the reference values of the errors, for captions."""
-        own = config.get("truth", "participants") == "participants"
-        return "the participants' own values" if own else "the population's values"
-
-
-class Uniform(Concept):
-    """Synthetic records with equally likely values."""
-
-    name: str
-    records: Count = absent()
-    split: StrictStr = absent()
-
-
-class Zipf(Concept):
-    """Synthetic records by Zipf's law: the frequency of a value falls with its rank to the power of `exponent`."""
-
-    name: str
-    exponent: Positive
-    records: Count = absent()
-
-
-class Heavy(Concept):
-    """Synthetic records of which one value has a given share; all others are equally likely."""
-
-    name: str
-    share: Annotated[Number, Field(gt=0, lt=1)]
-    records: Count = absent()
-
-
-class Axes(Concept):
-    """Unit vectors along the axes, either way, all equally likely."""
-
-    name: str
-
-
-class Categorical(Concept):
-    """Synthetic records with the given weights."""
-
-    name: str
-    weights: Annotated[list[NotNegative], Field(min_length=2)]
-
-
-class RealData(Concept):
-    """A column of a prepared data set."""
-
-    name: str
-    column: str
-    split: StrictStr = absent()
-    padding: Literal["categories", "tokens"] = absent()
-    draw: Literal["with_replacement", "without_replacement"] = "without_replacement"
-
-
-def _column_of(name: str) -> Any:
-    """Return the concept of a column of a published data set."""
-    column: Any = (Annotated[str, _among(COLUMNS[name])], ...)
-    concept = create_model(
-        name.capitalize(), __base__=RealData, __doc__=f"A column of {spec(name).title}.", column=column
-    )
-    return Annotated[concept, Tag(name)]
+        return "the participants' own values" if self.truth == "participants" else "the population's values"
 
 
 def _no_truth(value: Any) -> Any:
     if isinstance(value, bool):
-        raise _mistake(f"must be text, got {shown(value)}: put it in quotes, as in the data file.")
+        raise mistake(f"must be text, got {shown(value)}: put it in quotes, as in the data file.")
     return value
 
 
 OwnValue = Annotated[StrictStr | StrictInt | StrictFloat, BeforeValidator(_no_truth)]
+_DRAWN = ("split", "padding", "draw")
+_PLACE = ("column", "separator", "user", "item", "per_user", "delimiter", "values", "low", "high")
 
 
-class OwnFile(Concept):
-    """A file of the user; `shuffledp.pipeline.experiments.sources.user_file` lists the keys by kind of task."""
+def _known_column(column: str, info: ValidationInfo) -> str:
+    known = COLUMNS.get(info.data.get("name", ""), (column,))
+    if column not in known:
+        raise mistake(one_of(column, known))
+    return column
 
-    name: str
+
+DATA: Mapping[str, Keys] = {
+    **dict.fromkeys(NAMES, (("column",), ("column", *_DRAWN))),
+    OWN: ((), ("path", "counts", *_PLACE, *_DRAWN)),
+    "categorical": (("weights",), ("weights",)),
+    "zipf": (("exponent",), ("exponent", "records")),
+    "heavy": (("share",), ("share", "records")),
+    "axes": ((), ()),
+    "uniform": ((), ("records", "split")),
+}
+"""Required and known keys of data by name."""
+
+
+class Data(Part):
+    """Data of the participants: a column of a published data set, a file of the user, or synthetic records.
+
+    Synthetic records are ``uniform``, ``categorical`` with ``weights``, or by Zipf's law: the frequency of a value is
+    its rank to the power of minus ``exponent``. In ``heavy`` records one value has a ``share``, and all others are
+    equally likely. ``axes`` are unit vectors along the axes, in both directions. A file has the keys that
+    `shuffledp.pipeline.experiments.sources.user_file` lists by kind of task.
+    """
+
+    by: ClassVar[str] = "name"
+    kinds: ClassVar[Mapping[str, Keys]] = DATA
+    columns: ClassVar[Mapping[str, Sequence[str]]] = COLUMNS
+
+    name: Annotated[str, _among(tuple(DATA))]
+    column: Annotated[StrictStr, AfterValidator(_known_column)] = absent()
+    records: Count = absent()
+    exponent: Positive = absent()
+    share: OpenShare = absent()
+    weights: Annotated[list[NotNegative], Field(min_length=2)] = absent()
     path: Text = absent()
     counts: Text = absent()
-    column: Text = absent()
-    separator: StrictStr = absent()
     user: Text = absent()
     item: Text = absent()
+    separator: StrictStr = absent()
     per_user: Literal["random", "first", "sum"] = absent()
     delimiter: Text = absent()
     values: Annotated[
@@ -385,55 +462,27 @@ class OwnFile(Concept):
     padding: Literal["categories", "tokens"] = absent()
     draw: Literal["with_replacement", "without_replacement"] = "without_replacement"
 
-
-def name(value: Any) -> str | None:
-    """Return the tag of the data's class; error messages of pydantic contain the name of this function."""
-    return _named(value, "name")
-
-
-if TYPE_CHECKING:
-    PublishedData: TypeAlias = RealData
-else:
-    PublishedData = Union[tuple(map(_column_of, NAMES))]  # noqa: UP007  (of a tuple)
-
-Data = Annotated[
-    PublishedData
-    | Annotated[OwnFile, Tag("file")]
-    | Annotated[Categorical, Tag("categorical")]
-    | Annotated[Zipf, Tag("zipf")]
-    | Annotated[Heavy, Tag("heavy")]
-    | Annotated[Axes, Tag("axes")]
-    | Annotated[Uniform, Tag("uniform")],
-    Discriminator(name),
-]
-
-
-def describe_data(config: Mapping[str, Any], say: Say) -> str:
-    """Return the description of data for captions."""
-    if config["name"] == "zipf":
-        return f"Zipf's law, exponent {say(config['exponent'])}"
-    if config["name"] == "heavy":
-        return f"one value held by a share {say(config['share'])} of the users, the others evenly"
-    if config["name"] == "axes":
-        return "unit vectors along the axes, either way, all equally likely"
-    if config["name"] == "file":
-        return _describe_file(config, say)
-    return f"{config['name']}, {config['column']}" if "column" in config else str(config["name"])
-
-
-def _describe_file(config: Mapping[str, Any], say: Say) -> str:
-    """Return the names of the files without their folders, the columns, and the clipping range."""
-    paths = say(config["path"]).split(", ")
-    columns = [say(config[key]) for key in ("column", "user", "item") if key in config]
-    ends = [say(config[key]) if key in config else "the task's" for key in ("low", "high")]
-    clip = [f"clipped to {ends[0]} .. {ends[1]}"] if {"low", "high"} & set(config) else []
-    return ", ".join([*(path.rpartition("/")[2] for path in paths), *columns, *clip])
+    def described(self, say: Say) -> str:
+        """Return the description for captions."""
+        if self.name == "zipf":
+            return f"Zipf's law, exponent {say(self.exponent)}"
+        if self.name == "heavy":
+            return f"one value held by a share {say(self.share)} of the users, the others evenly"
+        if self.name == "axes":
+            return "unit vectors along the axes, either way, all equally likely"
+        if self.name != OWN:
+            return self.name if self.column is None else f"{self.name}, {self.column}"
+        paths = say(self.path or self.counts).split(", ")
+        columns = [say(value) for value in (self.column, self.user, self.item) if value is not None]
+        ends = ["the task's" if end is None else say(end) for end in (self.low, self.high)]
+        clip = [f"clipped to {ends[0]} .. {ends[1]}"] if {"low", "high"} & self.model_fields_set else []
+        return ", ".join([*(path.rpartition("/")[2] for path in paths), *columns, *clip])
 
 
 # -- methods and experiments -----------------------------------------------------------------------------------------
 
 
-class Arguments(BaseModel):
+class Arguments(Part):
     """Arguments of a function; four common ones are checked here, others by the function."""
 
     model_config = ConfigDict(extra="allow")
@@ -441,7 +490,24 @@ class Arguments(BaseModel):
     population: Population = absent()
     eps_local: Nats = absent()
     eps_central: Nats = absent()
-    delta: Delta = absent()
+    delta: OpenShare = absent()
+
+    @classmethod
+    def keys_of(cls, value: Mapping[str, Any]) -> Keys:
+        """Return the keys that are there: any argument may be."""
+        return (), value
+
+
+def _numbers_of_json(value: Any) -> Any:
+    try:
+        canonical_json(value)
+    except ValueError:
+        raise mistake(f"must have finite numbers, got {shown(value)}.") from None
+    return value
+
+
+Options = Annotated[dict[str, Any], AfterValidator(_numbers_of_json), WrapValidator(_with_known_variables)]
+"""Options of a protocol, which its class checks."""
 
 
 class Method(Concept):
@@ -451,19 +517,30 @@ class Method(Concept):
     function: Text = absent()
     label: Text = absent()
     color: Annotated[StrictStr, _among(tuple(colors()))] = absent()
-    options: dict[str, Any] = absent()
-    arguments: Arguments = absent()
-    returns: Id = absent()
+    options: Options = {}
+    arguments: Annotated[Arguments, WrapValidator(_with_known_variables)] = absent()
+    returns: Id = "value"
     training: Id = absent()
     budget: Budget = absent()
     accounting: Distinct[Accounting] = absent()
+
+    @model_validator(mode="after")
+    def _check_kind(self) -> Self:
+        if self.function and self.protocol:
+            raise mistake("give either protocol or function, not both.")
+        others = ("options", "budget") if self.function else ("arguments", "returns", "training")
+        for key in others:
+            if key in self.model_fields_set:
+                kind = "protocol" if self.function else "function"
+                raise mistake(f"{key!r} belongs to a method with a {kind}.")
+        return self
 
 
 class Ranked(Concept):
     """Name of the task in the ranking of all protocols, and the ranked cells."""
 
     task: Text
-    where: dict[Id, GridValue] = absent()
+    where: dict[Id, GridValue] = {}
 
 
 class Experiment(Concept):
@@ -473,20 +550,41 @@ class Experiment(Concept):
     simulation, the spent eps, or delta at many eps. The protocols of experiments with ``ranked`` are in the ranking.
     """
 
-    source: Text = absent()
+    source: Text = ""
     grid: Grid
     methods: Some[Method]
     task: Task = absent()
     data: Data = absent()
     population: Population = absent()
     budget: Budget = absent()
-    accounting: Distinct[Accounting] = absent()
+    accounting: Distinct[Accounting] = ["printed"]
     repeats: Repeats = 1
-    simulated_at: Annotated[dict[Id, Distinct[GridValue]], Field(min_length=1)] = absent()
-    spent_at: Annotated[dict[Id, Distinct[GridValue]], Field(min_length=1)] = absent()
-    profile_at: Annotated[dict[Id, Distinct[GridValue]], Field(min_length=1)] = absent()
+    simulated_at: Places = {}
+    spent_at: Places = {}
+    profile_at: Places = {}
     ranked: Ranked = absent()
-    assumed: dict[str, Text] = absent()
+    assumed: dict[str, Text] = {}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _open_grid(cls, value: Any, info: ValidationInfo) -> Any:
+        """Let the parts see the grid: all values of a variable, or the first and the last round of a training run."""
+        if info.context is not None:
+            grid = value.get("grid") if isinstance(value, Mapping) else None
+            info.context["grid"] = grid_values(grid) if isinstance(grid, Mapping) else None
+        return value
+
+
+def grid_values(grid: Mapping[str, Any]) -> dict[str, dict[int, Any]] | None:
+    """Return the values to check of each variable by index: all values, and the ends of `Rounds`; None if malformed."""
+    if not all(isinstance(values, list) and values for values in grid.values()):
+        return None
+    return {
+        name: {0: values[0], len(values) - 1: values[-1]}
+        if isinstance(values, Rounds)
+        else dict(enumerate(values))
+        for name, values in grid.items()
+    }
 
 
 # -- training ------------------------------------------------------------------------------------------------------
@@ -510,13 +608,13 @@ class TrainingRun(Concept):
 
     kind: Annotated[str, _among(KINDS)]
     data: TrainingData
+    batch: Count = absent()
+    rate: OpenShare = absent()
     learning_rate: Positive
     clip: Positive
     noise_multiplier: NotNegative
     rounds: Count
     evaluate_every: Count
-    batch: Count = absent()
-    rate: Annotated[Number, Field(gt=0, lt=1)] = absent()
     network: Network = absent()
     decay: Annotated[str, _among(DECAYS)] = absent()
     averaging: Annotated[Number, Field(ge=0, lt=1)] = absent()
@@ -593,9 +691,9 @@ class Figure(Drawn):
     def _keys_of_its_kind(self) -> Self:
         for name in sorted({key for keys in KEYS_BY_KIND.values() for key in keys} - KEYS_BY_KIND[self.kind]):
             if getattr(self, name) is not None:
-                raise _mistake(f"{name} cannot be used in a figure of the kind {self.kind!r}.")
+                raise mistake(f"{name} cannot be used in a figure of the kind {self.kind!r}.")
         if self.kind == "regions" and self.value is None:
-            raise _mistake("a figure of the kind 'regions' lacks the key 'value'.")
+            raise mistake("a figure of the kind 'regions' lacks the key 'value'.")
         return self
 
 
@@ -626,24 +724,24 @@ class Table(Drawn):
         spread = {name: getattr(self, name) for name in ("rows", "columns", "value")}
         listed = {name: getattr(self, name) for name in ("entries", "order")}
         if self.controls is not None and self.entries is None:
-            raise _mistake("controls needs entries: only a table with entries marks controls.")
+            raise mistake("controls needs entries: only a table with entries marks controls.")
         for wanted, others in ((spread, listed), (listed, spread)):
             if all(part is not None for part in wanted.values()):
                 extra = [name for name, part in others.items() if part is not None]
                 if extra:
-                    raise _mistake(f"{extra[0]} cannot be combined with {', '.join(wanted)}.")
+                    raise mistake(f"{extra[0]} cannot be combined with {', '.join(wanted)}.")
                 return self
-        raise _mistake("a table needs either rows, columns and value, or entries and order.")
+        raise mistake("a table needs either rows, columns and value, or entries and order.")
 
     @model_validator(mode="after")
     def _order_of_entries(self) -> Self:
         headings = [entry.heading for entry in self.entries or ()]
         for heading in headings:
             if headings.count(heading) > 1:
-                raise _mistake(f"entries: two have the heading {heading!r}.")
+                raise mistake(f"entries: two have the heading {heading!r}.")
         for heading in self.order or ():
             if heading not in headings:
-                raise _mistake(
+                raise mistake(
                     f"order: no entry with the heading {heading!r}.{suggestion(heading, headings)} "
                     f"Known: {', '.join(headings)}."
                 )
@@ -654,16 +752,16 @@ class Table(Drawn):
         axes = [*(self.rows or ()), *(self.columns or ())]
         for axis, text in (self.headings or {}).items():
             if axis not in axes:
-                raise _mistake(
+                raise mistake(
                     f"headings: {axis!r} is neither a row nor a column.{suggestion(axis, axes)} "
                     f"Known: {', '.join(axes)}."
                 )
             try:
                 filled = text.format("\n")
             except (ValueError, LookupError, AttributeError) as error:
-                raise _mistake(f"headings: {text!r} is not a format: {error}") from None
+                raise mistake(f"headings: {text!r} is not a format: {error}") from None
             if ("\n" in filled) != (axis in (self.columns or ())):
-                raise _mistake(
+                raise mistake(
                     f"headings.{axis}: must contain {{}} for the value of a column and must not for a row, "
                     f"got {text!r}."
                 )
@@ -701,16 +799,16 @@ class PaperFile(Concept):
     paper: About = absent()
     study: Study = absent()
     experiments: Some[Experiment]
-    training: dict[Id, TrainingRun] = absent()
-    figures: dict[Id, Figure] = absent()
-    tables: dict[Id, Table] = absent()
-    claims: dict[Id, ClaimTable] = absent()
+    training: dict[Id, TrainingRun] = {}
+    figures: dict[Id, Figure] = {}
+    tables: dict[Id, Table] = {}
+    claims: dict[Id, ClaimTable] = {}
 
     @model_validator(mode="before")
     @classmethod
     def _of_one_kind(cls, value: Any) -> Any:
         if isinstance(value, Mapping) and ("paper" in value) == ("study" in value):
-            raise _mistake("needs either the key 'paper' or the key 'study', and not both.")
+            raise mistake("needs either the key 'paper' or the key 'study', and not both.")
         return value
 
 
@@ -746,16 +844,11 @@ class DataPolicy(Concept):
     source: Literal["auto", "official"]
 
 
-class ExperimentOverride(Concept):
-    """Another scale for an experiment."""
+class Override(Concept):
+    """Another scale: of an experiment (``repeats``, ``grid``), or of a training run (the other keys)."""
 
     repeats: Repeats = absent()
     grid: dict[str, Annotated[list[Any], Field(min_length=1)]] = absent()
-
-
-class TrainingOverride(Concept):
-    """Another scale for a training run."""
-
     rounds: Count = absent()
     evaluate_every: Count = absent()
     sampled: Count = absent()
@@ -763,7 +856,7 @@ class TrainingOverride(Concept):
 
 def _with_png(formats: list[str]) -> list[str]:
     if "png" not in formats:
-        raise _mistake(f"must contain 'png', got {shown(formats)}.")
+        raise mistake(f"must contain 'png', got {shown(formats)}.")
     return formats
 
 
@@ -784,9 +877,22 @@ class RunFile(Concept):
     ]
     baselines: Text
     own: Text = "config/own"
-    overrides: dict[str, dict[str, Any]]
+    overrides: dict[Target, Override]
     learning: Literal["auto", "require", "skip"] = "auto"
     effort: Literal["full", "quick"] = "full"
+
+    @model_validator(mode="after")
+    def _check_overrides(self) -> Self:
+        for target, override in self.overrides.items():
+            known = {"repeats", "grid"}
+            if target.partition(".")[2].startswith("training."):
+                known = set(Override.model_fields) - known
+            for key in sorted(override.model_fields_set - known):
+                raise mistake(
+                    f"overrides.{target}: unknown key {key!r}.{suggestion(key, known)} "
+                    f"Known: {', '.join(sorted(known))}."
+                )
+        return self
 
 
 def described(config_value: Any, grid: Mapping[str, list[Any]]) -> str:

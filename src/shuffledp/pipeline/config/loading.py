@@ -1,27 +1,27 @@
-"""Loading of the configuration from its files; an error is one line with its place, before any job runs."""
+"""Loading of the configuration from its files; each mistake is one line with its place, before any job runs."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from shuffledp.pipeline.config.baselines import check_baseline_figures, read_baselines
+from shuffledp.pipeline.config.baselines import Baseline, check_baseline_figures, read_baselines
 from shuffledp.pipeline.config.config_errors import (
     ConfigurationError,
-    check,
-    first_error,
+    checked,
+    collected,
+    inside,
     merged_in,
     overridden,
-    part_error,
     shown,
     suggestion,
+    within,
 )
 from shuffledp.pipeline.config.config_files import (
     DESIGNS,
     DRAWABLE,
-    OWN_FOLDER,
     idle_files,
     mapping,
     own_files,
@@ -30,15 +30,9 @@ from shuffledp.pipeline.config.config_files import (
     read_experiments,
     read_yaml,
 )
-from shuffledp.pipeline.config.experiments import check_paper, experiment_from
+from shuffledp.pipeline.config.experiments import PaperContent, experiment_from
 from shuffledp.pipeline.config.folders import results_problem
-from shuffledp.pipeline.config.grammar import (
-    DesignsFile,
-    ExperimentOverride,
-    RunFile,
-    TrainingOverride,
-    TrainingRun as TrainingGrammar,
-)
+from shuffledp.pipeline.config.grammar import DesignsFile, Override, RunFile, TrainingRun as TrainingGrammar
 from shuffledp.pipeline.config.settings import Experiment, Paper, Settings
 from shuffledp.pipeline.experiments.training_jobs import OWN_FILES, TrainingRun, left_out, missing
 
@@ -52,69 +46,69 @@ def load_experiments(config: Mapping[str, Any], root: Path) -> Settings:
         read_yaml(
             root / "config/config.yaml"
         )  # what Snakemake's own reader overlooks, such as a key given twice
-    check(config, RunFile, "config")
-    if (problem := results_problem(config["results"], root)) is not None:
+    run: RunFile = checked(RunFile, config, within("config"))
+    if (problem := results_problem(run.results, root)) is not None:
         raise ConfigurationError(f"config: {problem}")
-    folder = config.get("own", OWN_FOLDER)
-    baselines = read_baselines(Path(config["baselines"]), root, folder)
-    every = paper_files(root, folder)
-    own = [key for key in own_files(root, folder) if key not in config["papers"]]
-    if not config["papers"] and not own:
+    baselines = read_baselines(Path(run.baselines), root, run.own)
+    every = paper_files(root, run.own)
+    own = [key for key in own_files(root, run.own) if key not in run.papers]
+    if not run.papers and not own:
         raise ConfigurationError(
-            f"config: papers: the list is empty, and {folder} has no experiment: there is nothing to run."
+            f"config: papers: the list is empty, and {run.own} has no experiment: there is nothing to run."
         )
-    for key in config["papers"]:
+    for key in run.papers:
         if key not in every:
             raise ConfigurationError(
                 f"config: papers: no paper {shown(key)}.{suggestion(key, every)} Known: {', '.join(every)}."
             )
     if (root / DESIGNS).is_file():
-        check(read_yaml(root / DESIGNS), DesignsFile, DESIGNS)
-    raw = {key: read_experiments(root, key, every[key]) for key in (*config["papers"], *own)}
-    places = {key: place_of(every[key], root) for key in raw}
-    overrides: Mapping[str, Any] = config["overrides"]
-    for target, change in overrides.items():
-        _check_override(target, change)
-    rounds = {key: _rounds_asked_for(value) for key, value in raw.items()}
-    contents = dict(raw)
-    for target, change in overrides.items():
+        checked(DesignsFile, read_yaml(root / DESIGNS), within(DESIGNS))
+    keys = [*run.papers, *own]
+    read = collected(partial(read_experiments, root, key, every[key]) for key in keys)
+    contents = dict(zip(keys, read, strict=True))
+    rounds = {key: _rounds_asked_for(value) for key, value in contents.items()}
+    for target, change in run.overrides.items():
         _apply_override(target, change, contents, every, root)
-    training = {key: _training(key, places[key], value, rounds[key], overrides) for key, value in raw.items()}
     try:
-        without = left_out(config.get("learning", "auto"))
+        without = left_out(run.learning)
     except ValueError as error:
         raise ConfigurationError(f"config: learning: {error}") from None
-    papers = {
-        key: _paper(key, places[key], value, baselines, root, overrides, training[key], without)
-        for key, value in raw.items()
-    }
+    papers = collected(
+        partial(
+            _paper,
+            key,
+            place_of(every[key], root),
+            contents[key],
+            baselines,
+            root,
+            run.overrides,
+            rounds[key],
+            without,
+        )
+        for key in keys
+    )
     check_baseline_figures(baselines)
-    shortened = frozenset(target.partition(".")[0] for target, change in overrides.items() if change)
+    changed = {
+        target.partition(".")[0] for target, change in run.overrides.items() if change.model_fields_set
+    }
     return Settings(
-        config["seed"],
-        config["results"],
-        config["data"]["source"],
-        tuple(config["formats"]),
-        shortened,
-        papers,
+        run.seed,
+        run.results,
+        run.data.source,
+        tuple(run.formats),
+        frozenset(changed),
+        {paper.key: paper for paper in papers},
         without,
-        tuple(idle_files(root, papers)),
-        config.get("effort", "full"),
+        tuple(idle_files(root, keys)),
+        run.effort,
     )
 
 
-def _check_override(target: str, change: Mapping[str, Any]) -> None:
-    of_training = target.partition(".")[2].startswith("training.")
-    grammar = TrainingOverride if of_training else ExperimentOverride
-    error = first_error(change, grammar)
-    if error is not None:
-        raise part_error(f"config: overrides.{target}", *error)
-
-
 def _apply_override(
-    target: str, change: Mapping[str, Any], contents: dict[str, Any], every: Mapping[str, Path], root: Path
+    target: str, override: Override, contents: dict[str, Any], every: Mapping[str, Path], root: Path
 ) -> None:
     """Change the scale of an experiment or a training run; the contents of a paper outside this run are added."""
+    change = override.plain()
     key, _, experiment_id = target.partition(".")
     if key not in every:
         raise ConfigurationError(
@@ -156,23 +150,11 @@ def _rounds_asked_for(raw: Any) -> dict[str, Any]:
     return {name: mapping(runs, name).get("rounds") for name in runs}
 
 
-def _training(
-    key: str, file: str, raw: Any, rounds: Mapping[str, Any], overrides: Mapping[str, Any]
-) -> dict[str, TrainingRun]:
-    runs = {}
-    for name, value in mapping(raw, "training").items():
-        with merged_in(overridden(overrides, f"{key}.training.{name}")):
-            runs[name] = _training_run(key, f"{file}: training.{name}", name, value, rounds[name])
-    return runs
-
-
 def _training_run(key: str, place: str, name: str, value: Any, rounds: Any) -> TrainingRun:
-    error = first_error(value, TrainingGrammar)
-    if error is not None:
-        raise part_error(place, *error)
-    settings = {k: v for k, v in value.items() if k != "data"}
+    settings = checked(TrainingGrammar, value, inside(place)).plain()
+    data = settings.pop("data")["name"]
     shortened = f"{settings['rounds']:,} of {rounds:,} rounds" if settings["rounds"] != rounds else ""
-    run = TrainingRun(key, name, value["data"]["name"], settings, shortened)
+    run = TrainingRun(key, name, data, settings, shortened)
     try:
         run.plan(0)
     except ValueError as problem:
@@ -208,43 +190,41 @@ def _paper(
     key: str,
     file: str,
     raw: Any,
-    baselines: Sequence[Mapping[str, Any]],
+    baselines: Sequence[Baseline],
     root: Path,
-    overrides: Mapping[str, Any],
-    training: Mapping[str, TrainingRun],
+    overrides: Mapping[str, Override],
+    asked: Mapping[str, Any],
     without: str,
 ) -> Paper:
-    raw, rounds = _with_rounds(file, raw, training)
-    check_paper(key, file, raw, overrides, rounds)
-    experiments = {
-        name: replace(
-            experiment_from(key, file, name, value, baselines, root, rounds[name], overrides),
-            left_out=without,
-            study="study" in raw,
-        )
-        for name, value in raw["experiments"].items()
-    }
-    _check_training(file, training, experiments, root, without)
-    drawn = {part: dict(raw.get(part) or {}) for part in DRAWABLE}
-    claims = raw.get("claims") or {}
-    for part, others in (("tables", drawn["figures"]), ("claims", {**drawn["figures"], **drawn["tables"]})):
-        for name in drawn.get(part, claims):
+    training = {}
+    for name, value in mapping(raw, "training").items():
+        with merged_in(overridden(overrides, f"{key}.training.{name}")):
+            training[name] = _training_run(key, f"{file}: training.{name}", name, value, asked[name])
+    content = PaperContent(key, file, *_with_rounds(file, raw, training), overrides)
+    about = content.checked()
+    fields = {"left_out": without, "study": about.study is not None}
+    experiments = collected(
+        partial(experiment_from, content, name, value, baselines, root, **fields)
+        for name, value in about.experiments.items()
+    )
+    by_name = {experiment.id: experiment for experiment in experiments}
+    _check_training(file, training, by_name, root, without)
+    for part, others in (("tables", about.figures), ("claims", about.figures | about.tables)):
+        for name in getattr(about, part):
             if name in others:
                 raise ConfigurationError(f"{file}: {part}.{name}: a figure or table has this name already.")
-    kind: Literal["paper", "study"] = "study" if "study" in raw else "paper"
-    about = raw[kind]
+    drawn = {part: dict(raw.get(part) or {}) for part in (*DRAWABLE, "claims")}
+    title = about.study or about.paper
     return Paper(
         key,
-        about["title"],
-        about.get("citation", OWN_STUDY),
-        about.get("doi"),
-        experiments,
-        drawn["figures"],
-        drawn["tables"],
-        claims,
-        training,
-        kind,
-        file,
+        title.title,
+        title.citation or OWN_STUDY,
+        getattr(title, "doi", None),
+        by_name,
+        **drawn,
+        training=training,
+        kind="study" if about.study else "paper",
+        file=file,
     )
 
 

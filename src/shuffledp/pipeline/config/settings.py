@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, cast
 
+from shuffledp.pipeline.config import grammar
 from shuffledp.pipeline.experiments.grid import points, resolve, variables
 from shuffledp.pipeline.experiments.job_parts import Job, OptionalParts
 from shuffledp.pipeline.experiments.sources import OWN
@@ -15,9 +16,11 @@ from shuffledp.pipeline.experiments.sources.user_file import key_of, request
 from shuffledp.pipeline.experiments.training_jobs import TrainingRun
 from shuffledp.tasks import TASKS
 
+SHARED_PARTS = ("task", "data", "population", "budget")
+"""Parts of an experiment that all its protocols share."""
 
-@dataclass(frozen=True)
-class Method:
+
+class Method(grammar.Method):
     """One line of a comparison: a protocol, or a function of `shuffledp.accounting`.
 
     With ``training`` each cell of a function has the accuracy of this training run at the cell's round. ``joins`` has
@@ -25,66 +28,46 @@ class Method:
     """
 
     id: str
-    protocol: str | None = None
-    function: str | None = None
-    label: str | None = None
-    color: str | None = None
-    options: Mapping[str, Any] = field(default_factory=dict)
-    arguments: Mapping[str, Any] = field(default_factory=dict)
-    returns: str = "value"
-    budget: Mapping[str, Any] | None = None
-    accounting: tuple[str, ...] | None = None
-    training: str | None = None
-    joins: tuple[str, ...] | Literal["all"] | None = None
+    joins: Sequence[str] | None = None
 
     @property
     def added(self) -> bool:
         """True for a method from a file of baselines."""
         return self.joins is not None
 
+    @property
+    def given(self) -> dict[str, Any]:
+        """Arguments of a function."""
+        return self.arguments.plain() if self.arguments else {}
 
-@dataclass(frozen=True)
-class Experiment:
+
+class Experiment(grammar.Experiment):
     """A grid of cells and the methods that are computed on it.
 
     ``rounds`` has the training run of each grid variable whose values are evaluated rounds; ``left_out`` is the reason
-    why no model is trained, empty otherwise. ``study`` is True for the project's own experiments. If ``simulated_at``
-    names values of variables, repeats are drawn only there. The spent eps is computed only at the values ``spent_at``,
-    and delta at many eps only at the values ``profile_at``. ``ranked`` has the name of the task in the ranking and the
-    ranked cells. ``override`` is the place of a merged override of the scale, for messages.
+    why no model is trained, empty otherwise. ``study`` is True for the project's own experiments. ``override`` is the
+    place of a merged override of the scale, for messages.
     """
 
     paper: str
     id: str
-    parts: Mapping[str, Any]
-    grid: Mapping[str, list[Any]]
-    accounting: tuple[str, ...]
-    repeats: int
     methods: Mapping[str, Method]
-    source: str
-    assumed: Mapping[str, str]
-    rounds: Mapping[str, TrainingRun] = field(default_factory=dict)
+    rounds: Mapping[str, TrainingRun] = {}
     left_out: str = ""
     study: bool = False
-    simulated_at: Mapping[str, list[Any]] = field(default_factory=dict)
-    spent_at: Mapping[str, list[Any]] = field(default_factory=dict)
-    profile_at: Mapping[str, list[Any]] = field(default_factory=dict)
-    ranked: Mapping[str, Any] = field(default_factory=dict)
     override: str = ""
 
     @property
     def dataset(self) -> str | None:
         """Name of the published data set, or None."""
-        name = (self.parts.get("data") or {}).get("name")
-        return None if name is None or name in (*SYNTHETIC, OWN) else str(name)
+        return None if self.data is None or self.data.name in (*SYNTHETIC, OWN) else self.data.name
 
     @cached_property
     def own_requests(self) -> dict[str, dict[str, Any]]:
         """Requests for the user's files at all grid points, by the name of the prepared file."""
-        task, data = self.parts.get("task"), self.parts.get("data")
-        if not task or not data or data["name"] != OWN:
+        if not self.task or not self.data or self.data.name != OWN:
             return {}
-        both = {"task": task, "data": data}
+        both = {"task": self.task.plain(), "data": self.data.plain()}
         resolved = (resolve(both, point) for point in points(self.grid, variables(both)))
         asked = (request(one["task"], one["data"]) for one in resolved)
         return {key_of(one): one for one in asked}
@@ -92,8 +75,7 @@ class Experiment:
     @property
     def metrics(self) -> tuple[str, ...]:
         """Metrics of the errors: the named metrics, or the task's default."""
-        task = self.parts["task"]
-        return tuple(task.get("metrics") or TASKS[task["kind"]].metrics[:1]) if task else ()
+        return tuple(self.task.metrics or TASKS[self.task.kind].metrics[:1]) if self.task else ()
 
     def accountings(self, methods: Iterable[str]) -> list[str]:
         """Return the accountings of these methods, in the experiment's order."""
@@ -103,13 +85,19 @@ class Experiment:
     def variables(self, method: Method) -> set[str]:
         """Return the grid variables in a method's arguments or in the parts that all protocols share."""
         if method.id not in self._variables:
-            own = variables([method.options, method.arguments])
-            self._variables[method.id] = own | variables(self.shared(method)) if method.protocol else own
+            shared = self.shared(method) if method.protocol else {}
+            self._variables[method.id] = variables([method.options, method.given, shared])
         return set(self._variables[method.id])
 
     def variables_of(self, part: str) -> set[str]:
         """Return the grid variables in the task, the data, the population or the budget."""
-        return variables(self.parts.get(part))
+        return variables(self.shared_parts.get(part))
+
+    @cached_property
+    def shared_parts(self) -> dict[str, dict[str, Any]]:
+        """The given ones of the task, the data, the population and the budget, as the file has them."""
+        parts = {name: getattr(self, name) for name in SHARED_PARTS}
+        return {name: part.plain() for name, part in parts.items() if part}
 
     @cached_property
     def _variables(self) -> dict[str, set[str]]:
@@ -122,9 +110,9 @@ class Experiment:
 
     def shared(self, method: Method) -> OptionalParts:
         """Return the task, the data, the population and the budget of this method."""
-        shared = {key: value for key, value in self.parts.items() if value is not None}
-        if method.budget is not None:
-            shared["budget"] = {**shared.get("budget", {}), **method.budget}
+        shared = dict(self.shared_parts)
+        if method.budget:
+            shared["budget"] = shared.get("budget", {}) | method.budget.plain()
         return cast("OptionalParts", shared)
 
     def job(self, method_id: str, seed: int) -> Job:
@@ -153,7 +141,7 @@ class Experiment:
             "seed": seed if method.protocol else None,
             "grid": _only(self.grid, used),
             "options": dict(method.options),
-            "arguments": dict(method.arguments),
+            "arguments": method.given,
             **more,
         }
 

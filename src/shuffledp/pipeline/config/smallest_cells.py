@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -40,8 +40,7 @@ def trials(
     """Run the smallest cell of every experiment of the protocol's task, with two repeats."""
     for paper in settings.papers.values():
         for experiment in paper.experiments.values():
-            parts = experiment.parts
-            if (parts.get("task") or {}).get("kind") == protocol.task_kind and parts.get("budget"):
+            if experiment.task and experiment.task.kind == protocol.task_kind and experiment.budget:
                 yield _trial(protocol, name, experiment, settings.seed, prepared, root)
 
 
@@ -58,8 +57,8 @@ def _trial(
         return Trial(where, "not tried", f"the data are not here: run `shuffledp data {data}` first")
     if any(not p.is_file() for key in experiment.own_requests for p in files_of(prepared, key)):
         return Trial(where, "not tried", "its file is not counted yet: run the pipeline first")
-    method = Method("tried", protocol=name, accounting=shared[-1:])
-    alone = replace(experiment, methods={"tried": method}, repeats=REPEATS)
+    method = Method.model_construct(id="tried", protocol=name, accounting=shared[-1:])
+    alone = experiment.model_copy(update={"methods": {"tried": method}, "repeats": REPEATS})
     job = alone.job("tried", seed)
     points = [point for point, _ in cells_of(job)]
     places = job.get("simulated_at", {}).items()  # elsewhere there are closed forms alone

@@ -60,7 +60,7 @@ def parts_at(job: Job, point: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
-_LAWS: Mapping[str, Callable[..., Population]] = {
+LAWS: Mapping[str, Callable[..., Population]] = {
     "binomial": Binomial,
     "poisson": Poisson,
     "empirical": Empirical,
@@ -68,13 +68,14 @@ _LAWS: Mapping[str, Callable[..., Population]] = {
     "sub_exponential": SubExponential,
     "moment_bounded": MomentBounded,
 }
+"""Classes of populations by the name in a configuration."""
 
 
 def population_from(config: Mapping[str, Any]) -> Population:
     """Return the population of a configuration; ``{users: n}`` means n participants, hence n - 1 others."""
     if "users" in config:
         return Fixed(config["users"] - 1)
-    return _LAWS[config["law"]](**{k: v for k, v in config.items() if k != "law"})
+    return LAWS[config["law"]](**{k: v for k, v in config.items() if k != "law"})
 
 
 def task_from(config: Mapping[str, Any]) -> Task:

@@ -40,6 +40,10 @@ _CURVE = pa.schema(
 )
 
 
+class Rounds(list[int]):
+    """Evaluated rounds of a training run, which rise."""
+
+
 @dataclass(frozen=True)
 class TrainingRun:
     """Settings of one training run of a paper's file; ``shortened`` describes differences from the paper's scale."""
@@ -51,10 +55,10 @@ class TrainingRun:
     shortened: str = ""
 
     @property
-    def evaluated(self) -> list[int]:
+    def evaluated(self) -> Rounds:
         """Rounds at which the curve has a point, without round 0, which precedes any release."""
         plan = self.plan(0)
-        return [*range(plan.evaluate_every, plan.rounds, plan.evaluate_every), plan.rounds]
+        return Rounds([*range(plan.evaluate_every, plan.rounds, plan.evaluate_every), plan.rounds])
 
     def plan(self, seed: int) -> TrainingPlan:
         """Return the settings for training; the seed, the paper and the run name the random streams."""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from shuffledp.pipeline.config import Experiment, Method, Paper, Settings
-from shuffledp.pipeline.config.grammar import Budget, Task, describe_data, describe_population, described
+from shuffledp.pipeline.config.grammar import described
 from shuffledp.pipeline.figures.drawing_jobs import (
     BOTH,
     PAIR,
@@ -325,23 +325,22 @@ def output_files(results: Path, paper: Paper, formats: Sequence[str]) -> list[Pa
 
 def _stated(experiment: Experiment, where: Fields, methods: Sequence[str]) -> dict[str, str]:
     """Return a caption's facts that are known before any result: source, data, participants, eps, delta and target."""
-    parts = experiment.parts
     grid = {**experiment.grid, **{k: [v] for k, v in where.items() if k in experiment.grid}}
     say = partial(described, grid=grid)
     facts = _origin(experiment.source)
     if experiment.study:
         facts = {"about": experiment.source} if experiment.source else {}
-    if parts.get("data"):
-        facts["data"] = describe_data(parts["data"], say)
-    if parts.get("population"):
-        facts["participants N"] = describe_population(parts["population"], say)
-    if parts.get("budget"):
-        facts |= Budget.describe(parts["budget"], say)
-    arguments = [experiment.methods[m].arguments for m in methods]  # functions have no budget
+    if experiment.data:
+        facts["data"] = experiment.data.described(say)
+    if experiment.population:
+        facts["participants N"] = experiment.population.described(say)
+    if experiment.budget:
+        facts |= experiment.budget.described(say)
+    arguments = [experiment.methods[m].given for m in methods]  # functions have no budget
     if deltas := [say(given["delta"]) for given in arguments if "delta" in given]:
         facts.setdefault("delta", ", ".join(dict.fromkeys(deltas)))
-    if parts.get("task"):
-        facts["error against"] = Task.describe(parts["task"])
+    if experiment.task:
+        facts["error against"] = experiment.task.described()
     return facts
 
 

@@ -21,8 +21,7 @@ TRUST = {
 
 def method_identity(experiment: Experiment, method: Method) -> Identity | None:
     """Return the identity of a method's protocol; None for functions, and for protocols outside the library."""
-    task = experiment.parts["task"] or {}
-    return identity_of(str(task.get("kind")), method.protocol) if method.protocol else None
+    return identity_of(experiment.task.kind, method.protocol) if method.protocol else None
 
 
 def method_label(experiment: Experiment, method: Method) -> str | None:

@@ -88,16 +88,15 @@ def overall_job(settings: Settings, root: Path) -> OverallJob:
 
 
 def _ranked(experiment: Experiment, results: str) -> RankedJob:
-    task = experiment.parts["task"] or {}
     return {
         "results": results,
         "paper": experiment.paper,
         "experiment": experiment.id,
         "methods": [m for m, method in experiment.methods.items() if method.protocol],
-        "task": str(experiment.ranked["task"]),
+        "task": experiment.ranked.task,
         "metric": experiment.metrics[0],
-        "unit": "counts" if task.get("kind") == "frequency" else None,
-        "where": dict(experiment.ranked.get("where", {})),
+        "unit": "counts" if experiment.task.kind == "frequency" else None,
+        "where": dict(experiment.ranked.where),
     }
 
 
@@ -108,7 +107,7 @@ def _years(experiments: Iterable[Experiment]) -> dict[str, dict[str, int | str]]
         if e.ranked:
             pairs = ((str(m.protocol), method_identity(e, m)) for m in e.methods.values())
             known = {name: identity.year or OURS for name, identity in pairs if identity is not None}
-            years.setdefault(str(e.ranked["task"]), {}).update(sorted(known.items()))
+            years.setdefault(e.ranked.task, {}).update(sorted(known.items()))
     return years
 
 
