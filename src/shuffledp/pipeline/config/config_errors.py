@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from difflib import get_close_matches
 from functools import cache
@@ -109,6 +109,16 @@ def shown(value: Any) -> str:
     return text if len(text) <= 120 else f"{text[:117]}..."
 
 
+def wrong_key(given: Iterable[str], needed: Iterable[str], known: Collection[str]) -> str:
+    """Return the error message for an unknown or a missing key; empty if there is none."""
+    for key in given:
+        if key not in known:
+            return (
+                f"unknown key {key!r}.{suggestion(key, known)} Known: {', '.join(sorted(known)) or 'none'}."
+            )
+    return next((f"lacks the key {key!r}." for key in needed if key not in given), "")
+
+
 def one_of(value: Any, known: Sequence[str]) -> str:
     """Return the error message for a value that is not one of the allowed values."""
     return f"{shown(value)} is not one of {', '.join(known)}.{suggestion(value, known)}"
@@ -124,11 +134,11 @@ def mistakes(error: ValidationError, whole: Any) -> list[Mistake]:
         place, context = _in_file(one["loc"], whole), one.get("ctx", {})
         if one["type"] == GRID:
             place = (*place[: context["depth"]], "grid", context["variable"], context["index"])
-        found.setdefault(place, _explained(one))
+        found.setdefault(place, explained(one))
     return list(found.items())
 
 
-def _explained(error: ErrorDetails) -> str:
+def explained(error: ErrorDetails) -> str:
     """Return pydantic's message with the value, and a hint for a value that YAML reads as another type."""
     text, value = error["msg"].removeprefix("Input ").replace("should", "must", 1), error["input"]
     if error["type"] in ("configuration", GRID):

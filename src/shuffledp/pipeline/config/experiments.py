@@ -22,6 +22,7 @@ from shuffledp.pipeline.config.config_errors import (
     overridden,
     suggestion,
     within,
+    wrong_key,
 )
 from shuffledp.pipeline.config.grammar import (
     Experiment as ExperimentGrammar,
@@ -312,14 +313,10 @@ def _check_options(protocol: type[ProtocolBase], given: Mapping[str, Any]) -> No
 
 
 def _check_keywords(parameters: list[inspect.Parameter], given: Mapping[str, Any], place: str) -> None:
-    open_ended = any(p.kind is p.VAR_KEYWORD for p in parameters)
     named = [p for p in parameters if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)]
-    names = sorted(p.name for p in named)
-    for key in sorted(set(given) - set(names)):
-        if not open_ended:
-            raise ConfigurationError(
-                f"{place}: unknown key {key!r}.{suggestion(key, names)} Known: {', '.join(names) or 'none'}."
-            )
-    for parameter in named:
-        if parameter.default is parameter.empty and parameter.name not in given:
-            raise ConfigurationError(f"{place}: lacks the key {parameter.name!r}.")
+    needed = [p.name for p in named if p.default is p.empty]
+    known = {p.name for p in named} | (
+        {*given} if any(p.kind is p.VAR_KEYWORD for p in parameters) else set()
+    )
+    if wrong := wrong_key(given, needed, known):
+        raise ConfigurationError(f"{place}: {wrong}")

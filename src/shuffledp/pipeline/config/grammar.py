@@ -35,7 +35,15 @@ from pydantic import (
 from pydantic_core import CoreSchema
 
 from shuffledp.identities import colors
-from shuffledp.pipeline.config.config_errors import GRID, mistake, mistakes, one_of, shown, suggestion
+from shuffledp.pipeline.config.config_errors import (
+    GRID,
+    explained,
+    mistake,
+    one_of,
+    shown,
+    suggestion,
+    wrong_key,
+)
 from shuffledp.pipeline.datasets.registry import NAMES
 from shuffledp.pipeline.experiments.bundle import RESERVED
 from shuffledp.pipeline.experiments.grid import is_variable, resolve, variables
@@ -53,29 +61,32 @@ Keys = tuple[Collection[str], Collection[str]]
 
 
 class Concept(BaseModel):
-    """Base class of mappings with known keys; an unknown or missing key is reported before any other error."""
+    """Base class of mappings with known keys; each value of the key ``by`` may have keys of its own.
+
+    An unknown or missing key is reported before any other error.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+    by: ClassVar[str] = ""
+    kinds: ClassVar[Mapping[str, Keys]] = {}
 
     @classmethod
     def keys_of(cls, value: Mapping[str, Any]) -> Keys:
         """Return the required and the known keys of a mapping."""
-        return [key for key, about in cls.model_fields.items() if about.is_required()], cls.model_fields
+        fields = cls.model_fields
+        needed = [key for key, about in fields.items() if about.is_required()]
+        kind = value.get(cls.by, fields[cls.by].default) if cls.kinds else None
+        own = (cls.by,) if cls.kinds else ()
+        more, known = cls.kinds[kind] if kind in list(cls.kinds) else (own, fields)
+        return [*needed, *more], {*known, *needed, *own}
 
     @model_validator(mode="before")
     @classmethod
     def _check_keys(cls, value: Any) -> Any:
         if not isinstance(value, Mapping):
             raise mistake(f"must be a mapping, got {shown(value)}.")
-        needed, known = cls.keys_of(value)
-        for key in value:
-            if key not in known:
-                raise mistake(
-                    f"unknown key {key!r}.{suggestion(key, known)} Known: {', '.join(sorted(known)) or 'none'}."
-                )
-        for key in needed:
-            if key not in value:
-                raise mistake(f"lacks the key {key!r}.")
+        if wrong := wrong_key(value, *cls.keys_of(value)):
+            raise mistake(wrong)
         return value
 
     def plain(self) -> dict[str, Any]:
@@ -121,12 +132,6 @@ def _grid_value(value: Any) -> Any:
     return value
 
 
-def _or(schema: dict[str, Any], other: Mapping[str, Any]) -> None:
-    first = dict(schema)
-    schema.clear()
-    schema["anyOf"] = [first, other]
-
-
 def _no_column(grid: Any) -> Any:
     for name in grid:
         if name in RESERVED:
@@ -134,6 +139,23 @@ def _no_column(grid: Any) -> Any:
     return grid
 
 
+_GRID_VALUES = {
+    "anyOf": [
+        {
+            "type": "array",
+            "minItems": 1,
+            "uniqueItems": True,
+            "items": {"type": ["number", "string", "boolean"]},
+        },
+        {
+            "type": "object",
+            "description": "The evaluated rounds of a run of the section `training`.",
+            "properties": {"evaluated": {"type": "string"}},
+            "required": ["evaluated"],
+            "additionalProperties": False,
+        },
+    ]
+}
 Number = Annotated[StrictFloat, Field(allow_inf_nan=False)]  # whole numbers too
 Positive = Annotated[Number, Field(gt=0)]
 NotNegative = Annotated[Number, Field(ge=0)]
@@ -160,16 +182,8 @@ Accounting = Literal["printed", "simplified", "corrected", "exact"]
 GridValue = Annotated[
     Any, AfterValidator(_grid_value), WithJsonSchema({"type": ["number", "string", "boolean"]})
 ]
-_ROUNDS = {
-    "type": "object",
-    "description": "The evaluated rounds of a run of the section `training`.",
-    "properties": {"evaluated": {"type": "string"}},
-    "required": ["evaluated"],
-    "additionalProperties": False,
-}
 Grid = Annotated[
-    dict[Id, Annotated[Distinct[GridValue], Field(json_schema_extra=lambda values: _or(values, _ROUNDS))]],
-    AfterValidator(_no_column),
+    dict[Id, Annotated[Distinct[GridValue], WithJsonSchema(_GRID_VALUES)]], AfterValidator(_no_column)
 ]
 Places = Annotated[dict[Id, Distinct[GridValue]], Field(min_length=1)]
 
@@ -230,15 +244,11 @@ def _check_at(
     try:
         handler(resolve(value, point))
     except ValidationError as error:
-        place, text = mistakes(error, value)[0]
-        for part in place:
-            value = value if is_variable(value) else value[part]
-        if not is_variable(value):
+        first = error.errors(include_url=False)[0]
+        if first["input"] != point[name]:  # another value of a list
             raise
-        if value == f"${name}":
-            raise mistake(
-                text, GRID, variable=name, index=index, depth=(info.context or {})["depth"]
-            ) from None
+        depth = (info.context or {})["depth"]
+        raise mistake(explained(first), GRID, variable=name, index=index, depth=depth) from None
 
 
 def _or_variable(part: Any) -> Any:
@@ -255,25 +265,14 @@ def _or_variable(part: Any) -> Any:
 
 
 class Part(Concept):
-    """Part of an experiment, whose values may be grid variables; each value of the key ``by`` has its own keys."""
+    """Part of an experiment, whose values may be grid variables."""
 
-    by: ClassVar[str] = ""
-    kinds: ClassVar[Mapping[str, Keys]] = {}
     columns: ClassVar[Mapping[str, Sequence[str]]] = {}
 
     @field_validator("*", mode="wrap")
     @classmethod
     def _check_values(cls, value: Any, handler: Check, info: ValidationInfo) -> Any:
         return handler(value) if info.field_name == cls.by else _at_grid_values(value, handler, info)
-
-    @classmethod
-    def keys_of(cls, value: Mapping[str, Any]) -> Keys:
-        """Return the required and the known keys of a mapping of this kind."""
-        kind = value.get(cls.by)
-        if cls.kinds and kind not in list(cls.kinds):
-            return [cls.by], cls.model_fields
-        needed, known = cls.kinds[str(kind)] if cls.kinds else super().keys_of(value)
-        return needed, {*known, cls.by}
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
@@ -649,12 +648,14 @@ class Points(Concept):
     label: Text = absent()
 
 
-KEYS_BY_KIND: Mapping[str, frozenset[str]] = {
-    "curves": frozenset({"along", "curves", "files", "lead", "over", "points", "panels", "twins"}),
-    "pareto": frozenset({"controls"}),
-    "regions": frozenset({"controls", "panels", "value", "x_unit"}),
+_ANY = ("caption", "methods", "where", "unit", "x_label", "x_scale", "y_label", "y_scale")
+_CURVES = ("along", "curves", "files", "lead", "over", "points", "panels", "panel_label", "twins")
+FIGURES: Mapping[str, Keys] = {
+    "curves": ((), (*_ANY, *_CURVES)),
+    "pareto": ((), (*_ANY, "controls")),
+    "regions": (("value",), (*_ANY, "controls", "panels", "panel_label", "value", "x_unit")),
 }
-"""Keys of a figure that only some kinds have."""
+"""Required and known keys of figures by kind."""
 
 
 class Figure(Drawn):
@@ -665,6 +666,9 @@ class Figure(Drawn):
     figure shows the method with the least ``value`` at every x and every bound y on its cost. Methods of ``lead`` have
     their names beside the curves, and all others are gray with a number. A strip has the ratio to the method ``over``.
     """
+
+    by: ClassVar[str] = "kind"
+    kinds: ClassVar[Mapping[str, Keys]] = FIGURES
 
     kind: Literal["curves", "pareto", "regions"] = "curves"
     x: Id
@@ -686,15 +690,6 @@ class Figure(Drawn):
     lead: Annotated[Distinct[Id], Field(max_length=6)] = absent()
     over: Id = absent()
     points: Points = absent()
-
-    @model_validator(mode="after")
-    def _keys_of_its_kind(self) -> Self:
-        for name in sorted({key for keys in KEYS_BY_KIND.values() for key in keys} - KEYS_BY_KIND[self.kind]):
-            if getattr(self, name) is not None:
-                raise mistake(f"{name} cannot be used in a figure of the kind {self.kind!r}.")
-        if self.kind == "regions" and self.value is None:
-            raise mistake("a figure of the kind 'regions' lacks the key 'value'.")
-        return self
 
 
 class Entry(Concept):
@@ -719,19 +714,12 @@ class Table(Drawn):
     format: StrictStr = ".4g"
     headings: dict[Id, Text] = absent()
 
-    @model_validator(mode="after")
-    def _one_form(self) -> Self:
-        spread = {name: getattr(self, name) for name in ("rows", "columns", "value")}
-        listed = {name: getattr(self, name) for name in ("entries", "order")}
-        if self.controls is not None and self.entries is None:
-            raise mistake("controls needs entries: only a table with entries marks controls.")
-        for wanted, others in ((spread, listed), (listed, spread)):
-            if all(part is not None for part in wanted.values()):
-                extra = [name for name, part in others.items() if part is not None]
-                if extra:
-                    raise mistake(f"{extra[0]} cannot be combined with {', '.join(wanted)}.")
-                return self
-        raise mistake("a table needs either rows, columns and value, or entries and order.")
+    @classmethod
+    def keys_of(cls, value: Mapping[str, Any]) -> Keys:
+        """Return the keys of one of the two forms."""
+        numbers, entries = ("rows", "columns", "value"), ("entries", "order")
+        needed, others = (entries, numbers) if "entries" in value else (numbers, (*entries, "controls"))
+        return (*super().keys_of(value)[0], *needed), set(cls.model_fields) - set(others)
 
     @model_validator(mode="after")
     def _order_of_entries(self) -> Self:
