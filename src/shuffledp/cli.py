@@ -111,7 +111,6 @@ elsewhere = click.option(
 def check(configfile: str | None) -> None:
     """Check the configuration and list the jobs of a run."""
     from shuffledp.pipeline.config.config_files import left_aside
-    from shuffledp.pipeline.experiments.grid import cells_of
     from shuffledp.pipeline.figures.drawings import drawings_of
 
     settings = _settings(configfile)
@@ -119,7 +118,7 @@ def check(configfile: str | None) -> None:
         click.echo(f"{paper.key}: {paper.title}")
         for experiment in paper.experiments.values():
             jobs = [experiment.job(m, settings.seed) for m in experiment.methods]
-            cells = sum(len(list(cells_of(job))) for job in jobs)
+            cells = sum(len(list(job.cells())) for job in jobs)
             click.echo(
                 f"  {experiment.id}: {len(jobs)} methods, at most {cells} cells, {experiment.repeats} repeats"
             )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -66,7 +67,7 @@ def answers(paper: str, folder: Path) -> Rows:
     for experiment, method, job in jobs(paper):
         name = f"{paper}.{experiment}.{method}"
         every = cells(job)
-        rows[name] = {"cells": len(every), "digest": digest(canonical(every)), "repeats": job["repeats"]}
+        rows[name] = {"cells": len(every), "digest": digest(canonical(every)), "repeats": job.repeats}
         dataset = _dataset(job)
         if name not in NOT_RUN and dataset and dataset not in prepared:
             prepare_shipped(dataset, folder)
@@ -80,7 +81,7 @@ SHIPPED = ("adult", "ipums", "mnist", "movielens", "msnbc")
 
 
 def _dataset(job: Job) -> str | None:
-    name = (job.get("data") or {}).get("name")
+    name = job.data.get("name")
     return name if name in SHIPPED else None
 
 
@@ -92,7 +93,7 @@ def _tiny(name: str, job: Job) -> Iterator[Job]:
     last = name in LAST_POINT or name.startswith(STUDY) or points[0] == points[-1]
     for point in points[-1:] if last else (points[0], points[-1]):
         grid = {variable: [value] for variable, value in point.items()}
-        yield {**job, "repeats": min(REPEATS, job["repeats"]), "grid": grid}
+        yield replace(job, repeats=min(REPEATS, job.repeats), grid=grid)
 
 
 def _run(name: str, job: Job, folder: Path) -> Rows:

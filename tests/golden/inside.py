@@ -22,12 +22,10 @@ from shuffledp.pipeline.config.loading import load_experiments
 from shuffledp.pipeline.datasets.preparation import prepare
 from shuffledp.pipeline.datasets.source_errors import SourceError
 from shuffledp.pipeline.experiments import runner
-from shuffledp.pipeline.experiments.grid import cells_of, resolve
 
 ROOT = Path(__file__).resolve().parents[2]
 OBTAIN = "shuffledp.pipeline.datasets.preparation.obtain"
 """Name by which `prepare` calls the search for the published data."""
-PARTS = ("task", "data", "population", "budget", "options", "arguments")
 """Parts of a job that a grid point resolves."""
 Job = Mapping[str, Any]
 
@@ -42,7 +40,7 @@ def _config() -> dict[str, Any]:
 
 
 def jobs(paper: str) -> Iterator[tuple[str, str, Job]]:
-    """Yield the jobs of a paper at its scale: experiment, method, plain data; no model is trained."""
+    """Yield the jobs of a paper at its scale: experiment, method, job; no model is trained."""
     shipped = {"papers": [paper], "own": "none", "baselines": "none", "learning": "skip", "overrides": {}}
     settings = load_experiments({**_config(), **shipped}, ROOT)
     for experiment in settings.papers[paper].experiments.values():
@@ -52,8 +50,7 @@ def jobs(paper: str) -> Iterator[tuple[str, str, Job]]:
 
 def cells(job: Job) -> list[tuple[dict[str, Any], str, dict[str, Any]]]:
     """Return all cells of a job: grid point, accounting and resolved parts."""
-    parts = {part: job[part] for part in PARTS if part in job}
-    return [(point, accounting, resolve(parts, point)) for point, accounting in cells_of(job)]
+    return [(point, accounting, job.at(point)) for point, accounting in job.cells()]
 
 
 def run(job: Job, prepared: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:

@@ -15,6 +15,7 @@ from execute import main
 from nbclient.exceptions import CellExecutionError
 
 from shuffledp.pipeline.experiments import results, runner
+from shuffledp.pipeline.experiments.job_parts import Job
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -87,7 +88,7 @@ def test_tour_reads_the_results_of_a_finished_run(alone, monkeypatch, capsys):
             "budget": {"eps": "$eps", "delta": 1e-5},
             "options": {},
         }
-        done = runner.run(job, prepared=alone, root=alone)
+        done = runner.run(Job(**job), prepared=alone, root=alone)
         bundle = results.Bundle.of(alone / "results", "random_population", "adult", method)
         results.write(bundle, done.cells, done.values, {"job": job})
     notebook = read(ROOT / "notebooks/tour.ipynb")

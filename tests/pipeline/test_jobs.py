@@ -109,7 +109,7 @@ def test_a_job_in_an_empty_folder_with_its_declared_inputs_alone_gives_the_same_
         "code": code_keys.CodeKeys(Path()).keys("figures"),
     }
     method = {
-        "jobs": [paper.experiments["colors"].job("local", 7)],
+        "jobs": [paper.experiments["colors"].job("local", 7).plain()],
         "prepared": "data/prepared",
         "root": ".",
         "results": "results",
@@ -257,7 +257,7 @@ def test_a_job_whose_code_is_not_the_planned_code_publishes_nothing(project, mon
     project.write("workflow/report/visits/error.rst", "What to see.\n")
     experiment = project.settings().papers["visits"].experiments["colors"]
     params = {
-        "jobs": [experiment.job("mine", 7)],
+        "jobs": [experiment.job("mine", 7).plain()],
         "prepared": "data/prepared",
         "root": ".",
         "results": "results",

@@ -10,7 +10,7 @@ import copy
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
@@ -24,8 +24,7 @@ from shuffledp.pipeline.config.config_errors import ConfigurationError
 from shuffledp.pipeline.config.config_files import DESIGNS, merged, read_yaml
 from shuffledp.pipeline.config.settings import Settings
 from shuffledp.pipeline.experiments.audited import audit_jobs
-from shuffledp.pipeline.experiments.grid import cells_of, resolve
-from shuffledp.pipeline.experiments.job_parts import budget_from, population_from, task_from
+from shuffledp.pipeline.experiments.job_parts import Job, budget_from, population_from, task_from
 from shuffledp.pipeline.experiments.runner import kind_of
 from shuffledp.pipeline.experiments.sources.user_file import NAME, with_domain
 from shuffledp.pipeline.figures.drawings import drawings_of
@@ -418,7 +417,7 @@ def planned(settings: Settings, root: Path) -> int:
         for experiment in paper.experiments.values():
             for method in experiment.methods.values():
                 job = experiment.job(method.id, settings.seed)
-                cells += sum(1 for _ in cells_of(job))
+                cells += sum(1 for _ in job.cells())
                 if not method.added:
                     jobs.append(job)
         for run in paper.training.values():
@@ -466,15 +465,12 @@ def _named(bad: Bad) -> list[tuple[str, ...]]:
 # -- what jobs make of what was accepted -----------------------------------------------------------------------------
 
 
-def calibrated(job: Mapping[str, Any], root: Path) -> None:
+def calibrated(job: Job, root: Path) -> None:
     """Run the part of a job's only cell that depends on numbers: evaluate the function, or calibrate the protocol."""
-    (point, accounting), *_ = cells_of(job)
-    parts = ("task", "data", "population", "budget", "options", "arguments")
-    resolved = resolve({part: job[part] for part in parts if part in job}, point)
-    if not job["protocol"]:
-        work = import_module(kind_of({k: v for k, v in job.items() if k != "training"})).work(
-            job, root, root, root
-        )
+    (point, accounting), *_ = job.cells()
+    resolved = job.at(point)
+    if not job.protocol:
+        work = import_module(kind_of(replace(job, training=None))).work(job, root, root, root)
         work.cell(point, accounting, resolved)
         return
     whole = (
@@ -485,21 +481,21 @@ def calibrated(job: Mapping[str, Any], root: Path) -> None:
     law = population_from(resolved["population"])
     budget = budget_from(resolved["budget"], law)
     task = task_from({"domain_size": 2, **whole} if whole["kind"] == "frequency" else whole)
-    found = get(task.kind, job["protocol"], root=root)
+    found = get(task.kind, job.protocol, root=root)
     found.calibrate(budget, law, task, accounting=accounting, **resolved["options"])
 
 
-def first_cells(settings: Settings) -> Iterator[dict[str, Any]]:
+def first_cells(settings: Settings) -> Iterator[Job]:
     """Return a job per method and value of a variable, cut to one cell; other variables have their first values."""
     for paper in settings.papers.values():
         for experiment in paper.experiments.values():
             for method in experiment.methods.values():
                 job = experiment.job(method.id, settings.seed)
-                at = {name: values[:1] for name, values in job["grid"].items()}
-                accounting = job["accounting"][:1]
+                at = {name: values[:1] for name, values in job.grid.items()}
+                accounting = job.accounting[:1]
                 steps = [
                     {},
-                    *({name: [value]} for name, values in job["grid"].items() for value in values[1:]),
+                    *({name: [value]} for name, values in job.grid.items() for value in values[1:]),
                 ]
                 for step in steps:
-                    yield {**job, "grid": at | step, "accounting": accounting}
+                    yield replace(job, grid=at | step, accounting=accounting)

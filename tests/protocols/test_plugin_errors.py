@@ -39,7 +39,7 @@ def test_a_job_of_a_built_in_fails_as_it_did_and_one_of_a_user_names_the_class(
         raise KeyError("k")
 
     monkeypatch.setattr(run_experiment.runner, "run", broken)
-    job = {"paper": "a", "experiment": "b", "method": "c", "protocol": protocol}
+    job = {"paper": "a", "experiment": "b", "method": "c", "accounting": [], "protocol": protocol}
     with pytest.raises((KeyError, plugin_errors.OwnClassError)) as caught:
         run_experiment.run_experiment([job], prepared=Path(), root=Path(), results=Path())
     assert str(caught.value).startswith(expected)

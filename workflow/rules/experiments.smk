@@ -17,7 +17,7 @@ for planned in PLAN.experiment_jobs:
         conda:
             "../envs/run.yaml"
         params:
-            jobs=planned.jobs(SETTINGS.seed),
+            jobs=[job.plain() for job in planned.jobs(SETTINGS.seed)],
             code=CODE.keys("results", *planned.outside),
             prepared=prepared_folder,
             root=str(ROOT),

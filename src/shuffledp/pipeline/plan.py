@@ -13,7 +13,6 @@ from shuffledp.pipeline.claims import claim_jobs
 from shuffledp.pipeline.config import Experiment, Method, Paper, Settings
 from shuffledp.pipeline.experiments.audited import audit_jobs
 from shuffledp.pipeline.experiments.bundle import Bundle
-from shuffledp.pipeline.experiments.grid import cells_of
 from shuffledp.pipeline.experiments.job_parts import Job
 from shuffledp.pipeline.experiments.sources.user_file import files_of as files_of_own
 from shuffledp.pipeline.experiments.trained import TrainingFiles
@@ -52,13 +51,13 @@ class ExperimentJob:
         return sorted(names - {""})
 
     def jobs(self, seed: int) -> list[Job]:
-        """Return the plain data of each method."""
+        """Return the job of each method."""
         return [self.experiment.job(method.id, seed) for method in self.methods]
 
     @property
     def priority(self) -> int:
         """Number of cells times repeats, an estimate of the job's length."""
-        return sum(len(list(cells_of(job))) * job["repeats"] for job in self.jobs(seed=0))
+        return sum(len(list(job.cells())) * job.repeats for job in self.jobs(seed=0))
 
 
 @dataclass(frozen=True)

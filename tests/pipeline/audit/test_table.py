@@ -30,6 +30,7 @@ from shuffledp.pipeline.audit.measured import NoProfile
 from shuffledp.pipeline.audit.random_settings import protocols, random_setting
 from shuffledp.pipeline.audit.scale import at_scale
 from shuffledp.pipeline.experiments.audited import audit_jobs, audit_shares, plan
+from shuffledp.pipeline.experiments.job_parts import Job
 from shuffledp.populations import Fixed
 from shuffledp.protocols import Messages, get
 from shuffledp.protocols.frequency.amplified import Amplified
@@ -340,7 +341,7 @@ def job_of(**changes):
         "population": {"users": 10_000},
         "budget": {"eps": "$eps", "delta": 1e-6},
     }
-    return job | changes
+    return Job(**job | changes)
 
 
 def test_every_claim_of_an_experiment_is_a_row_once():

@@ -15,7 +15,6 @@ from shuffledp.pipeline.config.baselines import read_baselines
 from shuffledp.pipeline.config.folders import results_problem
 from shuffledp.pipeline.datasets.prepared import columns_of
 from shuffledp.pipeline.experiments import runner
-from shuffledp.pipeline.experiments.grid import cells_of
 from shuffledp.pipeline.experiments.sources import COLUMNS, OWN, SYNTHETIC
 from shuffledp.pipeline.learning import TrainingPlan
 from shuffledp.protocols import registry
@@ -348,9 +347,9 @@ def test_adding_a_baseline_changes_no_other_job(project):
 def test_a_job_holds_only_the_variables_that_its_method_refers_to(project):
     project.change(PAPER, "local: {}", "local: {budget: {eps: 2.0}}")
     coins = project.settings().papers["demo"].experiments["coins"]
-    assert list(coins.job("local", 7)["grid"]) == ["rate"]
-    assert len(list(cells_of(coins.job("local", 7)))) == 2 * 2
-    assert list(coins.job("amplified", 7)["grid"]) == ["rate", "eps"]
+    assert list(coins.job("local", 7).grid) == ["rate"]
+    assert len(list(coins.job("local", 7).cells())) == 2 * 2
+    assert list(coins.job("amplified", 7).grid) == ["rate", "eps"]
 
 
 def test_overrides_change_the_scale_and_mark_their_paper_alone(project):

@@ -5,6 +5,7 @@ import pytest
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.pipeline.audit.auditor import Setting
 from shuffledp.pipeline.experiments import calibrations, runner
+from shuffledp.pipeline.experiments.job_parts import Job
 from shuffledp.populations import Fixed
 from shuffledp.protocols import get
 from shuffledp.tasks import Budget, Frequency
@@ -42,7 +43,7 @@ def test_an_audit_reads_the_calibration_of_an_experiment(shared, tmp_path, monke
         "budget": {"eps": "$eps", "delta": 1e-6},
         "options": {},
     }
-    runner.run(job, prepared=tmp_path, root=tmp_path)
+    runner.run(Job(**job), prepared=tmp_path, root=tmp_path)
     expected = calibrations.calibrated(
         *(get("frequency", "pure_dump"), Budget(0.5, 1e-6), Fixed(999), Frequency(10), "exact", {})
     )

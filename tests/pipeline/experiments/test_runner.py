@@ -8,7 +8,7 @@ import pytest
 from shuffledp import storage
 from shuffledp.pipeline.experiments import participants as who, results, runner, seeds, simulated
 from shuffledp.pipeline.experiments.bundle import PROFILE_METRICS
-from shuffledp.pipeline.experiments.job_parts import population_from, task_from
+from shuffledp.pipeline.experiments.job_parts import Job, population_from, task_from
 from shuffledp.pipeline.experiments.results import CELLS, VALUES, Bundle
 from shuffledp.pipeline.experiments.sources import source_from
 from shuffledp.storage import IntegrityError
@@ -33,7 +33,7 @@ def job(**changes):
         "options": {},
         "arguments": {},
     }
-    return base | changes
+    return Job(**base | changes)
 
 
 LOCAL = {"method": "local", "protocol": "local"}

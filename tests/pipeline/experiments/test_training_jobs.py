@@ -79,8 +79,8 @@ def test_grid_takes_the_evaluated_rounds_without_round_zero(trained):
     paper = trained.settings(learning="skip").papers["demo"]
     assert paper.experiments["sgd"].grid == {"sigma": [0.5, 1.0], "round": [2, 4, 5]}
     job = paper.experiments["sgd"].job("central", 7)
-    assert job["grid"] == {"round": [2, 4, 5]}
-    assert job["training"] == {"run": "short", "round": "round", "left_out": "learning: skip"}
+    assert job.grid == {"round": [2, 4, 5]}
+    assert job.training == {"run": "short", "round": "round", "left_out": "learning: skip"}
 
 
 BROKEN = {
@@ -236,7 +236,7 @@ def drawn(project, settings, monkeypatch):
     for method in ("shuffle", "central"):
         done = computed(settings, method, Path("results"))
         job = settings.papers["demo"].experiments["sgd"].job(method, 7)
-        about = of_job(job, "0", {"source": done.data_source, "note": done.data_note}, ROOT)
+        about = of_job(job.plain(), "0", {"source": done.data_source, "note": done.data_note}, ROOT)
         write_results(Bundle.of(Path("results"), "demo", "sgd", method), done.cells, done.values, about)
     contents = draw_paper(paper_job(settings.papers["demo"], settings, Path()))
     return {path.name: content for path, content in contents.items()}

@@ -115,7 +115,9 @@ class Drawn:
         done = runner.run(job, prepared=self.root, root=self.root)
         bundle = results.Bundle.of(self.root / "results", "demo", "coins", method)
         data = {"source": "stand_in" if note else done.data_source, "note": note}
-        results.write(bundle, done.cells, done.values, of_job(job, seeds.digest(job), data, self.root))
+        results.write(
+            bundle, done.cells, done.values, of_job(job.plain(), seeds.digest(job.plain()), data, self.root)
+        )
 
     def job(self) -> dict[str, Any]:
         """Return the drawing job of the paper."""

@@ -67,7 +67,7 @@ def drawn(tmp_path_factory):
         results.write(
             results.Bundle.of(root / "results", "demo", "counts", method),
             done.cells, done.values,
-            of_job(job, seeds.digest(job), {"source": done.data_source, "note": done.data_note}, root),
+            of_job(job.plain(), seeds.digest(job.plain()), {"source": done.data_source, "note": done.data_note}, root),
         )  # fmt: skip
     claims = root / "results/claims/claims.csv"
     judged = (

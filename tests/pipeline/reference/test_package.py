@@ -296,7 +296,7 @@ def compute(project: Path, overrides: dict[str, Any] | None = None, results_fold
     settings = load_settings(yaml.safe_load(CONFIG) | {"overrides": overrides or {}}, project)
     wanted = settings.papers["demo"].experiments["coins"].job("local", settings.seed)
     done = runner.run(wanted, prepared=project, root=project)
-    about = of_job(wanted, seeds.digest(wanted), {"source": done.data_source}, project)
+    about = of_job(wanted.plain(), seeds.digest(wanted.plain()), {"source": done.data_source}, project)
     bundle = results.Bundle.of(project / results_folder, "demo", "coins", "local")
     results.write(bundle, done.cells, done.values, about)
     folder = project / results_folder / "figures/overall"

@@ -10,6 +10,7 @@ from scipy.stats import chisquare
 
 from shuffledp.accounting import Infeasible
 from shuffledp.pipeline.experiments import runner
+from shuffledp.pipeline.experiments.job_parts import Job
 from shuffledp.populations import Fixed
 from shuffledp.protocols import get
 from shuffledp.protocols.conformance import Case, check_protocol
@@ -314,7 +315,7 @@ def job(**changes):
         "options": {},
         "arguments": {},
     }
-    return base | changes
+    return Job(**base | changes)
 
 
 def expected_rows(tmp_path, **changes):

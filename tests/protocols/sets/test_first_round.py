@@ -1,6 +1,7 @@
 """The two rounds of the segmented protocol: the announcement of privacy levels, and its cost."""
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -156,8 +157,8 @@ def test_the_runner_expects_what_the_announced_levels_say():
     """Expected and simulated errors agree for an uneven split, which the search uses."""
     experiment = shipped_settings("paper").papers["segmented"].experiments["uniform"]
     job = experiment.job("segmented_best", 7)
-    job |= {"repeats": 40, "accounting": ["printed"]}
-    job["grid"] = {"s": [4], "n": [2000], "split": ["25-50-25", "25-25-50"]}
+    grid = {"s": [4], "n": [2000], "split": ["25-50-25", "25-25-50"]}
+    job = replace(job, repeats=40, accounting=["printed"], grid=grid)
     result = run(job, prepared=ROOT / "data/prepared", root=ROOT)
     values = result.values.to_pandas()
     cells = result.cells.to_pandas()

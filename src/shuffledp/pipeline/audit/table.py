@@ -135,7 +135,7 @@ def points_of(methods: Sequence[Mapping[str, Any]], most: int = 0) -> list[Point
     groups: dict[tuple[str, str, str], list[str]] = {}
     for method in methods:
         protocol = get(method["task"]["kind"], method["protocol"])
-        for point, accounting in cells_of(method):
+        for point, accounting in cells_of(method["grid"], method["accounting"]):
             if accounting not in protocol.accountings:
                 continue
             parts = {part: method[part] for part in ("task", "split", "population", "budget", "options")}

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 from shuffledp.pipeline.config import grammar
 from shuffledp.pipeline.experiments.grid import points, resolve, variables
-from shuffledp.pipeline.experiments.job_parts import Job, OptionalParts
+from shuffledp.pipeline.experiments.job_parts import Job, TrainingPart
 from shuffledp.pipeline.experiments.sources import OWN
 from shuffledp.pipeline.experiments.sources.interface import SYNTHETIC
 from shuffledp.pipeline.experiments.sources.user_file import key_of, request
@@ -108,42 +108,37 @@ class Experiment(grammar.Experiment):
         own = (v for v, run in self.rounds.items() if run.id == method.training)
         return next((v for v in own if v in self.variables(method)), None)
 
-    def shared(self, method: Method) -> OptionalParts:
+    def shared(self, method: Method) -> dict[str, dict[str, Any]]:
         """Return the task, the data, the population and the budget of this method."""
-        shared = dict(self.shared_parts)
-        if method.budget:
-            shared["budget"] = shared.get("budget", {}) | method.budget.plain()
-        return cast("OptionalParts", shared)
+        own = {"budget": self.shared_parts.get("budget", {}) | method.budget.plain()} if method.budget else {}
+        return self.shared_parts | own
 
     def job(self, method_id: str, seed: int) -> Job:
         """Return the data that a method's job depends on, and no other data."""
         method = self.methods[method_id]
         used = self.variables(method)
-        more: OptionalParts = self.shared(method) if method.protocol else {}
+        training: TrainingPart | None = None
         if method.training:
             rounds = self.round_of(method)
-            more["training"] = {"run": method.training, "round": rounds, "left_out": self.left_out}
-        if method.protocol and (at := _only(self.simulated_at, used)):
-            more["simulated_at"] = at
-        if method.protocol and (at := _only(self.spent_at, used)):
-            more["spent_at"] = at
-        if method.protocol and (at := _only(self.profile_at, used)):
-            more["profile_at"] = at
-        return {
-            "paper": self.paper,
-            "experiment": self.id,
-            "method": method.id,
-            "protocol": method.protocol,
-            "function": method.function,
-            "returns": method.returns,
-            "accounting": list(method.accounting or self.accounting),
-            "repeats": self.repeats if method.protocol else 1,
-            "seed": seed if method.protocol else None,
-            "grid": _only(self.grid, used),
-            "options": dict(method.options),
-            "arguments": method.given,
-            **more,
-        }
+            training = {"run": method.training, "round": rounds, "left_out": self.left_out}
+        job = Job(
+            paper=self.paper,
+            experiment=self.id,
+            method=method.id,
+            protocol=method.protocol,
+            function=method.function,
+            returns=method.returns,
+            accounting=list(method.accounting or self.accounting),
+            grid=_only(self.grid, used),
+            options=method.options,
+            arguments=method.given,
+            training=training,
+        )
+        if not method.protocol:
+            return job
+        at = {part: _only(getattr(self, part), used) for part in ("simulated_at", "spent_at", "profile_at")}
+        parts: dict[str, Any] = self.shared(method) | at
+        return replace(job, repeats=self.repeats, seed=seed, **parts)
 
 
 def _only(values: Mapping[str, list[Any]], used: set[str]) -> dict[str, list[Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +11,7 @@ import numpy as np
 
 from shuffledp.pipeline.config.settings import Experiment, Method, Settings
 from shuffledp.pipeline.experiments import runner
-from shuffledp.pipeline.experiments.grid import cells_of
-from shuffledp.pipeline.experiments.job_parts import Job, parts_at, population_from, task_from
+from shuffledp.pipeline.experiments.job_parts import Job, population_from, task_from
 from shuffledp.pipeline.experiments.seeds import canonical_json
 from shuffledp.pipeline.experiments.sources import OWN
 from shuffledp.pipeline.experiments.sources.user_file import completed, files_of
@@ -60,12 +59,12 @@ def _trial(
     method = Method.model_construct(id="tried", protocol=name, accounting=shared[-1:])
     alone = experiment.model_copy(update={"methods": {"tried": method}, "repeats": REPEATS})
     job = alone.job("tried", seed)
-    points = [point for point, _ in cells_of(job)]
-    places = job.get("simulated_at", {}).items()  # elsewhere there are closed forms alone
+    points = [point for point, _ in job.cells()]
+    places = job.simulated_at.items()  # elsewhere there are closed forms alone
     drawn = [point for point in points if all(point[name] in values for name, values in places)]
     point = min(drawn or points, key=lambda one: _size(job, one, prepared))
     where = f"{where} at {canonical_json(point)} ({shared[-1]})" if point else f"{where} ({shared[-1]})"
-    small: Job = {**job, "grid": {variable: [value] for variable, value in point.items()}}
+    small = replace(job, grid={variable: [value] for variable, value in point.items()})
     try:
         result = runner.run(small, prepared=prepared, root=root)
     except (Exception, SystemExit) as error:  # whatever a class of the user's does
@@ -80,7 +79,7 @@ def _trial(
 
 
 def _size(job: Job, point: Mapping[str, Any], prepared: Path) -> float:
-    parts = parts_at(job, point)
+    parts = job.at(point)
     task = parts["task"]
     if parts["data"]["name"] == OWN:
         task, _ = completed(task, parts["data"], prepared)

@@ -4,27 +4,31 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 from shuffledp.pipeline.experiments.cell_work import Row, value_row
 from shuffledp.pipeline.experiments.computed import Computed
-from shuffledp.pipeline.experiments.job_parts import name_of
+from shuffledp.pipeline.experiments.job_parts import TrainingPart
 from shuffledp.pipeline.experiments.trained import Trained, TrainingFiles, read
 
 
 class WithTraining(Computed):
     """Evaluation of a function, with the accuracy at the cell's round if a model is trained."""
 
+    @property
+    def _training(self) -> TrainingPart:
+        return cast("TrainingPart", self.job.training)
+
     @cached_property
     def _trained(self) -> Trained | None:
-        training = self.job["training"]
+        training = self._training
         if training["left_out"]:
             return None
         if self.results is None:
             raise ValueError(
-                f"{name_of(self.job)}: training is read from the folder of results, which is not given."
+                f"{self.job.name}: training is read from the folder of results, which is not given."
             )
-        return read(TrainingFiles.of(self.results, self.job["paper"], training["run"]))
+        return read(TrainingFiles.of(self.results, self.job.paper, training["run"]))
 
     def cell(
         self, point: Mapping[str, Any], accounting: str, resolved: Mapping[str, Any]
@@ -33,7 +37,7 @@ class WithTraining(Computed):
         known, rows = super().cell(point, accounting, resolved)
         if self._trained is None:
             return known, rows
-        accuracy = self._trained.accuracy[point[str(self.job["training"]["round"])]]
+        accuracy = self._trained.accuracy[point[str(self._training["round"])]]
         rows.append(value_row("accuracy", "simulated", accuracy))
         return {**known, "dataset": self._trained.data, "data_source": self._trained.data_source}, rows
 
@@ -42,7 +46,7 @@ class WithTraining(Computed):
         """Source and note of the training run's data; ``"none"`` and the reason without training."""
         if self._trained is not None:
             return self._trained.data_source, self._trained.note
-        return "none", f"Training is left out ({self.job['training']['left_out']}): there is no accuracy."
+        return "none", f"Training is left out ({self._training['left_out']}): there is no accuracy."
 
 
 work = WithTraining

@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any, Final
 
 from shuffledp.pipeline.experiments.grid import variables
-from shuffledp.pipeline.experiments.job_parts import name_of
+from shuffledp.pipeline.experiments.job_parts import Job
 from shuffledp.pipeline.experiments.sources import OWN
 from shuffledp.pipeline.experiments.sources.user_file import with_domain
 from shuffledp.protocols.registry import built_ins, is_plugin, module_path
@@ -25,18 +25,18 @@ SEARCHED: Final = ("correlated",)
 _SEED = 1
 
 
-def plan(job: Mapping[str, Any]) -> dict[str, Any]:
+def plan(job: Job) -> dict[str, Any]:
     """Return the parts of a built-in protocol's job that determine its claims, without variables of errors."""
-    said = {part: job[part] for part in ("population", "budget", "options")}
-    task = with_domain(job["task"], job["data"]) if job["data"]["name"] == OWN else job["task"]
+    said: dict[str, Any] = {"population": job.population, "budget": job.budget, "options": job.options}
+    task = with_domain(job.task, job.data) if job.data["name"] == OWN else job.task
     said["task"] = {k: v for k, v in task.items() if k not in ("truth", "metrics")}
-    said["split"] = job["data"].get("split", "")
+    said["split"] = job.data.get("split", "")
     used = variables(said)
-    grid = {name: values for name, values in job["grid"].items() if name in used}
+    grid = {name: values for name, values in job.grid.items() if name in used}
     return {
-        "name": name_of(job),
-        "protocol": job["protocol"],
-        "accounting": job["accounting"],
+        "name": job.name,
+        "protocol": job.protocol,
+        "accounting": job.accounting,
         "grid": grid,
         **said,
     }
@@ -68,17 +68,17 @@ def audit_shares(effort: str) -> dict[str, tuple[tuple[str, str], ...]]:
     return {share: tuple(protocols) for share, protocols in shares.items()}
 
 
-def audit_jobs(jobs: Iterable[Mapping[str, Any]], effort: str) -> dict[str, dict[str, Any]]:
+def audit_jobs(jobs: Iterable[Job], effort: str) -> dict[str, dict[str, Any]]:
     """Return the jobs of the audit by name, with all the data that they depend on.
 
     Functions and protocols outside this library are skipped, and so are files of the user whose domain is unknown
     before they are counted.
     """
-    own = [job for job in jobs if job["protocol"] and not is_plugin(job["protocol"]) and _has_domain(job)]
+    own = [job for job in jobs if job.protocol and not is_plugin(job.protocol) and _has_domain(job)]
     return {
         name: {
             "protocols": [list(protocol) for protocol in protocols],
-            "methods": [plan(job) for job in own if (job["task"]["kind"], job["protocol"]) in protocols],
+            "methods": [plan(job) for job in own if (job.task["kind"], job.protocol) in protocols],
             "seed": _SEED,
             **EFFORT[effort],
         }
@@ -86,7 +86,7 @@ def audit_jobs(jobs: Iterable[Mapping[str, Any]], effort: str) -> dict[str, dict
     }
 
 
-def _has_domain(job: Mapping[str, Any]) -> bool:
-    if job["data"]["name"] != OWN or job["task"]["kind"] == "summation":
+def _has_domain(job: Job) -> bool:
+    if job.data["name"] != OWN or job.task["kind"] == "summation":
         return True
-    return "domain_size" in with_domain(job["task"], job["data"])
+    return "domain_size" in with_domain(job.task, job.data)

@@ -18,16 +18,16 @@ class Computed(Work):
 
     @cached_property
     def _named(self) -> NamedFunction:
-        return NAMED_FUNCTIONS[str(self.job["function"])]
+        return NAMED_FUNCTIONS[str(self.job.function)]
 
     @property
     def accountings(self) -> tuple[str, ...]:
         """All accountings of the job; a function without this argument has the same curve under each."""
-        return tuple(self.job["accounting"])
+        return tuple(self.job.accounting)
 
     def labels(self) -> Row:
         """Return the method's name and the function's label."""
-        return {"label": self.job["method"], "protocol": self.job["function"]}
+        return {"label": self.job.method, "protocol": self.job.function}
 
     def cell(
         self, point: Mapping[str, Any], accounting: str, resolved: Mapping[str, Any]
@@ -39,11 +39,11 @@ class Computed(Work):
         if "accounting" in inspect.signature(self._named.function).parameters:
             arguments["accounting"] = accounting
         value = float(self._named.function(**arguments))
-        rows = [value_row(str(self.job["returns"]), "computed", value)]
+        rows = [value_row(self.job.returns, "computed", value)]
         standing = self._named.standing(arguments)
         known: Row = {k: float(arguments[k]) for k in ("eps_local", "delta") if k in arguments}
         known |= {"guarantee": standing.guarantee, "guarantee_note": standing.note}
-        if self.job["returns"] == "eps":
+        if self.job.returns == "eps":
             known["eps"] = value
         return known | {"parameters": canonical_json({})}, rows
 

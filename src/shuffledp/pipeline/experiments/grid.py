@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import product
 from typing import Any
 
@@ -41,8 +41,8 @@ def points(grid: Mapping[str, list[Any]], names: set[str]) -> Iterator[dict[str,
         yield dict(zip(used, values, strict=True))
 
 
-def cells_of(job: Mapping[str, Any]) -> Iterator[tuple[dict[str, Any], str]]:
-    """Yield all (grid point, accounting) pairs of a job, in a fixed order."""
-    for point in points(job["grid"], set(job["grid"])):
-        for accounting in job["accounting"]:
-            yield point, accounting
+def cells_of(
+    grid: Mapping[str, list[Any]], accountings: Iterable[str]
+) -> Iterator[tuple[dict[str, Any], str]]:
+    """Yield all pairs of a grid point and an accounting, in a fixed order."""
+    return product(points(grid, set(grid)), accountings)

@@ -1,11 +1,12 @@
-"""Objects that the plain data of a job describe: its task, population, budget and name."""
+"""Jobs of methods, and the objects that their parts describe: task, population and budget."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
-from shuffledp.pipeline.experiments.grid import resolve
+from shuffledp.pipeline.experiments.grid import cells_of, resolve
 from shuffledp.populations.base import Fixed, Population
 from shuffledp.populations.bounds import MomentBounded, SubExponential, SubGaussian
 from shuffledp.populations.laws import Binomial, Empirical, Poisson
@@ -20,44 +21,60 @@ class TrainingPart(TypedDict):
     left_out: str
 
 
-class OptionalParts(TypedDict, total=False):
-    """Optional parts of a job: task, data, population and budget, which protocols share, and parts of some methods."""
+@dataclass(frozen=True)
+class Job:
+    """Job of one method in one experiment; a function's job needs no seed.
 
-    task: dict[str, Any]
-    data: dict[str, Any]
-    population: dict[str, Any]
-    budget: dict[str, Any]
-    training: TrainingPart
-    simulated_at: dict[str, list[Any]]
-    spent_at: dict[str, list[Any]]
-    profile_at: dict[str, list[Any]]
-
-
-class Job(OptionalParts):
-    """Plain data of the job of one method in one experiment; a function's job needs no seed."""
+    Protocols share task, data, population and budget. These parts, options and arguments are as the file has them, with
+    variables of the grid. At the values of variables in ``simulated_at``, ``spent_at`` and ``profile_at`` there are
+    simulations, the spent eps, and delta at many eps.
+    """
 
     paper: str
     experiment: str
     method: str
-    protocol: str | None
-    function: str | None
-    returns: str | None
     accounting: list[str]
-    repeats: int
-    seed: int | None
-    grid: dict[str, list[Any]]
-    options: dict[str, Any]
-    arguments: dict[str, Any]
+    protocol: str | None = None
+    function: str | None = None
+    returns: str = "value"
+    repeats: int = 1
+    seed: int | None = None
+    grid: Mapping[str, list[Any]] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    task: Mapping[str, Any] = field(default_factory=dict)
+    data: Mapping[str, Any] = field(default_factory=dict)
+    population: Mapping[str, Any] = field(default_factory=dict)
+    budget: Mapping[str, Any] = field(default_factory=dict)
+    training: TrainingPart | None = None
+    simulated_at: Mapping[str, list[Any]] = field(default_factory=dict)
+    spent_at: Mapping[str, list[Any]] = field(default_factory=dict)
+    profile_at: Mapping[str, list[Any]] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """Name in lines of progress, ``paper.experiment.method``."""
+        return f"{self.paper}.{self.experiment}.{self.method}"
+
+    def plain(self) -> dict[str, Any]:
+        """Return the job as plain data without the parts that it does not have; ``Job(**plain)`` is the job again."""
+        return {key: value for key, value in vars(self).items() if value or key not in OPTIONAL}
+
+    def cells(self) -> Iterator[tuple[dict[str, Any], str]]:
+        """Yield all pairs of a grid point and an accounting, in a fixed order."""
+        return cells_of(self.grid, self.accounting)
+
+    def at(self, point: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the `PARTS` with their values at a point of the grid."""
+        plain = self.plain()
+        found: dict[str, Any] = resolve({part: plain[part] for part in PARTS if part in plain}, point)
+        return found
 
 
+OPTIONAL = ("task", "data", "population", "budget", "training", "simulated_at", "spent_at", "profile_at")
+"""Parts that some jobs do not have."""
 PARTS = ("task", "data", "population", "budget", "options", "arguments")
-"""Entries of a job that may refer to variables of its grid."""
-
-
-def parts_at(job: Job, point: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the `PARTS` of a job with the values at a point of its grid."""
-    found: dict[str, Any] = resolve({part: value for part, value in job.items() if part in PARTS}, point)
-    return found
+"""Parts of a job that may refer to variables of its grid."""
 
 
 LAWS: Mapping[str, Callable[..., Population]] = {
@@ -92,8 +109,3 @@ def budget_from(config: Mapping[str, Any], population: Population) -> Budget:
     return Budget(
         tuple(eps) if isinstance(eps, list) else eps, delta, config.get("neighbours", "replace_one")
     )
-
-
-def name_of(job: Job | Mapping[str, Any]) -> str:
-    """Return ``paper.experiment.method``, the name of a job in lines of progress."""
-    return f"{job['paper']}.{job['experiment']}.{job['method']}"

@@ -15,8 +15,7 @@ import pyarrow as pa
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.pipeline.experiments.bundle import CELLS, VALUES, table
 from shuffledp.pipeline.experiments.cell_work import Row, Work
-from shuffledp.pipeline.experiments.grid import cells_of
-from shuffledp.pipeline.experiments.job_parts import Job, name_of, parts_at
+from shuffledp.pipeline.experiments.job_parts import Job
 from shuffledp.pipeline.experiments.seeds import canonical_json, digest
 
 log = logging.getLogger(__name__)
@@ -24,11 +23,11 @@ log = logging.getLogger(__name__)
 
 def kind_of(job: Job) -> str:
     """Return the module that runs this kind of job; modules of other kinds are not imported."""
-    if job["protocol"]:
+    if job.protocol:
         return "shuffledp.pipeline.experiments.simulated"
     return (
         "shuffledp.pipeline.experiments.accuracy"
-        if "training" in job
+        if job.training
         else "shuffledp.pipeline.experiments.computed"
     )
 
@@ -50,7 +49,7 @@ def run(
     """Run all cells of one method in one experiment, and report progress about every ``every`` seconds."""
     work: Work = import_module(kind_of(job)).work(job, prepared, root, results)
     offered = work.accountings
-    pairs = [(p, a) for p, a in cells_of(job) if a in offered]
+    pairs = [(p, a) for p, a in job.cells() if a in offered]
     cells: list[Row] = []
     values: list[Row] = []
     spoken = started = time.monotonic()
@@ -61,8 +60,8 @@ def run(
         if time.monotonic() - spoken >= every:
             spoken = time.monotonic()
             left = (spoken - started) / (done + 1) * (len(pairs) - done - 1)
-            log.info("%s: %d of %d cells, about %.0f s left", name_of(job), done + 1, len(pairs), left)
-    log.info("%s: %d cells in %.1f s", name_of(job), len(pairs), time.monotonic() - started)
+            log.info("%s: %d of %d cells, about %.0f s left", job.name, done + 1, len(pairs), left)
+    log.info("%s: %d cells in %.1f s", job.name, len(pairs), time.monotonic() - started)
     cells.sort(key=lambda c: (c["point"], c["accounting"]))
     order = {c["cell"]: i for i, c in enumerate(cells)}
     values.sort(key=lambda v: (order[v["cell"]], v["metric"], v["kind"], v["repeat"]))
@@ -72,14 +71,14 @@ def run(
 
 def _cell(work: Work, point: Mapping[str, Any], accounting: str) -> tuple[Row, list[Row]]:
     job = work.job
-    resolved = parts_at(job, point)
-    key = {"seed": job["seed"], "job": name_of(job), "accounting": accounting, "point": point, **resolved}
+    resolved = job.at(point)
+    key = {"seed": job.seed, "job": job.name, "accounting": accounting, "point": point, **resolved}
     cell: Row = dict.fromkeys(CELLS.names)
     cell |= {
-        "cell": digest({**key, "repeats": job["repeats"]})[:20],
-        "paper": job["paper"],
-        "experiment": job["experiment"],
-        "method": job["method"],
+        "cell": digest({**key, "repeats": job.repeats})[:20],
+        "paper": job.paper,
+        "experiment": job.experiment,
+        "method": job.method,
         "accounting": accounting,
         "point": canonical_json(point),
         "status": "ok",

@@ -15,7 +15,7 @@ from shuffledp.accounting.general.spent import spent_epsilon
 from shuffledp.pipeline.experiments.bundle import ABSENT, COST, FAKES, PROFILE_METRICS, SPENT_METRICS
 from shuffledp.pipeline.experiments.calibrations import calibrated
 from shuffledp.pipeline.experiments.cell_work import Row, Work, value_row
-from shuffledp.pipeline.experiments.job_parts import budget_from, name_of, population_from, task_from
+from shuffledp.pipeline.experiments.job_parts import budget_from, population_from, task_from
 from shuffledp.pipeline.experiments.participants import LastDraw, Typical, participants, typical
 from shuffledp.pipeline.experiments.seeds import canonical_json, generator
 from shuffledp.pipeline.experiments.sources import OWN, source_from, with_found_domain
@@ -46,7 +46,7 @@ class Simulated(Work):
 
     @property
     def _protocol(self) -> type[ProtocolBase]:
-        return get(self.job["task"]["kind"], str(self.job["protocol"]), root=self.root)
+        return get(self.job.task["kind"], str(self.job.protocol), root=self.root)
 
     @property
     def accountings(self) -> tuple[str, ...]:
@@ -76,7 +76,7 @@ class Simulated(Work):
             "task": found.task_kind,
             "reduction": found.reduction,
             "trust": found.trust,
-            "dataset": self.job["data"]["name"],
+            "dataset": self.job.data["name"],
             "eps": None,
         }
 
@@ -115,7 +115,7 @@ class Simulated(Work):
             return known | {"status": "infeasible", "reason": error.reason}, []
         if not isinstance(law, Law):
             raise ValueError(
-                f"{name_of(self.job)}: {law!r} only bounds the number of users; a simulation needs a law."
+                f"{self.job.name}: {law!r} only bounds the number of users; a simulation needs a law."
             )
         truth = resolved["task"].get("truth", "participants")
         support = typical(task, source, law, truth=truth)
@@ -126,20 +126,20 @@ class Simulated(Work):
         rows = list(_expected(protocol, support, truth, metrics))
         if WORST_METRIC in asked_for and isinstance(task, Summation) and support is not None:
             rows += _worst(protocol, support, task)
-        if source.drawable and _among(point, self.job.get("simulated_at", {})):
+        if source.drawable and _among(point, self.job.simulated_at):
             who = self._participants(
-                task, source, law, repeats=self.job["repeats"], seed=self.job["seed"], truth=truth
+                task, source, law, repeats=self.job.repeats, seed=self.job.seed, truth=truth
             )
             # Neither method nor accounting: cells of one protocol share their draws, see "Seeds" in the architecture.
-            named = [self.job[part] for part in ("paper", "experiment", "protocol")]
-            rng = generator(self.job["seed"], "mechanism", *named, point)
+            named = [self.job.paper, self.job.experiment, self.job.protocol]
+            rng = generator(self.job.seed, "mechanism", *named, point)
             estimate = protocol.simulate(who, rng)
             for metric in metrics:
                 errors = METRICS[metric](estimate, who.truth)
                 rows += [value_row(metric, "simulated", e, r) for r, e in enumerate(errors)]
-        if "spent_at" in self.job and _among(point, self.job["spent_at"]):
+        if self.job.spent_at and _among(point, self.job.spent_at):
             rows += _spent(usual, budget)
-        if accounting == "exact" and "profile_at" in self.job and _among(point, self.job["profile_at"]):
+        if accounting == "exact" and self.job.profile_at and _among(point, self.job.profile_at):
             rows += _deltas(usual.privacy_profile(), budget)
         return known, rows
 

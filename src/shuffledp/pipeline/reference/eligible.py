@@ -28,7 +28,7 @@ def objections(settings: Settings, results: Path, *, quick: bool) -> Iterator[st
                     f"{paper.key}.{experiment.id}.{method}",
                     bundle.provenance,
                     bundle.checksum,
-                    experiment.job(method, settings.seed),
+                    experiment.job(method, settings.seed).plain(),
                 )
         for run in paper.training.values() if not (settings.left_out or quick) else ():
             files = TrainingFiles.of(results, paper.key, run.id)
