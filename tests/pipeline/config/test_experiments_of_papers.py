@@ -1,6 +1,5 @@
 """Selections in config/experiments, beyond the checks of the grammar."""
 
-import re
 from pathlib import Path
 
 import pytest
@@ -52,17 +51,6 @@ def test_a_curve_over_blanket_messages_has_a_point_at_its_minimum(
     least = segmented_plan(*setting, accounting=accounting, spread=spread).expected_sse(spread)
     assert min(errors) < 1.01 * least
     assert errors.index(min(errors)) not in (0, len(grid) - 1)  # both sides of the minimum are seen
-
-
-def test_the_page_of_the_random_population_names_the_accountings_of_every_figure():
-    paper = papers()["random_population"]
-    page = (ROOT / "docs/random_population.md").read_text(encoding="utf-8")
-    rows = re.findall(r"^\| (\d) \|.*\| ([^|]+) \|$", page.split("## Open settings")[0], re.MULTILINE)
-    drawn = {
-        name.removeprefix("fig"): paper.experiments[entry["experiment"]].accountings(entry["methods"])
-        for name, entry in paper.figures.items()
-    }
-    assert {figure: said.split(", ") for figure, said in rows} == {f: list(a) for f, a in drawn.items()}
 
 
 @pytest.mark.parametrize("figure", [f"fig{number}" for number in range(5, 13)])
