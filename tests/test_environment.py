@@ -236,7 +236,7 @@ def test_what_other_folders_import_is_declared_and_nothing_else(extra, folder):
     used = (
         third_parties(source(folder))
         - set(neighbors)
-        - {"jax", "golden", "numerical", "odd-module", "protocols", "s3-server"}
+        - {"jax", "golden", "references", "odd-module", "protocols", "s3-server"}
     )
     if folder == "tests":  # they import what they test in these folders by its name, and need what that needs
         tested = {

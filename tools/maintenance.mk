@@ -67,13 +67,9 @@ benchmarks: .venv/.installed-benchmarks .venv/.installed-learning  ## Measure th
 conformance-seeds: .venv/.installed-test  ## Count rejections of built-in protocols by the conformance checks, with 200 seeds; may be interrupted
 	@$(SINGLE) $(BIN)/python tools/conformance_seeds.py --page $(if $(SEEDS),--seeds $(SEEDS)) $(if $(MINUTES),--minutes $(MINUTES))
 
-.PHONY: accountant-check
-accountant-check: .venv/.installed-test  ## Compare the accountant's answers with sums in 50-digit arithmetic
-	@$(SINGLE) $(BIN)/python tools/accountant_check.py --page
-
 .PHONY: numerical-errors
-numerical-errors: .venv/.installed-test  ## Compare the accounting with references in 50-digit arithmetic, for docs/numerics.md; may be interrupted
-	@$(SINGLE) $(BIN)/python tools/numerical_errors.py --page
+numerical-errors: .venv/.installed-test  ## Compare the accounting with references in 50-digit arithmetic, for docs/numerics.md
+	@$(PYTEST) --dist worksteal tests/references --all-settings --report tests/references/errors.csv
 
 .PHONY: accountant-times
 accountant-times: .venv/.installed-test  ## Measure the time of every answer of the accountant, for docs/benchmarks.md

@@ -6,10 +6,10 @@ import math
 import mpmath
 import numpy as np
 import pytest
-from numerical.counts import lone_counter
 from numpy.testing import assert_allclose
 from scipy.stats import nbinom
 
+from references.counts import lone_counter
 from shuffledp.accounting.baselines.correlated_counts import (
     CORRELATED_ACCOUNTINGS,
     CounterNoise,

@@ -4,9 +4,9 @@ import math
 import mpmath as mp
 import numpy as np
 import pytest
-from numerical.blankets import among
 from numpy.testing import assert_allclose
 
+from references.blankets import among
 from shuffledp.accounting import (
     CountPair,
     Infeasible,

@@ -4,9 +4,9 @@ import math
 import mpmath as mp
 import numpy as np
 import pytest
-from numerical.laws import binomial, labels
 from numpy.testing import assert_allclose
 
+from references.laws import binomial, labels
 from shuffledp.accounting import (
     ClonesProfile,
     CountPair,

@@ -1,6 +1,5 @@
 """Fabricated messages in every cell: enumeration of all counts, reference values, composition and extremes."""
 
-import itertools
 import math
 
 import mpmath
@@ -8,6 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from references.laws import moved, poisson, two_counts
 from shuffledp.accounting import dummy_cells_delta, dummy_cells_epsilon, dummy_cells_mean
 from shuffledp.accounting.general import dummy_cells
 from shuffledp.accounting.general.dummy_cells import groups_delta
@@ -74,20 +74,10 @@ def test_extreme_deltas():
 
 @pytest.mark.parametrize("mean", [1e-3, 1.0, 20.0, 36.9, 37.0, 40.0])
 def test_two_cells_against_fifty_digits(mean):
-    """The two counts have the likelihood ratio c1 / c2."""
     with mpmath.workdps(50):
-        mu, size = mpmath.mpf(mean), int(mean + 40 * math.sqrt(mean) + 90)
-        pmf = [mpmath.exp(-mu)]
-        for count in range(1, size):
-            pmf.append(pmf[-1] * mu / count)
-        tail = list(itertools.accumulate(reversed(pmf)))[::-1]
+        law = poisson(mean)
         for eps in (0.0, 0.3, 1.0, 5.0, 20.0):
-            ratio, true = mpmath.exp(mpmath.mpf(eps)), mpmath.mpf(0)
-            for second, mass in enumerate(pmf):
-                first = max(int(mpmath.floor(ratio * second)) + 1, 1)
-                if first < size:
-                    before = pmf[second - 1] if second else mpmath.mpf(0)
-                    true += mass * tail[first - 1] - ratio * before * tail[first]
+            true = two_counts(moved(law), law, eps)
             found = dummy_cells_delta(eps, mean, 1, 1)
             assert true <= mpmath.mpf(found) <= true * (1 + mpmath.mpf("1e-4")), (mean, eps)
 

@@ -4,10 +4,10 @@ import math
 
 import mpmath
 import pytest
-from numerical.blankets import reports
 from numpy.testing import assert_allclose
 
 from enumerated_reports import data_sets, responses, worst_delta
+from references.blankets import reports
 from shuffledp.accounting import Infeasible, blanket_delta
 from shuffledp.accounting.general.grr_blanket import (
     blanket_local_budget,

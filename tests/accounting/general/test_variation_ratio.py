@@ -6,12 +6,12 @@ import math
 import mpmath as mp
 import numpy as np
 import pytest
-from numerical.counts import ratio
-from numerical.laws import binomial, labels, poisson
 from numpy.testing import assert_allclose
 from scipy.stats import binom
 
 from enumerated_reports import data_sets, responses, worst_delta
+from references.counts import ratio
+from references.laws import binomial, labels, poisson
 from shuffledp.accounting import Infeasible
 from shuffledp.accounting.general.labeled_counts import (
     Labels,

@@ -6,13 +6,14 @@ import math
 from collections import Counter
 from dataclasses import replace
 from importlib import import_module
-from itertools import accumulate, chain
+from itertools import chain
 from pathlib import Path
 
 import mpmath
 import numpy as np
 import pytest
 
+from references.laws import binomial, moved, two_counts
 from shuffledp.accounting import Infeasible
 from shuffledp.pipeline.audit import frequency, scale, set_views, summation, table, vectors
 from shuffledp.pipeline.audit.auditor import (
@@ -100,29 +101,6 @@ def test_what_is_found_at_any_scale_is_not_above_the_law_of_all_that_is_seen(pro
             assert both.low == pytest.approx(row.found, rel=1e-6, abs=1e-11), setting
 
 
-def two_counts_in_digits(trials, rate, eps):
-    """Return delta of two binomial counts, one of which has one more, over all likely outcomes with 40 digits."""
-    with mpmath.workdps(40):
-        p, mean = mpmath.mpf(rate), trials * rate
-        reach = int(12 * math.sqrt(mean)) + 60
-        low, high = max(int(mean) - reach, 0), min(int(mean) + reach, trials)
-        law = [mpmath.exp(trials * mpmath.log1p(-p) + mpmath.loggamma(trials + 1) + low * mpmath.log(p / (1 - p))
-                          - mpmath.loggamma(low + 1) - mpmath.loggamma(trials - low + 1))]  # fmt: skip
-        for k in range(low, high):
-            law.append(law[-1] * (trials - k) / (k + 1) * p / (1 - p))
-        own, other = [0, *law], [*law, 0]  # of the count with the message, and of the one without
-        total, grow, j = mpmath.mpf(0), mpmath.exp(eps), len(own)
-        # The ratio own/other grows with the count, so that for every first count the second ones are a lower set.
-        gained, lost = (list(accumulate(x, initial=mpmath.mpf(0))) for x in (other, own))
-        for a, b in zip(own, other, strict=True):
-            while j > 0 and a * other[j - 1] <= grow * b * own[j - 1]:
-                j -= 1
-            while j < len(own) and a * other[j] > grow * b * own[j]:
-                j += 1
-            total += a * gained[j] - grow * b * lost[j]
-        return total
-
-
 @pytest.mark.parametrize(
     ("n", "eps", "delta"), [(10_000, 2.0, 1e-12), (10_000, 0.5, 1e-12), (20_000, 0.2, 1e-10)]
 )
@@ -133,7 +111,9 @@ def test_rounding_is_no_excess(n, eps, delta):
     setting = Setting(balls, "exact", task, population, Budget(eps, delta))
     protocol = setting.calibrated()
     (found,) = at_scale(protocol, population, [eps])
-    true = two_counts_in_digits(n, protocol.rate, eps)
+    with mpmath.workdps(40):
+        law = binomial(n, protocol.rate)
+        true = two_counts(moved(law), law, eps)
     assert found.found.low <= true <= found.found.high <= delta
     assert found.found.high - found.found.low < 1e-10 * delta
     assert table.grid_line(table.Point(setting, "here")).status == table.HOLDS

@@ -6,6 +6,7 @@ import mpmath
 import numpy as np
 import pytest
 
+from references.laws import moved, two_counts
 from shuffledp.protocols.frequency._count_shares import sampled_count_variance
 from shuffledp.protocols.frequency.s1geo import s1geo_dummies
 from shuffledp.protocols.frequency.sageo import GeometricDummies, least_share, sageo_dummies
@@ -80,22 +81,15 @@ def test_bad_input_is_refused(arguments, message):
         sageo_dummies(10, 2, 1.0, 1e-3, **arguments)
 
 
-def delta_in_digits(right, left, below, noise, eps, size=60):
-    """Return delta of the two counts for a law with both ratios and the mass below nu, with 40 digits."""
-    with mpmath.workdps(40):
-        downs = [left**j for j in range(noise.turn)][::-1]
-        law = [below * x / mpmath.fsum(downs) for x in downs]
-        law += [(1 - below) * (1 - right) * right**j for j in range(size)]
-        share = mpmath.mpf(noise.share)
-        held = [(1 - share) * p + share * q for p, q in zip(law, [0, *law], strict=False)]
-        grow = mpmath.exp(eps)
-        return float(mpmath.fsum(max(a * d - grow * b * c, 0) for a, b in zip(held, law, strict=True)
-                                 for c, d in zip(held, law, strict=True)))  # fmt: skip
-
-
 @pytest.mark.parametrize(("n", "eps", "beta"), [(3, 20.0, None), (3, 12.0, 0.9999), (1000, 2.0, None)])
 def test_the_law_that_is_drawn_has_the_delta_of_the_profile(n, eps, beta):
     """Rounding probabilities of 1e-5 to 2^-53 of 1 once made delta ten times as large at eps = 20."""
     noise = sageo_dummies(n, 3, eps, 1e-12, beta=beta)
-    right, left, below = (mpmath.exp(-rate) for rate in noise.rates)
-    assert delta_in_digits(right, left, below, noise, eps) == pytest.approx(noise.delta(eps), rel=1e-3)
+    with mpmath.workdps(40):
+        right, left, below = (mpmath.exp(-rate) for rate in noise.rates)
+        downs = [left**j for j in range(noise.turn)][::-1]
+        law = [below * x / mpmath.fsum(downs) for x in downs]
+        law += [(1 - below) * (1 - right) * right**j for j in range(60)]
+        law = dict(enumerate(law))
+        true = float(two_counts(moved(law, noise.share), law, eps))
+    assert true == pytest.approx(noise.delta(eps), rel=1e-3)

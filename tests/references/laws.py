@@ -8,11 +8,28 @@ from itertools import accumulate
 
 import mpmath
 
-from numerical.claims import Number
+from references.claims import Number
 
 Law = dict[int, Number]
 #: Digits below the largest probability at which windows end.
 NEGLIGIBLE = 70
+
+
+def log_binomial(k: int, n: int, rate: Number | float) -> Number:
+    """Return the log of ``Pr[Bin(n, rate) = k]`` for a rate in (0, 1)."""
+    ways = mpmath.loggamma(n + 1) - mpmath.loggamma(k + 1) - mpmath.loggamma(n - k + 1)
+    return ways + k * mpmath.log(mpmath.mpf(rate)) + (n - k) * mpmath.log1p(-mpmath.mpf(rate))
+
+
+def log_poisson(k: int, mean: Number | float) -> Number:
+    """Return the log of ``Pr[Poisson(mean) = k]`` for a positive mean."""
+    return k * mpmath.log(mpmath.mpf(mean)) - mean - mpmath.loggamma(k + 1)
+
+
+def log_negative_binomial(k: int, shape: Number | float, p: Number | float) -> Number:
+    """Return the log of ``Pr[NB(shape, p) = k]``, ``C(k + r - 1, k) (1 - p)^r p^k``."""
+    ways = mpmath.loggamma(k + mpmath.mpf(shape)) - mpmath.loggamma(shape) - mpmath.loggamma(k + 1)
+    return ways + shape * mpmath.log1p(-mpmath.mpf(p)) + k * mpmath.log(mpmath.mpf(p))
 
 
 def spread(
@@ -43,14 +60,8 @@ def binomial(n: int, rate: Number | float, digits: float = NEGLIGIBLE) -> Law:
         return {n: mpmath.mpf(1)}
     mode = min(n, int(mpmath.floor((n + 1) * p)))
     odds = p / (1 - p)
-    log_first = (
-        mpmath.loggamma(n + 1)
-        - mpmath.loggamma(mode + 1)
-        - mpmath.loggamma(n - mode + 1)
-        + mode * mpmath.log(p)
-        + (n - mode) * mpmath.log1p(-p)
-    )
-    return spread(mode, 0, n, mpmath.exp(log_first), lambda k: odds * (n - k) / (k + 1), digits)
+    first = mpmath.exp(log_binomial(mode, n, p))
+    return spread(mode, 0, n, first, lambda k: odds * (n - k) / (k + 1), digits)
 
 
 def poisson(mean: Number | float, digits: float = NEGLIGIBLE) -> Law:
@@ -59,7 +70,7 @@ def poisson(mean: Number | float, digits: float = NEGLIGIBLE) -> Law:
     if mu == 0:
         return {0: mpmath.mpf(1)}
     mode = int(mpmath.floor(mu))
-    first = mpmath.exp(mode * mpmath.log(mu) - mu - mpmath.loggamma(mode + 1))
+    first = mpmath.exp(log_poisson(mode, mu))
     return spread(mode, 0, None, first, lambda k: mu / (k + 1), digits)
 
 
@@ -67,14 +78,8 @@ def negative_binomial(shape: Number | float, p: Number | float, digits: float = 
     """Return the law NB(r, p) with probabilities ``C(k + r - 1, k) (1 - p)^r p^k``."""
     r, p = mpmath.mpf(shape), mpmath.mpf(p)
     mode = max(0, int(mpmath.floor((r - 1) * p / (1 - p)))) if r > 1 else 0
-    log_first = (
-        mpmath.loggamma(mode + r)
-        - mpmath.loggamma(mode + 1)
-        - mpmath.loggamma(r)
-        + r * mpmath.log1p(-p)
-        + mode * mpmath.log(p)
-    )
-    return spread(mode, 0, None, mpmath.exp(log_first), lambda k: p * (k + r) / (k + 1), digits)
+    first = mpmath.exp(log_negative_binomial(mode, r, p))
+    return spread(mode, 0, None, first, lambda k: p * (k + r) / (k + 1), digits)
 
 
 def moved(law: Law, rate: Number | float = 1) -> Law:

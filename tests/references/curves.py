@@ -8,7 +8,7 @@ import warnings
 import mpmath
 import numpy as np
 
-from numerical.claims import (
+from references.claims import (
     Number,
     claims_of,
     linear,
@@ -19,10 +19,9 @@ from numerical.claims import (
     whole,
     worst,
 )
-from numerical.laws import binomial
+from references.laws import binomial
 from shuffledp import accounting as a
 
-FAMILY = "Gaussian and Renyi"
 mpf = mpmath.mpf
 
 

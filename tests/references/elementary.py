@@ -6,7 +6,7 @@ import math
 
 import mpmath
 
-from numerical.claims import (
+from references.claims import (
     Number,
     claims_of,
     linear,
@@ -17,11 +17,10 @@ from numerical.claims import (
     whole,
     worst,
 )
-from numerical.laws import binomial, poisson
+from references.laws import binomial, poisson
 from shuffledp import accounting as a
 from shuffledp.populations import Binomial, Empirical, Fixed, Poisson
 
-FAMILY = "closed forms"
 mpf = mpmath.mpf
 
 

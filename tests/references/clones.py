@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import mpmath
 
-from numerical.claims import (
+from references.claims import (
     Number,
     claims_of,
     linear,
@@ -19,7 +19,7 @@ from numerical.claims import (
     whole,
     worst,
 )
-from numerical.laws import Law, binomial, labels, poisson
+from references.laws import Law, binomial, labels, poisson
 from shuffledp import accounting as a
 from shuffledp.populations import (
     Binomial,
@@ -32,7 +32,6 @@ from shuffledp.populations import (
     SubGaussian,
 )
 
-FAMILY = "reductions to clones"
 mpf = mpmath.mpf
 
 

@@ -7,7 +7,7 @@ from itertools import permutations
 
 import mpmath
 
-from numerical.claims import (
+from references.claims import (
     Claim,
     Number,
     claims_of,
@@ -21,12 +21,11 @@ from numerical.claims import (
     whole,
     worst,
 )
-from numerical.clones import clones_delta
-from numerical.laws import Law, binomial, labels
+from references.clones import clones_delta
+from references.laws import Law, binomial, labels
 from shuffledp import accountant, accounting as a
 from shuffledp.populations import Fixed
 
-FAMILY = "blankets, dummies and questions"
 mpf = mpmath.mpf
 
 
@@ -334,7 +333,7 @@ def _density(eps_local: float, part: float) -> Number:
 
 
 def _gaussian(sigma: float, eps: float) -> Number:
-    from numerical.curves import gaussian_delta
+    from references.curves import gaussian_delta
 
     return off(
         a.blanket_randomizer_delta(a.GaussianRandomizer(sigma), 1, eps), gaussian_delta(1 / mpf(sigma), eps)
@@ -360,6 +359,14 @@ def _answer(randomizer: str, users: int, eps_local: float, delta: float) -> Numb
     found = accountant.amplification(eps_local, users, delta, **_options(randomizer)).eps
     forward = lambda eps: central(randomizer, users, mpf(eps_local), eps)  # noqa: E731
     return off_by_root(found, forward, delta, least=1.01e-9, most=eps_local)
+
+
+def _certain(randomizer: str, users: int, eps_local: float, delta: float) -> Number:
+    """Return the error of the lower bound on eps, which is the largest loss of data sets with one other value."""
+    found = accountant.amplification(eps_local, users, delta, **_options(randomizer)).eps_lower
+    table = response(eps_local, {"any": 3, "binary": 2, "grr": 10}[randomizer])
+    forward = lambda eps: lower(table, users, eps)  # noqa: E731
+    return off_by_root(found, forward, delta, least=1.01e-9, most=eps_local) if found else mpf(0)
 
 
 def _spent(randomizer: str, users: int, eps: float, delta: float) -> Number:
@@ -412,6 +419,16 @@ stated = claims_of(
 )
 CLAIMS = [
     stated("amplification", _answer, 0, 5e-05, count=16, users=whole(1, 200), eps_local=log(0.02, 10)),
+    stated(
+        "amplification (lower bound)",
+        _certain,
+        5e-5,
+        0,
+        count=12,
+        users=whole(1, 20),
+        eps_local=log(0.01, 12),
+        delta=log(1e-15, 0.01),
+    ),
     stated("budget", _spent, 0.0001, 0, count=10, users=whole(2, 150), eps=log(0.02, 3)),
     stated(
         "smallest_batch",

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import mpmath
 
-from numerical.claims import (
+from references.claims import (
     Claim,
     Number,
     claims_of,
@@ -21,13 +21,12 @@ from numerical.claims import (
     whole,
     worst,
 )
-from numerical.curves import gaussian_delta
-from numerical.elementary import LAWS
-from numerical.laws import Law, binomial, hockey_stick, labels, moved, negative_binomial, poisson, two_counts
+from references.curves import gaussian_delta
+from references.elementary import LAWS
+from references.laws import Law, binomial, hockey_stick, labels, moved, negative_binomial, poisson, two_counts
 from shuffledp import accounting as a
 from shuffledp.protocols import calibrations
 
-FAMILY = "counts and noise"
 mpf = mpmath.mpf
 
 
