@@ -57,7 +57,11 @@ class Reader(HTMLParser):
         address = found.get("href") or found.get("src") or found.get("data")
         if address is not None:
             # The address of the page itself is no file that is loaded.
-            kind = self.loads if tag in self.LOADS and found.get("rel") != "canonical" else self.links
+            kind = (
+                self.loads
+                if tag in self.LOADS and found.get("rel") != "canonical"
+                else self.links
+            )
             kind.add(address)
 
 
@@ -102,7 +106,9 @@ def test_styles_load_nothing_from_elsewhere():
     found = {
         f"{path.name}: {address}"
         for path in SITE.rglob("*.css")
-        for address in re.findall(r"url\(\s*['\"]?((?:https?:)?//[^)'\"]+)", path.read_text(encoding="utf-8"))
+        for address in re.findall(
+            r"url\(\s*['\"]?((?:https?:)?//[^)'\"]+)", path.read_text(encoding="utf-8")
+        )
     }
     assert found == set()
 
@@ -127,7 +133,10 @@ def test_every_public_name_has_a_place_in_the_reference():
 
 
 def test_formulas_are_mathml():
-    counts = {p.stem: p.read_text("utf-8").count("<math ") for p in sorted((SITE / "theory").glob("*.html"))}
+    counts = {
+        p.stem: p.read_text("utf-8").count("<math ")
+        for p in sorted((SITE / "theory").glob("*.html"))
+    }
     assert all(count >= 3 for count in counts.values()), counts
 
 

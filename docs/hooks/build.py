@@ -38,7 +38,10 @@ SHOWN = {
     "contributing.md": "CONTRIBUTING.md",
     "changelog.md": "CHANGELOG.md",
     "results.md": "results/README.md",
-    **{f"notebooks/{p.stem}.md": f"notebooks/{p.name}" for p in sorted((ROOT / "notebooks").glob("*.ipynb"))},
+    **{
+        f"notebooks/{p.stem}.md": f"notebooks/{p.name}"
+        for p in sorted((ROOT / "notebooks").glob("*.ipynb"))
+    },
 }
 #: Files of the repository that the site shows as another page.
 STANDS_FOR = {
@@ -68,7 +71,9 @@ def site() -> Site:
         for page in notebook_pages().values()
         for name in page.pictures
     }
-    return Site({**own, **made, **shown, **drawn, **STANDS_FOR}, lambda path: (ROOT / path).exists())
+    return Site(
+        {**own, **made, **shown, **drawn, **STANDS_FOR}, lambda path: (ROOT / path).exists()
+    )
 
 
 @cache
@@ -92,14 +97,18 @@ def papers() -> dict[str, str]:
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the generated pages."""
-    contents: dict[str, str | bytes] = {page: made.text for page, made in notebook_pages().items()}
+    contents: dict[str, str | bytes] = {
+        page: made.text for page, made in notebook_pages().items()
+    }
     for made in notebook_pages().values():
         contents |= {f"notebooks/{name}": data for name, data in made.pictures.items()}
     for page, source in SHOWN.items():
         if page not in contents:
             contents[page] = (ROOT / source).read_text(encoding="utf-8")
     contents |= {group.page: group_page(group) for group in groups()}
-    contents |= {f"gallery/{key}.md": paper_page(key, title, GALLERY) for key, title in papers().items()}
+    contents |= {
+        f"gallery/{key}.md": paper_page(key, title, GALLERY) for key, title in papers().items()
+    }
     contents["assets/formulas.ttf"] = math_font()
     for name, content in contents.items():
         files.append(File.generated(config, name, content=content))

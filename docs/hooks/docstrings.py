@@ -21,9 +21,16 @@ class MarkdownDocstrings(Extension):
     def on_package(self, *, pkg: Module, **kwargs: Any) -> None:
         """Rewrite the docstrings of a package and all its members."""
         self._rewrite(pkg)
-        for function, options in (("comparing.compare", "Options"), ("simulating.simulate", "BatchOptions")):
-            fields = pkg[f"comparison.options.{options}"].parameters  # of the decorator `with_arguments_of`
-            for name, parameter in signature(getattr(comparison_options, options)).parameters.items():
+        for function, options in (
+            ("comparing.compare", "Options"),
+            ("simulating.simulate", "BatchOptions"),
+        ):
+            fields = pkg[
+                f"comparison.options.{options}"
+            ].parameters  # of the decorator `with_arguments_of`
+            for name, parameter in signature(
+                getattr(comparison_options, options)
+            ).parameters.items():
                 fields[name].default = (
                     None if parameter.default is Parameter.empty else repr(parameter.default)
                 )

@@ -15,7 +15,9 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[2]
-RUN = re.compile(r"^```python run(?P<markdown> markdown)?\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
+RUN = re.compile(
+    r"^```python run(?P<markdown> markdown)?\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL
+)
 
 
 def with_output(text: str, page: str) -> str:

@@ -10,7 +10,8 @@ import re
 from collections.abc import Callable
 
 _MARKED = re.compile(
-    r'<(?P<tag>span|div) class="arithmatex">\s*\\[(\[](?P<latex>.*?)\\[)\]]\s*</(?P=tag)>', re.DOTALL
+    r'<(?P<tag>span|div) class="arithmatex">\s*\\[(\[](?P<latex>.*?)\\[)\]]\s*</(?P=tag)>',
+    re.DOTALL,
 )
 
 

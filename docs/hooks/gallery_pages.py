@@ -93,9 +93,7 @@ def _figure(paper: str, figure: Mapping[str, Any], gallery: Path, *, several: bo
         f"sha256 of the picture: <code>{figure['file']}</code></p></details>"
     )
     address = f"{paper}/{figure['id']}.png"
-    picture = (
-        f'<a href="{address}"><img src="{address}" alt="{html.escape(figure["alt"])}" loading="lazy"></a>'
-    )
+    picture = f'<a href="{address}"><img src="{address}" alt="{html.escape(figure["alt"])}" loading="lazy"></a>'
     return f'{heading}<figure class="drawn">{picture}<figcaption>{first}{note}</figcaption></figure>\n\n{details}\n'
 
 
@@ -110,7 +108,13 @@ def overview(titles: Mapping[str, str], gallery: Path) -> str:
     rows = []
     for key, title in titles.items():
         index = gallery / f"{key}.json"
-        figures = json.loads(index.read_text(encoding="utf-8"))["figures"] if index.exists() else []
-        first = f'<img class="thumbnail" src="{key}/{figures[0]["id"]}.png" alt="">' if figures else ""
+        figures = (
+            json.loads(index.read_text(encoding="utf-8"))["figures"] if index.exists() else []
+        )
+        first = (
+            f'<img class="thumbnail" src="{key}/{figures[0]["id"]}.png" alt="">'
+            if figures
+            else ""
+        )
         rows.append(f"| {first} | [{title}]({key}.md) | {len(figures)} |")
     return "| | paper | pictures |\n| --- | --- | ---: |\n" + "\n".join(rows) + "\n"

@@ -13,7 +13,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 # Label (which may hold brackets of its own) and target; a target never has blanks.
-_LINK = re.compile(r"(?P<picture>!?)\[(?P<label>(?:[^\[\]]|\[[^\[\]]*\])*)\]\((?P<target>[^()\s]+)\)")
+_LINK = re.compile(
+    r"(?P<picture>!?)\[(?P<label>(?:[^\[\]]|\[[^\[\]]*\])*)\]\((?P<target>[^()\s]+)\)"
+)
 _FENCED = re.compile(r"^(?P<mark>```+|~~~+).*?^(?P=mark)[ \t]*$", re.MULTILINE | re.DOTALL)
 _ELSEWHERE = re.compile(r"^([a-z][a-z0-9+.-]*:|#|//)", re.IGNORECASE)
 
@@ -72,7 +74,9 @@ def relinked(text: str, source: str, page: str, site: Site) -> tuple[str, list[s
     outside = re.split(f"({_FENCED.pattern})", text, flags=_FENCED.flags)
     # re.split also returns the mark of each block: pieces come in threes, text, block, mark.
     return "".join(
-        piece if i % 3 == 1 else _LINK.sub(one, piece) for i, piece in enumerate(outside) if i % 3 < 2
+        piece if i % 3 == 1 else _LINK.sub(one, piece)
+        for i, piece in enumerate(outside)
+        if i % 3 < 2
     ), dead
 
 

@@ -6,7 +6,9 @@ import re
 import textwrap
 
 _ROLE = re.compile(r":(?:py:)?(?:class|func|meth|mod|data|attr|exc):`~?(?P<name>[^`]+)`")
-_FORMULA = re.compile(r"^(?P<indent> *)\.\. math::(?P<latex>.*(?:\n(?P=indent) +\S.*)*)", re.MULTILINE)
+_FORMULA = re.compile(
+    r"^(?P<indent> *)\.\. math::(?P<latex>.*(?:\n(?P=indent) +\S.*)*)", re.MULTILINE
+)
 _INLINE = re.compile(r":math:`(?P<latex>[^`]+)`")
 
 

@@ -62,7 +62,9 @@ def math_font() -> bytes:
         drop_tables=["FFTM"], layout_features=[], hinting=False, name_IDs=[0, 1, 2, 4, 6, 13, 14]
     )
     subsetter = subset.Subsetter(options)
-    subsetter.populate(unicodes=[code for first, last in BLOCKS for code in range(first, last + 1)])
+    subsetter.populate(
+        unicodes=[code for first, last in BLOCKS for code in range(first, last + 1)]
+    )
     subsetter.subset(font)
     for record in font["name"].names:
         if record.nameID in (1, 4, 6):

@@ -42,10 +42,13 @@ def notebook_page(written: Path, executed: Path) -> NotebookPage:
         raise NotebookError(f"{executed} does not exist: run `make notebooks`.")
     cells = _cells(executed)
     if [_source(cell) for cell in cells] != [_source(cell) for cell in _cells(written)]:
-        raise NotebookError(f"{executed} is a run of other cells than {written} has: run `make notebooks`.")
+        raise NotebookError(
+            f"{executed} is a run of other cells than {written} has: run `make notebooks`."
+        )
     page = NotebookPage()
     page.text = (
-        "\n\n".join(part for cell in cells for part in _parts(cell, written.stem, page.pictures)) + "\n"
+        "\n\n".join(part for cell in cells for part in _parts(cell, written.stem, page.pictures))
+        + "\n"
     )
     return page
 
@@ -88,5 +91,7 @@ def _table(html: str) -> str:
     bare = re.sub(r"<style.*?</style>\s*", "", html, flags=re.DOTALL)
     bare = re.sub(r' (border|style|class)="[^"]*"', "", bare)
     return (
-        '<div class="output">\n' + "\n".join(line for line in bare.splitlines() if line.strip()) + "\n</div>"
+        '<div class="output">\n'
+        + "\n".join(line for line in bare.splitlines() if line.strip())
+        + "\n</div>"
     )

@@ -65,15 +65,27 @@ def groups() -> list[Group]:
     """Return every public name, by page."""
     return [
         *_accounting(),
-        _whole("api/accountant.md", "Accountant: questions about a deployment", "shuffledp.accountant"),
-        _whole("api/calibrations.md", "Calibrations of single protocols", "shuffledp.protocols.calibrations"),
+        _whole(
+            "api/accountant.md",
+            "Accountant: questions about a deployment",
+            "shuffledp.accountant",
+        ),
+        _whole(
+            "api/calibrations.md",
+            "Calibrations of single protocols",
+            "shuffledp.protocols.calibrations",
+        ),
         _whole("api/designs.md", "Noise designs of this project", "shuffledp.designs"),
         _whole("api/populations.md", "Populations", "shuffledp.populations"),
         _whole("api/tasks.md", "Tasks, budgets and users", "shuffledp.tasks"),
         _whole("api/protocols.md", "Protocols: interface and registry", "shuffledp.protocols"),
         _whole("api/comparison.md", "Comparison", "shuffledp.comparison"),
         _whole("api/sampling.md", "Sampling for deployments", "shuffledp.sampling"),
-        _whole("api/conformance.md", "Checks for protocols of your own", "shuffledp.protocols.conformance"),
+        _whole(
+            "api/conformance.md",
+            "Checks for protocols of your own",
+            "shuffledp.protocols.conformance",
+        ),
     ]
 
 
@@ -106,7 +118,9 @@ def _accounting() -> list[Group]:
             title=title,
             door=door,
             about=_about(f"shuffledp.{package}"),
-            names=tuple(sorted((n for n, place in places.items() if place == package), key=str.lower)),
+            names=tuple(
+                sorted((n for n, place in places.items() if place == package), key=str.lower)
+            ),
         )
         for package, title in GROUPS.items()
     ]
@@ -115,7 +129,9 @@ def _accounting() -> list[Group]:
 def _group_of(home: str) -> str:
     """Return the package of the module that defines a name; single modules hold for every protocol."""
     inside = home.removeprefix("shuffledp.")
-    return next((package for package in GROUPS if inside.startswith(f"{package}.")), "accounting.general")
+    return next(
+        (package for package in GROUPS if inside.startswith(f"{package}.")), "accounting.general"
+    )
 
 
 def _whole(page: str, title: str, module: str) -> Group:
@@ -142,7 +158,8 @@ def _section(group: Group) -> str:
     page = group.page.removeprefix("api/")
     door = importlib.import_module(group.door)
     rows = "\n".join(
-        f"| [`{name}`]({page}#{group.door}.{name}) | {_first_line(door, name)} |" for name in group.names
+        f"| [`{name}`]({page}#{group.door}.{name}) | {_first_line(door, name)} |"
+        for name in group.names
     )
     return f"## [{group.title}]({page})\n\n| name | what it is |\n| --- | --- |\n{rows}\n"
 
@@ -165,6 +182,8 @@ def protocols_by_trust() -> str:
         )
     ]
     head = (
-        "| trust | must be honest too | task | name | label | accountings | source |\n" + "| --- " * 7 + "|\n"
+        "| trust | must be honest too | task | name | label | accountings | source |\n"
+        + "| --- " * 7
+        + "|\n"
     )
     return head + "\n".join(rows) + "\n"
