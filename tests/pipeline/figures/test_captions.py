@@ -164,28 +164,11 @@ def test_growth_is_between_the_ends_of_a_variable(ask):
     assert ask.growth("nowhere", "eps") is None
 
 
-@pytest.mark.parametrize(
-    ("drawn", "says"),
-    [
-        ({"both": False, "means": True, "simulated": True}, ["Points are means", "Lines are closed-form"]),
-        (
-            {"both": True, "means": False, "simulated": True},
-            [DRAWN_TWICE, "simulated means with exact accounting"],
-        ),
-        ({"both": True, "means": False, "simulated": False}, [DRAWN_TWICE]),
-        (
-            {"both": False, "means": False, "simulated": True},
-            ["Markers are closed-form", "the CSV file only"],
-        ),
-    ],
-)
-def test_a_caption_has_points_where_the_picture_has_them(drawn, says):
-    text = how_drawn(**drawn)
-    assert all(part in text for part in says)
-    assert ("Points are" in text) == drawn["means"]
-    assert ("imulated means" in text) == (drawn["simulated"] and not drawn["means"])
-    if says:
-        assert how_drawn(both=False, means=False, simulated=False) == ""
+def test_a_caption_says_how_the_picture_is_drawn():
+    assert how_drawn(both=False, simulated=False) == ""
+    assert how_drawn(both=True, simulated=False) == DRAWN_TWICE
+    said = how_drawn(both=False, simulated=True, closed=False)
+    assert said.startswith("Filled markers are simulated means") and said.endswith("join simulated means.")
 
 
 def test_in_a_picture_with_both_accountings_numbers_are_exact_unless_the_printed_ones_are_asked_for():
@@ -414,7 +397,7 @@ def text_of(drawing: Drawing, numbers: Numbers, scale: str) -> str:
 
 def drawn_like(where: Mapping[str, Any]) -> str:
     both = where.get("accounting") == BOTH
-    return how_drawn(both=both, means=not both, simulated=True)
+    return how_drawn(both=both, simulated=True)
 
 
 PAPERS = ["random_population", "dump", "summation", "shuffle_gaussian", "segmented"]

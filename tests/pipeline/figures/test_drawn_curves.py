@@ -1,4 +1,4 @@
-"""Coinciding curves, shifted markers and reliable standard errors."""
+"""Equal curves and reliable standard errors."""
 
 import numpy as np
 import pandas as pd
@@ -7,15 +7,12 @@ import pytest
 from shuffledp.pipeline.figures.drawn_curves import (
     BEHIND_BAR,
     Strand,
-    Together,
-    coinciding,
+    equal_curves,
     has_bar,
     leading,
     repeats_behind_bars,
-    sidesteps,
     strands,
 )
-from shuffledp.pipeline.figures.legend import joined
 
 
 def behind(*values):
@@ -75,36 +72,19 @@ def curve(*numbers):
     return dict(enumerate(numbers))
 
 
-def test_curves_that_coincide_are_named_together():
+def test_curves_that_are_equal_at_all_points_are_grouped():
     numbers = {
         "a": curve(1.0, 2.0, 3.0),
         "equal": curve(1.001, 2.001, 3.0),
-        "near": curve(1.0, 2.08, 3.0),  # by less than a line's width of the axis, which is 10 long
-        "apart": curve(1.0, 2.0, 3.3),
+        "near": curve(1.0, 2.08, 3.0),
         "shorter": curve(1.0, 2.0),
     }
-    groups = coinciding(numbers, lambda v: v, 10.0, list(numbers))
-    assert groups == [
-        Together(("a", "equal", "near"), equal=False),
-        Together(("apart",), equal=True),
-        Together(("shorter",), equal=True),
-    ]
-    assert coinciding({k: numbers[k] for k in ("a", "equal")}, lambda v: v, 10.0, ["a", "equal"])[0].equal
+    assert equal_curves(numbers, list(numbers)) == [("a", "equal"), ("near",), ("shorter",)]
 
 
 def strand(name, *numbers, kind="computed"):
     y = np.array(numbers, float)
     return Strand(name, kind, None, np.arange(float(len(y))), y, np.full(len(y), np.nan))
-
-
-def test_markers_in_one_place_step_aside():
-    here = [strand("a", 1, 2, 3), strand("b", 1, 2, 9), strand("c", 7, 8, 9)]
-    steps = sidesteps(here, lambda v: v, 10.0)
-    assert steps["a"] == -steps["b"] != 0
-    assert steps["c"] == 0
-    many = sidesteps([strand(f"m{i}", 1, 2) for i in range(12)], lambda v: v, 10.0)
-    assert len(set(many.values())) == 12
-    assert max(map(abs, many.values())) <= 8
 
 
 def test_the_closed_form_comes_first():
@@ -114,17 +94,3 @@ def test_the_closed_form_comes_first():
         strand("b", 3, kind="simulated"),
     ]
     assert {s.curve: s.kind for s in leading(every)} == {"a": "expected", "b": "simulated"}
-
-
-def test_names_of_curves_that_coincide_say_what_they_have_in_common_once():
-    labels = {
-        "a": "coarse noise, n = 100",
-        "b": "coarse noise, n = 1000",
-        "c": "other, n = 100",
-    }
-    groups = [Together(("a", "b"), False), Together(("a", "c"), True), Together(("c",), True)]
-    assert [joined(group, labels) for group in groups] == [
-        "coarse noise, n = 100 ≈ n = 1000",
-        "coarse noise, n = 100 = other, n = 100",
-        "other, n = 100",
-    ]

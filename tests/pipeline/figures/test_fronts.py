@@ -1,23 +1,18 @@
-"""Pictures of fronts and regions: dominance, omitted methods, and the drawn picture."""
+"""Pictures of fronts: dominance, omitted methods, and the drawn picture."""
 
 import csv
 import io
 import math
 from dataclasses import asdict
-from itertools import pairwise
 from typing import Any
 
 import pandas as pd
 import pytest
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.lines import Line2D
-from matplotlib.patches import Rectangle
 
-from shuffledp.pipeline.figures.fronts import Offer, by_trust, columns, front, offers
-from shuffledp.pipeline.figures.palette import GRAY, numbered_look
-from shuffledp.pipeline.figures.pareto import FRONT, TOLERANCE, pareto
-from shuffledp.pipeline.figures.regions import regions, regions_of
-from shuffledp.pipeline.figures.sheet import INFEASIBLE
+from shuffledp.pipeline.figures.curves import INFEASIBLE
+from shuffledp.pipeline.figures.fronts import Offer, by_trust, front, offers
+from shuffledp.pipeline.figures.palette import numbered_look
+from shuffledp.pipeline.figures.pareto import TOLERANCE, pareto
 from shuffledp.pipeline.figures.style import figure_style
 
 USERS = 100
@@ -84,7 +79,7 @@ def job(kind: str, **entry: Any) -> dict[str, Any]:
         "entry": drawn,
         "where": {
             "accounting": ["exact", "printed"],
-            **({"values": 10} if kind == "pareto" else {"trust": "shuffler"}),
+            "values": 10,
         },
         "labels": dict.fromkeys(METHODS),
         "looks": {method: asdict(numbered_look(place)) for place, method in enumerate(METHODS)},
@@ -94,7 +89,6 @@ def job(kind: str, **entry: Any) -> dict[str, Any]:
 
 
 PARETO = {"x": "messages_per_user", "y": "mse"}
-REGIONS = {"x": "values", "x_unit": "users", "y": "messages_per_user", "value": "mse"}
 
 
 def rows(text: bytes) -> list[dict[str, str]]:
@@ -144,24 +138,25 @@ def test_offers_have_closed_forms_in_the_unit_that_is_asked_for():
     assert plain[0].error == pytest.approx(8 / USERS**2)
 
 
-def test_a_pareto_picture_has_a_panel_per_trust_a_stepped_front_and_the_others_pale():
+def drawn_points(ax):
+    """Return the points of a panel: place to whether the marker is filled."""
+    points = [line for line in ax.lines if len(line.get_xdata()) == 1 and line.get_marker() != "None"]
+    return {tuple(line.get_xydata()[0].round(9)): line.get_markerfacecolor() != "white" for line in points}
+
+
+def test_a_pareto_picture_fills_the_front_and_names_the_points_around_it():
     made = pareto(job("pareto", **PARETO), *results(), "made up")
     with figure_style():
         figure = made.draw()
-    assert [ax.get_title() for ax in figure.axes] == ["shuffler permutes"]  # the curator is a level line
-    lines = {line.get_label(): line for line in figure.axes[0].get_children() if isinstance(line, Line2D)}
-    steps = lines[FRONT]
-    assert (
-        list(steps.get_ydata())[1:] == pytest.approx([8.0, 2.0, 1.0, 1.0])
-        and steps.get_drawstyle() == "steps-post"
-    )
-    full = {name for name in METHODS if name in lines and lines[name].get_markerfacecolor() != "none"}
-    assert full == {"cheap", "good", "printed"}
-    assert lines["beaten"].get_color() == lines["doubtful"].get_color() == GRAY
-    numbered = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert numbered[:2] == ["1  Beaten", "2  Doubtful (unproven)"]
-    beside = {text.get_text() for text in figure.axes[0].texts}
-    assert beside == {"Cheap", "Good", "Printed (as printed)", "1", "2", "Curator (control)"}
+    everywhere, close = figure.axes
+    full = {place for place, filled in drawn_points(everywhere).items() if filled}
+    assert full == {(1.0, 8.0), (2.0, 2.0), (4.0, 1.0)}
+    (steps,) = [line for line in close.lines if line.get_drawstyle() == "steps-post"]
+    assert list(steps.get_ydata())[1:] == pytest.approx([8.0, 2.0, 1.0, 1.0])
+    beside = {text.get_text() for text in close.texts}
+    assert beside == {"Cheap", "Good", "Printed (as printed)", "Beaten", "Doubtful (unproven)"}
+    keys = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert "Curator (control): 0.25" in keys and "front: shuffler permutes" in keys
     assert [text.get_text() for text in figure.texts].count("made up") == 1
 
 
@@ -189,79 +184,13 @@ def test_methods_in_one_place_are_named_together():
     assert twin.sum() == 1
     with figure_style():
         figure = pareto(job("pareto", **PARETO), cells, summary, "").draw()
-    assert "Cheap = Good" in [text.get_text() for text in figure.axes[0].texts]
+    assert "Good, Cheap" in [text.get_text() for text in figure.axes[1].texts]
 
 
-def test_the_name_of_a_control_does_not_meet_the_front():
-    cells, summary = results()
-    at = summary["cell"] == "curator 10"
-    assert at.sum() == 2
-    for error in (1.0, 1.9, 2.0, 7.5):
-        summary.loc[at, "mean"] = error / USERS**2
-        with figure_style():
-            figure = pareto(job("pareto", **PARETO), cells, summary, "").draw()
-            (ax,) = figure.axes
-            (name,) = [text for text in ax.texts if text.get_text() == "Curator (control)"]
-            box = name.get_window_extent(FigureCanvasAgg(figure).get_renderer())
-        (steps,) = [line for line in ax.get_children() if line.get_label() == FRONT]
-        x, y = ax.transData.transform(steps.get_xydata()).T
-        for start, end, before, after in zip(x, x[1:], y, y[1:], strict=False):
-            assert not (box.y0 < before < box.y1 and start < box.x1 and box.x0 < end)
-            assert not (box.x0 < end < box.x1 and min(before, after) < box.y1 and box.y0 < max(before, after))
-
-
-def test_a_column_of_regions_is_the_front_of_one_trust_model_at_a_place():
-    found = columns(job("regions", **REGIONS), *results())
-    assert [(c.place, [o.method for o in c.front]) for c in found] == [
-        (0.1, ["cheap", "good", "printed"]),
-        (0.2, ["cheap", "good"]),
-    ]
-    every = regions_of(found)
-    assert [(r.offer.method, r.low, r.high) for r in every] == [
-        ("cheap", 1, 2), ("good", 2, 4), ("printed", 4, math.inf), ("cheap", 1, 6), ("good", 6, math.inf)
-    ]  # fmt: skip
-
-
-def test_of_several_points_at_one_place_that_with_the_most_users_is_shown():
-    cells, summary = results()
-    second = cells["values"] == 20
-    cells.loc[second, "users_expected"] = 2.0 * USERS  # then both have a tenth as many values as users
-    summary["users_expected"] = summary["cell"].map(cells.set_index("cell")["users_expected"])
-    (column,) = columns(job("regions", **REGIONS), cells, summary)
-    assert column.place == 0.1 and column.point == {"values": 20}
-
-
-def test_regions_tile_the_map_up_to_its_end_and_each_winner_is_in_the_legend():
-    made = regions(job("regions", **REGIONS), *results(), "")
-    with figure_style():
-        figure = made.draw()
-    (ax,) = figure.axes
-    boxes = [a for a in ax.get_children() if isinstance(a, Rectangle) and a is not ax.patch]
-    assert [box.get_label() for box in boxes] == ["cheap", "good", "printed", "cheap", "good"]
-    for place in (0, 1):
-        own = boxes[:3] if place == 0 else boxes[3:]
-        ends = [(b.get_y(), b.get_y() + b.get_height()) for b in own]
-        assert all(a[1] == pytest.approx(b[0]) for a, b in pairwise(ends))
-        assert ends[-1][1] == pytest.approx(ax.get_ylim()[1])
-    assert boxes[0].get_x() + boxes[0].get_width() == pytest.approx(math.sqrt(0.1 * 0.2))  # half of the way
-    assert boxes[3].get_x() == pytest.approx(math.sqrt(0.1 * 0.2))
-    texts = [text.get_text() for text in figure.legends[0].get_texts()]
-    assert texts == ["Cheap", "Good", "Printed (as printed)"]
-    assert str(made.questions["wins"]("printed")) == "1 of 2 columns"
-    assert made.questions["winners"] == texts
-    table = rows(made.numbers)
-    assert [(row["method"], float(row["from"]), float(row["to"])) for row in table[:3]] == [
-        ("cheap", 1, 2), ("good", 2, 4), ("printed", 4, math.inf)
-    ]  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("kind", "make", "entry"), [("pareto", pareto, PARETO), ("regions", regions, REGIONS)]
-)
-def test_where_nothing_is_feasible_the_picture_says_so(kind, make, entry):
+def test_where_nothing_is_feasible_the_picture_says_so():
     cells, summary = results()
     nothing = cells.assign(status="infeasible", guarantee=None)
-    made = make(job(kind, **entry), nothing, summary[:0], "")
+    made = pareto(job("pareto", **PARETO), nothing, summary[:0], "")
     with figure_style():
         figure = made.draw()
     assert not figure.axes and [text.get_text() for text in figure.texts] == [INFEASIBLE]

@@ -15,7 +15,6 @@ from shipped_settings import shipped_settings
 from shuffledp.identities import identity_of
 from shuffledp.pipeline.config import ConfigurationError
 from shuffledp.pipeline.figures.drawings import drawings_of, looks_of
-from shuffledp.pipeline.figures.legend import POINTS
 from shuffledp.pipeline.figures.palette import (
     BLACK,
     COLORS,
@@ -28,7 +27,7 @@ from shuffledp.pipeline.figures.palette import (
     own_look,
     told_apart,
 )
-from shuffledp.pipeline.figures.plotter import _legend_items
+from shuffledp.pipeline.figures.picture import POINTS
 from shuffledp.pipeline.figures.selected_rows import picture
 from shuffledp.pipeline.figures.selection import load_settings
 
@@ -171,7 +170,7 @@ def curve_drawings(settings):
         drawing
         for paper in settings.papers.values()
         for drawing in drawings_of(paper)
-        if drawing.kind == "figure" and drawing.entry.get("kind", "curves") == "curves"
+        if drawing.kind == "figure" and drawing.entry.get("kind") != "pareto"
     ]
 
 
@@ -181,23 +180,12 @@ def fabrications(shipped):
     return [(drawing, *fabricated(drawing)) for drawing in curve_drawings(shipped)]
 
 
-def test_every_drawn_curve_has_its_marker_in_the_legend_and_the_papers_points_have_none_of_them(fabrications):
+def test_a_curve_has_the_marker_of_its_method_and_points_of_papers_have_none_of_them(fabrications):
     for drawing, job, what in fabrications:
-        drawn: dict[str, set[str]] = {}
-        for strand in what.strands:
-            name = strand.curve.rpartition("|")[0] if what.parts else strand.curve
-            drawn.setdefault(name, set()).add(what.looks[strand.curve].marker)
-        assert what.means == (not what.parts and "along" not in drawing.entry), drawing.id
-        sloped = {what.name_of(strand.curve) for strand in what.strands if not strand.level}
-        bare = {name for name in drawn if name not in sloped} | set(what.numbered)
-        named = {
-            what.drawn_of(group): {item.looks[0].marker}
-            for group, item in zip(what.together, _legend_items(what), strict=False)
-        }
-        assert {name: {""} if name in bare else drawn[name] for name in named} == named, drawing.id
-        assert POINTS.marker not in set().union(*drawn.values()), drawing.id
-        for method in set(job["looks"]) & set(drawn):  # as in every other figure
-            assert drawn[method] == {job["looks"][method]["marker"]}, (drawing.id, method)
+        for curve, look in what.looks.items():
+            assert look.marker != POINTS.marker, drawing.id
+            if what.name_of(curve) in job["looks"]:  # as in every other figure
+                assert look.marker == job["looks"][what.name_of(curve)]["marker"], (drawing.id, curve)
     assert POINTS.marker not in MARKERS
 
 
@@ -226,18 +214,11 @@ def test_a_protocol_keeps_its_color_and_an_option_may_have_another(settings_with
         settings_with(PAPER.replace("local: {}", "local: {color: green}"))
 
 
-def test_no_picture_of_curves_has_more_than_six_names(shipped):
-    for drawing in curve_drawings(shipped):
-        methods = drawing.entry["methods"]
-        assert len(methods) <= 6 or len(drawing.entry.get("lead", methods)) <= 6, drawing.id
-
-
 def test_colors_of_one_picture_stay_apart_for_color_blind_readers(fabrications):
     colors: dict[frozenset[str], list[str]] = {}
     for drawing, _, what in fabrications:
-        numbered, names = set(what.numbered), {c: what.name_of(c) for c in what.drawn_looks}
-        named = {c: one for c, one in what.drawn_looks.items() if names[c] not in numbered}
-        for (a, first), (b, second) in combinations(named.items(), 2):
+        names = {c: what.name_of(c) for c in what.looks}
+        for (a, first), (b, second) in combinations(what.looks.items(), 2):
             # Options of a protocol have its color, and markers of their own.
             if first.dash == second.dash and names[a] != names[b] and first.color != second.color:
                 colors.setdefault(frozenset({first.color, second.color}), []).append(

@@ -2,20 +2,17 @@ import io
 import json
 import logging
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
 
-import numpy as np
 import pandas as pd
 import pytest
 from demo_paper import Drawn
 from docutils.core import publish_doctree
 
-from shuffledp.identities import identity_of
 from shuffledp.pipeline import manifest
 from shuffledp.pipeline.experiments.results import Bundle
-from shuffledp.pipeline.figures import palette, paper as paper_module, selected_rows as shown
+from shuffledp.pipeline.figures import paper as paper_module, selected_rows as shown
 from shuffledp.pipeline.figures.captions import how_drawn, number
 from shuffledp.pipeline.figures.drawings import (
     ClaimTable,
@@ -25,12 +22,8 @@ from shuffledp.pipeline.figures.drawings import (
     points_files,
     slug,
 )
-from shuffledp.pipeline.figures.end_labels import spread
 from shuffledp.pipeline.figures.paper import _without_parameter, draw_all, publish_paper, write_drawings
-from shuffledp.pipeline.figures.picture import Picture
-from shuffledp.pipeline.figures.plotter import draw
 from shuffledp.pipeline.figures.store import Store
-from shuffledp.pipeline.figures.style import column_style, in_column
 from shuffledp.pipeline.site.cards import deck
 from shuffledp.storage import IntegrityError, publish
 
@@ -60,43 +53,6 @@ def test_a_value_in_a_file_name(value, name):
     assert slug(value) == name
 
 
-def drawn_as(ax, label):
-    """Return the only artist that shows part of a curve."""
-    (found,) = [artist for artist in (*ax.lines, *ax.collections, *ax.artists) if artist.get_label() == label]
-    return found
-
-
-def labels_of(ax):
-    return {
-        artist.get_label()
-        for artist in (*ax.lines, *ax.collections)
-        if not artist.get_label().startswith("_")
-    }
-
-
-def test_panels_follow_the_grid_and_hold_every_method(pictures):
-    axes = pictures["fig1_printed"].axes
-    assert [ax.get_title() for ax in axes] == ["rate = 0.5", "rate = 0.1"]
-    for ax in axes:
-        assert {"local", "picky", "constant"} <= labels_of(ax)
-        level = drawn_as(ax, "constant")  # the method that does not depend on eps
-        assert len(set(level.get_ydata())) == 1
-        assert {"local bars", "local means", "picky bars", "picky means"} <= labels_of(ax)
-
-
-def test_an_infeasible_cell_is_a_gap_and_the_reason_stands_in_the_manifest_alone(pictures, files):
-    for ax in pictures["fig1_printed"].axes:
-        holes = {
-            m: np.isnan(np.asarray(drawn_as(ax, m).get_ydata(), float)).tolist() for m in ("local", "picky")
-        }
-        assert holes == {"local": [False] * 4, "picky": [False, True, False, False]}
-    entries = {e["id"]: e["infeasible"] for e in json.loads(files["manifest.json"])["entries"]}
-    assert entries["fig1_printed"] == [
-        "PICKY_ONE (printed) at eps = 0.5, rate = 0.5 and 0.1: not at one half"
-    ]
-    assert entries["fig2"] == []
-
-
 def texts(figure):
     own = [*figure.texts, *(t for legend in figure.legends for t in legend.get_texts())]
     return [t.get_text() for t in (*own, *(t for ax in figure.axes for t in ax.texts))]
@@ -108,176 +64,6 @@ def test_the_title_is_in_the_picture_and_gaps_are_not(pictures, files):
     for name, figure in pictures.items():
         assert texts(figure).count(titles[name]) == 1
         assert not any("not feasible" in text for text in texts(figure))
-
-
-def test_points_are_means_with_one_standard_error(pictures, files):
-    numbers = pd.read_csv(io.BytesIO(files["fig1_printed.csv"]))
-    own = numbers.query("method == 'local' and rate == 0.5 and kind == 'simulated'").sort_values("eps")
-    ax = pictures["fig1_printed"].axes[0]
-    barred, bare = drawn_as(ax, "local means"), drawn_as(ax, "local means without bars")
-    means = dict([*barred.get_xydata().tolist(), *bare.get_xydata().tolist()])
-    assert means == pytest.approx(dict(zip(own["eps"], own["mse"], strict=True)), rel=1e-8)
-    half = [(top - bottom) / 2 for (_, bottom), (_, top) in drawn_as(ax, "local bars").get_segments()]
-    assert 0 < len(half) < 4  # with a budget of 9.5 hardly a report is false: nearly all repeats are the same
-    assert half == pytest.approx(
-        own.set_index("eps")["standard_error"][barred.get_xdata()].tolist(), rel=1e-8
-    )
-    assert (own["count"] == 20).all()
-
-
-def test_all_files_of_a_drawing_have_the_same_axes(pictures, files):
-    limits = {
-        id: {(ax.get_xlim(), ax.get_ylim(), ax.get_yscale()) for ax in pictures[id].axes if ax.get_title()}
-        for id in ("fig1_printed", "fig1_exact", "fig1_both")
-    }
-    (one,) = limits["fig1_printed"]
-    assert all(found == {one} for found in limits.values())
-    every = [pd.read_csv(io.BytesIO(files[f"{id}.csv"]))["mse"] for id in ("fig1_printed", "fig1_exact")]
-    assert one[1][0] < min(e.min() for e in every) < max(e.max() for e in every) < one[1][1]
-
-
-def test_both_shows_printed_dashed_exact_solid_and_their_ratio(pictures, files):
-    numbers = pd.read_csv(io.BytesIO(files["fig1_both.csv"]))
-    panel, strip = pictures["fig1_both"].axes[:2]
-    color = identity_of("frequency", "local").color
-    assert drawn_as(panel, "local|printed").get_color() == color
-    assert drawn_as(panel, "local|printed").is_dashed()
-    assert drawn_as(panel, "local|exact").get_color() == color
-    assert not drawn_as(panel, "local|exact").is_dashed()
-    shown = numbers.query("method == 'local' and rate == 0.5 and kind == 'expected'").pivot_table(
-        index="eps", columns="accounting", values="mse"
-    )
-    ratio = drawn_as(strip, "local|exact")
-    assert np.allclose(ratio.get_ydata(), shown["printed"] / shown["exact"])
-    assert np.isnan(drawn_as(strip, "picky|exact").get_ydata()).tolist() == [False, True, False, False]
-    assert strip.get_xlim() == panel.get_xlim()
-    assert strip.get_position().y1 < panel.get_position().y0
-    assert "printed /\nexact" in texts(pictures["fig1_both"])
-    assert {"as printed", "exact"} <= set(texts(pictures["fig1_both"]))
-
-
-def made(drawing, rows, labels, **more):
-    """Return a picture of some rows of numbers."""
-    frame = pd.DataFrame(rows, columns=["curve", "kind", "eps", "mean"]).assign(standard_error=np.nan)
-    looks = {curve: palette.numbered_look(i) for i, curve in enumerate(labels)}
-    every = frame.assign(curve=frame["curve"] + "|here")
-    return Picture({"x": "eps", "y": "mse", **drawing}, frame, every, labels, looks, **more)
-
-
-def test_a_method_without_a_number_is_not_in_the_legend():
-    rows = [("a", "computed", 1, 1.0), ("a", "computed", 2, 2.0)]
-    figure = draw(made({}, rows, {"a": "A", "b": "B"}, grid={"eps": [1, 2]}))
-    assert [t.get_text() for t in figure.legends[0].get_texts()] == ["A"]
-
-
-def test_curves_that_coincide_are_drawn_once():
-    rows = [
-        (c, "computed", x, y * (1 + s))
-        for c, s in (("a", 0), ("b", 1e-4), ("c", 2))
-        for x, y in ((1, 1), (2, 3))
-    ]
-    figure = draw(made({"y_scale": "log"}, rows, {"a": "A", "b": "B", "c": "C"}))
-    assert [t.get_text() for t in figure.legends[0].get_texts()] == ["A = B", "C"]
-    ax = figure.axes[0]
-    assert {line.get_label() for line in ax.get_lines()} >= {"a", "c"}
-    assert "b" not in {line.get_label() for line in ax.get_lines()}
-
-
-def eight_curves(**drawing):
-    """A picture of eight curves m0 to m7, one above the other."""
-    names = [f"m{i}" for i in range(8)]
-    rows = [(c, "computed", x, x + 3.0 * i) for i, c in enumerate(names) for x in (1, 2)]
-    return made(drawing, rows, {c: c.upper() for c in names})
-
-
-def test_curves_without_a_place_in_the_lead_are_thin_and_gray_with_a_number():
-    figure = draw(eight_curves(lead=["m7", "m1", "m5"]))
-    (ax,) = figure.axes
-    assert [t.get_text() for t in figure.legends[0].get_texts()] == [
-        "1  M0",
-        "2  M2",
-        "3  M3",
-        "4  M4",
-        "5  M6",
-    ]
-    assert [t.get_text() for t in ax.texts] == ["1", "2", "3", "4", "5"]  # at the ends of their curves
-    assert sorted(t.get_text() for t in figure.texts)[:3] == ["M1", "M5", "M7"]
-    gray = {line.get_label() for line in ax.get_lines() if line.get_color() == palette.GRAY}
-    assert {"m0", "m2", "m3", "m4", "m6"} <= gray and not gray & {"m1", "m5", "m7"}
-
-
-def test_a_picture_for_a_column_has_its_width_serif_letters_and_all_names_below():
-    what = replace(eight_curves(lead=["m7", "m1", "m5"]), title="A title")
-    with column_style():
-        figure = draw(what)
-        written = {
-            (t.get_fontname(), t.get_fontsize()) for t in (*figure.texts, *figure.legends[0].get_texts())
-        }
-    assert figure.get_size_inches()[0] == pytest.approx(3.3)
-    assert written == {("DejaVu Serif", 8)}
-    assert len(figure.legends[0].get_texts()) == 8 and "A title" not in texts(figure)
-    assert not in_column() and draw(what).get_size_inches()[0] > 3.3
-
-
-def test_names_beside_a_panel_do_not_overlap_and_keep_their_order():
-    places = spread([0.5, 0.5, 0.52, 1.9, -1.0], [0.2, 0.2, 0.4, 0.2, 0.2], 0.0, 2.0)
-    boxes = sorted((y - h / 2, y + h / 2) for y, h in zip(places, [0.2, 0.2, 0.4, 0.2, 0.2], strict=True))
-    assert all(upper <= lower + 1e-12 for (_, upper), (lower, _) in pairwise(boxes))
-    assert boxes[0][0] >= 0 and boxes[-1][1] <= 2
-    assert places[4] < places[1] < places[2] < places[3] == 1.9
-
-
-def test_a_strip_has_the_ratio_to_a_method_of_the_curves_near_to_it():
-    rows = [(c, "computed", x, y * x) for c, y in (("a", 2.0), ("b", 3.0), ("far", 50.0)) for x in (1, 2)]
-    figure = draw(made({"over": "a"}, rows, {"a": "A", "b": "B", "far": "Far"}))
-    panel, strip = figure.axes
-    assert drawn_as(strip, "b").get_ydata().tolist() == [1.5, 1.5]
-    assert "far" in {line.get_label() for line in panel.get_lines()}
-    assert "far" not in {line.get_label() for line in strip.get_lines()}
-    assert "error /\nA" in texts(figure)
-
-
-def test_every_point_beyond_the_axis_has_an_arrow():
-    rows = [("a", "computed", x, y) for x, y in ((1, 1.0), (2, 0.1), (3, 0.0), (4, 0.0))]
-    (ax,) = draw(made({"y_scale": "log"}, rows, {"a": "A"})).axes
-    assert len(drawn_as(ax, "a beyond").get_xdata()) == 2
-
-
-def test_the_points_of_a_curve_beyond_the_axis_are_marked_with_their_numbers():
-    rows = [(f"m{i}", "computed", x, 10.0**-i / x) for i in (5, 6, 7) for x in (1, 2)]
-    rows += [("far", "computed", 1, 1.158e8), ("far", "computed", 2, 0.5e8), ("m5", "computed", 3, 0.0)]
-    labels = {c: c for c in ("m5", "m6", "m7", "far")}
-    (ax,) = draw(made({"y_scale": "log"}, rows, labels)).axes
-    assert ax.get_ylim()[1] < 1e-3
-    assert sorted(t.get_text() for t in ax.texts) == ["0", "5×10⁷ to 1.16×10⁸"]
-    assert drawn_as(ax, "far beyond").get_marker() == "^"
-    assert drawn_as(ax, "m5 beyond").get_marker() == "v"
-
-
-def test_a_mean_whose_standard_error_means_nothing_is_open_and_has_no_bar():
-    rows = [("a", "simulated", 1, 1.0), ("a", "simulated", 2, 2.0)]
-    what = made({}, rows, {"a": "A"})
-    bars = what.selection.assign(standard_error=0.1, count=50, repeats_behind_bar=[1.3, 20.0])
-    (ax,) = draw(replace(what, selection=bars)).axes
-    assert drawn_as(ax, "a means without bars").get_xdata().tolist() == [1]
-    assert drawn_as(ax, "a means without bars").get_markerfacecolor() == "none"
-    assert drawn_as(ax, "a means").get_markerfacecolor() != "none"
-    assert len(drawn_as(ax, "a bars").get_segments()) == 1
-
-
-def test_where_nothing_is_feasible_there_are_no_axes():
-    figure = draw(made({"y": "mse"}, [], {"a": "A"}))
-    assert figure.axes == []
-    assert "Nothing is feasible" in figure.texts[0].get_text()
-
-
-def test_five_panels_stand_in_one_row_and_all_have_tick_labels():
-    rows = [("a", "computed", x, x) for x in (1, 2)]
-    what = made({"panels": "rate"}, rows, {"a": "A"}, panels=[0.1, 0.2, 0.3, 0.4, 0.5])
-    figure = draw(what)
-    assert len({round(ax.get_position().y0, 9) for ax in figure.axes}) == 1
-    for ax in figure.axes:
-        assert any(tick.get_text() for tick in ax.get_xticklabels())
 
 
 def test_points_read_off_the_paper_are_drawn_and_exported(project, tmp_path, unrendered):
@@ -294,13 +80,6 @@ def test_points_read_off_the_paper_are_drawn_and_exported(project, tmp_path, unr
     job["points"]["where"] = {"panel": "c"}
     with pytest.raises(ValueError, match="has no row with"):
         paper_module.draw_all([job])
-    what = made(
-        {}, [("a", "computed", 1, 1.0), ("a", "computed", 2, 2.0)], {"a": "A"}, points=[(None, 1.5, 9.0)]
-    )
-    (ax,) = draw(what).axes
-    assert drawn_as(ax, "paper").get_xydata().tolist() == [[1.5, 9.0]]
-    assert drawn_as(ax, "paper").get_markerfacecolor() == "none"
-    assert ax.get_ylim()[1] > 9
 
 
 def test_points_of_the_paper_have_panels_and_a_legend_text(project, tmp_path, unrendered):
@@ -320,15 +99,6 @@ def test_points_of_the_paper_have_panels_and_a_legend_text(project, tmp_path, un
     numbers = pd.read_csv(io.BytesIO(drawn.files["fig1_printed.csv"])).query("curve == 'paper'")
     assert numbers[["rate", "eps", "mse"]].to_numpy().tolist() == [[0.5, 1.0, 0.5], [0.1, 10.0, 0.25]]
     assert drawn.entry.chart.curves[-1].label == "printed"
-
-
-def test_a_curve_along_a_variable_has_a_gap_where_x_jumps():
-    rows = [("a", "simulated", x, y) for x, y in ((1.0, 0.1), (2.0, 0.5), (90.0, 0.6), (100.0, 0.9))]
-    drawing = {"x_scale": "log", "along": "round"}
-    (ax,) = draw(made(drawing, rows, {"a": "A"})).axes
-    drawn = drawn_as(ax, "a").get_xydata()
-    assert drawn[~np.isnan(drawn[:, 0])].tolist() == [list(row[2:]) for row in rows]
-    assert np.isnan(drawn[:, 0]).nonzero()[0].tolist() == [2]
 
 
 def test_what_is_read_off_the_paper_is_an_input_of_the_drawing(project):
@@ -411,28 +181,9 @@ def test_a_caption_knows_what_the_picture_draws_and_whom_users_trust(project, un
     finally:
         text.write_text(before)
     says = {name: drawn[f"fig1_{name}.rst"].decode().split("\n\n") for name in ("printed", "exact", "both")}
-    assert says["printed"][1] == how_drawn(both=False, means=True, simulated=True)
-    assert says["both"][1] == how_drawn(both=True, means=False, simulated=True)
+    assert says["printed"][1] == how_drawn(both=False, simulated=True)
+    assert says["both"][1] == how_drawn(both=True, simulated=True)
     assert {text[2] for text in says.values()} == {"local picky constant|\n"}
-
-
-def test_simulated_means_are_drawn_exactly_where_the_caption_says_so(project):
-    said = {}
-    for job in project.job()["drawings"]:
-        if job["kind"] == "figure":
-            known = paper_module._read(paper_module._setup(job))
-            one = paper_module._curves(job, known.results.cells, known.summary, "")
-            labels = [str(a.get_label()) for ax in one.draw().axes for a in ax.get_children()]
-            drawn = any(label.endswith((" means", " bars", " means without bars")) for label in labels)
-            text = one.questions["how_drawn"]
-            said[job["id"]] = text.startswith("Points are means") or "Filled ones are simulated means" in text
-            assert drawn == said[job["id"]], job["id"]
-    assert said == {"fig1_printed": True, "fig1_exact": True, "fig1_both": True, "fig2": True}
-
-
-def test_curves_by_another_variable_are_in_the_grids_order(pictures):
-    legend = pictures["fig2"].legends[0]
-    assert [t.get_text() for t in legend.get_texts()] == ["rate = 0.5", "rate = 0.1"]
 
 
 def test_methods_of_one_label_are_told_apart_in_the_legend(project):

@@ -10,7 +10,7 @@ WITHOUT_DATE = {"CreationDate": None, "Producer": None, "Creator": None}
 
 
 def written(*texts):
-    figure = Figure(figsize=(4, 1), dpi=160)
+    figure = Figure(figsize=(4, 1))
     for place, text in enumerate(texts):
         figure.text(0.1, 0.2 + 0.3 * place, text, weight=600 if place else 400)
     return figure

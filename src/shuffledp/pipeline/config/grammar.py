@@ -649,11 +649,11 @@ class Points(Concept):
 
 
 _ANY = ("caption", "methods", "where", "unit", "x_label", "x_scale", "y_label", "y_scale")
-_CURVES = ("along", "curves", "files", "lead", "over", "points", "panels", "panel_label", "twins")
+_CURVES = ("along", "curves", "files", "over", "points", "panels", "panel_label", "relative_to", "twins")
 FIGURES: Mapping[str, Keys] = {
     "curves": ((), (*_ANY, *_CURVES)),
+    "methods": (("over",), (*_ANY, "files", "over", "twins")),
     "pareto": ((), (*_ANY, "controls")),
-    "regions": (("value",), (*_ANY, "controls", "panels", "panel_label", "value", "x_unit")),
 }
 """Required and known keys of figures by kind."""
 
@@ -662,20 +662,18 @@ class Figure(Drawn):
     """Figure of one of three kinds; ``curves`` has the aesthetics x, panels, curves and files.
 
     With the files ``accounting`` one picture has printed and exact curves; ``twins`` adds one of each, with equal axes.
-    A ``pareto`` figure has a point per method, its cost x and its error y, and a panel per trust model. A ``regions``
-    figure shows the method with the least ``value`` at every x and every bound y on its cost. Methods of ``lead`` have
-    their names beside the curves, and all others are gray with a number. A strip has the ratio to the method ``over``.
+    A strip has the ratios to the method ``over``, and ``relative_to`` draws ratios to a method in place of y. A figure
+    of the kind ``methods`` has a panel per method, with the ratio to ``over`` at the last x. A ``pareto`` figure has a
+    point per method, its cost x and its error y.
     """
 
     by: ClassVar[str] = "kind"
     kinds: ClassVar[Mapping[str, Keys]] = FIGURES
 
-    kind: Literal["curves", "pareto", "regions"] = "curves"
+    kind: Literal["curves", "methods", "pareto"] = "curves"
     x: Id
     y: Quantity
-    value: Quantity = absent()
     unit: Literal["counts"] = absent()
-    x_unit: Literal["users"] = absent()
     controls: Distinct[Id] = absent()
     x_label: StrictStr = absent()
     x_scale: Literal["linear", "log"] = "linear"
@@ -687,8 +685,8 @@ class Figure(Drawn):
     curves: Id = absent()
     files: Id = absent()
     twins: StrictBool = absent()
-    lead: Annotated[Distinct[Id], Field(max_length=6)] = absent()
     over: Id = absent()
+    relative_to: Id = absent()
     points: Points = absent()
 
 

@@ -12,8 +12,8 @@ from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from shuffledp.pipeline.figures.axes import power
 from shuffledp.pipeline.figures.names import TRUST
+from shuffledp.pipeline.figures.numerals import power
 from shuffledp.pipeline.figures.overall_sheets import APART, SIZE
 from shuffledp.pipeline.figures.ranking import records
 

@@ -34,7 +34,7 @@ import pandas as pd
 
 from shuffledp.numerics.rounding import round_to_digits
 from shuffledp.pipeline.figures.drawing_jobs import BOTH, Fields
-from shuffledp.pipeline.figures.plotter import long_form
+from shuffledp.pipeline.figures.long_form import long_form
 
 #: Significant digits of a number in a sentence.
 DIGITS = 3
@@ -568,21 +568,13 @@ def times(value: Values | float, digits: int = DIGITS) -> str:
     return f"{span(value, digits) if isinstance(value, Values) else number(value, digits)} times"
 
 
-def how_drawn(*, both: bool, means: bool, simulated: bool, closed: bool = True) -> str:
+def how_drawn(*, both: bool, simulated: bool, closed: bool = True) -> str:
     """Describe how to read the lines and markers of curves."""
-    if means:
-        return (
-            "Points are means over the repeats, with one standard error. Lines are closed-form expectations."
-        )
     said = [DRAWN_TWICE] if both else []
     if simulated:
-        others = "" if closed else ", or simulated means of methods without a closed form"
-        if both:
-            said.append(
-                f"Open markers are closed-form values{others}. Filled ones are simulated means with exact accounting."
-            )
-        else:
-            said.append(f"Markers are closed-form values{others}. Simulated means are in the CSV file only.")
+        said.append("Filled markers are simulated means with one standard error.")
+    if not closed:
+        said.append("Lines of methods without a closed form join simulated means.")
     return " ".join(said)
 
 

@@ -57,8 +57,9 @@ class Drawing:
         return str(self.where[self.by]) if self.by else ""
 
     def title(self) -> str:
-        """Return the title, with the value of the variable `by` if there is one."""
-        return f"{self.entry['title']} ({self.by}: {self.variant})" if self.by else str(self.entry["title"])
+        """Return the title, with the value of the variable `by` if files have one each."""
+        title = str(self.entry["title"])
+        return f"{title} ({self.by}: {self.variant})" if self.by and self.variant != BOTH else title
 
     def job(self, results: str, figure_formats: Sequence[str], captions: Path, scale: str) -> DrawingJob:
         """Return the plain data that this drawing depends on, except the content of its input files."""
@@ -111,10 +112,7 @@ class Drawing:
         across_x, up = entry.get("x_label", entry["x"]), entry.get("y_label", entry["y"])
         across = f", one panel per {entry['panels']}" if "panels" in entry else ""
         if entry.get("kind") == "pareto":
-            return f"{self.title()}: {up} against {across_x}, a point per method, one panel per trust model"
-        if entry.get("kind") == "regions":
-            least = f"the method with the least {entry['value']}"
-            return f"{self.title()}: {least} by {across_x} and {up}{across}"
+            return f"{self.title()}: {up} against {across_x}, a point per method"
         curves = entry.get("curves", "method")
         pair = "; printed dashed, exact solid, and a strip with their ratio" if self.variant == BOTH else ""
         return f"{self.title()}: {up} against {across_x}{across}, one curve per {curves}{pair}"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,18 +14,10 @@ FEWEST_BEHIND_A_BAR = 3.0
 """Fewest repeats behind the variance of a drawn standard error; an eighth of the repeats if they are below 24."""
 BEHIND_BAR = "repeats_behind_bar"
 """Column of a summary: the number of repeats behind a standard error."""
-TOUCHING = 0.01
-"""Share of an axis within which two numbers look equal: about the width of a line."""
 SAME = 5e-3
 """Relative difference up to which curves are called equal."""
-MOST_BACK = (
-    2.6  # points by which the outermost of several markers in one place is moved: a hundredth of a panel
-)
-STEP = 2.4  # points between two of them
 
 Numbers = NDArray[np.float64]
-Scale = Callable[[Numbers], Numbers]
-T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -123,72 +115,21 @@ def leading(every: Iterable[Strand]) -> list[Strand]:
     return list(first.values())
 
 
-def close(a: Numbers, b: Numbers, scale: Scale, span: float) -> NDArray[np.bool_]:
-    """Return, for each position, whether the numbers differ by less than a line's width."""
-    with np.errstate(divide="ignore", invalid="ignore"):
-        far = np.abs(scale(a) - scale(b)) / span
-    return np.asarray((far <= TOUCHING) | (a == b), bool)
-
-
-@dataclass(frozen=True)
-class Together:
-    """Coinciding curves, either equal within half a percent or equal within the picture's resolution."""
-
-    curves: tuple[str, ...]
-    equal: bool
-
-
-def coinciding(
-    numbers: Mapping[str, Mapping[Any, float]], scale: Scale, span: float, order: Sequence[str]
-) -> list[Together]:
-    """Return groups of curves that have the same points and differ by less than a line's width at each."""
-
-    def alike(one: str, other: str) -> bool:
-        own = numbers.get(other, {})
-        return bool(own) and _alike(numbers.get(one, {}), own, scale, span)
-
-    groups = grouped(order, alike)
-    return [Together(tuple(g), all(_equal(numbers[g[0]], numbers[c]) for c in g[1:])) for g in groups]
-
-
-def grouped(items: Iterable[T], alike: Callable[[T, T], bool]) -> list[list[T]]:
-    """Return items in groups; each item joins the first group with a similar first item."""
-    groups: list[list[T]] = []
-    for item in items:
-        group = next((group for group in groups if alike(group[0], item)), None)
+def equal_curves(numbers: Mapping[str, Mapping[Any, float]], order: Sequence[str]) -> list[tuple[str, ...]]:
+    """Return groups of curves that have the same points and are equal within half a percent at each."""
+    groups: list[list[str]] = []
+    for name in order:
+        group = next((group for group in groups if _equal(numbers[group[0]], numbers[name])), None)
         if group is None:
-            groups.append([item])
+            groups.append([name])
         else:
-            group.append(item)
-    return groups
-
-
-def _alike(a: Mapping[Any, float], b: Mapping[Any, float], scale: Scale, span: float) -> bool:
-    if a.keys() != b.keys():
-        return False
-    return bool(close(_array(a, a), _array(b, a), scale, span).all())
+            group.append(name)
+    return [tuple(group) for group in groups]
 
 
 def _equal(a: Mapping[Any, float], b: Mapping[Any, float]) -> bool:
-    return bool(np.allclose(_array(a, a), _array(b, a), rtol=SAME, atol=0))
+    return a.keys() == b.keys() and bool(np.allclose(_array(a, a), _array(b, a), rtol=SAME, atol=0))
 
 
 def _array(numbers: Mapping[Any, float], points: Iterable[Any]) -> Numbers:
     return np.array([numbers[point] for point in points], float)
-
-
-def sidesteps(here: Iterable[Strand], scale: Scale, span: float) -> dict[str, float]:
-    """Return sideways shifts (points) for markers of curves that coincide at half of their common positions."""
-    curves = [strand for strand in leading(here) if not strand.level]
-    groups = grouped(curves, lambda one, other: _mostly_touch(one, other, scale, span))
-    steps: dict[str, float] = {}
-    for group in groups:
-        step = min(STEP, 2 * MOST_BACK / max(len(group) - 1, 1))
-        middle = (len(group) - 1) / 2
-        steps |= {strand.curve: step * (i - middle) for i, strand in enumerate(group)}
-    return steps
-
-
-def _mostly_touch(a: Strand, b: Strand, scale: Scale, span: float) -> bool:
-    _, left, right = np.intersect1d(a.x, b.x, return_indices=True)
-    return len(left) > 0 and bool(close(a.y[left], b.y[right], scale, span).mean() >= 0.5)

@@ -15,7 +15,7 @@ from tabulate import LATEX_ESCAPE_RULES, tabulate
 from shuffledp.numerics.rounding import Side, decimals_text, number_text
 from shuffledp.numerics.statements import side_of
 from shuffledp.pipeline.figures.drawing_jobs import Fields, Grid
-from shuffledp.pipeline.figures.plotter import long_form
+from shuffledp.pipeline.figures.long_form import long_form
 
 #: Letters of the longest text up to which a column does not break lines, and letters of a row up to which a page is
 #: upright.

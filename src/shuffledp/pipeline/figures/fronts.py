@@ -1,4 +1,4 @@
-"""Data for pictures of fronts and regions: cost and error of each method, and the methods that no other beats."""
+"""Data for pictures of fronts: cost and error of each method, and the methods that no other beats."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from shuffledp.pipeline.experiments.results import IN_DOUBT
 from shuffledp.pipeline.figures.drawing_jobs import DrawingJob
 from shuffledp.pipeline.figures.leaderboard import control_of
 from shuffledp.pipeline.figures.names import TRUST
-from shuffledp.pipeline.figures.selected_rows import by_cell, chosen, matching, names
+from shuffledp.pipeline.figures.selected_rows import by_cell, names
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Offer:
 
 def offers(cells: pd.DataFrame, summary: pd.DataFrame, entry: Mapping[str, Any], error: str) -> list[Offer]:
     """Return the methods with a positive cost and error, in the entry's order; each method has one point."""
-    cost = str(entry["x"] if entry["kind"] == "pareto" else entry["y"])
+    cost = str(entry["x"])
     good = cells[cells["status"] == "ok"]
     costs = by_cell(good, summary, cost)
     errors = by_cell(good, summary, error, entry.get("unit"))
@@ -100,37 +100,3 @@ def legend_names(job: DrawingJob, cells: pd.DataFrame) -> dict[str, str]:
         shown = control_of(name) if method in entry.get("controls", ()) else name
         texts[method] = f"{shown} ({', '.join(remarks)})" if remarks else shown
     return texts
-
-
-@dataclass(frozen=True)
-class Column:
-    """Front at the position ``place`` of the horizontal axis; ``point`` has the values of the grid there."""
-
-    panel: Any
-    place: float
-    point: Mapping[str, Any]
-    front: tuple[Offer, ...]
-
-
-def columns(job: DrawingJob, cells: pd.DataFrame, summary: pd.DataFrame) -> list[Column]:
-    """Return the fronts by panel and position; of points with equal positions, the one with the most users counts."""
-    entry, where = job["entry"], job["where"]
-    panels, x = entry.get("panels", ""), entry["x"]
-    some = chosen(cells, where)
-    keys = [v for v in job["grid"] if v in some and some[v].notna().any()]
-    found: dict[tuple[Any, float], tuple[float, Column]] = {}
-    for values in some[keys].dropna().drop_duplicates().itertuples(index=False):
-        point = dict(zip(keys, values, strict=True))
-        rows = matching(some, point)
-        users = float(rows["users_expected"].iloc[0])
-        place = float(point[x]) / (users if entry.get("x_unit") == "users" else 1.0)
-        best = front(offers(rows, summary, entry, str(entry["value"])), entry.get("controls", ()))
-        column = Column(point.get(panels), place, point, tuple(best))
-        key = (column.panel, float(f"{place:.6g}"))
-        if key not in found or found[key][0] < users:
-            found[key] = users, column
-    order = list(job["grid"].get(panels, [None]))
-    return [
-        column
-        for _, column in sorted(found.values(), key=lambda one: (order.index(one[1].panel), one[1].place))
-    ]

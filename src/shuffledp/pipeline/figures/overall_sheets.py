@@ -11,8 +11,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from shuffledp.pipeline.figures.axes import power
 from shuffledp.pipeline.figures.drawing_jobs import Fields
+from shuffledp.pipeline.figures.numerals import power
 from shuffledp.pipeline.figures.ranking import SETTING, records
 from shuffledp.pipeline.figures.style import SETTINGS
 

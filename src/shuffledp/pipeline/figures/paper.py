@@ -20,6 +20,7 @@ from shuffledp.pipeline.experiments.results import (
     Results,
     read,
 )
+from shuffledp.pipeline.figures import spotlight
 from shuffledp.pipeline.figures.captions import (
     ClaimRows,
     Numbers,
@@ -28,6 +29,7 @@ from shuffledp.pipeline.figures.captions import (
     plain_caption,
     render,
 )
+from shuffledp.pipeline.figures.curves import draw
 from shuffledp.pipeline.figures.drawing_jobs import ClaimTableJob, DrawingJob, Fields, PaperJob
 from shuffledp.pipeline.figures.drawn_curves import repeats_behind_bars
 from shuffledp.pipeline.figures.drawn_tables import as_leaderboard, as_table, in_three_forms, stated
@@ -35,10 +37,9 @@ from shuffledp.pipeline.figures.files import table_of_texts
 from shuffledp.pipeline.figures.gaps import gaps
 from shuffledp.pipeline.figures.guarantee_words import guarantee_facts
 from shuffledp.pipeline.figures.leaderboard import leaderboard, ranked
+from shuffledp.pipeline.figures.made import Made
 from shuffledp.pipeline.figures.pareto import pareto
 from shuffledp.pipeline.figures.picture import Picture, chart as chart_of
-from shuffledp.pipeline.figures.plotter import draw
-from shuffledp.pipeline.figures.regions import regions
 from shuffledp.pipeline.figures.selected_rows import (
     across_files,
     chosen,
@@ -49,7 +50,6 @@ from shuffledp.pipeline.figures.selected_rows import (
     orders,
     picture,
 )
-from shuffledp.pipeline.figures.sheet import Made
 from shuffledp.pipeline.figures.store import Drawn, Store, digest_of, folder_of, forget_others, keep, kept
 from shuffledp.pipeline.figures.style import column_style, figure_style, rendered
 from shuffledp.pipeline.jobs import source
@@ -242,19 +242,18 @@ def _curves(job: DrawingJob, cells: pd.DataFrame, summary: pd.DataFrame, mark: s
     without = _without_parameter(job, matching(cells, job["where"]), what)
     drawn = how_drawn(
         both=what.ratios,
-        means=what.means,
-        simulated=bool((what.selection["kind"] == "simulated").any()),
-        closed=all(strand.kind != "simulated" for strand in what.strands),
+        simulated=bool(what.points_with_bars),
+        closed=all(strand.kind != "simulated" for strand in what.lines),
     )
-    return Made(
-        partial(draw, what), numbers_of(job, what), chart_of(what), without, questions={"how_drawn": drawn}
-    )
+    by_method = job["entry"].get("kind") == "methods"
+    make = partial(spotlight.draw if by_method else draw, what)
+    return Made(make, numbers_of(job, what), chart_of(what), without, questions={"how_drawn": drawn})
 
 
 KINDS: Mapping[str, Callable[[DrawingJob, pd.DataFrame, pd.DataFrame, str], Made]] = {
     "curves": _curves,
+    "methods": _curves,
     "pareto": pareto,
-    "regions": regions,
 }
 """Function that draws the pictures of each kind."""
 
@@ -396,10 +395,10 @@ def _numbers(job: DrawingJob, known: _Read) -> Numbers:
     For a file with printed and exact numbers, only the exact numbers are returned.
     """
     entry, common = job["entry"], across_files(job)
-    if entry.get("kind", "curves") != "curves":
+    if entry.get("kind") == "pareto":
         cells = chosen(known.results.cells, common)
         summary = in_unit(known.summary[known.summary["cell"].isin(cells["cell"])], entry.get("unit"))
-        quantity = entry["value"] if entry["kind"] == "regions" else entry["y"]
+        quantity = entry["y"]
         cells, summary = cells.drop(columns="accounting"), summary.drop(columns="accounting")
         return Numbers.of(cells, summary, quantity, entry["methods"], list(job["grid"]), {})
     cells, summary = matching(known.results.cells, common), matching(known.summary, common)

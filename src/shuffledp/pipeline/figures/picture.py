@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from shuffledp.pipeline.figures import legend
-from shuffledp.pipeline.figures.axes import Axis, horizontal, vertical
-from shuffledp.pipeline.figures.drawn_curves import Strand, Together, coinciding, leading, strands
-from shuffledp.pipeline.figures.palette import Look, Looks, behind
+from shuffledp.pipeline.figures.drawn_curves import Strand, equal_curves, leading, strands
+from shuffledp.pipeline.figures.palette import BLACK, Look, Looks
 from shuffledp.pipeline.manifest import Chart, Curve
+
+PAPER, READ_OFF = "paper", "read off the paper"
+"""Curve of points of the paper, and their name."""
+POINTS = Look(BLACK, "x", "")
+"""Look of points of the paper."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +37,7 @@ class Picture:
     ``panels``. ``labels`` are the legend texts by name in their order, and ``looks`` the looks by curve. ``grid`` has
     the values of variables in order. ``points`` of the paper have a panel (None: every panel), x and y, and
     ``points_label`` is their legend text. ``mark`` is the note on the data in the picture itself, and ``title`` the
-    line above the panels.
+    line above the panels. ``ratios`` is True for strips of printed over exact numbers below the panels.
 
     A curve is ``name``, or ``name|part`` if ``parts`` distinguish curves of one name. In ``frame`` the column ``curve``
     also has the value that distinguishes the file.
@@ -49,12 +52,10 @@ class Picture:
     grid: Mapping[str, list[Any]] = field(default_factory=dict)
     parts: Mapping[str, Part] = field(default_factory=dict)
     points: Sequence[tuple[str | None, float, float]] = ()
-    points_label: str = legend.READ_OFF
+    points_label: str = READ_OFF
     mark: str = ""
     ratios: bool = False
     title: str = ""
-    """Title above the panels; ``ratios`` is True for strips below the panels with the ratios of printed to exact
-    numbers."""
 
     @cached_property
     def places(self) -> dict[Any, float] | None:
@@ -65,92 +66,70 @@ class Picture:
         return {value: float(i) for i, value in enumerate(values)}
 
     @cached_property
-    def strands(self) -> list[Strand]:
-        """Curves of this file; curves with parts have only one kind of number."""
-        every = self._strands(self.selection)
-        return leading(every) if self.parts else every
+    def every(self) -> list[Strand]:
+        """Curves of this file, of all kinds of numbers."""
+        return self._strands(self.selection)
 
     @cached_property
-    def drawn(self) -> list[Strand]:
-        """Curves of this file, one of each group of coinciding curves."""
-        hidden = {name for one in self.together for name in one.curves if name != self.drawn_of(one)}
-        return [strand for strand in self.strands if self.name_of(strand.curve) not in hidden]
+    def of_all_files(self) -> list[Strand]:
+        """Curves of all files of the drawing, for their common axes."""
+        return self._strands(self.frame)
 
     @cached_property
-    def simulated(self) -> list[Strand]:
-        """Simulated means with exact accounting, drawn on the lines of the same curves."""
-        if not self.parts or "along" in self.drawing:
+    def lines(self) -> list[Strand]:
+        """Curves that are drawn as lines; simulated means are lines along a variable or where nothing else is known."""
+        joined = "along" in self.drawing or bool(self.parts)
+        levels = [strand for strand in leading(self.every) if joined or strand.level]
+        return (
+            levels if joined else [*levels, *(s for s in self.every if s.kind != "simulated" and not s.level)]
+        )
+
+    @cached_property
+    def points_with_bars(self) -> list[Strand]:
+        """Simulated means that are drawn as points; printed ones are left out of a picture of both accountings."""
+        if "along" in self.drawing:
             return []
-        lines = {strand.curve for strand in self.drawn if strand.kind != "simulated" and not strand.level}
-        return [
-            strand
-            for strand in self._strands(self.selection)
-            if strand.kind == "simulated"
-            and strand.curve in lines
-            and strand.curve.endswith("|exact")
-            and self.name_of(strand.curve) not in self.numbered
-        ]
+        lines = {(strand.curve, strand.panel) for strand in self.lines if strand.kind != "simulated"}
+        means = [s for s in self.every if s.kind == "simulated" and not s.level]
+        if not self.parts:
+            return means
+        return [s for s in means if (s.curve, s.panel) in lines and not s.curve.endswith("|printed")]
 
     def name_of(self, curve: str) -> str:
         """Return the name of a curve."""
         return curve.rpartition("|")[0] if self.parts else curve
 
-    def drawn_of(self, one: Together) -> str:
-        """Return the drawn name of coinciding curves: the first one in ``lead`` of the figure, otherwise the first."""
-        lead = self.drawing.get("lead", ())
-        return next((name for name in one.curves if name in lead), one.curves[0])
+    def part_of(self, curve: str) -> str:
+        """Return the part of a curve; empty without parts."""
+        return curve.rpartition("|")[2] if self.parts else ""
 
-    @cached_property
-    def numbered(self) -> dict[str, int]:
-        """Numbers of the drawn names that are not in the figure's list ``lead``, nor the user's own."""
-        if "lead" not in self.drawing:
-            return {}
-        own = {self.name_of(curve) for curve, look in self.looks.items() if look.width}
-        named = {*self.drawing["lead"], *own}
-        others = (self.drawn_of(one) for one in self.together if not named.intersection(one.curves))
-        return {name: number for number, name in enumerate(others, 1)}
-
-    @cached_property
-    def drawn_looks(self) -> dict[str, Look]:
-        """Looks by curve, thin and gray for numbered names."""
-        return {
-            curve: behind(look, bool(self.parts)) if self.name_of(curve) in self.numbered else look
-            for curve, look in self.looks.items()
-        }
+    def look_of_name(self, name: str) -> Look:
+        """Return the look of a name: of its curve, or of its most exact part."""
+        if not self.parts:
+            return self.looks[name]
+        drawn = {strand.curve for strand in self.every}
+        return next(
+            self.looks[f"{name}|{part}"] for part in reversed(list(self.parts)) if f"{name}|{part}" in drawn
+        )
 
     @property
     def means(self) -> bool:
         """True if simulated means are drawn as points beside lines."""
-        joined = "along" in self.drawing or bool(self.parts)
-        return not joined and any(s.kind == "simulated" and not s.level for s in self.strands)
+        return bool(self.points_with_bars) and not self.parts
 
     def _strands(self, rows: pd.DataFrame) -> list[Strand]:
         drawing = self.drawing
         return strands(rows, drawing["x"], drawing.get("panels"), drawing.get("along"), self.places)
 
     @cached_property
-    def x_axis(self) -> Axis:
-        """Horizontal axis of all files."""
-        return horizontal(
-            self._strands(self.frame), self.drawing.get("x_scale", "linear"), [x for _, x, _ in self.points]
-        )
-
-    @cached_property
-    def y_axis(self) -> Axis:
-        """Vertical axis of all files."""
-        own = [replace(s, curve=s.curve.rpartition("|")[0]) for s in self._strands(self.frame)]
-        return vertical(own, self.drawing.get("y_scale", "linear"), [y for _, _, y in self.points])
-
-    @cached_property
-    def together(self) -> list[Together]:
-        """Names with a number, in groups of curves that coincide."""
+    def together(self) -> list[tuple[str, ...]]:
+        """Names with a number, in groups of curves that are equal within half a percent at all points."""
         numbers: dict[str, dict[Any, float]] = {}
-        for strand in leading(self.strands):
-            name, part = self.name_of(strand.curve), strand.curve.rpartition("|")[2] if self.parts else ""
-            own = numbers.setdefault(name, {})
+        for strand in leading(self.every):
+            own = numbers.setdefault(self.name_of(strand.curve), {})
+            part = self.part_of(strand.curve)
             own |= {(part, strand.panel, x): y for x, y in strand.at().items() if np.isfinite(y)}
-        names = [name for name in self.labels if numbers.get(name)]
-        return coinciding(numbers, self.y_axis.units, self.y_axis.span, names)
+        return equal_curves(numbers, [name for name in self.labels if numbers.get(name)])
 
 
 # -- entry of the manifest -----------------------------------------------------------------------------------------
@@ -162,12 +141,12 @@ def chart(what: Picture) -> Chart | None:
         return None
     drawing = what.drawing
     panels = drawing.get("panels")
-    drawn = {strand.curve for strand in what.strands}
+    drawn = {strand.curve for strand in [*what.lines, *what.points_with_bars]}
     curves = [
         looks_like(curve, _label(what, curve), look) for curve, look in what.looks.items() if curve in drawn
     ]
     if what.points:
-        curves.append(looks_like(legend.PAPER, what.points_label, legend.POINTS))
+        curves.append(looks_like(PAPER, what.points_label, POINTS))
     return Chart(
         x=drawing["x"],
         y=drawing["y"],

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from shuffledp.pipeline.experiments.bundle import PROFILE_METRICS
 from shuffledp.pipeline.experiments.results import Bundle, read
-from shuffledp.pipeline.figures.axes import power
 from shuffledp.pipeline.figures.drawing_jobs import RankedJob
 from shuffledp.pipeline.figures.names import TRUST
+from shuffledp.pipeline.figures.numerals import power
 from shuffledp.pipeline.figures.overall_sheets import APART, REST, SIZE, setting_words
 from shuffledp.pipeline.figures.ranking import SETTING, at, first_setting, records, with_identities
 from shuffledp.pipeline.figures.selected_rows import matching

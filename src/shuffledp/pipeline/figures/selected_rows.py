@@ -8,13 +8,13 @@ from typing import Any
 
 import pandas as pd
 
-from shuffledp.pipeline.figures import legend, palette
+from shuffledp.pipeline.figures import palette
 from shuffledp.pipeline.figures.drawing_jobs import BOTH, PAIR, DrawingJob
 from shuffledp.pipeline.figures.files import as_csv, table_of_texts
 from shuffledp.pipeline.figures.guarantee_words import doubts
+from shuffledp.pipeline.figures.long_form import long_form
 from shuffledp.pipeline.figures.palette import DARK, Look
-from shuffledp.pipeline.figures.picture import Part, Picture
-from shuffledp.pipeline.figures.plotter import long_form
+from shuffledp.pipeline.figures.picture import PAPER, READ_OFF, Part, Picture
 
 
 def matching(frame: pd.DataFrame, where: Mapping[str, Any]) -> pd.DataFrame:
@@ -75,7 +75,10 @@ def picture(job: DrawingJob, cells: pd.DataFrame, summary: pd.DataFrame, mark: s
     entry = job["entry"]
     summary = in_unit(summary, entry.get("unit"))
     every = _named(matching(cells, across_files(job)), job)
-    shown = _named(long_form(every, matching(summary, across_files(job)), entry["y"]), job)
+    shown = long_form(every, matching(summary, across_files(job)), entry["y"])
+    if "relative_to" in entry:
+        shown = _relative(shown, entry["relative_to"], [name for name in job["grid"] if name in shown])
+    shown = _named(shown, job)
     here = matching(every, job["where"])
     parts = _parts(job, here)
     selection = matching(shown, job["where"])
@@ -92,11 +95,19 @@ def picture(job: DrawingJob, cells: pd.DataFrame, summary: pd.DataFrame, mark: s
         job["grid"],
         parts,
         _points(job),
-        job["points"]["label"] or legend.READ_OFF if job["points"] else legend.READ_OFF,
+        job["points"]["label"] or READ_OFF if job["points"] else READ_OFF,
         mark,
         job["variant"] == BOTH,
         job["title"],
     )
+
+
+def _relative(rows: pd.DataFrame, method: str, variables: list[str]) -> pd.DataFrame:
+    """Return the numbers of all other methods in units of the number of a method at the same point."""
+    base = rows[rows["method"] == method].groupby(variables)["mean"].first()  # closed forms come before means
+    others = rows[rows["method"] != method]
+    unit = base.reindex(pd.MultiIndex.from_frame(others[variables])).to_numpy()
+    return others.assign(mean=others["mean"] / unit, standard_error=others["standard_error"] / unit)
 
 
 def numbers_of(job: DrawingJob, what: Picture) -> bytes:
@@ -109,7 +120,7 @@ def numbers_of(job: DrawingJob, what: Picture) -> bytes:
     ordered = selection.sort_values(["method", "accounting", *variables, "kind"], kind="stable")
     shown = ordered.reindex(columns=columns)
     if what.points:
-        own = {"curve": legend.PAPER, "kind": "read"}
+        own = {"curve": PAPER, "kind": "read"}
         x, panels = job["entry"]["x"], job["entry"].get("panels")
         read = [
             {**own, x: at, "mean": number} | ({} if panel is None else {panels: panel})

@@ -77,7 +77,7 @@ def _entry_of(experiment: Experiment, paper: Paper, place: str, name: str, raw: 
 
 def _check_entry(entry: Fields, experiment: Experiment, place: str) -> None:
     _check_named(entry, place)
-    if entry.get("kind", "curves") != "curves":
+    if entry.get("kind") == "pareto":
         _check_fronts(entry, experiment, place)
     elif "entries" in entry:
         for index, column in enumerate(entry["entries"]):
@@ -93,32 +93,29 @@ def _check_entry(entry: Fields, experiment: Experiment, place: str) -> None:
 def _check_named(entry: Fields, place: str) -> None:
     for method in entry.get("controls", ()):
         _require(method, entry["methods"], f"{place}.controls: no method {method!r} is drawn")
-    for key, methods in (
-        ("lead", entry.get("lead", ())),
-        ("over", [entry["over"]] if "over" in entry else ()),
-    ):
-        for method in methods:
-            _require(method, entry["methods"], f"{place}.{key}: no method {method!r} is drawn")
+    for key in ("over", "relative_to"):
+        if key in entry:
+            _require(entry[key], entry["methods"], f"{place}.{key}: no method {entry[key]!r} is drawn")
     for index, column in enumerate(entry.get("entries", ())):
         if "over" in column and column["over"] not in entry["methods"]:
             raise ConfigurationError(f"{place}.entries.{index}.over: no method {column['over']!r} is shown.")
 
 
 def _check_fronts(entry: Fields, experiment: Experiment, place: str) -> None:
-    """Check a picture of fronts or regions: each method has one cell with cost and error at every position."""
-    regions = entry["kind"] == "regions"
-    cost, error = (entry["y"], entry["value"]) if regions else (entry["x"], entry["y"])
-    said = f"{place}: the cost must be a number of the cells, got {cost!r}"
-    _require(cost, CELL_NUMBERS, said, suggest=False)
+    """Check a picture of fronts: each method has one cell with cost and error."""
+    said = f"{place}: the cost must be a number of the cells, got {entry['x']!r}"
+    _require(entry["x"], CELL_NUMBERS, said, suggest=False)
     where = dict(entry.get("where", {}))
     trust = where.pop("trust", None)
     if trust is not None:
         _require(trust, TRUSTED, f"{place}.where.trust: no trust model {shown(trust)}")
-    axes = [entry[axis] for axis in ("x", "panels") if axis in entry] if regions else []
-    if regions and entry.get("x_unit") == "users":
-        # Points with other numbers of users have other places.
-        axes += [name for name in experiment.grid if name in experiment.variables_of("population")]
-    one = {"methods": entry["methods"], "rows": ["method"], "columns": axes, "value": error, "where": where}
+    one = {
+        "methods": entry["methods"],
+        "rows": ["method"],
+        "columns": [],
+        "value": entry["y"],
+        "where": where,
+    }
     _check_by_accounting(one, experiment, place)
 
 

@@ -8,16 +8,14 @@ from contextlib import contextmanager
 from typing import Any
 
 import matplotlib as mpl
-from matplotlib.backend_bases import get_registered_canvas_class
 from matplotlib.figure import Figure
 
 SETTINGS: dict[Any, Any] = {
-    "figure.dpi": 110,
-    "savefig.dpi": 160,
+    "figure.dpi": 160,  # as in files: a layout is for one resolution
+    "savefig.dpi": "figure",
     "font.size": 9,
     "axes.titlesize": 9,
     "axes.titlepad": 4,
-    "axes.titley": 1.0,  # a place that need not be searched for
     "axes.labelsize": 9,
     "xtick.labelsize": 8,
     "ytick.labelsize": 8,
@@ -86,11 +84,10 @@ def in_column() -> bool:
 
 
 def rendered(figure: Figure, file_format: str) -> bytes:
-    """Return the figure as a file whose bytes depend only on the drawing; `Figure.savefig` would draw twice."""
-    metadata = {"png": {"Software": None}, "pdf": {"CreationDate": None, "Producer": None, "Creator": None}}
+    """Return the figure as a file whose bytes depend only on the drawing."""
+    metadata = {"png": {"Software": None}, "pdf": dict.fromkeys(("CreationDate", "Producer", "Creator"))}
     sink = io.BytesIO()
-    figure.set_dpi(SETTINGS["savefig.dpi"])  # of pixels; PDF and SVG count in points
-    canvas = get_registered_canvas_class(file_format)(figure)
-    write = getattr(canvas, f"print_{file_format}")
-    write(sink, metadata=metadata.get(file_format, {"Date": None, "Creator": None}))
+    figure.savefig(
+        sink, format=file_format, metadata=metadata.get(file_format, dict.fromkeys(("Date", "Creator")))
+    )
     return sink.getvalue()

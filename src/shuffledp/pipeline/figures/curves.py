@@ -1,0 +1,323 @@
+"""Pictures of curves: panels, printed and exact numbers together, strips of ratios, and names at the ends.
+
+Lines are closed forms and computed numbers, and points are simulated means. A point has a bar of one standard error, if
+enough repeats determine this error (`shuffledp.pipeline.figures.drawn_curves.FEWEST_BEHIND_A_BAR`). Infeasible cells
+are gaps. Reasons of gaps are in the manifest.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from numpy.typing import NDArray
+
+from shuffledp.pipeline.figures import end_names, panels
+from shuffledp.pipeline.figures.drawn_curves import Numbers, Strand
+from shuffledp.pipeline.figures.end_names import EndName
+from shuffledp.pipeline.figures.guarantee_words import NO_GUARANTEE
+from shuffledp.pipeline.figures.numerals import typeset
+from shuffledp.pipeline.figures.picture import Picture
+from shuffledp.pipeline.figures.style import COLUMN_WIDTH, in_column
+
+INFEASIBLE = "Nothing is feasible at these settings: there is nothing to draw."
+UNPROVEN = " (unproven)"
+_WIDTHS, _MOST_ACROSS = (5.6, 7.2, 7.6, 9.2, 9.6), 5
+_HEIGHT, _COLUMN_HEIGHT, _STRIP, _REST = 2.0, 1.35, 0.7, 0.55
+_NEAR = 3.0  # median ratio up to which a curve is in the strips of ratios to a method
+_JUMP = 0.15  # share of the axis from which a step of a curve along a variable interrupts the line
+_ONE_HEIGHT = 0.12  # share of a panel within which the ends of many curves are at one height
+
+
+def draw_text(text: str) -> Figure:
+    """Return a picture without axes that shows a text instead of data."""
+    figure = Figure(figsize=(5.2, 0.7))
+    figure.text(0.5, 0.5, text, ha="center", va="center")
+    return figure
+
+
+def draw(what: Picture) -> Figure:
+    """Draw one picture."""
+    if what.selection.empty:
+        return draw_text(INFEASIBLE)
+    strip = ratios(what)
+    across = min(2 if in_column() else _MOST_ACROSS, len(what.panels))
+    down = math.ceil(len(what.panels) / across)
+    names = end_points(what, what.panels[across - 1])
+    beside = [] if in_column() or _at_one_height(what, names) else names
+    tall = max(_COLUMN_HEIGHT if in_column() else _HEIGHT, end_names.height_of(beside) - 0.2)
+    heights = [tall, _STRIP] if strip else [tall]
+    wide = COLUMN_WIDTH if in_column() else _WIDTHS[across - 1]
+    figure = Figure(figsize=(wide, down * sum(heights) + _REST), layout="constrained")
+    rows = len(heights)
+    grid = figure.subplots(
+        down * rows, across, sharex=True, sharey="row", squeeze=False, height_ratios=heights * down
+    )
+    for number, value in enumerate(what.panels):
+        column, top = number % across, rows * (number // across)
+        _panel(grid[top, column], what, value, across)
+        if strip:
+            _strip(grid[top + 1, column], what, strip, value)
+        if number == across - 1:
+            end_names.write(grid[top, column], beside)
+    _label(grid, what, len(what.panels), rows, (wide - 1.6) / across)
+    below = {
+        name for name in what.labels if name not in {end for one in _ends_of(what, beside) for end in one}
+    }
+    panels.write_key(figure, [*_keys_of_names(what, below), *_keys(what)])
+    panels.write_title(figure, what.title, what.mark)
+    return end_names.laid_out(figure)
+
+
+def _label(grid: NDArray[Any], what: Picture, count: int, rows: int, wide: float) -> None:
+    """Write the labels of axes and panels, and remove panels without a value."""
+    entry, across = what.drawing, grid.shape[1]
+    label = entry.get("panel_label", f"{entry.get('panels')} = {{}}")
+    for number, ax in enumerate(grid[::rows].flat):
+        column = [
+            row[number % across] for row in grid[rows * (number // across) : rows * (number // across) + rows]
+        ]
+        if number >= count:
+            for each in column:
+                each.remove()
+        elif what.panels[number] is not None:
+            text = typeset(label.format(what.panels[number]))
+            ax.set_title(end_names.wrapped(text, max(int(wide / 0.075), 10)), loc="left")
+            if number + across >= count:
+                column[-1].tick_params(labelbottom=True)
+    for ax in grid[::rows, 0]:
+        ax.set_ylabel(end_names.wrapped(typeset(entry.get("y_label", entry["y"])), 30))
+    for ax in grid[1::2, 0] if rows == 2 else ():
+        over = (
+            "printed /\nexact"
+            if what.ratios
+            else end_names.wrapped(f"error / {what.labels[entry['over']]}", 14)
+        )
+        ax.set_ylabel(over, fontsize=7)
+    last = grid[-1, : count - across * (grid.shape[0] // rows - 1)]
+    panels.write_x_label(list(last), entry.get("x_label", entry["x"]))
+
+
+def set_axes(ax: Axes, what: Picture, across: int) -> None:
+    """Set the axes of a panel, which are the same in all panels of all files."""
+    entry = what.drawing
+    x_scale, y_scale = entry.get("x_scale", "linear"), entry.get("y_scale", "linear")
+    x = [*(strand.x for strand in what.of_all_files), np.array([x for _, x, _ in what.points])]
+    y = [*panels.with_bars(what.of_all_files), np.array([y for _, _, y in what.points])]
+    panels.set_axis(ax, "x", x_scale, panels.limits_of(x, x_scale), 4 if across > 2 else 7)
+    panels.set_axis(ax, "y", y_scale, panels.limits_of(y, y_scale), 6)
+    if what.places is not None:
+        panels.set_values(ax, list(what.places.values()), list(map(str, what.places)))
+    elif "along" not in entry:
+        panels.set_values(ax, sorted({float(value) for own in x for value in own}))
+
+
+def _panel(ax: Axes, what: Picture, value: Any, across: int) -> None:
+    """Draw the panel of one value of the panels' variable."""
+    set_axes(ax, what, across)
+    scale = what.drawing.get("y_scale", "linear")
+    read = [(x, y) for at, x, y in what.points if at in (None, str(value))]
+    means = in_panel(what.points_with_bars, value)
+    pointed = {strand.curve for strand in means}
+    for strand in in_panel(what.lines, value):
+        if strand.y.max() > 0 or scale == "linear":
+            marked = strand.curve not in pointed and what.part_of(strand.curve) != "printed"
+            gaps = gaps_of(what, strand)
+            panels.draw_line(
+                ax, _interrupted(what, strand, ax), what.looks[strand.curve], gaps, marked=marked
+            )
+    for strand in means:
+        panels.draw_means(ax, strand, what.looks[strand.curve])
+    if read:
+        ax.plot(*zip(*read, strict=True), "kx", ms=6.5, zorder=5)
+
+
+def in_panel(every: Iterable[Strand], value: Any) -> list[Strand]:
+    """Return the curves of a panel; a curve that does not depend on the panels' variable is in every panel."""
+    return [s for s in every if value is None or s.panel is None or s.panel == value]
+
+
+def gaps_of(what: Picture, strand: Strand) -> Numbers:
+    """Return the values of x where a curve without a number has a gap."""
+    if "along" in what.drawing or strand.level:
+        return np.empty(0)
+    values = what.grid.get(what.drawing["x"], ()) if what.places is None else what.places.values()
+    return np.array(list(values), float)
+
+
+def _interrupted(what: Picture, strand: Strand, ax: Axes) -> Strand:
+    """Return a curve along a variable with gaps where it jumps across the panel."""
+    if "along" not in what.drawing or strand.level:
+        return strand
+    low, high = ax.get_xlim()
+    units = np.log10 if ax.get_xscale() == "log" else np.asarray
+    jumps = 1 + np.flatnonzero(np.abs(np.diff(units(strand.x))) > _JUMP * (units(high) - units(low)))
+    return Strand(
+        strand.curve, strand.kind, strand.panel,
+        np.insert(strand.x, jumps, np.nan), np.insert(strand.y, jumps, np.nan), np.insert(strand.error, jumps, np.nan),
+    )  # fmt: skip
+
+
+def _strip(ax: Axes, what: Picture, strip: Sequence[Strand], value: Any) -> None:
+    scale, ends = panels.strip_limits(strip)
+    panels.set_axis(ax, "y", scale, ends, 3)
+    here = in_panel(strip, value)
+    gaps = gaps_of(what, here[0]) if here else np.empty(0)
+    panels.draw_strip(ax, here, what.looks, gaps, printed=what.ratios)
+
+
+# -- ratios --------------------------------------------------------------------------------------------------------
+
+
+def ratios(what: Picture) -> list[Strand]:
+    """Return curves of ratios: printed to exact numbers, or a method's numbers to the numbers of method ``over``."""
+    every = {(strand.curve, strand.panel): strand for strand in what.lines}
+    if what.ratios:
+        pairs = {
+            key: (every[f"{what.name_of(key[0])}|printed", key[1]], exact)
+            for key, exact in every.items()
+            if what.part_of(key[0]) == "exact" and (f"{what.name_of(key[0])}|printed", key[1]) in every
+        }
+    else:
+        over = what.drawing.get("over")
+        below = {strand.panel: strand for strand in what.lines if strand.curve == over}
+        pairs = {key: (strand, below[key[1]]) for key, strand in every.items() if key[1] in below}
+    strands = [
+        one for (curve, panel), pair in pairs.items() if (one := _ratio(curve, panel, *pair)) is not None
+    ]
+    if what.ratios:
+        return strands
+    numbers = {s.curve: np.concatenate([o.y for o in strands if o.curve == s.curve]) for s in strands}
+    near = {curve for curve, y in numbers.items() if 1 / _NEAR < np.median(y) < _NEAR}
+    return [strand for strand in strands if strand.curve in near]
+
+
+def _ratio(curve: str, panel: Any, above: Strand, below: Strand) -> Strand | None:
+    """Return the ratios of two curves at their common points; None without a common point."""
+    at = above.at()
+    pairs = [(x, at[x] / y) for x, y in below.at().items() if x in at and y > 0 and at[x] > 0]
+    if not pairs:
+        return None
+    x = np.array([place for place, _ in pairs if place is not None], float)
+    y = np.array([ratio for _, ratio in pairs])
+    return Strand(curve, "computed", panel, x, y, np.full(len(y), np.nan))
+
+
+# -- names and key -------------------------------------------------------------------------------------------------
+
+
+def name_text(what: Picture, group: Sequence[str]) -> str:
+    """Return the name of equal curves; a proven bound and a lower bound that equals it are said in words."""
+    texts = [what.labels[name] for name in group]
+    lower = [text for text in texts if text.endswith(f"({NO_GUARANTEE})")]
+    if lower and len(lower) < len(texts):
+        own = " = ".join(text for text in texts if text not in lower)
+        return f"{own} (a lower bound is within {100 * _apart(what, group):.2g} %)"
+    first, *others = texts
+    stem = first[: first.rfind(", ") + 2] if ", " in first else ""
+    if stem and all(text.startswith(stem) for text in others):
+        others = [text[len(stem) :] for text in others]
+    text = " = ".join([first, *others])
+    return text.replace(UNPROVEN, "") if _mostly_unproven(what) else text
+
+
+def _apart(what: Picture, group: Sequence[str]) -> float:
+    """Return the largest relative difference of equal curves, rounded up to two digits."""
+    numbers = {what.name_of(s.curve): s.y for s in what.lines if what.name_of(s.curve) in group}
+    least, most = np.minimum.reduce(list(numbers.values())), np.maximum.reduce(list(numbers.values()))
+    greatest = float(np.max(most / least - 1))
+    digit = 10.0 ** (math.floor(math.log10(greatest)) - 1) if greatest else 1.0
+    return math.ceil(greatest / digit) * digit
+
+
+def _mostly_unproven(what: Picture) -> bool:
+    """Return whether one line on unproven claims is shorter than a remark at most of the names."""
+    remarks = sum(text.endswith(UNPROVEN) for text in what.labels.values())
+    return remarks > 2 and remarks > len(what.labels) / 2
+
+
+def _unproven_line(what: Picture) -> str:
+    proven = [text for text in what.labels.values() if not text.endswith(UNPROVEN)]
+    return f"unproven: all but {', '.join(proven)}" if proven else "all are unproven"
+
+
+def end_points(what: Picture, value: Any) -> list[EndName]:
+    """Return the last point of each group of equal curves in a panel, of its most exact part, with its name."""
+    order = {part: place for place, part in enumerate(what.parts)}
+    ends: list[EndName] = []
+    right = _right_end(what)
+    log = what.drawing.get("y_scale") == "log"
+    for group in what.together:
+        own = [s for s in in_panel(what.every, value) if what.name_of(s.curve) == group[0]]
+        own = [s for s in own if (np.isfinite(s.y) & ((s.y > 0) | (not log))).any()]
+        if not own:
+            continue
+        best = max(own, key=lambda s: (order.get(what.part_of(s.curve), 0), s.kind != "simulated"))
+        if best.level:
+            x, y = right, float(best.y[0])
+        else:
+            last = np.flatnonzero(np.isfinite(best.y) & ((best.y > 0) | (not log)))[-1]
+            x, y = float(best.x[last]), float(best.y[last])
+        ends.append(EndName(x, y, typeset(name_text(what, group)), what.look_of_name(group[0]).color))
+    return ends
+
+
+def _right_end(what: Picture) -> float:
+    scale = what.drawing.get("x_scale", "linear")
+    return panels.limits_of([s.x for s in what.of_all_files], scale)[1]
+
+
+def _ends_of(what: Picture, beside: Collection[EndName]) -> list[tuple[str, ...]]:
+    """Return the groups of curves with a name beside the panels."""
+    texts = {name.text for name in beside}
+    return [group for group in what.together if typeset(name_text(what, group)) in texts]
+
+
+def _at_one_height(what: Picture, names: Sequence[EndName]) -> bool:
+    """Return whether the ends of most of several curves are too near to each other for names beside the panel."""
+    if len(names) < 4:
+        return False
+    scale = what.drawing.get("y_scale", "linear")
+    low, high = panels.limits_of(panels.with_bars(what.of_all_files), scale)
+    units = np.log10 if scale == "log" else np.asarray
+    heights = np.sort((units([name.y for name in names]) - units(low)) / (units(high) - units(low)))
+    return bool(np.median(np.diff(heights)) < _ONE_HEIGHT / len(names))
+
+
+def _keys_of_names(what: Picture, below: Collection[str]) -> list[Line2D]:
+    """Return the key of names that are not beside the panels."""
+    lines = {what.name_of(strand.curve) for strand in what.lines}
+    pointed = {what.name_of(strand.curve) for strand in what.points_with_bars}
+    entries = []
+    for group in what.together:
+        if group[0] not in below:
+            continue
+        look, text = what.look_of_name(group[0]), name_text(what, group)
+        if what.drawing.get("y_scale") == "log" and _always_zero(what, group[0]):
+            entries.append(Line2D([], [], ls="", label=f"{text}: 0"))
+        elif group[0] in lines:
+            entries.append(panels.key_line(text, look, marked=group[0] in pointed or bool(what.parts)))
+        else:
+            entries.append(Line2D([], [], color=look.color, ls="", marker=look.marker, label=text))
+    return entries
+
+
+def _always_zero(what: Picture, name: str) -> bool:
+    return all((s.y <= 0).all() for s in what.every if what.name_of(s.curve) == name)
+
+
+def _keys(what: Picture) -> list[Line2D]:
+    """Return the key of accountings, simulated means, points of the paper, and unproven claims."""
+    entries = [panels.key_line(part.text, part.look, marked=False) for part in what.parts.values()]
+    if what.points_with_bars:
+        entries.append(Line2D([], [], color=panels.DARK, ls="", marker="o", label="simulated mean"))
+    if what.points:
+        entries.append(Line2D([], [], color="black", ls="", marker="x", ms=6.5, label=what.points_label))
+    if _mostly_unproven(what):
+        entries.append(Line2D([], [], ls="", label=_unproven_line(what)))
+    return entries

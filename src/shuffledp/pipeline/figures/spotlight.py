@@ -1,0 +1,147 @@
+"""A panel per method: its printed and exact curve before all other curves, for comparisons of more than six curves."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from shuffledp.pipeline.figures import curves, end_names, panels
+from shuffledp.pipeline.figures.drawn_curves import Strand
+from shuffledp.pipeline.figures.numerals import number_text, ratio_text, typeset
+from shuffledp.pipeline.figures.palette import BLACK, PRINTED_DASH, Look
+from shuffledp.pipeline.figures.picture import Picture
+from shuffledp.pipeline.figures.style import COLUMN_WIDTH, in_column
+
+_WIDTH, _HEIGHT, _REST = 7.6, 1.3, 0.6
+_EQUAL = 0.05  # relative difference up to which the printed factor is not written
+_RISES = 3.0  # factor from which a curve rises, so that its text is at the left
+
+
+def draw(what: Picture) -> Figure:
+    """Draw a panel per method, best first, with its factor over the method ``over`` at the last x."""
+    over, names = str(what.drawing["over"]), [group[0] for group in what.together]
+    best = {name: _most_exact(what, name) for name in names}
+    below = _most_exact(what, next(group[0] for group in what.together if over in group))
+    factors = {name: _factor(strand, below) for name, strand in best.items()}
+    controls = [name for name in names if what.look_of_name(name).color == BLACK]
+    order = sorted(set(names) - set(controls), key=lambda name: (factors[name], names.index(name)))
+    across = 2 if in_column() else 4 if len(order) > 6 else 3
+    down = math.ceil(len(order) / across)
+    wide = COLUMN_WIDTH if in_column() else _WIDTH
+    figure = Figure(figsize=(wide, down * _HEIGHT + _REST), layout="constrained")
+    grid = figure.subplots(down, across, sharex=True, sharey=True, squeeze=False)
+    groups = {group[0]: group for group in what.together}
+    for ax, name in zip(grid.flat, order, strict=False):
+        curves.set_axes(ax, what, across)
+        for other in order:
+            if other != name:
+                _line(ax, what, best[other], Look(panels.PALE, "", "-", 0.8))
+        if below.curve not in [best[name].curve for name in order]:
+            _line(ax, what, below, Look(BLACK, "", (0, (1.5, 1.5)), 0.9))
+        _own(ax, what, name)
+        title = end_names.wrapped(typeset(curves.name_text(what, groups[name])), int(wide / across / 0.072))
+        ax.set_title(title, loc="left", weight="bold", fontsize=7)
+        printed = _factor(_printed(what, name), below)
+        _write(ax, what, name, _words(factors[name], printed))
+    for place, ax in enumerate(grid.flat):
+        if place >= len(order):
+            ax.remove()
+        elif place + across >= len(order):
+            ax.tick_params(labelbottom=True)
+    last = grid[-1, : len(order) - across * (down - 1)]
+    panels.write_x_label(list(last), what.drawing.get("x_label", what.drawing["x"]))
+    label = end_names.wrapped(typeset(what.drawing.get("y_label", what.drawing["y"])), 30)
+    grid[down // 2, 0].set_ylabel(label, y=0.5 if down % 2 else 1.1)
+    panels.write_key(figure, _keys(what, over, controls))
+    panels.write_title(figure, f"{what.title}; × is over {what.labels[over]} {_at_last(what)}", what.mark)
+    return end_names.laid_out(figure)
+
+
+def _most_exact(what: Picture, name: str) -> Strand:
+    """Return the most exact curve of a name, a closed form if there is one."""
+    order = list(what.parts)
+    own = [strand for strand in what.every if what.name_of(strand.curve) == name]
+    return max(own, key=lambda s: (order.index(what.part_of(s.curve)) if order else 0, s.kind != "simulated"))
+
+
+def _printed(what: Picture, name: str) -> Strand | None:
+    return next((s for s in what.lines if s.curve == f"{name}|printed"), None) if what.parts else None
+
+
+def _factor(strand: Strand | None, below: Strand) -> float:
+    """Return the ratio of two curves at their last common x; nan without a common x."""
+    if strand is None:
+        return math.nan
+    own, other = strand.at(), below.at()
+    common = [x for x in own if x in other or None in other]
+    return own[common[-1]] / other.get(common[-1], other.get(None, math.nan)) if common else math.nan
+
+
+def _words(factor: float, printed: float) -> str:
+    words = [] if math.isnan(factor) else [ratio_text(factor)]
+    if not math.isnan(printed) and abs(printed / factor - 1) > _EQUAL:
+        words.append(f"printed {ratio_text(printed)}")
+    return "\n".join(words)
+
+
+def _line(ax: Axes, what: Picture, strand: Strand, look: Look) -> None:
+    panels.draw_line(ax, strand, look, curves.gaps_of(what, strand), marked=False)
+
+
+def _own(ax: Axes, what: Picture, name: str) -> None:
+    means = [s for s in what.points_with_bars if what.name_of(s.curve) == name]
+    for strand in what.lines:
+        if what.name_of(strand.curve) == name:
+            marked = not means and what.part_of(strand.curve) != "printed"
+            panels.draw_line(
+                ax, strand, what.looks[strand.curve], curves.gaps_of(what, strand), marked=marked
+            )
+    for strand in means:
+        panels.draw_means(ax, strand, what.looks[strand.curve])
+
+
+def _write(ax: Axes, what: Picture, name: str, words: str) -> None:
+    """Write the factors of a method in the upper corner that its highest curve leaves free."""
+    highest = max((s for s in what.lines if what.name_of(s.curve) == name), key=lambda s: float(np.max(s.y)))
+    rises = highest.y[-1] > _RISES * highest.y[0]
+    side = (0.04, "left") if rises else (0.97, "right")
+    style: dict[str, Any] = {"va": "top", "fontsize": 7, "color": panels.DARK, "zorder": 6}
+    ax.text(side[0], 0.96, words, ha=side[1], transform=ax.transAxes, **style)
+
+
+def _keys(what: Picture, over: str, controls: Sequence[str]) -> list[Line2D]:
+    """Return the key of accountings, the other methods, and the control that is in every panel."""
+    dark = panels.DARK
+    entries = [
+        Line2D([], [], color=dark, label="exact" if what.parts else "the method", marker="o", mfc="white")
+    ]
+    if what.parts:
+        entries.append(Line2D([], [], color=dark, ls=PRINTED_DASH, label="as printed"))
+    entries.append(Line2D([], [], color=panels.PALE, lw=0.8, label="the other methods"))
+    if over in controls:
+        entries.append(Line2D([], [], color="black", ls=":", lw=0.9, label=what.labels[over]))
+    others = _controls(what, over, controls)
+    if what.points_with_bars:
+        entries.append(Line2D([], [], color=dark, ls="", marker="o", label="simulated mean"))
+    return [*entries, *(Line2D([], [], ls="", label=f"{text}: {ratio}") for text, ratio in others.items())]
+
+
+def _controls(what: Picture, over: str, controls: Sequence[str]) -> Mapping[str, str]:
+    """Return the factors of the controls that have no panel and are not the method ``over``."""
+    below = _most_exact(what, next(group[0] for group in what.together if over in group))
+    return {
+        what.labels[name]: ratio_text(_factor(_most_exact(what, name), below))
+        for name in controls
+        if name != below.curve.partition("|")[0]
+    }
+
+
+def _at_last(what: Picture) -> str:
+    x = what.drawing["x"]
+    return f"at {x} = {number_text(max(float(s.x.max()) for s in what.lines if not s.level))}"

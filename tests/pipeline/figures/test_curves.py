@@ -1,0 +1,271 @@
+"""Pictures of curves: panels, gaps, both accountings, names at their own ends, and legible letters."""
+
+import io
+from dataclasses import replace
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib.image import imread
+from matplotlib.text import Annotation, Text
+
+from shuffledp.identities import identity_of
+from shuffledp.pipeline.figures import curves, palette, panels, spotlight
+from shuffledp.pipeline.figures.curves import draw
+from shuffledp.pipeline.figures.end_names import spread
+from shuffledp.pipeline.figures.numerals import number_text, power, typeset
+from shuffledp.pipeline.figures.picture import Part, Picture
+from shuffledp.pipeline.figures.style import column_style, figure_style, rendered
+
+LEAST_CONTRAST = 3.0
+"""Least contrast of letters on white; a name in the color of its curve is large enough for three."""
+
+
+def made(drawing, rows, labels, **more):
+    """Return a picture of some rows of numbers."""
+    frame = pd.DataFrame(rows, columns=["curve", "kind", "eps", "mean"]).assign(standard_error=np.nan)
+    looks = {curve: palette.numbered_look(i) for i, curve in enumerate(labels)}
+    every = frame.assign(curve=frame["curve"] + "|here")
+    return Picture({"x": "eps", "y": "mse", **drawing}, frame, every, labels, looks, **more)
+
+
+def of_both(ratio, **labels):
+    """Return a picture of both accountings, whose printed numbers are a ratio above the exact ones."""
+    rows = [
+        (f"{name}|{part}", "computed", x, (i + 1) * by / x)
+        for i, name in enumerate(labels)
+        for part, by in (("printed", ratio), ("exact", 1.0))
+        for x in (1.0, 2.0)
+    ]
+    parts = {part: Part(part, palette.of_accounting(part)) for part in ("printed", "exact")}
+    looks = {
+        f"{name}|{part}": palette.of_accounting(part, palette.numbered_look(i))
+        for i, name in enumerate(labels)
+        for part in parts
+    }
+    return replace(made({"y_scale": "log"}, rows, labels), looks=looks, parts=parts, ratios=True)
+
+
+def line(ax, label):
+    (artist,) = [one for one in ax.lines if one.get_label() == label]
+    return artist
+
+
+def names(figure):
+    """Return the names beside the panels and in the key."""
+    keys = [text.get_text() for legend in figure.legends for text in legend.get_texts()]
+    return [note.get_text().replace("\n", " ") for ax in figure.axes for note in ax.texts] + keys
+
+
+def test_panels_follow_the_grid_and_hold_every_method(pictures):
+    axes = pictures["fig1_printed"].axes
+    assert [ax.get_title(loc="left") for ax in axes] == ["rate = 0.5", "rate = 0.1"]
+    for ax in axes:
+        assert len(set(line(ax, "constant").get_ydata())) == 1  # the method that does not depend on eps
+        assert {"local means", "picky means"} <= {bars.get_label() for bars in ax.containers}
+
+
+def test_an_infeasible_cell_is_a_gap(pictures):
+    for ax in pictures["fig1_printed"].axes:
+        gaps = {m: np.isnan(line(ax, m).get_ydata()).tolist() for m in ("local", "picky")}
+        assert gaps == {"local": [False] * 4, "picky": [False, True, False, False]}
+
+
+def test_points_are_means_with_one_standard_error(pictures, files):
+    numbers = pd.read_csv(io.BytesIO(files["fig1_printed.csv"]))
+    own = numbers.query("method == 'local' and rate == 0.5 and kind == 'simulated'").set_index("eps")
+    containers = {bars.get_label(): bars for bars in pictures["fig1_printed"].axes[0].containers}
+    barred = containers["local means"]
+    at = barred.lines[0].get_xdata()
+    assert barred.lines[0].get_ydata() == pytest.approx(own["mse"][at].tolist(), rel=1e-8)
+    half = [(top - bottom) / 2 for (_, bottom), (_, top) in barred.lines[2][0].get_segments()]
+    assert half == pytest.approx(own["standard_error"][at].tolist(), rel=1e-8)
+    # With a budget of 9.5 hardly a report is false: nearly all repeats are the same, and no error is reliable.
+    assert containers["local means without bars"].lines[0].get_markerfacecolor() == "white"
+    assert 9.5 not in at
+
+
+def test_twins_have_the_same_axes(pictures, files):
+    ids = ("fig1_printed", "fig1_exact", "fig1_both")
+    limits = {id: {(ax.get_xlim(), ax.get_ylim()) for ax in pictures[id].axes[:2]} for id in ids}
+    (one,) = limits["fig1_printed"]
+    assert all(own == {one} for own in limits.values())
+    every = [pd.read_csv(io.BytesIO(files[f"{id}.csv"]))["mse"] for id in ids]
+    assert one[1][0] < min(e.min() for e in every) < max(e.max() for e in every) < one[1][1]
+
+
+def test_both_accountings_are_dashed_and_solid_with_their_ratio_below(pictures, files):
+    numbers = pd.read_csv(io.BytesIO(files["fig1_both.csv"]))
+    panel, _, strip, _ = pictures["fig1_both"].axes
+    color = identity_of("frequency", "local").color
+    printed, exact = line(panel, "local|printed"), line(panel, "local|exact")
+    assert printed.get_color() == exact.get_color() == color
+    assert printed.is_dashed() and not exact.is_dashed()
+    shown = numbers.query("method == 'local' and rate == 0.5 and kind == 'expected'").pivot_table(
+        index="eps", columns="accounting", values="mse"
+    )
+    assert np.allclose(line(strip, "local|exact").get_ydata(), shown["printed"] / shown["exact"])
+    assert np.isnan(line(strip, "picky|exact").get_ydata()).tolist() == [False, True, False, False]
+    assert strip.get_ylabel() == "printed /\nexact"
+    assert {"as printed", "exact", "simulated mean"} <= set(names(pictures["fig1_both"]))
+
+
+def test_a_ratio_beyond_the_strip_has_an_arrow_and_one_below_one_a_red_ground():
+    beyond = draw(of_both(2500.0, a="A"))
+    assert "▲ 2,500×" in names(beyond)
+    assert beyond.axes[1].get_ylim()[1] < 2 * panels.CLIP
+    below = draw(of_both(0.5, a="A")).axes[1]
+    assert any(mpl.colors.to_hex(patch.get_facecolor()) == panels.RED.lower() for patch in below.patches)
+
+
+def test_a_name_starts_at_the_end_of_its_own_most_exact_curve():
+    figure = draw(of_both(3.0, a="A", b="B", c="C"))
+    ends = {note.get_text(): note.xy for note in figure.axes[0].texts if isinstance(note, Annotation)}
+    assert ends == {"A": (2.0, 0.5), "B": (2.0, 1.0), "C": (2.0, 1.5)}
+
+
+def test_equal_curves_share_a_name_and_a_method_without_a_number_has_none():
+    rows = [
+        (c, "computed", x, y * by)
+        for c, by in (("a", 1), ("b", 1.0001), ("c", 3))
+        for x, y in ((1, 1), (2, 3))
+    ]
+    figure = draw(made({"y_scale": "log"}, rows, {"a": "A, n = 1", "b": "A, n = 2", "c": "C", "d": "D"}))
+    assert sorted(names(figure)) == ["A, n = 1 = n = 2", "C"]
+
+
+def test_a_lower_bound_that_equals_a_bound_is_said_in_words():
+    rows = [(c, "computed", x, by * x) for c, by in (("a", 1.002), ("b", 1)) for x in (1, 2)]
+    labels = {"a": "proven", "b": "lost by one (lower bound, no guarantee)"}
+    assert names(draw(made({}, rows, labels))) == ["proven (a lower bound is within 0.21 %)"]
+
+
+def test_one_line_says_what_is_unproven_if_most_is():
+    rows = [(c, "computed", x, i + x) for i, c in enumerate("abcd") for x in (1, 2)]
+    labels = {c: f"{c.upper()} (unproven)" for c in "abc"} | {"d": "D"}
+    assert sorted(names(draw(made({}, rows, labels)))) == ["A", "B", "C", "D", "unproven: all but D"]
+
+
+def test_a_curve_of_zeros_is_in_the_key_of_a_logarithmic_picture():
+    rows = [
+        ("a", "computed", 1, 1.0),
+        ("a", "computed", 2, 0.0),
+        ("b", "computed", 1, 0.0),
+        ("b", "computed", 2, 0.0),
+    ]
+    figure = draw(made({"y_scale": "log"}, rows, {"a": "A", "b": "B"}))
+    assert names(figure) == ["A", "B: 0"]
+    assert np.isnan(line(figure.axes[0], "a").get_ydata()).tolist() == [False, True]
+
+
+def test_a_strip_has_the_ratio_to_a_method_of_the_curves_near_to_it():
+    rows = [(c, "computed", x, y * x) for c, y in (("a", 2.0), ("b", 3.0), ("far", 50.0)) for x in (1, 2)]
+    panel, strip = draw(made({"over": "a"}, rows, {"a": "A", "b": "B", "far": "Far"})).axes
+    assert line(strip, "b").get_ydata().tolist() == [1.5, 1.5]
+    assert "far" in {one.get_label() for one in panel.lines} - {one.get_label() for one in strip.lines}
+    assert strip.get_ylabel() == "error / A"
+
+
+def test_a_curve_along_a_variable_has_a_gap_where_x_jumps():
+    rows = [("a", "simulated", x, y) for x, y in ((1.0, 0.1), (2.0, 0.5), (90.0, 0.6), (100.0, 0.9))]
+    (ax,) = draw(made({"x_scale": "log", "along": "round"}, rows, {"a": "A"})).axes
+    drawn = line(ax, "a").get_xydata()
+    assert drawn[~np.isnan(drawn[:, 0])].tolist() == [list(row[2:]) for row in rows]
+    assert np.isnan(drawn[:, 0]).nonzero()[0].tolist() == [2]
+
+
+def test_points_of_a_paper_are_crosses_within_the_axes():
+    rows = [("a", "computed", 1, 1.0), ("a", "computed", 2, 2.0)]
+    (ax,) = draw(made({}, rows, {"a": "A"}, points=[(None, 1.5, 9.0)])).axes
+    (cross,) = [one for one in ax.lines if one.get_marker() == "x"]
+    assert cross.get_xydata().tolist() == [[1.5, 9.0]] and ax.get_ylim()[1] > 9
+
+
+def test_five_panels_are_in_one_row():
+    rows = [("a", "computed", x, x) for x in (1, 2)]
+    figure = draw(made({"panels": "rate"}, rows, {"a": "A"}, panels=[0.1, 0.2, 0.3, 0.4, 0.5]))
+    assert len({round(ax.get_position().y0, 6) for ax in figure.axes}) == 1
+
+
+def test_where_nothing_is_feasible_there_are_no_axes():
+    figure = draw(made({}, [], {"a": "A"}))
+    assert figure.axes == [] and figure.texts[0].get_text() == curves.INFEASIBLE
+
+
+def test_a_column_has_its_width_serif_letters_and_all_names_below():
+    labels = {f"m{i}": f"M{i}" for i in range(8)}
+    rows = [(c, "computed", x, x + 3.0 * i) for i, c in enumerate(labels) for x in (1, 2)]
+    what = made({}, rows, labels, title="A title")
+    with column_style():
+        figure = draw(what)
+    (key,) = figure.legends
+    assert figure.get_size_inches()[0] == pytest.approx(3.3)
+    assert {text.get_fontname() for text in key.get_texts()} == {"DejaVu Serif"}
+    assert len(key.get_texts()) == 8 and figure.get_suptitle() == ""
+
+
+def test_a_panel_per_method_has_its_factors_over_a_method_best_first():
+    what = of_both(4.0, base="Base", b="B", c="C")
+    what = replace(what, drawing={**what.drawing, "over": "base"})
+    figure = spotlight.draw(what)
+    assert [ax.get_title(loc="left") for ax in figure.axes] == ["Base", "B", "C"]
+    assert [ax.texts[0].get_text() for ax in figure.axes] == [
+        "1×\nprinted 4×", "2×\nprinted 8×", "3×\nprinted 12×"
+    ]  # fmt: skip
+    assert figure.get_suptitle().endswith("× is over Base at eps = 2")
+
+
+def test_names_do_not_overlap_keep_their_order_and_move_as_little_as_possible():
+    heights = [0.2, 0.2, 0.4, 0.2, 0.2]
+    places = spread([0.5, 0.5, 0.52, 1.9, -1.0], heights, 0.0, 2.0)
+    order = np.argsort(places)
+    gaps = np.diff(places[order]) - (np.array(heights)[order][1:] + np.array(heights)[order][:-1]) / 2
+    assert (gaps >= -1e-12).all() and places[4] >= 0.1 and places[3] <= 1.9
+    assert places[4] < places[0] < places[2] < places[3]
+    assert spread([1.0, 1.0], [0.2, 0.2], 0.0, 2.0).tolist() == pytest.approx([0.9, 1.1])
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0, "0"), (0.001, "0.001"), (1e-4, "10⁻⁴"), (999999, "999,999"), (2e6, "2×10⁶"), (-0.5, "−0.5")],
+)
+def test_numbers_are_plain_below_a_million_and_powers_of_ten_beyond(value, text):
+    assert number_text(value) == text
+
+
+def test_numbers_in_titles_are_written_like_those_of_axes():
+    assert (
+        typeset("100000 users, delta = 1e-06, year2020, n = 2.5e5")
+        == "100,000 users, delta = 10⁻⁶, year2020, n = 2.5×10⁵"
+    )
+    assert (power(1e-6), power(12345.0), number_text(5.0, plain=False)) == ("10⁻⁶", "1.23×10⁴", "5×10⁰")
+
+
+def contrast(color):
+    channels = np.array(mpl.colors.to_rgb(color))
+    linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+    return 1.05 / (linear @ [0.2126, 0.7152, 0.0722] + 0.05)
+
+
+PICTURES = {
+    "both": lambda: draw(of_both(2500.0, a="A long name of a protocol, with an option", b="B")),
+    "methods": lambda: spotlight.draw(
+        (lambda what: replace(what, drawing={**what.drawing, "over": "a"}, title="A title of some length"))(
+            of_both(3.0, **{c: f"Protocol {c}" for c in "abcdefgh"})
+        )
+    ),
+    "marked": lambda: draw(replace(of_both(3.0, a="A"), mark="data rebuilt from summaries", title="Errors")),
+}
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_no_ink_is_on_the_border_and_letters_are_legible(name):
+    with figure_style():
+        figure = PICTURES[name]()
+        pixels = imread(io.BytesIO(rendered(figure, "png")))[..., :3]
+    for side in (pixels[:2], pixels[-2:], pixels[:, :2], pixels[:, -2:]):
+        assert (side > 0.98).all()
+    letters = [text for text in figure.findobj(Text) if text.get_text().strip() and text.get_visible()]
+    assert min(text.get_fontsize() for text in letters) >= panels.SMALL
+    assert min(contrast(text.get_color()) for text in letters) >= LEAST_CONTRAST
