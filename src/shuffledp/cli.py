@@ -137,7 +137,7 @@ def _check_captions(paper: Paper) -> None:
 
     for part, entries in (("figures", paper.figures), ("tables", paper.tables), ("claims", paper.claims)):
         for name, entry in entries.items():
-            caption = entry.get("caption")
+            caption = entry.caption
             path = caption_folder(Path(), paper.key) / str(caption)
             if caption is not None and not path.is_file():
                 raise click.ClickException(f"{paper.file}: {part}.{name}.caption: there is no file {path}.")

@@ -55,7 +55,7 @@ def test_baselines_may_join_figures_of_ones_own(project):
         "task: frequency\nfigures: [mine.error]\nmethods: {mine: {protocol: 'mine.py:Mine', accounting: [printed]}}",
     )
     papers = project.settings().papers
-    assert papers["mine"].figures["error"]["methods"] == ["local", "mine"]
+    assert papers["mine"].figures["error"].methods == ["local", "mine"]
     assert "mine" not in papers["demo"].experiments["coins"].methods
 
 

@@ -27,7 +27,7 @@ def test_the_panels_of_the_random_population_reach_from_the_least_to_the_largest
 ):
     paper = papers(scale)["random_population"]
     entry = paper.figures[figure]
-    rates = paper.experiments[entry["experiment"]].grid[entry["panels"]]
+    rates = paper.experiments[entry.experiment].grid[entry.panels]
     assert (min(rates), max(rates)) == (0.01, 0.5)
 
 
@@ -58,8 +58,8 @@ def test_public_coin_is_feasible_within_its_proof_in_the_figures_that_the_page_s
     """The published condition is tested at the most favorable point; the page excludes Figures 7 to 12."""
     paper = papers()["dump"]
     entry = paper.figures[figure]
-    experiment = paper.experiments[entry["experiment"]]
-    point = {name: values[-1] for name, values in experiment.grid.items()} | entry["where"]
+    experiment = paper.experiments[entry.experiment]
+    point = {name: values[-1] for name, values in experiment.grid.items()} | entry.where
     task, population, budget = (
         resolve(experiment.shared_parts[part], point | {"delta": max(experiment.grid["delta"])})
         for part in ("task", "population", "budget")

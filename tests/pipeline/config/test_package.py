@@ -28,7 +28,7 @@ CURVE = "config/experiments/demo.yaml: experiments.curve"
 def test_the_unbroken_configuration_is_accepted(project):
     paper = project.settings().papers["demo"]
     assert list(paper.experiments["coins"].methods) == ["local", "amplified"]
-    assert paper.figures["fig1"]["methods"] == ["local", "amplified"]
+    assert paper.figures["fig1"].methods == ["local", "amplified"]
 
 
 # (file, text in it, what replaces it, start of the message, what else the message says)
@@ -320,14 +320,12 @@ def test_a_baseline_joins_every_drawing_of_its_task_or_those_it_names(project):
     line = "task: frequency\nmethods: {m: {protocol: 'mine.py:Mine', budget: {eps: $eps}}}\n"
     project.write(BASELINE, line)
     paper = project.settings().papers["demo"]
-    assert (
-        paper.figures["fig1"]["methods"] == paper.tables["budgets"]["methods"] == ["local", "amplified", "m"]
-    )
-    assert paper.figures["fig2"]["methods"] == ["moments"]
+    assert paper.figures["fig1"].methods == paper.tables["budgets"].methods == ["local", "amplified", "m"]
+    assert paper.figures["fig2"].methods == ["moments"]
     project.write(BASELINE, f"{line}figures: [demo.budgets]\n")
     paper = project.settings().papers["demo"]
-    assert paper.figures["fig1"]["methods"] == ["local", "amplified"]
-    assert paper.tables["budgets"]["methods"] == ["local", "amplified", "m"]
+    assert paper.figures["fig1"].methods == ["local", "amplified"]
+    assert paper.tables["budgets"].methods == ["local", "amplified", "m"]
 
 
 def test_two_baseline_files_with_one_id_clash(project):

@@ -50,5 +50,5 @@ def test_a_chart_names_the_columns_of_its_numbers(files):
 
 def test_a_figure_of_both_accountings_has_one_file_unless_twins_are_asked_for(project):
     figures = project.paper.figures
-    alone = replace(project.paper, figures={"fig1": {**figures["fig1"], "twins": False}})
+    alone = replace(project.paper, figures={"fig1": figures["fig1"].model_copy(update={"twins": False})})
     assert [drawing.id for drawing in drawings_of(alone) if drawing.kind == "figure"] == ["fig1_both"]

@@ -104,7 +104,7 @@ def test_all_figures_are_those_that_have_room(tmp_path):
     mine.write_text("task: frequency\nmethods: {mine: {protocol: local, accounting: [printed, exact]}}\n")
     paper = load_settings(CONFIG, tmp_path).papers["demo"]
     assert paper.experiments["coins"].methods["mine"].accounting == ["exact"]
-    assert "mine" in paper.figures["fig1"]["methods"]
+    assert "mine" in paper.figures["fig1"].methods
 
 
 def test_accountings_do_not_look_like_methods():

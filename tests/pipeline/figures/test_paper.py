@@ -11,6 +11,7 @@ from demo_paper import Drawn
 from docutils.core import publish_doctree
 
 from shuffledp.pipeline import manifest
+from shuffledp.pipeline.config.grammar import Figure
 from shuffledp.pipeline.experiments.results import Bundle
 from shuffledp.pipeline.figures import paper as paper_module, selected_rows as shown
 from shuffledp.pipeline.figures.captions import how_drawn, number
@@ -146,7 +147,8 @@ def test_a_drawing_without_a_caption_states_its_settings(project):
     for fact in ("data", "participants N", "eps", "delta", "repeats", "accounting"):
         assert f"{fact}\\: " in prose
     assert drawing["caption"] == str(project.root / "workflow/report/demo/text.rst")
-    bare = {k: v for k, v in project.paper.figures["fig1"].items() if k != "caption"}
+    given = project.paper.figures["fig1"].plain()
+    bare = Figure.model_construct(**{key: value for key, value in given.items() if key != "caption"})
     paper = replace(project.paper, figures={"fig1": bare}, tables={})
     assert {one["caption"] for one in paper_job(paper, project.settings, project.root)["drawings"]} == {""}
 

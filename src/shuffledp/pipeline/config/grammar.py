@@ -91,8 +91,13 @@ class Concept(BaseModel):
 
     def plain(self) -> dict[str, Any]:
         """Return the mapping as the file has it."""
-        given = ((key, value) for key, value in self if key in self.model_fields_set)
-        return {key: value.plain() if isinstance(value, Concept) else value for key, value in given}
+        return {key: _plain(value) for key, value in self if key in self.model_fields_set}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_plain(one) for one in value]
+    return value.plain() if isinstance(value, Concept) else value
 
 
 # -- leaves ------------------------------------------------------------------------------------------------------
@@ -629,8 +634,8 @@ class Drawn(Concept):
     title: Text
     experiment: Id
     caption: Caption = absent()
-    methods: Distinct[Id] = absent()
-    where: dict[str, Any] = absent()
+    methods: Distinct[Id] = []
+    where: dict[str, Any] = {}
 
 
 class Points(Concept):
@@ -641,7 +646,7 @@ class Points(Concept):
     """
 
     claims: Id
-    where: dict[str, Any] = absent()
+    where: dict[str, Any] = {}
     x: Text
     y: Text
     panels: Text = absent()
@@ -695,7 +700,7 @@ class Entry(Concept):
 
     heading: Text
     value: Quantity
-    where: dict[str, Any] = absent()
+    where: dict[str, Any] = {}
     unit: Literal["counts"] = absent()
     over: Id = absent()
 

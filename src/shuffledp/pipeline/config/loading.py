@@ -21,7 +21,6 @@ from shuffledp.pipeline.config.config_errors import (
 )
 from shuffledp.pipeline.config.config_files import (
     DESIGNS,
-    DRAWABLE,
     idle_files,
     mapping,
     own_files,
@@ -213,7 +212,6 @@ def _paper(
         for name in getattr(about, part):
             if name in others:
                 raise ConfigurationError(f"{file}: {part}.{name}: a figure or table has this name already.")
-    drawn = {part: dict(raw.get(part) or {}) for part in (*DRAWABLE, "claims")}
     title = about.study or about.paper
     return Paper(
         key,
@@ -221,7 +219,9 @@ def _paper(
         title.citation or OWN_STUDY,
         getattr(title, "doi", None),
         by_name,
-        **drawn,
+        about.figures,
+        about.tables,
+        about.claims,
         training=training,
         kind="study" if about.study else "paper",
         file=file,

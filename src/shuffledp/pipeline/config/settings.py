@@ -158,9 +158,9 @@ class Paper:
     citation: str
     doi: str | None
     experiments: Mapping[str, Experiment]
-    figures: Mapping[str, Mapping[str, Any]]
-    tables: Mapping[str, Mapping[str, Any]]
-    claims: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    figures: Mapping[str, grammar.Figure]
+    tables: Mapping[str, grammar.Table]
+    claims: Mapping[str, grammar.ClaimTable] = field(default_factory=dict)
     training: Mapping[str, TrainingRun] = field(default_factory=dict)
     kind: Literal["paper", "study"] = "paper"
     file: str = ""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from shuffledp.pipeline.config import Experiment, Method, Paper, Settings
-from shuffledp.pipeline.config.grammar import described
+from shuffledp.pipeline.config.grammar import Drawn, described
 from shuffledp.pipeline.figures.drawing_jobs import (
     BOTH,
     PAIR,
@@ -189,7 +189,7 @@ def drawings_of(paper: Paper) -> list[Drawing]:
 def claim_tables(paper: Paper) -> list[ClaimTable]:
     """Return the tables of claims of a paper, in the order of its file."""
     return [
-        ClaimTable(paper.key, name, about["title"], about["caption"], paper.citation)
+        ClaimTable(paper.key, name, about.title, about.caption, paper.citation)
         for name, about in paper.claims.items()
     ]
 
@@ -222,12 +222,10 @@ def paper_job(paper: Paper, settings: Settings, root: Path) -> PaperJob:
     }
 
 
-def _files(
-    paper: Paper, kind: Literal["figure", "table"], entries: Mapping[str, Fields]
-) -> Iterator[Drawing]:
+def _files(paper: Paper, kind: Literal["figure", "table"], entries: Mapping[str, Drawn]) -> Iterator[Drawing]:
     given = looks_of(paper)
-    for name, entry in entries.items():
-        experiment = paper.experiments[entry["experiment"]]
+    for name, drawn in entries.items():
+        entry, experiment = drawn.plain(), paper.experiments[drawn.experiment]
         by = entry.get("files")
         if by is None:
             yield Drawing(name, name, kind, entry, experiment, entry.get("where", {}), given)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from shuffledp.pipeline.config import ConfigurationError, Experiment, Paper, Settings, load_experiments
 from shuffledp.pipeline.config.config_errors import merged_in, shown, suggestion
+from shuffledp.pipeline.config.grammar import Figure, Table
 from shuffledp.pipeline.experiments.bundle import (
     CELL_NUMBERS,
     CELL_TEXTS,
@@ -18,6 +19,8 @@ from shuffledp.pipeline.experiments.bundle import (
 )
 from shuffledp.pipeline.figures.drawing_jobs import Fields
 from shuffledp.pipeline.figures.names import TRUST as TRUSTED
+
+D = TypeVar("D", Figure, Table)
 
 
 def load_settings(config: Fields, root: Path) -> Settings:
@@ -39,16 +42,18 @@ def _selected(paper: Paper) -> Paper:
     return replace(paper, figures=figures, tables=tables)
 
 
-def _entry(paper: Paper, part: str, name: str, raw: Fields) -> dict[str, Any]:
-    place = f"{paper.file}: {part}.{name}"
-    named = raw["experiment"]
+def _entry(paper: Paper, part: str, name: str, drawn: D) -> D:
+    place, named = f"{paper.file}: {part}.{name}", drawn.experiment
     _require(named, paper.experiments, f"{place}.experiment: no experiment {shown(named)}", suggest=False)
     experiment = paper.experiments[named]
     with merged_in(experiment.override):
-        return _entry_of(experiment, paper, place, name, raw)
+        return drawn.model_copy(
+            update={"methods": _methods_of(experiment, paper, place, name, drawn.plain())}
+        )
 
 
-def _entry_of(experiment: Experiment, paper: Paper, place: str, name: str, raw: Fields) -> dict[str, Any]:
+def _methods_of(experiment: Experiment, paper: Paper, place: str, name: str, raw: Fields) -> list[str]:
+    """Return the methods of a drawing after all checks: its own, and those of baselines that join it."""
     methods = experiment.methods
     own = list(raw.get("methods") or [m for m, method in methods.items() if not method.added])
     for method in own:
@@ -72,7 +77,7 @@ def _entry_of(experiment: Experiment, paper: Paper, place: str, name: str, raw: 
         entry = with_it
     _check_formats(entry, place)
     _check_points(entry, paper, place)
-    return entry
+    return list(entry["methods"])
 
 
 def _check_entry(entry: Fields, experiment: Experiment, place: str) -> None:
