@@ -97,7 +97,7 @@ def test_site_of_a_run_shows_all_drawings_and_stays_offline(quick_run: QuickRun)
 
 def test_no_picture_is_empty(quick_run: QuickRun) -> None:
     numbers = sorted(path.with_suffix(".csv") for path in (quick_run.results / "figures").rglob("*.png"))
-    assert len(numbers) > 100
+    assert len(numbers) > 50
     assert [path.name for path in numbers if len(path.read_text().splitlines()) < 2] == []
 
 
@@ -105,10 +105,9 @@ def test_figures_for_a_column_are_those_of_the_run(
     quick_run: QuickRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tool = script("tools/column_figures.py")
-    monkeypatch.setattr(tool, "ROOT", quick_run.project.folder)
     monkeypatch.chdir(quick_run.project.folder)
     folder = Path("results/quick")
     drawn = {path.stem for path in (folder / "figures/dump").glob("fig8*.png")}
     assert {path.stem for path in tool.write(folder, "dump/fig8")} == drawn
-    with pytest.raises(ValueError, match="has no figure of curves"):
+    with pytest.raises(ValueError, match="has no figure whose name"):
         tool.write(folder, "comparison/")  # a study that a quick run leaves out

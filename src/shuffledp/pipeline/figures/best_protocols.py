@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import textwrap
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -12,9 +13,10 @@ from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from shuffledp.identities import identities
 from shuffledp.pipeline.figures.names import TRUST
 from shuffledp.pipeline.figures.numerals import power
-from shuffledp.pipeline.figures.overall_sheets import APART, SIZE
+from shuffledp.pipeline.figures.overall_sheets import APART, REST, SIZE
 from shuffledp.pipeline.figures.ranking import records
 
 MESSAGES = (math.inf, 2.0, 1.0)
@@ -97,7 +99,7 @@ def draw_best(table: pd.DataFrame) -> Figure:
     shown = _drawn(table)
     users, values, eps = (sorted(shown[name].unique()) for name in _POINT)
     winners, bounds = list(dict.fromkeys(shown["best"])), list(dict.fromkeys(shown["most_messages"]))
-    colors = {label: APART[i % len(APART)] for i, label in enumerate(winners)}
+    colors = colors_of(winners)
     wide, tall, left, below, gap = 0.52 * len(values), 0.27 * len(eps), 1.55, 0.3, 0.14
     width = left + len(users) * (wide + gap) + 0.1
     height = 0.55 + len(bounds) * (tall + gap) + below
@@ -126,6 +128,17 @@ def draw_best(table: pd.DataFrame) -> Figure:
         figure.text((x + 0.16) / width, y, label, fontsize=8, va="center")
         x += 0.3 + 0.068 * len(label)
     return figure
+
+
+def colors_of(labels: Sequence[str]) -> dict[str, str]:
+    """Return the color of each protocol's identity; a color that is taken, or no identity, gives a spare color."""
+    known = {identity.label: identity.color for identity in identities().values()}
+    colors: dict[str, str] = {}
+    for label in labels:
+        spare = (color for color in APART if color not in colors.values())
+        color = known.get(label, "")
+        colors[label] = color if color and color not in colors.values() else next(spare, REST)
+    return colors
 
 
 def fill_of(color: str) -> str:

@@ -26,7 +26,7 @@ from shuffledp.pipeline.figures.names import method_identity, method_label
 from shuffledp.pipeline.figures.palette import Look, look_of, numbered_look, own_look, with_other_marker
 from shuffledp.pipeline.manifest import CHECKSUMS, MANIFEST
 
-TABLE_FORMATS = ("csv", "md", "tex")
+TABLE_FORMATS = ("csv", "md", "tex", "tabular")
 PAPERS = Path(__file__).resolve().parents[1] / "papers"
 
 

@@ -92,7 +92,7 @@ def stated(frame: pd.DataFrame) -> dict[str, str]:
 
 def _texts(headers: Sequence[str], body: Sequence[Sequence[str]], *about: str) -> dict[str, str]:
     markdown = tabulate(body, headers, tablefmt="github", disable_numparse=True) + "\n"
-    return {"md": markdown, "tex": latex(headers, body, *about)}
+    return {"md": markdown, "tex": latex(headers, body, *about), "tabular": tabular(headers, body)}
 
 
 def latex(headers: Sequence[str], body: Sequence[Sequence[str]], title: str = "", label: str = "") -> str:
@@ -125,6 +125,23 @@ def latex(headers: Sequence[str], body: Sequence[Sequence[str]], title: str = ""
             [r"\begin{landscape}", *table, r"\end{landscape}"],
         )
     return "\n".join([needs, *table, ""])
+
+
+def tabular(headers: Sequence[str], body: Sequence[Sequence[str]]) -> str:
+    """Return a table as a plain ``tabular`` with the rules of booktabs, for a ``table`` of one's own."""
+    rows = [" & ".join(map(_heading_in_tex, headers)), *(" & ".join(map(_in_tex, row)) for row in body)]
+    kinds = "".join("r" if _numeric(["", *(row[i] for row in body)]) else "l" for i in range(len(headers)))
+    lines = [rf"{rows[0]} \\ \midrule", *(rf"{row} \\" for row in rows[1:]), r"\bottomrule"]
+    return "\n".join(
+        [
+            r"% needs \usepackage{booktabs}",
+            rf"\begin{{tabular}}{{{kinds}}}",
+            r"\toprule",
+            *lines,
+            r"\end{tabular}",
+            "",
+        ]
+    )
 
 
 def _numeric(column: Sequence[str]) -> bool:

@@ -155,7 +155,7 @@ def _drawn_or_kept(job: DrawingJob | ClaimTableJob, store: Store | None, reader:
     log.info("%s.%s", job["paper"], job["id"])
     drawn = _claims(job) if job["kind"] == "claims" else _drawing(job, reader(_setup(job)))
     if store is not None:
-        keep(store.folder, job["id"], digest, drawn)
+        keep(store.folder, job, digest, drawn)
     return drawn
 
 
@@ -266,12 +266,16 @@ def _rendered(job: DrawingJob, made: Made) -> dict[str, bytes]:
 
 
 def in_column(job: DrawingJob) -> bytes:
-    """Return a picture of curves as PDF in the width and fonts of a two-column paper."""
+    """Return a picture as PDF in the width and fonts of a two-column paper."""
     known = _read(_setup(job))
-    in_picture = job if _trained(job, known.summary) else _along(job)
-    what = picture(in_picture, known.results.cells, known.summary, _mark(job, known.results))
+    made = KINDS[job["entry"].get("kind", "curves")](
+        job if _trained(job, known.summary) else _along(job),
+        known.results.cells,
+        known.summary,
+        _mark(job, known.results),
+    )
     with column_style():
-        return rendered(draw(what), "pdf")
+        return rendered(made.draw(), "pdf")
 
 
 def _claims(job: ClaimTableJob) -> Drawn:

@@ -95,6 +95,13 @@ class Picture:
             return means
         return [s for s in means if (s.curve, s.panel) in lines and not s.curve.endswith("|printed")]
 
+    @property
+    def selection_drawn(self) -> pd.DataFrame:
+        """Rows of the numbers that are drawn, as lines or as points."""
+        drawn = {(strand.curve, strand.kind) for strand in (*self.lines, *self.points_with_bars)}
+        keys = zip(self.selection["curve"], self.selection["kind"], strict=True)
+        return self.selection[[key in drawn for key in keys]]
+
     def name_of(self, curve: str) -> str:
         """Return the name of a curve."""
         return curve.rpartition("|")[0] if self.parts else curve
@@ -111,11 +118,6 @@ class Picture:
         return next(
             self.looks[f"{name}|{part}"] for part in reversed(list(self.parts)) if f"{name}|{part}" in drawn
         )
-
-    @property
-    def means(self) -> bool:
-        """True if simulated means are drawn as points beside lines."""
-        return bool(self.points_with_bars) and not self.parts
 
     def _strands(self, rows: pd.DataFrame) -> list[Strand]:
         drawing = self.drawing

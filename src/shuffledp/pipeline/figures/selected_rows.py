@@ -112,7 +112,7 @@ def _relative(rows: pd.DataFrame, method: str, variables: list[str]) -> pd.DataF
 
 def numbers_of(job: DrawingJob, what: Picture) -> bytes:
     """Return the drawn numbers as CSV; the column ``curve`` has the curves of the manifest's chart."""
-    selection = what.selection
+    selection = what.selection_drawn
     variables = [v for v in job["grid"] if v in selection]
     across = [job["entry"]["x"]] if "along" in job["entry"] else []  # a number of the cells
     columns = ["method", "accounting", "curve", *variables, *across]

@@ -79,9 +79,17 @@ def kept(folder: Path, id: str, digest: str) -> Drawn | None:
     return Drawn(Entry.model_validate(about["entry"]), files, tuple(about["commits"]))
 
 
-def keep(folder: Path, id: str, digest: str, drawn: Drawn) -> None:
-    """Store a drawing, and remove the previous drawing with this id."""
-    about = {"digest": digest, "entry": drawn.entry.model_dump(mode="json"), "commits": drawn.commits}
+def job_of(archive: Path) -> dict[str, Any]:
+    """Return the job of a stored drawing; raise `IntegrityError` if the archive is damaged."""
+    content = verified(archive, archive.with_suffix(".sha256")).read_bytes()
+    with zipfile.ZipFile(io.BytesIO(content)) as pack:
+        return dict(json.loads(pack.read(_ABOUT))["job"])
+
+
+def keep(folder: Path, job: Mapping[str, Any], digest: str, drawn: Drawn) -> None:
+    """Store a drawing with its job, and remove the previous drawing with this id."""
+    id, entry = str(job["id"]), drawn.entry.model_dump(mode="json")
+    about = {"digest": digest, "entry": entry, "commits": drawn.commits, "job": job}
     sink = io.BytesIO()
     with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as pack:
         for name, content in {_ABOUT: json.dumps(about, ensure_ascii=False).encode(), **drawn.files}.items():

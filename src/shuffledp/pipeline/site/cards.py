@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from shuffledp.pipeline.manifest import DrawnPaper, Entry
 
-FORMATS = ("png", "pdf", "svg", "csv", "md", "tex")  # the order of the links
-LABELS = {"md": "Markdown", "tex": "TeX"}
+FORMATS = ("png", "pdf", "svg", "csv", "md", "tex", "tabular")  # the order of the links
+LABELS = {"md": "Markdown", "tex": "TeX", "tabular": "plain TeX"}
 WIDE = 1100  # pixels of a PNG; wider pictures scroll on a phone, where they would be illegible at full view
 ORDER = ("printed", "simplified", "corrected", "exact", "both")  # of the switch, if it is about accounting
 FIRST_SHOWN = ("both", "exact")  # the first of these that a card has is what it shows at first
