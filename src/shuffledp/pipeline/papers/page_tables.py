@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -71,8 +72,10 @@ def findings(index: Path) -> str:
     for one in figures:
         title = one["title"].partition(" (accounting:")[0]
         finding = " ".join(one["caption"].partition("\n\n")[0].split())
-        rows.append([f"[{title}](gallery/{index.stem}.md#{one['drawing']})", one["reproduces"], finding])
-    return markdown(["figure", "reproduces", "finding at the papers' scale"], rows)
+        number = re.match(r"fig(\d+[a-d]*)", one["drawing"])
+        place = f"Fig. {number[1]}" if number else ""
+        rows.append([place, f"[{title}](gallery/{index.stem}.md#{one['drawing']})", finding])
+    return markdown(["paper", "figure", "finding at the papers' scale"], rows)
 
 
 def ratios(results: pd.DataFrame, method: str, other: str, accounting: str, *, of: str = "mean") -> pd.Series:
