@@ -1,7 +1,6 @@
 import itertools
 import math
 
-import mpmath as mp
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -77,17 +76,6 @@ def test_delta_equals_full_enumeration_of_the_pair(
     assert_allclose(got, pair.delta(eps), rtol=2e-10, atol=2e-15)
     # Mirror images: the other direction is the same number.
     assert_allclose(hockey_stick(pair.log_q, pair.log_p, eps), pair.delta(eps), rtol=1e-10, atol=1e-15)
-
-
-@pytest.mark.parametrize(
-    ("trials", "rate", "eps_local", "eps"),
-    [(120, 0.4, 1.0, 0.3), (150, 0.9, 0.2, 0.19), (100, 0.5, 4.0, 1.0), (150, 1.0, 0.5, 0.0)],
-)
-def test_delta_equals_fifty_digit_arithmetic(trials, rate, eps_local, eps):
-    with mp.workdps(50):
-        e = mp.exp(mp.mpf(eps_local))
-        want = float(labels(e / (e + 1), 1 / (e + 1), binomial(trials, mp.mpf(rate) / e), eps))
-    assert clone_delta(Binomial(trials, rate), eps_local, eps) == pytest.approx(want, rel=1e-11)
 
 
 @pytest.mark.parametrize("reduction", ["clones", "randomized_response"])

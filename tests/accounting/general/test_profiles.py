@@ -1,12 +1,10 @@
 import math
 
-import mpmath as mp
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from references.curves import gaussian_delta
-from shuffledp.accounting import ClonesProfile, CountPair, WorstOf, hockey_stick, log_gaussian_delta
+from shuffledp.accounting import ClonesProfile, CountPair, WorstOf, hockey_stick
 from shuffledp.accounting.general.clones import OtherReports
 from shuffledp.populations import Fixed
 
@@ -74,10 +72,3 @@ def test_worst_of_refuses_mixtures_and_nothing():
         WorstOf((pair, other))
     with pytest.raises(ValueError, match="at least one"):
         WorstOf(())
-
-
-@pytest.mark.parametrize(("mu", "eps"), [(0.01, 0.0), (0.1, 0.5), (1.0, 1.0), (0.05, 1.5), (8.0, 3.0)])
-def test_gaussian_delta_matches_fifty_digits(mu, eps):
-    with mp.workdps(50):
-        want = float(mp.log(gaussian_delta(mu, eps)))
-    assert log_gaussian_delta(mu, eps) == pytest.approx(want, rel=1e-10)

@@ -11,14 +11,7 @@ from scipy.stats import binom
 
 from enumerated_reports import data_sets, responses, worst_delta
 from references.counts import ratio
-from references.laws import binomial, labels, poisson
 from shuffledp.accounting import Infeasible
-from shuffledp.accounting.general.labeled_counts import (
-    Labels,
-    binomial_blanket,
-    poisson_blanket,
-    settled_delta,
-)
 from shuffledp.accounting.general.variation_ratio import variation_ratio_delta, variation_ratio_epsilon
 
 INF = math.inf
@@ -59,23 +52,6 @@ def test_delta_equals_the_sum_over_all_cells_in_both_directions(p, share, candid
         for swap in (False, True):
             want = enumerated(eps, p, beta, q, candidates, swap=swap)
             assert_allclose(got, want, rtol=1e-9, atol=2e-16)
-
-
-@pytest.mark.parametrize("rate", [0.02, 0.4, 1.0])
-@pytest.mark.parametrize("eps", [0.06, 0.5, 1.5, 4.0])
-def test_delta_agrees_with_fifty_digits(rate, eps):
-    with mp.workdps(50):
-        want = float(labels(mp.mpf(rate), mp.mpf(0), binomial(90, 0.5), eps))
-    got = settled_delta(lambda tail: binomial_blanket(90, 0.25, tail), Labels(rate, 0.0, 1 - rate), eps)
-    assert_allclose(got, want, rtol=1e-10, atol=1e-300)
-
-
-@pytest.mark.parametrize("rate", [0.3, 1.0])
-def test_poisson_counts_agree_with_fifty_digits(rate):
-    with mp.workdps(50):
-        want = float(labels(mp.mpf(rate), mp.mpf(0), poisson(16), 0.1))
-    got = settled_delta(lambda tail: poisson_blanket(8.0, tail), Labels(rate, 0.0, 1 - rate), 0.1)
-    assert_allclose(got, want, rtol=1e-10)
 
 
 # -- where the theorem holds ---------------------------------------------------------------------------------
