@@ -62,27 +62,35 @@ def enough(protocol, cases):
 
 #: Checks that draw thousands of reports from encoders, here only for one case of every protocol.
 OF_ENCODERS = (conformance.check_encoder, conformance.check_claim)
+#: Checks with fewer draws here.
+DRAWING = (*OF_ENCODERS, conformance.check_one_law, conformance.check_trust)
 
 
-@pytest.mark.parametrize("check", conformance.CHECKS, ids=lambda check: check.__name__)
 @pytest.mark.parametrize(("kind", "name", "options"), PROTOCOLS, ids=IDS)
-def test_protocol_conforms(kind, name, options, check, monkeypatch):
-    protocol, cases = get(kind, name, root=PLUGINS), cases_of(kind, name, options)
-    if check is conformance.check_privacy:  # other budgets are in the test of profiles of protocols
-        cases = tuple({type(case.population): case for case in cases}.values())
-    if check is conformance.check_one_law:  # a case per task, with fewer repeats
-        monkeypatch.setattr(running, "MESSAGE_REPEATS", 300)
-        monkeypatch.setattr(running, "MOST_DRAWN", 150_000)
-        cases = tuple({case.task: case for case in cases}.values())
-    if check is conformance.check_trust:
-        monkeypatch.setattr(plugin_checks, "CALLS", 300)
-    if check in OF_ENCODERS:
-        monkeypatch.setattr(privacy, "REPORTS", 2000)
-        monkeypatch.setattr(privacy, "VIEWS", 1000)
-        monkeypatch.setattr(privacy, "SLOW_MESSAGES", 25_000)
-        monkeypatch.setattr(privacy, "TRIALS", privacy.TRIALS[1:2])
-        cases = tuple(case for case, _, _ in simulated(protocol, cases))[:1]
-    check(protocol, cases)
+def test_protocol_conforms(kind, name, options, monkeypatch):
+    protocol, every = get(kind, name, root=PLUGINS), cases_of(kind, name, options)
+    fewer = {
+        running: {"MESSAGE_REPEATS": 200, "MOST_DRAWN": 100_000},
+        plugin_checks: {"CALLS": 300},
+        privacy: {"REPORTS": 2000, "VIEWS": 1000, "SLOW_MESSAGES": 25_000, "TRIALS": privacy.TRIALS[1:2]},
+    }
+    for check in conformance.CHECKS:
+        cases = every
+        if check is conformance.check_privacy:  # other budgets are in the test of profiles of protocols
+            cases = tuple({type(case.population): case for case in every}.values())
+        if check is conformance.check_one_law:  # a case per task
+            cases = tuple({case.task: case for case in every}.values())
+        if check in OF_ENCODERS:
+            cases = tuple(case for case, _, _ in simulated(protocol, every))[:1]
+        with monkeypatch.context() as patch:
+            for module in fewer if check in DRAWING else ():
+                for draws, number in fewer[module].items():
+                    patch.setattr(module, draws, number)
+            try:
+                check(protocol, cases)
+            except AssertionError as error:
+                error.add_note(f"{check.__name__} of {kind}.{name}")
+                raise
 
 
 @pytest.mark.parametrize(

@@ -36,18 +36,6 @@ def by_messages(eps, noise, size):
 
 
 @pytest.mark.parametrize(
-    "noise",
-    [CounterNoise(1.2, 2.5, 1.1), CounterNoise(2.0, 0.7, 0.9), CounterNoise(1.0, 0.0, 1.0)],
-)
-@pytest.mark.parametrize("eps", [0.3, 2.0, 3.1])
-def test_delta_is_that_of_all_messages_of_both_counters(eps, noise):
-    first, second = by_messages(eps, noise, 32)
-    got = float(pair_profile(noise).delta(eps))
-    assert first == pytest.approx(second, rel=1e-6, abs=1e-12)
-    assert got == pytest.approx(first, rel=1e-6, abs=1e-12)
-
-
-@pytest.mark.parametrize(
     ("eps", "delta", "share"), [(1.0, 1e-6, 0.1), (8.0, 1e-6, 0.5), (0.5, 0.1, 0.3), (2000.0, 1e-6, 0.1)]
 )
 def test_every_budget_keeps_its_target_and_no_other_shape_needs_much_fewer(eps, delta, share):

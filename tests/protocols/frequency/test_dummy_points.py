@@ -111,18 +111,6 @@ def truth(protocol, n, eps):
 
 
 @pytest.mark.parametrize("eps_local", [0.8, 3.0, math.inf])
-@pytest.mark.parametrize("k, dummies", [(2, 0), (2, 8), (3, 5)])
-def test_the_profile_of_fixed_dummies_is_safe_and_exact_without_noise(eps_local, k, dummies):
-    protocol = get("frequency", "pure_dump")(3, k, eps_local, dummies)
-    for eps in (0.1, 0.6, 1.5):
-        real, claimed = truth(protocol, 3, eps), float(protocol.privacy_profile().delta(eps))
-        assert real <= claimed * (1 + 1e-9) + 1e-15
-        if eps_local == math.inf:
-            assert claimed == pytest.approx(real, rel=1e-9)
-    assert protocol.privacy_profile().kind == ("exact" if eps_local == math.inf else "upper")
-
-
-@pytest.mark.parametrize("eps_local", [0.8, 3.0, math.inf])
 @pytest.mark.parametrize("k, per_sender, rate", [(2, 3, 0.3), (3, 2, 0.8), (2, 4, 1.0)])
 def test_the_profile_of_flexible_dummies_is_safe_and_exact_without_noise(eps_local, k, per_sender, rate):
     protocol = get("frequency", "flexible_pure_dump")(3, k, eps_local, per_sender, rate)

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import itertools
-from collections import Counter
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
 
-from shuffledp.accounting import hockey_stick
 from shuffledp.numerics.memoize import forget_all
 from shuffledp.populations import Binomial, Fixed
 from shuffledp.protocols import Messages, get
@@ -111,28 +108,6 @@ def test_primes() -> None:
     assert [prime_above(x) for x in (1, 2, 3, 7, 13, 5000, 8685, 2**31 - 1)] == [
         2, 3, 5, 11, 17, 5003, 8689, 2147483659,
     ]  # fmt: skip
-
-
-@pytest.mark.parametrize(("eps", "delta"), [(0.2, 0.306819), (0.7, 0.185505)])
-def test_two_dummies_are_enumerated(eps: float, delta: float) -> None:
-    family = HashFamily(4, 2)
-    functions = list(itertools.product(range(1, 5), range(5)))
-    uniform = {(u, v, w): 1 / 40 for u, v in functions for w in range(2)}
-    views = []
-    for x in (0, 1):
-        view: Counter[tuple[tuple[int, ...], ...]] = Counter()
-        for u, v in functions:
-            for rest in itertools.combinations_with_replacement(sorted(uniform), 2):
-                ways = 1 if rest[0] == rest[1] else 2
-                view[tuple(sorted(((u, v, hashed(u, v, x, family)), *rest)))] += ways / 20 / 40**2
-        views.append(view)
-    seen = sorted(set(views[0]) | set(views[1]))
-    with np.errstate(divide="ignore"):
-        logs = [np.log([view.get(one, 0.0) for one in seen]) for view in views]
-    want = float(hockey_stick(logs[0], logs[1], eps))
-    got = hashed_balls_delta(eps, family, 2)
-    assert_allclose(got, want, rtol=1e-10)
-    assert round(got, 6) == delta
 
 
 def test_economical_bins_cost_about_two_messages() -> None:

@@ -1,27 +1,9 @@
 """Fair coins of a trusted shuffler: the table of the specification, sums over outcomes, and the closed form."""
 
-import math
-
-import numpy as np
 import pytest
-from scipy.stats import binom
 
 from shuffledp.protocols.frequency._count_shares import sampled_count_variance
-from shuffledp.protocols.frequency.sbin import BinomialDummies, sbin_dummies
-
-
-def double_sum(coins, share, eps):
-    """Return the hockey-stick divergence over both counts."""
-    law = np.append(binom.pmf(np.arange(coins + 1), coins, 0.5), 0.0)
-    held = (1 - share) * law + share * np.append(0.0, law[:-1])
-    return np.maximum(np.outer(held, law) - math.exp(eps) * np.outer(law, held), 0).sum()
-
-
-@pytest.mark.parametrize(
-    ("coins", "share", "eps"), [(0, 0.4, 0.3), (7, 1.0, 0.8), (12, 0.6, 0.4), (40, 0.9, 2.0)]
-)
-def test_delta_is_the_sum_over_both_counts(coins, share, eps):
-    assert BinomialDummies(share, coins).delta(eps) == pytest.approx(double_sum(coins, share, eps), rel=1e-12)
+from shuffledp.protocols.frequency.sbin import sbin_dummies
 
 
 def test_many_more_values_than_users_leave_a_small_share():
