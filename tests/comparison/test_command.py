@@ -109,49 +109,6 @@ def test_sets_and_vectors(tmp_path, task, says):
     assert {row["task"] for row in rows} == {"sets" if "sets" in task else "vectors"}
 
 
-def test_own_sets_and_a_domain_by_a_list(tmp_path):
-    lists, rows, plot = tmp_path / "lists.csv", tmp_path / "rows.csv", tmp_path / "a.html"
-    lists.write_text("pages\n" + "home;news\nnews;shop\n" * 500 + "zoo;shop;home\n\n")
-    pairs = [(i, page) for i in range(1000) for page in (("home", "news"), ("news", "shop"))[i % 2]]
-    rows.write_text("who,page\n" + "".join(f"{who},{page}\n" for who, page in pairs) + "9,zoo\n")
-    sets = (
-        "--set-size",
-        "2",
-        "--protocols",
-        "balls_into_bins,subset_local",
-        "--json",
-        "--rows-only",
-        *SETTING,
-    )
-    done = call("--csv", str(lists), "--column", "pages", "--separator", ";", "--plot", str(plot), *sets)
-    assert done.exit_code == 0, done.output
-    assert [row["task"] for row in json.loads(done.stdout)] == ["sets", "sets"]
-    assert "The 4 values found in the data" in done.stderr
-    assert "Of 1001 users 1 have more than 2 items" in done.stderr
-    assert "1,001 users, sets of 2 of 4 items" in plot.read_text()
-    domain = ("--values", "home, news", "--values", '"shop"')
-    done = call("--csv", str(rows), "--user", "who", "--item", "page", *domain, *sets)
-    assert done.exit_code == 0, done.output
-    given = shuffledp.compare(
-        counts=[500, 1000, 500], domain_size=3, set_size=2, eps=1, delta=1e-6, protocols=["balls_into_bins"]
-    )
-    assert json.loads(done.stdout)[0]["mse"] == given[0].mse
-    assert done.stderr == f"Warning: 1 row left out: 1 outside the domain of 3 values ({rows}, row 2001).\n"
-    done = call(
-        "--csv",
-        str(rows),
-        "--column",
-        "page",
-        *domain,
-        "--protocols",
-        "local",
-        "--json",
-        "--rows-only",
-        *SETTING,
-    )
-    assert json.loads(done.stdout)[0]["task"] == "frequency"
-
-
 @pytest.mark.parametrize("name", ["a.png", "a.html"])
 def test_pictures(tmp_path, name):
     done = call("--users", "5000", "--domain-size", "4", *FEW, *SETTING, "--plot", str(tmp_path / name))

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 import shuffledp
+from shuffledp.accounting import shipped_design
 from shuffledp.comparison import front, table
 from shuffledp.comparison.rows import IDLE
 from shuffledp.populations import Binomial, Fixed, MomentBounded
@@ -184,6 +185,19 @@ def test_data_frames_series_and_files_are_counted(tmp_path):
         "500 rows left out",
         "500 numbers were clipped to the range.",
     ]
+
+
+def test_remarks_name_the_origin_of_a_noise_design_and_its_distance_from_the_shipped_one():
+    def row(size, eps):
+        return shuffledp.compare(9_000, max_value=size, eps=eps, delta=1e-6, protocols=["correlated_sum"])[0]
+
+    best = row(100, 1.0)
+    assert best.remark == "a shipped noise design" and best.eps_spent == 1.0
+    fewest = shipped_design(10, 1.0, 1e-6, 0.9).design.messages
+    paper = row(10, 1.0)  # the paper's atoms; others need fewer messages
+    over = paper.parameters["noise_messages"] / fewest
+    assert paper.remark.endswith(f", {over:.3g} times the messages of the best shipped one") and over > 1.4
+    assert row(10, 0.7).remark.endswith("by the losses of all pairs of inputs")
 
 
 def test_sets_of_data_frames_are_those_of_their_counts():

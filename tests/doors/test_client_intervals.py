@@ -81,8 +81,7 @@ def coverage(protocol: ProtocolBase, users: int, holders: int) -> float:
 LEAST = 0.947
 
 
-@pytest.mark.parametrize("users", [100, 1000])
-@pytest.mark.parametrize("eps", [1.0, 3.0, 6.0])
+@pytest.mark.parametrize(("users", "eps"), [(100, 1.0), (100, 3.0), (100, 6.0), (1000, 3.0)])
 def test_two_values_are_covered_for_any_number_of_holders(users: int, eps: float) -> None:
     protocol = calibrated("grr_blanket", users, eps)
     for holders in (0, 1, 3, users // 3, users // 2, users - 1, users):

@@ -89,14 +89,6 @@ def test_fewer_than_ten_users_have_no_value_of_a_tenth_of_them():
     assert "central_laplace" in done.stdout and "frequent" not in done.stdout
 
 
-def test_floor_is_the_error_in_units_of_discrete_laplace_noise():
-    """If a user changes the value, two counts change by one: the noise has the weights exp(-|z| eps / 2)."""
-    variance = 1 / (2 * math.sinh(2.0 / 4) ** 2)
-    for name, row in rows().items():
-        ratio = float(row["error"]) * USERS**2 / variance
-        assert float(row["/floor"]) == pytest.approx(ratio, rel=0.011), name
-
-
 @pytest.mark.parametrize("names", [NAMES, ("grr_blanket", "silent_users", "sageo", "unary_rows")])
 def test_the_runner_up_has_the_printed_error_and_passed_over_protocols_have_less(names):
     text = " ".join(printed("--protocols", ",".join(names)).partition("Trusted:")[0].split())

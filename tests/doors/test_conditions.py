@@ -24,8 +24,7 @@ from shuffledp.populations import Fixed, Poisson
 from shuffledp.protocols import get
 from shuffledp.protocols.base import ProtocolBase
 from shuffledp.protocols.client import analyzing
-from shuffledp.protocols.messages import Messages
-from shuffledp.tasks import Budget, Frequency, Participants, Public, Users
+from shuffledp.tasks import Budget, Frequency, Participants, Users
 
 USERS, VALUES, FAKES = 200, 4, 10
 BUDGET = Budget(2.0, 1e-4)
@@ -129,27 +128,6 @@ def test_numbers_of_a_table_hold_for_the_users_and_data_of_their_clauses(name):
         assert (
             abs(ratio.mean() - float(row["/floor"]))
             < 6 * ratio.std() / math.sqrt(REPEATS) + 0.006 * ratio.mean()
-        )
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_the_gain_of_fake_users_holds_for_the_data_of_its_clause(name):
-    text = printed("compare", "--users", str(USERS), *SIZE, *EVERY, "--poisoned", str(FAKES))
-    row, clauses, protocol = rows_of(text)[name], clauses_of(text), calibrated(name, Fixed(USERS - 1))
-    most = int(row["most messages"].lstrip("~"))
-    for counts in DATA[clauses["poisoned"]]:
-        honest = Messages(np.repeat(np.arange(VALUES), counts))
-        fake = Messages(np.full(FAKES * most, 1).astype(honest.payload.dtype))
-        sums = [
-            users * protocol.estimate(protocol.aggregate(sent)[None], Public(np.array([users])))[0, 1]
-            for sent, users in ((honest, USERS), (Messages.joined(honest, fake), USERS + FAKES))
-        ]
-        assert (sums[1] - sums[0]) * (1 - 1e-9) <= float(row["poisoned"]) <= (sums[1] - sums[0]) * 1.001
-    for counts in DATA[clauses["/error"]]:
-        squared = (errors(name, counts) ** 2).mean(axis=1)
-        ratio = float(row["poisoned"]) / (USERS * math.sqrt(squared.mean()))
-        assert float(row["/error"]) == pytest.approx(
-            ratio, rel=6 * squared.std() / squared.mean() / math.sqrt(REPEATS)
         )
 
 

@@ -161,25 +161,6 @@ def test_the_recommended_interval_holds_for_a_frequent_value(protocol):
         check(errors(calibrated, Frequency(k), counts), float(stated[1]), float(stated[2]), (protocol, heavy))
 
 
-@pytest.mark.parametrize("eps", ["2", "3", "6"])
-def test_the_recommended_row_of_equal_shares_covers(eps):
-    asked = ["--users", "1000", "--domain-size", "4", "--eps", eps, "--delta", "1e-6", "--json"]
-    asked += ["--protocols", "jump_counts,correlated_noise,pure_dump,mix_dump"]
-    best = json.loads(CliRunner().invoke(main, ["compare", *asked]).stdout)["recommendation"]
-    assert best["conditions"]["half_width"] == {
-        "users": 1000,
-        "who": "planned",
-        "data": "worst",
-        "side": "up",
-    }
-    protocol = shuffledp.simulate(
-        counts=[250] * 4, protocol=best["protocol"], eps=float(eps), delta=1e-6
-    ).protocol
-    found = errors(protocol, Frequency(4), [250] * 4, 20_000)
-    assert (found <= best["half_width"]).mean(axis=0).min() > least(20_000)
-    assert (found.max(axis=1) <= best["simultaneous_half_width"]).mean() > least(20_000)
-
-
 def test_laws_of_errors_have_the_expected_variance():
     for kind, (task, _, datasets) in TASKS.items():
         for name in available(task.kind):

@@ -11,7 +11,6 @@ import pytest
 from pyarrow import parquet
 
 from shuffledp.userdata import counting
-from shuffledp.userdata.cells import number_of, text_of
 from shuffledp.userdata.counting import count_column
 
 CSV = "color,x\nred,1\nblue,2.5\nred,-3\n\nred\nblue,9\n,4\nblue,nan\n"
@@ -37,23 +36,6 @@ def test_values_found_are_the_domain_with_a_warning(file):
     domain, rows = counted.remarks()
     assert "A domain must be public" in domain
     assert rows == f"2 rows left out: {'; '.join(counted.faults)}."
-
-
-def test_numbers_are_clipped_and_rounded_to_levels(file):
-    counted = count_column(file, "x", max_value=5)
-    assert counted.values == (0, 1, 2, 3, 4, 5)
-    assert counted.counts.tolist() == [1, 1, 1, 0, 1, 1]  # 2.5 goes to the even neighbor
-    assert (counted.clipped, counted.step, counted.bad_rows) == (2, 1.0, 2)
-    assert counted.remarks()[-2:] == [
-        "2 numbers were clipped to the range.",
-        "1 number was rounded to steps of 1. Errors do not include the rounding.",
-    ]
-    fine = count_column(file, "x", max_value=5, levels=2)
-    assert fine.values == (0, 2.5, 5)
-    assert fine.counts.tolist() == [2, 1, 2]
-    assert (fine.step, fine.rounded) == (2.5, 2)
-    tenths = count_column(pd.DataFrame({"x": [0.1, 0.2, 0.3, 0.7]}), "x", max_value=1, levels=10)
-    assert (tenths.rounded, tenths.counts[:8].tolist()) == (0, [0, 1, 1, 1, 0, 0, 0, 1])
 
 
 def test_parquet_is_counted_alike(tmp_path):
@@ -113,58 +95,6 @@ def test_mistakes_are_named(tmp_path, text, options, says):
     with pytest.raises(ValueError, match=says) as caught:
         count_column(tmp_path / "b.csv", "v", **options)
     assert len(str(caught.value)) < 500
-
-
-#: Cells that Python, numpy and people interpret differently.
-AWKWARD = (
-    *(
-        "1e3",
-        "1E+3",
-        "-0.0",
-        "+5",
-        ".5",
-        "5.",
-        "007",
-        "0x10",
-        "1e-400",
-        "1e400",
-        "inf",
-        "-Infinity",
-        "NaN",
-        "nan",
-    ),
-    *(
-        "1_0",
-        "1__0",
-        "_1",
-        "1,5",
-        "1 5",
-        "١٢",
-        "１２",
-        "½",
-        "²",
-        "1\u00a02",
-        "\u20035\u2003",
-        "1e",
-        "e1",
-        "1d3",
-        "True",
-    ),
-    *("0.1e1", "4.9e-324", "2.5", "3.5", "60", "60.0000001", "-1e-9", "0b1", "1j", "--1", "1\x00", "9" * 400),
-)
-
-
-def test_numbers_of_a_file_are_those_that_one_function_reads(tmp_path):
-    """Numbers in usual notation stay in DuckDB; the function reads all others."""
-    texts = [cell for cell in AWKWARD if "\x00" not in cell]
-    numbers = np.array([number_of(text_of(cell)) for cell in texts])
-    pd.DataFrame({"v": texts, "u": range(len(texts))}).to_parquet(tmp_path / "a.parquet", index=False)
-    options = {"max_value": 60.0, "levels": 120}
-    levels = np.rint(np.clip(numbers[~np.isnan(numbers)], 0, 60) * 2).astype(int)
-    for more in ({}, {"user": "u", "per_user": "sum"}, {"user": "u", "per_user": "first"}):
-        counted = count_column(tmp_path / "a.parquet", "v", **options, **more)
-        assert counted.counts.tolist() == np.bincount(levels, minlength=121).tolist()
-        assert counted.bad_rows == np.isnan(numbers).sum()
 
 
 @pytest.mark.parametrize("begins", [b"\x1f\x8b\x08\x00", b"PK\x03\x04\x14\xff", b"\xfd7zXZ\x00"])
@@ -244,10 +174,3 @@ def test_a_column_of_a_data_frame(file):
         count_column([1, 2], "color")
     with pytest.raises(ValueError, match="the data, column 'x' has no row that can be counted"):
         count_column(pd.DataFrame({"x": [None, None]}), "x")
-
-
-def test_digits_with_underscores_are_no_numbers():
-    counted = count_column(np.array(["1", "1_0", "2"]), domain_size=11)
-    assert (counted.users, counted.bad_rows) == (2, 1)
-    counted = count_column(np.array(["1", "1_0", "2"]), max_value=20.0)
-    assert (counted.users, counted.bad_rows) == (2, 1)

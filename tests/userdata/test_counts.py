@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import stat
 from pathlib import Path
 
 import duckdb
@@ -37,26 +36,6 @@ def refused(*words: str) -> str:
     done = CliRunner().invoke(main, list(words))
     assert done.exit_code == 1, done.output
     return done.output
-
-
-@pytest.mark.parametrize(
-    "options", [("--column", "color", "--values", "red,green,blue"), ("--column", "x", "--max-value", "5")]
-)
-def test_merged_counts_are_those_of_all_files(folder, options):
-    for part in "ab":
-        call("count", f"{part}.csv", *options, "-o", f"{part}.json")
-    call("merge", "a.json", "b.json", "-o", "all.json")
-    call("count", "?.csv", *options, "-o", "whole.json")
-    merged, whole = read(Path("all.json")), read(Path("whole.json"))
-    assert merged == whole
-    assert merged.rows == 5400 + (30 + 1) + 1  # a blank line is no row of two columns
-    assert merged.left_out == (2 if "color" in options else 1)
-    assert (
-        stat.S_IMODE(Path("all.json").stat().st_mode) == stat.S_IMODE(Path("a.json").stat().st_mode) == 0o600
-    )
-    some = ("--protocols", "local" if "color" in options else "bit_sum")
-    data = json.loads(call("compare", "--data", "?.csv", *options, *SETTING, *some))
-    assert json.loads(call("compare", "--counts", "all.json", *SETTING, *some)) == data
 
 
 def test_parts_that_differ_or_are_counted_twice_are_refused(folder):
