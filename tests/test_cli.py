@@ -14,12 +14,13 @@ from click.testing import CliRunner
 from filelock import FileLock
 
 from shuffledp.cli import main
+from shuffledp.comparison.checked_setting import cases_of
 from shuffledp.pipeline.config import smallest_cells
 from shuffledp.pipeline.datasets import NAMES, preparation
 from shuffledp.pipeline.experiments import results, runner
 from shuffledp.pipeline.figures.selection import load_settings
 from shuffledp.protocols import get
-from shuffledp.protocols.conformance import leakage_checks, plugin_checks
+from shuffledp.protocols.conformance import leakage_checks, plugin_checks, running
 from shuffledp.storage import damaged, publish
 
 PAPER = """\
@@ -382,6 +383,16 @@ def test_check_baseline_takes_the_setting_that_compare_takes(project, words, say
     call("new-baseline", "mine", "--task", "frequency")
     code, output = call("check-baseline", "mine/mine.py:Mine", *words.split())
     assert code > 0 and says in output and "Traceback" not in output
+
+
+def test_a_setting_of_sets_is_a_case(project):
+    call("new-baseline", "mine", "--task", "sets")
+    found = get("sets", "mine/mine.py:Mine")
+    given = {"domain_size": 6, "set_size": 2, "max_value": None, "dimension": None}
+    cases = cases_of(found, None, users=12, eps=1.0, delta=1e-6, neighbours="replace_one", norm="l2", **given)
+    assert [case.accounting for case in cases] == list(found.accountings)
+    assert len(cases[0].users()) == 12 == cases[0].participants(2).public.n_users[1]
+    assert running.how_checked(found, cases[0]) == "checked"
 
 
 def test_an_experiment_is_tried_where_it_draws(project):

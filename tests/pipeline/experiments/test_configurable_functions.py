@@ -11,7 +11,7 @@ from scripts_by_file import script
 from shuffledp.accounting import multi_expected_delta, multi_expected_scale
 from shuffledp.guarantees import GUARANTEES
 from shuffledp.pipeline.experiments.configurable_functions import NAMED_FUNCTIONS
-from shuffledp.populations import Binomial, Fixed, MomentBounded, Poisson, SubExponential, SubGaussian
+from shuffledp.populations import Fixed, Poisson
 
 script("tools/bad_arguments.py")  # puts the folder of valid calls on the path
 from valid_calls import valid_calls  # noqa: E402
@@ -43,41 +43,6 @@ def test_arguments_are_those_of_the_function():
         NAMED_FUNCTIONS["clone_delta"].standing(
             {"population": Poisson(9.0), "eps_local": 1.0, "eps_central": 1.0, "eps": 1.0}
         )
-
-
-def test_clones_depend_on_the_population_and_the_accounting():
-    def clones(population, accounting, **more):
-        return label(
-            "amplified_epsilon", population=population, eps_local=0.5, delta=1e-3, accounting=accounting, **more
-        )  # fmt: skip
-
-    for population in (Binomial(5000, 0.5), Poisson(2500.0), MomentBounded(2500.0, 100.0)):
-        for accounting in ("printed", "corrected", "exact"):
-            assert clones(population, accounting) == "upper"
-    assert clones(SubGaussian(2500.0, 50.0), "printed") == "violated"
-    assert clones(SubGaussian(2500.0, 50.0), "corrected") == "upper"
-    assert clones(SubExponential(2500.0, 2.0, 0.1), "printed") == "upper"
-    assert clones(SubExponential(2500.0, 1e-4, 0.1), "printed") == "unproven"
-    # The simplified form follows from the theorem from 14 log(4/delta) = 116 clones on.
-    least = 14 * math.log(4 / 1e-3) * math.exp(0.5)
-    assert clones(Binomial(math.ceil(2 * least) + 1, 0.5), "simplified") == "upper"
-    assert clones(Binomial(math.floor(1.9 * least), 0.5), "simplified") == "unproven"
-    assert clones(Binomial(10**6, 0.5), "simplified", dummies=5) == "unproven"
-
-
-def test_labels_depend_on_what_is_evaluated():
-    assert label("checkin_epsilon", slots=50, eps_local=0.5, delta=1e-3) == "upper"
-    assert label("checkin_epsilon", slots=50, eps_local=0.5, delta=1e-3, rate=0.2) == "unproven"
-    assert label("dummy_epsilon", domain_size=4, dummies=99, delta=1e-3, accounting="exact") == "exact"
-    assert label("dummy_epsilon", domain_size=4, dummies=99, delta=1e-3, accounting="printed") == "upper"
-    item = {"eps": 0.1, "n": 50, "blankets": 1.5, "domain_size": 6}
-    assert label("segmented_delta", reporting_rate=0.5, **item) == "violated"
-    assert label("segmented_delta", reporting_rate=1.0, **item) == "upper"
-    assert label("segmented_delta", reporting_rate=0.5, blanket_law="poisson", **item) == "upper"
-    pair = {"eps": 0.1, "p": 3.0, "q": 3.0, "candidates": 9}
-    assert label("variation_ratio_delta", beta=0.3, sound=False, **pair) == "violated"
-    assert label("variation_ratio_delta", beta=0.5, sound=False, **pair) == "upper"
-    assert label("variation_ratio_delta", beta=0.3, sound=True, **pair) == "upper"
 
 
 def test_integer_noise_taken_for_continuous_is_approximate():

@@ -6,11 +6,10 @@ import pandas as pd
 import pytest
 
 from shuffledp import storage
-from shuffledp.pipeline.experiments import participants as who, results, runner, seeds, simulated
+from shuffledp.pipeline.experiments import results, runner, seeds, simulated
 from shuffledp.pipeline.experiments.bundle import PROFILE_METRICS
-from shuffledp.pipeline.experiments.job_parts import Job, population_from, task_from
+from shuffledp.pipeline.experiments.job_parts import Job
 from shuffledp.pipeline.experiments.results import CELLS, VALUES, Bundle
-from shuffledp.pipeline.experiments.sources import source_from
 from shuffledp.storage import IntegrityError
 
 
@@ -189,17 +188,6 @@ def test_repeats_are_drawn_only_where_the_experiment_says(tmp_path):
     assert len(rows(some, "simulated")) == 2 * 5
 
 
-def test_the_spent_eps_is_computed_where_the_experiment_asks_for_it(tmp_path):
-    assert "eps_spent" not in set(run(tmp_path).values.to_pandas()["metric"])
-    done = run(tmp_path, spent_at={"eps": [1.0]})
-    found = done.values.to_pandas().merge(done.cells.to_pandas(), on="cell").query("kind == 'computed'")
-    assert set(found["point"]) == {'{"eps":1.0}'}
-    spent, left = (found[found["metric"] == name]["value"] for name in ("eps_spent", "slack"))
-    assert len(spent) == len(left) > 0
-    assert (abs(spent.to_numpy() + left.to_numpy() - 1) < 1e-12).all()
-    assert spent.between(0, 1).all()
-
-
 def test_delta_at_shares_of_eps_is_computed_where_the_experiment_asks_for_it(tmp_path):
     done = run(tmp_path, profile_at={"eps": [1.0]}, accounting=["printed", "exact"])
     found = done.values.to_pandas().merge(done.cells.to_pandas(), on="cell").query("kind == 'computed'")
@@ -209,34 +197,6 @@ def test_delta_at_shares_of_eps_is_computed_where_the_experiment_asks_for_it(tmp
     assert (delta[1:] <= delta[:-1]).all() and delta[0] > 1e-3
     budgeted = dict(zip(found["metric"], found["delta"], strict=True))["delta_at_1"]
     assert found.set_index("metric")["value"]["delta_at_1"] == pytest.approx(budgeted, rel=0.05)
-
-
-@pytest.mark.parametrize(
-    ("levels", "at_worst", "even"), [(20, 0.4 * 0.6, 0.16 * 100 / 101), (10, 0.5 * 0.5, 0.165 * 100 / 101)]
-)
-def test_the_worst_number_of_a_sum_is_that_of_the_method(tmp_path, levels, at_worst, even):
-    """Noise has the same error for all numbers; a number that is a part p above a level adds p (1 - p)."""
-    done = run(
-        tmp_path,
-        protocol="real_sum",
-        task={"kind": "summation", "max_value": 100, "real": True, "metrics": ["worst_mse", "mse"]},
-        data={"name": "uniform"},
-        options={"levels": levels},
-        population={"users": 1001},
-        budget={"eps": 1.0, "delta": 1e-6},
-        accounting=["exact"],
-        grid={},
-    )
-    found = done.values.to_pandas()
-    assert set(found.query("metric == 'worst_mse'")["kind"]) == {"expected"}
-    errors = found.query("kind == 'expected'").set_index("metric")["value"]
-    more = errors["worst_mse"] - errors["mse"]
-    assert more == pytest.approx(1001 * (at_worst - even) / levels**2)
-
-
-def test_a_row_with_other_columns_is_refused():
-    with pytest.raises(ValueError, match="'value'"):
-        results.table([{"cell": "a", "metric": "m", "kind": "k", "repeat": 0}], VALUES)
 
 
 PICKY = """
@@ -263,54 +223,6 @@ def test_an_infeasible_cell_is_a_row_with_its_reason_and_no_values(tmp_path):
     assert set(done.values["cell"].to_pylist()) == {cells.loc['{"eps":1.0}', "cell"]}
 
 
-def test_a_function_method_gives_one_computed_number_per_cell(tmp_path):
-    from shuffledp.accounting import amplified_epsilon
-    from shuffledp.populations import Poisson
-
-    done = run(tmp_path, **CURVE, accounting=["printed", "exact"])
-    cells, table = done.cells.to_pandas(), done.values.to_pandas()
-    assert set(table["kind"]) == {"computed"}
-    assert set(table["metric"]) == {"eps_central"}
-    for cell, value in zip(cells.itertuples(), table["value"], strict=True):
-        law = Poisson(json.loads(cell.point)["others"])
-        assert value == amplified_epsilon(law, 0.5, 1.0e-3, accounting=cell.accounting)
-
-
-def test_every_cell_says_what_stands_behind_its_claim_and_whom_users_trust(tmp_path):
-    union = {"method": "multi_union", "protocol": "multi_union", "accounting": ["printed", "exact"]}
-    cells = run(tmp_path, **union, grid={"eps": [0.5]}).cells.to_pandas().set_index("accounting")
-    assert cells["guarantee"].to_dict() == {"exact": "upper", "printed": "violated"}
-    assert cells["trust"].tolist() == ["shuffler", "shuffler"]
-    assert "RP-E16" in cells.loc["printed", "guarantee_note"]
-    assert cells.loc["exact", "guarantee_note"] == ""
-
-
-def test_the_cell_of_a_function_says_what_stands_behind_its_claim(tmp_path):
-    cells = run(tmp_path, **CURVE, accounting=["printed", "simplified"]).cells.to_pandas()
-    assert cells.set_index("accounting")["guarantee"].to_dict() == {
-        "printed": "upper",
-        "simplified": "unproven",
-    }
-    pair = {
-        "function": "subsampled_shuffle_gaussian_epsilon",
-        "arguments": {
-            "n": 100,
-            "m": 10,
-            "sigma": 3.0,
-            "rounds": "$rounds",
-            "delta": 1e-3,
-            "form": "pair",
-            "most_order": 16,
-        },
-        "grid": {"rounds": [1, 2]},
-        "accounting": ["exact"],
-    }
-    cells = run(tmp_path, **CURVE | pair).cells.to_pandas()
-    assert cells["guarantee"].tolist() == ["unproven", "unproven"]
-    assert all("SG-4" in note for note in cells["guarantee_note"])
-    assert cells["trust"].isna().all()
-
-
 def test_a_bound_on_the_population_cannot_be_simulated_and_says_so(tmp_path):
     population = {"law": "moment_bounded", "mean": 1000, "variance": 10}
     cells = run(tmp_path, population=population).cells.to_pandas()
@@ -329,15 +241,6 @@ def test_a_long_job_says_how_far_it_is(tmp_path, caplog):
 
 
 # -- expectation against simulation ----------------------------------------------------------------------------------
-
-
-def test_sampling_variance_is_that_of_a_draw_without_replacement(adult):
-    task = task_from({"kind": "frequency", "domain_size": 2})
-    source = source_from({"name": "adult", "column": "sex"}, task, adult)
-    support = who.typical(task, source, population_from({"users": 300}), truth="population")
-    assert support.sampling_variance == pytest.approx(0.25 * 0.75 / 300 * (400 - 300) / (400 - 1))
-    own = who.typical(task, source, population_from({"users": 300}), truth="participants")
-    assert not own.sampling_variance.any()
 
 
 def test_more_participants_than_records_is_an_error_that_says_so(adult):
@@ -408,22 +311,6 @@ SUMS = {
     "data": {"name": "uniform"},
     "population": {"users": 4000},
 }
-
-
-def test_cells_state_the_guarantee_of_the_calibrated_protocol(tmp_path):
-    rappor = {**SUMS, "method": "rappor", "protocol": "fragmented_rappor"}
-    cells = run(tmp_path, **rappor).cells.to_pandas()
-    assert dict(zip(cells["accounting"], cells["guarantee"], strict=True)) == {
-        "printed": "violated",
-        "exact": "upper",
-    }
-    options = {"calibration": "worst_case"}
-    (violated,) = run(tmp_path, **rappor | {"accounting": ["exact"], "options": options}).cells.to_pylist()
-    assert violated["guarantee"] == "violated"
-    (alone,) = run(
-        tmp_path, **rappor | {"accounting": ["exact"], "population": {"users": 1}}
-    ).cells.to_pylist()
-    assert alone["status"] == "infeasible" and alone["guarantee"] is None
 
 
 def test_the_squared_error_of_an_option_that_biases_is_that_of_what_is_decoded(tmp_path):

@@ -10,14 +10,12 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-import yaml
 
 from shuffledp.pipeline.config import ConfigurationError
 from shuffledp.pipeline.experiments import runner, training_jobs
 from shuffledp.pipeline.experiments.results import Bundle, write as write_results
 from shuffledp.pipeline.figures.drawings import paper_job
 from shuffledp.pipeline.figures.paper import draw_paper
-from shuffledp.pipeline.figures.selection import load_settings
 from shuffledp.pipeline.learning import CheckpointError, Point, TrainingCurve, available
 from shuffledp.pipeline.provenance import of_job
 from shuffledp.storage import IntegrityError, damaged
@@ -173,26 +171,6 @@ def test_without_jax_a_required_training_is_a_mistake(trained, monkeypatch):
 def test_with_jax_only_skip_leaves_it_out(trained, monkeypatch, wish, reason):
     monkeypatch.setattr(training_jobs, "available", lambda: True)
     assert trained.settings(learning=wish).left_out == reason
-
-
-def test_runs_of_the_paper_have_their_own_streams_and_the_stated_settings():
-    config = yaml.safe_load((ROOT / RUN).read_text())
-    runs = load_settings(config | {"papers": ["shuffle_gaussian"]}, ROOT).papers["shuffle_gaussian"].training
-    plans = {name: run.plan(20231101) for name, run in runs.items()}
-    assert {name: f"{plan.seed:064x}"[:12] for name, plan in plans.items()} == {
-        "sgd": "a1c528f6658e",
-        "checkin": "29ba659635ca",
-    }
-    sgd, checkin = plans["sgd"], plans["checkin"]
-    assert (sgd.batch, sgd.clip, sgd.noise_multiplier, sgd.rounds, sgd.network.size) == (
-        60,
-        0.05,
-        0.8633,
-        100_000,
-        18_842,
-    )
-    assert (checkin.rate, checkin.clip, checkin.noise_multiplier, checkin.rounds) == (0.1, 0.01, 5, 5540)
-    assert runs["sgd"].evaluated[:2] == [1000, 2000] and len(runs["checkin"].evaluated) == 277
 
 
 # -- results -----------------------------------------------------------------------------------------------------

@@ -42,16 +42,6 @@ def test_sums_and_squares_are_those_of_the_vectors_that_users_hold():
     assert_allclose(drawn("population").truth, 0)
 
 
-def test_expected_squares_and_the_error_of_sampling_are_the_means_of_draws():
-    many = participants(TASK, directions(), LAW, repeats=2000, seed=5, truth="participants")
-    for truth in ("participants", "population"):
-        support = typical(TASK, directions(), LAW, truth=truth)
-        assert_allclose(many.squares.mean(axis=0), support.participants.squares[0], rtol=0.01)
-    error = (many.truth**2).mean(axis=0)
-    # Five standard errors of the mean of 2000 squares of nearly normal numbers.
-    assert_allclose(error, support.sampling_variance[0], rtol=5 * np.sqrt(2 / 2000))
-
-
 def test_a_part_of_the_participants_is_a_choice_among_them():
     who = drawn()
     everybody = who.public.n_users

@@ -28,20 +28,6 @@ def pages(config=MSNBC, size=4, tokens=0):
     return set_source(config, Sets(17 + tokens, size, 3, tokens), dataset)
 
 
-@pytest.mark.parametrize(
-    ("split", "n", "sizes"),
-    [
-        ("25-50-25", 5000, [1250, 2500, 1250]),
-        ("50-25-25", 7, [4, 1, 2]),
-        ("100", 3, [3]),
-        ("0-100", 5, [0, 5]),
-        ("33.5-66.5", 1000, [335, 665]),
-    ],
-)
-def test_level_sizes_sum_to_the_users(split, n, sizes):
-    assert level_sizes(split, n) == sizes
-
-
 @pytest.mark.parametrize("split", ["", "25-25", "50-60", "-50-150", "a-b", 25])
 def test_a_split_that_is_none_is_refused(split):
     with pytest.raises(ValueError, match="percentages of the privacy levels that sum to 100"):
