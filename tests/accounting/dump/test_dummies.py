@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from references.blankets import among
 from shuffledp.accounting import (
     CountPair,
     Infeasible,

@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from references.laws import binomial, labels
 from shuffledp.accounting import (
     ClonesProfile,
     CountPair,
