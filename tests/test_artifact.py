@@ -8,7 +8,6 @@ import yaml
 
 from scripts_by_file import script
 from shuffledp.pipeline.claims.stated_claims import claims
-from shuffledp.pipeline.doc_blocks import read_block
 
 ROOT = Path(__file__).resolve().parents[1]
 PAPERS = yaml.safe_load((ROOT / "config/quick.yaml").read_text())["papers"]
@@ -22,7 +21,7 @@ def tool():
 @pytest.mark.parametrize("paper", PAPERS)
 def test_the_main_claim_of_a_paper_is_measured(tool, paper):
     (main,) = (claim for claim in claims(paper) if claim.headline)
-    rows = [row for row in read_block(tool.PAGE, "claims").splitlines() if row.startswith(f"| {main.id}: ")]
+    rows = [row for row in tool.CLAIMS.read_text().splitlines() if row.startswith(f"| {main.id}: ")]
     assert len(rows) == 1
     cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", rows[0])[1:-1]]
     assert cells[0] == f"{main.id}: {main.says}".replace("|", "\\|")

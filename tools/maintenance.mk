@@ -124,7 +124,7 @@ test-image: artifact  ## Build the image without a network on a new Debian syste
 	@tools/test_image.sh dist/shuffledp-*-artifact.tar
 
 .PHONY: appendix
-appendix: quick  ## Write the claims of ARTIFACT-APPENDIX.md, with the numbers and costs of make quick
+appendix: quick  ## Write docs/measured/claims.md, with the numbers and costs of make quick
 	@$(BIN)/python tools/artifact.py appendix
 
 .PHONY: structure
