@@ -123,7 +123,7 @@ BROKEN = {
     "no png": (RUN, "formats: [png]", "formats: [svg]", "config: formats:", "must contain 'png'"),
     "override of an unknown paper": (RUN, "overrides: {}", "overrides: {dmo.coins: {repeats: 1}}", "config: overrides.dmo.coins:", "no paper 'dmo'. Did you mean 'demo'?"),
     "override of an unknown experiment": (RUN, "overrides: {}", "overrides: {demo.coin: {repeats: 1}}", "config: overrides.demo.coin:", "Did you mean 'demo.coins'?"),
-    "override of an unknown variable": (RUN, "overrides: {}", "overrides: {demo.coins: {grid: {epss: [1.0]}}}", "config: overrides.demo.coins.grid:", "no grid variable 'epss'. Known: rate, eps."),
+    "override of an unknown variable": (RUN, "overrides: {}", "overrides: {demo.coins: {grid: {epss: [1.0]}}}", "config: overrides.demo.coins.grid:", "no grid variable 'epss'. Did you mean 'eps'? Known: rate, eps."),
     "override of a wrong value": (RUN, "overrides: {}", "overrides: {demo.coins: {grid: {eps: [0.1, -1]}}}", "config: overrides.demo.coins.grid.eps[1]:", "greater than 0, got -1."),
     "key given twice in the paper": (PAPER, "    repeats: 20", "    repeats: 20\n    repeats: 30", f"{PAPER}, line 14:", "the key 'repeats' is given twice."),
     "key given twice in the run": (RUN, "seed: 7", "seed: 7\nseed: 8", f"{RUN}, line 2:", "the key 'seed' is given twice."),

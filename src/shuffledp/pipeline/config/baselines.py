@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shuffledp.pipeline.config.config_errors import ConfigurationError, checked, suggestion, within
+from shuffledp.pipeline.config.config_errors import ConfigurationError, checked, require, within
 from shuffledp.pipeline.config.config_files import DRAWABLE, NONE, mapping, paper_files, place_of, read_yaml
 from shuffledp.pipeline.config.grammar import BaselineFile
 
@@ -61,8 +61,4 @@ def check_baseline_figures(baselines: Sequence[Baseline]) -> None:
     """Raise a `ConfigurationError` if a baseline names a drawing that does not exist."""
     for baseline in baselines:
         for figure in () if baseline.figures == "all" else baseline.figures:
-            if figure not in baseline.drawn:
-                raise ConfigurationError(
-                    f"{baseline.place}: figures: no figure {figure!r}.{suggestion(figure, baseline.drawn)} "
-                    f"Known: {', '.join(sorted(baseline.drawn))}."
-                )
+            require(figure, sorted(baseline.drawn), f"{baseline.place}: figures: no figure {figure!r}")

@@ -109,13 +109,26 @@ def shown(value: Any) -> str:
     return text if len(text) <= 120 else f"{text[:117]}..."
 
 
+def unknown(name: Any, known: Iterable[Any], said: str, *, suggest: bool = True) -> str:
+    """Return the error message ``said`` with the known names; empty if the name is one of them."""
+    known = list(known)
+    if name in known:
+        return ""
+    names = list(map(str, known))
+    return f"{said}.{suggestion(name, names) if suggest else ''} Known: {', '.join(names) or 'none'}."
+
+
+def require(name: Any, known: Iterable[Any], said: str, *, suggest: bool = True) -> None:
+    """Raise a `ConfigurationError` that lists the known names if a name is unknown."""
+    if wrong := unknown(name, known, said, suggest=suggest):
+        raise ConfigurationError(wrong)
+
+
 def wrong_key(given: Iterable[str], needed: Iterable[str], known: Collection[str]) -> str:
     """Return the error message for an unknown or a missing key; empty if there is none."""
     for key in given:
-        if key not in known:
-            return (
-                f"unknown key {key!r}.{suggestion(key, known)} Known: {', '.join(sorted(known)) or 'none'}."
-            )
+        if wrong := unknown(key, sorted(known), f"unknown key {key!r}"):
+            return wrong
     return next((f"lacks the key {key!r}." for key in needed if key not in given), "")
 
 

@@ -20,7 +20,7 @@ from shuffledp.pipeline.config.config_errors import (
     inside,
     merged_in,
     overridden,
-    suggestion,
+    require,
     within,
     wrong_key,
 )
@@ -156,12 +156,8 @@ def _experiment(
 def _check_places(experiment: Experiment, key: str, at: Mapping[str, list[Any]], place: str) -> None:
     """Check that every variable is a grid variable and that the grid has at least one of the variable's values."""
     for variable, values in at.items():
-        known = experiment.grid.get(variable)
-        if known is None:
-            raise ConfigurationError(
-                f"{place}.{key}: {variable!r} is not a grid variable.{suggestion(variable, experiment.grid)} "
-                f"Known: {', '.join(experiment.grid)}."
-            )
+        require(variable, experiment.grid, f"{place}.{key}: {variable!r} is not a grid variable")
+        known = experiment.grid[variable]
         if not any(value in known for value in values):
             raise ConfigurationError(
                 f"{place}.{key}.{variable}: none of {', '.join(map(str, values))} is in the grid. "
@@ -284,13 +280,11 @@ def _protocol(kind: str, name: str, place: str, root: Path) -> type[ProtocolBase
 
 
 def _check_function(method: Method, place: str) -> None:
-    named = NAMED_FUNCTIONS.get(str(method.function))
-    if named is None:
-        raise ConfigurationError(
-            f"{place}.function: no function {method.function!r} in shuffledp.accounting that gives a number and may be "
-            f"named here.{suggestion(method.function, NAMED_FUNCTIONS)} Known: {', '.join(sorted(NAMED_FUNCTIONS))}."
-        )
-    parameters = inspect.signature(named.function).parameters.values()
+    said = (
+        f"no function {method.function!r} in shuffledp.accounting that gives a number and may be named here"
+    )
+    require(method.function, sorted(NAMED_FUNCTIONS), f"{place}.function: {said}")
+    parameters = inspect.signature(NAMED_FUNCTIONS[method.function].function).parameters.values()
     _check_keywords([p for p in parameters if p.name != "accounting"], method.given, f"{place}.arguments")
 
 

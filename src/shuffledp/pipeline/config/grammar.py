@@ -41,7 +41,7 @@ from shuffledp.pipeline.config.config_errors import (
     mistake,
     one_of,
     shown,
-    suggestion,
+    unknown,
     wrong_key,
 )
 from shuffledp.pipeline.datasets.registry import NAMES
@@ -215,10 +215,7 @@ def _grid_of(names: set[str], info: ValidationInfo) -> dict[str, dict[int, Any]]
     if grid is None:
         return {}
     for name in sorted(names - set(grid)):
-        known = [f"${other}" for other in grid]
-        raise mistake(
-            f"${name} is not a grid variable.{suggestion(f'${name}', known)} Known: {', '.join(known) or 'none'}."
-        )
+        raise mistake(unknown(f"${name}", [f"${other}" for other in grid], f"${name} is not a grid variable"))
     return {name: grid[name] for name in sorted(names)}
 
 
@@ -731,22 +728,16 @@ class Table(Drawn):
             if headings.count(heading) > 1:
                 raise mistake(f"entries: two have the heading {heading!r}.")
         for heading in self.order or ():
-            if heading not in headings:
-                raise mistake(
-                    f"order: no entry with the heading {heading!r}.{suggestion(heading, headings)} "
-                    f"Known: {', '.join(headings)}."
-                )
+            if wrong := unknown(heading, headings, f"order: no entry with the heading {heading!r}"):
+                raise mistake(wrong)
         return self
 
     @model_validator(mode="after")
     def _headings_of_axes(self) -> Self:
         axes = [*(self.rows or ()), *(self.columns or ())]
         for axis, text in (self.headings or {}).items():
-            if axis not in axes:
-                raise mistake(
-                    f"headings: {axis!r} is neither a row nor a column.{suggestion(axis, axes)} "
-                    f"Known: {', '.join(axes)}."
-                )
+            if wrong := unknown(axis, axes, f"headings: {axis!r} is neither a row nor a column"):
+                raise mistake(wrong)
             try:
                 filled = text.format("\n")
             except (ValueError, LookupError, AttributeError) as error:
@@ -878,11 +869,8 @@ class RunFile(Concept):
             known = {"repeats", "grid"}
             if target.partition(".")[2].startswith("training."):
                 known = set(Override.model_fields) - known
-            for key in sorted(override.model_fields_set - known):
-                raise mistake(
-                    f"overrides.{target}: unknown key {key!r}.{suggestion(key, known)} "
-                    f"Known: {', '.join(sorted(known))}."
-                )
+            if wrong := wrong_key(override.model_fields_set, (), known):
+                raise mistake(f"overrides.{target}: {wrong}")
         return self
 
 

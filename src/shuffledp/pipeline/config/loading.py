@@ -15,8 +15,8 @@ from shuffledp.pipeline.config.config_errors import (
     inside,
     merged_in,
     overridden,
+    require,
     shown,
-    suggestion,
     within,
 )
 from shuffledp.pipeline.config.config_files import (
@@ -56,10 +56,7 @@ def load_experiments(config: Mapping[str, Any], root: Path) -> Settings:
             f"config: papers: the list is empty, and {run.own} has no experiment: there is nothing to run."
         )
     for key in run.papers:
-        if key not in every:
-            raise ConfigurationError(
-                f"config: papers: no paper {shown(key)}.{suggestion(key, every)} Known: {', '.join(every)}."
-            )
+        require(key, every, f"config: papers: no paper {shown(key)}")
     if (root / DESIGNS).is_file():
         checked(DesignsFile, read_yaml(root / DESIGNS), within(DESIGNS))
     keys = [*run.papers, *own]
@@ -109,36 +106,22 @@ def _apply_override(
     """Change the scale of an experiment or a training run; the contents of a paper outside this run are added."""
     change = override.plain()
     key, _, experiment_id = target.partition(".")
-    if key not in every:
-        raise ConfigurationError(
-            f"config: overrides.{target}: no paper {shown(key)}.{suggestion(key, every)} Known: {', '.join(every)}."
-        )
+    require(key, every, f"config: overrides.{target}: no paper {shown(key)}")
     if key not in contents:
         contents[key] = read_experiments(root, key, every[key])
     content = contents[key]
     part, _, run = experiment_id.partition(".")
     if part == "training":
         runs = mapping(content, "training")
-        if run not in runs:
-            raise ConfigurationError(
-                f"config: overrides.{target}: no such training run.{suggestion(run, runs)} "
-                f"Known: {', '.join(runs) or 'none'}."
-            )
+        require(run, runs, f"config: overrides.{target}: no such training run")
         if isinstance(runs[run], dict):
             runs[run].update(change)
         return
     experiments = mapping(content, "experiments")
-    if experiment_id not in experiments:
-        known = [f"{key}.{e}" for e in experiments]
-        raise ConfigurationError(
-            f"config: overrides.{target}: no such experiment.{suggestion(target, known)} Known: {', '.join(known)}."
-        )
+    require(target, [f"{key}.{e}" for e in experiments], f"config: overrides.{target}: no such experiment")
     grid, other = mapping(experiments[experiment_id], "grid"), change.get("grid", {})
     for name in other:
-        if name not in grid:
-            raise ConfigurationError(
-                f"config: overrides.{target}.grid: no grid variable {name!r}. Known: {', '.join(grid)}."
-            )
+        require(name, grid, f"config: overrides.{target}.grid: no grid variable {name!r}")
     if isinstance(experiments[experiment_id], dict):
         experiments[experiment_id].update({**change, "grid": {**grid, **other}} if other else change)
 
@@ -173,12 +156,8 @@ def _with_rounds(
         for variable, values in grid.items():
             if not isinstance(values, Mapping) or set(values) != {"evaluated"}:
                 continue
-            run = values["evaluated"]
-            if not isinstance(run, str) or run not in training:
-                raise ConfigurationError(
-                    f"{file}: experiments.{name}.grid.{variable}.evaluated: no training run {shown(run)}."
-                    f"{suggestion(run, training)} Known: {', '.join(training) or 'none'}."
-                )
+            run, place = values["evaluated"], f"{file}: experiments.{name}.grid.{variable}.evaluated"
+            require(run, training, f"{place}: no training run {shown(run)}")
             grid[variable] = training[run].evaluated
             found[name][variable] = training[run]
         experiments[name] = {**experiment, "grid": grid} if found[name] else experiment

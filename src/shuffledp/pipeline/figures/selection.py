@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from shuffledp.pipeline.config import ConfigurationError, Experiment, Paper, Settings, load_experiments
-from shuffledp.pipeline.config.config_errors import merged_in, shown, suggestion
+from shuffledp.pipeline.config.config_errors import merged_in, require, shown
 from shuffledp.pipeline.config.grammar import Figure, Table
 from shuffledp.pipeline.experiments.bundle import (
     CELL_NUMBERS,
@@ -29,13 +28,6 @@ def load_settings(config: Fields, root: Path) -> Settings:
     return replace(settings, papers={key: _selected(paper) for key, paper in settings.papers.items()})
 
 
-def _require(name: Any, known: Collection[Any], said: str, *, suggest: bool = True) -> None:
-    """Raise an error that lists the known names if a name is unknown."""
-    if name not in known:
-        near = suggestion(name, known) if suggest else ""
-        raise ConfigurationError(f"{said}.{near} Known: {', '.join(map(str, known))}.")
-
-
 def _selected(paper: Paper) -> Paper:
     figures = {name: _entry(paper, "figures", name, raw) for name, raw in paper.figures.items()}
     tables = {name: _entry(paper, "tables", name, raw) for name, raw in paper.tables.items()}
@@ -44,7 +36,7 @@ def _selected(paper: Paper) -> Paper:
 
 def _entry(paper: Paper, part: str, name: str, drawn: D) -> D:
     place, named = f"{paper.file}: {part}.{name}", drawn.experiment
-    _require(named, paper.experiments, f"{place}.experiment: no experiment {shown(named)}", suggest=False)
+    require(named, paper.experiments, f"{place}.experiment: no experiment {shown(named)}", suggest=False)
     experiment = paper.experiments[named]
     with merged_in(experiment.override):
         return drawn.model_copy(
@@ -58,7 +50,7 @@ def _methods_of(experiment: Experiment, paper: Paper, place: str, name: str, raw
     own = list(raw.get("methods") or [m for m, method in methods.items() if not method.added])
     for method in own:
         said = f"{place}.methods: no method {shown(method)} in experiment {experiment.id!r}"
-        _require(method, methods, said, suggest=False)
+        require(method, methods, said, suggest=False)
     entry = {**raw, "methods": own}
     _check_entry(entry, experiment, place)
     for m, method in methods.items():
@@ -97,10 +89,10 @@ def _check_entry(entry: Fields, experiment: Experiment, place: str) -> None:
 
 def _check_named(entry: Fields, place: str) -> None:
     for method in entry.get("controls", ()):
-        _require(method, entry["methods"], f"{place}.controls: no method {method!r} is drawn")
+        require(method, entry["methods"], f"{place}.controls: no method {method!r} is drawn")
     for key in ("over", "relative_to"):
         if key in entry:
-            _require(entry[key], entry["methods"], f"{place}.{key}: no method {entry[key]!r} is drawn")
+            require(entry[key], entry["methods"], f"{place}.{key}: no method {entry[key]!r} is drawn")
     for index, column in enumerate(entry.get("entries", ())):
         if "over" in column and column["over"] not in entry["methods"]:
             raise ConfigurationError(f"{place}.entries.{index}.over: no method {column['over']!r} is shown.")
@@ -109,11 +101,11 @@ def _check_named(entry: Fields, place: str) -> None:
 def _check_fronts(entry: Fields, experiment: Experiment, place: str) -> None:
     """Check a picture of fronts: each method has one cell with cost and error."""
     said = f"{place}: the cost must be a number of the cells, got {entry['x']!r}"
-    _require(entry["x"], CELL_NUMBERS, said, suggest=False)
+    require(entry["x"], CELL_NUMBERS, said, suggest=False)
     where = dict(entry.get("where", {}))
     trust = where.pop("trust", None)
     if trust is not None:
-        _require(trust, TRUSTED, f"{place}.where.trust: no trust model {shown(trust)}")
+        require(trust, TRUSTED, f"{place}.where.trust: no trust model {shown(trust)}")
     one = {
         "methods": entry["methods"],
         "rows": ["method"],
@@ -152,12 +144,12 @@ def _check_axes(entry: Fields, experiment: Experiment, place: str) -> None:
     where = entry.get("where", {})
     if "along" in entry:  # x is a number of the cells, and a grid variable runs along the curve
         said = f"{place}.along: belongs to an x that is a number of the cells, not to {entry['x']!r}"
-        _require(entry["x"], [name for name in CELL_NUMBERS if name not in values], said, suggest=False)
+        require(entry["x"], [name for name in CELL_NUMBERS if name not in values], said, suggest=False)
         axes.remove(entry["x"])
     for axis in [*axes, *where]:
-        _require(axis, sorted(values), f"{place}: {axis!r} is not a grid variable")
+        require(axis, sorted(values), f"{place}: {axis!r} is not a grid variable")
     for axis, value in where.items():
-        _require(value, values[axis], f"{place}.where.{axis}: {shown(value)} is not computed", suggest=False)
+        require(value, values[axis], f"{place}.where.{axis}: {shown(value)} is not computed", suggest=False)
     used = {"accounting"}.union(*(experiment.variables(experiment.methods[m]) for m in methods))
     used |= {"method"} if "rows" in entry else set()  # in a figure every method has curves of its own
     if all(len(experiment.methods[m].accounting or ()) == 1 for m in methods):
@@ -185,7 +177,7 @@ def _check_quantity(entry: Fields, experiment: Experiment, place: str, texts: tu
     ]
     if not entry[key].startswith(PARAMETER_PREFIX):
         said = f"{place}.{key}: no quantity {shown(entry[key])} in experiment {experiment.id!r}"
-        _require(entry[key], dict.fromkeys(known), said)
+        require(entry[key], dict.fromkeys(known), said)
 
 
 def _check_points(entry: Fields, paper: Paper, place: str) -> None:
@@ -193,7 +185,7 @@ def _check_points(entry: Fields, paper: Paper, place: str) -> None:
     if table is not None:
         if "panels" in entry["points"] and "panels" not in entry:
             raise ConfigurationError(f"{place}.points.panels: the figure has no panels.")
-        _require(table, paper.claims, f"{place}.points.claims: no table {table!r} of claims")
+        require(table, paper.claims, f"{place}.points.claims: no table {table!r} of claims")
 
 
 def _check_formats(entry: Fields, place: str) -> None:
