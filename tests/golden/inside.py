@@ -17,7 +17,7 @@ import yaml
 from shuffledp.cli import main as command_line  # noqa: F401  (the golden table calls it)
 from shuffledp.pipeline.claims import errata_data, stated_claims, verdict_rows
 from shuffledp.pipeline.claims.evidence import Evidence
-from shuffledp.pipeline.claims.results_read import READS
+from shuffledp.pipeline.claims.results_read import papers_with_claims
 from shuffledp.pipeline.config.loading import load_experiments
 from shuffledp.pipeline.datasets.preparation import prepare
 from shuffledp.pipeline.datasets.source_errors import SourceError
@@ -28,11 +28,6 @@ OBTAIN = "shuffledp.pipeline.datasets.preparation.obtain"
 """Name by which `prepare` calls the search for the published data."""
 """Parts of a job that a grid point resolves."""
 Job = Mapping[str, Any]
-
-
-def papers() -> list[str]:
-    """Return the papers and studies of the configuration."""
-    return list(_config()["papers"])
 
 
 def _config() -> dict[str, Any]:
@@ -67,7 +62,7 @@ def prepare_shipped(dataset: str, folder: Path) -> None:
 
 def claims_of(paper: str) -> tuple[Any, ...]:
     """Return the claims of a paper, possibly none."""
-    return stated_claims.claims(paper) if paper in READS else ()
+    return stated_claims.claims(paper) if paper in papers_with_claims() else ()
 
 
 def stated(claim: Any) -> dict[str, Any]:
@@ -86,11 +81,6 @@ def stated(claim: Any) -> dict[str, Any]:
 def verdicts(claim: Any) -> list[dict[str, str]]:
     """Judge a claim without results, with short searches; a claim that needs results is untestable."""
     return list(verdict_rows.rows(claim, Evidence(Path(), claim.paper, {}), "quick", "paper"))
-
-
-def papers_with_findings() -> list[str]:
-    """Return the papers that have errata or reading notes."""
-    return errata_data.papers()
 
 
 def findings(paper: str) -> tuple[list[Any], list[Any]]:

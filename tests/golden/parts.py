@@ -50,14 +50,21 @@ def _errata(paper: str) -> Rows:
     return errata(paper)
 
 
-PAPERS = ("random_population", "dump", "summation", "shuffle_gaussian", "segmented")
-STUDIES = ("deployments", "amplification", "allocation", "comparison")
+ROOT = Path(__file__).resolve().parents[2]
+EXPERIMENTS = sorted(path.stem for path in (ROOT / "config/experiments").glob("*.yaml"))
+
+
+def _papers_with(pattern: str) -> list[str]:
+    folders = ROOT / "src/shuffledp/pipeline/papers"
+    return [paper for paper in EXPERIMENTS if any((folders / paper).glob(pattern))]
+
+
 PARTS: Mapping[str, Callable[[], Rows]] = {
     **{f"protocols/{k}.{name}": partial(_protocol, k, name) for k in TASK_KINDS for name in available(k)},
     **{f"accounting/{which}": partial(_accounting, which) for which in ("functions", "methods", "shipped")},
     "comparison": _comparison,
-    **{f"experiments/{paper}": partial(_experiments, paper) for paper in (*PAPERS, *STUDIES)},
-    **{f"claims/{paper}": partial(_claims, paper) for paper in PAPERS},
-    **{f"errata/{paper}": partial(_errata, paper) for paper in (*PAPERS, "comparison")},
+    **{f"experiments/{paper}": partial(_experiments, paper) for paper in EXPERIMENTS},
+    **{f"claims/{paper}": partial(_claims, paper) for paper in _papers_with("*_claims.py")},
+    **{f"errata/{paper}": partial(_errata, paper) for paper in _papers_with("errata.yaml")},
 }
 """Function that computes each part. Parts that need the pipeline import it when they are computed."""

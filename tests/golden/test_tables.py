@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from golden import tables
-from golden.parts import PAPERS, PARTS, STUDIES
 from golden.tables import differences, rows_of, text_of
 from golden.values import row_of
 from scripts_by_file import script
@@ -121,13 +120,3 @@ def test_every_accounting_of_every_protocol_calibrates_somewhere():
                 cases = [row for case, row in rows.items() if case.endswith(f"; {accounting}")]
                 assert sum("cost" in row for row in cases) >= 3, f"{kind}.{name}, {accounting}"
                 assert any("estimate" in key for row in cases for key in row), f"{kind}.{name}, {accounting}"
-
-
-@pytest.mark.pipeline
-def test_the_parts_have_all_papers():
-    from golden import inside
-
-    assert set(inside.papers()) == {*PAPERS, *STUDIES}
-    assert set(inside.papers_with_findings()) == {
-        p.partition("/")[2] for p in PARTS if p.startswith("errata/")
-    }

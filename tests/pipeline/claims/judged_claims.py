@@ -13,7 +13,7 @@ import pandas as pd
 from shuffledp.pipeline.claims import stated_claims
 from shuffledp.pipeline.claims.evidence import Evidence
 from shuffledp.pipeline.claims.outcomes import Untestable
-from shuffledp.pipeline.claims.results_read import READS
+from shuffledp.pipeline.claims.results_read import papers_with_claims, results_read
 from shuffledp.pipeline.claims.verdict_rows import rows
 
 Verdicts = dict[tuple[str, str], dict[str, str]]
@@ -46,7 +46,7 @@ class InMemory(Evidence):
 
 def claim(key: str) -> stated_claims.Claim:
     """Return a claim by its id."""
-    return next(one for paper in READS for one in stated_claims.claims(paper) if one.id == key)
+    return next(one for paper in papers_with_claims() for one in stated_claims.claims(paper) if one.id == key)
 
 
 def judged(
@@ -55,10 +55,10 @@ def judged(
     """Return the rows of a claim by accounting and target, from the results in a folder or in memory."""
     one = claim(key)
     if isinstance(results, Path):
-        evidence = Evidence(results, one.paper, READS[one.paper])
+        evidence = Evidence(results, one.paper, results_read(one.paper))
     else:
         known = accountings or made_up_results.ACCOUNTINGS
-        evidence = InMemory(Path(), one.paper, READS[one.paper], planted=results, accountings=known)
+        evidence = InMemory(Path(), one.paper, results_read(one.paper), planted=results, accountings=known)
     found = rows(one, evidence, effort, scale)
     return {(row["accounting"], row["target"]): row for row in found}
 

@@ -9,7 +9,7 @@ import pytest
 
 from shipped_settings import shipped_settings
 from shuffledp.pipeline.claims import errata_data, stated_claims
-from shuffledp.pipeline.claims.results_read import READS
+from shuffledp.pipeline.claims.results_read import papers_with_claims, results_read
 from shuffledp.pipeline.claims.stated_claims import claims
 from shuffledp.pipeline.figures.drawings import drawings_of
 
@@ -22,7 +22,8 @@ COUNTS: dict[str, tuple[str, int, range]] = {
     "summation": ("SU", 36, range(20, 23)),
     "segmented": ("SE", 37, range(23, 27)),
 }
-CLAIMS = [claim for paper in READS for claim in claims(paper)]
+PAPERS = papers_with_claims()
+CLAIMS = [claim for paper in PAPERS for claim in claims(paper)]
 
 
 def numbered(prefix: str, numbers: range) -> list[str]:
@@ -37,9 +38,14 @@ def test_the_catalogue_of_a_paper_is_complete_and_in_order(paper):
 
 
 def test_no_id_is_given_twice_and_every_paper_has_one_headline():
-    assert set(COUNTS) == set(READS)
+    assert set(COUNTS) == set(PAPERS)
     assert len({claim.id for claim in CLAIMS}) == len(CLAIMS)
-    assert [claim.paper for claim in CLAIMS if claim.headline] == list(READS)
+    assert [claim.paper for claim in CLAIMS if claim.headline] == PAPERS
+
+
+def test_a_paper_cannot_have_claims_that_nobody_judges():
+    with pytest.raises(ValueError, match=r"papers/comparison/results_read.py: write READS"):
+        results_read("comparison")
 
 
 @pytest.fixture(scope="module")
@@ -47,9 +53,9 @@ def papers():
     return shipped_settings("paper").papers
 
 
-@pytest.mark.parametrize("paper", READS)
+@pytest.mark.parametrize("paper", PAPERS)
 def test_claims_read_methods_and_name_drawings_and_errata_that_there_are(papers, paper):
-    for experiment, methods in READS[paper].items():
+    for experiment, methods in results_read(paper).items():
         assert set(methods) <= set(papers[paper].experiments[experiment].methods)
     drawings = {drawing.name for drawing in drawings_of(papers[paper])} | set(papers[paper].claims)
     assert {claim.figure for claim in claims(paper) if claim.figure} <= drawings

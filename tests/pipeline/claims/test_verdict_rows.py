@@ -15,7 +15,7 @@ from shuffledp.pipeline.claims.claim_jobs import paper_job, papers
 from shuffledp.pipeline.claims.combined_tables import COLUMNS, HEADLINE_COLUMNS, headlines, published, union
 from shuffledp.pipeline.claims.evidence import Evidence
 from shuffledp.pipeline.claims.outcomes import Untestable, Verdict
-from shuffledp.pipeline.claims.results_read import READS
+from shuffledp.pipeline.claims.results_read import results_read
 from shuffledp.pipeline.claims.stated_claims import Claim
 from shuffledp.pipeline.claims.verdict_rows import ANOTHER_SCALE, LEFT_OPEN, difference, rows, table
 from shuffledp.storage import IntegrityError, verified
@@ -34,7 +34,7 @@ CLAIM = Claim("SU-01", "summation", "1", "It works.", "always", "holds", mine, h
 
 def judged(folder: Path, claim: Claim, closed_form: Any, scale: str = "paper") -> list[dict[str, str]]:
     made_up_results.write(folder, "summation.users.correlated_sum", {"n": [10]}, closed_form)
-    return list(rows(claim, Evidence(folder, "summation", READS["summation"]), "full", scale))
+    return list(rows(claim, Evidence(folder, "summation", results_read("summation")), "full", scale))
 
 
 BOTH = replace(CLAIM, accountings=("printed", "exact"))
@@ -89,7 +89,8 @@ def test_missing_results_are_untestable_and_an_undeclared_one_is_a_mistake(tmp_p
     assert (row["verdict"], row["measured"]) == ("untestable", "")
     assert "the configuration has no method summation.users.correlated_sum" in row["why"]
     with pytest.raises(
-        ValueError, match=r"SU-01 reads summation.users.another, which pipeline/claims/results_read.py"
+        ValueError,
+        match=r"SU-01 reads summation.users.another, which pipeline/papers/summation/results_read.py",
     ):
         list(rows(replace(CLAIM, rule=undeclared), evidence, "full", "paper"))
 
@@ -98,7 +99,7 @@ def test_a_rule_may_not_set_one_accounting_against_another(tmp_path):
     made_up_results.write(
         tmp_path, "summation.users.correlated_sum", {"n": [10]}, lambda a, p: 1.0, accountings=["printed"]
     )
-    case = Case(CLAIM, Evidence(tmp_path, "summation", READS["summation"]), "exact", "-", "full")
+    case = Case(CLAIM, Evidence(tmp_path, "summation", results_read("summation")), "exact", "-", "full")
     with pytest.raises(Untestable, match="no result with exact accounting"):
         case.closed_forms("users", "correlated_sum")
     assert case.under("printed").closed_forms("users", "correlated_sum").to_list() == [1.0]
@@ -130,7 +131,7 @@ def test_a_job_names_the_configured_methods_that_are_read_and_no_others():
     assert made["methods"]["users"] == ["correlated_sum"]
     assert (made["paper"], made["scale"], made["effort"]) == ("summation", "paper", "quick")
     assert paper_job("results", "summation", {}, ("summation",), "full")["scale"] == "shortened"
-    assert papers(["another", "dump", "random_population"]) == ["random_population", "dump"]
+    assert papers(["another", "dump", "random_population"]) == ["dump", "random_population"]
 
 
 def test_without_results_every_claim_on_tables_is_untestable_and_nothing_fails(tmp_path):

@@ -16,6 +16,8 @@ from docutils.core import publish_doctree
 
 from shipped_settings import shipped_settings
 from shuffledp.pipeline.claims import claim_tables as claims
+from shuffledp.pipeline.claims.errata_data import papers as errata_papers
+from shuffledp.pipeline.claims.results_read import papers_with_claims
 from shuffledp.pipeline.config import Settings
 from shuffledp.pipeline.figures.captions import (
     DRAWN_TWICE,
@@ -400,7 +402,7 @@ def drawn_like(where: Mapping[str, Any]) -> str:
     return how_drawn(both=both, simulated=True)
 
 
-PAPERS = ["random_population", "dump", "summation", "shuffle_gaussian", "segmented"]
+PAPERS = papers_with_claims()
 
 
 def assert_has_a_finding(prose: str) -> None:
@@ -486,8 +488,6 @@ def claim_text(paper: str, caption: str, rows: pd.DataFrame) -> str:
     return render(FOLDERS / paper / "captions" / caption, names)
 
 
-#: Papers and studies with errata.
-FINDINGS = [*PAPERS, "comparison"]
 #: Column of each table of claims on which its caption depends. Table 4 has the columns of Table 3.
 ASKING = {
     ("random_population", "table2"): ("verdict", lambda v: "unsafe"),
@@ -501,7 +501,7 @@ ASKING = {
     ("shuffle_gaussian", "shuffling_cost"): ("ratio", lambda v: 2 * float(v)),
     ("deployments", "systems"): ("verdict", lambda v: "unsafe"),
     ("deployments", "sources"): ("status", lambda v: "incomplete"),
-    **{(paper, "errata"): ("effect", lambda v: "unsafe") for paper in FINDINGS},
+    **{(paper, "errata"): ("effect", lambda v: "unsafe") for paper in errata_papers()},
 }
 #: Made-up results in place of slow computations.
 MADE_UP = {
@@ -541,7 +541,7 @@ def test_a_checked_table_states_delta(paper, name):
 
 @pytest.mark.parametrize("rows", [1, 3])
 @pytest.mark.parametrize("name", ["errata", "reading_notes"])
-@pytest.mark.parametrize("paper", FINDINGS)
+@pytest.mark.parametrize("paper", errata_papers())
 def test_captions_of_errata_and_notes_count_them(paper, name, rows):
     for effect in ("unsafe", "cosmetic"):
         frame = pd.DataFrame({"id": ["X"] * rows, "effect": [effect] * rows})

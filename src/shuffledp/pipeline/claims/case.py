@@ -8,7 +8,7 @@ from typing import Literal
 import pandas as pd
 
 from shuffledp.pipeline.claims.evidence import Evidence
-from shuffledp.pipeline.claims.results_read import READS
+from shuffledp.pipeline.claims.results_read import results_read
 from shuffledp.pipeline.claims.stated_claims import Claim
 
 Effort = Literal["full", "quick"]
@@ -26,10 +26,10 @@ class Case:
 
     def cells(self, experiment: str, method: str) -> pd.DataFrame:
         """Return a method's feasible cells under the case's accounting; raises the errors of `Evidence.cells`."""
-        if method not in READS.get(self.claim.paper, {}).get(experiment, ()):
+        if method not in results_read(self.claim.paper).get(experiment, ()):
             raise ValueError(
                 f"{self.claim.id} reads {self.claim.paper}.{experiment}.{method}, which "
-                "pipeline/claims/results_read.py does not list."
+                f"pipeline/papers/{self.claim.paper}/results_read.py does not list."
             )
         return self.evidence.cells(experiment, method, self.accounting)
 

@@ -7,12 +7,13 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from shuffledp.pipeline.claims.results_read import READS
+from shuffledp.pipeline.claims.results_read import papers_with_claims, results_read
 
 
 def papers(configured: Collection[str]) -> list[str]:
-    """Return the configured papers that have claims, in the order of the table."""
-    return [paper for paper in READS if paper in configured]
+    """Return the configured papers that have claims, in their order."""
+    claimed = papers_with_claims()
+    return [paper for paper in configured if paper in claimed]
 
 
 def paper_job(
@@ -30,7 +31,7 @@ def paper_job(
         "effort": effort,
         "methods": {
             experiment: [method for method in wanted if method in methods.get(experiment, ())]
-            for experiment, wanted in READS[paper].items()
+            for experiment, wanted in results_read(paper).items()
         },
     }
 

@@ -19,7 +19,7 @@ from shuffledp.accounting.dump.errors import dump_mse, printed_flexible_mse
 from shuffledp.pipeline.claims.case import Case
 from shuffledp.pipeline.claims.evidence import Evidence
 from shuffledp.pipeline.claims.outcomes import Untestable
-from shuffledp.pipeline.claims.results_read import READS
+from shuffledp.pipeline.claims.results_read import results_read
 from shuffledp.pipeline.papers.dump import (
     comparison_claims as tables,
     simulated_claims as simulated,
@@ -380,7 +380,7 @@ def test_simulated_errors_within_four_standard_errors(tmp_path, monkeypatch, z, 
 def test_deviations_come_from_the_repeats(tmp_path, monkeypatch):
     """Of 36 repeats half are 2 and half are 4, while 2 is expected: the mean is 1 too large."""
     write(tmp_path, "domains.pure_dump", {"eps": EPS}, lambda a, p: 2.0)
-    case = Case(claim("DU-24"), Evidence(tmp_path, "dump", READS["dump"]), "printed", "-", "quick")
+    case = Case(claim("DU-24"), Evidence(tmp_path, "dump", results_read("dump")), "printed", "-", "quick")
     with pytest.raises(Untestable, match=r"domains\.pure_dump has fewer than 30 repeats"):
         simulated.deviations(case, "domains", "pure_dump")
     found = case.evidence.found("domains", "pure_dump")

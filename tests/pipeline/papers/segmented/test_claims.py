@@ -20,7 +20,7 @@ from shuffledp.accounting.segmented.plan_search import segmented_plan
 from shuffledp.numerics.windows import Window
 from shuffledp.pipeline.claims import verdict_rows
 from shuffledp.pipeline.claims.case import Case
-from shuffledp.pipeline.claims.results_read import READS
+from shuffledp.pipeline.claims.results_read import results_read
 from shuffledp.pipeline.datasets import PublishedDataset
 from shuffledp.pipeline.papers.segmented import panel_errors as panels, theorem_claims as theory
 
@@ -181,7 +181,7 @@ RISES, FALLS = only(split=S3, yes=1.3, no=1.0), only(split=S3, yes=1.0, no=1.3)
 )
 def test_claims_that_the_figures_decide(key, changed, outcome):
     one = claim(key)
-    evidence = Curves(Path(), one.paper, READS[one.paper], planted=world(**changed))
+    evidence = Curves(Path(), one.paper, results_read(one.paper), planted=world(**changed))
     case = Case(one, evidence, "printed", one.targets[0], "quick")  # other rows read the same numbers here
     assert verdict_rows.judged(case).verdict == outcome
 
@@ -226,7 +226,7 @@ def test_errors_against_the_population_are_those_of_the_plans(accounting):
     grid = {"n": [5000], "split": SPLITS}
     methods = {"separate": parted, "segmented_best": lambda a, p: ours[p["split"]].expected_sse(spread)}
     planted = {"msnbc": (grid, methods), "uniform": ({"s": [4], **grid}, methods)}
-    evidence = InMemory(Path(), "segmented", READS["segmented"], planted=planted)
+    evidence = InMemory(Path(), "segmented", results_read("segmented"), planted=planted)
     case = Case(claim("SE-01"), evidence, accounting, "population", "quick")
     assert list(panels.spreads(case).values()) == pytest.approx([spread] * 6, rel=1e-9)
     for (_, _, _, split), error in panels.errors(case, "segmented_best").items():
