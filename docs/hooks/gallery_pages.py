@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from shuffledp.pipeline.site.caption_html import to_html
+from shuffledp.pipeline.site.caption_html import DETAILS, to_html
 
 NONE_YET = (
     "The repository has no pictures of this paper. `make all` draws them into `results/`, and `make -C tools gallery` "
@@ -81,11 +81,11 @@ def _figure(paper: str, figure: Mapping[str, Any], gallery: Path, *, several: bo
         raise GalleryError(
             f"{path} is not the picture that {paper}.json describes: run `make -C tools gallery`."
         )
-    finding, _, rest = figure["caption"].partition("\n\n")
+    shown, _, rest = figure["caption"].partition(f"\n{DETAILS}\n")
     variant = figure["id"].removeprefix(figure["drawing"]).strip("_")
     heading = f"### {variant} {{ #{figure['id']} }}\n\n" if several and variant else ""
     note = f"<p><strong>{html.escape(figure['note'])}</strong></p>" if figure["note"] else ""
-    first = _html(finding, f"{paper}.{figure['id']}, finding")
+    first = _html(shown, f"{paper}.{figure['id']}, finding")
     more = _html(rest, f"{paper}.{figure['id']}, caption") if rest else ""
     details = (
         f"<details><summary>Caption and digests</summary>{more}"

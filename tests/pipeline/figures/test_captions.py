@@ -41,10 +41,13 @@ from shuffledp.pipeline.figures.captions import (
 )
 from shuffledp.pipeline.figures.drawing_jobs import BOTH
 from shuffledp.pipeline.figures.drawings import Drawing, drawings_of, paper_job
+from shuffledp.pipeline.site.caption_html import DETAILS
 
 ROOT = Path(__file__).resolve().parents[3]
 FOLDERS = ROOT / "src/shuffledp/pipeline/papers"
 TEMPLATES = sorted(FOLDERS.rglob("*.rst"))
+MOST_WORDS = 60
+"""Most words of a caption before its details."""
 
 
 # -- questions -----------------------------------------------------------------------------------------------------
@@ -415,6 +418,8 @@ def assert_has_a_finding(prose: str) -> None:
     assert " ".join(first.astext().split()) == finding(prose)
     assert re.fullmatch(r"[A-Z0-9p](?:(?!\. [A-Z]).)*[^.]\.", finding(prose)), finding(prose)
     assert len(document.children) > 1
+    shown, mark, _ = prose.partition(f"\n{DETAILS}\n")
+    assert mark and len(shown.split()) <= MOST_WORDS, shown
 
 
 @pytest.mark.parametrize("key", PAPERS)
@@ -441,7 +446,7 @@ def test_every_caption_can_be_made_of_any_numbers_and_follows_them(settings, key
 def test_captions_of_the_comparison_are_valid_and_have_a_finding(paper_settings):
     """These are figures with curves; the captions of other kinds use the pictures' numbers."""
     for drawing in drawings_of(paper_settings.papers["comparison"]):
-        if drawing.kind != "figure" or drawing.entry.get("kind", "curves") != "curves":
+        if drawing.kind != "figure" or drawing.entry.get("kind") == "pareto":
             continue
         numbers = fabricated(drawing, drawing.id)
         called = {method: method.replace("_", " ").capitalize() for method in drawing.entry["methods"]}
@@ -615,7 +620,7 @@ def test_a_least_error_that_is_not_least_at_every_point_is_counted():
 
 def finding_of(text: str) -> str:
     """Return the first sentence of a caption on one line."""
-    return re.split(r"(?<=\.) (?=[A-Z])", text)[0]
+    return re.split(r"(?<=\.) (?=[A-Z.])", text)[0]
 
 
 def test_the_error_of_a_count_depends_on_the_number_of_users_where_it_does():

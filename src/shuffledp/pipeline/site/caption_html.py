@@ -33,6 +33,10 @@ SETTINGS: dict[str, Any] = {
 }
 
 
+DETAILS = ".. details"
+"""Line of a caption, a comment of reStructuredText, after which its details begin."""
+
+
 class CaptionError(ValueError):
     """Error of a caption that is invalid reStructuredText, or uses a directive that captions may not use."""
 

@@ -12,7 +12,7 @@ from urllib.parse import quote
 from markupsafe import Markup
 
 from shuffledp.pipeline.manifest import ManifestError
-from shuffledp.pipeline.site.caption_html import CaptionError, paragraphs, to_html
+from shuffledp.pipeline.site.caption_html import DETAILS, CaptionError, paragraphs, to_html
 from shuffledp.pipeline.site.csv_tables import Table, table, text_of
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ class Variant:
     entry: Entry
     label: str
     caption: Markup
+    details: Markup
     links: tuple[Link, ...]
     picture: Picture | None
     table: Table | None
@@ -86,6 +87,7 @@ class Card:
     variants: tuple[Variant, ...]
     shown: int
     caption: Markup
+    details: Markup
     settings: tuple[Setting, ...]
     guarantees: tuple[Setting, ...]
     data_notes: tuple[int, ...]
@@ -206,16 +208,14 @@ def _card(
     explorable: set[str],
     files: Files,
 ) -> Card:
-    shared = "\n\n".join(part for part in in_all if part not in common)
+    shared = [part for part in in_all if part not in common]
+    details = {part for entry in entries for part in _details(entry)}
     variants = tuple(
         Variant(
             entry=entry,
             label=entry.variant or entry.id,
-            caption=_html(
-                "\n\n".join(part for part in parts if part not in {*in_all, *common}),
-                entry,
-                f"{entry.id}-caption-",
-            ),
+            caption=_html([p for p in own if p not in details], entry, f"{entry.id}-caption-"),
+            details=_html([p for p in own if p in details], entry, f"{entry.id}-details-"),
             links=files.links(entry),
             picture=files.picture(entry) if entry.kind == "figure" else None,
             table=table(entry.files["csv"]) if entry.kind == "table" else None,
@@ -223,6 +223,7 @@ def _card(
             notes=tuple(i for i, text in enumerate(common) if text in parts),
         )
         for entry, parts in zip(entries, texts, strict=True)
+        for own in [[part for part in parts if part not in {*in_all, *common}]]
     )
     settings = _settings(entries, said)
     return Card(
@@ -232,7 +233,8 @@ def _card(
         reproduces=dict(entries[0].settings).get(REPRODUCES, ""),
         variants=variants,
         shown=first_shown(entries),
-        caption=_html(shared, entries[0], f"{name}-shared-"),
+        caption=_html([p for p in shared if p not in details], entries[0], f"{name}-shared-"),
+        details=_html([p for p in shared if p in details], entries[0], f"{name}-details-"),
         settings=tuple(each for each in settings if each.name not in GUARANTEES),
         guarantees=tuple(each for each in settings if each.name in GUARANTEES),
         data_notes=tuple(
@@ -245,14 +247,21 @@ def _card(
 
 
 def _parts(entry: Entry) -> tuple[str, ...]:
+    """Return the paragraphs of a caption after its finding."""
     text = re.sub(r"\r\n?", "\n", text_of(entry.caption, CaptionError)).strip("\n")
+    shown, _, details = text.partition(f"\n{DETAILS}\n")
     if not entry.finding:
-        return paragraphs(text)
-    finding, _, rest = text.partition("\n\n")
+        return (*paragraphs(shown), *paragraphs(details))
+    finding, _, rest = shown.partition("\n\n")
     to_html(
         finding, source=str(entry.caption), prefix=""
     )  # a mistake in it is one, though its plain text is shown
-    return paragraphs(rest)
+    return (*paragraphs(rest), *paragraphs(details))
+
+
+def _details(entry: Entry) -> tuple[str, ...]:
+    """Return the paragraphs of a caption that a reader unfolds."""
+    return paragraphs(text_of(entry.caption, CaptionError).partition(f"\n{DETAILS}\n")[2])
 
 
 def _often(cards: Iterable[Sequence[str]]) -> list[str]:
@@ -260,7 +269,8 @@ def _often(cards: Iterable[Sequence[str]]) -> list[str]:
     return [part for part, count in counts.items() if count >= SAID_ONCE_FROM]
 
 
-def _html(text: str, entry: Entry, prefix: str) -> Markup:
+def _html(parts: Iterable[str], entry: Entry, prefix: str) -> Markup:
+    text = "\n\n".join(parts)
     return to_html(text, source=str(entry.caption), prefix=prefix) if text else Markup()
 
 
