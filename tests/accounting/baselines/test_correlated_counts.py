@@ -3,16 +3,13 @@
 import itertools
 import math
 
-import mpmath
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import nbinom
 
-from references.counts import lone_counter
 from shuffledp.accounting.baselines.correlated_counts import (
     CORRELATED_ACCOUNTINGS,
-    CounterNoise,
     both_counters_delta,
     correlated_noise,
     counter_delta,
@@ -82,24 +79,6 @@ def test_targets_are_kept_by_the_joint_law_of_the_messages(eps, delta, share):
     assert_allclose(counter_delta(eps / 2, noise), got, rtol=1e-9)
     if noise.shape:
         assert got >= delta / 2 * (1 - 1e-6)
-
-
-@pytest.mark.parametrize(
-    "eps, noise",
-    [
-        (0.5, CounterNoise(0.45, 13.0, 0.02)),
-        (0.5, CounterNoise(0.5, 13.0, 0.02)),  # all of eps is spent
-        (0.3, CounterNoise(0.1, 0.4, 0.01)),  # a shape below 1
-        (0.3, CounterNoise(0.29, 0.9, 0.5)),
-        (2.0, CounterNoise(0.5, 1e-12, 0.1)),
-        (2.0, CounterNoise(0.5, 40.0, 5.0)),  # p < q e^-eps
-        (5.0, CounterNoise(0.5, 2e4, 7.6)),
-    ],
-)
-def test_delta_agrees_with_fifty_digits(eps, noise):
-    with mpmath.workdps(50):
-        want = lone_counter(eps, noise.shape, noise.decay, mpmath.exp(-mpmath.mpf(noise.eps_geometric)))
-    assert_allclose(counter_delta(eps, noise), float(want), rtol=1e-10)
 
 
 # -- no pairs ------------------------------------------------------------------------------------------------------

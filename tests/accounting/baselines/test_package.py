@@ -7,7 +7,6 @@ from scipy.stats import binom
 
 from shuffledp.accounting import Infeasible, hockey_stick
 from shuffledp.accounting.baselines.private_coin import (
-    default_entries,
     private_coin_tuples,
 )
 from shuffledp.accounting.baselines.public_coin import (
@@ -16,20 +15,13 @@ from shuffledp.accounting.baselines.public_coin import (
 )
 from shuffledp.accounting.baselines.solh import solh_mse, solh_report
 from shuffledp.accounting.baselines.truncation import truncation_miss_rate, two_bins_delta
-from shuffledp.accounting.general.matched_blanket import blanketed_delta, matched_delta
+from shuffledp.accounting.general.matched_blanket import blanketed_delta
 
 N = 500_000
 DELTA = 1e-6
 
 
 # -- needed noise, section 6 -----------------------------------------------------------------------------------
-
-
-def test_private_coin_takes_the_fewest_tuples_that_suffice():
-    entries, rho = default_entries(N), private_coin_tuples(N, 1.0, DELTA, accounting="exact")
-    least = matched_delta(1.0, rho * N, 2.0**-entries)
-    assert least <= DELTA < matched_delta(1.0, (rho - 1) * N, 2.0**-entries)
-    assert rho < private_coin_tuples(N, 1.0, DELTA, accounting="printed") / 11
 
 
 def test_the_miss_rate_of_truncation_is_the_smallest_that_suffices():

@@ -65,16 +65,6 @@ def test_delta_equals_full_enumeration_in_both_directions(values, messages, eps_
             assert_allclose(got, float(hockey_stick(p, q, eps)), rtol=1e-11, atol=1e-15)
 
 
-@pytest.mark.parametrize(
-    "values, dummies, delta", [(2, 50, 1e-3), (30, 3000, 1e-6), (500, 10**6, 1e-9), (9, 200, 0.01)]
-)
-def test_the_exact_epsilon_is_the_smallest_that_holds(values, dummies, delta):
-    eps = dummy_epsilon(values, dummies, delta, accounting="exact")
-    assert dummy_delta(values, dummies, eps) <= delta * (1 + 1e-9)
-    assert dummy_delta(values, dummies, eps * (1 - 1e-8)) > delta
-    assert dummy_count(values, eps * (1 + 1e-9), delta, accounting="exact") <= dummies
-
-
 @pytest.mark.parametrize("excess", [lambda x, least: least - 0.5 - x, lambda x, least: least / (x + 0.5) - 1])
 def test_the_search_finds_the_smallest_count(excess):
     for least, factor, slope in itertools.product((1, 2, 7, 1000), (0.0, 0.7, 1.0, 9.0), (-1.0, -0.01, 0.0)):

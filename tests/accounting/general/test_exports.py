@@ -101,17 +101,6 @@ def test_renyi_divergence_of_known_mechanisms():
         renyi_from_profile(Gaussian(1.0), [1.0])
 
 
-@pytest.mark.parametrize("mu", [0.01, 0.5, 3.0])
-def test_renyi_divergence_of_large_orders_is_never_below_that_of_the_mechanism(mu):
-    """In floating point the integrand overflows; without the lost terms the divergence was too small."""
-    orders = 1 + np.geomspace(0.01, 100.0, 60) / mu
-    found, truth = renyi_from_profile(Gaussian(mu), orders), orders * mu**2 / 2
-    assert np.all(found >= truth)
-    known = orders * mu < 28
-    assert_allclose(found[known], truth[known], rtol=5e-3)
-    assert np.all(np.isinf(found[orders * mu > 36]))  # delta is below every float there
-
-
 def test_without_an_end_there_is_no_divergence():
     shown = CountPair(np.log([0.1, 0.9]), np.array([-np.inf, 0.0]))
     with pytest.raises(Infeasible, match="no order has a finite divergence"):
@@ -128,13 +117,6 @@ def test_trade_off_of_the_gaussian_mechanism():
     assert trade_off(Gaussian(1.0), 0.5).shape == ()
     with pytest.raises(ValueError, match=r"false_positive_rates must be in \[0, 1\]"):
         trade_off(Gaussian(1.0), 1.5)
-
-
-@pytest.mark.parametrize("mu", [0.02, 0.5, 3.0])
-def test_a_gaussian_mechanism_fits_itself(mu):
-    fit = gaussian_fit(Gaussian(mu))
-    assert mu * (1 - 1e-9) <= fit.mu <= mu * (1 + 3e-3)
-    assert 0 <= fit.regret < 2e-3
 
 
 def test_a_fit_implies_the_profile():

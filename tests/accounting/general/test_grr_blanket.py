@@ -42,27 +42,6 @@ def test_pieces_of_the_sum_fit_together():
 
 
 @pytest.mark.parametrize(
-    "n, values, eps, delta",
-    [
-        (1, 2, 1.0, 1e-3),
-        (60, 2, 0.05, 1e-6),
-        (60, 5, 6.0, 1e-2),
-        (2, 3, 0.1, 0.9),
-        (3, 3, 0.1, 1e-14),
-        (10_000, 30, 0.7, 1e-8),
-        (500_000, 50, 1.0, 1e-6),
-        (300_000, 2, 0.3, 1e-9),
-    ],
-)
-def test_the_exact_budget_is_the_largest_that_holds(n, values, eps, delta):
-    budget = blanket_local_budget(n, values, eps, delta, accounting="exact")
-    assert budget >= eps
-    assert grr_blanket_delta(eps, n, values, budget) <= delta * (1 + 1e-11)
-    assert grr_blanket_delta(eps, n, values, budget * (1 + 1e-8)) > delta
-    assert_allclose(grr_blanket_epsilon(n, values, delta, budget, accounting="exact"), eps, rtol=1e-8)
-
-
-@pytest.mark.parametrize(
     "n, values, eps", [(500_000, 50, 0.2), (500_000, 500, 1.0), (70_187, 900, 0.6), (9, 3, 0.5)]
 )
 def test_printed_budgets_are_safe_and_never_below_eps(n, values, eps):

@@ -58,11 +58,3 @@ def test_user_level_delta_without_blankets():
     assert_allclose(user_level_delta(0.3, 0.2, 5, 0.0, 10, 3), 1 - 0.8**3)
     assert user_level_delta(0.3, 1.0, 5, 0.0, 10, 3) == 1
     assert_allclose(user_level_reporting_rate(5, 0.0, 10, 3, 0.3, 1e-4), 1 - (1 - 1e-4) ** (1 / 3))
-
-
-@pytest.mark.parametrize("n, blankets, items, s", [(5000, 0.2, 17, 4), (5000, 3.0, 128, 8), (100, 1.0, 4, 2)])
-def test_the_user_level_rate_is_the_largest_that_holds(n, blankets, items, s):
-    rate = user_level_reporting_rate(n, blankets, items, s, 0.5, 2e-6)
-    assert user_level_delta(0.5, rate, n, blankets, items, s) <= 2e-6 * (1 + 1e-9)
-    assert rate < 1
-    assert user_level_delta(0.5, rate * (1 + 1e-6), n, blankets, items, s) > 2e-6

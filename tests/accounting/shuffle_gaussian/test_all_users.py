@@ -41,16 +41,6 @@ def test_one_report_is_the_gaussian_mechanism(sigma):
     assert_allclose(gaussian_rdp(orders, sigma), orders / (2 * sigma**2), rtol=1e-15)
 
 
-@pytest.mark.parametrize("sigma", [1e-100, 1e-3, 1e6, 1e100])
-def test_extreme_noise_and_sizes(sigma):
-    orders = np.array([2, 3, 50])
-    got = np.array([shuffle_gaussian_rdp(orders, n, sigma) for n in (1, 2, 2**53)])
-    assert np.all(np.isfinite(got)) and np.all(got > 0)
-    assert_allclose(got[0], gaussian_rdp(orders, sigma), rtol=1e-13)
-    if sigma >= 1e6:  # order (q - 1) / (2 n)
-        assert_allclose(got[1:], got[0] / np.array([[2], [2**53]]), rtol=1e-9)
-
-
 # Direction and other users: what Theorem 1 does not say
 
 

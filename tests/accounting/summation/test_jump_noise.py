@@ -5,12 +5,10 @@ import math
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from scipy.optimize import linprog
 
 from shuffledp.accounting import (
     NoiseDesign,
     jump_sizes,
-    least_mean,
     mean_jump,
 )
 from shuffledp.accounting.summation.jump_noise import (
@@ -68,29 +66,3 @@ def test_designs_with_jumps_state_their_law():
         NoiseDesign(1, 0.9, "star", (), (1, 1), (1.0, 1.0), (0.6, 0.6), 1.0, 1e-6, "jumps")
     with pytest.raises(ValueError, match="law must be one of"):
         NoiseDesign(1, 0.9, "star", (), (1,), (1.0,), (0.6,), 1.0, 1e-6, "poisson")
-
-
-@pytest.mark.parametrize(("eps", "delta"), [(0.1, 1e-3), (0.5, 0.01), (1.0, 0.2)])
-def test_no_noise_has_a_smaller_mean_than_the_bound(eps, delta):
-    """The reference is the linear program over all laws on 0..last with one hockey-stick divergence."""
-    last = 90
-    mean = np.arange(last + 1.0)
-    # Variables: the law, and the excess at every place.
-    cost = np.concatenate((mean, np.zeros(last + 1)))
-    rows = np.zeros((last + 1, 2 * (last + 1)))
-    for y in range(last + 1):
-        rows[y, y] = 1.0
-        rows[y, last + 1 + y] = -1.0
-        if y:
-            rows[y, y - 1] = -math.exp(eps)
-    total = np.concatenate((np.ones(last + 1), np.zeros(last + 1)))[None]
-    budget = np.concatenate((np.zeros(last + 1), np.ones(last + 1)))[None]
-    found = linprog(
-        cost,
-        A_ub=np.vstack((rows, budget)),
-        b_ub=np.concatenate((np.zeros(last + 1), [delta])),
-        A_eq=total,
-        b_eq=[1.0],
-        bounds=(0, None),
-    )
-    assert least_mean(eps, delta) == pytest.approx(found.fun, rel=1e-6)
