@@ -93,6 +93,12 @@ def test_metrics_are_one_number_per_repeat():
     assert METRICS["mse"](estimate, truth[0]).tolist() == [2.5, 0.0]
 
 
+def test_a_metric_without_an_expected_value_has_none_of_another(monkeypatch):
+    monkeypatch.setitem(METRICS, "largest", METRICS["mse"])
+    with pytest.raises(ValueError, match="'largest' has no expected value"):
+        expected_metric("largest", np.ones((1, 2)))
+
+
 def test_expected_metrics():
     variance = np.array([[1.0, 4.0]])
     assert expected_metric("mse", variance)[0] == 2.5

@@ -195,7 +195,7 @@ def expected_metric(name: str, variance: Floats, truth: Floats | None = None) ->
     Raises
     ------
     ValueError
-        If the metric is unknown, or needs the truth and `truth` is None.
+        If the metric is unknown or has no expected value, or needs the truth and `truth` is None.
     """
     check_choice("metric", name, tuple(METRICS))
     flat = _flat(np.asarray(variance, float))
@@ -207,6 +207,8 @@ def expected_metric(name: str, variance: Floats, truth: Floats | None = None) ->
         if truth is None:
             raise ValueError("top_mse is the error at the largest true value and needs truth.")
         return _of_top(flat, truth)
+    if name not in ABSOLUTE_METRICS:
+        raise ValueError(f"The metric {name!r} has no expected value: write it here.")
     result: Floats = math.sqrt(2 / math.pi) * np.sum(np.sqrt(flat), axis=1)
     return result
 

@@ -69,7 +69,7 @@ _MANY_CLONES, _MANY_COMPARED = 1e7, 1e6
 
 def clone_reduction(name: str) -> str:
     """Return the name of a reduction to clones in :mod:`shuffledp.accounting.general.clones`."""
-    return "randomized_response" if name == "stronger_clones" else "clones"
+    return {"clones": "clones", "stronger_clones": "randomized_response"}[name]
 
 
 def is_bound(honest: Population, name: str) -> bool:

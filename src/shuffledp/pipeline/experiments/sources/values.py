@@ -77,7 +77,9 @@ def _shares(config: Mapping[str, Any], k: int) -> Floats:
     if config["name"] == "heavy":
         share = float(config["share"])
         return np.concatenate(([share], np.full(k - 1, (1 - share) / (k - 1))))
-    return np.asarray(config["weights"], np.float64)
+    if config["name"] == "categorical":
+        return np.asarray(config["weights"], np.float64)
+    raise ValueError(f"There are no synthetic values named {config['name']!r}.")
 
 
 def _rounded(shares: Floats, records: int) -> Ints:
