@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from click.testing import CliRunner
 from shuffledp.cli import main
 from shuffledp.userdata.counts import read
 
-PAGE = Path(__file__).parents[2] / "docs/guides/data.md"
+GUIDES = Path(__file__).parents[2] / "docs/guides"
 SETTING = ("--eps", "1", "--delta", "1e-6", "--rows-only", "--json")
 
 
@@ -86,14 +85,14 @@ def in_spark(query: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("opening", "run"), [("COPY", in_duckdb), pytest.param("WITH", in_spark, marks=pytest.mark.spark)]
+    ("name", "run"), [("duckdb", in_duckdb), pytest.param("spark", in_spark, marks=pytest.mark.spark)]
 )
-def test_a_query_of_the_page_makes_the_same_file(tmp_path, monkeypatch, opening, run):
+def test_a_query_of_the_guide_makes_the_same_file(tmp_path, monkeypatch, name, run):
     monkeypatch.chdir(tmp_path)
     colors = ("red", "green", "blue", "white", " red ")
     rows = [f"{colors[i * 7 % 5]},{'' if i % 50 == 0 else i * i % 271}" for i in range(3000)]
     Path("visits.csv").write_text("color,who\n" + "\n".join(rows) + "\n")
-    run(re.findall(rf"```sql\n({opening} .*?)```", PAGE.read_text(), re.S)[0])
+    run((GUIDES / f"count_{name}.sql").read_text())
     options = ("--column", "color", "--user", "who", "--values", "red,green,blue")
     call("count", "visits.csv", *options, "-o", "counted.json")
     made, counted = read(Path("part.json")), read(Path("counted.json"))
