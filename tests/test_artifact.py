@@ -24,7 +24,7 @@ def test_the_main_claim_of_a_paper_is_measured(tool, paper):
     rows = [row for row in tool.CLAIMS.read_text().splitlines() if row.startswith(f"| {main.id}: ")]
     assert len(rows) == 1
     cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", rows[0])[1:-1]]
-    assert cells[0] == f"{main.id}: {main.says}".replace("|", "\\|")
+    assert cells[0] == f"{main.id}: {main.statement}".replace("|", "\\|")
     assert f"{tool.RESULTS}/claims/{paper}/verdicts.csv " in cells[7]
     assert all(float(cell) > 0 for cell in cells[8:])
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +28,9 @@ def mine(case: Case, limit: float = 1.0) -> Verdict:
     return Verdict(f"{value:g}", value < limit, f"the limit is {limit:g}")
 
 
-CLAIM = Claim("SU-01", "summation", "1", "It works.", "always", "holds", mine, headline=True)
+CLAIM = Claim(
+    id="SU-01", paper="summation", place="1", statement="It works.", stated="always", rule=mine, headline=True
+)
 
 
 def judged(folder: Path, claim: Claim, closed_form: Any, scale: str = "paper") -> list[dict[str, str]]:
@@ -37,7 +38,7 @@ def judged(folder: Path, claim: Claim, closed_form: Any, scale: str = "paper") -
     return list(rows(claim, Evidence(folder, "summation", results_read("summation")), "full", scale))
 
 
-BOTH = replace(CLAIM, accountings=("printed", "exact"))
+BOTH = CLAIM.model_copy(update={"accountings": ("printed", "exact")})
 
 
 def test_a_verdict_changes_with_the_table(tmp_path):
@@ -49,7 +50,7 @@ def test_a_verdict_changes_with_the_table(tmp_path):
 
 
 def test_a_row_per_accounting_and_target_with_one_outcome_over_all(tmp_path):
-    claim = replace(BOTH, targets=("participants", "population"))
+    claim = BOTH.model_copy(update={"targets": ("participants", "population")})
     found = judged(tmp_path, claim, lambda a, p: 0.5 if a == "printed" else 2.0)
     assert [(row["accounting"], row["target"], row["verdict"]) for row in found] == [
         ("printed", "participants", "holds"),
@@ -62,7 +63,7 @@ def test_a_row_per_accounting_and_target_with_one_outcome_over_all(tmp_path):
 
 
 def test_the_parameters_of_a_claim_reach_its_rule(tmp_path):
-    found = judged(tmp_path, replace(BOTH, options={"limit": 3.0}), lambda a, p: 2.0)
+    found = judged(tmp_path, BOTH.model_copy(update={"options": {"limit": 3.0}}), lambda a, p: 2.0)
     assert [(row["verdict"], row["why"]) for row in found] == [("holds", "the limit is 3")] * 2
 
 
@@ -71,11 +72,11 @@ def test_the_simplified_form_is_judged_and_does_not_count(tmp_path):
         return Verdict("", case.accounting != "simplified", "")
 
     evidence = Evidence(tmp_path, "summation", {})
-    claim = replace(CLAIM, rule=rule, accountings=("printed", "exact", "simplified"))
+    claim = CLAIM.model_copy(update={"rule": rule, "accountings": ("printed", "exact", "simplified")})
     found = list(rows(claim, evidence, "full", "paper"))
     assert [row["verdict"] for row in found] == ["holds", "holds", "fails"]
     assert {row["overall"] for row in found} == {"holds"}
-    alone = list(rows(replace(claim, accountings=("simplified",)), evidence, "full", "paper"))
+    alone = list(rows(claim.model_copy(update={"accountings": ("simplified",)}), evidence, "full", "paper"))
     assert alone[0]["overall"] == "fails"
 
 
@@ -85,14 +86,14 @@ def test_missing_results_are_untestable_and_an_undeclared_one_is_a_mistake(tmp_p
         raise AssertionError
 
     evidence = Evidence(tmp_path, "summation", {})
-    (row,) = rows(replace(CLAIM, accountings=("exact",)), evidence, "full", "paper")
+    (row,) = rows(CLAIM.model_copy(update={"accountings": ("exact",)}), evidence, "full", "paper")
     assert (row["verdict"], row["measured"]) == ("untestable", "")
     assert "the configuration has no method summation.users.correlated_sum" in row["why"]
     with pytest.raises(
         ValueError,
         match=r"SU-01 reads summation.users.another, which pipeline/papers/summation/results_read.py",
     ):
-        list(rows(replace(CLAIM, rule=undeclared), evidence, "full", "paper"))
+        list(rows(CLAIM.model_copy(update={"rule": undeclared}), evidence, "full", "paper"))
 
 
 def test_a_rule_may_not_set_one_accounting_against_another(tmp_path):
@@ -111,10 +112,15 @@ def test_a_rule_may_not_set_one_accounting_against_another(tmp_path):
         (CLAIM, "holds", "paper", ""),
         (CLAIM, "fails", "shortened", ANOTHER_SCALE),
         (CLAIM, "fails", "paper", "not explained"),
-        (replace(CLAIM, wrong="our expectation: Why."), "fails", "paper", "our expectation: Why."),
-        (replace(CLAIM, wrong="our expectation: Why."), "holds", "paper", ""),
-        (replace(CLAIM, expected="open"), "fails", "paper", LEFT_OPEN),
-        (replace(CLAIM, expected="open"), "fails", "shortened", ANOTHER_SCALE),
+        (
+            CLAIM.model_copy(update={"wrong": "our expectation: Why."}),
+            "fails",
+            "paper",
+            "our expectation: Why.",
+        ),
+        (CLAIM.model_copy(update={"wrong": "our expectation: Why."}), "holds", "paper", ""),
+        (CLAIM.model_copy(update={"expected": "open"}), "fails", "paper", LEFT_OPEN),
+        (CLAIM.model_copy(update={"expected": "open"}), "fails", "shortened", ANOTHER_SCALE),
     ],
 )
 def test_a_difference_from_what_was_expected_says_which_is_wrong(claim, overall, scale, said):
@@ -175,8 +181,8 @@ def test_a_damaged_table_is_not_united(tmp_path):
 
 
 def test_the_headline_has_both_accountings_of_the_first_target_and_the_outcome_over_all(tmp_path):
-    claim = replace(BOTH, targets=("participants", "population"), figure="fig1")
-    other = replace(CLAIM, id="SU-02", headline=False, accountings=("printed",))
+    claim = BOTH.model_copy(update={"targets": ("participants", "population"), "figure": "fig1"})
+    other = CLAIM.model_copy(update={"id": "SU-02", "headline": False, "accountings": ("printed",)})
     every = [
         *judged(tmp_path, claim, lambda a, p: 0.5 if a == "printed" else 2.0),
         *judged(tmp_path, other, lambda a, p: 1),

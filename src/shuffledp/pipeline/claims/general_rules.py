@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
 
 import pandas as pd
 
@@ -29,44 +28,32 @@ _BY_ERRATUM, _BY_NOTE = ("in part", "fails"), ("holds", "untestable")
 """Outcomes of a claim that an erratum, or a reading note, decides."""
 
 
-def erratum(case: Case, by: str, shown: Outcome) -> Verdict:
+def erratum(case: Case, by: str, shown: Outcome | None) -> Verdict:
     """Return the verdict on a claim that an erratum or reading note concerns.
 
     An erratum decides against the paper if its witness demonstrates it. A reading note makes the claim untestable if
     one of its readings is inferred; otherwise the statement holds as printed.
     """
+    outcome = shown or case.claim.expected
     found = findings(case.claim.paper)
     entries: dict[str, Entry] = {entry.id: entry for entry in (*found.errata, *found.notes)}
     if by not in entries:
         raise ValueError(f"{case.claim.id}: no erratum or note {by!r} about {case.claim.paper}.")
     printed = by in {entry.id for entry in found.errata}
-    if shown not in (_BY_ERRATUM if printed else _BY_NOTE):
-        raise ValueError(f"{case.claim.id}: {by} cannot make the claim {shown!r}.")
+    if outcome == "open" or outcome not in (_BY_ERRATUM if printed else _BY_NOTE):
+        raise ValueError(f"{case.claim.id}: {by} cannot make the claim {outcome!r}.")
     witness = entries[by].compute()
     shows = entries[by].shown_by(witness)
     return Verdict(
         f"{witness.correct:.4g} against {witness.printed:.4g} as {'printed' if printed else 'read'}",
-        shown if shows else "holds" if printed else "untestable",
+        outcome if shows else "holds" if printed else "untestable",
         f"{by}{'' if shows else ' is not shown'}: {witness.quantity}. {witness.note}".rstrip(" ."),
     )
 
 
-def by_entry(
-    claim: Catalogue,
-    key: str,
-    where: str,
-    says: str,
-    stated: str,
-    expected: Outcome,
-    by: str,
-    *,
-    shown: Outcome | None = None,
-    errata: str = "",
-    **more: Any,
-) -> None:
-    """Declare a claim that an entry decides; `shown` is the outcome if the witness demonstrates the entry."""
-    more |= {"errata": errata or by, "by": by, "shown": shown or expected}
-    claim(key, where, says, stated, expected, **more)(erratum)
+def by_entry(claim: Catalogue, id: str, by: str, *, shown: Outcome | None = None) -> None:
+    """Declare a claim that an entry decides; `shown` is the outcome if its witness demonstrates it."""
+    claim(id, by=by, shown=shown)(erratum)
 
 
 def available(methods: Names, read: Callable[[str], ByPoint], what: str) -> dict[str, ByPoint]:

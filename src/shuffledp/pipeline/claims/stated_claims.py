@@ -1,19 +1,22 @@
-"""Checkable claims of the papers: each is declared at the function that decides it.
+"""Checkable claims of the papers: texts in ``claims.yaml`` of a paper, and a function that decides each of them.
 
-To add a claim, decorate a function of ``papers/<paper>/*_claims.py`` with the `catalogue` of the paper
-(docs/architecture.md, "Figures, captions, claims"). Only the outcome that was expected before any run is declared;
-measured values and verdicts are computed.
+To add a claim, add its text to ``claims.yaml`` and decorate a function of ``papers/<paper>/*_claims.py`` with the
+`catalogue` of the paper (docs/architecture.md, "Figures, captions, claims"). Only the outcome that was expected before
+any run is stated; measured values and verdicts are computed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
-from importlib import import_module
+from importlib import import_module, resources
 from operator import attrgetter
-from typing import Any, Final, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+
+from shuffledp.pipeline import yaml_files
 from shuffledp.pipeline.claims.claim_jobs import modules
 from shuffledp.pipeline.claims.outcomes import Outcome, Verdict
 
@@ -23,29 +26,32 @@ Target = Literal["participants", "population", "-"]
 Rule = Callable[..., Verdict]
 """Function of a case and of the claim's options by name."""
 AnyRule = TypeVar("AnyRule", bound=Rule)
-TARGETS: Final[tuple[Target, ...]] = ("participants", "population")
+Words = Annotated[str, Field(min_length=1)]
+_FOLDER = resources.files("shuffledp.pipeline.papers")
 
 
-@dataclass(frozen=True)
-class Claim:
-    """A claim of a paper, or an ordering that follows from its claims.
+class ClaimError(ValueError):
+    """Error of a file of claims, or of a claim without a text or without a function."""
 
-    ``where`` is the place in the paper, ``says`` the claim in the project's words, ``stated`` the value in the paper.
-    ``expected`` is the outcome expected before any run, from reference calculations, or ``open``. ``rule`` decides the
-    claim with the parameters ``options``, under each of ``accountings`` and for each of ``targets`` of the error.
-    Accountings or targets are only ``-`` if the claim does not depend on them. ``figure`` is the drawing of the claim,
-    or empty. ``errata`` has the errata and reading notes about the claim. ``headline`` is True for the paper's main
-    claim. ``wrong`` explains an unexpected outcome: the error is in the catalogue, in the measurement, or in neither.
+
+class ClaimText(BaseModel):
+    """Text of a claim of a paper, or of an ordering that follows from its claims.
+
+    ``place`` is the place in the paper, ``statement`` the claim in the project's words, ``stated`` the value in the
+    paper. ``expected`` is the outcome expected before any run, from reference calculations, or ``open``. The claim is
+    decided under each of ``accountings`` and for each of ``targets`` of the error, which are ``-`` if it does not
+    depend on them. ``figure`` is the drawing of the claim, or empty. ``errata`` has the errata and reading notes about
+    the claim. ``headline`` is True for the paper's main claim. ``wrong`` explains an unexpected outcome: the error is
+    in the text, in the measurement, or in neither.
     """
 
-    id: str
-    paper: str
-    where: str
-    says: str
-    stated: str
-    expected: Outcome | Literal["open"]
-    rule: Rule
-    options: Mapping[str, Any] = field(default_factory=dict)
+    model_config = ConfigDict(frozen=True, extra="forbid", str_strip_whitespace=True)
+
+    id: Words
+    place: Words
+    statement: Words
+    stated: Words
+    expected: Outcome | Literal["open"] = "holds"
     accountings: tuple[Accounting, ...] = ("-",)
     targets: tuple[Target, ...] = ("-",)
     figure: str = ""
@@ -59,39 +65,26 @@ class Claim:
         return "ordering" if self.id.startswith("O-") else "claim"
 
 
-@dataclass(frozen=True)
-class Catalogue:
-    """Claims of a paper in the order of declaration; as a decorator, the catalogue declares a claim."""
+class Claim(ClaimText):
+    """A claim with the function that decides it, and the parameters of this function."""
 
     paper: str
-    accountings: tuple[Accounting, ...] = ("-",)
-    claims: list[Claim] = field(default_factory=list)
+    rule: Rule
+    options: Mapping[str, Any] = {}
 
-    def under(self, *accountings: Accounting) -> Catalogue:
-        """Return a decorator for claims under these accountings, in the same catalogue."""
-        return replace(self, accountings=accountings)
 
-    def __call__(
-        self,
-        key: str,
-        where: str,
-        says: str,
-        stated: str,
-        expected: Outcome | Literal["open"] = "holds",
-        /,
-        *,
-        targets: tuple[Target, ...] = ("-",),
-        figure: str = "",
-        errata: str = "",
-        headline: bool = False,
-        wrong: str = "",
-        **options: Any,
-    ) -> Callable[[AnyRule], AnyRule]:
-        """Declare a claim that the decorated function decides; the parameters are attributes of `Claim`."""
+@dataclass(frozen=True)
+class Catalogue:
+    """Functions that decide the claims of a paper, with their options by id; as a decorator, it adds a function."""
+
+    paper: str
+    rules: dict[str, tuple[Rule, Mapping[str, Any]]] = field(default_factory=dict)
+
+    def __call__(self, id: str, /, **options: Any) -> Callable[[AnyRule], AnyRule]:
+        """Declare that the decorated function decides a claim with these options."""
 
         def declare(rule: AnyRule) -> AnyRule:
-            more = (options, self.accountings, targets, figure, errata, headline, wrong)
-            self.claims.append(Claim(key, self.paper, where, says, stated, expected, rule, *more))
+            self.rules[id] = rule, options
             return rule
 
         return declare
@@ -99,21 +92,42 @@ class Catalogue:
 
 @cache
 def catalogue(paper: str) -> Catalogue:
-    """Return the catalogue in which a paper's modules declare their claims."""
+    """Return the catalogue in which a paper's modules declare the functions of their claims."""
     return Catalogue(paper)
 
 
-def decorators(paper: str) -> tuple[Catalogue, Catalogue, Catalogue]:
-    """Return the decorators of claims: without accounting, under ``printed``, and under ``printed`` and ``exact``."""
-    found = catalogue(paper)
-    return found, found.under("printed"), found.under("printed", "exact")
+def papers() -> list[str]:
+    """Return the papers that have claims, in alphabetical order."""
+    return sorted(folder.name for folder in _FOLDER.iterdir() if (folder / "claims.yaml").is_file())
 
 
 def claims(paper: str) -> tuple[Claim, ...]:
-    """Return a paper's claims by number, followed by the orderings of its results."""
+    """Return a paper's claims by number, followed by the orderings of its results.
+
+    Raises ClaimError for a file that does not have the required form, and for a text or a function without the other.
+    """
+    if paper not in papers():
+        raise ClaimError(f"There are no claims of {paper!r}. Known: {', '.join(papers())}.")
     for module in modules(paper, "_claims"):
         import_module(module)
-    found = catalogue(paper).claims
-    if not found:
-        raise ValueError(f"There are no claims of {paper!r}.")
-    return tuple(sorted(found, key=attrgetter("kind", "id")))
+    texts, rules = claim_texts(paper), catalogue(paper).rules
+    if alone := sorted({text.id for text in texts} ^ set(rules)):
+        raise ClaimError(f"{paper}/claims.yaml: no function, or no text, has the id {', '.join(alone)}.")
+    every = (
+        Claim(**dict(text), paper=paper, rule=rules[text.id][0], options=rules[text.id][1]) for text in texts
+    )
+    return tuple(sorted(every, key=attrgetter("kind", "id")))
+
+
+def claim_texts(paper: str) -> list[ClaimText]:
+    """Return the texts of a paper's claims; raise ClaimError with the place of a mistake."""
+    where = f"{paper}/claims.yaml"
+    try:
+        content = yaml_files.parse((_FOLDER / paper / "claims.yaml").read_text(encoding="utf-8"), where)
+        return TypeAdapter(list[ClaimText]).validate_python(content["claims"])
+    except yaml_files.YamlError as error:
+        raise ClaimError(str(error)) from None
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        raise ClaimError(f"{where}: {place}: {first['msg']}, got {first['input']!r}.") from None

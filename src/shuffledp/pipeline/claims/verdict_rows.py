@@ -16,7 +16,7 @@ ABRIDGED = ("simplified",)
 """Accountings whose verdicts are shown but not counted: a simplified form, which its theorem implies for many users."""
 ANOTHER_SCALE = "neither: the expected outcome is for the papers' scale, and this run has another scale"
 LEFT_OPEN = "neither: the expected outcome was left open, and this run decides it"
-_OF_CLAIM = ("id", "kind", "paper", "where", "stated", "expected", "figure", "errata")
+_OF_CLAIM = ("id", "kind", "paper", "stated", "expected", "figure", "errata")
 Row = dict[str, str]
 
 
@@ -40,7 +40,8 @@ def rows(claim: Claim, evidence: Evidence, effort: Any, scale: str) -> Iterator[
         yield {
             **{name: getattr(claim, name) for name in _OF_CLAIM},
             **{name: getattr(one, name) for name in ("measured", "uncertainty", "verdict", "why")},
-            "claim": claim.says,
+            "where": claim.place,
+            "claim": claim.statement,
             "accounting": case.accounting,
             "target": case.target,
             "overall": overall,

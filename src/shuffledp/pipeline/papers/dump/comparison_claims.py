@@ -26,10 +26,10 @@ from shuffledp.pipeline.claims.outcomes import (
     span,
     tally,
 )
-from shuffledp.pipeline.claims.stated_claims import decorators
+from shuffledp.pipeline.claims.stated_claims import catalogue
 from shuffledp.pipeline.papers.dump.computed_tables import PROTOCOLS
 
-claim, printed_claim, claim_in_both = decorators("dump")
+claim = catalogue("dump")
 
 DUMP = ("pure_dump", "mix_dump")
 RIVALS = ("grr_blanket", "solh", "truncation", "truncation_plain", "private_coin", "public_coin")
@@ -172,99 +172,30 @@ def _leads(pairs: pd.DataFrame) -> str:
     return span(positive["best"] / positive["ours"])
 
 
-@claim_in_both(
-    "DU-02",
-    "1, 5.1",
-    "The error of pureDUMP is always below the error of randomization alone, the privacy blanket.",
-    "always",
-    figure="fig5",
-    of="pure_dump",
-    rivals=["grr_blanket"],
-    large_domain=True,
-)
-@claim_in_both(
-    "DU-03",
-    "abstract, 1, Figs. 5, 7, 9, 11",
-    "pureDUMP has a lower error than every existing protocol except correlated noise, under the same guarantee.",
-    "lowest everywhere",
-    figure="fig5",
-    headline=True,
-    wrong="our expectation: it is for printed accounting. With exact accounting only ties with private-coin and the "
-    "truncation-based protocol were expected. Truncation is below pureDUMP on IPUMS at large eps, where most "
-    "values have "
-    "no users",
-    of="pure_dump",
-    rivals=RIVALS,
-)
-@claim_in_both(
-    "DU-04",
-    "6.2, 6.3, Figs. 5, 7, 9, 11",
-    "mixDUMP has a lower error than every existing protocol except correlated noise.",
-    "lower everywhere",
-    "in part",
-    figure="fig11",
-    of="mix_dump",
-    rivals=RIVALS,
-    large_domain=True,
-)
-@claim_in_both(
+@claim("DU-02", of="pure_dump", rivals=["grr_blanket"], large_domain=True)
+@claim("DU-03", of="pure_dump", rivals=RIVALS)
+@claim("DU-04", of="mix_dump", rivals=RIVALS, large_domain=True)
+@claim(
     "DU-06",
-    "1, Figs. 6, 8, 10, 12",
-    "Both DUMP protocols send fewer messages than all other multi-message protocols.",
-    "fewest",
-    figure="fig6",
-    wrong="our expectation: with exact accounting it is for Ratings at the largest eps. At the smallest eps, "
-    "correlated noise with half of eps for its pairs sends fewer extra messages than pureDUMP, but more than mixDUMP",
     of=DUMP,
     rivals=["truncation", "private_coin", "public_coin", "correlated_noise"],
     quantity="extra messages",
     shares=[0.01, 0.5],
 )
-@claim_in_both(
-    "DU-07",
-    "1, 5.2, 6.2",
-    "mixDUMP sends the fewest messages of all multi-message protocols, fewer than pureDUMP.",
-    "fewest",
-    "in part",
-    figure="fig10",
-    errata="DUMP-N5",
-    of="mix_dump",
-    rivals=["pure_dump"],
-    quantity="extra messages",
-)
-@printed_claim(
+@claim("DU-07", of="mix_dump", rivals=["pure_dump"], quantity="extra messages")
+@claim(
     "DU-26",
-    "6.2",
-    "At equal privacy dummies cost less accuracy than randomization: pureDUMP has less error than mixDUMP.",
-    "less",
-    figure="fig5",
     of="pure_dump",
     rivals=["mix_dump"],
     experiments=["domains", "users", "synthetic", "ipums", "ratings"],
 )
-@printed_claim(
+@claim(
     "DU-29",
-    "6.2",
-    "private-coin and public-coin always send more messages than the other protocols.",
-    "always",
-    "in part",
-    figure="fig12",
     of=["pure_dump", "mix_dump", "truncation", "correlated_noise"],
     rivals=["private_coin", "public_coin"],
     quantity="extra messages",
 )
-@claim_in_both(
-    "DU-42",
-    "1, 6.3",
-    "Single-message protocols are less accurate on Ratings.",
-    "less",
-    figure="fig11",
-    wrong="our expectation: with exact accounting it compares SOLH with pureDUMP only. With its local budget of 8, "
-    "mixDUMP has more error than both single-message protocols at most eps",
-    of=DUMP,
-    rivals=["grr_blanket", "solh"],
-    experiments=["ratings"],
-)
+@claim("DU-42", of=DUMP, rivals=["grr_blanket", "solh"], experiments=["ratings"])
 def lowest(
     case: Case,
     of: str | Names,
@@ -290,60 +221,24 @@ def lowest(
     return Verdict(", ".join([f"lowest at {wins} of {len(pairs)} points", *rest]), (wins, losses), said)
 
 
-@printed_claim(
-    "O-14",
-    "Figs. 5, 7, 9, 11",
-    "The error of correlated noise is never above the error of pureDUMP, which is never above the error of mixDUMP.",
-    "never above",
-    figure="fig5",
-    chain=[["correlated_noise"], ["pure_dump"], ["mix_dump"]],
-)
-@claim_in_both(
+@claim("O-14", chain=[["correlated_noise"], ["pure_dump"], ["mix_dump"]])
+@claim(
     "O-15",
-    "Figs. 5, 7, 9, 11",
-    "The error of pureDUMP is never above the error of any other protocol except correlated noise.",
-    "never above",
-    figure="fig5",
-    wrong="our expectation: it is for printed accounting. With exact accounting only ties with private-coin and the "
-    "truncation-based protocol were expected. Truncation is below pureDUMP on IPUMS at large eps, where most "
-    "values have "
-    "no users",
     chain=[
         ["pure_dump"],
         RIVALS,
     ],
 )
-@claim_in_both(
+@claim(
     "O-16",
-    "Figs. 5, 7, 9, 11",
-    "The error of mixDUMP is never above the error of any other protocol except correlated noise.",
-    "never above",
-    "in part",
-    figure="fig11",
     chain=[
         ["mix_dump"],
         RIVALS,
     ],
 )
-@claim_in_both(
-    "O-17",
-    "Figs. 6, 8, 10, 12",
-    "mixDUMP never sends more messages than pureDUMP.",
-    "never above",
-    "in part",
-    figure="fig10",
-    errata="DUMP-N5",
-    chain=[["mix_dump"], ["pure_dump"]],
-    quantity="extra messages",
-)
-@claim_in_both(
+@claim("O-17", chain=[["mix_dump"], ["pure_dump"]], quantity="extra messages")
+@claim(
     "O-18",
-    "Figs. 6, 8, 10, 12",
-    "No other multi-message protocol sends fewer messages than a DUMP protocol.",
-    "never above",
-    figure="fig6",
-    wrong="our expectation: with exact accounting it is for Ratings at the largest eps. At the smallest eps, "
-    "correlated noise with half of eps for its pairs sends fewer extra messages than pureDUMP, but more than mixDUMP",
     chain=[DUMP, ["truncation", "private_coin", "public_coin", "correlated_noise"]],
     quantity="extra messages",
     shares=[0.01, 0.5],
@@ -369,29 +264,14 @@ def never_above(
     )
 
 
-@printed_claim(
+@claim(
     "DU-05",
-    "1, 6.2",
-    "The error of mixDUMP is only slightly above the error of pureDUMP.",
-    "slightly",
-    "in part",
-    figure="fig5",
     of=["mix_dump"],
     most=1.5,
     experiments=["domains", "synthetic", "ipums", "ratings"],
     somewhere=True,
 )
-@printed_claim(
-    "DU-32",
-    "6.2",
-    "The truncation-based protocol is about as accurate as the DUMP protocols.",
-    "similar",
-    "fails",
-    figure="fig5",
-    errata="DUMP-N9",
-    of=["truncation", "truncation_plain"],
-    most=2,
-)
+@claim("DU-32", of=["truncation", "truncation_plain"], most=2)
 def ratio_below(
     case: Case,
     of: Names,
@@ -415,13 +295,7 @@ def ratio_below(
     return Verdict(f"{span(ratios)} times the error", verdict, f"less than {most:g} times at {within} points")
 
 
-@printed_claim(
-    "DU-33",
-    "6.2",
-    "The truncation-based protocol sends at least ten times as many messages as the DUMP protocols.",
-    "10",
-    figure="fig6",
-)
+@claim("DU-33")
 def at_least(case: Case) -> Verdict:
     """Check at every point that the truncation-based protocol has at least ten times as many messages as DUMP."""
     pairs = sides(case, PLOTTED, DUMP, ("truncation",), all_messages)

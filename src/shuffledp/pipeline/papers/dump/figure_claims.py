@@ -22,7 +22,7 @@ from shuffledp.pipeline.claims.outcomes import (
     span,
     tally,
 )
-from shuffledp.pipeline.claims.stated_claims import decorators
+from shuffledp.pipeline.claims.stated_claims import catalogue
 from shuffledp.pipeline.papers.dump.comparison_claims import (
     PLOTTED,
     all_messages,
@@ -36,19 +36,13 @@ from shuffledp.pipeline.papers.dump.comparison_claims import (
 )
 from shuffledp.pipeline.papers.dump.computed_tables import EPS_LOCAL
 
-claim, printed_claim, claim_in_both = decorators("dump")
+claim = catalogue("dump")
 
 JUMP = 10.0
 """Factor from which a decrease of the error between consecutive eps counts as a jump."""
 
 
-@printed_claim(
-    "DU-01",
-    "1, 5.1, Fig. 3a",
-    "The error of pureDUMP does not depend on the number of values.",
-    "1",
-    figure="fig3a",
-)
+@claim("DU-01")
 def domain_ratio(case: Case) -> Verdict:
     """Check that the errors for a large and a small domain differ by at most the fraction ``most``."""
     low, high, eps, most = 50, 5000, 0.5, 0.05
@@ -61,25 +55,9 @@ def domain_ratio(case: Case) -> Verdict:
     )
 
 
-@printed_claim(
-    "DU-21",
-    "6.2, Fig. 3b",
-    "The error of mixDUMP is proportional to the number of values.",
-    "10 per decade",
-    "in part",
-    figure="fig3b",
-    experiment="domains",
-    method="mix_dump",
-    along="k",
-    eps=[0.5],
-    within=[7, 13],
-)
-@printed_claim(
+@claim("DU-21", experiment="domains", method="mix_dump", along="k", eps=[0.5], within=[7, 13])
+@claim(
     "DU-22",
-    "6.2, Fig. 4a",
-    "With ten times as many users the error of pureDUMP falls by a factor of 100.",
-    "100",
-    figure="fig4a",
     experiment="users",
     method="pure_dump",
     along="n",
@@ -87,14 +65,8 @@ def domain_ratio(case: Case) -> Verdict:
     within=[90, 110],
     falling=True,
 )
-@printed_claim(
+@claim(
     "DU-23",
-    "6.2, Fig. 4b",
-    "With ten times as many users the error of mixDUMP falls by a factor of 100.",
-    "100",
-    "in part",
-    figure="fig4b",
-    errata="DUMP-6",
     experiment="users",
     method="mix_dump",
     along="n",
@@ -131,13 +103,7 @@ def per_decade(
     )
 
 
-@printed_claim(
-    "DU-08",
-    "1, Table 2",
-    "The messages per user tend to one as the number of users grows.",
-    "-1",
-    figure="table2",
-)
+@claim("DU-08")
 def fall_with_users(case: Case) -> Verdict:
     """Judge the slope of the log of extra messages against the log of the number of users."""
     method, stated = "pure_dump", -1
@@ -153,15 +119,7 @@ def fall_with_users(case: Case) -> Verdict:
     )
 
 
-@printed_claim(
-    "DU-13",
-    "1, 6.3",
-    "Randomized response is not amplified on IPUMS and Ratings, for any eps up to 1.",
-    "never",
-    "in part",
-    figure="fig11",
-    errata="DUMP-N12",
-)
+@claim("DU-13")
 def not_amplified(case: Case) -> Verdict:
     """Check that the local budget of GRR is at most eps at every point."""
     experiments = ("ipums", "ratings")
@@ -184,13 +142,7 @@ def not_amplified(case: Case) -> Verdict:
     )
 
 
-@printed_claim(
-    "DU-27",
-    "6.2, Figs. 5, 7",
-    "Randomized response is not amplified at small eps, and its error is large there.",
-    "poor",
-    figure="fig7",
-)
+@claim("DU-27")
 def poor_without_amplification(case: Case) -> Verdict:
     """Check that GRR is not amplified at the smallest eps on synthetic data, and has a much larger error there."""
     cells = case.cells("synthetic", "grr_blanket")
@@ -214,14 +166,7 @@ def poor_without_amplification(case: Case) -> Verdict:
     )
 
 
-@printed_claim(
-    "DU-28",
-    "6.2, Fig. 5",
-    "The error of public-coin first rises slightly, until its noise rate falls to one half.",
-    "at 1/2",
-    figure="fig5",
-    errata="DUMP-N8",
-)
+@claim("DU-28")
 def maximum_at_rate(case: Case) -> Verdict:
     """Check that public-coin's error is largest near the eps with noise rate ``rate``, to one grid point."""
     rate = 0.5
@@ -249,13 +194,7 @@ def maximum_at_rate(case: Case) -> Verdict:
     )
 
 
-@printed_claim(
-    "DU-30",
-    "6.2, Figs. 6, 8",
-    "The DUMP protocols send fewer than one extra message per user at large eps.",
-    "below 1",
-    figure="fig8",
-)
+@claim("DU-30")
 def below_one_at_large_eps(case: Case) -> Verdict:
     """Check that there is less than one extra message per user at the largest eps, on synthetic data."""
     eps = 1
@@ -273,13 +212,7 @@ def below_one_at_large_eps(case: Case) -> Verdict:
     return Verdict(f"{span(largest)} extra messages at eps {eps:g}", (right, wrong), "; ".join(said))
 
 
-@printed_claim(
-    "DU-31",
-    "6.2",
-    "The messages of the truncation-based protocol increase with eps.",
-    "increasing",
-    figure="fig6",
-)
+@claim("DU-31")
 def rising_messages(case: Case) -> Verdict:
     """Check that the number of messages of a protocol increases with eps."""
     steps = [
@@ -293,13 +226,7 @@ def rising_messages(case: Case) -> Verdict:
     )
 
 
-@printed_claim(
-    "DU-14",
-    "3.2",
-    "The truncation-based protocol needs thousands of messages for thousands of values.",
-    "thousands",
-    figure="fig12",
-)
+@claim("DU-14")
 def thousands(case: Case) -> Verdict:
     """Check that a protocol sends thousands of messages."""
     experiment, least = "ratings", 1000
@@ -312,14 +239,7 @@ def thousands(case: Case) -> Verdict:
     )
 
 
-@printed_claim(
-    "DU-12",
-    "1, 6.3, Fig. 12",
-    "On Ratings the other protocols need hundreds to thousands of extra messages, the DUMP protocols about one.",
-    "lost",
-    "untestable",
-    figure="fig12",
-)
+@claim("DU-12")
 def lost_messages(case: Case) -> Verdict:
     """Return this library's messages, because the available text lacks the numbers of the claim."""
     eps, delta = 1, 1e-06
@@ -338,15 +258,7 @@ def lost_messages(case: Case) -> Verdict:
     )
 
 
-@claim_in_both(
-    "DU-34",
-    "6.2",
-    "Correlated noise has nearly optimal error and sends far more messages.",
-    "far more",
-    figure="fig6",
-    wrong="our expectation: it is for printed accounting. For exact accounting the messages were not expected to be "
-    "far more, which is right at small eps",
-)
+@claim("DU-34")
 def nearly_optimal_but_expensive(case: Case) -> Verdict:
     """Check that correlated noise has less error than pureDUMP, near the central error, but far more messages."""
     most, least = 2, 10
@@ -371,14 +283,7 @@ def nearly_optimal_but_expensive(case: Case) -> Verdict:
     )
 
 
-@claim_in_both(
-    "DU-19",
-    "Theorem 5.7, Fig. 2",
-    "A user's own dummies reduce the local budget against the shuffler considerably.",
-    "markedly",
-    "in part",
-    figure="fig2",
-)
+@claim("DU-19")
 def against_shuffler(case: Case) -> Verdict:
     """Check for every domain size that a user's dummies reduce the local eps to a share of eps_local."""
     dummies, share = 10_000, 0.5
@@ -397,13 +302,7 @@ def against_shuffler(case: Case) -> Verdict:
 # -- orderings --------------------------------------------------------------------------------------------------------
 
 
-@printed_claim(
-    "O-19",
-    "Figs. 4, 5, 7, 9, 11",
-    "The errors of pureDUMP, mixDUMP, SOLH and private-coin fall with eps and with the number of users.",
-    "decreasing",
-    figure="fig4b",
-)
+@claim("O-19")
 def decreasing(case: Case) -> Verdict:
     """Check that errors decrease with eps on all data, and with the number of users."""
     methods = ("pure_dump", "mix_dump", "solh", "private_coin")

@@ -16,7 +16,6 @@ from shuffledp.pipeline.papers.dump.comparison_claims import DUMP, PLOTTED
 from shuffledp.pipeline.papers.dump.computed_tables import EPS_LOCAL
 
 claim = catalogue("dump")
-printed_claim = claim.under("printed")
 
 FLEXIBLE = ("flexible_pure_dump", "flexible_mix_dump")
 DEVIATIONS = 4.0
@@ -43,14 +42,7 @@ def _worst(parts: Mapping[str, pd.DataFrame]) -> tuple[pd.DataFrame, int]:
     return every, int((every["z"].abs() > DEVIATIONS).sum())
 
 
-@printed_claim(
-    "DU-24",
-    "6.2, Figs. 3, 4",
-    "The difference between theoretical and simulated errors is small.",
-    "small",
-    "open",
-    figure="fig3b",
-)
+@claim("DU-24")
 def simulated_agrees(case: Case) -> Verdict:
     """Check that simulated and expected errors agree at every point."""
     parts = {
@@ -80,13 +72,7 @@ def simulated_agrees(case: Case) -> Verdict:
     )
 
 
-@printed_claim(
-    "DU-44",
-    "Lemmas 5.4, 5.8, 5.13, 5.14",
-    "The estimators of all four protocols are unbiased.",
-    "unbiased",
-    figure="flexible_error",
-)
+@claim("DU-44")
 def unbiased(case: Case) -> Verdict:
     """Check that squared errors do not exceed the estimators' variances, which a squared bias would increase."""
     parts = {
@@ -112,16 +98,7 @@ def unbiased(case: Case) -> Verdict:
     )
 
 
-@printed_claim(
-    "DU-36",
-    "6.1",
-    "Matching the messages of private-coin with codewords takes 1,450 hours for 512 values and 70,000 users.",
-    "1,450 h",
-    "fails",
-    figure="fig11",
-    wrong="our expectation: it took the hours of one program for a claim that no simulation is possible. The paper "
-    "reports the time of the matching in its own program.",
-)
+@claim("DU-36")
 def simulated_all_the_same(case: Case) -> Verdict:
     """Compare a protocol's simulated and expected errors; the claim is about run time and therefore untestable."""
     parts = {experiment: deviations(case, experiment, "private_coin") for experiment in PLOTTED}
@@ -137,16 +114,7 @@ def simulated_all_the_same(case: Case) -> Verdict:
     )
 
 
-@printed_claim(
-    "DU-40",
-    "Theorems 5.15, 5.16",
-    "The errors of the flexible variants follow the theorems.",
-    "by the formula as rebuilt",
-    "fails",
-    figure="flexible_error",
-    errata="DUMP-N3",
-    wrong="our expectation: it took the reconstructed formula for the paper's formula, which the available text lacks.",
-)
+@claim("DU-40")
 def flexible_formula(case: Case) -> Verdict:
     """Compare the printed error of flexible variants with the simulated error when senders have several dummies."""
     right = wrong = 0
@@ -172,17 +140,7 @@ def flexible_formula(case: Case) -> Verdict:
     )
 
 
-@printed_claim(
-    "DU-41",
-    "1, 5.3",
-    "With many users the flexible variants send fewer messages and have less error than one dummy from every user.",
-    "better",
-    "fails",
-    figure="flexible_error",
-    errata="DUMP-N3",
-    wrong="our expectation: it compared with pureDUMP at the same mean number of dummies. The paper states that with "
-    "many users less than one dummy per user is enough.",
-)
+@claim("DU-41")
 def flexible_saves(case: Case) -> Verdict:
     """Check that flexible dummies have fewer messages and less error than a whole number of dummies per user."""
     messages, errors = [], []

@@ -38,7 +38,6 @@ from shuffledp.pipeline.papers.dump.computed_tables import (
 )
 
 claim = catalogue("dump")
-claim_in_both = claim.under("printed", "exact")
 
 Floats = NDArray[np.float64]
 EQUAL = 1e-9
@@ -49,9 +48,7 @@ GRID = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 NUMBERS = (10_000, 100_000, 1_000_000)
 
 
-@claim_in_both(
-    "DU-16", "Theorem 5.2", "The theorem on pureDUMP is valid.", "valid", errata="DUMP-N2 DUMP-N11"
-)
+@claim("DU-16")
 def theorem_5_2(case: Case) -> Verdict:
     """Compare the eps of the theorem with the exact eps at the theorem's number of dummies."""
     shares, factors = [], []
@@ -71,7 +68,7 @@ def theorem_5_2(case: Case) -> Verdict:
     )
 
 
-@claim("DU-18", "Theorem 5.6", "The theorem on mixDUMP is valid.", "valid", errata="DUMP-N11")
+@claim("DU-18")
 def theorem_5_6(case: Case) -> Verdict:
     """Judge the exact delta of mixDUMP at the theorem's number of dummies."""
     eps_values = EPS[:: case.at_most(1, 3)]
@@ -91,12 +88,7 @@ def theorem_5_6(case: Case) -> Verdict:
     )
 
 
-@claim(
-    "DU-20",
-    "Corollary 5.3",
-    "A user's own dummies make pureDUMP private against the shuffler as well.",
-    "valid",
-)
+@claim("DU-20")
 def corollary_5_3(case: Case) -> Verdict:
     """Compare the exact local eps of a user's dummies with the eps of the corollary."""
     shares = []
@@ -113,7 +105,7 @@ def corollary_5_3(case: Case) -> Verdict:
     )
 
 
-@claim("DU-09", "1", "Any eps close to 0 can be reached.", "any")
+@claim("DU-09")
 def any_eps(case: Case) -> Verdict:
     """Check that by the theorem finitely many dummies give any small eps."""
     eps_values = [10.0**-power for power in range(case.at_most(6, 4))]
@@ -158,12 +150,7 @@ TOTAL: Final = 12
 """Number of dummies, which 1, 2, 3, 4, 6 or 12 users can divide."""
 
 
-@claim_in_both(
-    "DU-10",
-    "1, 5.3",
-    "Privacy depends on the total number of dummies only, not on their senders.",
-    "the total",
-)
+@claim("DU-10")
 def only_the_total(case: Case) -> Verdict:
     """Check, by the theorem and by enumeration, that delta depends only on the total number of dummies."""
     if case.accounting == "printed":
@@ -182,13 +169,7 @@ def only_the_total(case: Case) -> Verdict:
     return Verdict(f"relative difference at most {apart:.1g}", apart < EQUAL, how, f"{len(totals)} settings")
 
 
-@claim(
-    "DU-11",
-    "1",
-    "Unlike DUMP, private-coin and the truncation-based protocol do not send fewer messages with more users.",
-    "no decrease",
-    figure="table2",
-)
+@claim("DU-11")
 def cheaper_with_users(case: Case) -> Verdict:
     """Judge the extra messages by the number of users; users share dummies, but not tuples or additions."""
     k, eps = 50, 1.0
@@ -207,7 +188,7 @@ def cheaper_with_users(case: Case) -> Verdict:
     )
 
 
-@claim("DU-25", "6.2", "Both protocols cover every eps in (0, 1].", "all", errata="DUMP-N11")
+@claim("DU-25")
 def every_eps(case: Case) -> Verdict:
     """Check both theorems for eps up to 1 and delta up to the largest value."""
     eps_values = (1.0, 0.5, 0.1, 0.01)[:: case.at_most(1, 2)]
@@ -227,24 +208,8 @@ def every_eps(case: Case) -> Verdict:
     )
 
 
-@claim(
-    "DU-37",
-    "Table 3",
-    "The 16 entries of Table 3 are the dummies per sender of flexible pureDUMP.",
-    "3 to 1270",
-    figure="table3",
-    table="table3",
-)
-@claim(
-    "DU-38",
-    "Table 4",
-    "The 16 entries of Table 4 are the dummies per sender of flexible mixDUMP.",
-    "1 to 1190",
-    "in part",
-    figure="table4",
-    errata="DUMP-N7",
-    table="table4",
-)
+@claim("DU-37", table="table3")
+@claim("DU-38", table="table4")
 def printed_table(case: Case, table: str) -> Verdict:
     """Check Tables 3 and 4, entry by entry."""
     entries, eps_local = (PRINTED_PURE, math.inf) if table == "table3" else (PRINTED_MIX, EPS_LOCAL)
@@ -263,15 +228,7 @@ def printed_table(case: Case, table: str) -> Verdict:
     )
 
 
-@claim_in_both(
-    "DU-39",
-    "Theorems 5.11, 5.12",
-    "The flexible variants are private although the number of senders is random.",
-    "valid",
-    "in part",
-    figure="table3",
-    errata="DUMP-N4",
-)
+@claim("DU-39")
 def random_senders(case: Case) -> Verdict:
     """Compare Table 3's dummies with a proof for a random number of senders, and with the exact delta."""
     cells = list(product(EPS, COLUMNS))
@@ -304,13 +261,7 @@ def random_senders(case: Case) -> Verdict:
     )
 
 
-@claim_in_both(
-    "DU-43",
-    "5.1, Table 2",
-    "The error of pureDUMP is the central error up to a factor logarithmic in 1/delta.",
-    "exponent 1 of ln(1/delta)",
-    figure="table2",
-)
+@claim("DU-43")
 def logarithmic_error(case: Case) -> Verdict:
     """Judge how pureDUMP's error grows with 1/delta for tiny delta, and its ratio to the central error."""
     n, k, eps = USERS, 500, 1.0
@@ -417,13 +368,7 @@ BY_VALUE: Mapping[str, Callable[[Floats, int, int, float], Floats]] = {
 """Errors of frequencies, value by value, from the numbers of holders."""
 
 
-@claim(
-    "DU-35",
-    "6.1",
-    "The distribution of the data hardly changes the errors.",
-    "hardly",
-    "in part",
-)
+@claim("DU-35")
 def any_data(case: Case) -> Verdict:
     """Compare the mean error over the values for skewed data and for equally frequent values."""
     within, k, eps = 0.02, 50, 1.0
@@ -442,25 +387,5 @@ def any_data(case: Case) -> Verdict:
     )
 
 
-by_entry(
-    claim,
-    "DU-15",
-    "1, 6.1",
-    "Negative binomial noise with a non-integer shape cannot be sampled by naively running independent events; "
-    "the authors found no other way.",
-    "not naively",
-    "fails",
-    "DUMP-N10",
-    shown="holds",
-    wrong='our expectation: it omitted "naively" and took the authors\' finding for a statement that no sampler '
-    "exists. Footnote 2 names the usual sampler itself.",
-)
-by_entry(
-    claim,
-    "DU-17",
-    "Lemma 5.1",
-    "Proofs, earlier ones with privacy blankets included, need approximately independent counts of two values.",
-    "needed",
-    "fails",
-    "DUMP-1",
-)
+by_entry(claim, "DU-15", "DUMP-N10", shown="holds")
+by_entry(claim, "DU-17", "DUMP-1")

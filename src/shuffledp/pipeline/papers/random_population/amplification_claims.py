@@ -22,8 +22,6 @@ from shuffledp.populations.bounds import MomentBounded
 from shuffledp.populations.laws import Binomial, Poisson
 
 claim = catalogue("random_population")
-printed_claim = claim.under("printed")
-claim_in_all = claim.under("printed", "exact", "simplified")
 
 FIG2_LOCAL, FIG2_MEAN = 0.5, 5000.0
 """Local budget (nats) and mean of Figure 2."""
@@ -34,9 +32,7 @@ AMPLIFIES = 1.001
 """Ratio of the local to the central budget from which a report counts as amplified."""
 
 
-@claim(
-    "RP-03", "I", "Accounting with the smallest possible population gives no useful amplification.", "none"
-)
+@claim("RP-03")
 def no_others(case: Case) -> Verdict:
     """Check that without other users the largest local budget is the central budget, up to the gain from delta."""
     gains = {
@@ -52,12 +48,7 @@ def no_others(case: Case) -> Verdict:
     )
 
 
-@claim(
-    "RP-04",
-    "I",
-    "Accounting with the expected population violates privacy if the variance is large.",
-    "violates",
-)
+@claim("RP-04")
 def mean_violates(case: Case) -> Verdict:
     """Check that the budget for the mean population exceeds delta if the variance is large."""
     granted = amplified_epsilon(Fixed(int(FIG2_MEAN)), FIG2_LOCAL, DELTA, accounting="exact")
@@ -79,7 +70,7 @@ def mean_violates(case: Case) -> Verdict:
     )
 
 
-@claim_in_all("RP-05", "I", "Amplification appears once the population is large enough.", "large n")
+@claim("RP-05")
 def needs_users(case: Case) -> Verdict:
     """Check that amplification begins at some mean population and persists for larger populations."""
     gains = {
@@ -100,13 +91,7 @@ def needs_users(case: Case) -> Verdict:
     )
 
 
-@claim(
-    "RP-08",
-    "Theorems 1, 2",
-    "The stated central budget is a valid guarantee.",
-    "valid",
-    errata="RP-N3 RP-N5 RP-N6",
-)
+@claim("RP-08")
 def valid_theorems(case: Case) -> Verdict:
     """Check at random settings that the eps_c of Theorems 1 and 2 has at most the stated exact delta."""
     count = case.at_most(400, 40)
@@ -134,14 +119,7 @@ def valid_theorems(case: Case) -> Verdict:
     )
 
 
-@claim(
-    "RP-09",
-    "Theorem 1",
-    "The form with the constant 8 follows once the mean number of clones is 3 log(4/delta).",
-    "valid",
-    "in part",
-    errata="RP-E4",
-)
+@claim("RP-09")
 def eight_form(case: Case) -> Verdict:
     """Check that the simplified form has at most the stated delta from 3 log(4/delta) clones on."""
     e, users, log4 = math.exp(1.0), 100_001, math.log(4 / DELTA)
@@ -163,22 +141,8 @@ def eight_form(case: Case) -> Verdict:
     )
 
 
-@claim_in_all(
-    "RP-11",
-    "IV-B, VII-D",
-    "More participation means more amplification.",
-    "monotone",
-    figure="fig4",
-    experiment="adult",
-)
-@claim_in_all(
-    "RP-12",
-    "IV-C",
-    "Amplification grows with the Poisson mean.",
-    "monotone",
-    figure="fig5",
-    experiment="poisson_even",
-)
+@claim("RP-11", experiment="adult")
+@claim("RP-12", experiment="poisson_even")
 def amplification_grows(case: Case, experiment: str) -> Verdict:
     """Check that A(eps_c) at every eps_c grows with the participation rate, or with the mean of the other users."""
     found = budgets(case, experiment)
@@ -195,14 +159,7 @@ def amplification_grows(case: Case, experiment: str) -> Verdict:
     )
 
 
-@printed_claim(
-    "RP-13",
-    "Fig. 2",
-    "The central budget grows with the variance of the population.",
-    "monotone",
-    figure="fig2",
-    errata="RP-E1",
-)
+@claim("RP-13")
 def variance_costs(case: Case) -> Verdict:
     """Check that Theorem 3's central budget grows with the variance of the population."""
     delta = 0.001
@@ -221,18 +178,7 @@ def variance_costs(case: Case) -> Verdict:
     )
 
 
-@claim_in_all(
-    "RP-14",
-    "Fig. 2, IV-D",
-    "There is no amplification beyond a variance of about 8700 at delta = 0.0001.",
-    "8700",
-    "fails",
-    figure="fig2",
-    errata="RP-E1",
-    wrong="our expectation: it was based on the limit alone. At this delta the printed theorem amplifies "
-    "nothing beyond "
-    "the limit, as stated, but nothing below it either. So the sentence fails.",
-)
+@claim("RP-14")
 def variance_limit(case: Case) -> Verdict:
     """Judge the least variance without amplification at the stated delta; "in part" if nothing amplifies."""
 
@@ -269,68 +215,9 @@ def variance_limit(case: Case) -> Verdict:
     )
 
 
-by_entry(
-    claim,
-    "RP-06",
-    "III-D, Lemmas 1, 2",
-    "Indistinguishability of the clone pair is equivalent to indistinguishability of the shuffled output.",
-    "equivalent",
-    "fails",
-    "RP-E13",
-)
-by_entry(
-    claim,
-    "RP-07",
-    "III-A",
-    "(eps, delta)-DP means eps-DP except with probability delta.",
-    "equivalent",
-    "in part",
-    "RP-E20",
-)
-by_entry(
-    claim,
-    "RP-10",
-    "IV-B",
-    "The number of clones Omega generally grows with the participation rate from the stated threshold on.",
-    "threshold with a square root",
-    "fails",
-    "RP-E7",
-    shown="in part",
-    wrong='our expectation: it omitted "generally" from the sentence. Omega falls for a while above the stated '
-    "threshold, and then grows.",
-)
-by_entry(
-    claim,
-    "RP-15",
-    "Theorem 4c, Appendix E",
-    "The bound is valid for tau-sub-Gaussian populations.",
-    "valid",
-    "in part",
-    "RP-N10",
-    shown="untestable",
-    wrong="our expectation: it took tau for a variance proxy. The definition is in a supplement that was not "
-    "available, "
-    "and for a tail of exp(-t^2/tau^2) the printed form is right.",
-)
-by_entry(
-    claim,
-    "RP-41",
-    "Theorem 6",
-    "The order of the group leaves a squared error of O(tau^2).",
-    "O(tau^2)",
-    "fails",
-    "RP-N26",
-    shown="holds",
-    errata="RP-N26 RP-E26",
-    wrong="our expectation: it was about the sum itself. The theorem concerns the order of the mean squared error, for "
-    "which the printed group is sufficient (RP-N26).",
-)
-by_entry(
-    claim,
-    "RP-44",
-    "VI-A2",
-    "The violation probability for more users than planned for is a power of delta growing with n/n1.",
-    "power law",
-    "in part",
-    "RP-E18",
-)
+by_entry(claim, "RP-06", "RP-E13")
+by_entry(claim, "RP-07", "RP-E20")
+by_entry(claim, "RP-10", "RP-E7", shown="in part")
+by_entry(claim, "RP-15", "RP-N10", shown="untestable")
+by_entry(claim, "RP-41", "RP-N26", shown="holds")
+by_entry(claim, "RP-44", "RP-E18")

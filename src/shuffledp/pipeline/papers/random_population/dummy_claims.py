@@ -29,7 +29,6 @@ from shuffledp.pipeline.papers.random_population.settings import DELTA
 from shuffledp.populations.laws import Binomial, Poisson
 
 claim = catalogue("random_population")
-claim_in_all = claim.under("printed", "exact", "simplified")
 
 SMALL_MEANS = (12, 30, 100, 300, 1000, 5000, 25_000)
 """Poisson means at which dummies are tried."""
@@ -54,7 +53,7 @@ def budgets_by_dummies(case: Case) -> ByPoint:
     return pd.Series(values, found.index)
 
 
-@claim_in_all("RP-16", "V-B", "Amplification grows with the number of dummies.", "monotone", figure="fig3")
+@claim("RP-16")
 def dummies_amplify(case: Case) -> Verdict:
     """Check that A(k) grows with k."""
     found = budgets_by_dummies(case)
@@ -66,17 +65,7 @@ def dummies_amplify(case: Case) -> Verdict:
     )
 
 
-@claim_in_all(
-    "RP-17",
-    "Fig. 3",
-    "The best number of dummies lowers the squared error by about 20 %.",
-    "20 %",
-    "fails",
-    figure="fig3",
-    errata="RP-N3",
-    wrong="our expectation: by the default rule a gain of the right sign and another size holds in part. This is the "
-    "outcome of the printed theorem. With exact accounting there is no gain, as expected.",
-)
+@claim("RP-17")
 def best_number_gains(case: Case) -> Verdict:
     """Judge the reduction of the squared error by the run's best number of dummies."""
     if case.accounting == "simplified":
@@ -99,13 +88,7 @@ def best_number_gains(case: Case) -> Verdict:
     )
 
 
-@claim(
-    "RP-18",
-    "V-C",
-    "Scanning the number of dummies in steps of the square root of the users is enough.",
-    "enough",
-    figure="fig3",
-)
+@claim("RP-18")
 def steps_suffice(case: Case) -> Verdict:
     """Compare the least error over steps of sqrt(n') with the least error over all numbers of dummies."""
     steps = [int(k) for k in dummy_grid(FIG3)]
@@ -122,7 +105,7 @@ def steps_suffice(case: Case) -> Verdict:
     )
 
 
-@claim("RP-19", "VII-B", "Without amplification the best number of dummies is 0.", "0")
+@claim("RP-19")
 def none_without_amplification(case: Case) -> Verdict:
     """Check that equation (6) is least without dummies if A(k) is the central budget for every k."""
     errors = [report_variance(FIG3_EPS) * error_factor(FIG3, k) for k in range(0, 5001, 50)]
@@ -144,15 +127,7 @@ def gains(case: Case, experiment: str, of: str, over: str = "amplified") -> ByPo
     return (1 - errors(case, experiment, of) / errors(case, experiment, over)).dropna()
 
 
-@claim_in_all(
-    "RP-28",
-    "VII-E",
-    "NON-ADAPTIVE reduces the error by a further 10 % at participation rate 0.05 and eps_c 0.001.",
-    "10 %",
-    "in part",
-    figure="fig4",
-    errata="RP-N3",
-)
+@claim("RP-28")
 def gain_at(case: Case) -> Verdict:
     """Judge the gain of dummies at one point."""
     experiment, panel, eps = "adult", 0.05, 0.001
@@ -169,14 +144,7 @@ def gain_at(case: Case) -> Verdict:
     )
 
 
-@claim_in_all(
-    "RP-29",
-    "VII-E",
-    "The gain of NON-ADAPTIVE shrinks with the population and with the budget.",
-    "monotone",
-    "in part",
-    figure="fig4",
-)
+@claim("RP-29")
 def gain_shrinks(case: Case) -> Verdict:
     """Check that the gain of dummies decreases from panel to panel and from one budget to the next."""
     found = all_gains(case, "adult", "non_adaptive")
@@ -205,15 +173,7 @@ def all_gains(case: Case, experiment: str, of: str) -> ByPoint:
     return (1 - all_errors(case, experiment, of) / all_errors(case, experiment, "amplified")).dropna()
 
 
-@claim_in_all(
-    "RP-30",
-    "VII-E",
-    "NON-ADAPTIVE reduces the error by about 10 % for small Poisson means.",
-    "10 %",
-    "in part",
-    figure="fig5",
-    errata="RP-N9",
-)
+@claim("RP-30")
 def gain_of_panel(case: Case) -> Verdict:
     """Judge the mean gain of dummies in one panel."""
     experiment, panel = "poisson_even", 1000
@@ -230,26 +190,8 @@ def gain_of_panel(case: Case) -> Verdict:
     )
 
 
-@claim_in_all(
-    "RP-31",
-    "VII-E",
-    "NON-ADAPTIVE always dominates ADAPTIVE.",
-    "always",
-    "in part",
-    figure="fig4",
-    errata="RP-E15",
-)
-@claim_in_all(
-    "O-03",
-    "all panels of Figs. 4, 5, 6",
-    "The error of ADAPTIVE is never below the error of NON-ADAPTIVE.",
-    "never below",
-    "fails",
-    figure="fig4",
-    errata="RP-E15",
-    wrong="our expectation: the two protocols are tied at most points. ADAPTIVE is better only under the printed "
-    "theorems, at less than half of all points, with Poisson populations.",
-)
+@claim("RP-31")
+@claim("O-03")
 def dominated(case: Case) -> Verdict:
     """Check that one way of adding dummies is never better than another."""
     better = "non_adaptive"
@@ -264,16 +206,7 @@ def dominated(case: Case) -> Verdict:
     )
 
 
-@claim_in_all(
-    "RP-32",
-    "VII-E, VII-H",
-    "In most cases ADAPTIVE has almost the error of AMPLIFIED, and slightly less.",
-    "almost equal",
-    figure="fig4",
-    errata="RP-E15",
-    wrong='our expectation: it overlooked "slightly better", which holds neither with exact accounting nor with the '
-    "simplified form.",
-)
+@claim("RP-32")
 def almost_equal(case: Case) -> Verdict:
     """Check that the error is close to AMPLIFIED's at most points, and smaller at more points than larger."""
     within = 0.02
@@ -288,15 +221,7 @@ def almost_equal(case: Case) -> Verdict:
     )
 
 
-@claim_in_all(
-    "RP-33",
-    "VII-E",
-    "Dummies help when the population is small.",
-    "small population",
-    "in part",
-    figure="fig5",
-    errata="RP-N3",
-)
+@claim("RP-33")
 def helps_small(case: Case) -> Verdict:
     """Judge the largest mean population for which the best number of dummies clearly reduces the error."""
     eps, least, plotted = 0.05, 0.01, 1000

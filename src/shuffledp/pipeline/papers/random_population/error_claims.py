@@ -32,13 +32,12 @@ from shuffledp.pipeline.claims.outcomes import (
     span,
     tally,
 )
-from shuffledp.pipeline.claims.stated_claims import TARGETS, decorators
+from shuffledp.pipeline.claims.stated_claims import catalogue
 from shuffledp.pipeline.papers.random_population.settings import ADULT_FEMALE, DELTA, dummies_error
 from shuffledp.populations.base import Law
 from shuffledp.populations.laws import Binomial, Poisson
 
-claim, printed_claim, claim_in_both = decorators("random_population")
-claim_in_all = claim.under("printed", "exact", "simplified")
+claim = catalogue("random_population")
 
 PANEL = {"adult": "rate", "gradient": "rate", "poisson_even": "others", "poisson_skewed": "others"}
 """Grid variable that distinguishes the panels of an experiment."""
@@ -183,15 +182,7 @@ def reductions(case: Case, experiments: Names, of: str, against: str) -> ByPoint
     return pd.concat(found)
 
 
-@claim_in_all(
-    "RP-01",
-    "abstract",
-    "The amplification bounds reduce the error against the local model by more than 60 %.",
-    "more than 60 %",
-    figure="fig4",
-    errata="RP-N3",
-    headline=True,
-)
+@claim("RP-01")
 def more_than(case: Case) -> Verdict:
     """Check in every panel that the mean reduction exceeds the stated fraction."""
     stated = 0.6
@@ -221,38 +212,9 @@ def _apart(case: Case) -> dict[tuple[str, float], float]:
     return found
 
 
-@claim_in_all(
-    "RP-20",
-    "VII-D, Fig. 4",
-    "AMPLIFIED has 70 % less error than LOCAL on Adult.",
-    "70 %",
-    "in part",
-    figure="fig4",
-    experiments=["adult"],
-    against="local",
-    stated=0.7,
-)
-@claim_in_all(
-    "RP-26",
-    "VII-D, Figs. 5, 6",
-    "AMPLIFIED has about 60 % less error than LOCAL for Poisson populations.",
-    "60 %",
-    "in part",
-    figure="fig5",
-    experiments=["poisson_even", "poisson_skewed"],
-    against="local",
-    stated=0.6,
-)
-@claim_in_all(
-    "RP-47",
-    "VII-G, Fig. 9",
-    "On gradients AMPLIFIED has about 40 % less error than RandomCheckin.",
-    "40 %",
-    figure="fig9",
-    experiments=["gradient"],
-    against="random_checkin",
-    stated=0.4,
-)
+@claim("RP-20", experiments=["adult"], against="local", stated=0.7)
+@claim("RP-26", experiments=["poisson_even", "poisson_skewed"], against="local", stated=0.6)
+@claim("RP-47", experiments=["gradient"], against="random_checkin", stated=0.4)
 def mean_reduction(case: Case, experiments: Names, against: str, stated: float) -> Verdict:
     """Check that the mean reduction over all panels is about the stated fraction."""
     means = reductions(case, experiments, "amplified", against)
@@ -262,22 +224,8 @@ def mean_reduction(case: Case, experiments: Names, against: str, stated: float) 
     )
 
 
-@claim_in_all(
-    "RP-21",
-    "VII-D",
-    "The gain of AMPLIFIED over LOCAL grows with the participation rate.",
-    "monotone",
-    figure="fig4",
-    experiments=["adult"],
-)
-@claim_in_all(
-    "RP-27",
-    "VII-D",
-    "The reduction of AMPLIFIED against LOCAL grows with the mean population.",
-    "monotone",
-    figure="fig5",
-    experiments=["poisson_even", "poisson_skewed"],
-)
+@claim("RP-21", experiments=["adult"])
+@claim("RP-27", experiments=["poisson_even", "poisson_skewed"])
 def growing_reduction(case: Case, experiments: Names) -> Verdict:
     """Check that each panel's mean reduction is larger than in the panel with fewer participants."""
     steps, listed = [], []
@@ -291,15 +239,7 @@ def growing_reduction(case: Case, experiments: Names) -> Verdict:
     return Verdict("; ".join(listed), up, f"the reduction grows in {up} steps from one panel to the next")
 
 
-@claim_in_all(
-    "RP-02",
-    "abstract",
-    "The proposals also reduce the error against naive approaches (RandomCheckin) by more than 60 %.",
-    "more than 60 %",
-    "in part",
-    targets=TARGETS,
-    figure="fig4",
-)
+@claim("RP-02")
 def against_naive(case: Case) -> Verdict:
     """Compare the best single-message proposal and both multi-message proposals with RandomCheckin on Adult."""
     stated = 0.6
@@ -327,14 +267,7 @@ def against_naive(case: Case) -> Verdict:
 # -- RandomCheckin and the shape of curves -------------------------------------------------------------------------
 
 
-@claim_in_all(
-    "RP-22",
-    "VII-D",
-    "RandomCheckin often amplifies slightly more than Theorem 1.",
-    "often, slightly",
-    "in part",
-    figure="budgets",
-)
+@claim("RP-22")
 def checkin_amplifies(case: Case) -> Verdict:
     """Count the points on Adult where RandomCheckin has a larger local budget than AMPLIFIED."""
     ours, theirs = budgets(case, "adult"), budgets(case, "adult", "random_checkin")
@@ -349,14 +282,7 @@ def checkin_amplifies(case: Case) -> Verdict:
     )
 
 
-@claim_in_all(
-    "RP-23",
-    "VII-D",
-    "The error of RandomCheckin still differs from the errors of the proposals by 50 % on average.",
-    "50 %",
-    targets=TARGETS,
-    figure="fig4",
-)
+@claim("RP-23")
 def away_from_checkin(case: Case) -> Verdict:
     """Judge the difference of the errors of RandomCheckin and AMPLIFIED on Adult, relative to either error."""
     low, high = 0.4, 0.6
@@ -372,13 +298,7 @@ def away_from_checkin(case: Case) -> Verdict:
     )
 
 
-@claim(
-    "RP-24",
-    "VII-D",
-    "RandomCheckin carries more dummies and fewer true reports.",
-    "more dummies",
-    figure="fig4",
-)
+@claim("RP-24")
 def slots_filled(case: Case) -> Verdict:
     """Judge the share of RandomCheckin's slots that hold a user's report."""
     filled = []
@@ -393,14 +313,7 @@ def slots_filled(case: Case) -> Verdict:
     )
 
 
-@printed_claim(
-    "RP-25",
-    "VII-D",
-    "The error of every approach is proportional to the inverse of the mean population.",
-    "slope -1",
-    "in part",
-    figure="fig5",
-)
+@claim("RP-25")
 def in_proportion(case: Case) -> Verdict:
     """Judge the slope of log error against log mean population, for several methods and budgets."""
     stated = -1
@@ -428,16 +341,7 @@ def in_proportion(case: Case) -> Verdict:
     )
 
 
-@claim_in_both(
-    "RP-48",
-    "VII-G",
-    "The reductions on gradients resemble the reductions on the binary task.",
-    "similar",
-    figure="fig9",
-    wrong="our expectation: it is for printed accounting only. With exact accounting the noise of both tasks has the "
-    "same ratio. The binary error also includes the reports that RandomCheckin drops; the error of gradients hardly "
-    "depends on them.",
-)
+@claim("RP-48")
 def similar_gaps(case: Case) -> Verdict:
     """Compare the mean gap to RandomCheckin for gradients with the mean gap for the binary task."""
     gradients = float(reductions(case, ["gradient"], "amplified", "random_checkin").mean())
@@ -449,13 +353,7 @@ def similar_gaps(case: Case) -> Verdict:
     )
 
 
-@claim_in_both(
-    "O-08",
-    "all panels of Figs. 4 to 8",
-    "The error of every protocol falls with the budget, the participation rate and the mean population.",
-    "falls",
-    figure="fig4",
-)
+@claim("O-08")
 def errors_fall(case: Case) -> Verdict:
     """Check that every method's error decreases with the budget and from panel to panel."""
     right = wrong = 0
@@ -474,71 +372,17 @@ def errors_fall(case: Case) -> Verdict:
     )
 
 
-@claim_in_all(
-    "O-01",
-    "all panels of Figs. 4, 5, 6",
-    "The error of AMPLIFIED is never above the error of LOCAL.",
-    "never above",
-    figure="fig4",
-    experiments=COUNTED,
-    lower="amplified",
-    upper=["local"],
-)
-@claim_in_all(
-    "O-02",
-    "all panels of Figs. 4, 5, 6",
-    "The error of NON-ADAPTIVE is never above the error of AMPLIFIED.",
-    "never above",
-    figure="fig4",
-    errata="RP-N9",
-    experiments=COUNTED,
-    lower="non_adaptive",
-    upper=["amplified"],
-)
-@claim_in_all(
-    "O-05",
-    "all panels of Figs. 7, 8",
-    "The error of MULTI-UNION is never above the error of AMPLIFIED.",
-    "never above",
-    figure="fig7",
-    experiments=["adult", "poisson_even"],
-    lower="multi_union",
-    upper=["amplified"],
-)
-@claim_in_all(
-    "O-06",
-    "all panels of Figs. 7, 8",
-    "The error of MULTI-EXPECTED is never above the error of AMPLIFIED.",
-    "never above",
-    "in part",
-    figure="fig7",
-    experiments=["adult", "poisson_even"],
-    lower="multi_expected",
-    upper=["amplified"],
-)
-@claim_in_both(
-    "O-07",
-    "all panels of Figs. 7, 8",
-    "The error of MULTI-EXPECTED is never above the error of MULTI-UNION.",
-    "never above",
-    "fails",
-    figure="fig7",
-    experiments=["adult", "poisson_even"],
-    lower="multi_expected",
-    upper=["multi_union"],
-)
+@claim("O-01", experiments=COUNTED, lower="amplified", upper=["local"])
+@claim("O-02", experiments=COUNTED, lower="non_adaptive", upper=["amplified"])
+@claim("O-05", experiments=["adult", "poisson_even"], lower="multi_union", upper=["amplified"])
+@claim("O-06", experiments=["adult", "poisson_even"], lower="multi_expected", upper=["amplified"])
+@claim("O-07", experiments=["adult", "poisson_even"], lower="multi_expected", upper=["multi_union"])
 def ordered(case: Case, experiments: Names, lower: str, upper: Names) -> Verdict:
     """Check that ``lower`` never exceeds the best of ``upper``, also at participation rates not in the text."""
     return never_above_best(case, all_errors, experiments, lower, upper)
 
 
-@claim_in_all(
-    "O-04",
-    "Fig. 4, rates from 0.05 on",
-    "The error of AMPLIFIED is never above the error of RandomCheckin.",
-    "never above",
-    figure="fig4",
-)
+@claim("O-04")
 def ordered_in_text(case: Case) -> Verdict:
     """Check that ``lower`` never exceeds the best of ``upper`` at the points that the paper lists."""
     return never_above_best(case, errors, ("adult",), "amplified", ("random_checkin",))

@@ -29,15 +29,14 @@ from shuffledp.pipeline.claims.outcomes import (
     span,
     tally,
 )
-from shuffledp.pipeline.claims.stated_claims import TARGETS, decorators
+from shuffledp.pipeline.claims.stated_claims import catalogue
 from shuffledp.pipeline.papers.random_population.error_claims import all_errors, errors, reductions
 from shuffledp.pipeline.papers.random_population.lower_bounds import OPEN, table_two
 from shuffledp.pipeline.papers.random_population.settings import DELTA, EPS, POPULATIONS
 from shuffledp.populations.base import Fixed
 from shuffledp.populations.laws import Poisson
 
-claim, printed_claim, claim_in_both = decorators("random_population")
-claim_in_all = claim.under("printed", "exact", "simplified")
+claim = catalogue("random_population")
 
 EXPERIMENTS = ("adult", "poisson_even")
 """Experiments with multi-message protocols."""
@@ -45,16 +44,7 @@ MULTI = {"MULTI-UNION": "multi_union", "MULTI-EXPECTED": "multi_expected"}
 _SHARES_LISTED = (2, 5, 18, 19, 1000, 100_000)
 
 
-@claim_in_all(
-    "RP-34",
-    "VII-F, Figs. 7, 8",
-    "Multi-message protocols have on average 60 % less error than single-message ones.",
-    "60 %",
-    targets=TARGETS,
-    figure="fig7",
-    wrong="our expectation: it is for printed accounting and the error against the participants. A smaller reduction "
-    "was expected with exact accounting on both sides. Against the population, sampling noise hides much of the gap.",
-)
+@claim("RP-34")
 def multi_against_single(case: Case) -> Verdict:
     """Judge the mean reduction of both multi-message protocols against AMPLIFIED."""
     means = {name: reductions(case, EXPERIMENTS, m, "amplified") for name, m in MULTI.items()}
@@ -66,15 +56,7 @@ def multi_against_single(case: Case) -> Verdict:
     return Verdict(percent(mean), about(mean, 0.6), f"means over panels: {'; '.join(parts)}")
 
 
-@claim_in_both(
-    "RP-35",
-    "VII-F",
-    "MULTI-EXPECTED has 40 % less error than MULTI-UNION for eps_c between 0.05 and 0.3.",
-    "40 %",
-    "fails",
-    targets=TARGETS,
-    figure="fig7",
-)
+@claim("RP-35")
 def expected_against_union(case: Case) -> Verdict:
     """Judge the reduction by MULTI-EXPECTED against MULTI-UNION within a range of budgets."""
     stated = 0.4
@@ -103,15 +85,7 @@ def _ratios(case: Case) -> pd.Series[float]:
     )
 
 
-@printed_claim(
-    "RP-36",
-    "VII-F",
-    "The gap between MULTI-EXPECTED and MULTI-UNION narrows for larger budgets.",
-    "narrows",
-    "in part",
-    targets=TARGETS,
-    figure="fig7",
-)
+@claim("RP-36")
 def gap_narrows(case: Case) -> Verdict:
     """Check that the ratio of both multi-message errors is smaller at the larger budget."""
     early, late = 0.1, 0.5
@@ -128,7 +102,7 @@ def gap_narrows(case: Case) -> Verdict:
     )
 
 
-@claim("RP-37", "VI-A2", "The expected bound needs less noise than the union bound.", "better", figure="fig7")
+@claim("RP-37")
 def expected_beats_union(case: Case) -> Verdict:
     """Compare Gaussian noise planned by the expected delta with Gaussian noise planned by a union bound."""
     ratios = []
@@ -157,12 +131,7 @@ def _log_mu(eps: float) -> float:
     )
 
 
-@claim(
-    "RP-38",
-    "VII-F",
-    "Two-sided geometric noise is smaller than Laplace and Gaussian noise at larger budgets.",
-    "smaller",
-)
+@claim("RP-38")
 def geometric_against_gaussian(case: Case) -> Verdict:
     """Compare standard deviations of two-sided geometric, Gaussian and Laplace noise at sensitivity 1."""
     gaussian, laplace = [], []
@@ -183,9 +152,7 @@ def geometric_against_gaussian(case: Case) -> Verdict:
     )
 
 
-@claim(
-    "RP-39", "Proposition 1", "The stated number of shares suffices for every number of users.", "suffices"
-)
+@claim("RP-39")
 def shares_suffice(case: Case) -> Verdict:
     """Check for every number of users that the stated number of shares is at least the proven number."""
     stated, enough = [], []
@@ -202,13 +169,7 @@ def shares_suffice(case: Case) -> Verdict:
     )
 
 
-@claim(
-    "RP-40",
-    "VI-A2",
-    "The squared error is O(log(1/delta)/eps^2), as for the central Gaussian mechanism.",
-    "constant",
-    errata="RP-E23",
-)
+@claim("RP-40")
 def central_error(case: Case) -> Verdict:
     """Check that the squared error is a constant times the order of the central Gaussian mechanism's error."""
     law, precision = Poisson(1000.0), 32
@@ -229,15 +190,7 @@ def central_error(case: Case) -> Verdict:
     )
 
 
-@claim(
-    "RP-42",
-    "Table II",
-    "Five lower bounds on the number of participants hold with probability 1 - delta_a.",
-    "valid",
-    "in part",
-    figure="table2",
-    errata="RP-E16 RP-E17",
-)
+@claim("RP-42")
 def lower_bounds(case: Case) -> Verdict:
     """Compare Table II's rows with exact tails, without the row whose law the available text does not define."""
     rows = table_two()
@@ -258,7 +211,7 @@ def lower_bounds(case: Case) -> Verdict:
     )
 
 
-@claim("RP-43", "Theorem 5", "The composition with the union bound is valid.", "valid", errata="RP-E17")
+@claim("RP-43")
 def union_composition(case: Case) -> Verdict:
     """Judge the expected delta of Polya noise that is planned for the printed number n1 of users."""
     deltas = [
@@ -273,15 +226,7 @@ def union_composition(case: Case) -> Verdict:
     )
 
 
-@claim_in_both(
-    "RP-46",
-    "VII-H",
-    "Multi-message protocols send tens of messages per user.",
-    "tens",
-    "in part",
-    figure="fig7",
-    errata="RP-E25",
-)
+@claim("RP-46")
 def tens_of_messages(case: Case) -> Verdict:
     """Judge the shares per user of both multi-message protocols at all points."""
     low, high = 10, 99
@@ -301,14 +246,7 @@ def tens_of_messages(case: Case) -> Verdict:
     )
 
 
-@claim_in_all(
-    "RP-45",
-    "VII-H",
-    "Multi-message protocols are more accurate than single-message ones.",
-    "below",
-    "in part",
-    figure="fig7",
-)
+@claim("RP-45")
 def both_below(case: Case) -> Verdict:
     """Check that both multi-message protocols have smaller errors than AMPLIFIED at every point."""
     wins = losses = 0

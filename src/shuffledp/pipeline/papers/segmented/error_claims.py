@@ -29,7 +29,7 @@ from shuffledp.pipeline.claims.outcomes import (
     span,
     tally,
 )
-from shuffledp.pipeline.claims.stated_claims import TARGETS, decorators
+from shuffledp.pipeline.claims.stated_claims import catalogue
 from shuffledp.pipeline.papers.segmented.panel_errors import (
     NAMES,
     OURS,
@@ -46,7 +46,7 @@ from shuffledp.pipeline.papers.segmented.panel_errors import (
     table,
 )
 
-claim, printed_claim, claim_in_both = decorators("segmented")
+claim = catalogue("segmented")
 
 FLAT = 0.05
 """Excess over the least error up to which a number of messages is as good as the best number."""
@@ -65,16 +65,7 @@ def _gains(case: Case, split: str) -> tuple[dict[str, ByPoint], str]:
     return found, without
 
 
-@claim_in_both(
-    "SE-01",
-    "abstract, 6.4, 7",
-    "The segmented protocol reduces the error by about 50 % compared with existing approaches.",
-    "about 50 %",
-    "in part",
-    targets=TARGETS,
-    figure="fig2",
-    headline=True,
-)
+@claim("SE-01")
 def gain(case: Case) -> Verdict:
     """Check that the best rival's error is reduced by about the stated mean, and in no panel by little."""
     found, without = _gains(case, "25-50-25")
@@ -90,24 +81,8 @@ def gain(case: Case) -> Verdict:
     )
 
 
-@claim_in_both(
-    "SE-02",
-    "1",
-    "The segmented protocol has more than 50 % less error than uniform privacy (MM).",
-    "more than 50 %",
-    "in part",
-    figure="fig2",
-    rivals=["balls_into_bins"],
-)
-@claim.under("printed", "corrected")(
-    "SE-03",
-    "1",
-    "The segmented protocol has more than 50 % less error than the local model and a single shuffled message.",
-    "more than 50 %",
-    "in part",
-    figure="fig2",
-    rivals=["subset_local", "subset_shuffled"],
-)
+@claim("SE-02", rivals=["balls_into_bins"])
+@claim("SE-03", rivals=["subset_local", "subset_shuffled"])
 def gain_of_each(case: Case, rivals: Names) -> Verdict:
     """Check in every panel that each rival's error is reduced by more than a given share."""
     least = 0.5
@@ -123,16 +98,7 @@ def gain_of_each(case: Case, rivals: Names) -> Verdict:
     )
 
 
-@claim_in_both(
-    "SE-04",
-    "6.1, Figs. 2, 3",
-    "In S1 the segmented protocol has about 70 % less error than existing approaches, read as the mean over them.",
-    "about 70 %",
-    targets=TARGETS,
-    figure="fig2",
-    wrong="our expectation: it is for printed accounting and the frequencies of the participants; the other verdicts "
-    "agree in direction only",
-)
+@claim("SE-04")
 def mean_gain(case: Case) -> Verdict:
     """Judge the mean reduction of errors over all rivals and panels."""
     found, without = _gains(case, "25-50-25")
@@ -151,49 +117,10 @@ def _curves(case: Case, split: str) -> dict[Panel, ByPoint]:
     return by_panel(at(errors(case, "segmented"), split=split))
 
 
-@printed_claim(
-    "SE-05",
-    "6.1",
-    "The best m is about 2.0 on MSNBC with 5,000 users, S1.",
-    "2.0",
-    figure="best_m_msnbc",
-    data="msnbc",
-    n=5000,
-    m=2.0,
-)
-@printed_claim(
-    "SE-06",
-    "6.1",
-    "The best m is about 0.3 on MSNBC with 50,000 users, S1.",
-    "0.3",
-    figure="best_m_msnbc",
-    data="msnbc",
-    n=50_000,
-    m=0.3,
-)
-@printed_claim(
-    "SE-07",
-    "6.1",
-    "The best m is about 4.0 for 4 of 128 items and 5,000 users, S1.",
-    "4.0",
-    figure="best_m_uniform",
-    errata="SEG-N6.4.8",
-    data="uniform",
-    n=5000,
-    m=4.0,
-)
-@printed_claim(
-    "SE-08",
-    "6.1",
-    "The best m is about 1.0 for 4 of 128 items and 50,000 users, S1.",
-    "1.0",
-    "fails",
-    figure="best_m_uniform",
-    errata="SEG-N6.4.8",
-    data="uniform",
-    n=50_000,
-    m=1.0,
-)
+@claim("SE-05", data="msnbc", n=5000, m=2.0)
+@claim("SE-06", data="msnbc", n=50_000, m=0.3)
+@claim("SE-07", data="uniform", n=5000, m=4.0)
+@claim("SE-08", data="uniform", n=50_000, m=1.0)
 def best_at(case: Case, data: str, n: int, m: float) -> Verdict:
     """Check at the first split that a number of blanket messages is as good as the best number."""
     s = 4
@@ -211,15 +138,7 @@ def best_at(case: Case, data: str, n: int, m: float) -> Verdict:
     )
 
 
-@printed_claim(
-    "SE-09",
-    "6.1",
-    "Both a too small and a too large m increase the error.",
-    "a minimum in between",
-    "in part",
-    figure="fig3_s8",
-    errata="SEG-N6.4.8",
-)
+@claim("SE-09")
 def too_small_and_too_large(case: Case) -> Verdict:
     """Check that the error at both ends of the axis exceeds the minimum in between."""
     low, high = 0.1, 10.0
@@ -241,40 +160,9 @@ def too_small_and_too_large(case: Case) -> Verdict:
     )
 
 
-@printed_claim(
-    "SE-10",
-    "6.1",
-    "The best m grows with the number of items.",
-    "grows",
-    figure="best_m_uniform",
-    along="data",
-    first="msnbc",
-    second="uniform",
-    rising=True,
-    s=4,
-)
-@printed_claim(
-    "SE-11",
-    "6.1",
-    "The best m grows with the number of items per user.",
-    "grows",
-    figure="best_m_uniform",
-    along="s",
-    first=4,
-    second=8,
-    rising=True,
-)
-@printed_claim(
-    "SE-12",
-    "6.2, 6.4",
-    "The best m falls with the number of users.",
-    "falls",
-    figure="best_m_msnbc",
-    along="n",
-    first=5000,
-    second=50_000,
-    rising=False,
-)
+@claim("SE-10", along="data", first="msnbc", second="uniform", rising=True, s=4)
+@claim("SE-11", along="s", first=4, second=8, rising=True)
+@claim("SE-12", along="n", first=5000, second=50_000, rising=False)
 def best_moves(
     case: Case, along: str, first: Any, second: Any, rising: bool, s: int | None = None
 ) -> Verdict:
@@ -294,13 +182,7 @@ def best_moves(
     )
 
 
-@printed_claim(
-    "SE-13",
-    "6.2",
-    "The total number of blanket messages approximately determines the trade-off.",
-    "constant",
-    figure="best_m_msnbc",
-)
+@claim("SE-13")
 def total_messages(case: Case) -> Verdict:
     """Check that n m_1 hardly depends on n."""
     users = (5000, 50_000)
@@ -321,30 +203,8 @@ def total_messages(case: Case) -> Verdict:
     )
 
 
-@printed_claim(
-    "SE-14",
-    "6.2",
-    "On MSNBC the least error with 50,000 users is about 1/30 of the least error with 5,000 users.",
-    "1/30",
-    targets=TARGETS,
-    figure="errors_msnbc",
-    wrong="our expectation: it is for the frequencies of the participants. Against the frequencies of the population, "
-    "the sampling of users adds to both errors",
-    low=22,
-    high=40,
-    data="msnbc",
-    split="25-50-25",
-)
-@printed_claim(
-    "SE-15",
-    "6.2",
-    "The least error with 50,000 users is between 1/10 and 1/100 of the least error with 5,000 users.",
-    "1/10 to 1/100",
-    targets=TARGETS,
-    figure="errors_msnbc",
-    low=10,
-    high=100,
-)
+@claim("SE-14", low=22, high=40, data="msnbc", split="25-50-25")
+@claim("SE-15", low=10, high=100)
 def error_ratio(
     case: Case,
     low: float,
@@ -370,35 +230,9 @@ def _between(values: ByPoint) -> pd.DataFrame:
     return across(values, "split", *list(SPLITS)[1:])
 
 
-@printed_claim(
-    "SE-16",
-    "6.3, Fig. 4",
-    "From S2 to S3 the error of SepMM grows.",
-    "grows",
-    figure="errors_msnbc",
-    method="separate",
-    rising=True,
-)
-@printed_claim(
-    "SE-17",
-    "6.3, Fig. 4",
-    "From S2 to S3 the error of the segmented protocol falls.",
-    "falls",
-    figure="errors_msnbc",
-    method="segmented_best",
-    rising=False,
-)
-@printed_claim(
-    "SE-18",
-    "6.3, Fig. 4",
-    "From S2 to S3 the error of weighted SepMM falls.",
-    "falls",
-    "in part",
-    figure="errors_msnbc",
-    errata="SEG-N6.4.7 SEG-N6.4.9",
-    method="separate_weighted",
-    rising=False,
-)
+@claim("SE-16", method="separate", rising=True)
+@claim("SE-17", method="segmented_best", rising=False)
+@claim("SE-18", method="separate_weighted", rising=False)
 def with_liberal_users(case: Case, method: str, rising: bool) -> Verdict:
     """Check that a method's error increases, or decreases, from S2 to S3."""
     pairs = _between(errors(case, method))
@@ -412,22 +246,9 @@ def with_liberal_users(case: Case, method: str, rising: bool) -> Verdict:
     )
 
 
-@printed_claim(
-    "SE-19",
-    "6.3",
-    "The lead over weighted SepMM is larger in S3 than in S2, on MSNBC.",
-    "larger",
-    figure="errors_msnbc",
-    rivals=["separate_weighted"],
-    data="msnbc",
-    difference=True,
-)
-@claim_in_both(
+@claim("SE-19", rivals=["separate_weighted"], data="msnbc", difference=True)
+@claim(
     "SE-20",
-    "6.3, Figs. 5, 6",
-    "On synthetic data the lead over existing methods is larger in S3 than in S2.",
-    "larger",
-    figure="errors_uniform",
     rivals=["balls_into_bins", "subset_shuffled", "subset_local", "separate", "separate_weighted"],
     data="uniform",
     difference=False,
@@ -455,41 +276,15 @@ def lead_widens(case: Case, rivals: Names, data: str, difference: bool) -> Verdi
     )
 
 
-@claim_in_both(
-    "SE-21",
-    "6.4",
-    "The segmented protocol has less error than uniform privacy, because liberal users add less noise.",
-    "less",
-    "in part",
-    figure="errors_msnbc",
-    pairs=[["segmented_best", "balls_into_bins"]],
-    splits=list(SPLITS),
-)
-@claim_in_both(
+@claim("SE-21", pairs=[["segmented_best", "balls_into_bins"]], splits=list(SPLITS))
+@claim(
     "SE-22",
-    "6.4",
-    "The segmented protocol has less error than separate aggregation, because the noise is shared.",
-    "less",
-    figure="errors_msnbc",
     pairs=[["segmented_best", "separate"], ["segmented_best", "separate_weighted"]],
     splits=list(SPLITS),
 )
-@claim.under("printed", "corrected")(
-    "SE-25",
-    "1, 2",
-    "Multi-message protocols clearly have less error than single-message protocols.",
-    "less",
-    "in part",
-    figure="errors_uniform",
-    pairs=[["balls_into_bins", "subset_shuffled"]],
-    splits=["25-50-25"],
-)
-@printed_claim(
+@claim("SE-25", pairs=[["balls_into_bins", "subset_shuffled"]], splits=["25-50-25"])
+@claim(
     "SE-26",
-    "6",
-    "The local model, with the largest budget for all users, has the largest error.",
-    "largest error",
-    figure="errors_msnbc",
     pairs=[
         ["segmented_best", "subset_local"],
         ["balls_into_bins", "subset_local"],
@@ -519,37 +314,16 @@ def below(case: Case, pairs: Sequence[Names], splits: Names) -> Verdict:
     )
 
 
-@claim_in_both(
+@claim(
     "O-23",
-    "Figs. 2 to 6",
-    "The error of the segmented protocol is never above the error of weighted SepMM, which is never above the error "
-    "of SepMM; the error with the best weights is never above the error with the paper's weights.",
-    "never above",
-    figure="errors_msnbc",
     pairs=[
         ["segmented_best", "separate_weighted"],
         ["separate_weighted", "separate"],
         ["separate_inverse_variance", "separate_weighted"],
     ],
 )
-@claim_in_both(
-    "O-24",
-    "Figs. 2 to 6",
-    "The error of the segmented protocol is never above the error of MM.",
-    "never above",
-    figure="errors_msnbc",
-    pairs=[["segmented_best", "balls_into_bins"]],
-)
-@claim.under("printed", "corrected")(
-    "O-25",
-    "Figs. 2 to 6",
-    "The error of MM is never above the error of the shuffled subset mechanism, nor is this error above the "
-    "error of the local mechanism.",
-    "never above",
-    "in part",
-    figure="errors_uniform",
-    pairs=[["balls_into_bins", "subset_shuffled"], ["subset_shuffled", "subset_local"]],
-)
+@claim("O-24", pairs=[["segmented_best", "balls_into_bins"]])
+@claim("O-25", pairs=[["balls_into_bins", "subset_shuffled"], ["subset_shuffled", "subset_local"]])
 def in_order(case: Case, pairs: Sequence[Names]) -> Verdict:
     """Check that the first of each pair never exceeds the second."""
     said, wrong, points = [], 0, 0
@@ -561,15 +335,7 @@ def in_order(case: Case, pairs: Sequence[Names]) -> Verdict:
     return Verdict(f"above at {wrong} of {points} points", never_above(wrong, points), "; ".join(said))
 
 
-@printed_claim(
-    "SE-23",
-    "6",
-    "Weighted SepMM is a strong rival.",
-    "strong",
-    "in part",
-    figure="errors_msnbc",
-    errata="SEG-N6.4.7",
-)
+@claim("SE-23")
 def strong_rival(case: Case) -> Verdict:
     """Check that weights reduce SepMM's error, and that better weights hardly reduce it further."""
     plain, weighted, best = (
@@ -588,15 +354,7 @@ def strong_rival(case: Case) -> Verdict:
     )
 
 
-@printed_claim(
-    "SE-24",
-    "6.4, 7",
-    "The best m is often below 4, so that a user sends about four messages.",
-    "often",
-    "in part",
-    figure="best_m_uniform",
-    errata="SEG-N6.4.8",
-)
+@claim("SE-24")
 def few_messages(case: Case) -> Verdict:
     """Check that the best number of blanket messages is often below `most`."""
     best = parameter(case, OURS, "blankets")
@@ -613,15 +371,7 @@ def few_messages(case: Case) -> Verdict:
     )
 
 
-@printed_claim(
-    "SE-35",
-    "5.2",
-    "The bound on the squared error is an upper bound.",
-    "above",
-    targets=TARGETS,
-    figure="fig2",
-    errata="SEG-6.4.3",
-)
+@claim("SE-35")
 def bound_on_error(case: Case) -> Verdict:
     """Compare the printed bound with the exact expected error at every number of messages."""
     split = "25-50-25"

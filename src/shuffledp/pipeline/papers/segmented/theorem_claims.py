@@ -25,11 +25,11 @@ from shuffledp.numerics.windows import Window, binomial_window, convolve
 from shuffledp.pipeline.claims.case import Case
 from shuffledp.pipeline.claims.general_rules import by_entry
 from shuffledp.pipeline.claims.outcomes import Outcome, Untestable, Verdict, scaling, span, tally
-from shuffledp.pipeline.claims.stated_claims import decorators
+from shuffledp.pipeline.claims.stated_claims import catalogue
 from shuffledp.pipeline.datasets.registry import spec, summaries_folder
 from shuffledp.pipeline.papers.segmented.panel_errors import SPLITS, parameters, table
 
-claim, printed_claim, claim_in_both = decorators("segmented")
+claim = catalogue("segmented")
 
 BUDGETS = (0.5, 1.0, 2.0)
 """Budgets of the levels, nats."""
@@ -52,17 +52,7 @@ def _delta(n: int) -> float:
     return 0.01 / n
 
 
-@claim_in_both(
-    "SE-27",
-    "5.1.3, Proposition 1",
-    "The privacy analysis is exactly tight for one item per user.",
-    "tight",
-    "fails",
-    figure="errata",
-    errata="SEG-6.1 SEG-6.4.2",
-    wrong="our expectation: it is for the printed number of blanket messages. If this number is a Poisson "
-    "variable, the pair of counts is exact",
-)
+@claim("SE-27")
 def tight(case: Case) -> Verdict:
     """Compare the divergences of all counts and of the pair, for one item per user, reported at a rate."""
     domain_size, n = 128, 5000
@@ -122,15 +112,7 @@ def _claimed(n: int, d: int, s: int, m: int) -> Iterator[tuple[float, float, flo
         yield usual, alone, abs(poisson / rate - 1)
 
 
-@claim_in_both(
-    "SE-28",
-    "Lemma 3, Theorem 3",
-    "The guarantee of the segmented protocol holds.",
-    "valid",
-    "in part",
-    figure="errata",
-    errata="SEG-6.1",
-)
+@claim("SE-28")
 def guarantee(case: Case) -> Verdict:
     """Compare the protocol's divergence with Lemma 3, for the paper's levels or full reports of other users."""
     blankets = (1, 2, 4)
@@ -162,12 +144,7 @@ def guarantee(case: Case) -> Verdict:
     )
 
 
-@printed_claim(
-    "SE-32",
-    "5.2",
-    "The divergence grows with the reporting probability, so bisection finds the probability.",
-    "monotone",
-)
+@claim("SE-32")
 def grows_with_rate(case: Case) -> Verdict:
     """Judge how the pair's divergence, and its ratio to the rate, grow with the rate."""
     points = 40
@@ -191,13 +168,7 @@ def grows_with_rate(case: Case) -> Verdict:
     )
 
 
-@printed_claim(
-    "SE-33",
-    "5.2",
-    "m_k is of the order of d s^2 log(1/delta) / (n eps_k^2).",
-    "a constant",
-    figure="best_m_msnbc",
-)
+@claim("SE-33")
 def order_of_magnitude(case: Case) -> Verdict:
     """Compare m_k with d s^2 log(1/delta) / (n eps^2)."""
     within = 2.0
@@ -220,7 +191,7 @@ def order_of_magnitude(case: Case) -> Verdict:
     )
 
 
-@printed_claim("SE-36", "5.2, 7", "The server computes the parameters at little cost.", "efficient")
+@claim("SE-36")
 def cheap_search(case: Case) -> Verdict:
     """Count the terms that the server sums in its bisection for the rates, over all points of the figures."""
     cells = table(case, "segmented")
@@ -239,14 +210,7 @@ def cheap_search(case: Case) -> Verdict:
     )
 
 
-@printed_claim(
-    "O-26",
-    "5.2",
-    "m_k falls with the level, and the reporting probability rises with the level and with m.",
-    "monotone",
-    figure="best_m_msnbc",
-    errata="SEG-6.4.5",
-)
+@claim("O-26")
 def ends_in_order(case: Case) -> Verdict:
     """Check that m_k decreases with the level, and that rates increase with the level and the messages."""
     ends = [
@@ -268,12 +232,7 @@ def ends_in_order(case: Case) -> Verdict:
     )
 
 
-@claim(
-    "SE-37",
-    "6",
-    "Users of MSNBC have at most 17 items, and 2 on average.",
-    "17, 2",
-)
+@claim("SE-37")
 def visited_categories(case: Case) -> Verdict:
     """Judge the number of distinct categories per user of MSNBC, from the published counts."""
     folder = summaries_folder()
@@ -289,45 +248,7 @@ def visited_categories(case: Case) -> Verdict:
     )
 
 
-by_entry(
-    claim,
-    "SE-29",
-    "5.1.3, 7",
-    "Group composition loses little.",
-    "minor gap",
-    "fails",
-    "SEG-6.3",
-    figure="errata",
-)
-by_entry(
-    claim,
-    "SE-30",
-    "Theorem 1",
-    "The variation-ratio reduction holds for all randomizers.",
-    "valid",
-    "fails",
-    "SEG-6.2",
-    figure="errata",
-)
-by_entry(
-    claim,
-    "SE-31",
-    "5.2",
-    "The best m lies above m_1 and at most at m_K.",
-    "(m_1, m_K]",
-    "fails",
-    "SEG-6.4.5",
-    figure="errata",
-)
-by_entry(
-    claim,
-    "SE-34",
-    "5",
-    "The estimator is unbiased if all data are drawn from one law.",
-    "unbiased",
-    "in part",
-    "SEG-N6.4.6",
-    shown="holds",
-    figure="reading_notes",
-    wrong="our expectation: it required more than the paper, which assumes that the data of all levels follow one law.",
-)
+by_entry(claim, "SE-29", "SEG-6.3")
+by_entry(claim, "SE-30", "SEG-6.2")
+by_entry(claim, "SE-31", "SEG-6.4.5")
+by_entry(claim, "SE-34", "SEG-N6.4.6", shown="holds")

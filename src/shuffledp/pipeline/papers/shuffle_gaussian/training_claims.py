@@ -22,10 +22,10 @@ from shuffledp.pipeline.claims.outcomes import (
     percent,
     span,
 )
-from shuffledp.pipeline.claims.stated_claims import decorators
+from shuffledp.pipeline.claims.stated_claims import catalogue
 from shuffledp.pipeline.papers.shuffle_gaussian.computed_tables import CHECKIN_SIGMA, FIGURE_ROUNDS
 
-claim, printed_claim, claim_in_both = decorators("shuffle_gaussian")
+claim = catalogue("shuffle_gaussian")
 
 TESTED = 10_000
 """Number of images in MNIST's test set; an accuracy is a share of them."""
@@ -84,17 +84,7 @@ def sampling_error(accuracy: float) -> str:
     return f"{percent(math.sqrt(accuracy * (1 - accuracy) / TESTED))}, standard error of one run's test set"
 
 
-@claim_in_both(
-    "SG-12",
-    "abstract, 5.1, Table 1",
-    "Under composition, the Renyi accounting is tighter than the clones bound by a large margin.",
-    "by a large margin: 0.22822 against 0.38461 to 1.43138",
-    figure="composition_figure",
-    errata="SG-4",
-    headline=True,
-    wrong="our expectation: it took the eps of Theorem 1 for a bound. This eps is exact for one pair and below the eps "
-    "of other pairs. So it cannot be called tighter than the clones bound, which holds for all pairs.",
-)
+@claim("SG-12")
 def composition(case: Case) -> Verdict:
     """Check for all rounds of Table 1 above 1 that the method's eps is below the clones' eps."""
     experiment, pairs, terms = TERMS[case.accounting]
@@ -118,29 +108,8 @@ def composition(case: Case) -> Verdict:
     return assumed(found) if found.verdict == "holds" else found
 
 
-@printed_claim(
-    "SG-24",
-    "5.2, Fig. 1a",
-    "A test accuracy of 90 % is reached.",
-    "90 %",
-    "open",
-    figure="fig1a",
-    experiment="sgd",
-    method="shuffle_2c",
-    enough=0.89,
-)
-@printed_claim(
-    "SG-27",
-    "5.2, Fig. 1b",
-    "An accuracy of 80 % is reached after 5,540 rounds.",
-    "80 %",
-    "open",
-    figure="fig1b",
-    experiment="checkin",
-    method="gauss",
-    enough=0.78,
-    rounds=5540,
-)
+@claim("SG-24", experiment="sgd", method="shuffle_2c", enough=0.89)
+@claim("SG-27", experiment="checkin", method="gauss", enough=0.78, rounds=5540)
 def accuracy_reached(
     case: Case, experiment: str, method: str, enough: float, rounds: int | None = None
 ) -> Verdict:
@@ -158,13 +127,7 @@ def accuracy_reached(
     )
 
 
-@claim_in_both(
-    "SG-25",
-    "5.2, Fig. 1a",
-    "A test accuracy of 90 % is reached within an eps of at most 10.",
-    "at most 10",
-    figure="fig1a",
-)
+@claim("SG-25")
 def spent_at_best(case: Case) -> Verdict:
     """Judge the eps at the round of the largest accuracy."""
     method = SGD[case.accounting][0]
@@ -177,13 +140,7 @@ def spent_at_best(case: Case) -> Verdict:
     )
 
 
-@printed_claim(
-    "SG-21",
-    "5.2, Fig. 1a",
-    "Both trust models get the same total noise, hence the same accuracy in each step.",
-    "equal",
-    figure="fig1a",
-)
+@claim("SG-21")
 def same_accuracy(case: Case) -> Verdict:
     """Check that one training run serves both trust models, with equal accuracy in every round."""
     ours, central = (accuracies(case, "sgd", method) for method in SGD["printed"])
@@ -195,14 +152,7 @@ def same_accuracy(case: Case) -> Verdict:
     )
 
 
-@claim_in_both(
-    "SG-23",
-    "5.2, Fig. 1a",
-    "The shuffle model costs a factor of order 10 in eps against the central model.",
-    "O(10)",
-    "in part",
-    figure="fig1a",
-)
+@claim("SG-23")
 def shuffling_factor(case: Case) -> Verdict:
     """Judge the ratio of shuffled to central eps after ten epochs."""
     ours, central = (at_round(budgets(case, "sgd", m), FIGURE_ROUNDS) for m in SGD[case.accounting])
@@ -216,13 +166,7 @@ def shuffling_factor(case: Case) -> Verdict:
     )
 
 
-@claim_in_both(
-    "SG-26",
-    "5.2",
-    "The shuffle model needs more noise than usual central training for the same budget.",
-    "more",
-    figure="fig1a",
-)
+@claim("SG-26")
 def more_noise(case: Case) -> Verdict:
     """Check at every round that central training with the same total noise has a smaller eps."""
     method, rival = SGD[case.accounting]
@@ -235,26 +179,8 @@ def more_noise(case: Case) -> Verdict:
     )
 
 
-@claim_in_both(
-    "SG-28",
-    "Fig. 1b",
-    "At 80 % accuracy the method has a smaller eps than the baseline and the generic bound.",
-    "lowest",
-    figure="fig1b",
-    errata="SG-4",
-    wrong="our expectation: it took the eps of Theorem 1 for a bound; the other two are bounds for all data sets.",
-    rounds=[5540],
-)
-@claim_in_both(
-    "SG-29",
-    "Fig. 1b",
-    "The method is lowest along the whole curve.",
-    "lowest",
-    "in part",
-    figure="rounds_checkin",
-    errata="SG-N7",
-    rounds=[1, 10, 100, 1000, 5540],
-)
+@claim("SG-28", rounds=[5540])
+@claim("SG-29", rounds=[1, 10, 100, 1000, 5540])
 def lowest(case: Case, rounds: Sequence[int]) -> Verdict:
     """Check that the method has Figure 1b's least eps at these rounds."""
     if case.accounting == "exact":
@@ -279,15 +205,7 @@ def lowest(case: Case, rounds: Sequence[int]) -> Verdict:
     return assumed(found) if found.verdict == "holds" else found
 
 
-@claim_in_both(
-    "SG-13",
-    "Table 1",
-    "The budget hardly grows with the number of rounds.",
-    "0.01 % over seven rounds",
-    "in part",
-    figure="composition_figure",
-    errata="SG-N1",
-)
+@claim("SG-13")
 def hardly_grows(case: Case) -> Verdict:
     """Judge how much eps grows from one round to seven."""
     experiment, method = {
@@ -304,15 +222,7 @@ def hardly_grows(case: Case) -> Verdict:
     )
 
 
-@claim_in_both(
-    "SG-11",
-    "5.1",
-    "The clones bound is tighter without composition.",
-    "0.186 against 0.228",
-    "in part",
-    figure="composition_figure",
-    errata="SG-4 SG-N1",
-)
+@claim("SG-11")
 def clones_alone(case: Case) -> Verdict:
     """Check that clones give a smaller eps without composition."""
     experiment, ours, clones = {
@@ -330,23 +240,8 @@ def clones_alone(case: Case) -> Verdict:
     return found if found.verdict == "holds" else assumed(found)
 
 
-@printed_claim(
-    "SG-14",
-    "5.1, App. D.1",
-    "The same conclusion holds for more iterations.",
-    "lost",
-    "untestable",
-    figure="composition_figure",
-    rounds=[10, 20, 50, 100],
-)
-@claim(
-    "SG-33",
-    "App. D",
-    "The accuracies on CIFAR10 are as stated.",
-    "lost",
-    "untestable",
-    figure="rounds_cifar10",
-)
+@claim("SG-14", rounds=[10, 20, 50, 100])
+@claim("SG-33")
 def lost(case: Case, rounds: Sequence[int] = ()) -> Verdict:
     """Return this library's values, because the available text lacks the numbers of the claim."""
     if not rounds:
@@ -358,49 +253,19 @@ def lost(case: Case, rounds: Sequence[int] = ()) -> Verdict:
     return Verdict(", ".join(values), "untestable", f"{LOST}; measured are ours and clones")
 
 
-@claim("SG-31", "1", "Numerical accountants reach no more than ten users.", "n <= 10", "untestable")
+@claim("SG-31")
 def others_work(case: Case) -> Verdict:
     """Return "untestable" for a statement on other authors' accountants."""
     return Verdict("", "untestable", "the claim is about other work, which is not part of the pipeline")
 
 
-@printed_claim(
-    "O-10",
-    "Fig. 1b",
-    "eps of the pair is never above eps of the convex form, which is never above eps without subsampling; the pair "
-    "is never above the printed form.",
-    "never above",
-    figure="rounds_checkin",
-    experiment="checkin",
-    chain=[["pair", "convex"], ["convex", "shuffling_only"], ["pair", "gauss"]],
+@claim(
+    "O-10", experiment="checkin", chain=[["pair", "convex"], ["convex", "shuffling_only"], ["pair", "gauss"]]
 )
-@printed_claim(
-    "O-11",
-    "Fig. 1b",
-    "The printed subsampled bound is never above the bound without subsampling.",
-    "never above",
-    "fails",
-    figure="rounds_checkin",
-    errata="SG-N7",
-    experiment="checkin",
-    chain=[["gauss", "shuffling_only"]],
-)
-@printed_claim(
-    "O-12",
-    "Fig. 1b",
-    "eps of the method is never above eps of the generic bound, which is never above eps of the baseline.",
-    "never above",
-    "in part",
-    figure="rounds_checkin",
-    experiment="checkin",
-    chain=[["gauss", "generic"], ["generic", "baseline"]],
-)
-@printed_claim(
+@claim("O-11", experiment="checkin", chain=[["gauss", "shuffling_only"]])
+@claim("O-12", experiment="checkin", chain=[["gauss", "generic"], ["generic", "baseline"]])
+@claim(
     "O-13",
-    "Fig. 1a",
-    "eps of central training is never above eps of shuffled training with the same total noise.",
-    "never above",
-    figure="rounds_sgd",
     experiment="sgd",
     chain=[["central_to_order_63", "shuffle_2c"], ["central_pld", "shuffle_2c_pair"]],
 )

@@ -26,11 +26,11 @@ from shuffledp.pipeline.claims.outcomes import (
     span,
     tally,
 )
-from shuffledp.pipeline.claims.stated_claims import decorators
+from shuffledp.pipeline.claims.stated_claims import catalogue
 from shuffledp.pipeline.papers.summation.computed_tables import EPS_STAR, GAMMA, readings
 from shuffledp.pipeline.papers.summation.theorem_claims import READING, central_slope
 
-claim, printed_claim, claim_in_both = decorators("summation")
+claim = catalogue("summation")
 
 AGREES = 4
 """Standard errors within which a simulated value agrees with a closed form."""
@@ -55,13 +55,7 @@ def bits(case: Case, experiment: str, method: str) -> ByPoint:
     return found.sort_index()
 
 
-@claim.under("exact")(
-    "SU-01",
-    "Theorem 2",
-    "The error equals the error of the discrete Laplace mechanism at (1 - gamma) eps.",
-    "equal",
-    figure="fig1a_simulated",
-)
+@claim("SU-01")
 def simulated_error(case: Case) -> Verdict:
     """Compare simulated errors with the variance of discrete Laplace noise at (1 - gamma) eps."""
     experiment, method = "sizes", "correlated_sum"
@@ -86,13 +80,7 @@ def simulated_error(case: Case) -> Verdict:
     )
 
 
-@printed_claim(
-    "SU-17",
-    "Fig. 1a",
-    "The error is slightly above the error of the discrete Laplace mechanism; the error of IKOS equals it.",
-    "1 / 0.9, and 1",
-    figure="fig1a",
-)
+@claim("SU-17")
 def error_ratios(case: Case) -> Verdict:
     """Compare errors of the method and of IKOS with the central mechanism's error."""
     experiment = "sizes"
@@ -109,13 +97,7 @@ def error_ratios(case: Case) -> Verdict:
     )
 
 
-@printed_claim(
-    "SU-18",
-    "Fig. 1a",
-    "The errors of IKOS, of the discrete Laplace mechanism and of the method are linear in D.",
-    "1",
-    figure="fig1a",
-)
+@claim("SU-18")
 def linear_errors(case: Case) -> Verdict:
     """Judge the exponents of the errors in D."""
     slopes = {
@@ -134,14 +116,7 @@ def linear_errors(case: Case) -> Verdict:
     )
 
 
-@printed_claim(
-    "SU-19",
-    "Fig. 1a",
-    "The error of RAPPOR grows as D^1.5.",
-    "1.5",
-    figure="fig1a",
-    errata="SUM-N3",
-)
+@claim("SU-19")
 def rappor_slope(case: Case) -> Verdict:
     """Judge the local exponent of RAPPOR's error in D."""
     method = "rappor_plain"
@@ -157,23 +132,8 @@ def rappor_slope(case: Case) -> Verdict:
     )
 
 
-@printed_claim(
-    "SU-21",
-    "5",
-    "The error of RAPPOR varies by less than 1 % for n = 10^4 to 10^7.",
-    "less than 1 %",
-    method="rappor_plain",
-    within=0.01,
-)
-@printed_claim(
-    "SU-36",
-    "1",
-    "The error is of order 1/eps, against order sqrt(n) in the local model.",
-    "constant",
-    figure="fig1a",
-    method="correlated_sum",
-    within=1e-09,
-)
+@claim("SU-21", method="rappor_plain", within=0.01)
+@claim("SU-36", method="correlated_sum", within=1e-09)
 def constant_error(case: Case, method: str, within: float) -> Verdict:
     """Check that the error is constant in the number of users."""
     found = errors(case, "users", method)
@@ -187,14 +147,7 @@ def constant_error(case: Case, method: str, within: float) -> Verdict:
     )
 
 
-@claim_in_both(
-    "SU-25",
-    "Fig. 1b",
-    "The bits per user of the method for n = 10^4 to 10^7 are as drawn.",
-    "91.9, 12.7, 4.9, 4.1",
-    "in part",
-    figure="fig1b",
-)
+@claim("SU-25")
 def readings_of_users(case: Case) -> Verdict:
     """Compare the bits of the method with the points of Figure 1b."""
     drawn = readings()
@@ -217,13 +170,7 @@ def readings_of_users(case: Case) -> Verdict:
     )
 
 
-@claim_in_both(
-    "SU-26",
-    "Fig. 1b",
-    "The method and RAPPOR send 1 + o(1) messages.",
-    "o(1)",
-    figure="fig1b",
-)
+@claim("SU-26")
 def messages_vanish(case: Case) -> Verdict:
     """Judge the extra messages times the number of users."""
     slopes = {}
@@ -240,15 +187,7 @@ def messages_vanish(case: Case) -> Verdict:
     )
 
 
-@claim_in_both(
-    "SU-27",
-    "Fig. 1b",
-    "The method needs fewer bits than IKOS.",
-    "fewer",
-    figure="fig1b",
-    wrong="our expectation: it is for the figure's own search. With parameters in closed form IKOS needs fewer bits "
-    "for few users",
-)
+@claim("SU-27")
 def fewer_bits(case: Case) -> Verdict:
     """Check that the method has fewer bits than IKOS at every n of Figure 1b."""
     ours, ikos = bits(case, "users", "correlated_sum"), bits(case, "users", "split_and_mix_figure")
@@ -261,13 +200,7 @@ def fewer_bits(case: Case) -> Verdict:
     )
 
 
-@printed_claim(
-    "SU-29",
-    "1, Fig. 1b",
-    "IKOS needs at least three messages, fewer as n grows.",
-    "at least 3",
-    figure="fig1b",
-)
+@claim("SU-29")
 def shares_fall(case: Case) -> Verdict:
     """Check that IKOS needs at least three messages, and fewer for more users."""
     shares = _under(case, "split_and_mix_figure").cells("users", "split_and_mix_figure")["messages_per_user"]
@@ -282,14 +215,7 @@ def shares_fall(case: Case) -> Verdict:
     )
 
 
-@claim.under("corrected", "exact")(
-    "SU-32",
-    "Fig. 1c",
-    "Bits grow faster than linearly in D, an artifact of the parameter search.",
-    "artefact",
-    figure="fig1c",
-    errata="SUM-N8",
-)
+@claim("SU-32")
 def artefact(case: Case) -> Verdict:
     """Judge how bits grow with D, in the figure and for better designs."""
     table = readings()
@@ -310,13 +236,7 @@ def artefact(case: Case) -> Verdict:
     )
 
 
-@printed_claim(
-    "SU-08",
-    "Corollary 3",
-    "For 1-sparse vectors every coordinate has half of eps.",
-    "eps / 2",
-    figure="pages_error",
-)
+@claim("SU-08")
 def two_copies(case: Case) -> Verdict:
     """Judge a coordinate's budget for 1-sparse vectors, from the calibrated protocol."""
     cells = case.cells("pages", "sparse_sum")
@@ -329,13 +249,8 @@ def two_copies(case: Case) -> Verdict:
     )
 
 
-@claim_in_both(
+@claim(
     "O-20",
-    "Fig. 1a",
-    "The central error is never above the error of the method, which is never above the error of RAPPOR; IKOS has "
-    "the central error.",
-    "never above",
-    figure="fig1a",
     what="error",
     experiments=["sizes"],
     pairs=[
@@ -345,14 +260,8 @@ def two_copies(case: Case) -> Verdict:
     ],
     same=["split_and_mix", "central_laplace"],
 )
-@claim_in_both(
+@claim(
     "O-21",
-    "Figs. 1b, 1c",
-    "RAPPOR and the central mechanism never need more bits than the method, which never needs more bits than "
-    "IKOS.",
-    "never above",
-    "in part",
-    figure="fig1c",
     what="bits",
     experiments=["sizes", "users"],
     pairs=[
@@ -393,15 +302,7 @@ def chain(
     )
 
 
-@claim_in_both(
-    "SU-34",
-    "title, abstract, 1",
-    "With enough users, every user sends little more than a single message in expectation.",
-    "1 + o(1) messages per user",
-    figure="fig1b",
-    headline=True,
-    wrong="our expectation: it is for the figure's own search. With parameters in closed form more users are needed",
-)
+@claim("SU-34")
 def single_message(case: Case) -> Verdict:
     """Check that extra messages per user are below ``most_extra``; "in part" if they at least decrease with n."""
     users = 1_000_000

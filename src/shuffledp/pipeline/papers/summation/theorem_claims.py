@@ -30,7 +30,7 @@ from shuffledp.accounting.summation.shift_noise import negative_binomial_shift_d
 from shuffledp.pipeline.claims.case import Case
 from shuffledp.pipeline.claims.general_rules import by_entry
 from shuffledp.pipeline.claims.outcomes import CLOSED_FORM, SLOPE, Outcome, Verdict, percent, scaling, span
-from shuffledp.pipeline.claims.stated_claims import decorators
+from shuffledp.pipeline.claims.stated_claims import catalogue
 from shuffledp.pipeline.papers.summation.computed_tables import (
     DELTA,
     EPS,
@@ -41,7 +41,7 @@ from shuffledp.pipeline.papers.summation.computed_tables import (
     readings,
 )
 
-claim, printed_claim, claim_in_both = decorators("summation")
+claim = catalogue("summation")
 
 USERS = 10**6
 DELTAS = (1e-3, 1e-6, 1e-9, 1e-12)
@@ -63,14 +63,8 @@ def _deltas(case: Case) -> tuple[float, ...]:
     return DELTAS if case.accounting == "printed" else DELTAS[:3]
 
 
-@claim_in_both("SU-02", "Theorem 2", "The overhead is linear in log(1/delta).", "linear", size=5)
-@claim_in_both(
-    "SU-09",
-    "1",
-    "For D = 1 the overhead improves on the companion paper from log^2(1/delta) to log(1/delta).",
-    "log",
-    size=1,
-)
+@claim("SU-02", size=5)
+@claim("SU-09", size=1)
 def linear_in_log(case: Case, size: int) -> Verdict:
     """Judge how noise messages grow with log(1/delta): equal increments between consecutive deltas."""
     deltas = _deltas(case)
@@ -102,13 +96,7 @@ def _of_figure(design: NoiseDesign) -> bool:
     return (design.eps, design.delta, design.eps_star) == (EPS, DELTA, EPS_STAR)
 
 
-@claim_in_both(
-    "SU-03",
-    "Theorem 2, 4.5",
-    "The overhead is D log^2 D log(D/delta) up to a constant.",
-    "bounded",
-    figure="scaling_messages",
-)
+@claim("SU-03")
 def bounded_overhead(case: Case) -> Verdict:
     """Check that N over D log^2 D log(D / delta) never exceeds its value at the least D."""
     found = _messages_by_size(case)
@@ -120,16 +108,7 @@ def bounded_overhead(case: Case) -> Verdict:
     )
 
 
-@claim.under("exact")(
-    "SU-33",
-    "5",
-    "The true growth may be below the proven, nearly linear rate.",
-    "below",
-    "in part",
-    figure="scaling_messages",
-    wrong="our expectation: it required linear growth. The sentence states that the growth might be below the proven "
-    "rate, which is right.",
-)
+@claim("SU-33")
 def nearly_linear(case: Case) -> Verdict:
     """Judge how N over D grows, compared with the proven rate."""
     found = _messages_by_size(case)
@@ -146,12 +125,7 @@ def nearly_linear(case: Case) -> Verdict:
     )
 
 
-@claim(
-    "SU-04",
-    "1, Theorem 2",
-    "Messages have at most one bit more than without privacy.",
-    "1 bit",
-)
+@claim("SU-04")
 def one_more_bit(case: Case) -> Verdict:
     """Compare the bits of a message with the bits of an input."""
     extra = {math.ceil(math.log2(d)) + 1 - math.ceil(math.log2(d + 1)) for d in range(1, 1025)}
@@ -176,13 +150,7 @@ def _real_mse(n: int, size: int, zeta: float) -> float:
     return n / (4 * size**2) + discrete_laplace_variance((1 - zeta / 2) * EPS / size) / size**2
 
 
-@claim(
-    "SU-05",
-    "Theorem 1",
-    "The error of real sums is at most the error of the Laplace mechanism with (1 - zeta) eps.",
-    "below",
-    figure="hours_error",
-)
+@claim("SU-05")
 def real_sums(case: Case) -> Verdict:
     """Check Theorem 1: the error is at most the error of Laplace noise with a slightly smaller budget."""
     ratios, words = [], []
@@ -193,14 +161,7 @@ def real_sums(case: Case) -> Verdict:
     return Verdict(f"{span(ratios)} times the stated error", max(ratios) <= 1, f"with {', '.join(words)}")
 
 
-@claim_in_both(
-    "SU-06",
-    "Theorem 1, abstract",
-    "Real sums take 1 + o(1) messages per user.",
-    "1 + o(1)",
-    "in part",
-    figure="hours_messages",
-)
+@claim("SU-06")
 def real_messages(case: Case) -> Verdict:
     """Judge the number of extra messages of a real sum among a million users; a number below 1 is negligible."""
     extra = {}
@@ -220,12 +181,7 @@ def real_messages(case: Case) -> Verdict:
     )
 
 
-@claim(
-    "SU-07",
-    "Theorem 1",
-    "Messages of real sums have (log2 n) / 2 bits plus a constant.",
-    "half of log2 n + O(log 1/zeta)",
-)
+@claim("SU-07")
 def real_bits(case: Case) -> Verdict:
     """Judge the bits of a message for real sums."""
     bits = math.ceil(math.log2(_least_levels(USERS, 0.1))) + 1
@@ -237,12 +193,7 @@ def real_bits(case: Case) -> Verdict:
     )
 
 
-@claim.under("exact")(
-    "SU-10",
-    "1",
-    "The improvement over the companion paper is crucial in practice.",
-    "crucial",
-)
+@claim("SU-10")
 def crucial(case: Case) -> Verdict:
     """Compare noise that hides a shift of 1 with noise that hides a shift of log(1/delta) / eps*."""
     most = 5
@@ -260,7 +211,7 @@ def crucial(case: Case) -> Verdict:
     )
 
 
-@claim("SU-11", "1.1", "Zero-sum noise does not change the accuracy.", "none")
+@claim("SU-11")
 def zero_sum(case: Case) -> Verdict:
     """Compare the closed-form errors of designs that differ only in the zero-sum noise."""
     pairs = [(analytic_design(d, EPS, DELTA, GAMMA), best_design(d).design) for d in (2, 5, 15)]
@@ -273,7 +224,7 @@ def zero_sum(case: Case) -> Verdict:
     )
 
 
-@claim("SU-12", "Lemma 9", "The lemma holds without a factor log(1/delta) / eps.", "valid", errata="SUM-7")
+@claim("SU-12")
 def lemma_9(case: Case) -> Verdict:
     """Compare the joint delta of the sum and the noise counts with the delta of the counts only."""
     rng = np.random.default_rng(9)
@@ -297,13 +248,7 @@ def lemma_9(case: Case) -> Verdict:
     )
 
 
-@printed_claim(
-    "SU-13",
-    "Theorem 8",
-    "The modular privacy guarantee holds at the parameters in closed form.",
-    "valid",
-    figure="noise_messages",
-)
+@claim("SU-13")
 def modular(case: Case) -> Verdict:
     """Judge the exact delta of the parameters in closed form."""
     sizes = (2, 3, 5)[: case.at_most(3, 1)]
@@ -317,7 +262,7 @@ def modular(case: Case) -> Verdict:
     )
 
 
-@printed_claim("SU-14", "Theorem 10, Corollary 11", "The negative binomial parameters are valid.", "valid")
+@claim("SU-14")
 def closed_noise(case: Case) -> Verdict:
     """Check Theorem 10: compare the exact delta of its negative binomial noise with the claim."""
     ratios = []
@@ -347,13 +292,7 @@ def _is_inverse(size: int) -> bool:
     return bool(np.array_equal(atoms @ atom_inverse(size), np.eye(len(rows), dtype=np.int64)))
 
 
-@claim(
-    "SU-15",
-    "Theorem 12",
-    "There is an integer right inverse with O(D) atoms of at most three elements and a small dominating vector.",
-    "exists",
-    errata="SUM-N5",
-)
+@claim("SU-15")
 def right_inverse(case: Case) -> Verdict:
     """Check Theorem 12: an integer right inverse with few small atoms, and a vector that dominates its columns."""
     sizes = [*range(1, case.at_most(64, 16) + 1), *((100, 128, 200, 256) if case.effort == "full" else ())]
@@ -381,13 +320,7 @@ def right_inverse(case: Case) -> Verdict:
     )
 
 
-@printed_claim(
-    "SU-16",
-    "5",
-    "The parameters in closed form are impractical; a numerical search finds much better ones.",
-    "much",
-    figure="noise_messages",
-)
+@claim("SU-16")
 def much_better(case: Case) -> Verdict:
     """Compare the closed form with the search behind the figure."""
     table = accountings()
@@ -403,17 +336,7 @@ def much_better(case: Case) -> Verdict:
     )
 
 
-@claim(
-    "O-22",
-    "Fig. 1c, 5",
-    "Exact accounting never needs more noise messages than the modular theorem, the theorem never more than the "
-    "figure, and the figure never more than the closed form.",
-    "never above",
-    "in part",
-    figure="noise_messages",
-    wrong="our expectation: it omitted the reading error. Within this error the order is right at every D of "
-    "the figure.",
-)
+@claim("O-22")
 def counts_in_order(case: Case) -> Verdict:
     """Check O-22: N increases from exact accounting to Theorem 8, the figure and the closed form."""
     table = accountings()
@@ -432,15 +355,7 @@ def counts_in_order(case: Case) -> Verdict:
     )
 
 
-@printed_claim(
-    "SU-20",
-    "Fig. 1a",
-    "The five points of RAPPOR are as drawn.",
-    "13.1, 20.6, 38.8, 96.9, 169.8",
-    "in part",
-    figure="figure_points",
-    errata="SUM-N3",
-)
+@claim("SU-20")
 def rappor_points(case: Case) -> Verdict:
     """Compare RAPPOR's five points with both estimators."""
     drawn = readings()
@@ -470,9 +385,7 @@ def _rappor_lambda(n: int, delta: float) -> float:
     return n * p * (1 - p) / (1 - 2 * p) ** 2
 
 
-@printed_claim(
-    "SU-22", "5", "The error of RAPPOR grows as delta falls, and converges in n.", "grows", errata="SUM-N4"
-)
+@claim("SU-22")
 def rappor_grows(case: Case) -> Verdict:
     """Judge the variance of RAPPOR's counts, which must grow with 1/delta and not depend on n."""
     by_delta = [_rappor_lambda(USERS, delta) for delta in DELTAS[:3]]
@@ -499,13 +412,7 @@ def _randomized_response_rmse(counts: Sequence[float]) -> float:
     return math.sqrt(variance) / keep
 
 
-@claim.under("exact")(
-    "SU-23",
-    "5",
-    "Randomized response over all values never has less error than RAPPOR.",
-    "never",
-    "in part",
-)
+@claim("SU-23")
 def against_randomized_response(case: Case) -> Verdict:
     """Compare randomized response over all values with RAPPOR at equal exact budgets, for several histograms."""
     size = 5
@@ -536,12 +443,7 @@ def against_randomized_response(case: Case) -> Verdict:
     )
 
 
-@claim(
-    "SU-24",
-    "5",
-    "Error and communication do not depend on the data.",
-    "none",
-)
+@claim("SU-24")
 def data_free(case: Case) -> Verdict:
     """Compare RAPPOR, for several histograms, with correlated noise, whose error and messages do not depend on data."""
     size = 5
@@ -568,15 +470,7 @@ def data_free(case: Case) -> Verdict:
     )
 
 
-@printed_claim(
-    "SU-28",
-    "Fig. 1b",
-    "The bits of IKOS are not monotone in n.",
-    "not monotone",
-    "in part",
-    figure="fig1b",
-    errata="SUM-N2",
-)
+@claim("SU-28")
 def ikos_monotone(case: Case) -> Verdict:
     """Judge IKOS's bits against n, for each formula of the number of shares."""
     size = 5
@@ -594,15 +488,7 @@ def ikos_monotone(case: Case) -> Verdict:
     )
 
 
-@printed_claim(
-    "SU-31",
-    "Figs. 1b, 1c",
-    "The nine points of IKOS are as drawn.",
-    "printed points",
-    "in part",
-    figure="figure_points",
-    errata="SUM-N2",
-)
+@claim("SU-31")
 def ikos_points(case: Case) -> Verdict:
     """Compare all points of IKOS with the figure's formula and with the proven formula."""
     drawn = readings()
@@ -624,13 +510,7 @@ def ikos_points(case: Case) -> Verdict:
     )
 
 
-@claim.under("exact")(
-    "SU-35",
-    "footnote 5",
-    "Unary noise costs little, because shares are almost always 0 or 1.",
-    "little",
-    "in part",
-)
+@claim("SU-35")
 def unary_shares(case: Case) -> Verdict:
     """Judge one user's unary noise: ``Pr[share > 1]``, the mean of a nonzero share, and its part of all noise."""
     sizes = (5, 15)
@@ -662,16 +542,4 @@ def central_slope(case: Case) -> float:
     return scaling(sizes, [math.sqrt(central_laplace_mse(d, EPS)) for d in sizes])
 
 
-by_entry(
-    claim,
-    "SU-30",
-    "Fig. 1b",
-    "The panel shows D = 10.",
-    "10",
-    "fails",
-    "SUM-N1",
-    shown="untestable",
-    figure="fig1b",
-    wrong="our expectation: the Delta of the panel is inferred from values that were read off it; the text does not "
-    "state it.",
-)
+by_entry(claim, "SU-30", "SUM-N1", shown="untestable")
