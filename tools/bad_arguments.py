@@ -9,7 +9,7 @@ limit are counted separately.
 
     python tools/bad_arguments.py                    # all; exits with 1 if an outcome is wrong
     python tools/bad_arguments.py --only clone_rate --examples 500
-    python tools/bad_arguments.py --page             # also writes the counts into docs/benchmarks.md
+    python tools/bad_arguments.py --page             # also writes the counts into docs/measured/
 """
 
 from __future__ import annotations
@@ -44,11 +44,10 @@ from valid_methods import valid_methods
 
 from shuffledp.accounting import Infeasible
 from shuffledp.numerics.argument_ranges import shown
-from shuffledp.pipeline.doc_blocks import write_block
 from shuffledp.protocols import ProtocolBase
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGE = ROOT / "docs/benchmarks.md"
+PAGE = ROOT / "docs/measured/bad_arguments.md"
 #: CPU seconds and memory of a call, and the additional seconds after which its process is ended.
 SECONDS, BYTES, GRACE = 2, 4 * 2**30, 20
 
@@ -277,7 +276,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", nargs="*", help="names of functions")
     parser.add_argument("--examples", type=int, default=20, help="calls per function")
-    parser.add_argument("--page", action="store_true", help=f"write the counts into docs/{PAGE.name}")
+    parser.add_argument("--page", action="store_true", help="write the counts into docs/measured/")
     options = parser.parse_args()
     if options.page and options.only:
         parser.error("--page is about all functions: leave out --only")
@@ -292,7 +291,7 @@ def main() -> int:
     text = report(counts, len(names))
     print(text)
     if options.page:
-        write_block(PAGE, "bad arguments", text)
+        PAGE.write_text(text + "\n", encoding="utf-8")
     return 1 if counts["wrong"] else 0
 
 

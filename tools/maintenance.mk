@@ -9,24 +9,20 @@ lock: .tools/uv-$(UV_VERSION)  ## Update the pinned versions
 	@$(PYTHON) tools/environment_yml.py
 
 .PHONY: metadata
-metadata: .venv/.installed-run .venv/.installed-learning  ## Write the metadata for archives and catalogs, and the graph of the rules (needs Graphviz)
-	@$(BIN)/python tools/metadata.py --graph
+metadata: .venv/.installed-run .venv/.installed-learning  ## Draw the graph of the rules (needs Graphviz)
+	@$(BIN)/python tools/metadata.py
 
 RESULTS ?= results
 
 .PHONY: crate
 crate: .venv/.installed-run  ## Write a Workflow Run RO-Crate of a finished run into its folder: RESULTS=results/quick
-	@$(BIN)/python tools/metadata.py --run $(RESULTS) --configuration config/config.yaml $(if $(findstring quick,$(RESULTS)),config/quick.yaml)
+	@$(BIN)/python tools/metadata.py $(RESULTS) config/config.yaml $(if $(findstring quick,$(RESULTS)),config/quick.yaml)
 
 .PHONY: reference
 reference: .venv/.installed-run .venv/.installed-learning  ## Write the results of `make all` as the new reference
 	@$(BIN)/shuffledp reference
 	@$(SNAKEMAKE) runs --configfile config/quick.yaml --config learning=skip
 	@$(BIN)/shuffledp reference --configfile config/quick.yaml
-
-.PHONY: test-times
-test-times: .venv/.installed-test .venv/.installed-learning  ## Run the tests, and measure the CPU seconds of each file, for docs/benchmarks.md
-	@$(BIN)/python tools/test_times.py
 
 .PHONY: test-clients
 test-clients: .venv/.installed-test  ## Compare up to 10^6 reports of every exported client with the law of its protocol, and run all clients end to end
@@ -60,8 +56,10 @@ test-pythons: .venv/.installed-test .tools/uv-$(UV_VERSION)  ## Run the unit tes
 	@$(PYTHON) tools/other_pythons.py $(VERSIONS)
 
 .PHONY: benchmarks
-benchmarks: .venv/.installed-benchmarks .venv/.installed-learning  ## Measure the speed of the library as ratios within one run
-	@$(SINGLE) $(BIN)/python benchmarks/run.py
+benchmarks: .venv/.installed-benchmarks .venv/.installed-learning  ## Measure times, memory and ratios with other packages (BENCH=Peers: those with this in their name)
+	@$(BIN)/asv machine --yes
+	@PATH=$(abspath $(BIN)):$$PATH $(SINGLE) $(BIN)/asv run --environment existing:$(abspath $(BIN))/python --show-stderr \
+	  --set-commit-hash $$(git rev-parse HEAD) $(if $(BENCH),--bench $(BENCH))
 
 .PHONY: conformance-seeds
 conformance-seeds: .venv/.installed-test  ## Count rejections of built-in protocols by the conformance checks, with 200 seeds; may be interrupted
@@ -71,49 +69,17 @@ conformance-seeds: .venv/.installed-test  ## Count rejections of built-in protoc
 numerical-errors: .venv/.installed-test  ## Compare the accounting with references in 50-digit arithmetic, for docs/numerics.md
 	@$(PYTEST) --dist worksteal tests/references --all-settings --report tests/references/errors.csv
 
-.PHONY: accountant-times
-accountant-times: .venv/.installed-test  ## Measure the time of every answer of the accountant, for docs/benchmarks.md
-	@$(SINGLE) $(BIN)/python benchmarks/accountant_times.py --page
-
-.PHONY: scale
-scale: .venv/.installed-run  ## Measure the cost of every protocol at 10^3 to 10^9 users and 2 to 10^6 values; may be interrupted
-	@$(SINGLE) $(BIN)/python benchmarks/scale.py --page
-
-MESSAGE_USERS ?= 100000000
-
-.PHONY: scale-messages
-scale-messages: .venv/.installed-run  ## Run the message level with 10^8 users (MESSAGE_USERS) in parts, for docs/benchmarks.md
-	@$(SINGLE) $(BIN)/python benchmarks/scale.py --messages $(MESSAGE_USERS) --page
-
-OWN_ROWS ?= 100000000
-
-.PHONY: own-data
-own-data: .venv/.installed-run  ## Count the columns of a CSV file of 10^8 rows (OWN_ROWS; about 1 GB), for docs/benchmarks.md
-	@$(SINGLE) $(BIN)/python benchmarks/own_data.py --rows $(OWN_ROWS) --page
-
-ROWS ?= 1000000000
-
-.PHONY: billion-rows
-billion-rows: .venv/.installed-test  ## Count 10^9 rows (ROWS) in 100 files by one query, by jobs and from S3 (about 3 GB in FOLDER), for docs/benchmarks.md
-	@$(SINGLE) $(BIN)/python benchmarks/billion_rows.py --rows $(ROWS) $(if $(FOLDER),--folder $(FOLDER)) --page
-
 .PHONY: comparison-rule
 comparison-rule: .venv/.installed-test  ## Check a rule of thumb against `shuffledp compare` in 36 settings
 	@$(SINGLE) $(BIN)/python tools/comparison_rule.py --page
 
 .PHONY: property-tests
-property-tests: .venv/.installed-test  ## Test hundreds of bad configurations and bad data files, for docs/benchmarks.md
+property-tests: .venv/.installed-test  ## Test hundreds of bad configurations and bad data files, for docs/measured/
 	@$(SINGLE) $(BIN)/python tools/property_tests.py --page
 
 .PHONY: bad-arguments
 bad-arguments: .venv/.installed-test  ## Call every function of the accounting with bad and extreme arguments; slow
 	@$(SINGLE) $(BIN)/python tools/bad_arguments.py --page
-
-SCALES ?= quick papers fresh
-
-.PHONY: time-table
-time-table: .venv/.installed-run  ## Measure the time of every kind of job (SCALES=quick: minutes), for docs/benchmarks.md
-	@$(SINGLE) $(BIN)/python benchmarks/pipeline.py $(SCALES)
 
 .PHONY: test-artifact
 test-artifact: artifact  ## Unpack the artifact into an empty folder, and run the first commands of its appendix without a network
@@ -126,10 +92,6 @@ test-image: artifact  ## Build the image without a network on a new Debian syste
 .PHONY: appendix
 appendix: quick  ## Write docs/measured/claims.md, with the numbers and costs of make quick
 	@$(BIN)/python tools/artifact.py appendix
-
-.PHONY: structure
-structure: .venv/.installed-run  ## Count modules and lines, and measure imports, for docs/benchmarks.md
-	@$(SINGLE) $(BIN)/python benchmarks/structure.py
 
 .PHONY: docs-check
 docs-check: .venv/.installed-test docs  ## Check the built documentation: links, requests, formulas, search

@@ -2,8 +2,8 @@
 
 `make -C tools mutants` first records the lines that every test reaches, and branch coverage, and then continues an
 earlier run's table of mutants. Mutations and their places are from cosmic-ray. A mutant is killed if a test fails, or
-takes more than a minute and three times its usual time. With --page the kill rate, the survivors and the coverage are
-written into docs/benchmarks.md.
+takes more than a minute and three times its usual time. Survivors are printed. With --page the kill rate and the
+coverage are written into docs/measured/.
 """
 
 from __future__ import annotations
@@ -33,12 +33,11 @@ from cosmic_ray.mutating import mutate_code
 from cosmic_ray.plugins import get_operator
 from coverage import Coverage, CoverageData
 
-from shuffledp.pipeline.doc_blocks import write_block
 from shuffledp.pipeline.resumable import Lines
 
 ROOT = Path(__file__).resolve().parents[1]
 SOURCE = ROOT / "src/shuffledp"
-PAGE = ROOT / "docs/benchmarks.md"
+PAGE = ROOT / "docs/measured/mutants.md"
 #: Folder with the records of a run.
 FOLDER = ROOT / "logs/mutants"
 PACKAGES = ("accounting", "protocols", "pipeline/audit")
@@ -267,7 +266,7 @@ def coverage_of(package: str, folder: Path) -> tuple[float, float]:
 
 
 def as_page(rows: list[Judged], seed: int, folder: Path) -> str:
-    """Return the section about mutants for the page of measurements."""
+    """Return the kill rates and the coverage by package as Markdown."""
     lines = [
         "| package | mutants | killed | rate | standard error | lines | branches |",
         "|---|---|---|---|---|---|---|",
@@ -283,18 +282,7 @@ def as_page(rows: list[Judged], seed: int, folder: Path) -> str:
         lines.append(
             f"| {name} | {len(of)} | {killed} | {100 * rate:.1f} % | {100 * error:.1f} % | {shares} |"
         )
-    lines += [
-        "",
-        f"Seed {seed}. The table lists mutants that no test kills, with numbers of tests that ran or were left out:",
-        "",
-    ]
-    lines += ["| place | before | after | tests | left out |", "|---|---|---|---|---|"]
-    for row in sorted(
-        (row for row in rows if row.outcome != "killed"), key=lambda r: (r.place.module, r.place.line)
-    ):
-        before, after = (text.replace("|", "\\|") for text in (row.before, row.after))
-        lines.append(f"| `{row.place.module}` | `{before}` | `{after}` | {row.tests} | {row.left_out} |")
-    return "\n".join(lines)
+    return "\n".join([*lines, "", f"Seed {seed}.", ""])
 
 
 def main() -> None:
@@ -303,7 +291,7 @@ def main() -> None:
     parser.add_argument("--number", type=int, default=300, help="mutants (300)")
     parser.add_argument("--seed", type=int, default=int(time.strftime("%Y%m%d")), help="the date of the run")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
-    parser.add_argument("--page", action="store_true", help="write docs/benchmarks.md")
+    parser.add_argument("--page", action="store_true", help="write docs/measured/")
     given = parser.parse_args()
     folder = FOLDER / str(given.seed)
     if not (folder / "times.xml").is_file():
@@ -335,7 +323,7 @@ def main() -> None:
             )
     rows = [Judged(**row | {"place": Place(**row["place"])}) for row in lines.known.values()]
     if given.page:
-        write_block(PAGE, "mutants", as_page(rows, given.seed, folder))
+        PAGE.write_text(as_page(rows, given.seed, folder), encoding="utf-8")
 
 
 if __name__ == "__main__":

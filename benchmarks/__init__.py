@@ -1,0 +1,1 @@
+"""Benchmarks of asv, one file per package: ``make -C tools benchmarks``; docs/benchmarks.md explains the results."""
