@@ -1,14 +1,13 @@
-"""Writer of metadata from pyproject.toml and CITATION.cff: ``make -C tools metadata`` and ``make -C tools crate``.
+"""Workflow Run RO-Crate of a finished run, and the graph of the rules.
 
-Without options it writes codemeta.json, .zenodo.json, ro-crate-metadata.json and the BibTeX entry of README.md; a test
-compares the files with its output. ``--graph`` also draws docs/images/rulegraph.svg with Graphviz. ``--run
-results/quick`` writes the Workflow Run RO-Crate of a finished run into its folder, together with the rules and the
-configuration.
+    python tools/metadata.py results/quick config/config.yaml config/quick.yaml    # the crate, into its folder
+    python tools/metadata.py                                                      # docs/images/rulegraph.svg
+
+The crate of a run has the entities of ro-crate-metadata.json, the files of the run, the rules and the configuration.
 """
 
 from __future__ import annotations
 
-import argparse
 import base64
 import json
 import mimetypes
@@ -16,194 +15,16 @@ import re
 import shutil
 import subprocess
 import sys
-import tomllib
-from collections.abc import Iterable
 from datetime import UTC, datetime
 from hashlib import sha256
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
-
-import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
 GRAPH = "docs/images/rulegraph.svg"
 CRATE = "ro-crate-metadata.json"
-SPDX = "https://spdx.org/licenses/MIT"
 WORKFLOW = "workflow/Snakefile"
-PARTS = (
-    "README.md",
-    "LICENSE",
-    "CITATION.cff",
-    "CHANGELOG.md",
-    "environment.yml",
-    "Dockerfile",
-    "locks/run.txt",
-    GRAPH,
-)
-PROFILE = "https://w3id.org/workflowhub/workflow-ro-crate/1.0"
 RUN_PROFILES = ("https://w3id.org/ro/wfrun/process/0.5", "https://w3id.org/ro/wfrun/workflow/0.5")
-
-
-def citation() -> dict[str, Any]:
-    """Return CITATION.cff."""
-    content: dict[str, Any] = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
-    return content
-
-
-def project() -> dict[str, Any]:
-    """Return the project's table in pyproject.toml."""
-    table: dict[str, Any] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    return table
-
-
-def _papers(cff: dict[str, Any]) -> list[dict[str, Any]]:
-    return [
-        {
-            "@id": f"https://doi.org/{paper['doi']}",
-            "@type": "ScholarlyArticle",
-            "name": paper["title"],
-            "author": "; ".join(", ".join(who.values()) for who in paper["authors"]),
-            "datePublished": str(paper["year"]),
-        }
-        for paper in cff["references"]
-    ]
-
-
-def codemeta() -> dict[str, Any]:
-    """Return codemeta.json."""
-    cff, about = citation(), project()
-    return {
-        "@context": "https://w3id.org/codemeta/3.0",
-        "type": "SoftwareSourceCode",
-        "name": about["name"],
-        "description": cff["abstract"],
-        "version": cff["version"],
-        "datePublished": cff["date-released"],
-        "license": SPDX,
-        "author": [{"type": "Organization", "name": who["name"]} for who in cff["authors"]],
-        "keywords": cff["keywords"],
-        "programmingLanguage": "Python",
-        "runtimePlatform": f"Python {about['requires-python']}",
-        "softwareRequirements": about["dependencies"],
-        "referencePublication": [
-            {"type": one["@type"], "id": one["@id"], "name": one["name"]} for one in _papers(cff)
-        ],
-    }
-
-
-def zenodo() -> dict[str, Any]:
-    """Return .zenodo.json."""
-    cff = citation()
-    return {
-        "title": cff["title"],
-        "upload_type": "software",
-        "description": cff["abstract"],
-        "version": cff["version"],
-        "publication_date": cff["date-released"],
-        "creators": cff["authors"],
-        "license": cff["license"],
-        "keywords": cff["keywords"],
-        "related_identifiers": [
-            {"identifier": paper["doi"], "relation": "references", "scheme": "doi"}
-            for paper in cff["references"]
-        ],
-    }
-
-
-def bibtex() -> str:
-    """Return the BibTeX entry of this version."""
-    cff = citation()
-    return (
-        f"@software{{shuffledp,\n  title = {{{cff['title']}}},\n  author = {{{{{cff['authors'][0]['name']}}}}},\n"
-        f"  version = {{{cff['version']}}},\n  year = {{{cff['date-released'][:4]}}},\n"
-        "  url = {address of this repository}\n}\n"
-    )
-
-
-def readme() -> str:
-    """Return README.md with the BibTeX entry of this version."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    return re.sub(r"(?<=```bibtex\n).*?(?=```)", lambda _: bibtex(), text, flags=re.DOTALL)
-
-
-def _snakemake() -> dict[str, Any]:
-    return {
-        "@id": "https://w3id.org/workflowhub/workflow-ro-crate#snakemake",
-        "@type": "ComputerLanguage",
-        "name": "Snakemake",
-        "url": {"@id": "https://snakemake.readthedocs.io"},
-        "version": version("snakemake"),
-    }
-
-
-def _crate(
-    root: dict[str, Any], parts: list[dict[str, Any]], profiles: Iterable[str], root_profiles: Iterable[str]
-) -> dict[str, Any]:
-    """Return an RO-Crate whose main entity is the workflow."""
-    cff = citation()
-    author = {"@id": "#authors", "@type": "Organization", "name": cff["authors"][0]["name"]}
-    papers = _papers(cff)
-    workflow = {
-        "@id": WORKFLOW,
-        "@type": ["File", "SoftwareSourceCode", "ComputationalWorkflow"],
-        "name": cff["title"],
-        "version": cff["version"],
-        "license": {"@id": SPDX},
-        "author": {"@id": "#authors"},
-        "programmingLanguage": {"@id": _snakemake()["@id"]},
-        "citation": [{"@id": one["@id"]} for one in papers],
-    }
-    if any(part["@id"] == GRAPH for part in parts):
-        workflow["image"] = {"@id": GRAPH}
-    about = {
-        "@id": CRATE,
-        "@type": "CreativeWork",
-        "about": {"@id": "./"},
-        "conformsTo": [{"@id": one} for one in ("https://w3id.org/ro/crate/1.1", *profiles)],
-    }
-    dataset = {
-        "@id": "./",
-        "@type": "Dataset",
-        "license": {"@id": SPDX},
-        "author": {"@id": "#authors"},
-        "mainEntity": {"@id": WORKFLOW},
-        "conformsTo": [{"@id": one} for one in root_profiles],
-        **root,
-        "hasPart": [{"@id": WORKFLOW}, *({"@id": one["@id"]} for one in parts if "File" in one["@type"])],
-    }
-    graph = [
-        about,
-        dataset,
-        workflow,
-        _snakemake(),
-        author,
-        {"@id": SPDX, "@type": "CreativeWork", "name": "MIT License"},
-        *papers,
-        *({"@id": one, "@type": "CreativeWork", "name": one} for one in root_profiles),
-        *parts,
-    ]
-    return {
-        "@context": [
-            "https://w3id.org/ro/crate/1.1/context",
-            "https://w3id.org/ro/terms/workflow-run/context",
-        ],
-        "@graph": graph,
-    }
-
-
-def workflow_crate() -> dict[str, Any]:
-    """Return the repository's ro-crate-metadata.json."""
-    cff = citation()
-    root = {
-        "name": cff["title"],
-        "description": cff["abstract"],
-        "datePublished": cff["date-released"],
-        "keywords": ", ".join(cff["keywords"]),
-    }
-    return _crate(
-        root, [{"@id": name, "@type": "File", "name": Path(name).name} for name in PARTS], [PROFILE], []
-    )
 
 
 def _file(folder: Path, path: Path) -> dict[str, Any]:
@@ -235,6 +56,8 @@ def _times(results: str, records: Path) -> tuple[str, str]:
 def write_run_crate(results: str, configuration: list[str], folder: Path = ROOT) -> Path:
     """Write the Workflow Run RO-Crate of a finished run into its folder of results."""
     place = folder / results
+    crate = json.loads((ROOT / CRATE).read_text(encoding="utf-8"))
+    entities = {one["@id"]: one for one in crate["@graph"]}
     shutil.copytree(
         ROOT / "workflow",
         place / "workflow",
@@ -265,14 +88,21 @@ def write_run_crate(results: str, configuration: list[str], folder: Path = ROOT)
         "object": inputs,
         "result": outputs,
     }
-    root = {
-        "name": f"A run of {citation()['title']}",
-        "description": citation()["abstract"],
+    for part in entities["./"]["hasPart"]:
+        if part["@id"] != WORKFLOW:  # a file of the repository
+            del entities[part["@id"]]
+    del entities[WORKFLOW]["image"]
+    profiles = [*RUN_PROFILES, *(one["@id"] for one in entities[CRATE]["conformsTo"][1:])]
+    entities["./"] |= {
+        "name": f"A run of {entities['./']['name']}",
         "datePublished": end,
         "mentions": {"@id": "#run"},
+        "conformsTo": [{"@id": one} for one in profiles],
+        "hasPart": [{"@id": name} for name in (WORKFLOW, *names)],
     }
-    crate = _crate(root, [*described, action], [PROFILE], [*RUN_PROFILES, PROFILE])
-    (place / CRATE).write_text(_json(crate), encoding="utf-8")
+    named = [{"@id": one, "@type": "CreativeWork", "name": one} for one in profiles]
+    crate["@graph"] = [*entities.values(), *named, *described, action]
+    (place / CRATE).write_text(json.dumps(crate, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     return place / CRATE
 
 
@@ -298,29 +128,11 @@ def rule_graph() -> str:
     return "digraph rules {\n  node [shape=box, style=rounded, fontname=sans];\n" + "\n".join(lines) + "\n}\n"
 
 
-def _json(content: dict[str, Any]) -> str:
-    return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
-
-
-def texts() -> dict[str, str]:
-    """Return the generated files by name."""
-    crate = {"codemeta.json": codemeta(), ".zenodo.json": zenodo(), CRATE: workflow_crate()}
-    return {"README.md": readme(), **{name: _json(content) for name, content in crate.items()}}
-
-
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--graph", action="store_true")
-    parser.add_argument("--run", metavar="RESULTS")
-    parser.add_argument("--configuration", nargs="+", default=["config/config.yaml"])
-    options = parser.parse_args()
-    if options.run:
-        print(write_run_crate(options.run.rstrip("/"), options.configuration))
+    if len(sys.argv) > 1:
+        print(write_run_crate(sys.argv[1].rstrip("/"), sys.argv[2:]))
     else:
-        for file, text in texts().items():
-            (ROOT / file).write_text(text, encoding="utf-8")
-    if options.graph:
         drawn = subprocess.run(
             ["dot", "-Tsvg"], input=rule_graph(), capture_output=True, text=True, check=True
-        ).stdout
-        (ROOT / GRAPH).write_text(drawn, encoding="utf-8")
+        )
+        (ROOT / GRAPH).write_text(drawn.stdout, encoding="utf-8")
