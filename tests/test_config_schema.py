@@ -13,7 +13,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from scripts_by_file import script
-from shuffledp.pipeline.config.config_errors import ConfigurationError, checked, within
+from shuffledp.pipeline.config.config_errors import ConfigurationError, checked, line_in_file
 from shuffledp.pipeline.config.config_files import read_yaml
 from shuffledp.pipeline.config.grammar import BaselineFile, PaperFile, RunFile
 
@@ -116,7 +116,7 @@ def places(content: Any, here: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]
 
 def grammar_refuses(grammar: Any, content: Any) -> bool:
     try:
-        checked(grammar, content, within("file"), {"grid": None, "depth": 2})
+        checked(grammar, content, line_in_file("file"), {"grid": None, "depth": 2})
     except ConfigurationError:
         return True
     return False

@@ -330,55 +330,21 @@ def _texts(draw: st.DrawFn, file: str) -> Bad:
     content = originals()[file]
     text = content.decode()
     at = draw(st.integers(0, len(text)))
-    how = draw(
-        st.sampled_from(
-            (
-                "scrap",
-                "scrap",
-                "scrap",
-                "cut",
-                "drop",
-                "line twice",
-                "indent",
-                "encoding",
-                "bytes",
-                "nothing",
-                "tabs",
-            )
-        )
-    )
-    if how == "scrap":
-        text = text[:at] + draw(st.sampled_from(SCRAPS)) + text[at:]
-    elif how == "cut":
-        text = text[:at]
-    elif how == "drop":
-        text = text[:at] + text[at + draw(st.integers(1, 40)) :]
-    elif how == "line twice":
-        lines = text.splitlines(keepends=True)
-        line = draw(st.integers(0, len(lines) - 1))
-        lines.insert(line, lines[line])
-        text = "".join(lines)
-    elif how == "indent":
-        lines = text.splitlines(keepends=True)
-        line = draw(st.integers(0, len(lines) - 1))
-        lines[line] = draw(st.sampled_from((" ", "  ", "\t"))) + lines[line]
-        text = "".join(lines)
-    elif how == "tabs":
-        text = text.replace("  ", "\t")
-    elif how == "encoding":
-        return Bad(
-            file, text.encode(draw(st.sampled_from(("utf-8-sig", "utf-16", "utf-32", "utf-16-be")))), (), how
-        )
-    elif how == "bytes":
-        raw = draw(st.binary(min_size=1, max_size=6))
-        return Bad(file, content[:at] + raw + content[at + draw(st.integers(0, 6)) :], (), how)
-    else:
-        text = draw(
-            st.sampled_from(
-                ("", " ", "null", "[]", "3", "text", "a: &a [*a]", "---\n---\n", "\x00", "{}", "- a")
-            )
-        )
-    return Bad(file, text.encode("utf-8", "surrogatepass"), (), how)
+    how = draw(st.sampled_from(("scrap", "cut", "drop", "indent", "encoding", "bytes", "nothing")))
+    changes: dict[str, Callable[[], bytes]] = {
+        "scrap": lambda: (text[:at] + draw(st.sampled_from(SCRAPS)) + text[at:]).encode(
+            "utf-8", "surrogatepass"
+        ),
+        "cut": lambda: content[:at],
+        "drop": lambda: content[:at] + content[at + draw(st.integers(1, 40)) :],
+        "indent": lambda: text.replace("  ", draw(st.sampled_from((" ", "\t"))), 1 + at % 9).encode(),
+        "encoding": lambda: text.encode(
+            draw(st.sampled_from(("utf-8-sig", "utf-16", "utf-32", "utf-16-be")))
+        ),
+        "bytes": lambda: content[:at] + draw(st.binary(min_size=1, max_size=6)) + content[at:],
+        "nothing": lambda: draw(st.sampled_from((b"", b" ", b"null", b"[]", b"3", b"a: &a [*a]", b"{}"))),
+    }
+    return Bad(file, changes[how](), (), how)
 
 
 @st.composite

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shuffledp.pipeline.config.config_errors import ConfigurationError, checked, require, within
+from shuffledp.pipeline.config.config_errors import ConfigurationError, checked, line_in_file, require
 from shuffledp.pipeline.config.config_files import DRAWABLE, NONE, mapping, paper_files, place_of, read_yaml
 from shuffledp.pipeline.config.grammar import BaselineFile
 
@@ -42,7 +42,7 @@ def read_baselines(folder: Path, root: Path, own: str = NONE) -> list[Baseline]:
     baselines = []
     for path in paths:
         place, content = place_of(path, root), read_yaml(path)
-        file: BaselineFile = checked(BaselineFile, content, within(place))
+        file: BaselineFile = checked(BaselineFile, content, line_in_file(place))
         baselines.append(Baseline(place, file.task, content["methods"], file.figures, drawn))
     return baselines
 

@@ -76,12 +76,12 @@ def checked(
         raise ConfigurationError(*(line(*found) for found in mistakes(error, value))) from None
 
 
-def within(place: str) -> Callable[[Place, str], str]:
+def line_in_file(place: str) -> Callable[[Place, str], str]:
     """Return the function that writes the line of a mistake in a file or in a part of it."""
     return lambda where, text: f"{place}: {dotted(where)}{text}"
 
 
-def inside(place: str) -> Callable[[Place, str], str]:
+def line_in_part(place: str) -> Callable[[Place, str], str]:
     """Return the function that writes the line of a mistake in a part of a file, whose keys follow its place."""
     return lambda where, text: f"{place}.{dotted(where)}{text}" if where else f"{place}: {text}"
 

@@ -17,11 +17,11 @@ from shuffledp.pipeline.config.config_errors import (
     checked,
     collected,
     dotted,
-    inside,
+    line_in_file,
+    line_in_part,
     merged_in,
     overridden,
     require,
-    within,
     wrong_key,
 )
 from shuffledp.pipeline.config.grammar import (
@@ -71,12 +71,12 @@ class PaperContent:
     def _line(self, where: Place, text: str) -> str:
         """Return the line of a mistake; a grid of an override has its place there."""
         if where[:1] != ("experiments",) or len(where) == 1:
-            return within(self.file)(where, text)
+            return line_in_file(self.file)(where, text)
         name, override = str(where[1]), self.override(str(where[1]))
         changed = self.overrides.get(f"{self.key}.{name}", Override()).grid or ()
         if where[2:3] == ("grid",) and where[3:] and where[3] in changed:
             return f"config: overrides.{self.key}.{name}.{dotted(where[2:])}{text}"
-        line = within(self.file)(where, text)
+        line = line_in_file(self.file)(where, text)
         return f"{line} (with {override} merged in)" if override else line
 
 
@@ -120,7 +120,7 @@ def _experiment(
                 )
             places[method_id] = f"{here} (for {key}.{name})"
             context = {"grid": grid_values(about.grid), "depth": 0}
-            value = checked(MethodGrammar, raw, inside(places[method_id]), context)
+            value = checked(MethodGrammar, raw, line_in_part(places[method_id]), context)
             methods[method_id] = _method(method_id, value, here, baseline.figures)
     experiment = Experiment.model_construct(
         about.model_fields_set,

@@ -209,7 +209,7 @@ Eps = Annotated[
 VARIABLE = {"type": "string", "pattern": r"^\$[a-z0-9_]+$", "description": "A variable of the grid."}
 
 
-def _grid_of(names: set[str], info: ValidationInfo) -> dict[str, dict[int, Any]]:
+def _find_grid_values(names: set[str], info: ValidationInfo) -> dict[str, dict[int, Any]]:
     """Return the values of these variables by index, none without a grid. Raise an error for an unknown variable."""
     grid = (info.context or {}).get("grid")
     if grid is None:
@@ -219,20 +219,20 @@ def _grid_of(names: set[str], info: ValidationInfo) -> dict[str, dict[int, Any]]
     return {name: grid[name] for name in sorted(names)}
 
 
-def _with_known_variables(value: Any, handler: Check, info: ValidationInfo) -> Any:
+def _check_variables(value: Any, handler: Check, info: ValidationInfo) -> Any:
     found = handler(value)
-    _grid_of(variables(value), info)
+    _find_grid_values(variables(value), info)
     return found
 
 
-def _at_grid_values(value: Any, handler: Check, info: ValidationInfo) -> Any:
+def _check_at_grid_values(value: Any, handler: Check, info: ValidationInfo) -> Any:
     """Check a value at each value of one variable at a time; return it as the file has it, and a mapping's object."""
     names = variables(value)
     if isinstance(value, Mapping):
         return handler(value)
     if not names:
         handler(value)
-    grid = _grid_of(names, info)
+    grid = _find_grid_values(names, info)
     first = {name: values[0] for name, values in grid.items()}
     for name, values in grid.items():
         for index, one in values.items():
@@ -253,12 +253,12 @@ def _check_at(
         raise mistake(explained(first), GRID, variable=name, index=index, depth=depth) from None
 
 
-def _or_variable(part: Any) -> Any:
+def _permit_variable(part: Any) -> Any:
     """Return the JSON schema of a value or, in its place, a grid variable."""
     if "items" in part:
-        return {**part, "items": _or_variable(part["items"])}
+        return {**part, "items": _permit_variable(part["items"])}
     for key in {"anyOf", "oneOf"} & set(part):
-        branches = [_or_variable(one) if "items" in one else one for one in part[key]]
+        branches = [_permit_variable(one) if "items" in one else one for one in part[key]]
         return {**{k: v for k, v in part.items() if k != key}, "anyOf": [*branches, VARIABLE]}
     if part.get("type") in ("object", "array") or "$ref" in part:
         return part
@@ -274,26 +274,26 @@ class Part(Concept):
     @field_validator("*", mode="wrap")
     @classmethod
     def _check_values(cls, value: Any, handler: Check, info: ValidationInfo) -> Any:
-        return handler(value) if info.field_name == cls.by else _at_grid_values(value, handler, info)
+        return handler(value) if info.field_name == cls.by else _check_at_grid_values(value, handler, info)
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
         found = handler(core)
         schema = handler.resolve_ref_schema(found)
-        schema["properties"] = {key: _or_variable(part) for key, part in schema["properties"].items()}
+        schema["properties"] = {key: _permit_variable(part) for key, part in schema["properties"].items()}
         for kind, (needed, known) in cls.kinds.items():
             allowed: dict[str, Any] = {
                 "required": list(needed),
                 "propertyNames": {"enum": sorted({*known, cls.by})},
             }
             if kind in cls.columns:
-                allowed["properties"] = {"column": _or_variable({"enum": list(cls.columns[kind])})}
+                allowed["properties"] = {"column": _permit_variable({"enum": list(cls.columns[kind])})}
             chosen = {"properties": {cls.by: {"const": kind}}, "required": [cls.by]}
             schema.setdefault("allOf", []).append({"if": chosen, "then": allowed})
         return found
 
 
-def _arguments(build: Callable[..., Any], *others: str, given: str = "") -> Keys:
+def _list_arguments(build: Callable[..., Any], *others: str, given: str = "") -> Keys:
     parameters = inspect.signature(build).parameters.values()
     needed = [p.name for p in parameters if p.default is p.empty and p.name != given]
     return needed, [*(p.name for p in parameters), *others]
@@ -310,7 +310,7 @@ class Population(Part):
     """
 
     by: ClassVar[str] = "law"
-    kinds: ClassVar[Mapping[str, Keys]] = {name: _arguments(law) for name, law in LAWS.items()}
+    kinds: ClassVar[Mapping[str, Keys]] = {name: _list_arguments(law) for name, law in LAWS.items()}
 
     law: Annotated[str, _among(tuple(LAWS))] = absent()
     users: UserCount = absent()
@@ -373,7 +373,7 @@ class Task(Part):
 
     by: ClassVar[str] = "kind"
     kinds: ClassVar[Mapping[str, Keys]] = {  # a file of the user may determine the domain
-        kind: _arguments(task, "truth", "metrics", given="domain_size") for kind, task in TASKS.items()
+        kind: _list_arguments(task, "truth", "metrics", given="domain_size") for kind, task in TASKS.items()
     }
 
     kind: Annotated[str, _among(TASK_KINDS)]
@@ -507,7 +507,7 @@ def _numbers_of_json(value: Any) -> Any:
     return value
 
 
-Options = Annotated[dict[str, Any], AfterValidator(_numbers_of_json), WrapValidator(_with_known_variables)]
+Options = Annotated[dict[str, Any], AfterValidator(_numbers_of_json), WrapValidator(_check_variables)]
 """Options of a protocol, which its class checks."""
 
 
@@ -519,7 +519,7 @@ class Method(Concept):
     label: Text = absent()
     color: Annotated[StrictStr, _among(tuple(colors()))] = absent()
     options: Options = {}
-    arguments: Annotated[Arguments, WrapValidator(_with_known_variables)] = absent()
+    arguments: Annotated[Arguments, WrapValidator(_check_variables)] = absent()
     returns: Id = "value"
     training: Id = absent()
     budget: Budget = absent()

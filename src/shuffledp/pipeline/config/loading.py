@@ -12,12 +12,12 @@ from shuffledp.pipeline.config.config_errors import (
     ConfigurationError,
     checked,
     collected,
-    inside,
+    line_in_file,
+    line_in_part,
     merged_in,
     overridden,
     require,
     shown,
-    within,
 )
 from shuffledp.pipeline.config.config_files import (
     DESIGNS,
@@ -45,7 +45,7 @@ def load_experiments(config: Mapping[str, Any], root: Path) -> Settings:
         read_yaml(
             root / "config/config.yaml"
         )  # what Snakemake's own reader overlooks, such as a key given twice
-    run: RunFile = checked(RunFile, config, within("config"))
+    run: RunFile = checked(RunFile, config, line_in_file("config"))
     if (problem := results_problem(run.results, root)) is not None:
         raise ConfigurationError(f"config: {problem}")
     baselines = read_baselines(Path(run.baselines), root, run.own)
@@ -58,7 +58,7 @@ def load_experiments(config: Mapping[str, Any], root: Path) -> Settings:
     for key in run.papers:
         require(key, every, f"config: papers: no paper {shown(key)}")
     if (root / DESIGNS).is_file():
-        checked(DesignsFile, read_yaml(root / DESIGNS), within(DESIGNS))
+        checked(DesignsFile, read_yaml(root / DESIGNS), line_in_file(DESIGNS))
     keys = [*run.papers, *own]
     read = collected(partial(read_experiments, root, key, every[key]) for key in keys)
     contents = dict(zip(keys, read, strict=True))
@@ -133,7 +133,7 @@ def _rounds_asked_for(raw: Any) -> dict[str, Any]:
 
 
 def _training_run(key: str, place: str, name: str, value: Any, rounds: Any) -> TrainingRun:
-    settings = checked(TrainingGrammar, value, inside(place)).plain()
+    settings = checked(TrainingGrammar, value, line_in_part(place)).plain()
     data = settings.pop("data")["name"]
     shortened = f"{settings['rounds']:,} of {rounds:,} rounds" if settings["rounds"] != rounds else ""
     run = TrainingRun(key, name, data, settings, shortened)
