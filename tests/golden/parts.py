@@ -64,7 +64,7 @@ PARTS: Mapping[str, Callable[[], Rows]] = {
     **{f"accounting/{which}": partial(_accounting, which) for which in ("functions", "methods", "shipped")},
     "comparison": _comparison,
     **{f"experiments/{paper}": partial(_experiments, paper) for paper in EXPERIMENTS},
-    **{f"claims/{paper}": partial(_claims, paper) for paper in _papers_with("*_claims.py")},
+    **{f"claims/{paper}": partial(_claims, paper) for paper in _papers_with("claims.yaml")},
     **{f"errata/{paper}": partial(_errata, paper) for paper in _papers_with("errata.yaml")},
 }
 """Function that computes each part. Parts that need the pipeline import it when they are computed."""

@@ -16,13 +16,14 @@ ROOT = Path(__file__).parents[3]
 
 
 def test_tables_of_a_paper():
-    assert list(claim_tables.TABLES["random_population"]) == ["table2"]
     assert claim_tables.table("random_population", "table2").equals(lower_bounds.table_two())
     with pytest.raises(
         ValueError,
         match=r"No table 'table9' of claims about 'dump'\. Known: errata, reading_notes, table2, table3",
     ):
         claim_tables.table("dump", "table9")
+    with pytest.raises(ValueError, match=r"No table 'table9' of claims about 'visits'"):
+        claim_tables.table("visits", "table9")
 
 
 @pytest.mark.parametrize(("name", "rows"), [("errata", 21), ("reading_notes", 8), ("table2", 13)])

@@ -5,5 +5,5 @@ Each erratum quotes the paper and names a function that computes two numbers, by
 machine-checked condition on the two numbers demonstrates the erratum.
 
 Inferences, reconstructions and values read off a figure are reading notes, in a separate list. Tables of formulas in a
-paper are checked as a whole (:data:`shuffledp.pipeline.claims.claim_tables.TABLES`).
+paper are checked as a whole (``TABLES`` in `computed_tables.py` of its folder).
 """

@@ -2,32 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from importlib import import_module
+from collections.abc import Callable, Mapping
+from importlib import import_module, resources
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import pandas as pd
 
-#: Checked tables of the papers, computed on demand: the module in the paper's folder and its function.
-TABLES: Mapping[str, Mapping[str, tuple[str, str]]] = {
-    "random_population": {"table2": ("lower_bounds", "table_two")},
-    "dump": {
-        "table2": ("computed_tables", "table_two"),
-        "table3": ("computed_tables", "table_three"),
-        "table4": ("computed_tables", "table_four"),
-    },
-    "summation": {
-        "figure_points": ("computed_tables", "figure_points"),
-        "noise_messages": ("computed_tables", "accountings"),
-        "designs": ("computed_tables", "designs"),
-    },
-    "shuffle_gaussian": {
-        "table1": ("computed_tables", "table_one"),
-        "shuffling_cost": ("computed_tables", "shuffling_cost"),
-    },
-    "deployments": {"systems": ("computed_tables", "systems"), "sources": ("computed_tables", "sources")},
-}
 _PAPERS = "shuffledp.pipeline.papers"
 _EVALUATION = "shuffledp.pipeline.claims.evaluation"
 #: Tables of entries whose witnesses have passed the check.
@@ -35,18 +16,15 @@ _EVALUATED = ("errata", "reading_notes")
 
 
 def table(paper: str, name: str) -> pd.DataFrame:
-    """Return a table: ``errata`` or ``reading_notes`` with witnesses, or a checked table of the paper."""
-    home, function = (_EVALUATION, "evaluate") if name in _EVALUATED else _known(paper, name)
-    make = getattr(import_module(home), function)
-    found: pd.DataFrame = make(paper, name, checked=True) if name in _EVALUATED else make()
-    return found
-
-
-def _known(paper: str, name: str) -> tuple[str, str]:
-    known = TABLES.get(paper, {})
+    """Return ``errata`` or ``reading_notes`` with witnesses, or one of the ``TABLES`` in ``computed_tables.py``."""
+    if name in _EVALUATED:
+        evaluate: Callable[..., pd.DataFrame] = import_module(_EVALUATION).evaluate
+        return evaluate(paper, name, checked=True)
+    module = f"{_PAPERS}.{paper}.computed_tables"
+    there = (resources.files(_PAPERS) / paper / "computed_tables.py").is_file()
+    known: Mapping[str, Callable[[], pd.DataFrame]] = import_module(module).TABLES if there else {}
     if name not in known:
         raise ValueError(
             f"No table {name!r} of claims about {paper!r}. Known: {', '.join([*_EVALUATED, *known])}."
         )
-    module, function = known[name]
-    return f"{_PAPERS}.{paper}.{module}", function
+    return known[name]()

@@ -14,8 +14,8 @@ _PAPERS = Path(str(resources.files("shuffledp.pipeline.papers")))
 
 
 def papers_with_claims() -> list[str]:
-    """Return the papers whose folder has rules for claims, in alphabetical order."""
-    return sorted({path.parent.name for path in _PAPERS.glob("*/*_claims.py")})
+    """Return the papers whose folder has claims, in alphabetical order."""
+    return sorted(path.parent.name for path in _PAPERS.glob("*/claims.yaml"))
 
 
 @cache

@@ -19,6 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 from shuffledp.pipeline import yaml_files
 from shuffledp.pipeline.claims.claim_jobs import modules
 from shuffledp.pipeline.claims.outcomes import Outcome, Verdict
+from shuffledp.pipeline.claims.results_read import papers_with_claims
 
 Accounting = Literal["printed", "simplified", "corrected", "exact", "-"]
 Target = Literal["participants", "population", "-"]
@@ -96,18 +97,13 @@ def catalogue(paper: str) -> Catalogue:
     return Catalogue(paper)
 
 
-def papers() -> list[str]:
-    """Return the papers that have claims, in alphabetical order."""
-    return sorted(folder.name for folder in _FOLDER.iterdir() if (folder / "claims.yaml").is_file())
-
-
 def claims(paper: str) -> tuple[Claim, ...]:
     """Return a paper's claims by number, followed by the orderings of its results.
 
     Raises ClaimError for a file that does not have the required form, and for a text or a function without the other.
     """
-    if paper not in papers():
-        raise ClaimError(f"There are no claims of {paper!r}. Known: {', '.join(papers())}.")
+    if paper not in (known := papers_with_claims()):
+        raise ClaimError(f"There are no claims of {paper!r}. Known: {', '.join(known)}.")
     for module in modules(paper, "_claims"):
         import_module(module)
     texts, rules = claim_texts(paper), catalogue(paper).rules

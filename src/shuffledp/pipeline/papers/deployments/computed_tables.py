@@ -121,3 +121,7 @@ def sources() -> pd.DataFrame:
         if known.eps is not None:
             row["printed eps"] += f"{', ' if row['printed eps'] else ''}{known.eps:g}"
     return pd.DataFrame(list(rows.values()))
+
+
+TABLES = {"systems": systems, "sources": sources}
+"""Tables by the name in the configuration."""

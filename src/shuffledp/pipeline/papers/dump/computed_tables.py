@@ -237,3 +237,7 @@ PROTOCOLS: Mapping[str, Callable[[int, int, float, str], Row]] = {
     "mixDUMP": _mix,
 }
 """Numbers of each protocol by users, values, eps and accounting, at delta 1e-6; raises `Infeasible`."""
+
+
+TABLES = {"table2": table_two, "table3": table_three, "table4": table_four}
+"""Tables by the name in the configuration."""

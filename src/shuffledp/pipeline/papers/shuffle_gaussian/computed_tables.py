@@ -178,3 +178,7 @@ def _added(noise_multiplier: float, method: CentralMethod) -> float:
         delta=FIGURE_DELTA,
         method=method,
     )
+
+
+TABLES = {"table1": table_one, "shuffling_cost": shuffling_cost}
+"""Tables by the name in the configuration."""

@@ -255,3 +255,7 @@ def accountings() -> pd.DataFrame:
             }
         )
     return pd.DataFrame(rows)
+
+
+TABLES = {"figure_points": figure_points, "noise_messages": accountings, "designs": designs}
+"""Tables by the name in the configuration."""
