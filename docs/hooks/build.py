@@ -11,16 +11,13 @@ from typing import TYPE_CHECKING
 
 from examples import with_output
 from formulas import with_mathml
-from gallery_pages import overview, paper_page
+from gallery_pages import paper_page, papers
 from latex2mathml.converter import convert
 from links import Site, relinked
 from math_font import math_font
 from mkdocs.structure.files import File
 from notebook_pages import NotebookPage, notebook_page
-from reference import group_page, groups, list_of_names, protocols_by_trust
-
-from shuffledp.pipeline.config.config_files import read_yaml
-from shuffledp.pipeline.figures import overall_jobs
+from reference import group_page, groups
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
@@ -86,15 +83,6 @@ def notebook_pages() -> dict[str, NotebookPage]:
     }
 
 
-@cache
-def papers() -> dict[str, str]:
-    """Return the titles of papers, studies and the pictures over all papers, by key, in the configuration's order."""
-    keys = read_yaml(ROOT / "config/config.yaml")["papers"]
-    files = {key: read_yaml(ROOT / f"config/experiments/{key}.yaml") for key in keys}
-    titles = {key: (file.get("paper") or file["study"])["title"] for key, file in files.items()}
-    return titles | {overall_jobs.KEY: overall_jobs.TITLE}
-
-
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the generated pages."""
     contents: dict[str, str | bytes] = {
@@ -124,20 +112,7 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     for target in dead:
         log.warning("%s links to %s, which the repository does not have", uri, target)
     with tempfile.TemporaryDirectory() as empty, chdir(empty):
-        markdown = with_output(markdown, uri)
-    for mark, made in MADE_PARTS.get(uri, {}).items():
-        if mark not in markdown:
-            log.warning("%s has no mark %s", uri, mark)
-        markdown = markdown.replace(mark, made())
-    return markdown
-
-
-#: Computed parts of pages, by their mark.
-MADE_PARTS = {
-    "gallery/index.md": {"<!-- list of papers -->": lambda: overview(papers(), GALLERY)},
-    "api/index.md": {"<!-- list of names -->": lambda: list_of_names(groups())},
-    "trust.md": {"<!-- protocols by trust -->": protocols_by_trust},
-}
+        return with_output(markdown, uri)
 
 
 def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:

@@ -6,11 +6,15 @@ import hashlib
 import html
 import json
 from collections.abc import Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from shuffledp.pipeline.config.config_files import read_yaml
+from shuffledp.pipeline.figures import overall_jobs
 from shuffledp.pipeline.site.caption_html import DETAILS, to_html
 
+ROOT = Path(__file__).resolve().parents[2]
 NONE_YET = (
     "The repository has no pictures of this paper. `make all` draws them into `results/`, and `make -C tools gallery` "
     "copies them to this gallery."
@@ -101,6 +105,15 @@ def _html(text: str, name: str) -> str:
     """Return a part of a caption as HTML on one line, which Markdown does not split."""
     prefix = "".join(c if c.isalnum() else "-" for c in name) + "-"
     return " ".join(str(to_html(text, source=name, prefix=prefix)).split())
+
+
+@cache
+def papers() -> dict[str, str]:
+    """Return the titles of papers, studies and the pictures over all papers, by key, in the configuration's order."""
+    keys = read_yaml(ROOT / "config/config.yaml")["papers"]
+    files = {key: read_yaml(ROOT / f"config/experiments/{key}.yaml") for key in keys}
+    titles = {key: (file.get("paper") or file["study"])["title"] for key, file in files.items()}
+    return titles | {overall_jobs.KEY: overall_jobs.TITLE}
 
 
 def overview(titles: Mapping[str, str], gallery: Path) -> str:
