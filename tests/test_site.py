@@ -163,7 +163,7 @@ def gallery(tmp_path):
         "reproduces": "the paper's Fig. 4",
         "title": "Error (accounting: exact)",
         "alt": "error < 1",
-        "caption": "What one *sees*.\n\nThe rest.",
+        "caption": "What one *sees*.\n\n.. details\n\nThe rest.",
         "note": "",
         "table": "1" * 64,
         "source": "2" * 64,
@@ -235,6 +235,15 @@ def listed(nav: object) -> list[str]:
         return [nav]
     parts = nav.values() if isinstance(nav, dict) else nav
     return [page for part in parts for page in listed(part)]
+
+
+def test_a_measured_output_has_a_tool_and_a_page():
+    def named(*patterns: str) -> set[str]:
+        texts = [path.read_text(encoding="utf-8") for pattern in patterns for path in ROOT.glob(pattern)]
+        return {name for text in texts for name in re.findall(r"docs/measured/(\w+)\.md", text)}
+
+    measured = {path.stem for path in (ROOT / "docs/measured").glob("*.md")}
+    assert named("tools/*.py", "benchmarks/*.py") == named("docs/*.md", "ARTIFACT-APPENDIX.md") == measured
 
 
 def test_every_page_is_in_the_navigation_and_loads_nothing_from_elsewhere():
