@@ -122,25 +122,6 @@ def test_check_gives_one_line_for_a_broken_configfile(project, content, says):
     assert output.count("\n") == 1
 
 
-def test_protocols_lists_every_built_in_with_its_source(monkeypatch):
-    monkeypatch.setenv("COLUMNS", "100")
-    code, output = call("protocols")
-    assert code == 0
-    lines = output.splitlines()
-    assert max(map(len, lines)) <= 120
-    start = lines.index("  amplified: randomized response (clones)")
-    about = " ".join(" ".join(lines[start : start + 6]).split())
-    assert "clones" in about
-    assert "andomized response" in about
-    assert "trust: shuffler;" in about
-    assert "Theorem" in about
-    blanket = " ".join(
-        " ".join(lines[lines.index("  grr_blanket: randomized response (blanket)") :][:5]).split()
-    )
-    assert "andomized response" in blanket
-    assert "blanket" in blanket
-
-
 def test_data_prints_the_rows_of_a_new_file(tmp_path):
     sha256 = hashlib.sha256(b"one").hexdigest()
     (tmp_path / "a.data.gz").write_bytes(gzip.compress(b"one"))
@@ -171,14 +152,6 @@ def test_data_of_an_unknown_name_lists_the_known_ones(project):
     assert "movielens" in output
 
 
-def test_data_that_cannot_be_written_is_an_error_in_one_line(project):
-    (project / "data").write_bytes(b"a file")
-    code, output = call("data", "adult")
-    assert code == 1
-    assert output.startswith("Error: data")
-    assert output.count("\n") == 1
-
-
 def test_export_writes_both_tables_of_every_result_as_csv(bundle):
     code, output = call("export", "out")
     assert (code, output) == (0, "2 tables written to out\n")
@@ -191,11 +164,6 @@ def test_export_without_results_says_so(project):
     code, output = call("export", "out")
     assert code == 1
     assert "No results in results/runs" in output
-
-
-def test_export_without_results_names_the_quick_run(project):
-    (project / "config/quick.yaml").write_text("results: results/quick\n")
-    assert "--configfile config/quick.yaml" in call("export", "out")[1]
 
 
 def test_results_of_a_folder_that_the_command_line_named_are_exported_and_repaired(bundle):
@@ -276,13 +244,6 @@ def test_check_names_files_of_experiments_that_do_not_run(project):
     assert code == 0, output
     assert "\nmine: Mine\n" in output
     assert "Not run, as `papers` does not list them: other.yaml" in output.splitlines()[-1]
-
-
-def test_check_names_a_caption_that_is_missing(project):
-    (project / "workflow/report/demo/fig1.rst").unlink()
-    code, output = call("check")
-    assert code == 1
-    assert "figures.fig1.caption: there is no file" in output
 
 
 @pytest.mark.parametrize("task", ["frequency", "summation", "sets", "vectors"])

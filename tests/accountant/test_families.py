@@ -2,27 +2,10 @@
 
 import pytest
 
-from shuffledp.accountant.families import FAMILIES, Family
+from shuffledp.accountant.families import Family
 from shuffledp.accounting import (
-    GRR,
-    BinaryRandomizedResponse,
-    LaplaceRandomizer,
     SubsetSelection,
-    SymmetricRAPPOR,
 )
-
-
-def test_names_give_randomizers_with_the_local_budget_asked_for():
-    assert Family("grr", 7).at(1.5) == GRR(1.5, 7)
-    assert Family("binary").at(1.5) == BinaryRandomizedResponse(1.5)
-    assert Family("laplace").at(1.5) == LaplaceRandomizer(1.5)
-    assert Family("subset", 7, 2).at(1.5) == SubsetSelection(1.5, 7, 2)
-    assert Family("rappor", 7).at(1.5) == SymmetricRAPPOR(0.75, 7)
-    assert Family("any").at(1.5) is None
-    for kind in FAMILIES:
-        family = Family(kind, 7) if kind in ("grr", "subset", "rappor") else Family(kind)
-        made = family.at(1.5)
-        assert made is None or made.eps_local == 1.5
 
 
 def test_subsets_have_about_the_best_size_if_none_is_given():

@@ -18,15 +18,6 @@ def test_batches_are_composed_from_their_profiles():
     assert answer.as_dict()["batches"][0] == {"eps_local": 1.0, "users": 10_000, "count": 4}
 
 
-def test_the_same_batch_several_times_is_what_rounds_say():
-    one = rounds_epsilon([Batch(1.0, 5_000, 8)], 1e-6, randomizer="grr", domain_size=4, colluding=0.1)
-    same = amplification(1.0, 5_000, 1e-6, randomizer="grr", domain_size=4, rounds=8, colluding=0.1)
-    assert one.eps == pytest.approx(same.eps, rel=1e-3)
-    assert one.reduction == "blanket"
-    alone = rounds_epsilon([Batch(1.0, 5_000)], 1e-6)
-    assert alone.eps == amplification(1.0, 5_000, 1e-6).eps
-
-
 def test_without_others_the_local_budgets_add_up():
     answer = rounds_epsilon([Batch(0.5, 1, 2), Batch(0.25, 1)], 1e-9)
     assert answer.eps == pytest.approx(1.25, rel=1e-6)

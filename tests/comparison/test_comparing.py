@@ -12,8 +12,7 @@ import pytest
 
 import shuffledp
 from shuffledp.accounting import shipped_design
-from shuffledp.comparison import front, table
-from shuffledp.comparison.rows import IDLE
+from shuffledp.comparison import table
 from shuffledp.populations import Binomial, Fixed, MomentBounded
 from shuffledp.protocols import available, get
 from shuffledp.tasks import Budget, Frequency, Sets, Summation
@@ -210,18 +209,6 @@ def test_sets_of_data_frames_are_those_of_their_counts():
         shuffledp.compare(data=frame, column="s", **{**sets, "set_size": 3})
 
 
-def test_over_a_random_number_of_users_the_error_is_the_mean():
-    others = Binomial(3_999, 0.5)
-    row = shuffledp.compare(population=others, domain_size=4, protocols=["random_checkin"], **SETTING)[0]
-    protocol = get("frequency", "random_checkin").calibrate(
-        Budget(1.0, 1e-6), others, Frequency(4), accounting="exact"
-    )
-    window = others.window(1e-12)
-    sizes = 1 + np.asarray(window.support)
-    every = [protocol.expected_mse(np.full(4, n // 4) + (np.arange(4) < n % 4)) for n in sizes.tolist()]
-    assert row.mse == pytest.approx(np.dot(window.pmf, every) / window.pmf.sum(), rel=1e-3)
-
-
 def test_a_bound_of_the_population_has_rows_and_no_simulation():
     what = {
         "population": MomentBounded(2_000, 100),
@@ -234,24 +221,6 @@ def test_a_bound_of_the_population_has_rows_and_no_simulation():
     assert "not a law" in of(rows, "central_laplace").reason
     with pytest.raises(ValueError, match="a simulation needs a law"):
         shuffledp.compare(**what, simulate=3, **SETTING)
-
-
-def test_sets_have_one_budget_for_a_whole_set_and_counts_of_levels_are_added_up():
-    counts = np.array([[900, 300, 50, 100, 150], [100, 500, 50, 200, 150]])
-    rows = shuffledp.compare(counts=counts, set_size=2, **SETTING)
-    one = shuffledp.compare(counts=counts.sum(axis=0), domain_size=5, set_size=2, **SETTING)
-    assert rows == one
-    protocol = get("sets", "balls_into_bins").calibrate(
-        Budget(1.0, 1e-6), Fixed(1_249), Sets(5, 2), accounting="exact"
-    )
-    row = of(rows, "balls_into_bins")
-    assert row.mse == pytest.approx(protocol.plan.blankets / 5 / 1_250, rel=1e-12)
-    assert row.messages_per_user == pytest.approx(2 + protocol.plan.blankets)
-    assert of(rows, "segmented").mse == pytest.approx(row.mse, rel=1e-6)
-    local = of(rows, "subset_local")
-    assert local.blind_mse == pytest.approx(
-        np.var(counts.sum(axis=0) / 1_250)
-    )  # equal shares, nearer than none
 
 
 @pytest.mark.parametrize(
@@ -272,20 +241,6 @@ def test_sets_and_vectors_simulated(what):
 def test_messages_that_are_long_vectors_are_not_simulated_one_by_one():
     (row,) = shuffledp.compare(30_000, dimension=1_000, protocols=["privunit"], simulate=1, **SETTING)
     assert (row.mse_from, row.simulated_mse) == ("expected", None)
-
-
-def test_no_better_than_an_answer_without_data_is_said():
-    names = ["truncation", "public_coin", "grr_blanket", "pure_dump"]
-    rows = shuffledp.compare(3_000, domain_size=1_000, protocols=names, **SETTING)
-    assert rows[0].protocol in ("truncation", "public_coin")  # all zeros, which is all that they answer here
-    assert all(row.idle and row.reason == IDLE and row.mse >= 0.99e-6 for row in rows)
-    assert front(rows) == ()
-    assert all(row.blind_mse == pytest.approx(1e-6) for row in rows)
-    many = shuffledp.compare(100_000, domain_size=1_000, protocols=names, **SETTING)
-    assert [(row.idle, row.reason) for row in many] == [(False, "")] * 4
-    skewed = shuffledp.compare(counts=[990, 10], protocols=["local"], **SETTING)[0]
-    assert skewed.blind_mse == pytest.approx(0.49**2)
-    assert not skewed.idle
 
 
 def test_simulation_agrees_with_the_expectation():

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 
-import numpy as np
 import pytest
 
 from shuffledp.accounting.general.profiles import GaussianProfile
 from shuffledp.comparison.error_references import blind, floor
 from shuffledp.comparison.options import Options
 from shuffledp.comparison.setting import setting_of
-from shuffledp.populations import Binomial, Fixed, MomentBounded
+from shuffledp.populations import Fixed
 from shuffledp.tasks import Budget, Frequency, Sets, Summation, Vectors
 
 
@@ -48,15 +47,6 @@ def test_the_curator_hides_a_vector():
     assert added == pytest.approx(gaussian / 4)
 
 
-def test_over_a_random_number_of_users_it_is_the_mean():
-    law = Binomial(1_999, 0.5)
-    window = law.window(1e-12)
-    inverse = window.pmf @ (1 + np.asarray(window.support)) ** -2.0
-    fixed = floor(setting(Sets(10, 2)))
-    assert floor(setting(Sets(10, 2), law)) == pytest.approx(fixed * 1e6 * inverse, rel=1e-3)
-    assert floor(setting(Sets(10, 2), MomentBounded(1_000, 100))) is None
-
-
 @pytest.mark.parametrize(
     ("task", "counts", "error"),
     [
@@ -71,10 +61,3 @@ def test_over_a_random_number_of_users_it_is_the_mean():
 )
 def test_the_best_answer_without_data(task, counts, error):
     assert blind(setting(task, counts=counts)) == pytest.approx(error, rel=1e-12)
-
-
-def test_equal_shares_are_an_answer_where_a_curator_could_tell_that_they_are_wrong():
-    where = setting(Frequency(2), counts=[510, 490])
-    assert blind(where, 1.1e-4) == pytest.approx((0.51**2 + 0.49**2) / 2)
-    assert blind(where, 0.9e-4) == pytest.approx(1e-4)
-    assert blind(setting(Frequency(3), counts=[334, 333, 333]), 1e-6) == pytest.approx(1 / 9, rel=1e-5)

@@ -27,7 +27,7 @@ from shuffledp.comparison.spending import Spent
 from shuffledp.populations import Binomial, Fixed, Poisson
 from shuffledp.protocols import get
 from shuffledp.protocols.frequency.designated_coins import DesignatedCoins
-from shuffledp.tasks import Budget, Frequency, Users
+from shuffledp.tasks import Users
 
 SETTING = ["--users", "49241", "--domain-size", "499", "--eps", "1", "--delta", "1e-6"]
 
@@ -44,14 +44,10 @@ def released(name, users, values, rounds, accounting="exact", **more):
     ("name", "users", "values", "rounds", "parameter", "exact", "tolerance", "single"),
     [
         ("central_laplace", 49_241, 499, 30, "eps", 0.0627942, 3e-5, 0.0627903),
-        ("central_gaussian", 49_241, 499, 30, "sigma", 32.72421, 3e-5, 0.161911),
         ("designated_coins", 49_241, 499, 30, "designated", 4_284, 2.4e-4, 0.161967),
         ("balls_into_bins", 49_241, 499, 30, "rate", 0.02225622, 3e-5, 0.162260),
-        ("balls_into_bins", 100_000, 499, 365, "rate", 0.1540120, 3e-5, 0.0424221),
-        ("balls_into_bins", 10_000, 499, 7, "rate", 0.02578038, 3e-5, 0.355521),
         ("pure_dump", 49_241, 499, 30, "dummies", 534_721, 3e-5, 0.162287),
         ("pure_dump", 100_000, 100, 365, "dummies", 1_302_949, 3e-5, 0.0424251),
-        ("pure_dump", 10_000, 20, 7, "dummies", 5_025, 2.1e-4, 0.355659),
     ],
 )
 def test_the_exact_parameters(name, users, values, rounds, parameter, exact, tolerance, single):
@@ -88,18 +84,6 @@ def test_a_bound_at_one_point_composes_as_failing_randomized_response():
     profile = point_profile(0.2, 1e-3)
     assert float(profile.delta(0.2)) == 1e-3
     assert float(profile.delta(0.0)) == pytest.approx(1e-3 + 0.999 * math.tanh(0.1))
-
-
-def test_the_error_grows_and_one_release_is_todays_calibration():
-    usual = get("frequency", "pure_dump").calibrate(Budget(1.0, 1e-6), Fixed(9_999), Frequency(20))
-    dummies = [usual.dummies_in_all]
-    for rounds in (2, 5, 30):
-        dummies.append(released("pure_dump", 10_000, 20, rounds).protocol.dummies_in_all)
-    assert dummies == sorted(dummies)
-    (row,) = shuffledp.compare(10_000, domain_size=20, eps=1, delta=1e-6, protocols=["pure_dump"], rounds=1)
-    assert row.parameters == usual.parameters()
-    assert (row.rounds, row.crowd, row.unit, row.rounds_status) == (1, "fixed", "user", "exact")
-    assert row.eps_one_round == row.eps_all_rounds == row.eps_spent
 
 
 def test_crowds():

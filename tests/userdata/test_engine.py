@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
 import os
 import sys
 from functools import partial
@@ -145,15 +144,6 @@ def test_a_file_without_duckdb_names_the_extra(tmp_path, monkeypatch):
     with pytest.raises(MissingExtra, match="the package duckdb of the extra data, which is not installed"):
         count_column(tmp_path / "a.csv", "v")
     assert count_column(pd.DataFrame({"v": [0, 1]}), "v").users == 2
-
-
-def test_lines_of_json(tmp_path):
-    lines = [{"a b": "x", "n": 1}, {"a b": "y", "n": 2.5}, {"n": None}, {"a b": " x "}]
-    (tmp_path / "a.jsonl").write_text("\n".join(map(json.dumps, lines)) + "\n{broken\n")
-    found = count_column(tmp_path / "a.jsonl", "a b")
-    assert (found.values, found.counts.tolist(), found.bad_rows) == (("x", "y"), [2, 1], 2)
-    numbers = count_column(tmp_path / "a.jsonl", "n", max_value=2)
-    assert (numbers.counts.tolist(), numbers.clipped, numbers.bad_rows) == ([0, 1, 1], 1, 3)
 
 
 def test_a_user_has_one_value(tmp_path):

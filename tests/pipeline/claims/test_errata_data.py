@@ -57,20 +57,6 @@ def test_invalid_entries_are_refused_with_their_place(change, message):
         errata_data.parse(_changed(**change), PAPER, errata_data.witnesses(PAPER))
 
 
-@pytest.mark.parametrize("paper", errata_data.papers())
-def test_every_number_has_one_fate(paper):
-    found = errata_data.findings(paper)
-    assert found.paper == paper and found.errata
-    shown = [*found.errata, *found.notes]
-    former = [note.formerly for note in found.notes if note.formerly]
-    withdrawn = [entry.id for entry in found.withdrawn]
-    for names in ([*(entry.id for entry in shown), *withdrawn], [entry.witness for entry in shown], former):
-        assert len(set(names)) == len(names)
-    assert not set(former) & set(withdrawn)
-    assert all(entry.narrowed for entry in found.errata if entry.id in former)
-    assert len({key.partition("-")[0] for key in [*(entry.id for entry in shown), *withdrawn, *former]}) == 1
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [

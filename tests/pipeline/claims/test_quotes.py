@@ -10,8 +10,7 @@ from pathlib import Path
 import pytest
 import quotes
 
-from shuffledp.pipeline.claims import errata_data, review, stated_claims
-from shuffledp.pipeline.claims.results_read import papers_with_claims
+from shuffledp.pipeline.claims import errata_data, review
 
 PAPERS = "SHUFFLEDP_PAPERS"
 
@@ -45,32 +44,3 @@ def test_eighty_entries_have_one_verdict_each():
     found = [verdict for paper in errata_data.papers() for verdict in review.verdicts(paper).values()]
     assert len(found) == 80
     assert set(found) == set(review.VERDICTS)
-
-
-@pytest.mark.parametrize("paper", errata_data.papers())
-def test_every_id_that_the_repository_names_exists(paper):
-    """Only the review may name ids of withdrawn errata, and of errata that became notes."""
-    found = errata_data.findings(paper)
-    known = {entry.id for entry in (*found.errata, *found.notes)}
-    prefix = found.errata[0].id.partition("-")[0]
-    named = re.compile(rf"\b{prefix}-[EN]?[0-9]+(?:\.[0-9]+)*")
-    known |= {
-        claim.id for key in papers_with_claims() for claim in stated_claims.claims(key)
-    }  # what the paper claims is numbered too
-    root = Path(__file__).parents[3]
-    places = ("src", "docs", "config", "workflow")
-    files = [
-        f
-        for place in places
-        for f in (root / place).rglob("*")
-        if f.suffix in {".py", ".md", ".rst", ".yaml"}
-    ]
-    assert len(files) > 200
-    for file in files:
-        if (
-            file.name == "errata_review.md"
-            or file.name == "errata.yaml"
-            or file.name == Path(errata_data.__file__).name
-        ):
-            continue
-        assert set(named.findall(file.read_text(encoding="utf-8"))) <= known, file

@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from numpy.lib.stride_tricks import sliding_window_view
-from numpy.testing import assert_allclose, assert_array_equal
+from numpy.testing import assert_allclose
 
 from shuffledp.pipeline.learning import Network, available
 from shuffledp.pipeline.learning.network import (
@@ -14,8 +14,6 @@ from shuffledp.pipeline.learning.network import (
     initial_parameters,
     losses,
     no_taps,
-    patches,
-    pool,
     unpacked,
 )
 
@@ -76,15 +74,6 @@ def test_impossible_networks_are_refused(arguments, message):
 def windows(images, kernel, stride):
     """Return windows (b, h', w', c, kernel, kernel) as numpy's views."""
     return sliding_window_view(images, (kernel, kernel), axis=(1, 2))[:, ::stride, ::stride]
-
-
-@pytest.mark.parametrize(("kernel", "stride"), [(2, 1), (3, 2), (4, 3)])
-def test_patches_and_pools_are_windows(kernel, stride):
-    images = np.random.default_rng(1).standard_normal((2, 9, 8, 3)).astype(np.float32)
-    want = windows(images, kernel, stride)  # columns of a window from left to right, each from top to bottom
-    got = patches(jnp.asarray(images), kernel, stride)
-    assert_array_equal(got, want.transpose(0, 1, 2, 5, 4, 3).reshape(got.shape))
-    assert_array_equal(pool(jnp.asarray(images)), windows(images, 2, 1).max((-1, -2)))
 
 
 def plain_logits(network, parameters, images):

@@ -21,16 +21,6 @@ def test_the_two_counts_are_sufficient_if_all_others_hold_the_old_value(eps: flo
     assert hockey_stick(*pair, eps) == pytest.approx(wanted, rel=1e-11)
 
 
-@pytest.mark.parametrize(("others", "k", "eps_local"), [(1, 3, 0.5), (2, 5, 1.0), (3, 3, 2.0), (20, 10, 1.0)])
-def test_near_the_local_budget_the_exact_delta_is_larger_by_the_proven_factor(
-    others: int, k: int, eps_local: float
-) -> None:
-    eps = eps_local * (1 - 1e-6)
-    exact = hockey_stick(*residual_search.same_value_laws(others, k, eps_local), eps)
-    stated = residual_search.bound("stated", eps, k, eps_local, others)
-    assert exact / stated == pytest.approx(math.exp(others * eps_local), rel=1e-6)
-
-
 def test_the_search_finds_the_erratum_and_nothing_without_a_residual() -> None:
     found = largest(residual_search.few_users((1,), (5,), (1.0,), "stated"), LIMIT)
     assert found.beyond > 0 and found.extreme == pytest.approx(math.e, rel=1e-9)

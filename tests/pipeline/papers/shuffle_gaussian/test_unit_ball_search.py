@@ -81,16 +81,6 @@ def test_a_bound_that_is_too_small_is_reported_as_violated(monkeypatch: pytest.M
     assert found.beyond > 0 and found.extreme > 1.1 and found.settings == 60
 
 
-def test_points_stay_in_the_ball() -> None:
-    rng = np.random.default_rng(3)
-    drawn = unit_ball_search._in_ball(rng.normal(size=(200, 2)), rng)
-    radii = np.linalg.norm(drawn, axis=1)
-    assert radii.max() <= 0.5 + 1e-12 and 60 < np.sum(radii > 0.5 - 1e-12) < 140
-    moved = unit_ball_search._inside(3 * drawn)
-    assert np.linalg.norm(moved, axis=1).max() <= 0.5 + 1e-12
-    assert unit_ball_search._inside(drawn) == pytest.approx(drawn)
-
-
 def test_a_grid_that_does_not_fit_is_refused() -> None:
     with pytest.raises(ValueError, match="cells are too many"):
         unit_ball_search.shuffled_gaussian_rdp(8, np.zeros((4, 3)), np.eye(4, 3), 0.5)

@@ -11,7 +11,6 @@ from scipy.stats import binom
 
 from shuffledp.accounting.baselines.fragmented_rappor import rappor_delta, rappor_flip_probability
 from shuffledp.guarantees import RAPPOR_STANDINGS
-from shuffledp.pipeline.claims import message_multisets
 from shuffledp.pipeline.claims.search_results import LIMIT, largest
 from shuffledp.pipeline.papers.summation import rappor_search
 
@@ -55,18 +54,6 @@ def test_few_users_have_worse_data_sets_and_one_other_has_none() -> None:
     assert found.beyond > 0 and "1 of them hold one of the two values and 0 the other" in found.where
     two = largest(rappor_search.sums((5,), (0.05,), third=False), LIMIT)
     assert two.settings == 5 and two.beyond > 0 and "2 of them hold one of the two values and 3" in two.where
-
-
-def test_vectors_show_no_less_than_sums() -> None:
-    p, eps = 0.3, 0.4 * 2 * math.log(7 / 3)
-    rows = rappor_search.vector_rows(2, p)
-    laws = {
-        held: message_multisets.replaced(law, rows) for held, law in message_multisets.others_laws(rows, 2)
-    }
-    table = rappor_search.sums_deltas(2, p, eps)
-    for (first, second), pair in laws.items():
-        assert message_multisets.hockey_stick(*pair, eps) >= table[first, second] * (1 - 1e-12)
-    assert largest(rappor_search.vectors((2,), (2,), (p,)), LIMIT).beyond > 0
 
 
 def test_a_proven_bound_that_is_too_small_is_a_violation(monkeypatch: pytest.MonkeyPatch) -> None:
