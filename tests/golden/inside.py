@@ -69,8 +69,14 @@ def stated(claim: Any) -> dict[str, Any]:
     """Return a claim as plain data: the rule by name, the errata as a list, and the wrong side separately."""
     wrong, _, difference = claim.wrong.partition(": ")
     errata = tuple(claim.errata.split())
+    fields, options = dict(claim), dict(claim.options)
+    if "shown" in options:
+        options["shown"] = options["shown"] or claim.expected
     return {
-        **vars(claim),
+        "where": fields.pop("place"),
+        "says": fields.pop("statement"),
+        **fields,
+        "options": options,
         "rule": claim.rule.__name__,
         "errata": errata,
         "wrong": wrong,

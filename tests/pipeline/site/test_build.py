@@ -103,8 +103,8 @@ def test_the_first_page_ranks_the_protocols_at_the_first_setting(site: Site) -> 
     assert "4.313" not in texts[5]  # of a method without printed numbers
     assert 'title="the pair is open, see RP-N2">unproven' in rows[2]
     assert 'title="too few users">infeasible' in rows[3]
-    bars = [float(re.search(r'<rect width="([^"]*)"', row)[1]) for row in rows if "<rect" in row]  # type: ignore[index]
-    assert bars[0] == 100 and bars[2] == 0 and 0 < bars[3] < bars[1] < 100
+    bars = [float(re.search(r'<rect x="([^"]*)"', row)[1]) for row in rows if "<rect" in row]  # type: ignore[index]
+    assert bars[0] == 97 and bars[2] == 0 and 3 <= bars[3] < bars[1] < 97
     script = site["site/ranking_data.js"].decode()
     settings = json.loads(script.removeprefix("window.shuffledpRanking = ").removesuffix(";\n"))
     assert [one["key"] for one in settings] == [

@@ -30,7 +30,6 @@ _FIELDS = {
 }
 """Fields of `shuffledp.numerics.statements.STATED` by column of a page."""
 _DIGITS = 4
-_LEAST_BAR = 3.0  # per cent, of the least error
 
 
 def is_ranking(entry: Entry) -> bool:
@@ -44,6 +43,19 @@ class Setting:
 
     key: tuple[str, ...]
     groups: Mapping[str, Rows]
+
+    @property
+    def command(self) -> str:
+        """Command that computes this setting anew; empty for tasks without a number of values."""
+        _, users, values, eps, delta = (text.replace(",", "") for text in self.key)
+        options = f"--users {users} --domain-size {values} --eps {eps} --delta {delta}"
+        return f"shuffledp compare {options}" if users and values else ""
+
+    @property
+    def scale(self) -> str:
+        """Ends of the scale of the errors."""
+        errors = [float(row["mse"]) for rows in self.groups.values() for row in rows if row["mse"]]
+        return f"from {_number(str(min(errors)))} to {_number(str(max(errors)))}" if errors else ""
 
 
 @dataclass(frozen=True)
@@ -93,6 +105,8 @@ class Ranking:
         content = [
             {
                 "key": s.key,
+                "command": s.command,
+                "scale": s.scale,
                 "groups": [[trust, [_for_the_page(r) for r in rows]] for trust, rows in s.groups.items()],
             }
             for s in self.settings
@@ -134,8 +148,9 @@ def _shown(row: Mapping[str, str], ends: tuple[float, float]) -> Mapping[str, An
         "front": row["front"],
         "label": row["label"],
         "protocol": row["protocol"],
+        "mse": row["error"],
         "error": _number(row["error"]),
-        "bar": f"{_LEAST_BAR + (100 - _LEAST_BAR) * share:.1f}" if row["error"] else "0",
+        "bar": f"{3 + 94 * share:.1f}" if row["error"] else "",
         "over": _number(row["over_curator"]),
         "printed": "" if math.isnan(gain) else _number(str(gain)),
         "messages": _number(row["messages"]),
@@ -148,7 +163,7 @@ def _shown(row: Mapping[str, str], ends: tuple[float, float]) -> Mapping[str, An
 
 
 def _for_the_page(row: Mapping[str, Any]) -> Mapping[str, Any]:
-    return {name: text for name, text in row.items() if name != "parameters"}
+    return {name: text for name, text in row.items() if name not in ("parameters", "mse")}
 
 
 def _number(text: str) -> str:

@@ -18,7 +18,9 @@
     link.textContent = values.label;
     link.href = link.dataset.folder + values.protocol + ".html";
     row.querySelector(".front").hidden = !values.front;
-    row.querySelector("rect").setAttribute("width", values.bar);
+    const mark = row.querySelector("rect");
+    mark.setAttribute("x", values.bar || 0);
+    mark.setAttribute("width", values.bar ? 3 : 0);
     const badge = row.querySelector(".effect[data-field]");
     badge.className = `effect g-${values.guarantee}`;
     badge.title = values.why;
@@ -46,6 +48,10 @@
     form.querySelector(".count").textContent = setting.key.slice(1).filter(Boolean).length
       ? `${setting.groups.reduce((sum, [, rows]) => sum + rows.length, 0)} protocols`
       : "";
+    section.querySelector(".scale").textContent = setting.scale;
+    const command = section.querySelector(".command");
+    command.hidden = !setting.command;
+    command.querySelector("code").textContent = setting.command;
   };
   // Of the settings with the value just chosen, the one that keeps most of the others.
   form.addEventListener("change", ({ target }) => {
