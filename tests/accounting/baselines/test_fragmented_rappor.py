@@ -60,11 +60,3 @@ def told(n, p):
 def test_shares_by_collisions_are_refused_where_they_are_not_counted(users, delta, message):
     with pytest.raises(Infeasible, match=message):
         ikos_shares(users, 5, 1.0, delta, form="collision")
-
-
-@pytest.mark.parametrize("calibration", ["optimistic", "worst_case", "sound"])
-@pytest.mark.parametrize(("n", "eps", "delta"), [(60, 2.0, 1e-3), (10**5, 0.5, 1e-6)])
-def test_the_flip_probability_is_the_smallest_that_suffices(n, eps, delta, calibration):
-    found = rappor_flip_probability(n, eps, delta, calibration=calibration)
-    less = rappor_delta(n, found * (1 - 1e-5), eps, calibration=calibration)
-    assert rappor_delta(n, found, eps, calibration=calibration) <= delta * (1 + 1e-9) and less > delta

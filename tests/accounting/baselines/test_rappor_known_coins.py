@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from shuffledp.accounting.baselines import rappor_known_coins
 from shuffledp.accounting.baselines.fragmented_rappor import rappor_delta
 
 
@@ -34,17 +33,3 @@ def test_sound_calibration_bounds_delta_of_every_data_set(n, p, eps):
     worst = max(max(stick(a, b), stick(b, a)) for a, b in pairs)
     bound = rappor_delta(n, p, eps, calibration="sound")
     assert worst <= bound * (1 + 1e-12)
-
-
-@pytest.mark.parametrize(
-    ("n", "flips", "eps"), [(10**6, 2e4, 0.03), (10**9, 3e6, 0.0027), (10**4, 4e3, 0.02)]
-)
-def test_blocks_of_coins_raise_the_bound_by_little(monkeypatch, n, flips, eps):
-    args = (n - 1, flips / n, eps, 1e-20)
-    coarse = rappor_known_coins.told_bits_delta(*args)
-    monkeypatch.setattr(rappor_known_coins, "_CELLS", 5 * rappor_known_coins._CELLS)
-    monkeypatch.setattr(rappor_known_coins, "_MANY_COINS", math.inf)  # every number of heads by itself
-    rappor_known_coins._signs._cached.cache_clear()
-    fine = rappor_known_coins.told_bits_delta(*args)
-    rappor_known_coins._signs._cached.cache_clear()
-    assert 1e-8 < fine <= coarse * (1 + 1e-12) and coarse <= fine * (1 + 1e-3)

@@ -8,8 +8,7 @@ import math
 import pytest
 from numpy.testing import assert_allclose
 
-from shuffledp.accounting.baselines.split_and_mix import IKOS_FORMS, ikos_distance, ikos_shares
-from shuffledp.accounting.random_population.secure_sum import security_bits
+from shuffledp.accounting.baselines.split_and_mix import IKOS_FORMS, ikos_distance
 
 
 def set_partitions_by_colour(n, q, shares):
@@ -59,15 +58,6 @@ def test_collision_bound_holds_for_the_exact_distance(inputs, q, shares):
             uniform[key] = uniform.get(key, 0.0) + q ** -(n * shares - 1)
     distance = 0.5 * sum(abs(found.get(k, 0.0) - uniform.get(k, 0.0)) for k in found.keys() | uniform.keys())
     assert 0 < distance <= ikos_distance(n, max(q, n), shares)
-
-
-@pytest.mark.parametrize("n", [100, 1000, 5000])
-def test_collision_shares_are_enough_and_near_the_leading_term(n):
-    sigma = security_bits(1.0, 1e-6)
-    shares = ikos_shares(n, 5, 1.0, 1e-6, form="collision")
-    assert ikos_distance(n, 5 * n, shares) <= 2.0**-sigma < ikos_distance(n, 5 * n, shares - 1)
-    assert shares == math.ceil(2 + (2 * sigma - 2 + math.log2(5 * n)) / math.log2(n))
-    assert shares <= ikos_shares(n, 5, 1.0, 1e-6, form="worst_case")
 
 
 def test_one_user_has_nothing_to_hide_among():

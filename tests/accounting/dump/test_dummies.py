@@ -19,13 +19,12 @@ from shuffledp.accounting.dump.dummies import smallest_count
 from shuffledp.accounting.general import dummy_blanket
 from shuffledp.accounting.general.dummy_blanket import (
     binary_blanket_deltas,
-    blanket_rate,
     lone_delta,
     mixed_blanket_delta,
     point_blanket_deltas,
     remembered_mean,
 )
-from shuffledp.numerics import Window, binomial_window
+from shuffledp.numerics import Window
 
 
 def uniform_counts(messages: int, values: int) -> dict[tuple[int, ...], float]:
@@ -106,19 +105,6 @@ def test_no_number_of_messages_is_needed_where_the_local_budget_suffices():
     assert point_blanket_deltas((0, 10**12), 5, 1.0, 1.0, 1e-30) == [0.0, 0.0]
     assert point_blanket_deltas((), 5, 0.5, 1.0, 1e-30) == []
     assert binary_blanket_deltas(np.array([[0, 7]]), 1.0, 0.9).tolist() == [[0.0, 0.0]]
-
-
-def test_the_mixed_count_is_the_smallest_that_suffices():
-    n, values, eps, delta, eps_local = 200, 5, 0.7, 1e-5, 4.0
-    count = mix_dummy_count(n, values, eps, delta, eps_local, accounting="exact")
-    law = binomial_window(n - 1, blanket_rate(values, eps_local), 1e-30)
-    at = [
-        mixed_blanket_delta(Window(law.start + s, law.pmf), values, eps, eps_local, 1e-30)
-        for s in (count - 1, count)
-    ]
-    assert at[1] <= delta < at[0]
-    assert mix_dummy_count(1, values, eps, delta, 0.7, accounting="exact") == 0
-    assert count <= mix_dummy_count(n, values, eps, delta, eps_local, accounting="printed")
 
 
 @pytest.mark.parametrize(

@@ -6,16 +6,13 @@ import pytest
 from numpy.testing import assert_allclose
 
 from shuffledp.accounting import (
-    ClonesProfile,
     CountPair,
     amplified_epsilon,
     clone_delta,
     clone_rate,
     hockey_stick,
-    local_budget,
 )
-from shuffledp.accounting.general.clones import OtherReports
-from shuffledp.populations import Binomial, Empirical, Fixed, Poisson
+from shuffledp.populations import Binomial, Empirical, Fixed
 
 
 def enumerated_pair(clones: dict[int, float], eps_local: float) -> CountPair:
@@ -77,24 +74,6 @@ def test_delta_equals_full_enumeration_of_the_pair(
     assert_allclose(hockey_stick(pair.log_q, pair.log_p, eps), pair.delta(eps), rtol=1e-10, atol=1e-15)
 
 
-@pytest.mark.parametrize("reduction", ["clones", "randomized_response"])
-@pytest.mark.parametrize("delta", [1e-300, 1e-5, 0.999])
-@pytest.mark.parametrize("eps", [1e-6, 0.2, 30.0])
-@pytest.mark.parametrize("population", [Fixed(0), Fixed(3000), Poisson(40.0)], ids=repr)
-def test_budget_and_epsilon_are_inverse_and_safe(population, eps, delta, reduction):
-    budget = local_budget(population, eps, delta, accounting="exact", reduction=reduction)
-    assert budget >= eps
-    assert clone_delta(population, budget, eps, reduction=reduction) <= delta * (1 + 1e-9)
-    # A bit more would break the guarantee: the budget is the largest one.
-    assert clone_delta(population, budget * (1 + 1e-7), eps, reduction=reduction) > delta * (1 - 1e-12) or (
-        budget == eps
-    )
-    back = amplified_epsilon(population, budget, delta, accounting="exact", reduction=reduction)
-    # Where delta hardly depends on eps the inverse is ill-conditioned; then only safety can be asked for.
-    assert back <= eps * (1 + 1e-9)
-    assert clone_delta(population, budget, back, reduction=reduction) <= delta * (1 + 1e-9)
-
-
 def test_large_local_budgets_do_not_overflow():
     for eps_local in (50.0, 800.0, 1e5):
         delta = clone_delta(Binomial(10**6, 0.5), eps_local, 1.0)
@@ -102,15 +81,3 @@ def test_large_local_budgets_do_not_overflow():
         assert amplified_epsilon(Binomial(10**6, 0.5), eps_local, 1e-5, accounting="exact") == pytest.approx(
             eps_local, rel=1e-3
         )
-
-
-def test_profile_has_the_deltas_and_says_what_it_is():
-    profile = ClonesProfile(OtherReports(Poisson(50), dummies=3), 1.0)
-    eps = np.array([[0.0, 0.1], [0.5, 2.0]])
-    got = profile.delta(eps)
-    want = [[clone_delta(Poisson(50), 1.0, float(e), dummies=3) for e in row] for row in eps]
-    assert_allclose(got, want, rtol=0)
-    assert (profile.kind, profile.neighbours, profile.view) == ("upper", "replace_one", "analyzer")
-    assert profile.delta(0.1).shape == ()
-    with pytest.raises(ValueError, match="eps must be"):
-        profile.delta([-0.1])

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 
 from enumerated_reports import data_sets, responses, worst_delta
 from references.blankets import reports
-from shuffledp.accounting import Infeasible, blanket_delta
+from shuffledp.accounting import Infeasible
 from shuffledp.accounting.general.grr_blanket import (
     blanket_local_budget,
     grr_blanket_delta,
@@ -30,15 +30,6 @@ def test_no_input_of_the_others_loses_more(values, n, eps_local):
     assert max(slack) > 0.7  # the bound is not idle
     if n == 1:
         assert_allclose(slack, 1.0)
-
-
-def test_pieces_of_the_sum_fit_together():
-    # Two values: the number of the pair is the number of messages, and a single table would be all zeros.
-    n, eps_local, eps = 40_000, 5.0, 0.1
-    law = uniform_reports(n, 2, eps_local, 0, 1e-25)
-    want = law.pmf @ [blanket_delta(eps, int(m), 2, eps_local) for m in law.support]
-    assert law.pmf.size > 256
-    assert_allclose(grr_blanket_delta(eps, n, 2, eps_local), want, rtol=1e-9)
 
 
 @pytest.mark.parametrize(

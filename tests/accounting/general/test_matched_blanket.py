@@ -10,7 +10,6 @@ from numpy.testing import assert_allclose
 from shuffledp.accounting import CountPair, Infeasible
 from shuffledp.accounting.general.matched_blanket import (
     blanketed_delta,
-    block_length,
     matched_delta,
     matched_rate,
     mixed_matched_delta,
@@ -98,18 +97,6 @@ def precise_delta(messages, rate, eps, eps_local):
 def test_delta_agrees_with_forty_digits(messages, rate, eps_local, eps):
     want = float(precise_delta(messages, rate, eps, eps_local)) if eps < eps_local else 0.0
     assert_allclose(matched_delta(eps, messages, rate, eps_local), want, rtol=1e-10, atol=1e-300)
-
-
-def test_blocks_of_numbers_raise_delta_by_less_than_a_thousandth():
-    others, rate, eps, eps_local = 400_000, 1 / 100, 0.3, 6.0
-    lam = matched_rate(rate, eps_local)
-    law = binomial_window(others, lam, 1e-25)
-    one_by_one = mixed_matched_delta(law, rate, eps, eps_local, 1e-25)
-    block = block_length(others, lam)
-    assert block > 1
-    got = mixed_matched_delta(law, rate, eps, eps_local, 1e-25, block=block)
-    assert one_by_one < got < 1.001 * one_by_one
-    assert_allclose(blanketed_delta(eps, others, rate, eps_local), got, rtol=1e-8)
 
 
 def test_mass_outside_of_the_law_counts_as_lost():

@@ -20,20 +20,6 @@ D = 1e-5
 FIG3 = Binomial(5000, 0.2)
 
 
-def test_grid_of_dummies():
-    grid = dummy_grid(Binomial(5000, 0.2))
-    assert (grid[0], grid[1], grid[-1]) == (0, 70, 4970)
-    assert np.all(np.diff(grid) == 70)
-    assert dummy_grid(Fixed(99))[-1] == 100
-    assert dummy_grid(Binomial(8, 0.5)).tolist() == [0, 3, 6, 9]
-    assert dummy_grid(Poisson(1000))[-1] == 1980
-    assert dummy_grid(Poisson(0)).tolist() == [0]
-    assert dummy_grid(Fixed(10**8 - 1))[1] == 10**4  # the square root
-    assert (
-        len(dummy_grid(Fixed(10**12 - 1))) == 10_001
-    )  # the search took 12 s for the 10^6 of the square root
-
-
 EMPIRICAL = Empirical.of([700, 720, 745, 745, 760, 781, 802, 930])
 SCANNED = [
     # Theorem 4b at k > 0 is worse than Theorem 2: a jump down at 0.
@@ -93,15 +79,6 @@ def test_the_search_gives_what_a_full_scan_gives(law, eps, accounting, how, monk
         assert len(evaluated) <= len(plans) / 3
     # What the search relies on.
     assert np.all(np.diff([p.eps_local for p in plans[1:]]) >= -1e-10 * best.eps_local)
-
-
-def test_equal_questions_are_answered_once(monkeypatch):
-    first = optimal_dummies(Poisson(777), 0.05, D, accounting="printed")
-    monkeypatch.setattr(search_module._Search, "plan", None)
-    assert optimal_dummies(Poisson(777), 0.05, D, accounting="printed") is first
-    forget_all()
-    with pytest.raises(TypeError):
-        optimal_dummies(Poisson(777), 0.05, D, accounting="printed")
 
 
 def test_populations_that_cannot_be_hashed_are_welcome():

@@ -16,7 +16,6 @@ from shuffledp.accounting.segmented.item_calibration import (
 from shuffledp.accounting.segmented.items import (
     all_counts_delta,
     blanket_slots,
-    item_delta,
     segmented_delta,
 )
 from shuffledp.accounting.segmented.users import (
@@ -71,20 +70,6 @@ def test_delta_of_one_item_at_the_ends(law):
     assert reporting_rate(10_000, 5.0, 5, 0.5, 1e-6, blanket_law=law) == 1.0
     rates = [segmented_delta(0.1, r, 100, 0.7, 5, blanket_law=law) / r for r in np.linspace(0.02, 1, 30)]
     assert np.all(np.diff(rates) >= 0)  # delta is convex in the rate
-
-
-@pytest.mark.parametrize(("items", "size"), [(17, 4), (128, 8)])
-@pytest.mark.parametrize("n", [5000, 50_000])
-def test_blankets_for_full_reporting_are_the_fewest(items, size, n):
-    for eps in (0.5, 2.0):
-        got = blankets_for_full_reporting(n, items, size, eps, 0.01 / n)
-        delta = item_delta(eps, 0.01 / n, size)
-        assert reporting_rate(n, got, items, eps / size, delta) == 1
-        assert reporting_rate(n, got * (1 - 1e-6), items, eps / size, delta) < 1
-        tight = blankets_for_full_reporting(n, items, size, eps, 0.01 / n, composition="tight")
-        assert 0.024 < 1 - tight / got < 0.10
-        sound = blankets_for_full_reporting(n, items, size, eps, 0.01 / n, blanket_law="poisson")
-        assert_allclose(sound, got, rtol=2e-3)
 
 
 # -- arguments --------------------------------------------------------------------------------------------------

@@ -49,23 +49,6 @@ def test_no_number_of_blankets_is_better_than_the_one_found(accounting, levels):
 # -- errors ------------------------------------------------------------------------------------------------------
 
 
-def test_inverse_variance_weights_are_the_best():
-    def error(weights):
-        plan = sep_mm_plan((200, 500, 300), EPS, 1e-5, 20, 3, weights=weights, accounting="printed")
-        assert sum(plan.weights) == pytest.approx(1)
-        return plan.expected_sse(truth="population")
-
-    assert error("inverse_variance") < min(error("equal"), error("printed"))
-    best = sep_mm_plan((200, 500, 300), EPS, 1e-5, 20, 3, weights="inverse_variance", accounting="printed")
-    for a, b in ((0, 1), (1, 2), (2, 0)):
-        for step in (1e-3, -1e-3):
-            moved = list(best.weights)
-            moved[a] += step
-            moved[b] -= step
-            other = type(best)(best.groups, tuple(moved))
-            assert other.expected_sse(truth="population") > best.expected_sse(truth="population")
-
-
 # -- profiles ----------------------------------------------------------------------------------------------------
 
 

@@ -128,16 +128,6 @@ def test_bad_arguments_are_named(options, message):
 
 
 @pytest.mark.parametrize(
-    ("sigma", "steps", "above", "below"),
-    [(1.0, 100, 0.8744979, 0.8436712), (2.0, 1000, 0.06054779, 0.05823163)],
-)
-def test_eps_is_within_the_range_of_another_library(sigma, steps, above, below):
-    """The reference is pld-accounting 2.0, `gaussian_allocation_epsilon_range(delta=1e-6, ...)` at its settings."""
-    assert below < allocation_epsilon(1e-6, steps, sigma=sigma, bound="lower")
-    assert allocation_epsilon(1e-6, steps, sigma=sigma) < above
-
-
-@pytest.mark.parametrize(
     ("sigma", "steps", "last"), [(1.0, 200, 1.2), (0.3, 200, 12.0), (0.6, 2000, 4.0), (3.0, 400, 0.08)]
 )
 def test_neighboring_eps_share_a_law_from_above(sigma, steps, last):

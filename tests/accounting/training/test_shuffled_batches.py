@@ -132,14 +132,3 @@ def test_guarantee_in_a_configuration():
     assert "manuscript unreviewed" in found.note
     lower = named.standing({"steps": 10, "sigma": 1.0, "delta": 1e-6, "side": "lower"})
     assert lower.guarantee == "violated"
-
-
-@pytest.mark.parametrize(
-    ("steps", "epochs", "delta"), [(1, 1, 1e-300), (1, 10, 0.5), (1, 10, 1e-6), (2, 1, 1e-300)]
-)
-def test_little_noise_has_a_large_eps(steps, epochs, delta):
-    """Eps above e^6: of one batch it is that of normal laws, and delta at eps is at most delta."""
-    eps = shuffled_batches_epsilon(steps, 0.1, delta, epochs)
-    assert eps > 407 and shuffled_batches_delta(steps, 0.1, eps, epochs) <= delta * (1 + 1e-6)
-    if steps == 1:
-        assert shuffled_batches_delta(steps, 0.1, eps * (1 - 1e-5), epochs) > delta

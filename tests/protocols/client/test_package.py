@@ -331,24 +331,6 @@ def test_rates_of_clusters_are_rounded_up(eps):
                 assert rate < drawn < rate * (1 + (2 + eps * size) * float(MORE))
 
 
-def test_shares_of_many_noises_take_few_bits():
-    """For 125 noises of 120 levels a client draws a Poisson number of clusters, not one coin per unit."""
-    protocol = get("summation", "correlated_sum").calibrate(Budget(0.7, 1e-6), Fixed(9_999), Summation(120))
-    _, noise = protocol.client().parts
-    source, users = SeededBits(1), 2_000
-    drawn = [randomizers.shares(noise, 0, 0, source) for _ in range(users)]
-    assert len(noise["noises"]) > 100 and source.used / users < 250
-    assert sum(bool(one) for one in drawn) / users == pytest.approx(
-        -math.expm1(-clusters_of(protocol)), abs=0.05
-    )
-
-
-def clusters_of(protocol: ProtocolBase) -> float:
-    """Return the expected clusters in a user's share of the noise."""
-    size = 10**5
-    return sum(float(noise.share.rates(size).sum()) for noise in protocol._noises) / protocol.n_users
-
-
 @pytest.mark.parametrize("eps", [0.2, 1.0, 3.0])
 def test_the_exact_noise_of_sageo_keeps_to_its_budget(eps):
     """Delta of the two counts that change is computed with 60 digits, for kept and dropped messages."""

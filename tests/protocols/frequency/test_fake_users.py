@@ -10,7 +10,6 @@ import numpy as np
 
 from shuffledp.accounting import hockey_stick
 from shuffledp.protocols.frequency.fake_users import (
-    FakeUsers,
     fake_users_delta,
 )
 
@@ -50,12 +49,3 @@ def test_other_rows_are_bounded_and_linked_bits_cost() -> None:
     assert [round(x, 4) for x in (true, told, dropped)] == [0.1721, 0.2037, 0.2407]
     worst = max(true_delta(0.5, 3, 0.25, 2, held) for held in itertools.product(range(3), repeat=2))
     assert worst <= told
-
-
-def test_the_profile_falls_and_keeps_its_shape() -> None:
-    found = (
-        FakeUsers(50, 2, 0.9, 0.1, 2, "blanket").profile_for(50).delta(np.array([[0.1, 0.4], [0.9, 30.0]]))
-    )
-    assert found.shape == (2, 2)
-    assert np.all(np.diff(found.ravel()) < 0)
-    assert found[1, 1] == 0

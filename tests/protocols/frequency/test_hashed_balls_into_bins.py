@@ -14,7 +14,6 @@ from shuffledp.protocols.conformance import Case, check_one_law, running, statis
 from shuffledp.protocols.frequency import hashed_balls_into_bins as hashed_balls
 from shuffledp.protocols.frequency.hashed_balls_into_bins import (
     HashFamily,
-    bin_count,
     dummies_in_bins,
     hashed_balls_delta,
     prime_above,
@@ -108,15 +107,6 @@ def test_primes() -> None:
     assert [prime_above(x) for x in (1, 2, 3, 7, 13, 5000, 8685, 2**31 - 1)] == [
         2, 3, 5, 11, 17, 5003, 8689, 2147483659,
     ]  # fmt: skip
-
-
-def test_economical_bins_cost_about_two_messages() -> None:
-    bins = bin_count("economical", 10**5, 5000, 1.0, 1e-6)
-    assert dummies_in_bins(HashFamily(5000, bins), 1.0, 1e-6) / 1e5 == pytest.approx(1, rel=0.01)
-    assert bin_count("economical", 10**5, 100, 1.0, 1e-6) == 100  # never more than values
-    for rule in ("logarithmic", "cubed", "economical"):
-        for n in (1, 2, 3, 10):
-            assert 2 <= bin_count(rule, n, 50, 1.0, 1e-3) <= max(2, n)
 
 
 @pytest.mark.parametrize("wrong", [(1, 5), (5, 1), (2**31 + 1, 5), (5, 2**31 + 1)])

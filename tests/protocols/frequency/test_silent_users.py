@@ -19,18 +19,6 @@ def test_delta_is_the_sum_over_both_counts(dummies, rate, eps):
     assert got == pytest.approx(wanted, rel=1e-11)
 
 
-@pytest.mark.parametrize(
-    ("n", "k", "eps", "delta"), [(10**4, 5000, 1.0, 1e-6), (10**6, 1000, 1.0, 1e-6), (30, 3, 3.0, 0.2)]
-)
-def test_no_rate_on_a_grid_is_better_than_the_one_that_is_found(n, k, eps, delta):
-    best = silent_report(n, k, eps, delta)
-    assert settled_count_delta(best.count_at, eps) <= delta * (1 + 1e-10)
-    every = [
-        silent_report(n, k, eps, delta, rate=rate).variance(n / k) for rate in np.geomspace(delta / 2, 1, 40)
-    ]
-    assert best.variance(n / k) <= min(every) * (1 + 1e-5)
-
-
 def test_so_rare_reports_need_no_dummies():
     assert (
         silent_report(10, 3, 1.0, 0.1, rate=0.1).dummies

@@ -26,17 +26,3 @@ def test_fake_users_send_rows_without_a_value():
         found.encode(Users(np.array([3])), np.random.default_rng(1))
     with pytest.raises(ValueError, match="kappa"):
         calibrated("fake_users", 40, 3, 1.0, kappa=0)
-
-
-def test_clones_need_more_noise_than_the_blanket_of_rows():
-    errors = {
-        (form, bound): calibrated("unary_rows", 10**4, 50, 0.5, form=form, bound=bound).expected_mse(
-            np.full(50, 200)
-        )
-        for form in ("best", "symmetric", "optimized")
-        for bound in ("blanket", "clones")
-    }
-    for form in ("best", "symmetric", "optimized"):
-        assert errors[form, "blanket"] < errors[form, "clones"] / 1.5
-    for bound in ("blanket", "clones"):
-        assert errors["best", bound] <= min(errors["symmetric", bound], errors["optimized", bound])

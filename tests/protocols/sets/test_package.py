@@ -52,16 +52,6 @@ def test_equal_weights_suffer_from_liberal_users():
     assert_allclose(found, [1.49e-3, 3.05e-3], rtol=4e-3)
 
 
-def test_published_calibrations_of_balls_into_bins():
-    blankets = [
-        calibrated("balls_into_bins", 17, 4, 5_000, eps=0.5, calibration=c).plan.blankets_per_item
-        for c in ("variation_ratio", "numeric", "analytic")
-    ]
-    assert_allclose(blankets, [2_000, 3_210, 32_200], rtol=5e-3)
-    with pytest.raises(Infeasible, match="numeric calibration"):
-        calibrated("balls_into_bins", 17, 4, 5_000, "exact", eps=0.5, calibration="numeric")
-
-
 # -- exact laws --------------------------------------------------------------------------------------------------
 
 

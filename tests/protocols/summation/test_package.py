@@ -222,25 +222,6 @@ def test_protocols_conform_with_other_options(name, options, monkeypatch):
 
 # -- randomized levels and bits, against the reference numbers of their specification --------------------------------
 
-REALS = Summation(200, real=True)
-
-
-def of_the_sum(n, each):
-    return n * float(np.mean(each))
-
-
-def test_no_other_number_of_levels_has_less_error():
-    n, eps = 10**4, 1.0
-
-    def error(**options):
-        found = calibrated("single_message_sum", n, REALS, eps, accounting="exact", **options)
-        each = level_variances(Numbers(200, True, 1), found.levels, found.uniform_rate)
-        return of_the_sum(n, each), found.levels
-
-    chosen, levels = error()
-    assert chosen <= 1.005 * min(error(levels=g)[0] for g in range(levels - 3, levels + 4))
-    assert calibrated("single_message_sum", n, 3, eps, accounting="exact").levels == 3  # nothing is rounded
-
 
 # -- reference lines --------------------------------------------------------------------------------------------------
 
