@@ -16,6 +16,7 @@ import bokeh
 from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
 from markupsafe import Markup
 
+from shuffledp.identities import identities
 from shuffledp.pipeline import manifest
 from shuffledp.pipeline.site import audit, claims, errata, ranking, site_files
 from shuffledp.pipeline.site.cards import (
@@ -82,7 +83,8 @@ def pages(results: Results) -> Iterator[Page]:
     yield Page(site_files.PROTOCOLS, PROTOCOLS, "Protocols", "protocols")
     for protocol in results.ranking.protocols:
         labels = results.ranking.labels(protocol)
-        content: dict[str, Any] = {"protocol": protocol, "labels": labels}
+        identity = identities().get(protocol)
+        content: dict[str, Any] = {"protocol": protocol, "labels": labels, "identity": identity}
         yield Page(site_files.protocol_page(protocol), PROTOCOLS, labels[0], "protocol", content)
     leading = [_leading(results, shown, site_files.PAPERS) for shown in results.papers]
     yield Page(site_files.PAPERS, PAPERS, "Papers", "papers", {"leading": list(filter(None, leading))})

@@ -84,9 +84,9 @@ class Ranking:
     def of(self, protocol: str) -> Rows:
         """Return the rows of a protocol, each with its setting."""
         return tuple(
-            {**row, "setting": setting.key, "of": sum(map(len, setting.groups.values()))}
+            {**row, "trust": trust, "setting": setting.key, "of": sum(map(len, setting.groups.values()))}
             for setting in self.settings
-            for rows in setting.groups.values()
+            for trust, rows in setting.groups.items()
             for row in rows
             if row["protocol"] == protocol
         )
