@@ -144,6 +144,19 @@ def _check_captions(paper: Paper) -> None:
 
 
 @main.command()
+@click.argument("names", nargs=-1, required=True)
+def cite(names: tuple[str, ...]) -> None:
+    """Print the BibTeX entries of the sources of protocols, each once; NAMES are names or labels."""
+    from shuffledp.protocols.registry import UnknownProtocol, bibtex_of
+
+    try:
+        texts = [bibtex_of(name) for name in names]
+    except UnknownProtocol as error:
+        raise click.ClickException(printable(str(error))) from None
+    click.echo("\n".join(dict.fromkeys(texts)), nl=False)
+
+
+@main.command()
 def protocols() -> None:
     """List the protocols of every task, built-in or of installed packages: description, trust model, accountings,
     source.

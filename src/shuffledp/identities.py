@@ -29,6 +29,8 @@ class Identity:
         Year of the source; None for a protocol that was derived in this project.
     also : tuple of str
         Other names.
+    cite : str
+        Key of the source in ``protocols/sources.bib``; empty for a protocol that was derived in this project.
     """
 
     label: str
@@ -38,6 +40,7 @@ class Identity:
     line: str
     year: int | None = None
     also: tuple[str, ...] = ()
+    cite: str = ""
 
 
 def identity_of(task_kind: str, name: str) -> Identity | None:
@@ -77,4 +80,5 @@ def _identity(about: Mapping[str, Any], colors: Mapping[str, str]) -> Identity:
         line,
         about.get("year"),
         tuple(about.get("also", ())),
+        about.get("cite", ""),
     )

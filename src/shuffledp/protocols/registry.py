@@ -104,6 +104,30 @@ def class_identity(protocol: type[ProtocolBase]) -> Identity | None:
     return identity_of(protocol.task_kind, protocol.name) if inside else None
 
 
+def bibtex_of(text: str) -> str:
+    """Return the BibTeX entries of the sources of the protocols with a name, or a comment if there is none.
+
+    Raises
+    ------
+    UnknownProtocol
+        If no protocol of any task has this name.
+    """
+    found = {kind: name_of(kind, text) for kind in TASK_KINDS}
+    known = {kind: name for kind, name in found.items() if name in built_ins(kind)}
+    if not known:
+        every = dict.fromkeys(name for kind in TASK_KINDS for name in built_ins(kind))
+        raise UnknownProtocol(f"No protocol of the library is named {text!r}. Known: {', '.join(every)}.")
+    identities = [
+        identity for kind, name in known.items() if (identity := identity_of(kind, name)) is not None
+    ]
+    keys = dict.fromkeys(identity.cite for identity in identities if identity.cite)
+    if not keys:
+        return f"% {identities[0].label}: derived in this project; cite shuffledp.\n"
+    entries = (Path(__file__).parent / "sources.bib").read_text(encoding="utf-8").split("\n\n")
+    chosen = [entry.strip() for entry in entries if entry.partition("{")[2].partition(",")[0] in keys]
+    return "\n\n".join(chosen) + "\n"
+
+
 def label_of(protocol: type[ProtocolBase]) -> str:
     """Return the label of a protocol's identity, or the label of a class outside the library."""
     identity = class_identity(protocol)

@@ -1,0 +1,40 @@
+"""Every protocol with a year has a BibTeX entry of this year, and every entry is the source of a protocol."""
+
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from shuffledp.cli import main
+from shuffledp.identities import identities
+from shuffledp.protocols import registry
+
+ENTRIES = (Path(registry.__file__).parent / "sources.bib").read_text(encoding="utf-8").split("\n\n")
+
+
+def test_every_source_is_an_entry_with_the_year_of_its_protocols():
+    years = {
+        re.match(r"@\w+\{(\w+),", one)[1]: int(re.search(r"year = \{(\d+)\}", one)[1]) for one in ENTRIES
+    }
+    cited = {name: one for name, one in identities().items() if one.year is not None}
+    assert {one.cite for one in identities().values()} - {""} == set(years)
+    assert {name: one.year for name, one in cited.items()} == {
+        name: years[one.cite] for name, one in cited.items()
+    }
+    for entry in ENTRIES:
+        assert {"title", "author", "year"} <= set(re.findall(r"^  (\w+) = \{", entry, re.MULTILINE))
+        assert entry.count("{") == entry.count("}")
+
+
+def test_sources_are_printed_by_name_or_label_once():
+    done = CliRunner().invoke(main, ["cite", "pure_dump", "nothing"])
+    assert done.exit_code == 1 and "No protocol of the library is named 'nothing'" in done.output
+    done = CliRunner().invoke(main, ["cite", "pure_dump", "SOLH", "mixDUMP", "jump_counts"])
+    assert re.findall(r"@\w+\{(\w+),", done.output) == ["li2020dump", "wang2020solh"]
+    assert "derived in this project" in done.output
+
+
+@pytest.mark.parametrize(("name", "keys"), [("local", ["warner1965randomized", "dwork2006calibrating"])])
+def test_a_name_of_several_tasks_has_all_its_sources(name, keys):
+    assert sorted(re.findall(r"@\w+\{(\w+),", registry.bibtex_of(name))) == sorted(keys)
