@@ -4,9 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import binom
 
-from shuffledp.accounting.baselines.bit_tails import excess_divergences, half_tails
+from shuffledp.accounting.baselines.bit_tails import excess_divergences
 from shuffledp.numerics.windows import binomial_window
 
 OMITTED = 1e-24
@@ -51,13 +50,3 @@ def test_above_the_divergence_and_by_chords_only(known, p):
     seen = exact > 1e-18
     assert np.sum(seen) > 20
     assert np.all(found[seen] - added[seen] <= exact[seen] * (1 + 2e-4))
-
-
-@pytest.mark.parametrize("step", [1, 7])
-def test_tails_of_fair_coins(step):
-    numbers = np.array([10_000.0, 10_001.0, 10_500.0])
-    tail, point = half_tails(numbers, 1e-30, step, 300)
-    places = np.ceil(numbers / 2)[:, None] + step * np.arange(tail.shape[1])
-    seen = binom.pmf(places, numbers[:, None], 0.5) > 1e-18
-    np.testing.assert_allclose(point[seen], binom.pmf(places, numbers[:, None], 0.5)[seen], rtol=1e-9)
-    np.testing.assert_allclose(tail[seen], binom.sf(places - 1, numbers[:, None], 0.5)[seen], rtol=1e-9)

@@ -1,6 +1,5 @@
 """The blanket accountant: enumeration of small cases, published numbers, and lower bounds below upper bounds."""
 
-import itertools
 import math
 
 import numpy as np
@@ -9,13 +8,9 @@ import pytest
 from enumerated_reports import data_sets, responses, worst_delta
 from shuffledp.accounting import (
     GRR,
-    BinaryRandomizedResponse,
     FiniteRandomizer,
-    GaussianRandomizer,
     Infeasible,
     LaplaceRandomizer,
-    SubsetSelection,
-    amplified_epsilon,
     blanket_epsilon,
     blanket_randomizer_delta,
 )
@@ -72,41 +67,7 @@ def test_without_a_common_output_there_is_no_blanket():
 # -- published and recorded numbers ----------------------------------------------------------------------------------
 
 
-def test_binary_randomized_response_is_the_clones_pair_at_its_rate():
-    for users, eps_local, delta in [(100_000, 5.0, 1e-9), (1000, 1.0, 1e-6), (50, 0.1, 1e-3)]:
-        clones = amplified_epsilon(Fixed(users - 1), eps_local, delta, reduction="randomized_response")
-        found = blanket_epsilon(BinaryRandomizedResponse(eps_local), users, delta)
-        assert found == pytest.approx(clones, rel=1e-5)
-        assert found >= clones * (1 - 1e-9)
-    assert f"{blanket_epsilon(BinaryRandomizedResponse(5.0), 100_000, 1e-9):.4f}" == "0.2837"
-
-
 # -- randomizers among themselves ------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("k", "d"), [(4, 2), (5, 3)])
-def test_subset_selection_is_its_table(k, d):
-    subsets = list(itertools.combinations(range(k), d))
-    weights = np.array([[math.e if x in s else 1.0 for s in subsets] for x in range(k)])
-    table = weights / weights.sum(axis=1, keepdims=True)
-    for side in ("upper", "lower"):
-        own = blanket_randomizer_delta(SubsetSelection(1.0, k, d), 30, 0.1, side)
-        assert own == pytest.approx(
-            blanket_randomizer_delta(FiniteRandomizer(table), 30, 0.1, side), rel=1e-5
-        )
-
-
-def test_gaussian_noise_counts_its_tails_once():
-    """With one user the result is the Gaussian mechanism, up to truncation and rounding."""
-    from scipy.special import ndtr
-
-    sigma, eps = 2.0, 0.6
-    truth = ndtr(0.5 / sigma - eps * sigma) - math.exp(eps) * ndtr(-0.5 / sigma - eps * sigma)
-    low, high = (
-        blanket_randomizer_delta(GaussianRandomizer(sigma), 1, eps, side) for side in ("lower", "upper")
-    )
-    assert low <= truth <= high
-    assert high / low < 1.01
 
 
 # -- random numbers of users -----------------------------------------------------------------------------------------

@@ -13,21 +13,11 @@ from shuffledp.accounting import (
     OtherReports,
     RenyiCurve,
     composed_epsilon,
-    renyi_from_profile,
     to_renyi,
 )
 from shuffledp.populations import Fixed
 
 BATCH = ClonesProfile(OtherReports(Fixed(9_999)), 1.0)
-
-
-def test_a_curve_is_the_divergence_of_the_profile():
-    orders = np.array([1.5, 8.0, 64.0])
-    curve = BATCH.to_renyi(orders)
-    assert_allclose(curve.divergences, renyi_from_profile(BATCH, orders), rtol=0)
-    assert curve.neighbours == "replace_one"
-    assert_allclose((3 * curve + curve).divergences, 4 * curve.divergences)
-    assert_allclose((curve * 2).divergences, (2 * curve).divergences)
 
 
 def test_its_epsilon_is_above_that_of_loss_distributions_and_near_it():

@@ -21,13 +21,10 @@ from shuffledp.accounting import (
 from shuffledp.accounting.general.composition import ComposedProfile, composed_lower_bound
 from shuffledp.numerics.roots import root_below
 from shuffledp.populations import Fixed
-from shuffledp.protocols import get
 from shuffledp.protocols.frequency.balls_into_bins import BallsIntoBins
 from shuffledp.protocols.frequency.designated_coins import DesignatedCoins
-from shuffledp.protocols.frequency.grr_blanket import GrrBlanket
 from shuffledp.protocols.frequency.pure_dump import PureDump
 from shuffledp.protocols.frequency.sageo import SAGeo
-from shuffledp.tasks import Budget, Frequency
 
 #: Relative error of eps by the number of points, and of a lower bound.
 FINE, LOOSE, BELOW = 2.5e-5, 1e-3, 4e-4
@@ -65,35 +62,6 @@ def test_both_bounds_enclose_the_exact_law(profile, rounds, delta, exact):
     assert exact - known - 2e-4 * exact <= fine <= upper * (1 + 1e-6) <= exact * (1 + LOOSE) + known
     assert fine <= exact * (1 + FINE) + known
     assert exact * (1 - BELOW) - 2e-4 <= lower <= min(exact + known, fine)
-
-
-@pytest.mark.parametrize(
-    ("users", "values", "eps_local", "rounds"),
-    [(100_000, 100, 3.490665, 365)],
-)
-def test_the_blanket_of_randomized_response(users, values, eps_local, rounds):
-    profile = GrrBlanket(users, values, eps_local, 0).privacy_profile()
-    assert 1 - 3e-5 <= composed_epsilon([profile], 1e-6, rounds=[rounds]) <= 1 + LOOSE
-
-
-@pytest.mark.parametrize(
-    ("name", "users", "values", "rounds", "eps"),
-    [
-        ("central_laplace", 49_241, 499, 30, 22.9824),
-        ("central_gaussian", 49_241, 499, 30, 6.58204),
-        ("designated_coins", 49_241, 499, 30, 6.45470),
-        ("balls_into_bins", 49_241, 499, 30, 6.00996),
-        ("balls_into_bins", 10_000, 499, 7, 2.67903),
-        ("pure_dump", 49_241, 499, 30, 6.00919),
-        ("pure_dump", 100_000, 100, 365, 27.8152),
-        ("pure_dump", 10_000, 20, 7, 2.68261),
-    ],
-)
-def test_budgets_of_one_release_are_overspent(name, users, values, rounds, eps):
-    protocol = get("frequency", name).calibrate(Budget(1.0, 1e-6), Fixed(users - 1), Frequency(values))
-    assert composed_epsilon([protocol.privacy_profile()], 1e-6, rounds=[rounds]) == pytest.approx(
-        eps, rel=1e-3
-    )
 
 
 def test_losses_that_are_infinite_with_a_small_probability():
