@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 from click.testing import CliRunner
 from examples import RUN, with_output
 
@@ -180,3 +181,13 @@ def test_the_experiment_of_the_guide_runs_as_written(tmp_path, monkeypatch):
     (drawing,) = paper_job(settings.papers["visits"], settings, Path())["drawings"]
     (drawn,) = draw_all([drawing])
     assert re.search(r"LOCAL has \S+ times the error\s+of AMPLIFIED", drawn.files["error.rst"].decode())
+
+    # with the figure and the table of the guide
+    more = yaml.safe_load(re.search(r"## Figures and tables.*?```yaml\n(.*?)^```", text, re.M | re.S)[1])
+    own = yaml.safe_load(path.read_text())
+    path.write_text(
+        yaml.safe_dump({**own, "figures": {**own["figures"], **more["figures"]}, "tables": more["tables"]})
+    )
+    settings = load_settings(config, Path())
+    drawn = draw_all(paper_job(settings.papers["visits"], settings, Path())["drawings"])
+    assert {"front.png", "methods.tabular"} <= {name for one in drawn for name in one.files}
