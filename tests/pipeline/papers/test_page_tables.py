@@ -13,25 +13,6 @@ from shuffledp.pipeline.claims.evaluation import evaluate
 from shuffledp.pipeline.papers import page_tables
 
 
-def test_a_table_has_a_form_for_each_column():
-    frame = pd.DataFrame({"name": ["a|b", "c"], "share": [0.25, float("nan")], "count": [1200, 3]})
-    assert page_tables.table(frame, None, lambda share: f"{100 * share:.0f} %", ",.0f").splitlines() == [
-        "| name | share | count |",
-        "| --- | --- | --- |",
-        r"| a\|b | 25 % | 1,200 |",
-        "| c |  | 3 |",
-    ]
-
-
-@pytest.mark.parametrize("paper", errata_data.papers())
-def test_the_tables_have_every_entry(paper):
-    for made, entries in (
-        (page_tables.errata_table, errata_data.errata),
-        (page_tables.notes_table, errata_data.reading_notes),
-    ):
-        assert re.findall(r"^\| ([A-Z]+-\S+) \|", made(paper), re.M) == [one.id for one in entries(paper)]
-
-
 @pytest.mark.parametrize("paper", errata_data.papers())
 def test_reading_notes_accuse_nobody(paper):
     accusing = re.compile(

@@ -1,6 +1,5 @@
 """Sets of items with privacy levels: sizes, probabilities of items, padding and configuration."""
 
-import os
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -8,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from shuffledp.pipeline.datasets import Dataset, prepare
+from shuffledp.pipeline.datasets import Dataset
 from shuffledp.pipeline.experiments.job_parts import population_from, task_from
 from shuffledp.pipeline.experiments.participants import participants, typical
 from shuffledp.pipeline.experiments.sources import check_data, source_from
@@ -90,20 +89,3 @@ def test_counts_levels_and_users_agree():
 def test_data_that_do_not_fit_are_refused(config, task, message):
     with pytest.raises(ValueError, match=message):
         check_data(config, task)
-
-
-def test_marginals_of_the_published_data(tmp_path):
-    mirror = os.environ.get("SHUFFLEDP_MIRROR")
-    if not mirror:
-        pytest.skip("SHUFFLEDP_MIRROR is not set: the real data cannot be had")
-    prepare(
-        "msnbc",
-        raw_dir=tmp_path / "raw",
-        output_dir=tmp_path,
-        mirror=mirror,
-        say=lambda line: None,
-    )
-    shares = source_from(MSNBC, Sets(17, 4, 3), tmp_path).marginals
-    published = "0.421 0.301 0.253 0.254 0.170 0.334 0.220 0.230 0.227 0.193 0.199 0.246 0.215 0.252 0.175 0.151 0.159"
-    assert " ".join(f"{share:.3f}" for share in shares) == published
-    assert (shares * (1 - shares)).sum() == pytest.approx(2.985, abs=5e-4)

@@ -83,31 +83,11 @@ def test_the_panel_that_the_text_does_not_list_is_named_with_its_value():
     )
 
 
-@pytest.mark.parametrize(
-    ("kept", "outcome"), [(0.99, "holds"), (1.0, "in part"), (1.01, "in part"), (0.9, "fails")]
-)
-def test_slightly_better_needs_a_point_that_is(kept, outcome):
-    found = outcomes(planted(amplified=1.0, adaptive=kept), "RP-32")
-    assert found["exact"] == outcome
-
-
 def test_the_rate_that_the_text_does_not_list_decides_nothing_and_needs_the_others():
     for rates, said in (([0.01, 0.5], "80.0 %"), ([0.01], "needs the papers' grid")):
         grid = {"rate": rates, "eps": EPS}
         of = points("adult", grid, local=1.0, amplified=lambda p: 1.0 if p["rate"] == 0.01 else 0.2)
         assert said in judged(of, "RP-20")["printed", "-"]["why"]
-
-
-def test_accountings_that_disagree_make_a_claim_hold_in_part():
-    found = reduced(lambda a, panel, eps: 0.2 if a == "printed" else 0.9)
-    assert [row["verdict"] for row in found.values()][:2] == ["holds", "fails"]
-    assert {row["overall"] for row in found.values()} == {"in part"}
-
-
-@pytest.mark.parametrize(("kept", "outcome"), [(0.3, "holds"), (0.1, "in part"), (1.1, "fails")])
-def test_a_mean_reduction_is_about_the_stated_one(kept, outcome):
-    found = outcomes(planted(local=1.0, amplified=kept), "RP-20")
-    assert (found["printed"], found["exact"]) == (outcome, outcome)
 
 
 def test_amplified_above_local_anywhere_breaks_the_ordering():
@@ -189,15 +169,6 @@ def falling(step: float) -> Any:
 def test_claims_on_curves_turn_with_the_table(key, right, wrong, instead):
     assert outcomes(planted(**right), key)["printed"] == "holds"
     assert outcomes(planted(**wrong), key)["printed"] == instead
-
-
-def test_gaps_of_two_tasks_are_similar_or_not():
-    other = {
-        **planted(),
-        "gradient": ({"rate": RATES, "eps": EPS}, {"amplified": 6.0, "random_checkin": 8.0}),
-    }
-    assert outcomes(planted(), "RP-48")["exact"] == "holds"
-    assert outcomes(other, "RP-48")["exact"] == "fails"
 
 
 def test_every_error_falls_or_the_ordering_says_which_does_not():

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import math
-
 import pytest
 from numpy.testing import assert_allclose
 
 from shuffledp.accounting import (
     best_polya_shape,
-    multi_expected_scale,
     population_lower_bound,
 )
-from shuffledp.pipeline.papers.random_population import lower_bounds, settings
-from shuffledp.populations import Binomial, Fixed
+from shuffledp.pipeline.papers.random_population import lower_bounds
+from shuffledp.populations import Binomial
 
 
 @pytest.mark.parametrize("rate", [0.01, 0.05, 0.1, 0.2, 0.5])
@@ -35,15 +32,3 @@ def test_table_two():
     assert_allclose([row["printed bound"], row["corrected bound"]], [809.6, 844.8], atol=0.06)
     assert row["exact quantile"] == 864
     assert (table["corrected bound"].iloc[:10] <= table["exact quantile"].iloc[:10]).all()
-
-
-@pytest.mark.parametrize("name", settings.POPULATIONS)
-def test_the_expected_bound_beats_a_gaussian_union_bound_by_one_to_ten_percent(name):
-    """The union baseline is Gaussian noise for Table II's printed n1 users, at the same delta."""
-    law = settings.POPULATIONS[name]
-    precision = math.ceil(math.sqrt(law.mean + 1))
-    users = int(population_lower_bound(law, settings.DELTA / 2, form="printed"))
-    for eps in (0.001, 0.5):
-        expected = multi_expected_scale(law, eps, settings.DELTA, precision, accounting="printed")
-        union = multi_expected_scale(Fixed(users - 1), eps, settings.DELTA, precision, accounting="printed")
-        assert 0.005 < 1 - expected / union < 0.105

@@ -48,16 +48,6 @@ def test_two_users_against_the_plain_integral_over_both_reports(order: float, si
     assert found == pytest.approx(math.log(moment) / (order - 1), rel=1e-6)
 
 
-def test_a_common_place_agrees_with_the_integral_over_laplace_transforms() -> None:
-    old, new, common = np.array([[0.3, 0.2], [-0.4, 0.1], [0.1, -0.45]])
-    found = unit_ball_search.shuffled_gaussian_rdp(
-        2, np.array([old, common, common]), np.array([new, common, common]), 1.3
-    )
-    wanted = unit_ball_search.common_place_ratio(3, old - common, new - common, 1.3)
-    assert found / float(shuffle_gaussian_rdp([2], 3, 1.3)[0]) == pytest.approx(wanted, rel=1e-7)
-    assert wanted > 0
-
-
 def test_three_corners_of_a_triangle_are_reported_as_a_violation() -> None:
     """The corners have the ball's diameter as distance, but lie in no such ball: erratum SG-4."""
     corners = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, math.sqrt(0.75)]])
