@@ -1,12 +1,15 @@
 """Validation of users' input, and the metrics."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from shuffledp.tasks import (
     METRICS,
+    TASKS,
+    WORST_METRIC,
     Budget,
     Frequency,
     Participants,
@@ -94,9 +97,37 @@ def test_metrics_are_one_number_per_repeat():
 
 
 def test_a_metric_without_an_expected_value_has_none_of_another(monkeypatch):
-    monkeypatch.setitem(METRICS, "largest", METRICS["mse"])
+    monkeypatch.setitem(METRICS, "largest", replace(METRICS["mse"], expected=None))
     with pytest.raises(ValueError, match="'largest' has no expected value"):
         expected_metric("largest", np.ones((1, 2)))
+
+
+WITH_EXPECTATION = [name for name, metric in METRICS.items() if metric.expected is not None]
+
+
+@pytest.mark.parametrize("name", WITH_EXPECTATION)
+def test_the_expected_value_of_a_metric_is_the_mean_of_normal_errors(name):
+    """The mean of 100,000 errors differs by more than 6 standard errors with probability 2e-9."""
+    deviations, truth = np.array([0.5, 1.0, 3.0, 2.0]), np.array([[1.0, 4.0, 2.0, 3.0]])
+    noise = np.random.default_rng(0).normal(0, deviations, (100_000, 4))
+    errors = METRICS[name](truth + noise, np.broadcast_to(truth, noise.shape))
+    assert errors.shape == (100_000,)
+    expected = expected_metric(name, deviations[None] ** 2, truth)[0]
+    assert abs(errors.mean() - expected) < 6 * errors.std() / math.sqrt(errors.size), (
+        f"METRICS[{name!r}].expected in src/shuffledp/tasks.py returns {expected:.4g} but the mean error is "
+        f"{errors.mean():.4g}: correct it, or write None if the metric has no closed form."
+    )
+
+
+@pytest.mark.parametrize("task", TASKS.values())
+def test_every_metric_of_a_task_is_defined(task):
+    missing = set(task.metrics) - set(METRICS) - {WORST_METRIC}
+    assert not missing, f"Write a Metric for {', '.join(missing)} into METRICS of src/shuffledp/tasks.py."
+
+
+def test_every_metric_is_of_a_task():
+    left = set(METRICS) - {name for task in TASKS.values() for name in task.metrics}
+    assert not left, f"Name {', '.join(left)} in `metrics` of a task in src/shuffledp/tasks.py."
 
 
 def test_expected_metrics():

@@ -57,7 +57,6 @@ __all__ = [
 Array = NDArray[Any]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Metric = Callable[[Floats, Floats], Floats]
 
 TaskKind = Literal["frequency", "summation", "sets", "vectors"]
 TASK_KINDS: tuple[TaskKind, ...] = get_args(TaskKind)
@@ -158,17 +157,52 @@ def _of_top(values: Floats, truth: Floats) -> Floats:
     return np.asarray(np.take_along_axis(_flat(values), largest[:, None], axis=1)[:, 0])
 
 
+def _expected_l1(variance: Floats, truth: Floats | None) -> Floats:
+    return np.asarray(math.sqrt(2 / math.pi) * np.sum(np.sqrt(variance), axis=1))
+
+
+def _expected_top(variance: Floats, truth: Floats | None) -> Floats:
+    if truth is None:
+        raise ValueError("top_mse is the error at the largest true value and needs truth.")
+    return _of_top(variance, truth)
+
+
+@dataclass(frozen=True)
+class Metric:
+    """Metric of the error of an estimate: a call returns the error of each repeat.
+
+    Parameters
+    ----------
+    error : callable
+        Function of the estimate and the truth, (R, ...) each, that returns the error of each repeat, (R,).
+    expected : callable or None
+        Function that returns the expected error, (R,), of an unbiased estimate with normal errors. Its arguments are
+        the variance of each coordinate, (R, size), and the truth, (R, ...) or None. None if no closed form is known.
+    quantity : {"squared error", "absolute error"}
+        Unit of the error: squared or absolute differences.
+    """
+
+    error: Callable[[Floats, Floats], Floats]
+    expected: Callable[[Floats, Floats | None], Floats] | None
+    quantity: Literal["squared error", "absolute error"]
+
+    def __call__(self, estimate: Floats, truth: Floats) -> Floats:
+        """Return the error of each repeat, (R,); raise ValueError if the shapes differ."""
+        return self.error(estimate, truth)
+
+
+_L1 = Metric(l1_error, _expected_l1, "absolute error")
 METRICS: Mapping[str, Metric] = {
-    "mse": mean_squared_error,
-    "sse": sum_squared_error,
-    "top_mse": top_squared_error,
-    "tve": l1_error,
-    "l1": l1_error,
+    "mse": Metric(mean_squared_error, lambda v, truth: np.asarray(np.mean(v, axis=1)), "squared error"),
+    "sse": Metric(sum_squared_error, lambda v, truth: np.asarray(np.sum(v, axis=1)), "squared error"),
+    "top_mse": Metric(top_squared_error, _expected_top, "squared error"),
+    "tve": _L1,
+    "l1": _L1,
 }
 
 
-ABSOLUTE_METRICS = ("tve", "l1")
-"""Metrics that sum absolute errors."""
+ABSOLUTE_METRICS = tuple(name for name, metric in METRICS.items() if metric.quantity == "absolute error")
+"""Metrics of absolute differences."""
 WORST_METRIC = "worst_mse"
 """Expected squared error of a sum if all users hold the number with the largest error. This metric is of a method and
 not of data, because the number depends on the method's levels. Only closed forms have this metric, not estimates."""
@@ -198,19 +232,10 @@ def expected_metric(name: str, variance: Floats, truth: Floats | None = None) ->
         If the metric is unknown or has no expected value, or needs the truth and `truth` is None.
     """
     check_choice("metric", name, tuple(METRICS))
-    flat = _flat(np.asarray(variance, float))
-    if name == "mse":
-        return np.asarray(np.mean(flat, axis=1))
-    if name == "sse":
-        return np.asarray(np.sum(flat, axis=1))
-    if name == "top_mse":
-        if truth is None:
-            raise ValueError("top_mse is the error at the largest true value and needs truth.")
-        return _of_top(flat, truth)
-    if name not in ABSOLUTE_METRICS:
-        raise ValueError(f"The metric {name!r} has no expected value: write it here.")
-    result: Floats = math.sqrt(2 / math.pi) * np.sum(np.sqrt(flat), axis=1)
-    return result
+    expected = METRICS[name].expected
+    if expected is None:
+        raise ValueError(f"The metric {name!r} has no expected value.")
+    return expected(_flat(np.asarray(variance, float)), truth)
 
 
 # -- tasks -----------------------------------------------------------------------------------------------------

@@ -24,7 +24,6 @@ from shuffledp.populations.base import Law
 from shuffledp.protocols.base import ProtocolBase, Summary
 from shuffledp.protocols.registry import get
 from shuffledp.tasks import (
-    ABSOLUTE_METRICS,
     METRICS,
     WORST_METRIC,
     Budget,
@@ -33,6 +32,7 @@ from shuffledp.tasks import (
     Summation,
     Task,
     expected_metric,
+    l1_error,
 )
 
 
@@ -216,11 +216,14 @@ def _expected(
         return
     absolute = protocol.expectation("absolute_error", support.participants)
     for metric in metrics:
-        if protocol.biased and metric in ABSOLUTE_METRICS and absolute is None:
+        if METRICS[metric].expected is None:
+            continue
+        is_absolute = METRICS[metric].quantity == "absolute error"
+        if protocol.biased and is_absolute and absolute is None:
             continue  # not normal around the truth: no closed form
-        if absolute is None or metric not in ABSOLUTE_METRICS:
+        if absolute is None or not is_absolute:
             errors = expected_metric(metric, variance + support.sampling_variance, support.participants.truth)
-        elif truth == "participants":
+        elif truth == "participants" and METRICS[metric].error is l1_error:
             errors = absolute.reshape(len(absolute), -1).sum(axis=1)
         else:
             continue  # neither normal nor alone: no closed form

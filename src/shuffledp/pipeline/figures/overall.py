@@ -56,6 +56,7 @@ from shuffledp.pipeline.figures.style import figure_style, rendered
 from shuffledp.pipeline.jobs import source
 from shuffledp.pipeline.manifest import CHECKSUMS, MANIFEST, DrawnPaper, Entry, run_of
 from shuffledp.storage import publish
+from shuffledp.tasks import METRICS, WORST_METRIC
 
 VERDICTS = {"holds": "#009E73", "in part": "#E69F00", "fails": "#B2182B", "untestable": "#b8b8b8"}
 """Verdicts on claims with their colors."""
@@ -65,8 +66,8 @@ _NOT_OF_THIS_RUN = "All numbers are kept results at the papers' scale, not resul
 MOST_ROWS = 6
 """Number of protocols of a task under one trust model in the dumbbells, best first."""
 QUANTITIES = {
-    **dict.fromkeys(("mse", "sse", "worst_mse"), "squared error"),
-    **dict.fromkeys(("tve", "l1"), "absolute error"),
+    **{name: metric.quantity for name, metric in METRICS.items()},
+    WORST_METRIC: "squared error",
     **dict.fromkeys(("eps_central", "eps_shuffler"), "eps"),
 }
 """Words for the compared quantities; a quantity without an entry keeps its name."""
