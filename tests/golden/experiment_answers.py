@@ -63,18 +63,29 @@ def answers(paper: str, folder: Path) -> Rows:
         Folder for the prepared data.
     """
     rows: Rows = {}
+    for experiment, method, job in jobs(paper):
+        every = cells(job)
+        rows[f"{paper}.{experiment}.{method}"] = {
+            "cells": len(every),
+            "digest": digest(canonical(every)),
+            "repeats": job.repeats,
+        }
+    for name, job in tiny_jobs(paper, folder, REPEATS):
+        rows |= _run(name, job, folder)
+    return rows
+
+
+def tiny_jobs(paper: str, folder: Path, repeats: int) -> Iterator[tuple[str, Job]]:
+    """Yield the name of every method that is run, and its job at one point with few repeats; prepare its data."""
     prepared: set[str] = set()
     for experiment, method, job in jobs(paper):
         name = f"{paper}.{experiment}.{method}"
-        every = cells(job)
-        rows[name] = {"cells": len(every), "digest": digest(canonical(every)), "repeats": job.repeats}
         dataset = _dataset(job)
         if name not in NOT_RUN and dataset and dataset not in prepared:
             prepare_shipped(dataset, folder)
             prepared.add(dataset)
-        for tiny in _tiny(name, job):
-            rows |= _run(name, tiny, folder)
-    return rows
+        for tiny in _tiny(name, job, repeats):
+            yield name, tiny
 
 
 SHIPPED = ("adult", "ipums", "mnist", "movielens", "msnbc")
@@ -85,7 +96,7 @@ def _dataset(job: Job) -> str | None:
     return name if name in SHIPPED else None
 
 
-def _tiny(name: str, job: Job) -> Iterator[Job]:
+def _tiny(name: str, job: Job, repeats: int) -> Iterator[Job]:
     """Yield the job at its first and last point separately, with few repeats."""
     if name in NOT_RUN:
         return
@@ -93,7 +104,7 @@ def _tiny(name: str, job: Job) -> Iterator[Job]:
     last = name in LAST_POINT or name.startswith(STUDY) or points[0] == points[-1]
     for point in points[-1:] if last else (points[0], points[-1]):
         grid = {variable: [value] for variable, value in point.items()}
-        yield replace(job, repeats=min(REPEATS, job.repeats), grid=grid)
+        yield replace(job, repeats=min(repeats, job.repeats), grid=grid)
 
 
 def _run(name: str, job: Job, folder: Path) -> Rows:
