@@ -66,7 +66,11 @@ LEVEL = 1e-7
 #: Largest number of drawn settings of a protocol, of tries per feasible setting of an accounting, and of other users.
 _DRAWS, _TRIES, _MOST_OTHERS = 200, 3, 400
 #: Rounding of bounds to the digits of the table.
-_SIDES: dict[str, Side] = {"found_delta": "down", "error": "up"}
+_SIDES: dict[str, Side] = {
+    "found_delta": "down",
+    "error": "up",
+    **dict.fromkeys(("eps", "claimed_delta", "confidence", "slack"), "nearest"),
+}
 _LEFT_OUT = "left out: no experiment of this quick run has the protocol"
 _TOO_LITTLE = "no setting with few users could be audited"
 
@@ -342,5 +346,5 @@ def text_of(lines: Iterable[Line]) -> str:
 def _cell(name: str, value: Any) -> str:
     if not isinstance(value, float):
         return str(value)
-    value = round_to_digits(value, _SIDES.get(name, "nearest"), 10)
+    value = round_to_digits(value, _SIDES[name], 10)
     return "" if math.isnan(value) else f"{value:.10g}"

@@ -43,5 +43,5 @@ class Case:
         return replace(self, accounting=accounting)
 
     def at_most(self, full: int, quick: int) -> int:
-        """Return the size of a search: ``full`` for the effort ``full``, otherwise ``quick``."""
-        return full if self.effort == "full" else quick
+        """Return the size of a search: ``full`` or ``quick`` by the effort."""
+        return {"full": full, "quick": quick}[self.effort]

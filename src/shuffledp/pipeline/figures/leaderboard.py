@@ -124,4 +124,4 @@ def _by_method(rows: pd.DataFrame, column: str) -> dict[str, Any]:
 def _text(column: str, value: Any) -> str:
     if not isinstance(value, str) or not value:
         return ABSENT
-    return TRUST.get(value, value) if column == "trust" else value
+    return TRUST[value] if column == "trust" else value

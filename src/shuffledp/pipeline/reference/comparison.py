@@ -16,6 +16,7 @@ _VERDICTS = {
     DIFFERENT: "The run does not agree with the reference",
     REFUSED: "Not everything could be compared",
 }
+_TOLERANCES = {**COLUMNS, DIGEST: IDENTICAL}
 _REAL = ("official", "mirror")
 """Sources of published files, whose checksums the project knows."""
 
@@ -53,7 +54,7 @@ class Verification:
                 totals = [total + count for total, count in zip(totals, counts, strict=True)]
                 if any(counts):
                     equal, within, different = counts
-                    says = COLUMNS.get(column, IDENTICAL).says
+                    says = _TOLERANCES[column].says
                     yield f"  {column:18}{sum(counts):>9}{equal:>9}{within:>8}{different:>10}  {says}"
             yield from (f"  {line}" for line in comparator.report(found))
         yield ""
@@ -89,10 +90,7 @@ def compare(reference: Snapshot, found: Snapshot) -> Verification:
             columns = (*COLUMNS, *([DIGEST] if mine.environment == other.environment else []))
             before |= _rows(name, mine, columns)
             after |= _rows(name, other, columns)
-    sections = {
-        name: comparator.compare(*pair, lambda column: COLUMNS.get(column, IDENTICAL))
-        for name, pair in tables.items()
-    }
+    sections = {name: comparator.compare(*pair, _TOLERANCES.__getitem__) for name, pair in tables.items()}
     return Verification(sections, refused, strict == {True}, untrained)
 
 

@@ -65,13 +65,22 @@ def source(config: Mapping[str, Any], task: Summation, dataset: Dataset | None) 
     """Return the numbers of a configuration."""
     shape = task.counts_shape
     if dataset is None:
-        weights = config.get("weights")
-        shares = np.full(shape, 1 / np.prod(shape)) if weights is None else np.reshape(weights, shape)
-        return Numbers(config, "synthetic", "", np.asarray(shares, float), None, task)
+        return Numbers(
+            config, "synthetic", "", np.reshape(_shares(config, int(np.prod(shape))), shape), None, task
+        )
     about = dataset.provenance
     holders = _holders(dataset, config["column"], task)
     records = None if with_replacement(config) else holders
     return Numbers(config, about.source, about.note, holders / holders.sum(), records, task)
+
+
+def _shares(config: Mapping[str, Any], size: int) -> Floats:
+    """Return the probability of each number in synthetic data, (size,)."""
+    if config["name"] == "uniform":
+        return np.full(size, 1 / size)
+    if config["name"] == "categorical":
+        return np.asarray(config["weights"], np.float64)
+    raise ValueError(f"There are no synthetic numbers named {config['name']!r}.")
 
 
 def _holders(dataset: Dataset, column: str, task: Summation) -> Ints:
