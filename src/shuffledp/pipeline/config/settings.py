@@ -89,10 +89,6 @@ class Experiment(grammar.Experiment):
             self._variables[method.id] = variables([method.options, method.given, shared])
         return set(self._variables[method.id])
 
-    def variables_of(self, part: str) -> set[str]:
-        """Return the grid variables in the task, the data, the population or the budget."""
-        return variables(self.shared_parts.get(part))
-
     @cached_property
     def shared_parts(self) -> dict[str, dict[str, Any]]:
         """The given ones of the task, the data, the population and the budget, as the file has them."""

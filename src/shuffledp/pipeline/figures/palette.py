@@ -21,8 +21,6 @@ _OTHER_DASHES: tuple[Any, ...] = ((0, (9, 1.2)), (0, (8, 3)), (0, (7, 2, 1.5, 2)
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">", "*", "p", "h", "8", "d", "H")
 GRAY, DARK, BLACK = "#8c8c8c", "#4d4d4d", "#000000"
 PRINTED_DASH = (0, (4, 2))
-THIN = 0.7
-"""Width of the gray curves that have a number instead of a name."""
 
 
 @dataclass(frozen=True)
@@ -99,16 +97,6 @@ def of_values(count: int) -> list[Look]:
     """Return looks for the values of a variable, from dark blue to light orange."""
     steps = [step / max(count - 1, 1) for step in range(count)]
     return [replace(numbered_look(i), color=_between(step)) for i, step in enumerate(steps)]
-
-
-def behind(own: Look, dashed: bool) -> Look:
-    """Return the look of a curve with a number instead of a name; its dash is kept if it has a meaning."""
-    return Look(GRAY, "", own.dash if dashed else "-", THIN)
-
-
-def lighter(color: str, share: float = 0.5) -> str:
-    """Return the color between a color and white, by default halfway."""
-    return _hex(channel + share * (255 - channel) for channel in _channels(color))
 
 
 _RAMP = ("#16325c", "#1f7a8c", "#6a994e", "#e09f3e")
