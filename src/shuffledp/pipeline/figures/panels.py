@@ -108,7 +108,11 @@ def set_values(ax: Axes, values: Sequence[float], names: Sequence[str] = ()) -> 
 
 def draw_line(ax: Axes, strand: Strand, look: Look, gaps: Numbers, *, marked: bool) -> None:
     """Draw a line through the numbers of a curve, with gaps at infeasible points; a level line spans the panel."""
-    own: dict[str, Any] = {"color": look.color, "ls": look.dash, "zorder": 2.5 if look.width else 2.0}
+    own: dict[str, Any] = {
+        "color": look.color,
+        "ls": look.dash,
+        "zorder": 2.5 if look.width > 1 else 1.5 if look.width else 2.0,
+    }
     own["label"] = strand.curve
     if look.width:
         own["lw"] = look.width
