@@ -107,6 +107,7 @@ def test_what_is_infeasible_or_doubtful_has_no_rank_and_stands_last():
     rows = pd.DataFrame(
         {
             "label": ["a", "b", "c", "d"],
+            "protocol": ["jump_counts", "correlated_noise", "pure_dump", "mix_dump"],
             "trust": "shuffler",
             "error": [4.0, 1.0, float("nan"), 2.0],
             "printed": float("nan"),
@@ -114,6 +115,8 @@ def test_what_is_infeasible_or_doubtful_has_no_rank_and_stands_last():
             "guarantee": ["upper", "unproven", "", "exact"],
         }
     )
+    tied = rows.assign(error=[1.0, 1.0 + 1e-13, 3.0, 2.0], guarantee="exact")
+    assert list(ranking._ranked(tied)["label"]) == ["b", "a", "d", "c"]  # the older protocol first
     found = ranking._ranked(rows)
     assert list(found["label"]) == ["d", "a", "b", "c"]
     assert found["rank"].fillna(0).to_list() == [1, 2, 0, 0]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from shuffledp.identities import identity_of
+from shuffledp.identities import identities, identity_of
 from shuffledp.pipeline.experiments.results import IN_DOUBT, Bundle, read
 from shuffledp.pipeline.figures.drawing_jobs import Fields, RankedJob
 from shuffledp.pipeline.figures.fronts import Offer, front
@@ -135,6 +135,14 @@ def _ranked(own: pd.DataFrame) -> pd.DataFrame:
         place=own["trust"].map(list(TRUST).index),
         unsound=~sound,
         infeasible=own["error"].isna(),
-    ).sort_values(["place", "infeasible", "unsound", "error"], kind="stable")
+        digits=[float(f"{error:.9e}") for error in own["error"]],
+        year=[_year_of(str(name)) for name in own["protocol"]],
+    ).sort_values(["place", "infeasible", "unsound", "digits", "year"], kind="stable")
     ranks = (~order["unsound"]).groupby(order["place"]).cumsum()
     return order.assign(rank=ranks.where(~order["unsound"]))
+
+
+def _year_of(protocol: str) -> float:
+    """Return the year of a protocol's source; of two equal errors, the older protocol's comes first."""
+    identity = identities().get(protocol)
+    return math.inf if identity is None or identity.year is None else identity.year
