@@ -27,7 +27,7 @@ from shuffledp.pipeline.figures.captions import (
     Numbers,
     Share,
     Values,
-    exact_cuts,
+    changes,
     finding,
     how_drawn,
     number,
@@ -40,7 +40,7 @@ from shuffledp.pipeline.figures.captions import (
     times,
 )
 from shuffledp.pipeline.figures.drawing_jobs import BOTH
-from shuffledp.pipeline.figures.drawings import Drawing, drawings_of, paper_job
+from shuffledp.pipeline.figures.drawings import SHARED_CAPTIONS, Drawing, drawings_of, paper_job
 from shuffledp.pipeline.site.caption_html import DETAILS
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -142,24 +142,27 @@ def some_values(*numbers: float) -> Values:
 @pytest.mark.parametrize(
     ("numbers", "said"),
     [
-        ((2.1, 4.8), "divides the error by 2.10 to 4.80"),
-        ((1.001, 4.8), "divides the error by up to 4.80"),
-        ((0.25, 0.5), "multiplies the error by 2 to 4"),
-        ((0.25, 1.0), "multiplies the error by up to 4"),
-        ((0.5, 2.0), "changes the error by a factor of 0.500 to 2"),
+        ((2.1, 4.8), "lowers the error 2.10 to 4.80 times"),
+        ((1.001, 4.8), "lowers the error up to 4.80 times"),
+        ((0.25, 0.5), "raises the error 2 to 4 times"),
+        ((0.25, 1.0), "raises the error up to 4 times"),
+        ((0.5, 2.0), "multiplies the error by 0.500 to 2"),
         ((0.998, 1.003), "does not change the error"),
-        ((0.98, 1.03), "changes the error by at most 2.9 %"),
+        ((0.98, 1.03), "changes the error by at most 3 %"),
     ],
 )
-def test_what_exact_accounting_does_is_put_into_words(numbers, said):
-    assert exact_cuts(some_values(*numbers), "the error") == said
+def test_a_change_is_put_into_words(numbers, said):
+    assert changes(some_values(*numbers), "the error") == said
 
 
-def test_the_lowest_method_is_lowest_at_the_most_points(ask):
-    assert ask.lowest(["a", "b"]) == "a"  # of three points b is lowest at one, and equal at another
-    assert ask.lowest(["a", "b"], eps=1.0) == "b"
-    assert ask.lowest(["b", "nowhere"]) == "b"
-    assert ask.lowest(["nowhere"]) is None
+def test_leaders_share_the_points_at_which_they_are_equal(ask):
+    assert {m: str(share) for m, share in ask.leaders(["a", "b"]).items()} == {
+        "a": "2 of 3 points",
+        "b": "2 of 3 points",
+    }
+    assert list(ask.leaders(["a", "b"], eps=1.0)) == ["b"]
+    assert ask.leaders(["b", "nowhere"])["b"].every
+    assert ask.leaders(["nowhere"]) == {}
 
 
 def test_growth_is_between_the_ends_of_a_variable(ask):
@@ -218,7 +221,7 @@ def test_what_cannot_be_answered_is_an_error(ask, question, message):
     ("value", "text"),
     [
         (1.0, "1"), (1.001, "1.00"), (5.2e-2, "0.0520"), (48841, "48,800"), (9416.7, "9,420"),
-        (3.97e11, "3.97e+11"), (1e-6, "1.00e-06"), (0, "0"), (-1.26, "-1.26"),
+        (3.97e11, "3.97e11"), (1e-6, "1.00e-6"), (0, "0"), (-1.26, "-1.26"),
         (0.9996, "1.00"), (9.999, "10.0"), (99999, "100,000"),
     ],
 )  # fmt: skip
@@ -471,15 +474,16 @@ def drawings(settings: Settings, paper: str, caption: str) -> list[Drawing]:
     return [d for d in drawings_of(settings.papers[paper]) if d.entry["caption"] == caption]
 
 
-def test_public_coin_is_said_to_be_drawn_only_where_it_is(paper_settings):
-    for drawing in drawings(paper_settings, "dump", "errors.rst"):
-        if drawing.where["accounting"] in ("printed", BOTH):
-            coins = {"public_coin", "public_coin_beyond"}
-            none = text_of(drawing, fabricated(drawing, "x", frozenset(coins)), "paper")
-            assert "public-coin is not drawn" in none
-            beyond = text_of(drawing, fabricated(drawing, "x", frozenset({"public_coin"})), "paper")
-            assert "public-coin as proven is feasible at no point" in beyond
-            assert "is feasible as proven at" in text_of(drawing, fabricated(drawing, "x"), "paper")
+def test_public_coin_is_said_to_be_feasible_only_where_it_is(paper_settings):
+    drawing = next(d for d in drawings(paper_settings, "dump", "errors.rst") if d.name == "fig5")
+    both = text_of(drawing, fabricated(drawing, "x"), "paper")
+    assert "public-coin is feasible as proven at" in both
+    beyond = text_of(drawing, fabricated(drawing, "x", frozenset({"public_coin"})), "paper")
+    assert "public-coin as proven is feasible at no point" in beyond
+    none = text_of(
+        drawing, fabricated(drawing, "x", frozenset({"public_coin", "public_coin_beyond"})), "paper"
+    )
+    assert "does not cover, has 0." in none
 
 
 def as_read(frame: pd.DataFrame) -> pd.DataFrame:
@@ -490,15 +494,15 @@ def as_read(frame: pd.DataFrame) -> pd.DataFrame:
 
 def claim_text(paper: str, caption: str, rows: pd.DataFrame) -> str:
     names = {"where": {}, "facts": {}, "scale": "paper", **ClaimRows(as_read(rows)).questions()}
-    return render(FOLDERS / paper / "captions" / caption, names)
+    folder = FOLDERS if caption in SHARED_CAPTIONS else FOLDERS / paper
+    return render(folder / "captions" / caption, names)
 
 
-#: Column of each table of claims on which its caption depends. Table 4 has the columns of Table 3.
+#: Column of each table of claims on which its caption depends.
 ASKING = {
     ("random_population", "table2"): ("verdict", lambda v: "unsafe"),
     ("dump", "table2"): ("mse", lambda v: 2 * float(v)),
     ("dump", "table3"): ("verdict", lambda v: "off"),
-    ("dump", "table4"): ("delta of the paper's entry", lambda v: 1.0),
     ("summation", "figure_points"): ("verdict", lambda v: "agrees"),
     ("summation", "noise_messages"): ("paper", lambda v: 3 * v),
     ("summation", "designs"): ("certified delta", lambda v: 2 * v),
@@ -525,7 +529,7 @@ MADE_UP = {
 @cache
 def claim_rows(paper: str, name: str) -> pd.DataFrame:
     found = MADE_UP.get(name)
-    return claims.table(paper, name.replace("table4", "table3")) if found is None else found
+    return claims.table(paper, name) if found is None else found
 
 
 @pytest.mark.parametrize(("paper", "name"), ASKING)
@@ -594,28 +598,27 @@ SUMS = table(
 CURATOR = {"central_laplace": "central"}
 
 
-@pytest.mark.parametrize("accounting", ["exact", BOTH])
-def test_the_least_error_of_a_sum_names_its_group_and_the_printed_method_below_it(accounting):
-    text = sentence("comparison/sums_by_eps.rst", SUMS, {"accounting": accounting}, CURATOR)
+def test_the_lowest_error_of_a_sum_names_its_protocols_and_the_printed_errors_below_it():
+    text = sentence("comparison/sums_by_eps.rst", SUMS, {"accounting": BOTH}, CURATOR)
     assert finding_of(text) == (
-        "At eps = 0.2 correlated sum has the least error with exact accounting and no curator, 61.6; "
-        "split and mix as printed has 49.8."
+        "Without a curator, the lowest exact error is that of correlated sum at all 2 points."
     )
+    assert "split and mix 0.808." in text
     dearer = SUMS.assign(number=SUMS["number"].where(SUMS["method"] != "split_and_mix", 70.0))
-    assert "as printed" not in sentence(
-        "comparison/sums_by_eps.rst", dearer, {"accounting": accounting}, CURATOR
+    assert "Printed error" not in sentence(
+        "comparison/sums_by_eps.rst", dearer, {"accounting": BOTH}, CURATOR
     )
     curator = SUMS[SUMS["method"] == "central_laplace"]
-    alone = sentence("comparison/sums_by_eps.rst", curator, {"accounting": accounting}, CURATOR)
-    assert alone.startswith("At eps = 0.2 no protocol without a curator is feasible.")
+    alone = sentence("comparison/sums_by_eps.rst", curator, {"accounting": BOTH}, CURATOR)
+    assert alone.startswith("No protocol without a curator is feasible.")
 
 
-def test_a_least_error_that_is_not_least_at_every_point_is_counted():
+def test_a_lowest_error_that_is_not_lowest_at_every_point_is_counted():
     crossed = SUMS.assign(
         number=SUMS["number"].where((SUMS["method"] != "bit_sum") | (SUMS["users"] > 10), 5.0)
     )
-    text = sentence("comparison/sums_by_eps.rst", crossed, {"accounting": "exact"}, CURATOR)
-    assert "and no curator at 1 of 2 points" in text
+    text = finding_of(sentence("comparison/sums_by_eps.rst", crossed, {"accounting": BOTH}, CURATOR))
+    assert "correlated sum at 1 of 2 points" in text and "bit sum at 1 of 2 points" in text
 
 
 def finding_of(text: str) -> str:
@@ -630,14 +633,8 @@ def test_the_error_of_a_count_depends_on_the_number_of_users_where_it_does():
         columns="method accounting delta users number",
     )  # fmt: skip
     text = sentence("comparison/frequency_by_users.rst", rows, {"accounting": "exact"}, methods=["nowhere"])
-    assert finding_of(text) == (
-        "From 10 to 1,000 users, the error of rising changes by a factor of 8.50; 1 of 3 errors change by at most 5 %."
-    )
-    assert "rising 8.50; falling 0.200. Errors that change by at most 5 %: level." in text
-    assert "hardly depends" not in text
-    level = rows[rows["method"] == "level"]
-    text = sentence("comparison/frequency_by_users.rst", level, {"accounting": "exact"})
-    assert text.startswith("From 10 to 1,000 users, no error changes by more than 5 %.")
+    assert finding_of(text).startswith("From 10 to 1,000 users, 1 of 3 errors")
+    assert "rising 8.50, falling 0.200." in text
 
 
 def test_table_of_systems_says_for_how_many_users_budgets_hold():
@@ -658,7 +655,7 @@ def test_correlated_noise_is_compared_with_the_best_bound_of_randomized_response
     assert finding_of(text).startswith(
         "Randomized response has 12 times the squared error of correlated noise"
     )
-    assert "with the clones bound it is 27 times" in text
+    assert "27 times by clones" in text
 
 
 BITS = table(
@@ -669,8 +666,8 @@ BITS = table(
 
 
 def test_the_best_protocol_for_bits_is_named_with_the_others():
-    says = "Where a shuffler only permutes, multi union has the least"
-    others = "correlated noise has 5 times, randomized response has 30 times this error."
+    says = "Where a shuffler only permutes, multi union has the lowest"
+    others = "correlated noise has 5 times, randomized response 30 times its error."
     curve = sentence(
         "comparison/binary_by_eps.rst", BITS, {"accounting": "exact"}, {"sageo": "shuffler_adds"}
     )
@@ -685,12 +682,12 @@ def test_the_best_protocol_for_bits_is_named_with_the_others():
 @pytest.mark.parametrize(
     ("order", "says"),
     [
-        ({"a": 1.0, "b": 3.0}, "Of 2 rows without a curator, a has the least squared error, 1; next is b, 3."),
+        ({"a": 1.0, "b": 3.0}, "Of 2 rows without a curator, a has the lowest squared error, 1; next is b, 3."),
         (
             {"a": 1.0, "b": 1.0001, "c": 5.0},
-            "Of 3 rows without a curator, a and b have the least squared error, 1; next is c, 5.",
+            "Of 3 rows without a curator, a and b have the lowest squared error, 1; next is c, 5.",
         ),
-        ({"a": 1.0}, "Of 1 rows without a curator, a has the least squared error, 1."),
+        ({"a": 1.0}, "Of 1 rows without a curator, a has the lowest squared error, 1."),
         ({}, "No protocol but controls is feasible here."),
     ],
 )  # fmt: skip
@@ -708,7 +705,7 @@ def test_the_bound_for_one_pair_is_not_called_tighter_than_the_bound_for_all():
     )  # fmt: skip
     text = sentence("shuffle_gaussian/composition.rst", rows, {})
     assert "for one pair of data sets, is below the clones bound for all pairs" in finding_of(text)
-    assert "Neither can be called the tighter bound" in text and "SG-4" in text
+    assert "neither is tighter" in text and "SG-4" in text
     crossed = rows.assign(number=rows["number"].where(rows["rounds"] == 1, 9.0))
     assert "at 1 of 2 points (d = 1)" in sentence("shuffle_gaussian/composition.rst", crossed, {})
 
@@ -738,40 +735,9 @@ RIVALS = ["subset_shuffled", "subset_local", "separate_weighted"]
 
 
 def test_a_difference_below_the_grid_of_m_is_no_difference():
-    text = sentence("segmented/by_m.rst", SEGMENTED, {"accounting": "exact", "split": "x"}, methods=RIVALS)
-    assert finding_of(text).startswith(
-        "SegMM gains nothing: at the best m drawn its error is 1.00 (n = 5,000) times"
-    )
-    assert (
-        "m = 1.0. It is equal to the error of MM up to the grid of m; no competitor has less error." in text
-    )
-    assert "Group composition instead multiplies the least error of SegMM by 3 (n = 5,000)." in text
-    worse = SEGMENTED.assign(number=SEGMENTED["number"].where(SEGMENTED["method"] != "separate", 1.0))
-    text = sentence("segmented/by_m.rst", worse, {"accounting": "exact", "split": "x"}, methods=RIVALS)
-    assert "; SepMM has less error." in text
-
-
-def test_the_papers_reduction_by_segments_stands_beside_ours_where_the_paper_has_it():
+    where = {"accounting": BOTH, "split": "x"}
+    text = finding_of(sentence("segmented/by_m.rst", SEGMENTED, where, methods=RIVALS))
+    assert "equals the best competitor's" in text and "2 (n = 5,000) times" in text
     better = SEGMENTED.assign(number=SEGMENTED["number"].where(SEGMENTED["method"] != "segmented", 1.0))
-    ours = {split: sentence("segmented/by_m.rst", better, {"accounting": "printed", "split": split}, methods=RIVALS)
-            for split in ("25-50-25", "50-25-25")}  # fmt: skip
-    assert finding_of(ours["25-50-25"]) == (
-        "SegMM has 50 % (n = 5,000) less error than the best competitor; the paper states about 70 % less."
-    )
-    assert (
-        "The mean error reductions against the paper's competitors are 62 % (n = 5,000)." in ours["25-50-25"]
-    )
-    assert "the paper states" not in ours["50-25-25"]
-
-
-DUMMIES = table(
-    *[(m, a, k, e * by) for m, by in (("amplified", 1.0), ("non_adaptive", 1.1)) for k in (0, 10)
-      for a, e in (("printed", 5.0), ("corrected", 3.0), ("exact", 1.0))],
-    columns="method accounting k number",
-)  # fmt: skip
-
-
-@pytest.mark.parametrize(("accounting", "cut"), [("corrected", "drawn here by 3"), ("exact", "printed by 5")])
-def test_what_exact_accounting_divides_is_the_error_that_is_shown(accounting, cut):
-    text = sentence("random_population/fig3.rst", DUMMIES, {"accounting": accounting})
-    assert f"Exact accounting divides the squared error of AMPLIFIED as {cut}." in text
+    text = finding_of(sentence("segmented/by_m.rst", better, where, methods=RIVALS))
+    assert text.endswith("SegMM is 0.500 times (n = 5,000) the best competitor's.")

@@ -6,8 +6,9 @@ to all rows of the file), `facts` (statements of the configuration and the resul
 `trusting` (methods by the party that users trust) and `how_drawn` (of curves). All other names are functions: of
 `Numbers.questions` or, in tables of claims, of `ClaimRows.questions`. A function returns a `Values`, one number per
 point, or a `Share`, the number of points at which a condition holds. The filters `span`, `times`, `rounded_down`,
-`rounded_up`, `percent`, `number` and `integer` format the numbers of a `Values`. A call without a result raises a
-`CaptionError` that names the template and the call.
+`rounded_up`, `percent`, `number` and `integer` format the numbers of a `Values`, `changes` describes a ratio, and
+`without_commas` prepares a name for a list. A call without a result raises a `CaptionError` that names the template and
+the call.
 
 A figure with one file per value of a variable uses the numbers of this file. A call may name another value of the
 variable: ``value('grr', accounting='printed')`` in the file of exact accounting. A picture with both accountings
@@ -151,6 +152,11 @@ class Values:
     def mean(self) -> float:
         """Mean over the points."""
         return float(self.numbers.mean())
+
+    @property
+    def median(self) -> float:
+        """Median over the points."""
+        return float(self.numbers.median())
 
     @property
     def only(self) -> float:
@@ -354,7 +360,7 @@ class Numbers:
 
     def questions(self) -> dict[str, Any]:
         """Return the functions of a template, by name."""
-        own = "methods drawn value ratio printed_over share_better lead lowest growth least greatest choices"
+        own = "methods drawn value ratio printed_over share_better lead leaders growth least greatest choices"
         return {name: getattr(self, name) for name in own.split()}
 
     def drawn(self, method: str, **at: Any) -> bool:
@@ -411,16 +417,17 @@ class Numbers:
         assert isinstance(smallest, pd.DataFrame)
         return _checked(smallest, f"lead({method!r})", ratios[0].settings)
 
-    def lowest(self, among: Sequence[str], **at: Any) -> str | None:
-        """Return the method with the smallest number at the most points, ties included; None without drawn methods."""
-        drawn = [m for m in among if self.drawn(m, **at)]
+    def leaders(self, among: Collection[str], **at: Any) -> dict[str, Share]:
+        """Return the methods with the smallest number at some points, ties included, by falling number of points."""
+        drawn = [self.value(m, **at).rows.assign(method=m) for m in among if self.drawn(m, **at)]
         if not drawn:
-            return None
-        every = pd.concat([self.value(m, **at).rows.assign(method=m) for m in drawn], ignore_index=True)
-        points = [c for c in every if c not in ("method", _NUMBER)]
+            return {}
+        every = pd.concat(drawn, ignore_index=True)
+        points = [column for column in every if column not in ("method", _NUMBER)]
         smallest = every.groupby(points)[_NUMBER].transform("min") if points else every[_NUMBER].min()
         wins = every.loc[every[_NUMBER] <= smallest * (1 + _SAME), "method"].value_counts()
-        return max(drawn, key=lambda m: wins.get(m, 0))
+        total = len(every[points].drop_duplicates()) if points else 1
+        return {str(method): Share(int(count), total) for method, count in wins.items()}
 
     def growth(self, method: str, variable: str) -> Values | None:
         """Return the ratios of a method's numbers at the largest and the smallest value of a variable, or None."""
@@ -523,7 +530,8 @@ def number(value: Values | float, digits: int = DIGITS) -> str:
     rounded = float(f"{one:.{digits - 1}e}")
     places = digits - 1 - math.floor(math.log10(abs(rounded)))  # of the rounded number: 0.9996 is 1.00
     if not 1e-4 <= abs(rounded) < 1e9:
-        return f"{one:.{digits - 1}e}"
+        digits_alone, _, exponent = f"{one:.{digits - 1}e}".partition("e")
+        return f"{digits_alone}e{int(exponent)}"
     whole = math.isclose(one, round(one), rel_tol=_SAME)
     return f"{rounded:,.0f}" if whole else f"{rounded:,.{max(places, 0)}f}"
 
@@ -578,20 +586,28 @@ def how_drawn(*, both: bool, simulated: bool, closed: bool = True) -> str:
     return " ".join(said)
 
 
-def exact_cuts(printed_over_exact: Values, what: str) -> str:
-    """Describe how exact accounting changes a quantity, for example "divides the error by 2.10 to 4.80"."""
-    least, greatest = printed_over_exact.least, printed_over_exact.greatest
+def changes(before_over_after: Values, what: str) -> str:
+    """Describe the change of a quantity, for example "lowers the error 2.10 to 4.80 times"."""
+    least, greatest = before_over_after.least, before_over_after.greatest
     change = max(abs(1 / least - 1), abs(1 / greatest - 1))
     if change < _HARDLY:
         return f"does not change {what}"
     if change < _LITTLE:
-        return f"changes {what} by at most {percent(change)}"
+        return f"changes {what} by at most {rounded_up(100 * change, 2)} %"
+    after = 1 / before_over_after
     if least > 1 - _HARDLY:
-        return f"divides {what} by {span(printed_over_exact) if least > 1 + _HARDLY else f'up to {number(greatest)}'}"
+        return (
+            f"lowers {what} {times(before_over_after) if least > 1 + _HARDLY else f'up to {times(greatest)}'}"
+        )
     if greatest < 1 + _HARDLY:
-        raised = 1 / printed_over_exact
-        return f"multiplies {what} by {span(raised) if greatest < 1 - _HARDLY else f'up to {number(raised.greatest)}'}"
-    return f"changes {what} by a factor of {span(1 / printed_over_exact)}"
+        return f"raises {what} {times(after) if greatest < 1 - _HARDLY else f'up to {times(after.greatest)}'}"
+    return f"multiplies {what} by {span(after)}"
+
+
+def without_commas(name: str) -> str:
+    """Return a name for a list: "correlated noise, 20 levels" is "correlated noise (20 levels)"."""
+    first, _, option = name.partition(", ")
+    return f"{first} ({option})" if option else first
 
 
 def said(text: str) -> str:
@@ -631,9 +647,10 @@ def as_it_stands(text: str) -> str:
 def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     environment.filters |= {
-        f.__name__: f for f in (number, integer, span, rounded_down, rounded_up, percent, times)
+        f.__name__: f
+        for f in (number, integer, span, rounded_down, rounded_up, percent, times, without_commas)
     }
-    environment.globals |= {"said": said, "exact_cuts": exact_cuts}
+    environment.globals |= {"said": said, "changes": changes}
     return environment
 
 

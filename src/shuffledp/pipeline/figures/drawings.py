@@ -28,6 +28,8 @@ from shuffledp.pipeline.manifest import CHECKSUMS, MANIFEST
 
 TABLE_FORMATS = ("csv", "md", "tex", "tabular")
 PAPERS = Path(__file__).resolve().parents[1] / "papers"
+SHARED_CAPTIONS = ("errata.rst", "reading_notes.rst")
+"""Captions of claims that all papers share, in ``papers/captions``."""
 
 
 @dataclass(frozen=True)
@@ -175,7 +177,7 @@ class ClaimTable:
             "alt": f"Table: {self.title}",
             "table": str(claim_file(Path(results), self.paper, self.name)),
             "facts": {"about": self.citation},
-            "caption": str(captions / self.caption),
+            "caption": str(_caption_of_claims(captions, self.caption)),
             "scale": scale,
             "formats": list(TABLE_FORMATS),
         }
@@ -192,6 +194,11 @@ def claim_tables(paper: Paper) -> list[ClaimTable]:
         ClaimTable(paper.key, name, about.title, about.caption, paper.citation)
         for name, about in paper.claims.items()
     ]
+
+
+def _caption_of_claims(own: Path, name: str) -> Path:
+    """Return a template in the folder of a paper, or the template that all papers share."""
+    return (own.parents[1] / "captions" if name in SHARED_CAPTIONS else own) / name
 
 
 def caption_folder(root: Path, paper: str) -> Path:

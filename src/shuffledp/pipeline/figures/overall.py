@@ -265,8 +265,8 @@ def _finite(number: float) -> float:
 
 
 def _of_verdicts(table: pd.DataFrame) -> dict[str, Any]:
-    holding = table.loc[table["verdict"] == "holds", "claims"]
-    return {"every": int(table["claims"].sum()), "holding": int(holding.sum())}
+    found = table.groupby("verdict")["claims"].sum()
+    return {"every": int(found.sum()), "found": {verdict: int(found.get(verdict, 0)) for verdict in VERDICTS}}
 
 
 def _of_gaps(table: pd.DataFrame) -> dict[str, Any]:
