@@ -26,8 +26,8 @@ BUILT_INS = [(kind, name) for kind in TASK_KINDS for name in available(kind)]
 #: Built-in protocols by the users who must be honest; other protocols have tests of their own.
 HONEST = {
     "others' reports": {
-        "frequency": "adaptive amplified fragmented_rappor grr_blanket non_adaptive random_checkin solh "
-        "subset_selection symmetric_rappor unary_rows",
+        "frequency": "adaptive amplified fragmented_rappor grr_blanket hadamard_response non_adaptive pgr pi_rappor "
+        "random_checkin recursive_hadamard solh subset_selection symmetric_rappor unary_rows",
         "summation": "bit_sum fragmented_rappor single_message_sum unary_bits",
         "sets": "subset_shuffled",
         "vectors": "adaptive amplified non_adaptive random_checkin privunit",

@@ -76,6 +76,7 @@ def valid_calls() -> Calls:
         "users": 100,
         "count": 2,
         "share": 0.1,
+        "overlap": 0.02,
         "coins": 10,
         "randomizer": "grr",
         "population": fixed,

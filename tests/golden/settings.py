@@ -151,6 +151,9 @@ OPTIONS: Mapping[str, tuple[Any, ...]] = {
     "other_rows": ("blanket",),
     "failure": (1e-3, 0.0),
     "size": (1, 3, 9),
+    "target": ("frequent",),
+    "prime": (3, 6),
+    "blocks": (1, 2, 3),
 }
 """Values that replace an option in turn, of which some are rejected; the setting is otherwise the usual setting."""
 TOGETHER: Mapping[tuple[str, str], tuple[Mapping[str, Any], ...]] = {

@@ -212,6 +212,27 @@ def subsets(eps_local: Number | float, k: int, d: int) -> list[list[Number]]:
     return found
 
 
+def design(eps_local: Number | float, share: float, overlap: Number) -> Rows:
+    """Return the rows of points that are favored by both inputs, by one of them, and by none."""
+    e, r = mpmath.exp(mpf(eps_local)), mpf(share)
+    rate = 1 / (1 + r * (e - 1))
+    masses = [overlap, r - overlap, r - overlap, 1 - 2 * r + overlap]
+    odds = [(e, e), (e, mpf(1)), (mpf(1), e), (mpf(1), mpf(1))]
+    return [(rate * m * x, rate * m * y, rate * m) for m, (x, y) in zip(masses, odds, strict=True)]
+
+
+def _design(users: int, eps_local: float, share: float, both: float, part: float) -> Number:
+    overlap, eps = both * share, part * eps_local
+    true = divergence(design(eps_local, share, mpf(overlap)), users, eps)
+    return off(a.design_delta(users, eps_local, share, overlap, eps), true)
+
+
+def _design_budget(users: int, eps: float, delta: float, share: float, both: float) -> Number:
+    overlap = both * share
+    found = a.design_local_budget(users, eps, delta, share, overlap)
+    return off_by_inverse(found, lambda x: divergence(design(x, share, mpf(overlap)), users, eps), delta)
+
+
 def matrix(seed: int) -> list[list[Number]]:
     """Return the rows of a randomizer with three inputs and three outputs, in 64ths; a seed determines them."""
     first, second = 1 + seed % 30, 1 + (seed // 30) % 30
@@ -394,6 +415,7 @@ def _batch(randomizer: str, eps_local: float, part: float, delta: float) -> Numb
 
 RANDOMIZERS = ("GRR", "BinaryRandomizedResponse", "FiniteRandomizer", "SubsetSelection")
 SMALL = {"users": whole(1, 6), "eps_local": log(0.05, 10), "size": whole(3, 40), "part": linear(0, 0.95)}
+DESIGN = {"users": whole(1, 6), "share": linear(0.01, 0.5), "both": linear(0, 0.95)}
 ASKED = one_of("any", "binary", "grr")
 DELTA = log(1e-12, 0.05)
 
@@ -439,6 +461,17 @@ CLAIMS = [
         eps_local=log(0.2, 4),
         part=linear(0.3, 0.95),
         delta=log(1e-6, 0.05),
+    ),
+    Claim(
+        "design_delta", _design, 0, 1e-6, {**DESIGN, "part": linear(0, 0.95), "eps_local": log(0.05, 10)}, 16
+    ),
+    Claim(
+        "design_local_budget",
+        _design_budget,
+        1e-6,
+        0,
+        {**DESIGN, "both": linear(0, 0.5), "eps": log(0.05, 2), "delta": log(1e-9, 1e-3)},
+        8,
     ),
     Claim("blanket_randomizer_delta (GRR, upper)", _bounded("upper", "GRR"), 0, 0.001, SMALL, 16),
     *[Claim(name, _bounded("upper", name), 0, 0.001, SMALL, 8) for name in RANDOMIZERS],

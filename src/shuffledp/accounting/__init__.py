@@ -112,6 +112,10 @@ if TYPE_CHECKING:
     )
     from shuffledp.accounting.general.comparisons import Comparison as Comparison
     from shuffledp.accounting.general.composition import composed_epsilon as composed_epsilon
+    from shuffledp.accounting.general.design_blanket import (
+        design_delta as design_delta,
+        design_local_budget as design_local_budget,
+    )
     from shuffledp.accounting.general.dummy_cells import (
         dummy_cells_delta as dummy_cells_delta,
         dummy_cells_epsilon as dummy_cells_epsilon,

@@ -12,11 +12,11 @@ from shuffledp.populations import Binomial, Fixed
 from shuffledp.protocols import Messages, get
 from shuffledp.protocols.conformance import Case, check_one_law, running, statistics
 from shuffledp.protocols.frequency import hashed_balls_into_bins as hashed_balls
+from shuffledp.protocols.frequency._hashing import prime_above
 from shuffledp.protocols.frequency.hashed_balls_into_bins import (
     HashFamily,
     dummies_in_bins,
     hashed_balls_delta,
-    prime_above,
 )
 from shuffledp.tasks import Budget, Frequency, Participants, Users
 

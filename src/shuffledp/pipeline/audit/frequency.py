@@ -34,6 +34,7 @@ from shuffledp.pipeline.audit.finite_laws import (
     transformed,
 )
 from shuffledp.pipeline.audit.frequency_reports import (
+    design_reports,
     flipped_bits,
     hashed_balls_into_bins,
     private_coin,
@@ -418,6 +419,7 @@ VIEWS: Mapping[str, Callable[..., View]] = {
     "frequency._unary_bits.WholeRows": whole_rows,
     "frequency._unary_bits.FlippedBits": flipped_bits,
     "frequency.subset_selection.SubsetSelection": subset_selection,
+    "frequency._designs.DesignReports": design_reports,
     "frequency.hashed_balls_into_bins.HashedBallsIntoBins": hashed_balls_into_bins,
     "frequency.private_coin.PrivateCoin": private_coin,
     "frequency.public_coin.PublicCoin": public_coin,

@@ -25,6 +25,7 @@ from shuffledp.pipeline.audit.views import Kinds, ProductView, SumView, View
 from shuffledp.protocols.frequency._hashing import hash_values
 
 if TYPE_CHECKING:
+    from shuffledp.protocols.frequency._designs import DesignReports
     from shuffledp.protocols.frequency._unary_bits import FlippedBits, UnaryBits, WholeRows
     from shuffledp.protocols.frequency.hashed_balls_into_bins import HashedBallsIntoBins
     from shuffledp.protocols.frequency.private_coin import PrivateCoin
@@ -148,6 +149,23 @@ def subset_selection(protocol: SubsetSelection, eps: float) -> View:
         return _pair_kinds(np.column_stack([np.any(payload == v, axis=1) for v in (0, 1)]))
 
     return _two_values(protocol, eps, [law(v) for v in range(min(k, 3))], kinds, most=12)
+
+
+def design_reports(protocol: DesignReports, eps: float) -> View:
+    """Return the view of points of a design, reduced to whether two values favor them."""
+    check_size(8 * protocol.alphabet_size, "too many points")
+    favored = protocol.favors(np.arange(protocol.alphabet_size), np.arange(min(protocol.domain_size, 3)))
+    kinds = _pair_kinds(favored[:, :2])
+    weights = np.where(favored, math.exp(protocol.eps_local), 1.0)
+
+    def law(value: int) -> Own:
+        masses = np.bincount(kinds, weights[:, value], 4) / weights[:, value].sum()
+        return {unit(i, 3): float(mass) for i, mass in enumerate(masses) if mass > 0}
+
+    def counted(payload: NDArray[Any]) -> NDArray[np.int64]:
+        return _pair_kinds(protocol.favors(np.asarray(payload, np.int64), np.arange(2)))
+
+    return _two_values(protocol, eps, [law(v) for v in range(favored.shape[1])], counted, most=12)
 
 
 def hashed_balls_into_bins(protocol: HashedBallsIntoBins, eps: float) -> View:

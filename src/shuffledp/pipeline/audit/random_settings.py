@@ -89,6 +89,9 @@ OPTIONS: Mapping[str, Draw] = {
     "bound": _one_of("blanket", "clones"),
     "other_rows": _one_of("dropped", "blanket"),
     "failure": _log_between(1e-9, 0.1),
+    "target": _one_of("average", "frequent"),
+    "prime": _sometimes(_one_of(2, 3, 5, 7)),
+    "blocks": _sometimes(_one_of(1, 2)),
 }
 """Law of each option, with ``eps_star`` as a part of eps; `OWN_OPTIONS` has the options of one protocol."""
 
@@ -121,6 +124,7 @@ _MANY = tuple(
 #: Protocols whose messages count for several values, or whose bits depend on the others' inputs: fewer users.
 _PAIRED = (
     *("fake_users", "fragmented_rappor", "hashed_balls_into_bins", "private_coin"),
+    *("hadamard_response", "pgr", "pi_rappor", "recursive_hadamard"),
     *("solh", "subset_selection", "symmetric_rappor", "unary_rows"),
 )
 #: Protocols of sums whose inputs only shift the counts, so that the others' inputs do not matter.

@@ -210,6 +210,8 @@ NAMED_FUNCTIONS: Mapping[str, NamedFunction] = _entries(
     ("dummy_cells_epsilon", "eps", _always(EXACT)),
     ("blanket_delta", "delta", _always(EXACT)),
     ("blanket_local_budget", "eps_local", _always(UPPER)),
+    ("design_delta", "delta", _always(UPPER)),
+    ("design_local_budget", "eps_local", _always(UPPER)),
     ("grr_blanket_delta", "delta", _always(UPPER)),
     ("grr_blanket_epsilon", "eps", _always(UPPER)),
     ("allocation_delta", "delta", _allocation),

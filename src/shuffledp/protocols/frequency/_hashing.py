@@ -5,9 +5,13 @@ Its upper 32 bits are scaled to the range, so that some values are more likely b
 ``1 + range / 2^32``.
 """
 
+import math
+from itertools import count
+
 import numpy as np
 from numpy.typing import NDArray
 
+from shuffledp.numerics.memoize import remember
 from shuffledp.tasks import Array
 
 SEED_BITS = 32
@@ -44,3 +48,15 @@ def hash_values(seeds: Array, values: Array, cells: int) -> NDArray[np.uint64]:
 def draw_seeds(count: int, rng: np.random.Generator) -> NDArray[np.uint32]:
     """Draw uniform 32-bit seeds."""
     return rng.integers(0, 2**SEED_BITS, size=count, dtype=np.uint32)
+
+
+def is_prime(number: int) -> bool:
+    """Return whether a number in 2..2^32 is prime, by trial division."""
+    divisors = np.arange(3, math.isqrt(number) + 1, 2)
+    return number == 2 or bool(number % 2 and np.all(number % divisors))
+
+
+@remember(1024)
+def prime_above(number: int) -> int:
+    """Return the smallest prime above a number in 1..2^32."""
+    return next(candidate for candidate in count(max(number + 1, 2)) if is_prime(candidate))

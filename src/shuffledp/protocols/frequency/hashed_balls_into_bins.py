@@ -43,6 +43,7 @@ from shuffledp.numerics.saddlepoint import ErrorLaw, Term
 from shuffledp.numerics.windows import Window
 from shuffledp.protocols._inputs import checked_aggregate, checked_inputs
 from shuffledp.protocols.frequency._dummy_points import DealtDummies
+from shuffledp.protocols.frequency._hashing import prime_above
 from shuffledp.protocols.frequency._value_counts import checked_values, held_counts, held_integers
 from shuffledp.protocols.messages import Cost, Messages, message_bits
 from shuffledp.protocols.request import Request
@@ -84,17 +85,6 @@ class HashFamily:
         """Probability p_c that two different values are in the same bin."""
         q, b = self.prime, self.bins
         return (q // b) * (q % b + q - b) / (q * (q - 1))
-
-
-@remember(1024)
-def prime_above(number: int) -> int:
-    """Return the smallest prime above a number in 1..2^32, by trial division."""
-    candidate = max(number + 1, 2)
-    while True:
-        divisors = np.arange(3, math.isqrt(candidate) + 1, 2)
-        if candidate == 2 or (candidate % 2 and not np.any(candidate % divisors == 0)):
-            return candidate
-        candidate += 1
 
 
 def bin_count(rule: str, n: int, domain_size: int, eps: float, delta: float) -> int:

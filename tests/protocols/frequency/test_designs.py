@@ -1,0 +1,250 @@
+"""Points of designs as reports: sets, counts by transforms, calibration, and reference numbers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from shuffledp.accounting import design_delta, design_local_budget
+from shuffledp.populations import Fixed
+from shuffledp.protocols import Messages, get
+from shuffledp.protocols.frequency.hadamard_response import HadamardResponse
+from shuffledp.protocols.frequency.pgr import Pgr
+from shuffledp.protocols.frequency.pi_rappor import PiRappor
+from shuffledp.protocols.frequency.recursive_hadamard import RecursiveHadamard
+from shuffledp.tasks import Budget, Frequency, Participants, Public, Users
+
+N, EPS, DELTA = 10**5, 1.0, 1e-8
+SMALL = [
+    *(Pgr(50, k, 1.3, q) for k, q in [(2, 2), (7, 2), (13, 3), (10, 3), (30, 5), (40, 3), (57, 7)]),
+    *(PiRappor(50, k, 1.3, q) for k, q in [(2, 2), (6, 7), (7, 7), (20, 5), (30, 2)]),
+    *(HadamardResponse(50, k, 1.3, b) for k, b in [(2, 1), (2, 2), (10, 1), (10, 2), (6, 2), (10, 16)]),
+    *(RecursiveHadamard(50, k, 1.3, b) for k, b in [(2, 1), (10, 1), (10, 4), (16, 8), (5, 2)]),
+]
+NAMES = [f"{type(protocol).__name__}-{protocol.domain_size}-{i}" for i, protocol in enumerate(SMALL)]
+
+
+def sets(protocol):
+    """Return whether values favor points, for all points and values."""
+    return protocol.favors(np.arange(protocol.alphabet_size), np.arange(protocol.domain_size))
+
+
+@pytest.mark.parametrize("protocol", SMALL, ids=NAMES)
+def test_sets_have_the_stated_share_and_overlap(protocol):
+    found = sets(protocol).astype(float)
+    both = found.T @ found / protocol.alphabet_size
+    assert_allclose(np.diag(both), protocol.share, rtol=1e-13)
+    pairs = both[~np.eye(len(both), dtype=bool)]
+    assert pairs.min() >= protocol.overlap - 1e-13
+    if isinstance(protocol, Pgr | PiRappor):
+        assert_allclose(pairs, protocol.overlap, rtol=1e-13)
+    elif protocol.blocks == 1 or protocol.domain_size > protocol.order - protocol.first_row:
+        assert pairs.min() == pytest.approx(protocol.overlap, abs=1e-13)
+
+
+@pytest.mark.parametrize("protocol", SMALL, ids=NAMES)
+def test_transforms_count_as_the_incidence_matrix_does(protocol):
+    points = np.random.default_rng(3).integers(0, protocol.alphabet_size, 500)
+    favored = protocol.favors(points, np.arange(protocol.domain_size))
+    expected = favored.sum(axis=0)
+    if isinstance(protocol, HadamardResponse | RecursiveHadamard):
+        block, _ = protocol.places(np.arange(protocol.domain_size))
+        expected = 2 * expected - np.sum(points[:, None] // protocol.order == block, axis=0)
+    np.testing.assert_array_equal(protocol.aggregate(Messages(points)), expected)
+
+
+@pytest.mark.parametrize("protocol", SMALL, ids=NAMES)
+def test_reports_have_the_law_of_the_design(protocol):
+    """Every point of a value's set is e^1.3 times as likely as any other; 6 standard deviations."""
+    value, draws = protocol.domain_size - 1, 20_000
+    points = protocol.encode(Users(np.full(draws, value)), np.random.default_rng(7)).payload
+    weights = np.where(sets(protocol)[:, value], np.exp(1.3), 1.0)
+    mean = draws * weights / weights.sum()
+    found = np.bincount(points, minlength=protocol.alphabet_size)
+    assert np.all(np.abs(found - mean) < 6 * np.sqrt(mean) + 3)
+
+
+@pytest.mark.parametrize("protocol", SMALL, ids=NAMES)
+def test_the_variance_is_that_of_all_reports(protocol):
+    """Enumeration of every user's report, for skewed data."""
+    k = protocol.domain_size
+    held = np.arange(1, k + 1) ** 2
+    weights = np.where(sets(protocol), np.exp(protocol.eps_local), 1.0)
+    laws = weights / weights.sum(axis=0)
+    one = [protocol.aggregate(Messages(np.array([point]))) for point in range(protocol.alphabet_size)]
+    ends = protocol.estimate(np.array(one), Public(np.ones(len(one), int)))
+    mean, square = laws.T @ ends, laws.T @ ends**2
+    who = Participants.from_counts(held)
+    assert_allclose(held @ mean / held.sum(), held / held.sum(), atol=1e-12)
+    expected = held @ (square - mean**2) / held.sum() ** 2
+    assert_allclose(protocol.expected_variance(who)[0], expected, rtol=1e-10)
+
+
+# -- the blanket ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("n", "eps_local", "eps", "bound", "truth"),
+    [(2, 1.5, 0.5, 0.260408, 0.259919), (3, 2.0, 0.8, 0.297505, 0.277120)],
+)
+def test_the_blanket_of_the_fano_plane_is_above_the_truth(n, eps_local, eps, bound, truth):
+    """Specification: true delta over all inputs of the others, by enumeration of their reports."""
+    plane = Pgr(n, 7, eps_local, 2)
+    assert design_delta(n, eps_local, plane.share, plane.overlap, eps) == pytest.approx(bound, abs=6e-7)
+    weights = np.where(sets(plane), np.exp(eps_local), 1.0)
+    laws = (weights / weights.sum(axis=0)).T
+    worst = 0.0
+    for others in np.ndindex(*[7] * (n - 1)):
+        views = []
+        for own in (0, 1):
+            joint = laws[own]
+            for other in others:
+                joint = np.multiply.outer(joint, laws[other])
+            orders = np.sort(np.indices(joint.shape).reshape(n, -1), axis=0)  # shuffled: the multiset
+            views.append(np.bincount(np.ravel_multi_index(tuple(orders), joint.shape), joint.ravel(), 7**n))
+        worst = max(worst, np.maximum(views[0] - np.exp(eps) * views[1], 0).sum())
+    assert worst == pytest.approx(truth, abs=6e-7)
+
+
+@pytest.mark.parametrize(
+    ("n", "share", "overlap"), [(4, 0.3, 0.1), (6, 0.5, 0.25), (70, 0.2, 0.0), (7, 0.1, 0.01)]
+)
+def test_the_blanket_is_its_sum_over_four_symbols(n, share, overlap):
+    """delta = E[(G_1 + .. + G_n)^+] / n, with the loss of a uniform message; numbers of symbols are enumerated."""
+    eps_local, eps = 1.7, 0.4
+    big, small = np.exp(eps_local), np.exp(eps)
+    rate = 1 / (1 + share * (big - 1))
+    one = rate * (share - overlap)
+    chances = [one, one, rate * overlap, rate * (1 - 2 * share + overlap)]
+    steps = np.array([big - small, 1 - big * small, -(small - 1) * big, -(small - 1)])
+    if n > 10:  # many copies: convolve a random walk on a fine lattice of losses instead
+        rng = np.random.default_rng(1)
+        draws = rng.multinomial(n, [*chances, 1 - rate], 400_000)[:, :4] @ steps
+        samples = np.maximum(draws, 0) / n
+        deviation = samples.std() / np.sqrt(len(samples))
+        assert abs(design_delta(n, eps_local, share, overlap, eps) - samples.mean()) < 5 * deviation
+        return
+    from scipy.stats import multinomial
+
+    total = 0.0
+    for counts in np.ndindex(*[n + 1] * 4):
+        if sum(counts) <= n:
+            mass = multinomial.pmf([*counts, n - sum(counts)], n, [*chances, 1 - rate])
+            total += mass * max(float(np.array(counts) @ steps), 0.0) / n
+    assert design_delta(n, eps_local, share, overlap, eps) == pytest.approx(total, rel=1e-9)
+
+
+@pytest.mark.parametrize("n", [5, 63, 64, 5000])
+def test_the_local_budget_meets_delta(n):
+    found = design_local_budget(n, 0.3, 1e-4, 0.2, 0.03)
+    assert design_delta(n, found, 0.2, 0.03, 0.3) <= 1e-4 * (1 + 1e-12)
+    assert design_delta(n, found * (1 + 1e-5), 0.2, 0.03, 0.3) > 1e-4 or n == 5
+
+
+def test_impossible_overlaps_are_refused():
+    for overlap in (0.21, -0.1):
+        with pytest.raises(ValueError, match="overlap"):
+            design_delta(10, 1.0, 0.2, overlap, 0.3)
+    with pytest.raises(ValueError, match="overlap"):
+        design_local_budget(10, 0.3, 1e-3, 0.7, 0.3)
+
+
+# -- reference numbers ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("k", "share", "overlap", "eps_local"),
+    [
+        *((100, 1 / 100, 0, 7.45286), (1_000, 1 / 1000, 0, 7.81096), (10_000, 1e-4, 0, 8.70727)),
+        *((k, 2 / k, 2 / k / (k - 1), e) for k, e in [(100, 7.42779), (1_000, 7.64886)]),
+        (1_000, 8 / 1_000, 8 / 1_000 * 7 / 999, 7.47322),
+        (10_000, 78 / 10_000, 78 / 10_000 * 77 / 9_999, 7.47563),
+    ],
+)
+def test_local_budgets_of_randomized_response_and_subsets(k, share, overlap, eps_local):
+    assert design_local_budget(N, EPS, DELTA, share, overlap) == pytest.approx(eps_local, abs=6e-6)
+
+
+def errors(protocol, n):
+    """Return the count variance averaged over the values, and of a value with a tenth of the users."""
+    k = protocol.domain_size
+    found = []
+    for share in (1 / k, 0.1):
+        held = np.full((1, k), n * (1 - share) / (k - 1))
+        held[0, 0] = n * share
+        found.append(protocol.expected_variance(Participants(Public(np.array([n])), held, held / n)) * n * n)
+    return found[0].mean(), found[1][0, 0]
+
+
+@pytest.mark.parametrize(
+    ("name", "k", "options", "eps_local", "mse", "heavy", "bits"),
+    [
+        ("hadamard_response", 100, {}, 7.54019, 256.87, 1_481.6, 8),
+        ("hadamard_response", 100, {"blocks": 1}, 7.86208, 99_154, None, 7),
+        ("hadamard_response", 1_000, {}, 8.03690, 173.76, 6_731.0, 11),
+        ("recursive_hadamard", 1_000, {}, 7.81750, 296.27, None, 11),
+        ("pi_rappor", 100, {}, 7.65760, 542.55, 2_737.3, 19),
+        ("pi_rappor", 1_000, {"prime": 1009}, 7.81402, 237.27, 4_261.0, 20),
+        ("pi_rappor", 10_000, {"prime": 2003}, 8.02933, 142.96, 6_655.4, 33),
+        ("pgr", 100, {}, 7.45803, 9_126.8, 8_360.1, 8),
+        ("pgr", 1_000, {}, 7.43118, 2_823.6, 2_767.2, 11),
+        ("pgr", 10_000, {"target": "frequent"}, 7.46060, 1_109.7, 1_585.8, 14),
+    ],
+)
+def test_reference_errors_of_shuffled_reports(name, k, options, eps_local, mse, heavy, bits):
+    budget = Budget(EPS, DELTA)
+    protocol = get("frequency", name).calibrate(budget, Fixed(N - 1), Frequency(k), **options)
+    assert protocol.eps_local == pytest.approx(eps_local, abs=6e-6)
+    average, frequent = errors(protocol, N)
+    assert average == pytest.approx(mse, rel=5e-5)
+    assert heavy is None or frequent == pytest.approx(heavy, rel=5e-5)
+    assert np.ceil(protocol.cost().bits_per_message) == bits
+
+
+@pytest.mark.parametrize(
+    ("protocol", "expected"),
+    [
+        (Pgr(1_000, 1_024, 5.0, 151), 28.217),
+        (PiRappor(1_000, 1_024, 5.0, 149), 28.293),
+        (Pgr(1_000, 22_000, 5.0, 151), 27.275),
+        (HadamardResponse(1_000, 22_000, 5.0, 128), 68.84),
+        (RecursiveHadamard(1_000, 22_000, 5.0, 128), 68.97),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_errors_of_the_local_model(protocol, expected):
+    """Specification: formulas beside the simulations of Feldman et al. (2022), with uniform data."""
+    uniform, _ = errors(protocol, 1_000)
+    assert uniform == pytest.approx(expected, rel=2e-3)
+
+
+@pytest.mark.parametrize("name", ["pgr", "pi_rappor", "hadamard_response", "recursive_hadamard"])
+def test_the_target_decides(name):
+    """The protocol of each target has no larger error than the other, and one pair differs."""
+    made = {
+        target: get("frequency", name).calibrate(
+            Budget(EPS, DELTA), Fixed(N - 1), Frequency(1_000), target=target
+        )
+        for target in ("average", "frequent")
+    }
+    average, frequent = (errors(made[target], N) for target in ("average", "frequent"))
+    assert average[0] <= frequent[0] and frequent[1] <= average[1]
+    assert name == "pgr" or made["average"] != replace(made["frequent"], eps_local=made["average"].eps_local)
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "named"),
+    [
+        ("pgr", {"prime": 9}, "prime must be a prime number"),
+        ("pgr", {"prime": 1009}, "at most 2\\^26"),
+        ("pi_rappor", {"prime": 4}, "prime must be"),
+        ("hadamard_response", {"blocks": 3}, "blocks must be a power of two"),
+        ("recursive_hadamard", {"blocks": 16}, r"power of two in \[1, 8\]"),
+    ],
+)
+def test_wrong_options_are_refused(name, options, named):
+    with pytest.raises(ValueError, match=named):
+        get("frequency", name).calibrate(Budget(1.0, 1e-3), Fixed(99), Frequency(10), **options)
