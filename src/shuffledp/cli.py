@@ -740,6 +740,25 @@ def new_baseline(name: str, task: str, template: str) -> None:
     click.echo(f"Check it: shuffledp check-baseline mine/{name}.py:{scaffold.class_name(name)}")
 
 
+@main.command("new-paper")
+@click.argument("name")
+@click.option("--title", required=True, help="Title of the paper.")
+@click.option("--citation", required=True, help="Authors, place and year.")
+@click.option(
+    "--prefix", required=True, help="Two to four capitals that begin the numbers of claims and notes."
+)
+def new_paper(name: str, title: str, citation: str, prefix: str) -> None:
+    """Write a new paper NAME into a checkout: one figure, one claim and one note, which pass all tests unchanged."""
+    from shuffledp.pipeline import new_files
+
+    names = {"id": name, "title": title, "citation": citation, "prefix": prefix}
+    with user_errors(one_line=False):
+        for path in new_files.write("paper", names):
+            click.echo(f"wrote {path}")
+    new_files.golden(*(f"{part}/{name}" for part in ("experiments", "claims", "errata")))
+    click.echo("Draw its figure: make quick; run its tests: make test-changed")
+
+
 @main.command("check-baseline")
 @click.argument("protocol", metavar="FILE.py:CLASS")
 @click.option(

@@ -1,0 +1,61 @@
+"""Files of a new paper or protocol, from the templates in ``tools/templates/`` of a checkout."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from string import Template
+
+from shuffledp.storage import write_atomically
+
+TEMPLATES = Path("tools/templates")
+LISTS: Mapping[str, Mapping[str, tuple[str, str]]] = {
+    "paper": {
+        "config/config.yaml": (r"(?m)^papers:.*\n\s*\[", "$id, "),
+        "config/quick.yaml": (r"(?m)^papers: \[", "$id, "),
+        "README.md": (
+            r"\| target \| paper \|.*\n\|[-|]*\n",
+            "| [`$id`](docs/$id.md) | $citation | Figure 1 |\n",
+        ),
+        "mkdocs.yml": (r" *- Reproduce a paper: .*\n", "      - $title: $id.md\n"),
+    },
+    "protocol": {},
+}
+"""Text after which a line is added to a file, by kind of template and file: a regular expression and the addition."""
+
+
+def write(template: str, names: Mapping[str, str]) -> Iterator[Path]:
+    """Write the files of a template with the names, add them to the lists, and yield the paths.
+
+    Raises ValueError for a name that is not valid, a file that exists, or a folder that is no checkout.
+    """
+    folder = TEMPLATES / template
+    if not folder.is_dir():
+        raise ValueError(f"{folder} is absent: run the command in the folder of the repository.")
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", names["id"]):
+        raise ValueError(
+            f"The name has lower-case letters, digits and underscores, a letter first; got {names['id']!r}."
+        )
+    texts = {}
+    for path in sorted(folder.rglob("*.txt")):
+        place = Template(str(path.relative_to(folder).with_suffix(""))).substitute(names)
+        texts[Path(place)] = Template(path.read_text(encoding="utf-8")).safe_substitute(names)
+    if existing := [str(path) for path in texts if path.exists()]:
+        raise ValueError(f"{', '.join(existing)}: exists already. Choose another name.")
+    for name, (after, addition) in LISTS[template.partition("/")[0]].items():
+        text = Path(name).read_text(encoding="utf-8")
+        end = re.search(after, text).end()  # type: ignore[union-attr]
+        texts[Path(name)] = text[:end] + Template(addition).substitute(names) + text[end:]
+    for path, text in texts.items():
+        write_atomically(path, text.encode())
+        yield path
+
+
+def golden(*parts: str) -> None:
+    """Write parts of the golden table of answers, and the schemas of the configuration."""
+    for part in parts:
+        subprocess.run([sys.executable, "tools/golden_table.py", "--only", part], check=True)
+    subprocess.run([sys.executable, "tools/config_schema.py"], check=True)

@@ -1,0 +1,73 @@
+"""A new paper, as the command writes it, passes its tests unchanged."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from shuffledp.pipeline import new_files
+
+ROOT = Path(__file__).resolve().parents[1]
+LEFT_OUT = {".git", ".venv", ".tools", ".snakemake", "__pycache__", "raw", "prepared"}
+TESTS_OF_A_PAPER = (
+    "tests/pipeline/claims/test_stated_claims.py",
+    "tests/pipeline/claims/test_errata_data.py",
+    "tests/pipeline/config/test_package.py",
+    "tests/pipeline/figures/test_captions.py",
+    "tests/golden/test_golden.py",
+    "tests/golden/test_expected_errors.py",
+)
+TESTS_OF_ALL = (
+    "tests/test_config_schema.py",
+    "tests/test_site.py::test_every_page_is_in_the_navigation_and_loads_nothing_from_elsewhere",
+    "tests/test_documents.py",
+    "tests/test_source_rules.py",
+)
+
+
+def left_out(folder, names):
+    """Return the names in a folder that are no files of the repository."""
+    made = set(names) - {"README.md"} if Path(folder) == ROOT / "results" else set()
+    return made | (LEFT_OUT & set(names)) | {name for name in names if name.endswith("_cache")}
+
+
+@pytest.fixture
+def checkout(tmp_path):
+    """Return a copy of the repository."""
+    return shutil.copytree(ROOT, tmp_path / "copy", ignore=left_out)
+
+
+def python(checkout, *arguments):
+    """Run Python in the copy, with the package of the copy; return its output."""
+    found = {**os.environ, "PYTHONPATH": str(checkout / "src")}
+    done = subprocess.run(
+        [sys.executable, *arguments], cwd=checkout, env=found, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_a_new_paper_passes_its_tests(checkout):
+    named = ["--title", "Coin flips", "--citation", "Doe and Roe. arXiv 2401.00001", "--prefix", "CF"]
+    assert "wrote docs/coin_flips.md" in python(
+        checkout, "-m", "shuffledp", "new-paper", "coin_flips", *named
+    )
+    tests = ["-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider"]
+    python(checkout, *tests, "-k", "coin_flips", *TESTS_OF_A_PAPER)
+    python(checkout, *tests, *TESTS_OF_ALL)
+    assert "coin_flips" in python(checkout, "-m", "shuffledp", "check")
+
+
+def test_a_name_that_is_taken_or_invalid_is_refused(monkeypatch, tmp_path):
+    monkeypatch.chdir(ROOT)
+    names = {"title": "A", "citation": "B", "prefix": "XX"}
+    with pytest.raises(ValueError, match=r"dump/claims\.yaml.*: exists already"):
+        list(new_files.write("paper", {"id": "dump", **names}))
+    with pytest.raises(ValueError, match="got 'Dump'"):
+        list(new_files.write("paper", {"id": "Dump", **names}))
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match="run the command in the folder of the repository"):
+        list(new_files.write("paper", {"id": "coins", **names}))
