@@ -658,7 +658,7 @@ def test_correlated_noise_is_compared_with_the_best_bound_of_randomized_response
     assert finding_of(text).startswith(
         "Randomized response has 12 times the squared error of correlated noise"
     )
-    assert "27 times by clones" in text
+    assert "27 times by the clones bound" in text
 
 
 BITS = table(

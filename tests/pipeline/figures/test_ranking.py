@@ -22,6 +22,7 @@ from shuffledp.pipeline.figures import (
 from shuffledp.pipeline.figures.selection import load_settings
 from shuffledp.pipeline.manifest import read
 from shuffledp.pipeline.provenance import of_job
+from shuffledp.pipeline.site.caption_html import DETAILS
 from shuffledp.populations import Fixed
 from shuffledp.protocols import get
 from shuffledp.storage import publish
@@ -141,6 +142,8 @@ def test_the_files_are_those_that_the_workflow_expects_with_their_numbers(drawn)
         .read_text()
         .startswith("1 of 2 claims of the papers hold, 0 hold in part, 1 fail")
     )
+    captions = [path.read_text() for path in folder.glob("*.rst")]
+    assert max(len(caption.partition(f"\n{DETAILS}\n")[0].split()) for caption in captions) <= 60
     assert overall.printed_over_exact(job).empty  # it has replicated papers alone
 
 
