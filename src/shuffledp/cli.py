@@ -133,12 +133,12 @@ def check(configfile: str | None) -> None:
 
 def _check_captions(paper: Paper) -> None:
     """Raise ClickException if a caption file is missing; a run would only fail after all computations."""
-    from shuffledp.pipeline.figures.drawings import caption_folder
+    from shuffledp.pipeline.figures.drawings import caption_folder, caption_path
 
     for part, entries in (("figures", paper.figures), ("tables", paper.tables), ("claims", paper.claims)):
         for name, entry in entries.items():
             caption = entry.caption
-            path = caption_folder(Path(), paper.key) / str(caption)
+            path = caption_path(caption_folder(Path(), paper.key), str(caption))
             if caption is not None and not path.is_file():
                 raise click.ClickException(f"{paper.file}: {part}.{name}.caption: there is no file {path}.")
 

@@ -177,7 +177,7 @@ class ClaimTable:
             "alt": f"Table: {self.title}",
             "table": str(claim_file(Path(results), self.paper, self.name)),
             "facts": {"about": self.citation},
-            "caption": str(_caption_of_claims(captions, self.caption)),
+            "caption": str(caption_path(captions, self.caption)),
             "scale": scale,
             "formats": list(TABLE_FORMATS),
         }
@@ -196,7 +196,7 @@ def claim_tables(paper: Paper) -> list[ClaimTable]:
     ]
 
 
-def _caption_of_claims(own: Path, name: str) -> Path:
+def caption_path(own: Path, name: str) -> Path:
     """Return a template in the folder of a paper, or the template that all papers share."""
     return (own.parents[1] / "captions" if name in SHARED_CAPTIONS else own) / name
 
