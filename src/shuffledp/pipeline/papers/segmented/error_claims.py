@@ -11,7 +11,6 @@ import pandas as pd
 from shuffledp.accounting.segmented.set_errors import segmented_error_bound
 from shuffledp.pipeline.claims.case import Case
 from shuffledp.pipeline.claims.outcomes import (
-    POINTS,
     SLOPE,
     TIE,
     ByPoint,
@@ -333,25 +332,6 @@ def in_order(case: Case, pairs: Sequence[Names]) -> Verdict:
         wrong, points = wrong + over, points + len(both)
         said.append(f"{NAMES[lower]} below {NAMES[upper]} at {under}, above at {over}, tied at {ties}")
     return Verdict(f"above at {wrong} of {points} points", never_above(wrong, points), "; ".join(said))
-
-
-@claim("SE-23")
-def strong_rival(case: Case) -> Verdict:
-    """Check that weights reduce SepMM's error, and that better weights hardly reduce it further."""
-    plain, weighted, best = (
-        errors(case, f"separate{which}") for which in ("", "_weighted", "_inverse_variance")
-    )
-    better = int((weighted < plain * (1 - TIE)).sum())
-    further = (1 - best / weighted).dropna()
-    verdict: Outcome = "fails"
-    if 2 * better >= len(weighted):
-        verdict = "holds" if better == len(weighted) and further.max() <= POINTS else "in part"
-    return Verdict(
-        f"below SepMM in {better} of {len(weighted)} cases",
-        verdict,
-        f"inverse variances as weights lower the error by a further {percent(further.min())} to "
-        f"{percent(further.max())}; up to {percent(POINTS)} would count as strong",
-    )
 
 
 @claim("SE-24")

@@ -248,6 +248,7 @@ def visited_categories(case: Case) -> Verdict:
     )
 
 
+by_entry(claim, "SE-23", "SEG-N6.4.7", shown="untestable")
 by_entry(claim, "SE-29", "SEG-6.3")
 by_entry(claim, "SE-30", "SEG-6.2")
 by_entry(claim, "SE-31", "SEG-6.4.5")
