@@ -22,6 +22,7 @@ from shuffledp.comparison.options import (
     RECORDS,
     RELEASES,
     SETTING,
+    TASKS,
     WHERE,
     Options,
     with_options,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 PATIENCE = 1.0
 
 _file = click.Path(dir_okay=False, path_type=Path)
+_DEFAULT = click.core.ParameterSource.DEFAULT
 
 
 @click.command()
@@ -59,6 +61,7 @@ _file = click.Path(dir_okay=False, path_type=Path)
     "colluding",
     "dropout",
     "seed",
+    task={"type": click.Choice([*TASKS, "mean"])},
 )
 @VALUES_FILE
 @click.option(
@@ -107,6 +110,10 @@ def compare(
     from shuffledp.outputs import DASH
 
     with user_errors(OSError):
+        if task == "mean":
+            named = {"protocols": words("protocols", given["protocols"]), "trust": None, "values": None}
+            _mean(Options(**given | named), seconds, as_json)
+            return
         if plot is not None:  # before anything takes long
             checked(plot)
         chosen = words("columns", columns)
@@ -162,6 +169,30 @@ def compare(
         _write(rows, targets, f"{about}, {budget}")
     if problems:
         raise click.ClickException(" ".join(problems))
+
+
+#: Options of the task ``mean``.
+_OF_MEAN = {"task", "users", "max_value", "eps", "delta", "protocols", "accounting", "seconds", "as_json"}
+
+
+def _mean(asked: Options, seconds: float, as_json: bool) -> None:
+    """Print the rows of mean and variance for uniform numbers. Raise ValueError for an option of other tasks."""
+    import numpy as np
+
+    from shuffledp.comparison.moments import moment_rows, moment_table
+
+    context = click.get_current_context()
+    for option in context.command.params:
+        if option.name not in _OF_MEAN and context.get_parameter_source(str(option.name)) is not _DEFAULT:
+            raise ValueError(f"{option.opts[0]} must be left out for --task mean.")
+    if asked.users is None or asked.max_value is None:
+        raise ValueError("--task mean needs --users and --max-value.")
+    _check("summation", asked)
+    counts = np.ones(int(asked.max_value) + 1, np.int64)
+    sums = replace(asked, max_value=None)
+    rows = moment_rows(sums, counts, lambda options: _rows(options, seconds)[0])
+    written = json.dumps({"rows": [row.as_dict() for row in rows]}, indent=2, allow_nan=False)
+    click.echo(written if as_json else moment_table(rows))
 
 
 #: Options that give the sizes of each task.

@@ -29,6 +29,8 @@ Given = TypeVar("Given")
 Result = TypeVar("Result")
 #: Types of options by the first word of a field's annotation.
 _TYPES = {"int": INTEGER, "float": NUMBER}
+#: Tasks of a protocol.
+TASKS = ("frequency", "summation", "sets", "vectors")
 LAWS = (
     "Law or bound of the number of other users, instead of --users: fixed:N, binomial:TRIALS:RATE, poisson:MEAN, "
     "moments:MEAN:VARIANCE, subgaussian:MEAN:SCALE, subexponential:MEAN:A:B."
@@ -74,7 +76,7 @@ class SettingOptions:
     )
     task: Task | None = option(
         "Task; by default the task that the given sizes determine.",
-        type=click.Choice(["frequency", "summation", "sets", "vectors"]),
+        type=click.Choice(TASKS),
     )
     domain_size: int | None = option("Number N of values (frequency) or items (sets) 0..N-1; at least 2.")
     set_size: int | None = option("Number of items that every user holds (sets).")

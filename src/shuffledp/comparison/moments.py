@@ -1,0 +1,172 @@
+r"""Mean and variance of numbers 0..D from two private sums, for ``shuffledp compare --task mean``.
+
+A number x is released in the sum of x, and in the sum of its *square level*
+``z = ((2 x - D)^2 - (D mod 2)) / 4``, an integer up to ``D^2 / 4``. With ``m = mean(x) - D / 2`` the variance is
+``mean(z) + (D mod 2) / 4 - m^2``, times ``n / (n - 1)``.
+
+**A curator** adds discrete Laplace noise of ratio ``exp(-e_1 / D)`` to the first sum, and of ratio ``exp(-e_2 / D^2)``
+to the second. Replacing x by y changes the sums by ``|x - y|`` and ``|x - y| |x + y - D|``, so that both sums together
+are (eps, 0)-private exactly if ``j (e_1 / D + e_2 (D - j) / D^2) <= eps`` for all ``j = |x - y|`` in 1..D. Then
+``e_1 = eps`` and ``e_2 = eps D / (D - 1)`` are possible at once: numbers at both ends, which change the first sum most,
+have equal squares. For real numbers the bound is ``e_2 = 2 eps - e_1 + 2 sqrt(eps (eps - e_1))``.
+
+**Every other protocol** releases both sums with half of eps and delta each, by basic composition.
+
+Replacement neighbors. Derived for this project.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+import numpy as np
+
+from shuffledp.guarantees import GUARANTEES, Guarantee
+from shuffledp.tasks import Summation
+
+if TYPE_CHECKING:
+    from shuffledp.comparison.options import Options
+    from shuffledp.comparison.rows import Compared
+    from shuffledp.tasks import Ints
+
+#: Normal quantile of a two-sided 95 % interval, for the sampling of users from a population.
+_NORMAL = 1.959963984540054
+_CURATOR = "central_laplace"
+
+
+def square_levels(max_value: int) -> Ints:
+    """Return the square levels of the numbers 0..D, (D + 1,)."""
+    return np.asarray(((2 * np.arange(max_value + 1) - max_value) ** 2 - max_value % 2) // 4, np.int64)
+
+
+def second_budget(max_value: int, eps: float, first: float) -> float:
+    """Return the largest e_2 for e_1 = `first` in (0, eps], by the curator's condition of the module; inf for D = 1."""
+    j = np.arange(1, max_value)
+    bounds = (eps - j * first / max_value) * max_value**2 / (j * (max_value - j))
+    return float(np.min(bounds, initial=math.inf))
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Mean and variance of the users' numbers, with half-widths of 95 % intervals from the half-widths of the sums.
+
+    ``population_mean_half_width`` is for the mean of a population from which the users are a random sample.
+    """
+
+    mean: float
+    variance: float
+    mean_half_width: float
+    variance_half_width: float
+    population_mean_half_width: float
+
+    @classmethod
+    def from_sums(
+        cls, users: int, max_value: int, sums: Sequence[float], half_widths: Sequence[float]
+    ) -> Moments:
+        """Return the moments for the sums of numbers and of square levels, and their half-widths."""
+        (first, second), (wide, wide_squares) = sums, half_widths
+        center, more = first / users - max_value / 2, users / max(users - 1, 1)
+        variance = (second / users + max_value % 2 / 4 - center**2) * more
+        # Half-widths of independent errors add up in squares: exact for normal noise, too wide for Laplace noise.
+        spread = math.hypot(wide_squares, 2 * center * wide) + wide**2 / users
+        population = math.hypot(_NORMAL * math.sqrt(max(variance, 0.0) / users), wide / users)
+        return cls(first / users, variance, wide / users, spread * more / users, population)
+
+
+@dataclass(frozen=True)
+class MomentRow:
+    """Half-widths of a protocol in units of the numbers and of their squares; nan if the status is not ``ok``."""
+
+    protocol: str
+    label: str
+    trust: str
+    status: str
+    reason: str
+    guarantee: Guarantee | None
+    composition: Literal["joint", "basic"]
+    mean_half_width: float = math.nan
+    variance_half_width: float = math.nan
+    population_mean_half_width: float = math.nan
+    messages_per_user: float = math.nan
+    bits_per_user: float = math.nan
+    parameters: Mapping[str, float] = field(default_factory=dict)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the fields, with None for nan."""
+        return {name: None if value != value else value for name, value in asdict(self).items()}
+
+
+def moment_rows(
+    asked: Options, counts: Ints, rows_of: Callable[[Options], Sequence[Compared]]
+) -> list[MomentRow]:
+    """Return the rows of all protocols for numbers with the shares of these counts, (D + 1,), the best rows first.
+
+    `rows_of` returns the rows of a comparison of sums.
+    """
+    most, levels, eps = len(counts) - 1, square_levels(len(counts) - 1), asked.eps
+    users, squares = asked.users or int(counts.sum()), int(levels.max())
+    sums = tuple(float(users * np.average(of, weights=counts)) for of in (np.arange(most + 1), levels))
+    from_widths = partial(Moments.from_sums, users, most, sums)
+
+    def released(size: int, share: float, delta: float, names: Sequence[str] | None) -> dict[str, Compared]:
+        changes: dict[str, Any] = {"eps": share, "delta": delta, "protocols": names}
+        return {row.protocol: row for row in rows_of(replace(asked, **changes, task=Summation(size)))}
+
+    parts = 2 if squares else 1
+    each = eps / parts, asked.delta / parts, asked.protocols
+    first, second = released(most, *each), released(squares, *each) if squares else {}
+    joint = second_budget(most, eps, eps) if squares and _CURATOR in first else None
+    if joint is not None:
+        first |= released(most, eps, asked.delta, [_CURATOR])
+        second |= released(squares, joint * squares / most**2, asked.delta, [_CURATOR])
+    found = []
+    for name, row in first.items():
+        both = [row, second[name]] if squares else [row]
+        shares = (eps, joint) if joint and name == _CURATOR else (eps / parts, eps / parts)[:parts]
+        found.append(_row(both, shares, from_widths))
+    return sorted(found, key=lambda row: (row.status != "ok", row.mean_half_width, row.variance_half_width))
+
+
+def _row(
+    both: Sequence[Compared],
+    shares: Sequence[float],
+    from_widths: Callable[[Sequence[float]], Moments],
+) -> MomentRow:
+    """Return the row of one or two sums with their parts of eps; two parts that add up to eps are composed."""
+    row, basic = both[0], len(both) == 2 and shares[0] == shares[1]
+    composition: Literal["joint", "basic"] = "basic" if basic else "joint"
+    about = row.protocol, row.label, row.trust
+    if wrong := next((one for one in both if one.status != "ok"), None):
+        return MomentRow(*about, wrong.status, wrong.reason, None, composition)
+    labels = [cast(Guarantee, one.guarantee) for one in both]
+    moments = from_widths((row.half_width, both[1].half_width if len(both) == 2 else 0.0))
+    return MomentRow(
+        *about,
+        row.status,
+        row.reason,
+        max((*labels, "upper" if basic else "exact"), key=GUARANTEES.index),
+        composition,
+        moments.mean_half_width,
+        moments.variance_half_width,
+        moments.population_mean_half_width,
+        sum(one.messages_per_user or 0.0 for one in both),
+        sum(one.bits_per_user or 0.0 for one in both),
+        dict(zip(("eps_mean", "eps_squares"), shares, strict=False)),
+    )
+
+
+def moment_table(rows: Sequence[MomentRow]) -> str:
+    """Return a line per protocol, and the protocols that are left out with their reasons."""
+    lines = [f"{'protocol':<22}{'mean ±95 %':>14}{'variance ±95 %':>16}{'messages':>10}  guarantee"]
+    for row in rows:
+        if row.status == "ok":
+            widths = f"{row.mean_half_width:>14.4g}{row.variance_half_width:>16.4g}"
+            lines.append(f"{row.protocol:<22}{widths}{row.messages_per_user:>10.4g}  {row.guarantee}")
+    left = [row for row in rows if row.status != "ok"]
+    return "\n".join(
+        [*lines, *["", "Left out:"] * bool(left), *(f"  {r.protocol}: {r.reason}" for r in left)]
+    )
