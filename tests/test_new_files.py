@@ -1,4 +1,4 @@
-"""A new paper, as the command writes it, passes its tests unchanged."""
+"""A new paper and a new protocol, as the commands write them, pass their tests unchanged."""
 
 import os
 import shutil
@@ -19,6 +19,12 @@ TESTS_OF_A_PAPER = (
     "tests/pipeline/figures/test_captions.py",
     "tests/golden/test_golden.py",
     "tests/golden/test_expected_errors.py",
+    "tests/test_completeness.py",
+)
+TESTS_OF_A_PROTOCOL = (
+    *("tests/protocols", "tests/golden/test_golden.py", "tests/accounting", "tests/pipeline/audit"),
+    "tests/test_identities.py",
+    "tests/test_completeness.py",
 )
 TESTS_OF_ALL = (
     "tests/test_config_schema.py",
@@ -59,6 +65,14 @@ def test_a_new_paper_passes_its_tests(checkout):
     python(checkout, *tests, "-k", "coin_flips", *TESTS_OF_A_PAPER)
     python(checkout, *tests, *TESTS_OF_ALL)
     assert "coin_flips" in python(checkout, "-m", "shuffledp", "check")
+
+
+@pytest.mark.parametrize("family", ["noisy_counts", "fixed_dummies"])
+def test_a_new_protocol_passes_its_tests(checkout, family):
+    written = python(checkout, "-m", "shuffledp", "new-protocol", "my_dummies", "--family", family)
+    assert "wrote src/shuffledp/protocols/frequency/my_dummies.py" in written
+    tests = ["-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", "-k", "my_dummies"]
+    python(checkout, *tests, *TESTS_OF_A_PROTOCOL)
 
 
 def test_a_name_that_is_taken_or_invalid_is_refused(monkeypatch, tmp_path):

@@ -759,6 +759,25 @@ def new_paper(name: str, title: str, citation: str, prefix: str) -> None:
     click.echo("Draw its figure: make quick; run its tests: make test-changed")
 
 
+@main.command("new-protocol")
+@click.argument("name")
+@click.option(
+    "--family",
+    type=click.Choice(["noisy_counts", "fixed_dummies"]),
+    required=True,
+    help="Counts with noise of any law, or reports among a fixed number of uniform dummies.",
+)
+def new_protocol(name: str, family: str) -> None:
+    """Write a new protocol NAME for frequencies into a checkout: class, test, identity and view of the audit."""
+    from shuffledp.pipeline import new_files
+
+    with user_errors(one_line=False):
+        for path in new_files.write(f"protocol/{family}", new_files.names_of_protocol(name)):
+            click.echo(f"wrote {path}")
+    new_files.golden(f"protocols/frequency.{name}")
+    click.echo(f"Run its tests: make test-protocol NAME={name}")
+
+
 @main.command("check-baseline")
 @click.argument("protocol", metavar="FILE.py:CLASS")
 @click.option(

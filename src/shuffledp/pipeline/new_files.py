@@ -6,12 +6,27 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
+from itertools import product
 from pathlib import Path
 from string import Template
 
+from shuffledp.identities import colors, identities
+from shuffledp.pipeline.figures.palette import MARKERS
+from shuffledp.protocols.scaffold import class_name
 from shuffledp.storage import write_atomically
 
 TEMPLATES = Path("tools/templates")
+_IDENTITY = {
+    "src/shuffledp/identities.toml": (
+        r"\Z",
+        """
+[protocols.$id]
+look = ["$color", "$marker", "solid"]
+label = "$title"
+sentence = "Each user sends the true value among dummies: $title."
+""",
+    )
+}
 LISTS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "paper": {
         "config/config.yaml": (r"(?m)^papers:.*\n\s*\[", "$id, "),
@@ -22,9 +37,16 @@ LISTS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         ),
         "mkdocs.yml": (r" *- Reproduce a paper: .*\n", "      - $title: $id.md\n"),
     },
-    "protocol": {},
+    "protocol/noisy_counts": {
+        **_IDENTITY,
+        "src/shuffledp/pipeline/audit/frequency.py": (
+            r"_NOISES: .*\n",
+            '    "frequency.$id.$name": lambda p, n: poisson_counts(p.dummy_mean * n / p.n_users),\n',
+        ),
+    },
+    "protocol/fixed_dummies": _IDENTITY,
 }
-"""Text after which a line is added to a file, by kind of template and file: a regular expression and the addition."""
+"""Text after which a line is added to a file, by template and file: a regular expression and the addition."""
 
 
 def write(template: str, names: Mapping[str, str]) -> Iterator[Path]:
@@ -45,13 +67,23 @@ def write(template: str, names: Mapping[str, str]) -> Iterator[Path]:
         texts[Path(place)] = Template(path.read_text(encoding="utf-8")).safe_substitute(names)
     if existing := [str(path) for path in texts if path.exists()]:
         raise ValueError(f"{', '.join(existing)}: exists already. Choose another name.")
-    for name, (after, addition) in LISTS[template.partition("/")[0]].items():
+    for name, (after, addition) in LISTS[template].items():
         text = Path(name).read_text(encoding="utf-8")
         end = re.search(after, text).end()  # type: ignore[union-attr]
         texts[Path(name)] = text[:end] + Template(addition).substitute(names) + text[end:]
     for path, text in texts.items():
         write_atomically(path, text.encode())
         yield path
+
+
+def names_of_protocol(name: str) -> dict[str, str]:
+    """Return the names in the templates of a protocol: id, class, label, and a color and marker that nobody has."""
+    taken = {(one.color, one.marker) for one in identities().values()}
+    looks = product(MARKERS, ((color, code) for color, code in colors().items() if color != "black"))
+    marker, color = next((m, color) for m, (color, code) in looks if (code, m) not in taken)
+    words = name.replace("_", " ")
+    about = {"id": name, "name": class_name(name), "title": words, "heading": words.capitalize()}
+    return about | {"color": color, "marker": marker}
 
 
 def golden(*parts: str) -> None:
