@@ -163,6 +163,7 @@ def test_leaders_share_the_points_at_which_they_are_equal(ask):
     assert list(ask.leaders(["a", "b"], eps=1.0)) == ["b"]
     assert ask.leaders(["b", "nowhere"])["b"].every
     assert ask.leaders(["nowhere"]) == {}
+    assert span(ask.lowest(["a", "b", "nowhere"])) == "0.500 to 3"
 
 
 def test_growth_is_between_the_ends_of_a_variable(ask):
@@ -483,7 +484,7 @@ def test_public_coin_is_said_to_be_feasible_only_where_it_is(paper_settings):
     none = text_of(
         drawing, fabricated(drawing, "x", frozenset({"public_coin", "public_coin_beyond"})), "paper"
     )
-    assert "does not cover, has 0." in none
+    assert "does not cover, has 0 points." in none
 
 
 def as_read(frame: pd.DataFrame) -> pd.DataFrame:
@@ -606,11 +607,9 @@ def test_the_lowest_error_of_a_sum_names_its_protocols_and_the_printed_errors_be
     assert finding_of(text) == (
         "Without a curator, the lowest exact error is that of correlated sum at all 2 points."
     )
-    assert "split and mix 0.808." in text
+    assert "As printed, split and mix has 0.808 times this error." in text
     dearer = SUMS.assign(number=SUMS["number"].where(SUMS["method"] != "split_and_mix", 70.0))
-    assert "Printed error" not in sentence(
-        "comparison/sums_by_eps.rst", dearer, {"accounting": BOTH}, CURATOR
-    )
+    assert "As printed" not in sentence("comparison/sums_by_eps.rst", dearer, {"accounting": BOTH}, CURATOR)
     curator = SUMS[SUMS["method"] == "central_laplace"]
     alone = sentence("comparison/sums_by_eps.rst", curator, {"accounting": BOTH}, CURATOR)
     assert alone.startswith("No protocol without a curator is feasible.")

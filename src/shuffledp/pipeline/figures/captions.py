@@ -360,7 +360,7 @@ class Numbers:
 
     def questions(self) -> dict[str, Any]:
         """Return the functions of a template, by name."""
-        own = "methods drawn value ratio printed_over share_better lead leaders growth least greatest choices"
+        own = "methods drawn value ratio printed_over share_better lead lowest leaders growth least greatest choices"
         return {name: getattr(self, name) for name in own.split()}
 
     def drawn(self, method: str, **at: Any) -> bool:
@@ -417,17 +417,30 @@ class Numbers:
         assert isinstance(smallest, pd.DataFrame)
         return _checked(smallest, f"lead({method!r})", ratios[0].settings)
 
+    def lowest(self, among: Collection[str], **at: Any) -> Values:
+        """Return the smallest number of some methods at each point at which one of them has a number."""
+        every, points = self._together(among, at)
+        smallest = (
+            every.groupby(points, as_index=False)[_NUMBER].min() if points else every.nsmallest(1, _NUMBER)
+        )
+        assert isinstance(smallest, pd.DataFrame)
+        return _checked(_without(smallest, {"method"}), f"lowest({', '.join(among)})", self._common())
+
     def leaders(self, among: Collection[str], **at: Any) -> dict[str, Share]:
         """Return the methods with the smallest number at some points, ties included, by falling number of points."""
-        drawn = [self.value(m, **at).rows.assign(method=m) for m in among if self.drawn(m, **at)]
-        if not drawn:
+        if not any(self.drawn(m, **at) for m in among):
             return {}
-        every = pd.concat(drawn, ignore_index=True)
-        points = [column for column in every if column not in ("method", _NUMBER)]
+        every, points = self._together(among, at)
         smallest = every.groupby(points)[_NUMBER].transform("min") if points else every[_NUMBER].min()
         wins = every.loc[every[_NUMBER] <= smallest * (1 + _SAME), "method"].value_counts()
         total = len(every[points].drop_duplicates()) if points else 1
         return {str(method): Share(int(count), total) for method, count in wins.items()}
+
+    def _together(self, among: Collection[str], at: Fields) -> tuple[pd.DataFrame, list[str]]:
+        """Return the numbers of some methods in one table, and their variables."""
+        drawn = [self.value(m, **at).rows.assign(method=m) for m in among if self.drawn(m, **at)]
+        every = pd.concat(drawn, ignore_index=True)
+        return every, [str(column) for column in every if column not in ("method", _NUMBER)]
 
     def growth(self, method: str, variable: str) -> Values | None:
         """Return the ratios of a method's numbers at the largest and the smallest value of a variable, or None."""
