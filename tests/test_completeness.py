@@ -3,6 +3,7 @@
 `tests/test_tasks.py` has this test for a metric, and `tests/pipeline/audit/test_auditor.py` for the view of a protocol.
 """
 
+import re
 from pathlib import Path
 
 import pytest
@@ -93,3 +94,23 @@ def test_a_protocol_is_complete(kind, name):
         }
     )
     assert not missing, "\n".join(missing)
+
+
+def hunks():
+    """Return the file and the lines of every example in CONTRIBUTING.md."""
+    blocks = re.findall(r"```diff\n\+\+\+ (\S+)\n(.*?)```", text("CONTRIBUTING.md"), re.DOTALL)
+    return [
+        pytest.param(file, lines.splitlines(), id=f"{file}-{n}") for n, (file, lines) in enumerate(blocks)
+    ]
+
+
+def test_the_page_of_contributors_is_short():
+    assert len(text("CONTRIBUTING.md").split()) <= 1500
+
+
+@pytest.mark.parametrize(("file", "lines"), hunks())
+def test_an_example_of_a_change_begins_at_lines_of_the_file(file, lines):
+    old = "\n".join(line[1:] for line in lines if line[0] in " -")
+    new = "\n".join(line[1:] for line in lines if line[0] in " +")
+    assert old in text(file)
+    assert new not in text(file)
