@@ -61,7 +61,7 @@ _DEFAULT = click.core.ParameterSource.DEFAULT
     "colluding",
     "dropout",
     "seed",
-    task={"type": click.Choice([*TASKS, "mean"])},
+    task={"type": click.Choice([*TASKS, "mean", "ranges"])},
 )
 @VALUES_FILE
 @click.option(
@@ -110,9 +110,11 @@ def compare(
     from shuffledp.outputs import DASH
 
     with user_errors(OSError):
-        if task == "mean":
+        if task in _OWN_OPTIONS:
             named = {"protocols": words("protocols", given["protocols"]), "trust": None, "values": None}
-            _mean(Options(**given | named), seconds, as_json)
+            _check_own(task)
+            show = _mean if task == "mean" else _ranges
+            show(Options(**given | named), seconds, as_json)
             return
         if plot is not None:  # before anything takes long
             checked(plot)
@@ -171,28 +173,46 @@ def compare(
         raise click.ClickException(" ".join(problems))
 
 
-#: Options of the task ``mean``.
-_OF_MEAN = {"task", "users", "max_value", "eps", "delta", "protocols", "accounting", "seconds", "as_json"}
+#: Options of the tasks with rows of their own; the first ones are required.
+_OWN_OPTIONS = {
+    "mean": ("users", "max_value", "task", "eps", "delta", "protocols", "accounting", "seconds", "as_json"),
+    "ranges": ("users", "domain_size", "task", "eps", "delta", "as_json"),
+}
+
+
+def _check_own(task: str) -> None:
+    """Raise ValueError for an option of other tasks, or without an option of this task."""
+    context, known = click.get_current_context(), _OWN_OPTIONS[task]
+    for option in context.command.params:
+        if option.name not in known and context.get_parameter_source(str(option.name)) is not _DEFAULT:
+            raise ValueError(f"{option.opts[0]} must be left out for --task {task}.")
+    if any(context.params[name] is None for name in known[:2]):
+        raise ValueError(f"--task {task} needs {' and '.join(map(_option, known[:2]))}.")
 
 
 def _mean(asked: Options, seconds: float, as_json: bool) -> None:
-    """Print the rows of mean and variance for uniform numbers. Raise ValueError for an option of other tasks."""
+    """Print the rows of mean and variance for uniform numbers."""
     import numpy as np
 
     from shuffledp.comparison.moments import moment_rows, moment_table
 
-    context = click.get_current_context()
-    for option in context.command.params:
-        if option.name not in _OF_MEAN and context.get_parameter_source(str(option.name)) is not _DEFAULT:
-            raise ValueError(f"{option.opts[0]} must be left out for --task mean.")
-    if asked.users is None or asked.max_value is None:
-        raise ValueError("--task mean needs --users and --max-value.")
     _check("summation", asked)
-    counts = np.ones(int(asked.max_value) + 1, np.int64)
+    counts = np.ones(int(asked.max_value or 0) + 1, np.int64)
     sums = replace(asked, max_value=None)
     rows = moment_rows(sums, counts, lambda options: _rows(options, seconds)[0])
     written = json.dumps({"rows": [row.as_dict() for row in rows]}, indent=2, allow_nan=False)
     click.echo(written if as_json else moment_table(rows))
+
+
+def _ranges(asked: Options, _: float, as_json: bool) -> None:
+    """Print the rows of ranges for uniform values."""
+    from dataclasses import asdict
+
+    from shuffledp.comparison.ranges import range_rows, range_table
+
+    rows = range_rows(asked.users or 0, asked.domain_size or 0, asked.eps, asked.delta)
+    written = json.dumps({"rows": [asdict(row) for row in rows]}, indent=2, allow_nan=False)
+    click.echo(written if as_json else range_table(rows))
 
 
 #: Options that give the sizes of each task.

@@ -1,0 +1,157 @@
+"""Ranges from trees of counts: closed forms, least squares, bands, reference numbers, and the command."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from numpy.testing import assert_allclose
+
+from shuffledp.cli import main
+from shuffledp.comparison.ranges import Tree, levels_of, power_trees
+
+N, EPS, DELTA = 10**5, 1.0, 1e-8
+TREES = [
+    Tree((2, 2, 2, 2), (3.0, 1.0, 5.0, 2.0)),
+    Tree((3, 3, 3), (2.0, 2.0, 2.0)),
+    Tree((12,), (7.0,)),
+    Tree((4, 2), (1.0, 9.0)),
+]
+
+
+def dense(tree):
+    """Return the matrix of all nodes, its weights, and the covariance of the counts, whose total is known."""
+    k = tree.sizes[0]
+    rows = [np.kron(np.eye(k // size), np.ones(size)) for size in tree.sizes[1:]]
+    weights = np.repeat(1 / np.array(tree.variances), [len(row) for row in rows])
+    matrix, free = np.concatenate(rows), np.linalg.svd(np.ones((1, k)))[2][1:].T  # of sum 0
+    return matrix, weights, free @ np.linalg.inv((matrix @ free).T * weights @ (matrix @ free)) @ free.T
+
+
+@pytest.mark.parametrize("tree", TREES, ids=lambda tree: str(tree.fan_outs))
+def test_errors_are_those_of_dense_least_squares(tree):
+    _, _, covariance = dense(tree)
+    k = tree.sizes[0]
+    prefixes = np.tri(k, k, -1)
+    variances = np.einsum("ij,jk,ik->i", prefixes, covariance, prefixes)
+    assert_allclose(tree.prefix_variances, variances, atol=1e-6)
+    assert tree.cdf_mse == pytest.approx(variances.mean(), rel=1e-6)
+    assert tree.largest_deviation == pytest.approx(np.sqrt(variances.max()), rel=1e-6)
+    ranges = [(np.arange(k) >= a) & (np.arange(k) <= b) for a in range(k) for b in range(a, k)]
+    assert tree.range_mse == pytest.approx(np.mean([g @ covariance @ g for g in ranges]), rel=1e-6)
+
+
+@pytest.mark.parametrize("tree", TREES, ids=lambda tree: str(tree.fan_outs))
+def test_the_estimate_is_that_of_dense_least_squares(tree):
+    matrix, weights, covariance = dense(tree)
+    rng, k = np.random.default_rng(2), tree.sizes[0]
+    true = rng.integers(0, 50, k)
+    seen, even = matrix @ true + rng.normal(0, 3, len(matrix)), np.full(k, true.sum() / k)
+    counts = np.split(seen, np.cumsum([k // size for size in tree.sizes[1:]])[:-1])
+    expected = even + covariance @ (matrix.T * weights) @ (seen - matrix @ even)
+    assert_allclose(tree.estimate(int(true.sum()), counts), expected, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("name", "fan_outs", "cdf", "ranges", "messages"),
+    [
+        ("central_laplace", (256,), 334.31, 335.61, 1),
+        ("central_laplace", (16, 16), 159.48, 234.42, 2),
+        ("central_laplace", (32, 8), 188.06, 224.62, 2),
+        ("central_laplace", (1024,), 1_337.2, 1_338.5, 1),
+        ("central_laplace", (32, 32), 329.1, 488.6, 2),
+        ("central_laplace", (16, 8, 8), 326.4, 479.6, 3),
+        ("correlated_noise", (256,), 414.35, 415.97, 3.32),
+        ("correlated_noise", (16, 16), 197.08, 289.69, None),
+        ("correlated_noise", (32, 8), 232.39, 277.59, None),
+        ("correlated_noise", (1024,), 1_657.4, 1_659.1, 10.29),
+        ("correlated_noise", (32, 32), 406.7, 603.8, None),
+        ("balls_into_bins", (256,), 2_648.6, 2_658.9, 1.16),
+        ("balls_into_bins", (16, 16), 547.9, 805.3, 2.30),
+        ("balls_into_bins", (2,) * 8, 377.0, 648.2, 10.1),
+        ("balls_into_bins", (4, 2, 4, 2, 2, 2), 359.3, 576.5, 7.55),
+        ("balls_into_bins", (2,) * 10, 557, 984, 20.7),
+        ("balls_into_bins", (4, *(2,) * 8), 541.3, None, None),
+        ("balls_into_bins", (32, 32), 1_130, 1_678, 3.16),
+        ("balls_into_bins", (1024,), 10_594, 10_605, 1.64),
+    ],
+)
+def test_reference_errors(name, fan_outs, cdf, ranges, messages):
+    """Specification; its dummies have a binomial law and a finer bound, whose variance is up to 0.2 % larger."""
+    tree, _, sent = levels_of(name, N, fan_outs, EPS, DELTA)
+    relative = 2e-3 if name == "balls_into_bins" else 2e-4
+    assert tree.cdf_mse == pytest.approx(cdf, rel=relative)
+    assert ranges is None or tree.range_mse == pytest.approx(ranges, rel=relative)
+    assert messages is None or sent == pytest.approx(messages, rel=4e-3)
+
+
+def test_deviations_and_bands_of_the_specification():
+    flat = levels_of("correlated_noise", N, (256,), EPS, DELTA)[0]
+    tree = levels_of("correlated_noise", N, (16, 16), EPS, DELTA)[0]
+    assert (flat.largest_deviation, flat.band) == pytest.approx((24.93, 67.7), abs=0.05)
+    assert (tree.largest_deviation, tree.band) == pytest.approx((17.194, 64.0), abs=0.05)
+
+
+@pytest.mark.parametrize(("fan_outs", "quantile"), [((256,), 65.9), ((64,), 31.8), ((16, 16), 54.5)], ids=str)
+def test_bands_cover_in_simulations(fan_outs, quantile):
+    """The specification simulated the 95 % quantiles of the largest error; 4,000 runs here."""
+    tree = levels_of("correlated_noise", N, fan_outs, EPS, DELTA)[0]
+    rng, worst = np.random.default_rng(5), []
+    for _ in range(4_000):
+        nodes = [tree.sizes[0] // size for size in tree.sizes[1:]]
+        noise = [rng.laplace(0, np.sqrt(v / 2), size) for size, v in zip(nodes, tree.variances, strict=True)]
+        worst.append(np.abs(np.cumsum(tree.estimate(0, noise))).max())
+    assert np.quantile(worst, 0.95) == pytest.approx(quantile, rel=0.03)
+    assert np.mean(np.array(worst) <= tree.band) > 0.95
+
+
+def best_over_flat(name, domain_size, measure):
+    """Return whether the best tree of equal noise beats the histogram."""
+    flat = levels_of(name, N, (domain_size,), EPS, DELTA)[0]
+    noise = {h: levels_of(name, N, (2,) * h, EPS, DELTA)[0].variances for h in range(2, 9)}
+    trees = [Tree(f, noise[len(f)]) for f in power_trees(domain_size) if len(f) in noise]
+    return min(measure(tree) for tree in trees) < measure(flat)
+
+
+@pytest.mark.parametrize(
+    ("name", "prefixes", "ranges"), [("central_laplace", 64, 128), ("balls_into_bins", 8, 8)]
+)
+def test_trees_win_from_the_crossover_of_the_specification(name, prefixes, ranges):
+    for measure, first in ((lambda t: t.cdf_mse, prefixes), (lambda t: t.range_mse, ranges)):
+        assert best_over_flat(name, first, measure)
+        assert not best_over_flat(name, first // 2, measure)
+
+
+SETTING = ["compare", "--task", "ranges", "--users", "100000", "--eps", "1", "--delta", "1e-8"]
+
+
+def test_the_command_prints_histograms_and_best_trees():
+    done = CliRunner().invoke(main, [*SETTING, "--domain-size", "256", "--json"])
+    assert done.exit_code == 0, done.output
+    rows = json.loads(done.stdout)["rows"]
+    found = {(row["protocol"], len(row["parameters"]["fan_outs"]) > 1): row for row in rows}
+    assert len(found) == len(rows) == 6
+    tree = found["central_laplace", True]
+    assert tree["parameters"]["fan_outs"] == [16, 16] and tree["guarantee"] == "upper"
+    assert found["central_laplace", False]["guarantee"] == "exact"
+    assert found["correlated_noise", True]["band"] == pytest.approx(64.0e-5, rel=2e-3)
+    assert found["balls_into_bins", True]["parameters"]["fan_outs"] == [4, 2, 4, 2, 2, 2]
+    assert [row["cdf_mse"] for row in rows] == sorted(row["cdf_mse"] for row in rows)
+    text = CliRunner().invoke(main, [*SETTING, "--domain-size", "256"]).stdout
+    assert "16 x 16" in text and f"{tree['cdf_mse']:.4g}" in text
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ([], "--task ranges needs --users and --domain-size"),
+        (["--domain-size", "8", "--max-value", "3"], "--max-value must be left out for --task ranges"),
+        (["--domain-size", "1"], "domain_size must be an integer in [2"),
+    ],
+)
+def test_other_options_are_refused(more, message):
+    done = CliRunner().invoke(main, [*SETTING, *more])
+    assert done.exit_code == 1
+    assert message in done.output
