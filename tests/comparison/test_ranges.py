@@ -9,8 +9,9 @@ import pytest
 from click.testing import CliRunner
 from numpy.testing import assert_allclose
 
+from shuffledp.accounting.expected_errors.range_trees import Tree, power_trees
 from shuffledp.cli import main
-from shuffledp.comparison.ranges import Tree, levels_of, power_trees
+from shuffledp.comparison.ranges import levels_of
 
 N, EPS, DELTA = 10**5, 1.0, 1e-8
 TREES = [
@@ -105,6 +106,35 @@ def test_bands_cover_in_simulations(fan_outs, quantile):
         worst.append(np.abs(np.cumsum(tree.estimate(0, noise))).max())
     assert np.quantile(worst, 0.95) == pytest.approx(quantile, rel=0.03)
     assert np.mean(np.array(worst) <= tree.band) > 0.95
+
+
+@pytest.mark.parametrize("fan_outs", [(256,), (16, 16)], ids=str)
+def test_intervals_of_five_quantiles_cover_at_once(fan_outs):
+    """A bell over 256 values; the specification simulated a coverage of 0.999 and widths of 0 or 1 values."""
+    tree = levels_of("correlated_noise", N, fan_outs, EPS, DELTA)[0]
+    rng, shares = np.random.default_rng(8), (0.05, 0.25, 0.5, 0.75, 0.95)
+    values = np.clip(np.rint(rng.normal(128, 30, N)), 0, 255).astype(int)
+    held = np.bincount(values, minlength=256).astype(float)
+    true = np.searchsorted(np.cumsum(held), np.array(shares) * N)
+    inside, widths = [], []
+    for _ in range(500):
+        counts = [
+            level + rng.laplace(0, np.sqrt(v / 2), len(level))
+            for size, v in zip(tree.sizes[1:], tree.variances, strict=True)
+            for level in [held.reshape(-1, size).sum(axis=1)]
+        ]
+        estimate, first, last = tree.quantiles(tree.estimate(N, counts), shares)
+        assert np.all((first <= estimate) & (estimate <= last))
+        inside.append(np.all((first <= true) & (true <= last)))
+        widths.append(last - first)
+    assert np.mean(inside) > 0.95
+    assert np.max(widths) <= 1
+
+
+def test_a_quantile_is_the_smallest_value_with_enough_users():
+    tree = Tree((4,), (1e-12,))
+    estimate, first, last = tree.quantiles(np.array([2.0, 0.0, 5.0, 3.0]), (0.1, 0.21, 0.69, 0.71, 0.999))
+    assert estimate.tolist() == first.tolist() == last.tolist() == [0, 2, 2, 3, 3]
 
 
 def best_over_flat(name, domain_size, measure):

@@ -1,12 +1,7 @@
 r"""Ranges of ordered values 0..k-1 from counts on the levels of a tree, for ``shuffledp compare --task ranges``.
 
-A tree with the fan-outs ``B_1, .., B_h`` has nodes of ``s_l`` values on level l, ``s_0 = k > s_1 > .. > s_h = 1``. A
-user sends the node of the value on every level, by a protocol that adds independent noise of the variance ``v_l`` to
-every count. The number n of users is known. The estimate is generalized least squares, in closed form: let A_l replace
-a vector of k counts by its averages over the nodes of level l, and ``P_l = A_l - A_{l-1}``. Level m estimates every
-``P_l x``, ``l <= m``, with the weight ``s_m / v_m``. With ``lambda_l = sum_{m >= l} s_m / v_m`` the variance of the sum
-of the counts with weights g is ``sum_l |P_l g|^2 / lambda_l``. One level, ``h = 1``, is a histogram whose known total
-reduces the errors of its prefix sums.
+A user sends the node of the value on every level of a tree of counts
+(:mod:`shuffledp.accounting.expected_errors.range_trees`), by a protocol that adds independent noise to every count.
 
 The levels together: a curator's Laplace noise has ``eps / h`` on each level. Correlated noise has ``eps / h`` and
 ``delta / h`` on each level, by basic composition. Dummies are balls into bins for sets: the h nodes of a user are a
@@ -16,105 +11,27 @@ set, with one bound for all levels. Replacement neighbors. Derived for this proj
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property
-from itertools import pairwise, product
+from functools import cache
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri
 
 from shuffledp.accounting.errors import Infeasible
+from shuffledp.accounting.expected_errors.range_trees import Tree, power_trees
 from shuffledp.guarantees import Guarantee
 from shuffledp.numerics.argument_ranges import check_count
 from shuffledp.populations.base import Fixed
 from shuffledp.protocols.registry import get
-from shuffledp.tasks import Budget, Floats, Frequency, Participants, Public, Sets, TaskKind
+from shuffledp.tasks import Budget, Frequency, Participants, Public, Sets, TaskKind
 
-#: Quantile of the largest absolute value of a Brownian bridge, 95 %, for the band of a flat histogram.
-_BRIDGE = 1.3581
 #: Protocols with independent noise on every count, and the task that they solve for all levels or for each.
 _KINDS: dict[str, TaskKind] = {
     "central_laplace": "frequency",
     "correlated_noise": "frequency",
     "balls_into_bins": "sets",
 }
-
-
-@dataclass(frozen=True)
-class Tree:
-    """Fan-outs from the root on, and the variance of the noise of a count on each level."""
-
-    fan_outs: tuple[int, ...]
-    variances: tuple[float, ...]
-
-    @cached_property
-    def sizes(self) -> tuple[int, ...]:
-        """Number of values of a node on the levels 0..h."""
-        return tuple(math.prod(self.fan_outs[level:]) for level in range(len(self.fan_outs) + 1))
-
-    @cached_property
-    def information(self) -> Floats:
-        """Numbers lambda_l of the levels 1..h."""
-        return np.cumsum((np.array(self.sizes[1:]) / self.variances)[::-1])[::-1]
-
-    @property
-    def cdf_mse(self) -> float:
-        """Mean squared error of the k prefixes of values below j = 0..k-1, in squared users."""
-        s = np.array(self.sizes, float)
-        return float(np.sum(-np.diff((s**2 - 1) / (6 * s)) / self.information))
-
-    @property
-    def range_mse(self) -> float:
-        """Mean squared error of all ranges of at least one value, in squared users."""
-        s, k = np.array(self.sizes, float), self.sizes[0]
-        twice = float(np.sum(-k * np.diff(s**2) / 12 / self.information))
-        return 2 * self.cdf_mse - 2 / (k * (k + 1)) * twice
-
-    @property
-    def prefix_variances(self) -> Floats:
-        """Variances of the prefixes of values below j = 0..k-1, (k,), in squared users."""
-        j = np.arange(self.sizes[0])
-        squares = np.array([j - (rest := j % size) + rest**2 / size for size in self.sizes])
-        return np.asarray(np.diff(squares, axis=0).T @ (1 / self.information), np.float64)
-
-    @property
-    def largest_deviation(self) -> float:
-        """Largest standard deviation of a prefix, in users."""
-        return math.sqrt(float(self.prefix_variances.max()))
-
-    @property
-    def band(self) -> float:
-        """Half-width of a band that contains all prefixes with 95 %, in users."""
-        k = self.sizes[0]
-        if len(self.fan_outs) == 1:
-            return _BRIDGE * math.sqrt(self.variances[0] * k)
-        return float(-ndtri(0.025 / (k - 1))) * self.largest_deviation
-
-    def estimate(self, users: int, counts: Sequence[Floats]) -> Floats:
-        """Return the counts of all values, (k,), from the noisy counts of the nodes of each level."""
-        k = self.sizes[0]
-
-        def averaged(values: Floats, size: int) -> Floats:
-            return np.repeat(values.reshape(-1, size).mean(axis=1), size)
-
-        result = np.full(k, users / k)
-        for m, (noisy, variance) in enumerate(zip(counts, self.variances, strict=True), 1):
-            spread = np.repeat(np.asarray(noisy, float), self.sizes[m]) / self.sizes[m]
-            for level in range(1, m + 1):
-                part = averaged(spread, self.sizes[level]) - averaged(spread, self.sizes[level - 1])
-                result += self.sizes[m] / variance / self.information[level - 1] * part
-        return result
-
-
-def power_trees(domain_size: int) -> Iterator[tuple[int, ...]]:
-    """Yield all trees of two or more levels with fan-outs that are powers of two, for the smallest power from k on."""
-    bits = (domain_size - 1).bit_length()
-    for cuts in product((False, True), repeat=bits - 1):
-        ends = [place for place, cut in enumerate(cuts, 1) if cut]
-        if ends:
-            yield tuple(2 ** (end - start) for start, end in pairwise([0, *ends, bits]))
 
 
 @dataclass(frozen=True)
