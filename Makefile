@@ -39,6 +39,7 @@ help:  ## Show this list
 
 # A stamp, because .venv/bin/python is a link to a file that is older than anything here.
 .venv/.created: .tools/uv-$(UV_VERSION)
+	@test ! -L .venv || { echo ".venv is a link to another environment, which would be cleared: remove the link." >&2; exit 1; }
 	@$(UV) venv --quiet --clear --python $(PYTHON) .venv
 	@touch $@
 
