@@ -66,6 +66,29 @@ def test_single_values_are_best_unless_there_are_very_many() -> None:
     assert subset_delta(0.2, 10**4, wider) > 1e-6
 
 
+@pytest.mark.parametrize(
+    ("k", "size", "mse", "heavy"),
+    [
+        (100, 2, 1_130.96, 1_298.7),
+        (1_000, 2, 206.83, 2_550.1),
+        (1_000, 8, 823.4, 1_450.6),
+        (10_000, 78, 894.41, 1_537.4),
+    ],
+)
+def test_errors_of_the_specification_and_the_best_for_a_frequent_value(k, size, mse, heavy) -> None:
+    report = subset_report(10**5, k, 1.0, 1e-8, size=size)
+    found = [report.error(10**5, target) * 1e10 for target in ("average", "frequent")]
+    assert_allclose(found, [mse, heavy], rtol=5e-5)
+    best = subset_report(10**5, k, 1.0, 1e-8, target="frequent")
+    assert best.error(10**5, "frequent") <= report.error(10**5, "frequent")
+
+
+def test_subsets_of_two_values_may_beat_single_values() -> None:
+    """The specification: n = 10^4, k = 5,000, eps = 0.2."""
+    found = [subset_report(10**4, 5_000, 0.2, 1e-6, size=size).mse(10**4) * 1e8 for size in (1, 2)]
+    assert_allclose(found, [806.0, 789.6], rtol=1e-4)
+
+
 @pytest.mark.parametrize("size", [0, 4, 7])
 def test_impossible_sizes_are_refused(size: int) -> None:
     with pytest.raises(ValueError, match="size must be"):

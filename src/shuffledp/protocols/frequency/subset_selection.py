@@ -34,6 +34,7 @@ from shuffledp.numerics.windows import Window, binomial_window
 from shuffledp.protocols._coins import coin_blocks
 from shuffledp.protocols._inputs import checked_inputs
 from shuffledp.protocols.client.description import ODDS, Client, frequencies, noise_law, odds_below
+from shuffledp.protocols.frequency._designs import Target
 from shuffledp.protocols.frequency._pure_reports import PureReports, pure_mse
 from shuffledp.protocols.frequency._value_counts import GeneralizedResponse, checked_values, held_integers
 from shuffledp.protocols.messages import Cost, Messages, message_bits
@@ -84,6 +85,10 @@ class SubsetReport:
         """Return the squared error of a frequency, averaged over the values, which is the same for all data."""
         return pure_mse(n, self.domain_size, self.own_rate, self.other_rate)
 
+    def error(self, n: int, target: str) -> float:
+        """Return `mse`, or the squared error of a frequent value, which a tenth of the users hold."""
+        return self.mse(n) if target == "average" else pure_mse(n, 10, self.own_rate, self.other_rate)
+
 
 @remember(1024)
 def subset_delta(eps: float, n: int, report: SubsetReport) -> float:
@@ -109,11 +114,11 @@ def _delta(eps: float, n: int, report: SubsetReport, tail: float, *, typical: bo
 
 @remember(1024)
 def subset_report(
-    n: int, domain_size: int, eps: float, delta: float, *, size: int | None = None
+    n: int, domain_size: int, eps: float, delta: float, *, size: int | None = None, target: str = "average"
 ) -> SubsetReport:
     """Return the subsets whose n shuffled reports are (eps, delta)-private, of a given size or of the least error."""
     asked = (n, domain_size, eps, delta)
-    chosen = size or _best_size(*asked)
+    chosen = size or _best_size(*asked, target)
     if chosen == 1:
         return SubsetReport(domain_size, 1, blanket_local_budget(*asked))
     if n >= _MANY:
@@ -130,7 +135,7 @@ def _contour_budget(
     return contour_budget(n - 1, rates.match_rate, rates.both_rate, eps, delta, rough=rough, guess=guess)
 
 
-def _best_size(n: int, domain_size: int, eps: float, delta: float) -> int:
+def _best_size(n: int, domain_size: int, eps: float, delta: float, target: str) -> int:
     """Return a size d of nearly the least error, by steps from 1 that double and then shrink."""
     guess = math.log(eps) + 0.1
 
@@ -142,7 +147,7 @@ def _best_size(n: int, domain_size: int, eps: float, delta: float) -> int:
             guess = math.log(rough)
         else:
             guess = _log_budget(n, domain_size, eps, delta, size, guess, typical=True)
-        return SubsetReport(domain_size, size, math.exp(guess)).mse(n)
+        return SubsetReport(domain_size, size, math.exp(guess)).error(n, target)
 
     best, step = 1, 1
     while best + step < domain_size and error(best + step) < error(best):
@@ -188,12 +193,17 @@ class SubsetSelection(PureReports):
     few_numbers = True
 
     @classmethod
-    def fit(cls, request: Request, *, size: FromOne | None = None) -> Self:
-        """Find the largest local budget under the exact blanket, for a given ``size`` d or the size of least error."""
+    def fit(cls, request: Request, *, size: FromOne | None = None, target: Target = "average") -> Self:
+        """Find the largest local budget under the exact blanket, for a given ``size`` d or the size of least error.
+
+        ``target`` is the error: ``average`` over the values, or of a ``frequent`` value, which a tenth of the users
+        hold.
+        """
         k = request.k
         if size is not None and size >= k:
             raise ValueError(f"size must be an integer in [1, {k - 1}], got {size!r}.")
-        return cls(request.n, k, subset_report(request.n, k, request.eps, request.delta, size=size))
+        report = subset_report(request.n, k, request.eps, request.delta, size=size, target=target)
+        return cls(request.n, k, report)
 
     @property
     def two_rates(self) -> tuple[float, float, float]:
