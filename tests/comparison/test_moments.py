@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from shuffledp.accounting.baselines.two_moments import Moments, second_budget, square_levels
 from shuffledp.accounting.expected_errors.sums import discrete_laplace_variance
 from shuffledp.cli import main
-from shuffledp.comparison.moments import Moments, second_budget, square_levels
 from shuffledp.numerics.samplers import two_sided_geometric
 
 
