@@ -136,7 +136,7 @@ def test_a_plugin_that_does_not_state_the_most_is_shown_but_keeps_no_limit(tmp_p
         *[None] * 3,
     )
     assert "most is not stated for mine.py:Mine." in " ".join(table(rows).split())
-    assert "not stated: mine.py:Mine" in " ".join(table(rows).split())
+    assert "Who else must be honest is not stated for mine.py:Mine." in " ".join(table(rows).split())
     (refused,) = shuffledp.compare(1_000, **asked, max_messages=5)
     assert (refused.status, refused.reason) == (
         "infeasible",

@@ -154,7 +154,7 @@ def test_the_commands():
         .invoke(main, ["describe", "designated_coins", *SETTING, "--rounds", "30", "--until-eps", "2"])
         .output
     )
-    assert "107 releases in all have eps at most 2, 77 more than 30." in told
+    assert "107 releases in all have eps at most 2, 77 more than the 30 asked for." in told
     table = (
         CliRunner()
         .invoke(main, ["compare", *SETTING, "--rounds", "30", "--protocols", "designated_coins"])

@@ -240,7 +240,7 @@ def _kind(task: str | None, asked: Options) -> str:
         task = next((kind for kind, names in SIZES.items() if set(known) == set(names)), None)
     if task is None:
         several = "" if len(given) < 2 else f" not {' and '.join(map(_option, given))} together,"
-        raise ValueError(f"Give {_SETTINGS},{several} or --csv and --column.")
+        raise ValueError(f"Give {_SETTINGS},{several} or --data and --column.")
     for name in given:
         if name not in SIZES[task]:
             owner = next(kind for kind, names in SIZES.items() if name in names)
@@ -272,27 +272,27 @@ def _of_counts(path: Path, task: str | None, asked: Options) -> tuple[str, Optio
 def _check(kind: str, asked: Options) -> None:
     given, data, max_value = asked.given(*WHERE), asked.data, asked.max_value
     if data is not None and kind == "vectors":
-        raise ValueError("--csv must be left out for --task vectors, which is compared without data.")
+        raise ValueError("--data must be left out for --task vectors, which is compared without data.")
     if kind == "sets" and data is not None:
         if given not in (["column"], ["column", "separator"], ["user", "item"]):
             raise ValueError(
-                "Sets of --csv need --column (lists, or texts with a --separator) or --user and --item."
+                "Sets of --data need --column (lists, or texts with a --separator) or --user and --item."
             )
     elif data is None and (given or asked.values or asked.other):
-        raise ValueError(f"--{(given or (asked.values and ['values']) or ['other'])[0]} needs --csv.")
+        raise ValueError(f"--{(given or (asked.values and ['values']) or ['other'])[0]} needs --data.")
     elif data is not None and given not in (["column"], ["column", "user"]):
         more = [name for name in given if name not in ("column", "user")]
         raise ValueError(
             f"--{more[0]} is for sets and needs --set-size."
             if more
-            else "--csv needs --column, the name of a column of the file."
+            else "--data needs --column, the name of a column of the file."
         )
     if max_value is not None and asked.low is None and not 0 < max_value < math.inf:
         raise ValueError(f"--max-value must be a positive finite number, got {max_value:g}.")
     if (few := asked.given("levels", "low")) and (data is None or max_value is None):
-        raise ValueError(f"--{few[0]} needs --csv and --max-value: it is for the numbers of a file.")
+        raise ValueError(f"--{few[0]} needs --data and --max-value: it is for the numbers of a file.")
     if data is None and max_value is not None and max_value != round(max_value):
-        raise ValueError(f"--max-value must be an integer without --csv, got {max_value:g}.")
+        raise ValueError(f"--max-value must be an integer without --data, got {max_value:g}.")
     if asked.norm != "l2" and kind != "vectors":
         raise ValueError(f"--norm {asked.norm} belongs to --task vectors.")
 

@@ -236,7 +236,9 @@ def releases_until(found: Described, eps: float) -> str:
     told = "1 release in all has" if most == 1 else f"{most:,} releases in all have"
     change = most - where.rounds
     more = (
-        "" if change == 0 else f", {abs(change):,} {'more' if change > 0 else 'fewer'} than {where.rounds:,}"
+        ""
+        if change == 0
+        else f", {abs(change):,} {'more' if change > 0 else 'fewer'} than the {where.rounds:,} asked for"
     )
     return f"{told} eps at most {number_text(eps, 'up')}{more}."
 

@@ -605,10 +605,12 @@ def _relied_on(rows: Sequence[Compared]) -> list[str]:
     """Return a sentence on the users who must be honest, and on the protocols that rely on them."""
     groups: dict[str, list[str]] = {}
     for row in rows:
-        if row.relies_on not in (None, "no other user"):
+        if row.relies_on not in (None, "no other user", "not stated"):
             groups.setdefault(str(row.relies_on), []).append(row.protocol)
     told = "; on ".join(f"{what}: {', '.join(names)}" for what, names in groups.items())
-    return [f"Privacy also rests on {told}."] if told else []
+    silent = [row.protocol for row in rows if row.relies_on == "not stated"]
+    text = [f"Privacy also rests on {told}."] if told else []
+    return [*text, f"Who else must be honest is not stated for {', '.join(silent)}."] if silent else text
 
 
 def _covered(rows: Sequence[Compared]) -> str:

@@ -122,8 +122,9 @@ class Counted:
             )
         if self.other:
             users = self.counts[self.values.index(OTHER)]
+            have = "user has" if users == 1 else "users have"
             said.append(
-                f"{users:,} users have the value {OTHER!r}, which stands for every value outside of the list."
+                f"{users:,} {have} the value {OTHER!r}, which stands for every value outside of the list."
             )
         if self.found and several_notations(self.values):
             said.append(

@@ -111,13 +111,13 @@ def best_of_tasks(rows: pd.DataFrame, years: Mapping[str, Mapping[str, int | str
 
 
 def _best_first(rows: pd.DataFrame, years: Mapping[str, int | str]) -> pd.DataFrame:
-    """Return the proven rows of a task's first setting; of errors equal in three digits, the older comes first."""
+    """Return the proven rows of a task's first setting; of errors equal in six digits, the older comes first."""
     if rows.empty:
         return rows.assign(year=[])
     here = at(rows, first_setting(rows))
     here = here[here["over_curator"].notna() & ~here["guarantee"].isin(IN_DOUBT)]
     order = here.assign(
-        digits=[round_to_digits(error, "nearest", 3) for error in here["error"]],
+        digits=[round_to_digits(error, "nearest", 6) for error in here["error"]],
         year=pd.to_numeric(here["protocol"].map(years), errors="coerce"),
     )
     return order.sort_values(["digits", "year"], kind="stable", na_position="last")
