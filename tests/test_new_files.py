@@ -71,7 +71,7 @@ def test_a_new_paper_passes_its_tests(checkout):
 def test_a_new_protocol_passes_its_tests(checkout, family):
     written = python(checkout, "-m", "shuffledp", "new-protocol", "my_dummies", "--family", family)
     assert "wrote src/shuffledp/protocols/frequency/my_dummies.py" in written
-    tests = ["-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", "-k", "my_dummies"]
+    tests = ["-m", "pytest", "-q", "-n", "0", "-p", "no:cacheprovider", "-k", "my_dummies or [comparison]"]
     python(checkout, *tests, *TESTS_OF_A_PROTOCOL)
 
 

@@ -774,7 +774,7 @@ def new_protocol(name: str, family: str) -> None:
     with user_errors(one_line=False):
         for path in new_files.write(f"protocol/{family}", new_files.names_of_protocol(name)):
             click.echo(f"wrote {path}")
-    new_files.golden(f"protocols/frequency.{name}")
+    new_files.golden(f"protocols/frequency.{name}", "comparison")
     click.echo(f"Run its tests: make test-protocol NAME={name}")
 
 

@@ -204,8 +204,7 @@ def test_packed_files_in_the_folder_of_raw_files_are_taken(real, mirror, tmp_pat
 def test_substitutes_are_labelled_and_load(substitutes):
     for name in NAMES:
         data = load(name, substitutes)
-        expected = "stand_in" if name in ("mnist", "movielens") else "summary"
-        assert data.provenance.source == expected
+        assert data.provenance.source == ("summary" if spec(name).summaries else "stand_in")
         assert data.provenance.note
         for column in data.columns():
             assert data.histogram(column).sum() > 0
