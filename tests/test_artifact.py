@@ -22,7 +22,7 @@ def tool():
 def test_the_main_claim_of_a_paper_is_measured(tool, paper):
     (main,) = (claim for claim in claims(paper) if claim.headline)
     rows = [row for row in tool.CLAIMS.read_text().splitlines() if row.startswith(f"| {main.id}: ")]
-    assert len(rows) == 1
+    assert len(rows) == 1, f"Write the row of {main.id}: make quick, then make -C tools appendix."
     cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", rows[0])[1:-1]]
     assert cells[0] == f"{main.id}: {main.statement}".replace("|", "\\|")
     assert f"{tool.RESULTS}/claims/{paper}/verdicts.csv " in cells[7]

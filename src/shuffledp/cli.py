@@ -748,7 +748,7 @@ def new_baseline(name: str, task: str, template: str) -> None:
     "--prefix", required=True, help="Two to four capitals that begin the numbers of claims and notes."
 )
 def new_paper(name: str, title: str, citation: str, prefix: str) -> None:
-    """Write a new paper NAME into a checkout: one figure, one claim and one note, which pass all tests unchanged."""
+    """Write a new paper NAME into a checkout: one figure, one claim and one note, which pass their tests."""
     from shuffledp.pipeline import new_files
 
     names = {"id": name, "title": title, "citation": citation, "prefix": prefix}
@@ -756,7 +756,9 @@ def new_paper(name: str, title: str, citation: str, prefix: str) -> None:
         for path in new_files.write("paper", names):
             click.echo(f"wrote {path}")
     new_files.golden(*(f"{part}/{name}" for part in ("experiments", "claims", "errata")))
-    click.echo("Draw its figure: make quick; run its tests: make test-changed")
+    click.echo(
+        "Draw its figure: make quick; measure its main claim: make -C tools appendix; test: make test-changed"
+    )
 
 
 @main.command("new-protocol")
