@@ -292,7 +292,7 @@ def _at_one_height(what: Picture, names: Sequence[EndName]) -> bool:
 def _keys_of_names(what: Picture, below: Collection[str]) -> list[Line2D]:
     """Return the key of names that are not beside the panels."""
     lines = {what.name_of(strand.curve) for strand in what.lines}
-    pointed = {what.name_of(strand.curve) for strand in what.points_with_bars}
+    sloped = {what.name_of(strand.curve) for strand in what.every if not strand.level}
     entries = []
     for group in what.together:
         if group[0] not in below:
@@ -301,7 +301,7 @@ def _keys_of_names(what: Picture, below: Collection[str]) -> list[Line2D]:
         if what.drawing.get("y_scale") == "log" and _always_zero(what, group[0]):
             entries.append(Line2D([], [], ls="", label=f"{text}: 0"))
         elif group[0] in lines:
-            entries.append(panels.key_line(text, look, marked=group[0] in pointed or bool(what.parts)))
+            entries.append(panels.key_line(text, look, marked=group[0] in sloped))
         else:
             entries.append(Line2D([], [], color=look.color, ls="", marker=look.marker, label=text))
     return entries
