@@ -170,7 +170,9 @@ def test_the_command_prints_histograms_and_best_trees():
     assert found["balls_into_bins", True]["parameters"]["fan_outs"] == [4, 2, 4, 2, 2, 2]
     assert [row["cdf_mse"] for row in rows] == sorted(row["cdf_mse"] for row in rows)
     text = CliRunner().invoke(main, [*SETTING, "--domain-size", "256"]).stdout
-    assert "16 x 16" in text and f"{tree['cdf_mse']:.4g}" in text
+    assert "16 x 16" in text and f"{tree['cdf_mse']:.4g}" in text and "users²" in text
+    line = next(line.split() for line in text.splitlines() if line.startswith("central_laplace   16 x 16"))
+    assert tree["band"] <= float(line[6]) <= tree["band"] * 1.01 and line[-1] == "central"  # rounded up
 
 
 @pytest.mark.parametrize(

@@ -4,14 +4,20 @@ These tests are in one file, because they share one run and a file's tests run i
 """
 
 import json
+import re
+import shlex
 import time
 from pathlib import Path
 
+import pandas as pd
 import pytest
+from click.testing import CliRunner
 
 from browser import one_browser as one_browser, open_page, requires_browser
 from pipeline_project import METHOD_DONE, Project, QuickRun, kill, read_until
 from scripts_by_file import script
+from shuffledp.cli import main
+from shuffledp.pipeline.figures.ranking import SETTING
 from shuffledp.storage import damaged, listed
 
 pytestmark = [pytest.mark.pipeline, pytest.mark.whole_run]
@@ -93,6 +99,23 @@ def test_site_of_a_run_shows_all_drawings_and_stays_offline(quick_run: QuickRun)
             assert drawn == cards | (drawn & {"errata", "reading_notes", "ranking"})
             assert not opened.foreign_requests
             assert not opened.errors
+
+
+def test_the_command_of_the_first_page_computes_its_table(quick_run: QuickRun) -> None:
+    page = (quick_run.results / "index.html").read_text(encoding="utf-8")
+    command = re.search(r'<p class="command">Your own numbers: <code>shuffledp ([^<]*)</code>', page)
+    assert command is not None
+    asked = shlex.split(command[1])
+    done = CliRunner().invoke(main, [*asked, "--protocols", "pure_dump,correlated_noise", "--json"])
+    rows = {row["protocol"]: row for row in json.loads(done.stdout)["rows"]}
+    users = int(asked[asked.index("--users") + 1])
+    ranking = pd.read_csv(quick_run.results / "figures/overall/ranking.csv")
+    first = ranking[ranking["task"] == ranking["task"][0]]
+    for name in SETTING[1:]:
+        first = first[first[name] == ranking[name][0]]
+    for name, row in rows.items():
+        (error,) = first.loc[first["protocol"] == name, "error"]
+        assert row["mse"] * users**2 == pytest.approx(error, rel=1e-3), name
 
 
 def test_no_picture_is_empty(quick_run: QuickRun) -> None:

@@ -17,6 +17,7 @@ import numpy as np
 
 from shuffledp.accounting.baselines.two_moments import Moments, second_budget, square_levels
 from shuffledp.guarantees import GUARANTEES, Guarantee
+from shuffledp.numerics.rounding import number_text
 from shuffledp.tasks import Summation
 
 if TYPE_CHECKING:
@@ -109,14 +110,26 @@ def _row(
     )
 
 
+#: Units and data of the table.
+_NOTE = (
+    "±95 %: half-widths for uniform numbers, rounded up, in units of the numbers and of their squares.\n"
+    "trust: whom users trust; a curator (central) and secure summation (secure_sum) are not shufflers."
+)
+
+
 def moment_table(rows: Sequence[MomentRow]) -> str:
-    """Return a line per protocol, and the protocols that are left out with their reasons."""
-    lines = [f"{'protocol':<22}{'mean ±95 %':>14}{'variance ±95 %':>16}{'messages':>10}  guarantee"]
+    """Return a line per protocol, a note on units, and the protocols that are left out with their reasons."""
+    lines = [
+        f"{'protocol':<22}{'mean ±95 %':>14}{'variance ±95 %':>16}{'messages':>10}  {'guarantee':<10}trust"
+    ]
     for row in rows:
         if row.status == "ok":
-            widths = f"{row.mean_half_width:>14.4g}{row.variance_half_width:>16.4g}"
-            lines.append(f"{row.protocol:<22}{widths}{row.messages_per_user:>10.4g}  {row.guarantee}")
+            mean, variance = (number_text(x, "up", 4) for x in (row.mean_half_width, row.variance_half_width))
+            widths = f"{mean:>14}{variance:>16}"
+            lines.append(
+                f"{row.protocol:<22}{widths}{row.messages_per_user:>10.4g}  {row.guarantee:<10}{row.trust}"
+            )
     left = [row for row in rows if row.status != "ok"]
     return "\n".join(
-        [*lines, *["", "Left out:"] * bool(left), *(f"  {r.protocol}: {r.reason}" for r in left)]
+        [*lines, "", _NOTE, *["", "Left out:"] * bool(left), *(f"  {r.protocol}: {r.reason}" for r in left)]
     )

@@ -22,6 +22,7 @@ from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.expected_errors.range_trees import Tree, power_trees
 from shuffledp.guarantees import Guarantee
 from shuffledp.numerics.argument_ranges import check_count
+from shuffledp.numerics.rounding import number_text
 from shuffledp.populations.base import Fixed
 from shuffledp.protocols.registry import get
 from shuffledp.tasks import Budget, Frequency, Participants, Public, Sets, TaskKind
@@ -100,17 +101,23 @@ def _best_tree(name: str, users: int, domain_size: int, eps: float, delta: float
     return [min(trees, key=lambda tree: tree.cdf_mse).fan_outs] if trees else []
 
 
+#: Units and data of the table.
+_NOTE = (
+    "prefixes, ranges: mean squared errors in users², for uniform values. band ±95 %: half-width for all prefixes\n"
+    "at once, a share of the users, rounded up. trust: whom users trust; a curator (central) is no shuffler."
+)
+
+
 def range_table(rows: Sequence[RangeRow]) -> str:
-    """Return a line per protocol and tree, and the protocols that are left out with their reasons."""
-    lines = [
-        f"{'protocol':<18}{'fan-outs':<20}{'prefixes':>10}{'ranges':>10}{'band ±95 %':>12}{'messages':>10}"
-    ]
+    """Return a line per protocol and tree, a note on units, and the protocols left out with their reasons."""
+    numbers = f"{'prefixes':>10}{'ranges':>10}{'band ±95 %':>12}{'messages':>10}"
+    lines = [f"{'protocol':<18}{'fan-outs':<20}{numbers}  {'guarantee':<10}trust"]
     for row in rows:
         if row.status == "ok":
             names = f"{row.protocol:<18}{' x '.join(map(str, row.parameters['fan_outs'])):<20}"
-            errors = f"{row.cdf_mse:>10.4g}{row.range_mse:>10.4g}{row.band:>12.3g}"
-            lines.append(f"{names}{errors}{row.messages_per_user:>10.4g}  {row.guarantee}")
+            errors = f"{row.cdf_mse:>10.4g}{row.range_mse:>10.4g}{number_text(row.band or 0.0, 'up', 3):>12}"
+            lines.append(f"{names}{errors}{row.messages_per_user:>10.4g}  {row.guarantee:<10}{row.trust}")
     left = [row for row in rows if row.status != "ok"]
     return "\n".join(
-        [*lines, *["", "Left out:"] * bool(left), *(f"  {r.protocol}: {r.reason}" for r in left)]
+        [*lines, "", _NOTE, *["", "Left out:"] * bool(left), *(f"  {r.protocol}: {r.reason}" for r in left)]
     )

@@ -210,20 +210,20 @@ def _card(
 ) -> Card:
     shared = [part for part in in_all if part not in common]
     details = {part for entry in entries for part in _details(entry)}
+    own = [[part for part in parts if part not in {*in_all, *common}] for parts in texts]
     variants = tuple(
         Variant(
             entry=entry,
             label=entry.variant or entry.id,
-            caption=_html([p for p in own if p not in details], entry, f"{entry.id}-caption-"),
-            details=_html([p for p in own if p in details], entry, f"{entry.id}-details-"),
+            caption=_html([p for p in some if p not in details], entry, f"{entry.id}-caption-"),
+            details=_html([p for p in some if p in details], entry, f"{entry.id}-details-"),
             links=files.links(entry),
             picture=files.picture(entry) if entry.kind == "figure" else None,
             table=table(entry.files["csv"]) if entry.kind == "table" else None,
             explorable=entry.id in explorable,
             notes=tuple(i for i, text in enumerate(common) if text in parts),
         )
-        for entry, parts in zip(entries, texts, strict=True)
-        for own in [[part for part in parts if part not in {*in_all, *common}]]
+        for entry, parts, some in zip(entries, texts, own, strict=True)
     )
     settings = _settings(entries, said)
     return Card(
