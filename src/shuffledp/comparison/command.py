@@ -133,7 +133,7 @@ def compare(
         for remark in [] if counted is None else counted.remarks:
             click.echo(f"Warning: {remark}", err=True)
         cleared: dict[str, Any] = dict.fromkeys(
-            (*SIZES[kind], *WHERE, *FILES, "data", "values", "levels", "low")
+            (*SIZES[kind], *WHERE, *FILES, "data", "values", "bins", "levels", "low")
         )
         settled = replace(
             asked,
@@ -154,7 +154,7 @@ def compare(
         who = f"--population {population}" if population else f"--users {asked.users or held}"
         who += f" --dropout {asked.dropout!r}" * bool(asked.dropout)
         domain = f"{who} {_domain_words(settled.task, asked, counts, given['values'], values_file)}"
-        hint = "" if counts or asked.values else _places(kind, counted)
+        hint = "" if counts or asked.values or asked.bins else _places(kind, counted)
         total = float(counted.counts @ counted.values) if counted and kind == "summation" else 0.0
         _show(
             rows,
@@ -176,7 +176,7 @@ def compare(
 #: Options of the tasks with rows of their own; the first ones are required.
 _OWN_OPTIONS = {
     "mean": ("users", "max_value", "task", "eps", "delta", "protocols", "accounting", "seconds", "as_json"),
-    "ranges": ("users", "domain_size", "task", "eps", "delta", "as_json"),
+    "ranges": ("users", "domain_size", "task", "eps", "delta", "protocols", "as_json"),
 }
 
 
@@ -210,7 +210,7 @@ def _ranges(asked: Options, _: float, as_json: bool) -> None:
 
     from shuffledp.comparison.ranges import range_rows, range_table
 
-    rows = range_rows(asked.users or 0, asked.domain_size or 0, asked.eps, asked.delta)
+    rows = range_rows(asked.users or 0, asked.domain_size or 0, asked.eps, asked.delta, asked.protocols)
     written = json.dumps({"rows": [asdict(row) for row in rows]}, indent=2, allow_nan=False)
     click.echo(written if as_json else range_table(rows))
 
@@ -258,7 +258,7 @@ def _of_counts(path: Path, task: str | None, asked: Options) -> tuple[str, Optio
     from shuffledp.userdata.counts import read
 
     sizes = ("domain_size", "set_size", "max_value", "dimension")
-    if given := asked.given("data", *WHERE, *FILES, "values", "levels", "low", *sizes):
+    if given := asked.given("data", *WHERE, *FILES, "values", "bins", "levels", "low", *sizes):
         raise ValueError(f"{_option(given[0])} must be left out with --counts, whose file has the domain.")
     if asked.other:
         raise ValueError("--other must be left out with --counts, whose file has the domain.")
@@ -278,8 +278,8 @@ def _check(kind: str, asked: Options) -> None:
             raise ValueError(
                 "Sets of --data need --column (lists, or texts with a --separator) or --user and --item."
             )
-    elif data is None and (given or asked.values or asked.other):
-        raise ValueError(f"--{(given or (asked.values and ['values']) or ['other'])[0]} needs --data.")
+    elif data is None and (named := given or asked.given("values", "bins") or ["other"] * asked.other):
+        raise ValueError(f"--{named[0]} needs --data.")
     elif data is not None and given not in (["column"], ["column", "user"]):
         more = [name for name in given if name not in ("column", "user")]
         raise ValueError(
@@ -483,6 +483,8 @@ def _domain_words(
             ["--values-file", str(file)] if file else [word for one in values for word in ("--values", one)]
         )
         return join([*named, *["--other"] * asked.other])
+    if asked.bins is not None:
+        return join(["--bins", asked.bins])
     if asked.data is None or asked.max_value is None:
         size = {"frequency": "domain_size", "summation": "max_value"}.get(getattr(task, "kind", ""))
         return f"{_option(size)} {getattr(task, size)}" if size else ""

@@ -78,6 +78,9 @@ def compare(asked: Options) -> Comparison:
         The public domain of the data, if it is not the integers below ``domain_size``.
     other : bool
         True to count users with a value outside of ``values`` as the value ``"other"``.
+    bins : str, optional
+        LOW:HIGH:WIDTH, such as ``"0:100:1"``: numbers of the data are counted in bins, which contain their smallest
+        number. Other numbers are left out.
     low : float, optional
         Smallest number of a sum; smaller numbers of the data are clipped.
     levels : int, optional

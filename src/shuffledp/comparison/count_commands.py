@@ -46,7 +46,7 @@ def said(data: Path) -> Callable[[float], None]:
 @click.option("--domain-size", type=INTEGER, help="Number of values 0..N-1 of the public domain.")
 @click.option("--values", multiple=True, help="Values of the public domain, separated by commas.")
 @VALUES_FILE
-@with_options("other")
+@with_options("other", "bins")
 @click.option("--max-value", type=NUMBER, help="Largest number of a sum; larger numbers are clipped.")
 @click.option(
     "--low", type=NUMBER, default=0.0, help="Smallest number of a sum; smaller numbers are clipped."

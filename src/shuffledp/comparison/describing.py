@@ -25,6 +25,7 @@ from shuffledp.comparison.setting_options import (
 from shuffledp.outputs import printable, wrapped
 
 if TYPE_CHECKING:
+    from shuffledp.comparison.count_trees import CountTree
     from shuffledp.comparison.registry_record import Described
     from shuffledp.userdata.counts import Content
 
@@ -136,7 +137,11 @@ def describe(registry: bool, until_eps: float | None, **given: Any) -> None:
 @with_calibration(max_value={"type": NUMBER, "help": "Largest number of a sum."})
 @with_options("counts", "values")
 @VALUES_FILE
-@with_options("other", "low", "levels")
+@with_options("other", "bins", "low", "levels")
+@click.option(
+    "--fan-outs",
+    help="For shares and quantiles of ordered values: fan-outs of a tree of counts, such as 16,16, or best.",
+)
 @click.option("--unit", help="Name of the unit of a sum, such as minutes.")
 @click.option(
     "-o",
@@ -152,6 +157,8 @@ def client(
     values: tuple[str, ...],
     values_file: Path | None,
     other: bool,
+    bins: str | None,
+    fan_outs: str | None,
     low: float | None,
     levels: int | None,
     unit: str | None,
@@ -167,20 +174,23 @@ def client(
     with user_errors(OSError):
         content = None if counts is None else _read(counts)
         names = listed(values, values_file)
-        domain = _domain(content, names, other, low, levels, unit, given)
-        found = calibrated(**given)
+        domain = _domain(content, names, other, bins, low, levels, unit, given)
+        found, tree = (calibrated(**given), None) if fan_outs is None else _with_tree(fan_outs, given)
         budget = found.where.budget
-        found.protocol.export_client(
-            folder,
-            eps=budget.largest_eps,
-            delta=budget.delta,
-            neighbors=budget.neighbours,
-            accounting=found.accounting,
-            privacy=_claim(found),
+        about = {
+            "eps": budget.largest_eps,
+            "delta": budget.delta,
+            "neighbors": budget.neighbours,
+            "accounting": found.accounting,
+            "privacy": _claim(found),
             **({"dropout": given["dropout"]} if given["dropout"] else {}),
             **({"rounds": found.where.rounds, "round": 1} if found.where.rounds > 1 else {}),
             **domain,
-        )
+        }
+        if tree is None:
+            found.protocol.export_client(folder, **about)
+        else:
+            tree.export_client(folder, given["domain_size"], **about)
     if content is not None and content.found:
         from shuffledp.userdata.counting import domain_remark
 
@@ -197,6 +207,25 @@ def client(
         f"{mixes}, `python analyzer.py FILE{one}` estimates. "
         f"{found.protocol.if_shuffler_fails(found.where.rounds)}"
     )
+
+
+def _with_tree(fan_outs: str, given: dict[str, Any]) -> tuple[Described, CountTree]:
+    """Return the count protocol on a tree. Raise ValueError for options that a tree does not have."""
+    from shuffledp.comparison.count_trees import calibrate_tree
+    from shuffledp.comparison.registry_record import Described
+    from shuffledp.comparison.setting import setting_of
+
+    context, allowed = click.get_current_context(), ("protocol", "users", "eps", "delta", "domain_size")
+    default = click.core.ParameterSource.DEFAULT
+    for option in context.command.params:
+        name = str(option.name)
+        if name in given and name not in allowed and context.get_parameter_source(name) is not default:
+            raise ValueError(f"{option.opts[0]} must be left out with --fan-outs.")
+    if given["users"] is None or given["domain_size"] is None:
+        raise ValueError("--fan-outs needs --users, and --domain-size, --bins, --values or --counts.")
+    sizes = {name: given[name] for name in ("users", "domain_size", "eps", "delta")}
+    tree = calibrate_tree(given["protocol"], fan_outs, **sizes)
+    return Described(tree.protocol, setting_of(Options(**sizes)), "exact", None), tree
 
 
 def _claim(found: Described) -> dict[str, Any]:
@@ -227,25 +256,29 @@ def _domain(
     content: Content | None,
     names: list[str] | None,
     other: bool,
+    bins: str | None,
     low: float | None,
     levels: int | None,
     unit: str | None,
     given: dict[str, Any],
 ) -> dict[str, Any]:
     """Return the entry ``domain`` of the parameters, if there is one, and write the size of the task into `given`."""
+    from shuffledp.userdata.bins import Bins
     from shuffledp.userdata.counting import OTHER, Listed, steps_of
 
     sizes, most = (
         [name for name in ("domain_size", "max_value") if given[name] is not None],
         given["max_value"],
     )
-    if sum((content is not None, names is not None, bool(sizes))) > 1:
+    if sum((content is not None, names is not None, bins is not None, bool(sizes))) > 1:
         raise ValueError(
-            "Give one of --domain-size, --values, --values-file, --max-value and --counts, not several."
+            "Give one of --domain-size, --values, --values-file, --bins, --max-value and --counts, not several."
         )
     if content is not None and content.kind == "summation":
         low, most = (float(content.values[place]) for place in (0, -1))
         levels = len(content.values) - 1
+    elif content is not None and content.bins is not None:
+        bins = content.bins
     elif content is not None:
         names, other = [*map(str, content.values)], content.other
     if other and names is None:
@@ -254,6 +287,10 @@ def _domain(
         raise ValueError("--low, --levels and --unit are for a sum and need --max-value or --counts.")
     if content is not None and given["users"] is None and given["population"] is None:
         given["users"] = content.users
+    if bins is not None:
+        parsed = Bins.parse(bins)
+        given["domain_size"] = parsed.number
+        return {"domain": {"first": str(parsed.first), "width": str(parsed.width)}}
     if names is not None:
         values = Listed.of(names, other).values
         given["domain_size"] = len(values)

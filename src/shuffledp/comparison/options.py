@@ -111,6 +111,10 @@ class SettingOptions:
         is_flag=True,
         default=False,
     )
+    bins: str | None = option(
+        "LOW:HIGH:WIDTH, such as 0:100:1: numbers are counted in bins, which contain their smallest number.",
+        metavar="BINS",
+    )
     low: float | None = option(
         "Smallest number of a sum; smaller numbers of --data are clipped. By default 0."
     )
@@ -212,7 +216,7 @@ LIMITS = ("max_bits", "max_messages", "mean_bits", "mean_messages")
 #: Options about the place of the user's records, about their files, and of all records.
 WHERE = ("column", "separator", "user", "item")
 FILES = ("per_user", "delimiter", "memory")
-RECORDS = ("data", "counts", *WHERE, *FILES, "values", "other", "low")
+RECORDS = ("data", "counts", *WHERE, *FILES, "values", "other", "bins", "low")
 
 
 def with_options(*names: str, **changes: Mapping[str, Any]) -> Callable[[Command], Command]:

@@ -218,7 +218,7 @@ def simulate(asked: BatchOptions) -> Simulated:
         Number of users for which the protocol is calibrated; by default the number in the data.
     task, domain_size, set_size, max_value, dimension, norm, counts, column, separator, user, item, values, other, low
         Task and data, as for `shuffledp.compare`.
-    levels, per_user, delimiter, memory
+    bins, levels, per_user, delimiter, memory
         Task and data, as for `shuffledp.compare`; vectors are not simulated from data.
     neighbours : {"replace_one", "add_remove"}
         Neighboring relation of the budget.

@@ -79,15 +79,15 @@ def own(asked: SettingOptions, *, how: str, percent: Percent | None = None) -> O
             raise ValueError("other needs values (--values or --values-file), the list of the public domain.")
         column = count_column(
             asked.data,
-            **asked.only(*_READ, "column", "max_value", "levels", "user", "other"),
+            **asked.only(*_READ, "column", "max_value", "levels", "user", "other", "bins"),
             low=asked.low or 0.0,
             per_user=asked.per_user or "random",
             key=str(asked.seed),
             percent=percent,
         )
         return _own(column, how)
-    if asked.other:
-        raise ValueError("other is for frequencies, not for sets.")
+    if asked.other or asked.bins is not None:
+        raise ValueError(f"{'other' if asked.other else 'bins'} is for frequencies, not for sets.")
     if asked.given("max_value", "levels", "low"):
         raise ValueError("Give either set_size (sets) or max_value and levels (a sum), not both.")
     size = check_count("set_size", asked.set_size, 1)
@@ -104,8 +104,11 @@ def counted(asked: Asked) -> tuple[Asked, Own | None]:
     Raises ValueError if the data are given with counts or a task, or do not fit the options.
     """
     if asked.data is None:
-        if asked.given("column", "separator", "user", "item", "values", "levels", "low") or asked.other:
-            raise ValueError("column, separator, user, item, values, other, levels and low need data.")
+        if (
+            asked.given("column", "separator", "user", "item", "values", "bins", "levels", "low")
+            or asked.other
+        ):
+            raise ValueError("column, separator, user, item, values, other, bins, levels and low need data.")
         return asked, None
     if asked.given("counts", "task", "dimension"):
         raise ValueError(

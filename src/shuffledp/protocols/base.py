@@ -132,13 +132,20 @@ class ProtocolBase(Simulation):
         ValueError
             If the folder has files, or its parent does not exist.
         """
-        client, local = self.client(), self.local_epsilon()
-        listed = getattr(self, "population", None) is None and "dropout" not in about
+        self.write_client(self.client(), folder, about)
+
+    @final
+    def write_client(self, client: Client, folder: str | Path, about: Mapping[str, Any]) -> None:
+        """Write the programs of a client of this protocol, see `export_client`."""
+        local, listed = (
+            self.local_epsilon(),
+            getattr(self, "population", None) is None and "dropout" not in about,
+        )
         stated = {
             "protocol": self.name,
             "task": self.task_kind,
             **about,
-            "guarantee": self.guarantee,
+            "guarantee": about.get("guarantee", self.guarantee),
             "guarantee_note": self.guarantee_note,
             "least_users": self.least_users,
             "places": client.users if listed else None,

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.numerics.argument_ranges import check_count, check_positive
+from shuffledp.userdata.bins import Bins
 from shuffledp.userdata.cells import (
     NAMES_USER,
     Faults,
@@ -86,6 +87,8 @@ class Counted:
         Number of good rows beyond one per user, for data with a column of the user.
     other : bool
         True if users with a value outside of the given ones are counted as the value `OTHER`.
+    bins : str or None
+        Bins of numbers, LOW:HIGH:WIDTH, if they are the domain.
     repeated : str or None
         Column that looks like the user's and repeats values, for data without a column of the user.
     """
@@ -100,6 +103,7 @@ class Counted:
     step: float = 1.0
     dropped: int = 0
     other: bool = False
+    bins: str | None = None
     repeated: str | None = None
 
     @property
@@ -195,6 +199,7 @@ def count_column(
     domain_size: int | None = None,
     values: Sequence[Any] | None = None,
     other: bool = False,
+    bins: str | None = None,
     max_value: float | None = None,
     levels: int | None = None,
     low: float = 0.0,
@@ -224,6 +229,9 @@ def count_column(
     other : bool
         True to count a user with a value outside of ``values`` as the value ``"other"``, which is added to the domain
         unless it is listed. A random value per user is chosen before.
+    bins : str, optional
+        LOW:HIGH:WIDTH, intervals of numbers that contain their smallest number; numbers outside are bad rows. The
+        values are the smallest numbers of the intervals.
     max_value : float, optional
         For sums: numbers are clipped to [low, max_value].
     levels : int, optional
@@ -261,6 +269,8 @@ def count_column(
         raise ValueError("Give domain_size for frequencies or max_value for a sum, not both.")
     if values is not None and (domain_size is not None or max_value is not None):
         raise ValueError("Give either values or domain_size or max_value, not several.")
+    if bins is not None and (values is not None or domain_size is not None or max_value is not None):
+        raise ValueError("Give either bins or values or domain_size or max_value, not several.")
     if other and values is None:
         raise ValueError("other needs values, the list of the public domain.")
     if levels is not None and max_value is None:
@@ -275,12 +285,14 @@ def count_column(
     def new() -> Tally:
         if max_value is not None:
             return _Levels(low, max_value, steps_of(low, max_value, levels))
+        if bins is not None:
+            return Values(Bins.parse(bins))
         return Values(
             Listed.of(values, other) if values is not None else domain_of(domain_size, None, Found(where))
         )
 
     tally, faults, dropped, repeated = new(), Faults(), 0, None
-    numbers = max_value is not None or domain_size is not None
+    numbers = max_value is not None or domain_size is not None or bins is not None
     if not is_file(data):
         if user is not None:
             raise ValueError("user is for files.")
@@ -301,7 +313,7 @@ def count_column(
                 dropped = _one_per_user(table, tally, new(), faults, per_user, key)
     if not tally.users:
         raise ValueError(f"{where} has no row that can be counted{because(faults)}.")
-    return replace(tally.counted(faults), dropped=dropped, repeated=repeated, other=other)
+    return replace(tally.counted(faults), dropped=dropped, repeated=repeated, other=other, bins=bins)
 
 
 def repeated_column(data: Any, column: str | None) -> str | None:
@@ -508,7 +520,7 @@ def domain_of(domain_size: int | None, values: Sequence[Any] | None, found: Foun
 class Values:
     """Counter of the values of a domain."""
 
-    def __init__(self, domain: Domain) -> None:
+    def __init__(self, domain: Domain | Bins) -> None:
         self._domain = domain
         found = isinstance(domain, Found)
         self._counts: Any = Counter[int]() if found else np.zeros(len(domain.values), np.int64)
@@ -525,18 +537,20 @@ class Values:
         for text, count in counts.items():
             place = self._domain.place(text)
             if place < 0:
-                bad[text] = self._domain.reason
+                bad[text] = (
+                    self._domain.reason(text) if isinstance(self._domain, Bins) else self._domain.reason
+                )
             else:
                 self._counts[place] += count
         return bad
 
     def counted(self, faults: Faults) -> Counted:
         """Return the counts in the order of the domain."""
-        values, counts = self._domain.values, self._counts
-        found = isinstance(self._domain, Found)
-        if found:
-            counts = np.array([counts[self._domain.place(value)] for value in values], np.int64)
-        return Counted(counts, values, found=found, bad_rows=faults.count, faults=faults.named)
+        counts, domain = self._counts, self._domain
+        found = isinstance(domain, Found)
+        if isinstance(domain, Found):
+            counts = np.array([counts[domain.place(value)] for value in domain.values], np.int64)
+        return Counted(counts, domain.values, found=found, bad_rows=faults.count, faults=faults.named)
 
 
 class _Levels:

@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 
 from shuffledp.optional_dependencies import needed
+from shuffledp.userdata.bins import Bins
 from shuffledp.userdata.cells import text_of
 from shuffledp.userdata.counting import OTHER, Counted
 from shuffledp.userdata.files import address, checksums, is_remote
@@ -32,10 +33,11 @@ _SAME = {
     "found": "origin of the domain",
     "per_user": "value per user",
     "other": "values outside of the list",
+    "bins": "bins",
 }
 _ADDED = ("rows", "left_out", "users", "dropped", "clipped", "rounded")
 #: Keys that are also fields of `Counted`.
-_COUNTED = ("step", "found", "other", "dropped", "clipped", "rounded")
+_COUNTED = ("step", "found", "other", "bins", "dropped", "clipped", "rounded")
 _Count = Annotated[int, Field(ge=0, le=MOST_ROWS)]
 
 
@@ -57,7 +59,7 @@ class Content(_Part):
     ``counts`` and ``values`` have the same order; ``values`` and ``step`` are the domain, or the range and its levels.
     ``rows`` are all rows, ``left_out`` the omitted ones, ``users`` the sum of the counts, and ``dropped`` the rows
     beyond one per user. The domain is from the data if ``found`` is true. A value stands for all outside of the list
-    if ``other`` is true.
+    if ``other`` is true. ``bins`` are LOW:HIGH:WIDTH if the values are bins of numbers.
     """
 
     kind: Literal["frequency", "summation"]
@@ -66,6 +68,7 @@ class Content(_Part):
     step: Annotated[float, Field(gt=0)] = 1.0
     found: bool = False
     other: bool = False
+    bins: str | None = None
     per_user: Literal["random", "first", "sum"] | None = None
     rows: _Count
     left_out: _Count
@@ -89,6 +92,10 @@ class Content(_Part):
             raise ValueError(f"values must have {OTHER!r} if other is true")
         if self.found and not all(isinstance(value, str) for value in self.values):
             raise ValueError("values that were found must be texts")
+        if self.bins is not None and (
+            self.kind != "frequency" or self.values != list(Bins.parse(self.bins).values)
+        ):
+            raise ValueError("values must be the smallest numbers of the bins")
         if self.kind == "summation":
             numbers = [value for value in self.values if not isinstance(value, str)]
             if len(numbers) < len(self.values) or not np.allclose(

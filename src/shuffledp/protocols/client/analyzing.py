@@ -25,7 +25,7 @@ from shuffledp.protocols.client.files import (
     warnings_of,
     written,
 )
-from shuffledp.protocols.client.randomizers import hashed
+from shuffledp.protocols.client.randomizers import hashed, value_of
 
 #: Normal quantile of the confidence of an interval.
 QUANTILE = 1.959963984540054
@@ -287,6 +287,64 @@ ESTIMATING: dict[str, Callable[[Analyzer, Sequence[int], int, int, int], Answer]
 }
 
 
+def present_users(parameters: Parameters, messages: Sequence[tuple[int, ...]], users: int | None) -> int:
+    """Return the number of users who took part. Raise ValueError if it is unknown or below 1."""
+    present = counted_users(parameters, messages, users)
+    if present is None:
+        raise ValueError("Give the number of users who took part with --users.")
+    if present < 1:
+        raise ValueError(f"The number of users must be at least 1, got {present}.")
+    return present
+
+
+def stated(
+    parameters: Parameters,
+    estimates: Sequence[float],
+    half_widths: Sequence[float],
+    present: int,
+    messages: int,
+    release: int | None,
+) -> tuple[dict[str, Any], list[str]]:
+    """Return the entries that every answer has, and warnings on the numbers of users, messages and releases."""
+    analyzer, planned = parameters["analyzer"], parameters["planned_users"]
+    domain = parameters.get("domain", {})
+    values = [value_of(parameters, place) for place in range(parameters["inputs"])]
+    answer = {
+        "protocol": parameters["protocol"],
+        "planned": planned,
+        "users": present,
+        "messages": messages,
+        "guarantee": guarantee_for(parameters, present),
+        "guarantee_note": parameters["guarantee_note"],
+        "guarantee_holds": guarantee_holds(parameters, present),
+        "confidence": CONFIDENCE,
+        **{name: domain[name] for name in ("values", "width", "unit") if name in domain},
+        **({"values": values} if "width" in domain else {}),
+        "estimates": estimates,
+        "half_width": half_widths,
+        "conditions": {
+            name: {"users": present, "who": "counted", "data": data, "side": side}
+            for name, data, side in (("estimates", "given", "nearest"), ("half_width", "worst", "up"))
+        },
+    }
+    warnings = warnings_of(parameters, present)
+    if (rounds := parameters.get("rounds")) is not None:
+        answer |= {"rounds": rounds, "round": release}
+        if release is not None and release > rounds:
+            answer["guarantee_holds"] = False
+            warnings.append(
+                f"The guarantee does not hold: it covers {rounds} releases to the same users, and this is release "
+                f"{release}."
+            )
+    noise = analyzer.get("noise", {})
+    if noise.get("from") == "messages":
+        least = present * (1 + noise["each"]) + max(noise["more"] - max(planned - present, 0), 0)
+        most = present * (1 + noise["each"]) + min(noise["more"], present)
+        if not least <= messages <= most:
+            warnings.append(f"{present} users send {least} to {most} messages, but there are {messages}.")
+    return answer, warnings
+
+
 def analysis(
     parameters: Parameters,
     messages: Sequence[tuple[int, ...]],
@@ -322,11 +380,7 @@ def analysis(
         If the number of users is unknown, below 1, or not the number of messages where every user sends one.
     """
     analyzer, planned = parameters["analyzer"], parameters["planned_users"]
-    present = counted_users(parameters, messages, users)
-    if present is None:
-        raise ValueError("Give the number of users who took part with --users.")
-    if present < 1:
-        raise ValueError(f"The number of users must be at least 1, got {present}.")
+    present = present_users(parameters, messages, users)
     counts = COUNTING[analyzer["counting"]](analyzer, Counter(messages))
     estimating = ESTIMATING[analyzer["estimating"]]
     estimates, half_widths = estimating(analyzer, counts, planned, present, len(messages))
@@ -335,40 +389,7 @@ def analysis(
         step = (domain["high"] - domain["low"]) / (parameters["inputs"] - 1)
         estimates = [domain["low"] * present + step * one for one in estimates]
         half_widths = [step * one for one in half_widths]
-    answer = {
-        "protocol": parameters["protocol"],
-        "planned": planned,
-        "users": present,
-        "messages": len(messages),
-        "guarantee": guarantee_for(parameters, present),
-        "guarantee_note": parameters["guarantee_note"],
-        "guarantee_holds": guarantee_holds(parameters, present),
-        "confidence": CONFIDENCE,
-        **{name: domain[name] for name in ("values", "unit") if name in domain},
-        "estimates": estimates,
-        "half_width": half_widths,
-        "conditions": {
-            name: {"users": present, "who": "counted", "data": data, "side": side}
-            for name, data, side in (("estimates", "given", "nearest"), ("half_width", "worst", "up"))
-        },
-    }
-    warnings = warnings_of(parameters, present)
-    if (rounds := parameters.get("rounds")) is not None:
-        answer |= {"rounds": rounds, "round": release}
-        if release is not None and release > rounds:
-            answer["guarantee_holds"] = False
-            warnings.append(
-                f"The guarantee does not hold: it covers {rounds} releases to the same users, and this is release "
-                f"{release}."
-            )
-    noise = analyzer.get("noise", {})
-    if noise.get("from") == "messages":
-        least = present * (1 + noise["each"]) + max(noise["more"] - max(planned - present, 0), 0)
-        most = present * (1 + noise["each"]) + min(noise["more"], present)
-        if not least <= len(messages) <= most:
-            warnings.append(
-                f"{present} users send {least} to {most} messages, but there are {len(messages)}."
-            )
+    answer, warnings = stated(parameters, estimates, half_widths, present, len(messages), release)
     if estimating is frequencies:
         total, width = math.fsum(estimates), math.hypot(*half_widths)
         answer |= {"sum": total, "sum_half_width": width}
@@ -381,8 +402,8 @@ def analysis(
     else:
         (total,), (width,) = estimates, half_widths
         answer |= {"mean": total / present, "mean_half_width": width / present}
-        stated: dict[str, Any] = answer["conditions"]
-        stated |= {"mean": stated["estimates"], "mean_half_width": stated["half_width"]}
+        conditions: dict[str, Any] = answer["conditions"]
+        conditions |= {"mean": conditions["estimates"], "mean_half_width": conditions["half_width"]}
         answer["relative_half_width"] = width / abs(total) if total else "inf"
     return answer | {"warnings": warnings}
 

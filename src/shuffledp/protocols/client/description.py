@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import accumulate
+from operator import mul
 from typing import Any
 
 #: Rate of clusters of some sizes, the first size, and the number of sizes.
@@ -39,6 +40,26 @@ class Client:
         """True if every user sends one message and the shuffler adds none."""
         one = ("response", "subset", "local_hash")
         return not self.shuffler and len(self.parts) == 1 and self.parts[0]["part"] in one
+
+
+def tree_levels(fan_outs: Sequence[int]) -> list[tuple[int, int]]:
+    """Return the number of values of a node, and the index of the first node, of each level of a tree."""
+    nodes = list(accumulate(fan_outs, mul))
+    return [
+        (nodes[-1] // number, first)
+        for number, first in zip(nodes, accumulate([0, *nodes[:-1]]), strict=True)
+    ]
+
+
+def on_levels(client: Client, fan_outs: Sequence[int], inputs: int) -> Client:
+    """Return the client of values 0..inputs-1 that sends a node of every level, for a client of all nodes as values."""
+    levels = tree_levels(fan_outs)
+    parts = [
+        {"part": "nodes", "symbols": part["symbols"], "levels": levels} if part["part"] == "kept" else part
+        for part in client.parts
+    ]
+    analyzer = {**client.analyzer, "levels": levels, "size": math.prod(fan_outs)}
+    return replace(client, inputs=inputs, parts=parts, analyzer=analyzer)
 
 
 #: Statement of clients that use the probabilities of the calibration.

@@ -15,12 +15,12 @@ from types import ModuleType
 from typing import Any
 
 from shuffledp.numerics.statements import Conditions
-from shuffledp.protocols.client import analyzing, files, randomizers, shuffling
+from shuffledp.protocols.client import analyzing, files, prefixes, randomizers, shuffling, trees
 from shuffledp.protocols.client.description import Client
 from shuffledp.sampling import bits, clients, coins, laws, rationals
 
 #: Modules whose definitions are copied; a module precedes all modules that use it.
-COPIED = (rationals, bits, coins, laws, clients, files, randomizers, shuffling, analyzing)
+COPIED = (rationals, bits, coins, laws, clients, files, randomizers, shuffling, analyzing, trees, prefixes)
 #: Dictionaries whose entries are copied if the parameters name them.
 CHOICES = ("RANDOMIZERS", "SHUFFLING", "COUNTING", "ESTIMATING")
 #: Number of users of the test vectors.
@@ -79,6 +79,13 @@ def _definitions(module: ModuleType) -> tuple[list[ast.Import | ast.ImportFrom],
 @cache
 def _names(source: str) -> set[str]:
     return {node.id for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name)}
+
+
+def analyzer_of(content: Mapping[str, Any]) -> tuple[ModuleType, Callable[..., dict[str, Any]]]:
+    """Return the module of the analyzer, and its function."""
+    if "levels" in content["analyzer"]:
+        return prefixes, prefixes.prefix_analysis
+    return analyzing, analyzing.analysis
 
 
 def program(entry: ModuleType, named: Iterable[str], note: str) -> str:
@@ -144,20 +151,13 @@ def _refusal(call: Callable[[], object]) -> str:
     raise AssertionError("The input is accepted.")
 
 
-def _value(content: Mapping[str, Any], place: int) -> Any:
-    """Return the value of an input of the client."""
-    domain = content.get("domain", {})
-    if "values" in domain:
-        return domain["values"][place]
-    step = (domain["high"] - domain["low"]) / (content["inputs"] - 1) if domain else 1
-    return domain.get("low", 0) + step * place
-
-
 def refused_inputs(content: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Return values and places that a client refuses, each with the refusal."""
     inputs, places = content["inputs"], content["places"]
-    domain, first = content.get("domain", {}), _value(content, 0)
+    domain, first = content.get("domain", {}), randomizers.value_of(content, 0)
     wrong: list[Any] = [] if domain else [inputs, -1]
+    if "width" in domain:
+        wrong = [randomizers.value_of(content, place) for place in (inputs, -1)]
     if "values" in domain and domain["other"] is None:
         wrong.append(max(domain["values"]) + "x")
     pairs = [*((value, 0) for value in wrong), (first, -1), *([] if places is None else [(first, places)])]
@@ -202,18 +202,19 @@ def vectors(content: Mapping[str, Any]) -> dict[str, Any]:
         messages += sent
         drawn.append(
             {
-                "value": _value(content, chosen),
+                "value": randomizers.value_of(content, chosen),
                 "place": place,
                 "bits": source.drawn,
                 "messages": [message.hex() for message in sent],
             }
         )
     decoded = [files.decoded(content, message) for message in messages]
+    _, analysis = analyzer_of(content)
     return {
         "about": "Bits are taken from the left; the first of a number is its highest. The messages of a user follow. "
         "A program ends with the text in `refusal` if it reads a refused value, place or message.",
         "clients": drawn,
-        "analyzer": {"users": users, "answer": analyzing.analysis(content, decoded, users)},
+        "analyzer": {"users": users, "answer": analysis(content, decoded, users)},
         "refused_inputs": refused_inputs(content),
         "refused_messages": refused_messages(content),
     }
@@ -237,7 +238,7 @@ def export(client: Client, folder: Path, about: Mapping[str, Any]) -> None:
         "client.py": program(randomizers, named, content["if_shuffler_fails"]),
         "shuffler.py": program(shuffling, named, content["if_shuffler_fails"]),
         "analyzer.py": program(
-            analyzing, named, f"The guarantee needs at least {content['least_users']} users."
+            analyzer_of(content)[0], named, f"The guarantee needs at least {content['least_users']} users."
         ),
         "test_vectors.json": json.dumps(vectors(content), indent=1) + "\n",
     }

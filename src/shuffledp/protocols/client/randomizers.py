@@ -7,6 +7,7 @@ A user sends the messages of all parts of the protocol in random order.
 from __future__ import annotations
 
 import argparse
+import math
 from bisect import bisect_right
 from collections.abc import Callable, Mapping
 from fractions import Fraction
@@ -38,6 +39,11 @@ def exact(text: str) -> Fraction:
 def kept(part: Part, value: int, place: int, source: Source) -> Sent:
     """Return the first symbol of the value with probability `rate`, and otherwise no message."""
     return [(value * part["symbols"],)] if bernoulli(exact(part["rate"]), source) else []
+
+
+def nodes(part: Part, value: int, place: int, source: Source) -> Sent:
+    """Return the first symbol of the value's node on every level of a tree."""
+    return [((first + value // size) * part["symbols"],) for size, first in part["levels"]]
 
 
 def rounded(part: Part, value: int, source: Source) -> int:
@@ -157,6 +163,7 @@ def shares(part: Part, value: int, place: int, source: Source) -> Sent:
 #: Randomizer by the name in the parameters.
 RANDOMIZERS: dict[str, Randomizer] = {
     "kept": kept,
+    "nodes": nodes,
     "response": response,
     "subset": subset,
     "local_hash": local_hash,
@@ -180,6 +187,8 @@ def input_of(parameters: Parameters, text: str) -> int:
         if place is None:
             raise ValueError(f"value must be in the list of {len(domain['values'])} values, got {text!r}.")
         return int(place)
+    if "width" in domain:
+        return bin_of(parameters, text)
     try:
         number = float(text) if domain else int(text)
         if not domain:
@@ -190,6 +199,32 @@ def input_of(parameters: Parameters, text: str) -> int:
         return steps
     except ValueError:
         raise ValueError(f"value must be {'a number' if domain else 'an integer'}, got {text!r}.") from None
+
+
+def value_of(parameters: Parameters, place: int) -> Any:
+    """Return the value of an input of the client; for bins, the smallest number of the bin."""
+    domain = parameters.get("domain", {})
+    if "values" in domain:
+        return domain["values"][place]
+    if "width" in domain:
+        edge = exact(domain["first"]) + place * exact(domain["width"])
+        return int(edge) if edge.denominator == 1 else float(edge)
+    step = (domain["high"] - domain["low"]) / (parameters["inputs"] - 1) if domain else 1
+    return domain.get("low", 0) + step * place
+
+
+def bin_of(parameters: Parameters, text: str) -> int:
+    """Return the bin of a number, without rounding. Raise ValueError for a number outside of all bins, or none."""
+    first, width = (exact(parameters["domain"][name]) for name in ("first", "width"))
+    try:
+        number = Fraction(text if abs(float(text)) < math.inf else "")
+    except ValueError:
+        raise ValueError(f"value must be a number, got {text!r}.") from None
+    place = (number - first) // width
+    if not 0 <= place < parameters["inputs"]:
+        end = float(first + parameters["inputs"] * width)
+        raise ValueError(f"value must be at least {float(first):g} and below {end:g}, got {text!r}.")
+    return int(place)
 
 
 def user_messages(

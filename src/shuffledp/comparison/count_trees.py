@@ -1,0 +1,185 @@
+r"""Count protocols on the nodes of a tree: calibration for all levels together, errors, simulation and client.
+
+A user sends the node of the value on each of the h levels of a tree
+(:mod:`shuffledp.accounting.expected_errors.range_trees`), by one protocol with independent noise on the counts of all
+nodes. Replacing the user moves at most two counts of each level, and the levels have independent noise. Hence the
+levels are h releases of the protocol to the same users (:mod:`shuffledp.comparison.releases`), and two values in
+different nodes of all levels are a worst pair.
+
+Replacement neighbors. Derived for this project.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import accumulate, groupby
+from operator import mul
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from numpy.random import Generator
+
+from shuffledp.accounting.expected_errors.range_trees import Tree, power_trees
+from shuffledp.comparison.options import SettingOptions
+from shuffledp.comparison.releases import Releases, calibrate_releases
+from shuffledp.comparison.setting import setting_of
+from shuffledp.guarantees import Guarantee
+from shuffledp.numerics.argument_ranges import check_choice, check_count
+from shuffledp.numerics.memoize import remember
+from shuffledp.populations.base import Fixed
+from shuffledp.protocols.base import ProtocolBase
+from shuffledp.protocols.client.description import on_levels, tree_levels
+from shuffledp.protocols.registry import get
+from shuffledp.tasks import Array, Budget, Floats, Frequency, Ints, Participants, Public
+
+#: Protocols with independent noise on every count of at least three, which depends on no value.
+TREE_PROTOCOLS = ("central_laplace", "central_gaussian", "correlated_noise", "balls_into_bins")
+#: Least number of counts, from which on both counts that a user moves have noise.
+_FEWEST = 3
+#: Protocols with independent errors of all counts for histograms, whose noise may depend on the values.
+HISTOGRAM_PROTOCOLS = (
+    *TREE_PROTOCOLS,
+    *(
+        "designated_coins",
+        "silent_users",
+        "one_sided_noise",
+        "jump_counts",
+        "sbin",
+        "sageo",
+        "s1geo",
+        "skellam",
+    ),
+)
+
+
+@dataclass(frozen=True)
+class CountTree:
+    """Calibrated count protocol of all nodes of a tree.
+
+    Parameters
+    ----------
+    fan_outs : tuple of int
+        From the root on, each at least 2; their product is the number of values.
+    protocol : ProtocolBase
+        Protocol whose values are the nodes, in the order of the levels.
+    guarantee : Guarantee
+        Label of the guarantee of all levels together.
+    users : int
+        Number of users, which the protocol is calibrated for.
+    """
+
+    fan_outs: tuple[int, ...]
+    protocol: ProtocolBase = field(repr=False)
+    guarantee: Guarantee
+    users: int
+
+    @classmethod
+    def calibrate(cls, name: str, users: int, fan_outs: Sequence[int], eps: float, delta: float) -> Self:
+        """Return a protocol calibrated for a budget (eps in nats) of all levels together.
+
+        Raises
+        ------
+        ValueError
+            If a number is out of range, or the protocol is not one of `TREE_PROTOCOLS` for several levels, or of
+            `HISTOGRAM_PROTOCOLS` for one.
+        Infeasible
+            If no parameters meet the budget.
+        """
+        check_choice("protocol", name, TREE_PROTOCOLS if len(fan_outs) > 1 else HISTOGRAM_PROTOCOLS)
+        for fan_out in fan_outs:
+            check_count("fan_outs", fan_out, 2)
+        task = Frequency(max(sum(accumulate(fan_outs, mul)), _FEWEST))
+        if len(fan_outs) == 1:
+            protocol = get("frequency", name).calibrate(Budget(eps, delta), Fixed(users - 1), task)
+            return cls(tuple(fan_outs), protocol, protocol.guarantee, users)
+        releases = _calibrated(name, users, len(fan_outs), eps, delta)
+        changes: dict[str, Any] = {"domain_size": task.domain_size, "calibrated_for": task}
+        return cls(tuple(fan_outs), replace(releases.protocol, **changes), releases.guarantee, users)
+
+    @cached_property
+    def tree(self) -> Tree:
+        """Tree with the variance of a count, which is the same for all nodes."""
+        nodes = max(sum(accumulate(self.fan_outs, mul)), _FEWEST)
+        who = self._participants(self.users, np.full(nodes, self.users / nodes))
+        variance = self.protocol.expected_variance(who)
+        assert variance is not None
+        return Tree(self.fan_outs, (float(variance[0, 0]) * self.users**2,) * len(self.fan_outs))
+
+    def _participants(self, users: int, held: Array) -> Participants:
+        """Return users with these numbers of holders of the nodes."""
+        return Participants(Public(np.array([users])), held[None], held[None] / users)
+
+    @property
+    def messages_per_user(self) -> float:
+        """Expected number of messages of a user: a node per level, and noise."""
+        return self.protocol.cost().messages_per_user + len(self.fan_outs) - 1
+
+    def nodes(self, values: Array) -> list[Array]:
+        """Return the entries of the nodes of each level, of an array of all nodes."""
+        k = self.tree.sizes[0]
+        return [values[first : first + k // size] for size, first in tree_levels(self.fan_outs)]
+
+    def simulate(self, counts: Ints, rng: Generator) -> Floats:
+        """Draw least-squares estimates of the counts, (k,), from users per value, (V,), V <= k."""
+        users, k = int(counts.sum()), self.tree.sizes[0]
+        values = np.pad(counts, (0, k - len(counts)))
+        held = np.concatenate(
+            [values.reshape(-1, size).sum(axis=1) for size, _ in tree_levels(self.fan_outs)]
+        )
+        who = self._participants(users, np.pad(held, (0, max(_FEWEST - len(held), 0))))
+        return self.tree.estimate(users, self.nodes(users * self.protocol.simulate(who, rng)[0]))
+
+    def export_client(self, folder: str | Path, inputs: int, **about: Any) -> None:
+        """Write the programs of a deployment for the values 0..inputs-1, see `ProtocolBase.export_client`."""
+        stated = {"task": "ranges", **about, "guarantee": self.guarantee, "fan_outs": list(self.fan_outs)}
+        self.protocol.write_client(on_levels(self.protocol.client(), self.fan_outs, inputs), folder, stated)
+
+
+@remember(256)
+def _calibrated(name: str, users: int, levels: int, eps: float, delta: float) -> Releases:
+    """Return the protocol of several levels with the fewest nodes; its noise does not depend on their number."""
+    options = SettingOptions(eps=eps, delta=delta, users=users, domain_size=_FEWEST, rounds=levels)
+    where = setting_of(options)
+    once = get("frequency", name).calibrate(where.budget, where.population, where.task)
+    return calibrate_releases(once, where, "exact")
+
+
+def best_tree(name: str, users: int, domain_size: int, eps: float, delta: float) -> CountTree | None:
+    """Return the tree of two or more levels with the least error of prefixes; None for two values.
+
+    Fan-outs are powers of two. Levels are added as long as the error falls.
+    """
+    trees = sorted(power_trees(domain_size), key=len)
+    best, least = None, math.inf
+    for levels, same in groupby(trees, key=len):
+        noise = CountTree.calibrate(name, users, (2,) * levels, eps, delta).tree.variances
+        tree = min((Tree(fan_outs, noise) for fan_outs in same), key=lambda one: one.cdf_mse)
+        if tree.cdf_mse >= least:
+            break
+        best, least = tree.fan_outs, tree.cdf_mse
+    return None if best is None else CountTree.calibrate(name, users, best, eps, delta)
+
+
+def calibrate_tree(
+    name: str, fan_outs: str, users: int, domain_size: int, eps: float, delta: float
+) -> CountTree:
+    """Return the tree with fan-outs such as ``16,16``, or with ``best`` the one with the least error of prefixes.
+
+    Raises ValueError for another text, or for fan-outs that are too small for the domain.
+    """
+    check_count("domain_size", domain_size, 2)
+    if fan_outs == "best":
+        flat = CountTree.calibrate(name, users, (domain_size,), eps, delta)
+        tree = best_tree(name, users, domain_size, eps, delta) if name in TREE_PROTOCOLS else None
+        return min([flat] if tree is None else [flat, tree], key=lambda one: one.tree.cdf_mse)
+    try:
+        sizes = [int(part) for part in fan_outs.split(",")]
+    except ValueError:
+        raise ValueError(f"fan_outs must be integers, such as 16,16, or best, got {fan_outs!r}.") from None
+    if math.prod(sizes) < domain_size:
+        raise ValueError(f"fan_outs must have a product of at least {domain_size}, got {fan_outs}.")
+    return CountTree.calibrate(name, users, sizes, eps, delta)

@@ -1,0 +1,142 @@
+"""Trees of counts: one accounting of all levels, and exported programs that give the library's estimates."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from functools import partial
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from hypothesis import given, strategies as st
+from numpy.testing import assert_allclose
+from scipy.optimize import isotonic_regression
+
+from exact_laws import SeededBits
+from shuffledp.accounting.expected_errors.range_trees import Tree
+from shuffledp.cli import main
+from shuffledp.comparison.count_trees import CountTree
+from shuffledp.protocols.client import randomizers
+from shuffledp.protocols.client.export import refused_inputs
+from shuffledp.protocols.client.trees import Nodes, monotone
+from shuffledp.tasks import Public
+
+BINS = {"domain": {"first": "0", "width": "1/2"}}
+
+
+def parameters_of(folder):
+    return json.loads((folder / "parameters.json").read_text())
+
+
+def run(folder, program, *words):
+    """Return the output of a program that runs with the standard library only."""
+    call = [sys.executable, "-I", "-S", str(folder / f"{program}.py"), *words]
+    return subprocess.run(call, capture_output=True, text=True, check=False)
+
+
+def answer_of(folder, values, *words):
+    """Return the answer of the written programs for users with these inputs, and all their messages."""
+    content, source = parameters_of(folder), SeededBits(1)
+    sent = [
+        message.hex()
+        for place, value in enumerate(values)
+        for message in randomizers.user_messages(content, value, place, source)
+    ]
+    (folder / "sent").write_text("\n".join(sent))
+    users = ["--users", str(len(values))]
+    (folder / "mixed").write_text(run(folder, "shuffler", str(folder / "sent"), *users).stdout)
+    done = run(folder, "analyzer", str(folder / "mixed"), *users, *words)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout), [int.from_bytes(bytes.fromhex(message)[:-4], "big") for message in sent]
+
+
+@pytest.mark.parametrize(
+    ("name", "fan_outs"),
+    [("correlated_noise", (4, 3)), ("balls_into_bins", (2, 3, 2)), ("balls_into_bins", (12,))],
+)
+def test_the_analyzer_gives_the_librarys_answer(name, fan_outs, tmp_path):
+    users, inputs, folder = 2_000, 11, tmp_path / "ages"
+    tree = CountTree.calibrate(name, users, fan_outs, 3.0, 1e-3)
+    tree.export_client(folder, inputs, **BINS)
+    values = np.minimum(np.random.default_rng(2).geometric(0.3, users) - 1, inputs - 1).tolist()
+    answer, sent = answer_of(folder, values, "--range", "1:2.5", "--quantile", "0.3", "--quantile", "0.9")
+    assert answer["guarantee"] == tree.guarantee and answer["warnings"] == []
+
+    counts = np.bincount(sent, minlength=tree.protocol.alphabet_size)
+    noisy = users * tree.protocol.estimate(counts[None], Public(np.array([users])))[0]
+    expected = tree.tree.estimate(users, tree.nodes(noisy))
+    below = np.cumsum(expected)[:inputs] / users
+    assert_allclose(answer["estimates"], below, atol=1e-9)
+    deviations = np.sqrt(np.append(tree.tree.prefix_variances[1:], 0.0)[:inputs])
+    assert_allclose(np.array(answer["half_width"]) * users, 1.959964 * deviations, rtol=1e-6, atol=1e-6)
+    assert answer["band"] * users == pytest.approx(tree.tree.band)
+    quantiles = tree.tree.quantiles(expected, (0.3, 0.9))
+    ends = [[one[key] for one in answer["quantiles"]] for key in ("value", "low", "high")]
+    assert_allclose(ends, np.minimum(quantiles, inputs - 1) / 2)
+    (middle,) = answer["ranges"]
+    assert (middle["first"], middle["last"]) == (1, 2.5)
+    assert middle["estimate"] == pytest.approx(below[5] - below[1])
+    squares = [Nodes(tree.tree.sizes, tree.tree.information.tolist()).variance(2, stop) for stop in (2, 6)]
+    assert squares == pytest.approx([0.0, (middle["half_width"] * users / 1.959964) ** 2])
+
+
+def test_variances_of_ranges_are_those_of_least_squares():
+    tree = Tree((3, 2, 2), (3.0, 1.0, 5.0))
+    nodes, k = Nodes(tree.sizes, tree.information.tolist()), 12
+    variances = [nodes.variance(first, last) for first in range(k) for last in range(first + 1, k + 1)]
+    assert np.mean(variances) == pytest.approx(tree.range_mse)
+    assert [nodes.variance(0, stop) for stop in range(k)] == pytest.approx(tree.prefix_variances.tolist())
+
+
+@given(st.lists(st.floats(-5, 5), min_size=1, max_size=20))
+def test_isotonic_regression_is_that_of_scipy(numbers):
+    assert_allclose(monotone(numbers), isotonic_regression(numbers).x, atol=1e-9)
+
+
+def test_fewer_users_have_less_noise_and_no_guarantee(tmp_path):
+    folder = tmp_path / "few"
+    CountTree.calibrate("balls_into_bins", 2_000, (4, 3), 3.0, 1e-3).export_client(folder, 12)
+    answer, _ = answer_of(folder, [3] * 500)
+    assert answer["guarantee_holds"] is False and answer["users"] == 500
+    median = answer["quantiles"][2]
+    assert (median["share"], median["low"], median["value"], median["high"]) == (0.5, 3, 3, 3)
+
+
+call = partial(CliRunner().invoke, main)
+SETTING = ["client", "correlated_noise", "--users", "3000", "--eps", "2", "--delta", "1e-4"]
+
+
+def test_the_command_writes_programs_for_bins(tmp_path):
+    done = call([*SETTING, "--bins", "0:8:0.5", "--fan-outs", "4,4", "-o", str(tmp_path / "ages")])
+    assert done.exit_code == 0, done.output
+    stated = parameters_of(tmp_path / "ages")
+    assert (stated["task"], stated["inputs"], stated["fan_outs"]) == ("ranges", 16, [4, 4])
+    assert [one["refusal"] for one in refused_inputs(stated)][:2] == [
+        "value must be at least 0 and below 8, got '8'.",
+        "value must be at least 0 and below 8, got '-0.5'.",
+    ]
+    assert [randomizers.input_of(stated, text) for text in ("0.5", "0.49999999999999999", "7.9")] == [
+        1,
+        0,
+        15,
+    ]
+    with pytest.raises(ValueError, match="value must be a number"):
+        randomizers.input_of(stated, "nan")
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        (["--domain-size", "8", "--fan-outs", "2,2"], "fan_outs must have a product of at least 8"),
+        (["--domain-size", "8", "--fan-outs", "a"], "fan_outs must be integers"),
+        (["--domain-size", "8", "--fan-outs", "best", "--rounds", "2"], "--rounds must be left out"),
+        (["--fan-outs", "best"], "--fan-outs needs"),
+        (["--bins", "0:1:0.3", "--fan-outs", "best"], "bins must have LOW below HIGH"),
+        (["--bins", "0:9:1", "--domain-size", "9"], "Give one of --domain-size"),
+    ],
+)
+def test_other_options_are_refused(more, message, tmp_path):
+    done = call([*SETTING, *more, "-o", str(tmp_path / "none")])
+    assert done.exit_code == 1 and message in done.output and not (tmp_path / "none").exists()
