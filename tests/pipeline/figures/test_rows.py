@@ -1,4 +1,4 @@
-"""Pictures with a row per method, drawn from the kept tables."""
+"""Pictures over all papers, drawn from the kept tables."""
 
 import io
 
@@ -7,13 +7,31 @@ import pytest
 from matplotlib.text import Text
 from PIL import Image
 
+from shuffledp.pipeline.figures.best_protocols import draw_best
 from shuffledp.pipeline.figures.overall import read_kept
 from shuffledp.pipeline.figures.overall_jobs import KEPT
-from shuffledp.pipeline.figures.overall_sheets import with_title
-from shuffledp.pipeline.figures.rows import NO_GUARANTEE, RED, draw_errors, draw_gaps, draw_years
+from shuffledp.pipeline.figures.privacy_profiles import draw_profiles
+from shuffledp.pipeline.figures.rows import (
+    NO_GUARANTEE,
+    RED,
+    draw_errors,
+    draw_gaps,
+    draw_robustness,
+    draw_verdicts,
+    draw_years,
+)
 from shuffledp.pipeline.figures.style import figure_style, rendered
+from shuffledp.pipeline.figures.titles import with_title
 
-DRAWN = {"dumbbells": draw_errors, "gaps": draw_gaps, "by_year": draw_years}
+DRAWN = {
+    "best_protocols": draw_best,
+    "by_year": draw_years,
+    "dumbbells": draw_errors,
+    "gaps": draw_gaps,
+    "profiles": draw_profiles,
+    "robustness": draw_robustness,
+    "verdicts": draw_verdicts,
+}
 
 
 @pytest.fixture(scope="module")
@@ -68,3 +86,25 @@ def test_every_year_stands_once_beside_its_first_protocol(pictures):
     }
     years = {i: str(year) for i, year in first["year"].items()}
     assert {i: text for i, text in found.items() if text in years.values()} == years
+
+
+def test_protocols_without_guarantee_are_red(pictures):
+    table, figure, _ = pictures["robustness"]
+    red = [text.get_text() for text in texts(figure) if text.get_color() == RED]
+    assert len(red) == np.isinf(table["eps_colluding"]).sum() > 0
+
+
+def test_every_claim_is_in_a_bar(pictures):
+    table, figure, _ = pictures["verdicts"]
+    (ax,) = figure.axes
+    bars = {bars.get_label(): [int(width) for width in bars.datavalues[::-1]] for bars in ax.containers}
+    assert bars == {
+        verdict: part["claims"].tolist() for verdict, part in table.groupby("verdict", sort=False)
+    }
+
+
+def test_curves_of_profiles_differ_in_look(pictures):
+    table, figure, _ = pictures["profiles"]
+    curves = [line for line in figure.axes[0].lines if len(line.get_xdata()) > 1]
+    looks = {(line.get_color(), line.get_linestyle()) for line in curves}
+    assert len(looks) == len(curves) == table["curve"].nunique()

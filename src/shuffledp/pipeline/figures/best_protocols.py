@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
+import seaborn
 from matplotlib.axes import Axes
-from matplotlib.colors import to_hex, to_rgb
+from matplotlib.colors import ListedColormap, to_hex, to_rgb
 from matplotlib.figure import Figure
-from matplotlib.patches import Rectangle
+from matplotlib.patches import Patch
 
 from shuffledp.identities import identities
 from shuffledp.pipeline.figures.names import TRUST
 from shuffledp.pipeline.figures.numerals import power
-from shuffledp.pipeline.figures.overall_sheets import APART, REST, SIZE
+from shuffledp.pipeline.figures.palette import COLORS, GRAY
 from shuffledp.pipeline.figures.ranking import records
+from shuffledp.pipeline.figures.style import SIZE
 
 MESSAGES = (math.inf, 2.0, 1.0)
 """Largest mean number of messages per user of the compared protocols, a row of panels each."""
@@ -39,7 +42,7 @@ _COLUMNS = [
     "margin",
 ]
 _ROUNDING = 1e-9
-_WHITE, _DARK = 0.35, 0.45  # share of white in a cell; brightness below which its number is white
+_WHITE = 0.35  # share of white in a cell
 
 
 def best_protocols(rows: pd.DataFrame) -> pd.DataFrame:
@@ -97,47 +100,58 @@ def _drawn(table: pd.DataFrame) -> pd.DataFrame:
 def draw_best(table: pd.DataFrame) -> Figure:
     """Draw the best protocols as colored cells with their margins; a hatched cell has a close second."""
     shown = _drawn(table)
-    users, values, eps = (sorted(shown[name].unique()) for name in _POINT)
-    winners, bounds = list(dict.fromkeys(shown["best"])), list(dict.fromkeys(shown["most_messages"]))
-    colors = colors_of(winners)
-    wide, tall, left, below, gap = 0.52 * len(values), 0.27 * len(eps), 1.55, 0.3, 0.14
-    width = left + len(users) * (wide + gap) + 0.1
-    height = 0.55 + len(bounds) * (tall + gap) + below
-    figure = Figure(figsize=(width, height))
-    for i, most in enumerate(bounds):
-        for j, n in enumerate(users):
-            place = (left + j * (wide + gap), height - 0.5 - (i + 1) * tall - i * gap)
-            box = (place[0] / width, place[1] / height, wide / width, tall / height)
-            ax = figure.add_axes(box)
-            own = shown[(shown["most_messages"] == most) & (shown["users"] == n)]
-            _panel(ax, own, values, eps, colors)
-            last = i == len(bounds) - 1
-            ax.set_xticks(range(len(values)), [f"{v:,.0f}" for v in values] if last else [""] * len(values))
-            ax.set_yticks(range(len(eps)), [f"{e:g}" for e in eps] if j == 0 else [""] * len(eps))
-            if i == 0:
-                ax.set_title(f"n = {n:,.0f}", fontsize=8)
-            if last:
-                ax.set_xlabel("number of values k", fontsize=8)
-            if j == 0:
-                ax.set_ylabel("eps (nats)", fontsize=8)
-                words = "\n".join(textwrap.wrap(_words(most), 15))
-                figure.text(0.1 / width, (place[1] + tall / 2) / height, words, fontsize=8, va="center")
-    x, y = 0.1, 1 - 0.13 / height
-    for label in winners:
-        figure.text(x / width, y, "■", color=fill_of(colors[label]), fontsize=11, va="center")
-        figure.text((x + 0.16) / width, y, label, fontsize=8, va="center")
-        x += 0.3 + 0.068 * len(label)
+    users, bounds = sorted(shown["users"].unique()), list(dict.fromkeys(shown["most_messages"]))
+    winners = list(dict.fromkeys(shown["best"]))
+    fills = {label: fill_of(color) for label, color in colors_of(winners).items()}
+    rows = shown["eps"].nunique() * len(bounds)
+    figure = Figure(figsize=(8.6, 0.27 * rows + 0.3 * len(bounds) + 0.9), layout="constrained")
+    panels = figure.subplots(len(bounds), len(users), sharex=True, sharey=True, squeeze=False)
+    for row, most in zip(panels, bounds, strict=True):
+        for ax, n in zip(row, users, strict=True):
+            _draw_cells(ax, shown[(shown["most_messages"] == most) & (shown["users"] == n)], fills)
+        row[0].set_ylabel(f"{textwrap.fill(_words(most), 16)}\n\neps (nats)")
+    for ax, n in zip(panels[0], users, strict=True):
+        ax.set_title(f"n = {n:,.0f}")
+    for ax in panels[-1]:
+        ax.set_xlabel("number of values k")
+    keys = [Patch(color=fill, label=label) for label, fill in fills.items()]
+    figure.legend(handles=keys, loc="outside lower center", ncols=len(keys))
     return figure
+
+
+def _draw_cells(ax: Axes, rows: pd.DataFrame, fills: Mapping[str, str]) -> None:
+    """Draw a cell per eps and number of values, with the margin of its best protocol."""
+    coded = rows.assign(code=rows["best"].map(list(fills).index))
+    codes, margins = (coded.pivot(index="eps", columns="values", values=name) for name in ("code", "margin"))
+    seaborn.heatmap(
+        codes,
+        cmap=ListedColormap(list(fills.values())),
+        vmin=-0.5,
+        vmax=len(fills) - 0.5,
+        cbar=False,
+        linewidths=1,
+        annot=margins.map("{:.2f}".format).replace("nan", ""),
+        fmt="",
+        annot_kws={"fontsize": SIZE, "color": "black"},
+        xticklabels=[f"{k:,.0f}" for k in codes],
+        yticklabels=[f"{eps:g}" for eps in codes.index],
+        ax=ax,
+    )
+    close = np.ma.masked_array(np.ones(margins.shape), ~(margins <= CLOSE))
+    ax.pcolor(close, hatch="////", facecolor="none", edgecolor="white", lw=0)
+    ax.invert_yaxis()
+    ax.set(xlabel="", ylabel="")
+    ax.tick_params(length=0, rotation=0)
 
 
 def colors_of(labels: Sequence[str]) -> dict[str, str]:
     """Return the color of each protocol's identity; a color that is taken, or no identity, gives a spare color."""
-    known = {identity.label: identity.color for identity in identities().values()}
+    known = {i.label: i.color for i in identities().values() if i.label in labels}
     colors: dict[str, str] = {}
     for label in labels:
-        spare = (color for color in APART if color not in colors.values())
+        spare = (color for color in COLORS if color not in (*colors.values(), *known.values()))
         color = known.get(label, "")
-        colors[label] = color if color and color not in colors.values() else next(spare, REST)
+        colors[label] = color if color and color not in colors.values() else next(spare, GRAY)
     return colors
 
 
@@ -152,36 +166,6 @@ def _words(most: float) -> str:
     if most == math.inf:
         return "any number of messages"
     return f"at most {most:g} message{'s' if most > 1 else ''} per user"
-
-
-def _panel(
-    ax: Axes, own: pd.DataFrame, values: list[float], eps: list[float], colors: dict[str, str]
-) -> None:
-    ax.set(xlim=(-0.5, len(values) - 0.5), ylim=(-0.5, len(eps) - 0.5))
-    ax.tick_params(length=0, labelsize=7.5)
-    ax.grid(visible=False)
-    for row in records(own):
-        x, y = values.index(row["values"]), eps.index(row["eps"])
-        close, fill = row["margin"] <= CLOSE, fill_of(colors[row["best"]])
-        cell = Rectangle(
-            (x - 0.5, y - 0.5), 1, 1, facecolor=fill, edgecolor="white", linewidth=0.8,
-            hatch="////" if close else "", zorder=1,
-        )  # fmt: skip
-        ax.add_artist(cell)
-        text = "" if pd.isna(row["margin"]) else f"{row['margin']:.2f}"
-        box: dict[str, Any] = {"boxstyle": "square,pad=0.1", "fc": fill, "ec": "none"}
-        ink = "white" if sum(to_rgb(fill)) / 3 < _DARK else "black"
-        ax.text(
-            x,
-            y,
-            text,
-            fontsize=SIZE,
-            ha="center",
-            va="center",
-            color=ink,
-            bbox=box if close else None,
-            zorder=2,
-        )
 
 
 def facts_of_best(table: pd.DataFrame) -> dict[str, Any]:

@@ -17,7 +17,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from shuffledp.numerics.rounding import round_to_digits
-from shuffledp.pipeline.experiments.bundle import ABSENT, FAKES
+from shuffledp.pipeline.experiments.bundle import FAKES
 from shuffledp.pipeline.experiments.results import IN_DOUBT, Bundle, read
 from shuffledp.pipeline.figures.best_protocols import best_protocols, draw_best, facts_of_best
 from shuffledp.pipeline.figures.captions import finding, render
@@ -34,32 +34,26 @@ from shuffledp.pipeline.figures.overall_jobs import (
     OverallJob,
     bundles,
 )
-from shuffledp.pipeline.figures.overall_sheets import (
-    SIZE,
-    by_task,
-    common_setting,
-    drawn_rows,
-    in_columns,
-    setting_words,
-    sheet_of,
-    shortened,
-    with_title,
-    write_keys,
-)
-from shuffledp.pipeline.figures.palette import COLORS, GRAY
 from shuffledp.pipeline.figures.privacy_profiles import draw_profiles, facts_of_profiles, profiles
 from shuffledp.pipeline.figures.protocols_by_year import by_year, facts_of_years
 from shuffledp.pipeline.figures.ranking import ROBUST, SETTING, at, first_setting, ranking, records
-from shuffledp.pipeline.figures.rows import draw_errors, draw_gaps, draw_years
+from shuffledp.pipeline.figures.rows import (
+    ABSENT_SHARE,
+    VERDICTS,
+    draw_errors,
+    draw_gaps,
+    draw_robustness,
+    draw_verdicts,
+    draw_years,
+)
 from shuffledp.pipeline.figures.selected_rows import by_cell
 from shuffledp.pipeline.figures.style import figure_style, rendered
+from shuffledp.pipeline.figures.titles import common_setting, setting_words, with_title
 from shuffledp.pipeline.jobs import source
 from shuffledp.pipeline.manifest import CHECKSUMS, MANIFEST, DrawnPaper, Entry, run_of
 from shuffledp.storage import publish
 from shuffledp.tasks import METRICS, WORST_METRIC
 
-VERDICTS = {"holds": "#009E73", "in part": "#E69F00", "fails": "#B2182B", "untestable": "#b8b8b8"}
-"""Verdicts on claims with their colors."""
 MARK = "papers' scale, kept results"
 """Mark of a picture whose numbers are not of this run."""
 _NOT_OF_THIS_RUN = "All numbers are kept results at the papers' scale, not results of this run.\n"
@@ -72,7 +66,6 @@ QUANTITIES = {
 }
 """Words for the compared quantities; a quantity without an entry keeps its name."""
 _SHOWN_TRUST = [TRUST[trust] for trust in ("shuffler", "shuffler_adds", "secure_sum")]
-_ABSENT = f"{100 * ABSENT:g} %"
 
 
 # -- numbers -------------------------------------------------------------------------------------------------------
@@ -172,62 +165,6 @@ def printed_over_exact(job: OverallJob) -> pd.DataFrame:
     return ratios.agg(least="min", median="median", greatest="max", points="count").reset_index()
 
 
-# -- pictures ------------------------------------------------------------------------------------------------------
-
-
-def draw_robustness(table: pd.DataFrame) -> Figure:
-    """Draw the claimed eps, and the remaining eps with absent users."""
-    columns = in_columns(by_task(table), 2)
-    finite = [table[name][table[name] < math.inf] for name in ("eps", "eps_dropped", "eps_colluding")]
-    known = pd.concat(finite)
-    low, high = 0.95 * known.min(), 1.1 * known.max()
-    figure, axes = sheet_of(columns, "central privacy budget eps (nats)", (low, high))
-    for ax in axes:
-        ax.set_xscale("linear")  # the eps are within a factor of two
-    for ax, i, row in drawn_rows(axes, columns):
-        points = [min(float(row[name]), high) for name in ("eps", "eps_dropped", "eps_colluding")]
-        ax.plot([points[0], max(points)], [i, i], color="#bdbdbd", lw=1.2, zorder=2)
-        for x, color, size in zip(points, (GRAY, COLORS[0], COLORS[1]), (5.4, 4.4, 3.2), strict=True):
-            ax.plot([x], [i], ">" if x == high else "o", color=color, ms=size, zorder=3, clip_on=False)
-    keys = (("claimed", GRAY), (f"{_ABSENT} dropped out", COLORS[0]), (f"{_ABSENT} collude", COLORS[1]))
-    write_keys(figure, keys, "an arrow: no finite eps, or one beyond the axis")
-    return figure
-
-
-def draw_verdicts(table: pd.DataFrame) -> Figure:
-    """Draw the numbers of claims by verdict, with a bar per paper."""
-    papers = list(dict.fromkeys(table["paper"]))
-    wide, tall = 4.4, 0.3 * len(papers)
-    figure = Figure(figsize=(wide + 2.6, tall + 0.85))
-    width, height = figure.get_size_inches()
-    ax = figure.add_axes((2.4 / width, 0.45 / height, wide / width, tall / height))
-    for i, paper in enumerate(papers):
-        left = 0
-        for verdict, count in table.loc[table["paper"] == paper, ["verdict", "claims"]].to_numpy().tolist():
-            ax.barh(
-                i, count, left=left, height=0.68, color=VERDICTS[verdict], edgecolor="white", linewidth=0.6
-            )
-            if count:
-                dark = verdict in ("holds", "fails")
-                ax.text(left + count / 2, i, str(count), ha="center", va="center", fontsize=SIZE,
-                        color="white" if dark else "black")  # fmt: skip
-            left += count
-        ax.annotate(
-            shortened(paper),
-            (0, i),
-            (-4, 0),
-            textcoords="offset points",
-            ha="right",
-            va="center",
-            fontsize=SIZE,
-        )
-    ax.set(ylim=(len(papers) - 0.5, -0.5), yticks=[])
-    ax.set_xlabel("number of claims")
-    ax.spines["left"].set_visible(False)
-    write_keys(figure, tuple(VERDICTS.items()), "")
-    return figure
-
-
 # -- captions ------------------------------------------------------------------------------------------------------
 
 
@@ -250,7 +187,7 @@ def _of_dumbbells(table: pd.DataFrame) -> dict[str, Any]:
 def _of_robustness(table: pd.DataFrame) -> dict[str, Any]:
     lost, colluding = table["eps_colluding"] == math.inf, table["eps_colluding"] / table["eps"]
     return {
-        "absent": _ABSENT,
+        "absent": ABSENT_SHARE,
         "fakes": FAKES,
         "protocols": len(table),
         "lost": int(lost.sum()),

@@ -10,8 +10,8 @@ import pandas as pd
 
 from shuffledp.guarantees import OURS
 from shuffledp.pipeline.figures.names import TRUST
-from shuffledp.pipeline.figures.overall_sheets import setting_words
 from shuffledp.pipeline.figures.ranking import SETTING, at, first_setting, records
+from shuffledp.pipeline.figures.titles import setting_words
 
 GAIN = 0.99
 """Factor that the running best error falls by at least."""

@@ -1,4 +1,4 @@
-"""Pictures over all papers with a row per method: errors, printed over exact numbers, and errors by year."""
+"""Pictures over all papers with a row per method: errors, gaps, years, robustness, and verdicts."""
 
 from __future__ import annotations
 
@@ -15,15 +15,19 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import LogLocator, NullLocator
 
 from shuffledp.identities import colors
+from shuffledp.pipeline.experiments.bundle import ABSENT
 from shuffledp.pipeline.figures.captions import number
 from shuffledp.pipeline.figures.names import TRUST
-from shuffledp.pipeline.figures.overall_sheets import SIZE, setting_words
 from shuffledp.pipeline.figures.ranking import records
-from shuffledp.pipeline.figures.style import SETTINGS
+from shuffledp.pipeline.figures.style import SETTINGS, SIZE
+from shuffledp.pipeline.figures.titles import setting_words
 
 BLUE, GOLD, RED = colors()["blue"], colors()["gold"], colors()["crimson"]
 DARK, PALE = SETTINGS["axes.edgecolor"], "#c4c4c4"
 NO_GUARANTEE = "no guarantee"
+VERDICTS = {"holds": "#009E73", "in part": "#E69F00", "fails": "#D9705F", "untestable": "#b8b8b8"}
+"""Verdicts on claims with their colors."""
+ABSENT_SHARE = f"{100 * ABSENT:g} %"
 _ROW, _WIDTH = 0.19, 8.6
 """Height of a row and width of a picture in inches."""
 _EQUAL = 0.01
@@ -118,6 +122,52 @@ def draw_years(table: pd.DataFrame) -> Figure:
         )
     keys = {"least error so far, shuffler permutes": (BLUE, BLUE), "not the least": ("white", BLUE)}
     return _with_keys(figure, ax, keys, unit=False, squares={"other trust": ("white", GOLD)})
+
+
+def draw_robustness(table: pd.DataFrame) -> Figure:
+    """Draw the claimed eps, and the proven eps if users drop out or collude, with a line above each task."""
+    figure, ax = _rows_of(table["label"], "central privacy budget eps (nats)")
+    place, claimed, dropped, colluding = (
+        table.index.to_series(),
+        table["eps"],
+        table["eps_dropped"],
+        table["eps_colluding"],
+    )
+    finite = pd.concat([column[np.isfinite(column)] for column in (claimed, dropped, colluding)])
+    low, high = 0.97 * finite.min(), 1.12 * finite.max()
+    ax.set(xscale="linear", xlim=(low, high))
+    proven = colluding.where(np.isfinite(colluding))
+    ax.hlines(place, claimed, proven.fillna(dropped), color=PALE, lw=2, zorder=1)
+    _dots(ax, claimed, place, "white", DARK)
+    _dots(ax, proven, place, "white", GOLD, marker="s")
+    _dots(ax, dropped, place, BLUE, BLUE)
+    for i in place[proven.isna()]:
+        _beside(ax, f"{NO_GUARANTEE} if they collude", dropped[i], i, RED)
+    first = ~table[["task", "trust"]].duplicated()
+    for i, row in zip(place[first], records(table[first]), strict=True):
+        _in_margin(ax, f"{row['task']} (k = {row['values']:,.0f}), {row['trust']}", i)
+    ax.hlines(place[first] - 0.5, 0, 1, color=PALE, lw=0.6, zorder=0, transform=ax.get_yaxis_transform())
+    keys = {"claimed": ("white", DARK), f"{ABSENT_SHARE} send nothing": (BLUE, BLUE)}
+    return _with_keys(figure, ax, keys, unit=False, squares={f"{ABSENT_SHARE} collude": ("white", GOLD)})
+
+
+def draw_verdicts(table: pd.DataFrame) -> Figure:
+    """Draw the numbers of claims by verdict, with a bar per paper."""
+    figure = Figure(figsize=(7.2, 0.3 * table["paper"].nunique() + 0.9), layout="constrained")
+    ax = figure.subplots()
+    counts = table.pivot(index="paper", columns="verdict", values="claims")
+    counts = counts.loc[table["paper"].unique()[::-1], list(VERDICTS)]
+    counts.plot.barh(stacked=True, color=VERDICTS, width=0.68, edgecolor="white", legend=False, ax=ax)
+    for bars in ax.containers:
+        ax.bar_label(
+            bars, [f"{count:.0f}" if count else "" for count in bars.datavalues], label_type="center"
+        )
+    ax.set(xlabel="number of claims", ylabel="")
+    ax.tick_params(axis="y", length=0)
+    ax.grid(visible=False, axis="y")
+    ax.spines["left"].set_visible(False)
+    figure.legend(loc="outside lower center", ncols=len(VERDICTS))
+    return figure
 
 
 def _rows_of(names: pd.Series, label: str) -> tuple[Figure, Axes]:

@@ -39,6 +39,8 @@ SETTINGS: dict[Any, Any] = {
 }
 
 
+SIZE = 7.5
+"""Size of the text beside rows and in cells, in points."""
 COLUMN_WIDTH = 3.3
 """Width in inches of a column of a two-column paper."""
 _COLUMN: dict[Any, Any] = {

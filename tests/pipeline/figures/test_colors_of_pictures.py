@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from color_vision import DEUTERANOPIA, PROTANOPIA, seen
-from shuffledp.pipeline.figures import best_protocols, overall, palette, rows
-from shuffledp.pipeline.figures.overall_sheets import APART, REST
+from shuffledp.pipeline.figures import best_protocols, palette, rows
 
 SIGHT = {"usual": np.eye(3).tolist(), "protanopia": PROTANOPIA, "deuteranopia": DEUTERANOPIA}
 LEAST = 10.0  # a CIELAB distance of 2.3 is just noticeable side by side
@@ -20,11 +19,9 @@ def least(colors, sight):
 
 
 PICTURES = {
-    "profiles": (*APART, REST),
-    "best protocols": tuple(map(best_protocols.fill_of, APART)),
+    "best protocols": tuple(map(best_protocols.fill_of, palette.COLORS)),
     "rows": (rows.BLUE, rows.GOLD, rows.RED, rows.DARK, rows.PALE),
-    "robustness": (palette.GRAY, *palette.COLORS[:2]),
-    "verdicts": tuple(overall.VERDICTS.values()),
+    "verdicts": tuple(rows.VERDICTS.values()),
 }
 
 
