@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from color_vision import DEUTERANOPIA, PROTANOPIA, seen
-from shuffledp.pipeline.figures import best_protocols, palette, rows
+from shuffledp.pipeline.figures import best_protocols, overall_jobs, rows
+from shuffledp.pipeline.figures.overall import read_kept
 
 SIGHT = {"usual": np.eye(3).tolist(), "protanopia": PROTANOPIA, "deuteranopia": DEUTERANOPIA}
 LEAST = 10.0  # a CIELAB distance of 2.3 is just noticeable side by side
@@ -18,8 +19,10 @@ def least(colors, sight):
     return min(np.linalg.norm(a - b) for a, b in combinations(seen_by, 2))
 
 
+KEPT = read_kept(overall_jobs.KEPT, "best_protocols")
+WINNERS = KEPT.loc[KEPT["trust"] == "shuffler permutes", "best"].unique().tolist()
 PICTURES = {
-    "best protocols": tuple(map(best_protocols.fill_of, palette.COLORS)),
+    "best protocols": tuple(map(best_protocols.fill_of, best_protocols.colors_of(WINNERS).values())),
     "rows": (rows.BLUE, rows.GOLD, rows.RED, rows.DARK, rows.PALE),
     "verdicts": tuple(rows.VERDICTS.values()),
 }

@@ -42,7 +42,7 @@ _COLUMNS = [
     "margin",
 ]
 _ROUNDING = 1e-9
-_WHITE = 0.35  # share of white in a cell
+_WHITE = 0.2  # share of white in a cell
 
 
 def best_protocols(rows: pd.DataFrame) -> pd.DataFrame:
@@ -132,7 +132,7 @@ def _draw_cells(ax: Axes, rows: pd.DataFrame, fills: Mapping[str, str]) -> None:
         linewidths=1,
         annot=margins.map("{:.2f}".format).replace("nan", ""),
         fmt="",
-        annot_kws={"fontsize": SIZE, "color": "black"},
+        annot_kws={"fontsize": SIZE},
         xticklabels=[f"{k:,.0f}" for k in codes],
         yticklabels=[f"{eps:g}" for eps in codes.index],
         ax=ax,

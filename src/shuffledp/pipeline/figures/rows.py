@@ -25,7 +25,7 @@ from shuffledp.pipeline.figures.titles import setting_words
 BLUE, GOLD, RED = colors()["blue"], colors()["gold"], colors()["crimson"]
 DARK, PALE = SETTINGS["axes.edgecolor"], "#c4c4c4"
 NO_GUARANTEE = "no guarantee"
-VERDICTS = {"holds": "#009E73", "in part": "#E69F00", "fails": "#D9705F", "untestable": "#b8b8b8"}
+VERDICTS = {"holds": "#009E73", "in part": "#E69F00", "fails": "#B2182B", "untestable": "#b8b8b8"}
 """Verdicts on claims with their colors."""
 ABSENT_SHARE = f"{100 * ABSENT:g} %"
 _ROW, _WIDTH = 0.19, 8.6
@@ -155,13 +155,14 @@ def draw_verdicts(table: pd.DataFrame) -> Figure:
     """Draw the numbers of claims by verdict, with a bar per paper."""
     figure = Figure(figsize=(7.2, 0.3 * table["paper"].nunique() + 0.9), layout="constrained")
     ax = figure.subplots()
-    counts = table.pivot(index="paper", columns="verdict", values="claims")
-    counts = counts.loc[table["paper"].unique()[::-1], list(VERDICTS)]
-    counts.plot.barh(stacked=True, color=VERDICTS, width=0.68, edgecolor="white", legend=False, ax=ax)
-    for bars in ax.containers:
-        ax.bar_label(
-            bars, [f"{count:.0f}" if count else "" for count in bars.datavalues], label_type="center"
-        )
+    counts = table.pivot(index="paper", columns="verdict", values="claims").loc[table["paper"].unique()[::-1]]
+    left = np.zeros(len(counts))
+    for verdict, color in VERDICTS.items():
+        widths = counts[verdict].to_numpy(int)
+        bars = ax.barh(counts.index, widths, left=left, color=color, height=0.68, label=verdict, ec="white")
+        ink = "white" if verdict in ("holds", "fails") else "black"
+        ax.bar_label(bars, [str(width or "") for width in widths], label_type="center", color=ink)
+        left += widths
     ax.set(xlabel="number of claims", ylabel="")
     ax.tick_params(axis="y", length=0)
     ax.grid(visible=False, axis="y")
