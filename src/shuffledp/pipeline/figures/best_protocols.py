@@ -42,7 +42,7 @@ _COLUMNS = [
     "margin",
 ]
 _ROUNDING = 1e-9
-_WHITE = 0.2  # share of white in a cell
+_WHITE = 0.12  # share of white in a cell
 
 
 def best_protocols(rows: pd.DataFrame) -> pd.DataFrame:

@@ -30,6 +30,7 @@ SETTINGS: dict[Any, Any] = {
     "axes.spines.right": False,
     "grid.color": "#e2e2e2",
     "grid.linewidth": 0.6,
+    "hatch.linewidth": 0.4,
     "xtick.color": "#262626",
     "ytick.color": "#262626",
     "svg.hashsalt": "shuffledp",
