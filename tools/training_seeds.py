@@ -20,13 +20,15 @@ SHARES = (0.1, 0.25, 0.5, 1.0)
 
 def table(results: Path) -> str:
     """Return a table with the accuracy of every seed at some rounds."""
-    folders = [results, *sorted((results / "seeds").iterdir())]
     lines = [
         "| curve | round | accuracy by seed | mean | standard deviation |",
         "|---|---:|---|---:|---:|",
     ]
     for run, figure in RUNS.items():
-        curves = [read(TrainingFiles.of(folder, "shuffle_gaussian", run)).accuracy for folder in folders]
+        names = [
+            path.stem for path in sorted((results / "training/shuffle_gaussian").glob(f"{run}*.parquet"))
+        ]
+        curves = [read(TrainingFiles.of(results, "shuffle_gaussian", name)).accuracy for name in names]
         last = max(curves[0])
         for share in SHARES:
             at = min(curves[0], key=lambda round_: abs(round_ - share * last))

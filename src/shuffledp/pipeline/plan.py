@@ -91,11 +91,11 @@ class Plan:
 
     @cached_property
     def training(self) -> dict[tuple[str, str], TrainingRun]:
-        """Training runs by paper and name; none if training is left out."""
+        """Training runs by paper and name, one for each seed; none if training is left out."""
         if self.settings.left_out:
             return {}
-        papers = self.settings.papers.values()
-        return {(paper.key, run.id): run for paper in papers for run in paper.training.values()}
+        runs = (run for paper in self.settings.papers.values() for run in paper.training.values())
+        return {(run.paper, run.name): run for each in runs for run in each.repeats}
 
     def training_data(self, paper: str, run: str) -> list[str]:
         """Return the files with the data of a training run."""
@@ -120,8 +120,9 @@ class Plan:
     def inputs(self, job: ExperimentJob) -> list[str]:
         """Return the data that the methods read."""
         experiment, methods = job.experiment, job.methods
-        runs = dict.fromkeys((experiment.paper, str(method.training)) for method in methods)
-        curves = [file for run in runs if run in self.training for file in self._curve(*run)]
+        trained = {(experiment.paper, str(method.training)) for method in methods}
+        runs = [key for key, run in self.training.items() if (run.paper, run.id) in trained]
+        curves = [file for run in runs for file in self._curve(*run)]
         return [*(self._data(experiment) if _simulated(methods) else ()), *curves]
 
     def outputs(self, job: ExperimentJob) -> list[str]:

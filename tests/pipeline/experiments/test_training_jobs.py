@@ -5,6 +5,7 @@ import json
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -59,7 +60,7 @@ def without_jax(monkeypatch):
 def publish(folder, run, monkeypatch, note=""):
     """Publish a finished run without training."""
     monkeypatch.setattr(training_jobs, "version", lambda package: "0")
-    files = training_jobs.TrainingFiles.of(folder, run.paper, run.id)
+    files = training_jobs.TrainingFiles.of(folder, run.paper, run.name)
     about = of_job(run.job(7), "0", {"source": "mirror", "note": note}, ROOT)
     training_jobs.write(files, CURVE, about)
     return files
@@ -78,7 +79,7 @@ def test_grid_takes_the_evaluated_rounds_without_round_zero(trained):
     assert paper.experiments["sgd"].grid == {"sigma": [0.5, 1.0], "round": [2, 4, 5]}
     job = paper.experiments["sgd"].job("central", 7)
     assert job.grid == {"round": [2, 4, 5]}
-    assert job.training == {"run": "short", "round": "round", "left_out": "learning: skip"}
+    assert job.training == {"run": "short", "seeds": 1, "round": "round", "left_out": "learning: skip"}
 
 
 BROKEN = {
@@ -104,7 +105,7 @@ BROKEN = {
     "along nothing": (PAPER, "along: round", "along: rounds", f"{PAPER}: figures.accuracy:", "'rounds' is not a grid variable. Did you mean 'round'?"),
     "learning": (RUN, "seed: 7", "seed: 7\nlearning: never", "config: learning:", "must be 'auto', 'require' or 'skip', got 'never'"),
     "override of no run": (RUN, "overrides: {}", "overrides: {demo.training.shrt: {rounds: 2}}", "config: overrides.demo.training.shrt:", "Did you mean 'short'? Known: short."),
-    "override of a setting": (RUN, "overrides: {}", "overrides: {demo.training.short: {clip: 2}}", "config: overrides.demo.training.short:", "unknown key 'clip'. Known: evaluate_every, grid, repeats, rounds, sampled."),
+    "override of a setting": (RUN, "overrides: {}", "overrides: {demo.training.short: {clip: 2}}", "config: overrides.demo.training.short:", "unknown key 'clip'. Known: evaluate_every, grid, repeats, rounds, sampled, seeds."),
 }  # fmt: skip
 
 
@@ -191,6 +192,21 @@ def test_cells_have_eps_and_the_accuracy_of_their_round(trained, monkeypatch, tm
     assert set(cells["dataset"]) == {"mnist"} and set(cells["data_source"]) == {"mirror"} == {
         done.data_source
     }
+
+
+def test_every_seed_gives_an_accuracy_of_its_own(trained, monkeypatch, tmp_path):
+    monkeypatch.setattr(training_jobs, "available", lambda: True)
+    trained.change(PAPER, "rounds: 5", "seeds: 2, rounds: 5")
+    settings = trained.settings()
+    first, second = settings.papers["demo"].training["short"].repeats
+    assert first.plan(7) == replace(first, seeds=1).plan(7) and first.plan(7).seed != second.plan(7).seed
+    publish(tmp_path, first, monkeypatch)
+    better = TrainingCurve(tuple(replace(point, accuracy=point.accuracy + 0.1) for point in CURVE.points))
+    monkeypatch.setattr(sys.modules[__name__], "CURVE", better)
+    publish(tmp_path, second, monkeypatch)
+    values = computed(settings, "shuffle", tmp_path).values.to_pandas()
+    by_seed = values[values["metric"] == "accuracy"].pivot(index="cell", columns="repeat", values="value")
+    assert np.allclose(by_seed[1] - by_seed[0], 0.1)
 
 
 def test_a_note_about_the_data_reaches_the_result(trained, monkeypatch, tmp_path):
@@ -296,6 +312,7 @@ def test_missing_own_data_say_what_to_put_where(tmp_path):
 DRIVER = """
 import sys
 from functools import partial
+from dataclasses import replace
 from pathlib import Path
 import numpy as np
 sys.path[:0] = [{scripts!r}]

@@ -98,7 +98,9 @@ def test_every_claim_is_in_a_bar(pictures):
     table, figure, _ = pictures["verdicts"]
     (ax,) = figure.axes
     bars = {bars.get_label(): [int(width) for width in bars.datavalues[::-1]] for bars in ax.containers}
-    assert bars == {verdict: part["claims"].tolist() for verdict, part in table.groupby("verdict", sort=False)}
+    assert bars == {
+        verdict: part["claims"].tolist() for verdict, part in table.groupby("verdict", sort=False)
+    }
 
 
 def test_key_of_profiles_names_every_protocol_once(pictures):

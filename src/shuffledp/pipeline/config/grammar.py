@@ -605,7 +605,7 @@ class Network(Concept):
 
 
 class TrainingRun(Concept):
-    """Settings of a training run; `shuffledp.pipeline.learning.TrainingPlan` lists them by kind."""
+    """Settings of a training run, and its number of seeds; `shuffledp.pipeline.learning.TrainingPlan` lists them."""
 
     kind: Annotated[str, _among(KINDS)]
     data: TrainingData
@@ -620,6 +620,7 @@ class TrainingRun(Concept):
     decay: Annotated[str, _among(DECAYS)] = absent()
     averaging: Annotated[Number, Field(ge=0, lt=1)] = absent()
     sampled: Count = absent()
+    seeds: Count = absent()
 
 
 # -- drawings ------------------------------------------------------------------------------------------------------
@@ -834,6 +835,7 @@ class Override(Concept):
     rounds: Count = absent()
     evaluate_every: Count = absent()
     sampled: Count = absent()
+    seeds: Count = absent()
 
 
 def _with_png(formats: list[str]) -> list[str]:

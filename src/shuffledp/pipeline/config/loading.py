@@ -134,9 +134,9 @@ def _rounds_asked_for(raw: Any) -> dict[str, Any]:
 
 def _training_run(key: str, place: str, name: str, value: Any, rounds: Any) -> TrainingRun:
     settings = checked(TrainingGrammar, value, line_in_part(place)).plain()
-    data = settings.pop("data")["name"]
+    data, seeds = settings.pop("data")["name"], settings.pop("seeds", 1)
     shortened = f"{settings['rounds']:,} of {rounds:,} rounds" if settings["rounds"] != rounds else ""
-    run = TrainingRun(key, name, data, settings, shortened)
+    run = TrainingRun(key, name, data, settings, shortened, seeds)
     try:
         run.plan(0)
     except ValueError as problem:

@@ -116,7 +116,12 @@ class Experiment(grammar.Experiment):
         training: TrainingPart | None = None
         if method.training:
             rounds = self.round_of(method)
-            training = {"run": method.training, "round": rounds, "left_out": self.left_out}
+            training = {
+                "run": method.training,
+                "seeds": self.rounds[rounds].seeds if rounds else 1,
+                "round": rounds,
+                "left_out": self.left_out,
+            }
         job = Job(
             paper=self.paper,
             experiment=self.id,

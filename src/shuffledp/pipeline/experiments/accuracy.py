@@ -9,7 +9,7 @@ from typing import Any, cast
 from shuffledp.pipeline.experiments.cell_work import Row, value_row
 from shuffledp.pipeline.experiments.computed import Computed
 from shuffledp.pipeline.experiments.job_parts import TrainingPart
-from shuffledp.pipeline.experiments.trained import Trained, TrainingFiles, read
+from shuffledp.pipeline.experiments.trained import Trained, TrainingFiles, curve_name, read
 
 
 class WithTraining(Computed):
@@ -20,32 +20,37 @@ class WithTraining(Computed):
         return cast("TrainingPart", self.job.training)
 
     @cached_property
-    def _trained(self) -> Trained | None:
+    def _trained(self) -> list[Trained]:
         training = self._training
         if training["left_out"]:
-            return None
+            return []
         if self.results is None:
             raise ValueError(
                 f"{self.job.name}: training is read from the folder of results, which is not given."
             )
-        return read(TrainingFiles.of(self.results, self.job.paper, training["run"]))
+        names = [curve_name(training["run"], repeat) for repeat in range(training["seeds"])]
+        return [read(TrainingFiles.of(self.results, self.job.paper, name)) for name in names]
 
     def cell(
         self, point: Mapping[str, Any], accounting: str, resolved: Mapping[str, Any]
     ) -> tuple[Row, list[Row]]:
-        """Return the function's value and the accuracy."""
+        """Return the function's value and the accuracy with each seed."""
         known, rows = super().cell(point, accounting, resolved)
-        if self._trained is None:
+        if not self._trained:
             return known, rows
-        accuracy = self._trained.accuracy[point[str(self._training["round"])]]
-        rows.append(value_row("accuracy", "simulated", accuracy))
-        return {**known, "dataset": self._trained.data, "data_source": self._trained.data_source}, rows
+        number = point[str(self._training["round"])]
+        rows += [
+            value_row("accuracy", "simulated", curve.accuracy[number], repeat)
+            for repeat, curve in enumerate(self._trained)
+        ]
+        first = self._trained[0]
+        return {**known, "dataset": first.data, "data_source": first.data_source}, rows
 
     @property
     def data(self) -> tuple[str, str]:
         """Source and note of the training run's data; ``"none"`` and the reason without training."""
-        if self._trained is not None:
-            return self._trained.data_source, self._trained.note
+        if self._trained:
+            return self._trained[0].data_source, self._trained[0].note
         return "none", f"Training is left out ({self._training['left_out']}): there is no accuracy."
 
 

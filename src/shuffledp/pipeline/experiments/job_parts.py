@@ -14,9 +14,10 @@ from shuffledp.tasks import TASKS, Budget, Task
 
 
 class TrainingPart(TypedDict):
-    """Training run of a method: its name, the variable over its rounds, and the reason for its omission."""
+    """Training run of a method: its name, its seeds, the variable over its rounds, and the reason for its omission."""
 
     run: str
+    seeds: int
     round: str | None
     left_out: str
 

@@ -37,6 +37,11 @@ class Trained:
     note: str
 
 
+def curve_name(run: str, repeat: int) -> str:
+    """Return the name of the files of a training run with one of its seeds."""
+    return f"{run}-{repeat + 1}" if repeat else run
+
+
 def read(files: TrainingFiles) -> Trained:
     """Read a finished run. Raise `IntegrityError` with the name of a file whose checksum differs."""
     about = json.loads(verified(files.provenance, files.checksum).read_text(encoding="utf-8"))

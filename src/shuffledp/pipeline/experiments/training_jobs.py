@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ import pyarrow as pa
 from shuffledp.pipeline import table_files
 from shuffledp.pipeline.datasets.prepared import load
 from shuffledp.pipeline.experiments.seeds import digest
-from shuffledp.pipeline.experiments.trained import TrainingFiles
+from shuffledp.pipeline.experiments.trained import TrainingFiles, curve_name
 from shuffledp.pipeline.learning.curve import TrainingCurve
 from shuffledp.pipeline.learning.data import LearningData, learning_data
 from shuffledp.pipeline.learning.installed import available
@@ -46,13 +46,28 @@ class Rounds(list[int]):
 
 @dataclass(frozen=True)
 class TrainingRun:
-    """Settings of one training run of a paper's file; ``shortened`` describes differences from the paper's scale."""
+    """Settings of one training run of a paper's file, for the first of ``seeds`` seeds or for another one.
+
+    ``shortened`` describes differences from the paper's scale.
+    """
 
     paper: str
     id: str
     data: str
     settings: Mapping[str, Any]
     shortened: str = ""
+    seeds: int = 1
+    repeat: int = 0
+
+    @property
+    def name(self) -> str:
+        """Name of the files of this seed."""
+        return curve_name(self.id, self.repeat)
+
+    @property
+    def repeats(self) -> list[TrainingRun]:
+        """The same run for each seed."""
+        return [replace(self, repeat=repeat) for repeat in range(self.seeds)]
 
     @property
     def evaluated(self) -> Rounds:
@@ -64,7 +79,7 @@ class TrainingRun:
         """Return the settings for training; the seed, the paper and the run name the random streams."""
         settings = dict(self.settings)
         network = Network(image=IMAGES[self.data], **settings.pop("network", {}))
-        named = int(digest([seed, "training", self.paper, self.id]), 16)
+        named = int(digest([seed, "training", self.paper, self.name]), 16)
         return TrainingPlan(seed=named, network=network, **settings)
 
     def job(self, seed: int) -> dict[str, Any]:
@@ -76,6 +91,7 @@ class TrainingRun:
             "settings": dict(self.settings),
             "shortened": self.shortened,
             "seed": seed,
+            "repeat": self.repeat,
         }
 
     def described(self) -> str:
@@ -83,7 +99,8 @@ class TrainingRun:
         shown = {"data": self.data, **self.settings}
         network = shown.pop("network", {})
         parts = [f"{key.replace('_', ' ')} {value}" for key, value in {**shown, **network}.items()]
-        return f"{self.id} ({', '.join(parts)})"
+        seeds = f", mean of {self.seeds} seeds" if self.seeds > 1 else ""
+        return f"{self.id} ({', '.join(parts)}{seeds})"
 
 
 def left_out(wish: str) -> str:
@@ -103,10 +120,17 @@ def train_run(
     """Train a model or resume training; return the accuracy curve, and the data's source and note."""
     from shuffledp.pipeline.learning.training import train  # needs JAX
 
-    run = TrainingRun(job["paper"], job["training"], job["data"], job["settings"], job["shortened"])
+    run = TrainingRun(
+        job["paper"],
+        job["training"],
+        job["data"],
+        job["settings"],
+        job["shortened"],
+        repeat=job["repeat"],
+    )
     plan = run.plan(job["seed"])
     data, source, note = _data(run.data, prepared, raw)
-    name = f"{run.paper}.training.{run.id}"
+    name = f"{run.paper}.training.{run.name}"
     if checkpoint.exists():
         log.info("%s: goes on from %s", name, checkpoint)
     curve = train(

@@ -131,6 +131,8 @@ def _panel(ax: Axes, what: Picture, value: Any, across: int) -> None:
             panels.draw_line(
                 ax, _interrupted(what, strand, ax), what.looks[strand.curve], gaps, marked=marked
             )
+    for strand in in_panel(what.bands, value):
+        panels.draw_band(ax, _interrupted(what, strand, ax), what.looks[strand.curve])
     for strand in means:
         panels.draw_means(ax, strand, what.looks[strand.curve])
     if read:
@@ -316,6 +318,8 @@ def _keys(what: Picture) -> list[Line2D]:
     entries = [panels.key_line(part.text, part.look, marked=False) for part in what.parts.values()]
     if what.points_with_bars:
         entries.append(Line2D([], [], color=panels.DARK, ls="", marker="o", label="simulated mean"))
+    if what.bands:
+        entries.append(Line2D([], [], color=panels.PALE, lw=5, label="one standard error of the seeds"))
     if what.points:
         entries.append(Line2D([], [], color="black", ls="", marker="x", ms=6.5, label=what.points_label))
     if _mostly_unproven(what):

@@ -131,6 +131,12 @@ def draw_line(ax: Axes, strand: Strand, look: Look, gaps: Numbers, *, marked: bo
     ax.plot(x, y, **own)
 
 
+def draw_band(ax: Axes, strand: Strand, look: Look) -> None:
+    """Draw one standard error around the means of a line."""
+    low, high = strand.y - strand.error, strand.y + strand.error
+    ax.fill_between(strand.x, low, high, color=look.color, alpha=0.18, lw=0, zorder=1.2)
+
+
 def draw_means(ax: Axes, strand: Strand, look: Look) -> None:
     """Draw simulated means with a bar of one standard error; markers are open where no error is reliable."""
     barred = np.isfinite(strand.error)

@@ -95,6 +95,12 @@ class Picture:
             return means
         return [s for s in means if (s.curve, s.panel) in lines and not s.curve.endswith("|printed")]
 
+    @cached_property
+    def bands(self) -> list[Strand]:
+        """Curves of simulated means along a variable that have standard errors."""
+        along = "along" in self.drawing
+        return [s for s in self.lines if along and s.kind == "simulated" and np.isfinite(s.error).any()]
+
     @property
     def selection_drawn(self) -> pd.DataFrame:
         """Rows of the numbers that are drawn, as lines or as points."""
