@@ -354,7 +354,7 @@ def test_a_part_has_the_keys_of_its_kinds(part):
 
 def test_a_training_run_has_the_arguments_of_its_plan():
     plan = set(inspect.signature(TrainingPlan).parameters) - {"seed"}
-    assert set(model.TrainingRun.model_fields) - {"data"} == plan
+    assert set(model.TrainingRun.model_fields) - {"data", "seeds"} == plan
 
 
 @pytest.mark.parametrize("key", ["label", "options", "budget", "accounting", "arguments"])

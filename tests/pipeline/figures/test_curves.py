@@ -182,6 +182,24 @@ def test_points_of_a_paper_are_crosses_within_the_axes():
     assert cross.get_xydata().tolist() == [[1.5, 9.0]] and ax.get_ylim()[1] > 9
 
 
+def test_stated_numbers_are_dotted_lines():
+    rows = [("ours", "computed", x, x) for x in (1.0, 2.0)]
+    stated = {"x": {"5": 1.5}, "label": "lowest in the text"}
+    figure = draw(made({"stated": stated, "panels": "n"}, rows, {"ours": "ours"}, panels=[5, 50]))
+    dotted = [[own.get_xdata()[0] for own in ax.lines if own.get_linestyle() == ":"] for ax in figure.axes]
+    assert dotted == [[1.5], []] and "lowest in the text" in names(figure)
+    higher = draw(made({"stated": {"y": 9.0, "label": "text"}}, rows, {"ours": "ours"}))
+    assert higher.axes[0].get_ylim()[1] > 9
+
+
+def test_means_along_a_variable_have_a_band():
+    rows = [("ours", "simulated", x, x) for x in (1.0, 2.0)]
+    what = made({"along": "eps"}, rows, {"ours": "ours"})
+    what = replace(what, selection=what.selection.assign(standard_error=0.25))
+    (band,) = draw(what).axes[0].collections
+    assert band.get_paths()[0].vertices[:, 1].min() == 0.75
+
+
 def test_five_panels_are_in_one_row():
     rows = [("a", "computed", x, x) for x in (1, 2)]
     figure = draw(made({"panels": "rate"}, rows, {"a": "A"}, panels=[0.1, 0.2, 0.3, 0.4, 0.5]))

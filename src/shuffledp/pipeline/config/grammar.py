@@ -651,8 +651,22 @@ class Points(Concept):
     label: Text = absent()
 
 
+class StatedNumber(Concept):
+    """Number that the paper's text states without a point: an x or a y, the same in all panels or one of each panel."""
+
+    x: Number | dict[StrictStr, Number] = absent()
+    y: Number | dict[StrictStr, Number] = absent()
+    label: Text
+
+    @model_validator(mode="after")
+    def _check_axis(self) -> Self:
+        if len({"x", "y"} & self.model_fields_set) != 1:
+            raise mistake("needs either x or y.")
+        return self
+
+
 _ANY = ("caption", "methods", "where", "unit", "x_label", "x_scale", "y_label", "y_scale")
-_CURVES = ("along", "curves", "files", "over", "points", "panels", "panel_label", "relative_to", "twins")
+_CURVES = ("along", "curves", "files", "over", "points", "panels", "panel_label", "relative_to", "stated", "twins")
 FIGURES: Mapping[str, Keys] = {
     "curves": ((), (*_ANY, *_CURVES)),
     "methods": (("over",), (*_ANY, "files", "over", "twins")),
@@ -691,6 +705,7 @@ class Figure(Drawn):
     over: Id = absent()
     relative_to: Id = absent()
     points: Points = absent()
+    stated: StatedNumber = absent()
 
 
 class Entry(Concept):

@@ -109,6 +109,8 @@ def set_axes(ax: Axes, what: Picture, across: int) -> None:
     x_scale, y_scale = entry.get("x_scale", "linear"), entry.get("y_scale", "linear")
     x = [*(strand.x for strand in what.of_all_files), np.array([x for _, x, _ in what.points])]
     y = [*panels.with_bars(what.of_all_files), np.array([y for _, _, y in what.points])]
+    x += [np.array(what.stated("x", value)) for value in what.panels]
+    y += [np.array(what.stated("y", value)) for value in what.panels]
     panels.set_axis(ax, "x", x_scale, panels.limits_of(x, x_scale), 4 if across > 2 else 7)
     panels.set_axis(ax, "y", y_scale, panels.limits_of(y, y_scale), 6)
     if what.places is not None:
@@ -135,6 +137,9 @@ def _panel(ax: Axes, what: Picture, value: Any, across: int) -> None:
         panels.draw_band(ax, _interrupted(what, strand, ax), what.looks[strand.curve])
     for strand in means:
         panels.draw_means(ax, strand, what.looks[strand.curve])
+    for name, draw_level in (("x", ax.axvline), ("y", ax.axhline)):
+        for number in what.stated(name, value):
+            draw_level(number, color="black", ls=":", lw=1)
     if read:
         ax.plot(*zip(*read, strict=True), "kx", ms=6.5, zorder=5)
 
@@ -320,6 +325,8 @@ def _keys(what: Picture) -> list[Line2D]:
         entries.append(Line2D([], [], color=panels.DARK, ls="", marker="o", label="simulated mean"))
     if what.bands:
         entries.append(Line2D([], [], color=panels.PALE, lw=5, label="one standard error of the seeds"))
+    if "stated" in what.drawing:
+        entries.append(Line2D([], [], color="black", ls=":", lw=1, label=what.drawing["stated"]["label"]))
     if what.points:
         entries.append(Line2D([], [], color="black", ls="", marker="x", ms=6.5, label=what.points_label))
     if _mostly_unproven(what):

@@ -108,6 +108,12 @@ class Picture:
         keys = zip(self.selection["curve"], self.selection["kind"], strict=True)
         return self.selection[[key in drawn for key in keys]]
 
+    def stated(self, axis: str, panel: Any) -> list[float]:
+        """Return the numbers on an axis of a panel that the paper's text states, at most one."""
+        number = self.drawing.get("stated", {}).get(axis)
+        own = number.get(str(panel)) if isinstance(number, Mapping) else number
+        return [] if own is None else [float(own)]
+
     def name_of(self, curve: str) -> str:
         """Return the name of a curve."""
         return curve.rpartition("|")[0] if self.parts else curve
