@@ -10,10 +10,10 @@ from shuffledp import guarantees
 
 def __getattr__(name: str) -> Any:
     """Return a name of :mod:`shuffledp.guarantees` with a `DeprecationWarning`."""
-    found = getattr(guarantees, name)
+    value = getattr(guarantees, name)
     warnings.warn(
         f"shuffledp.accounting.standing is now shuffledp.guarantees: import {name} from there.",
         DeprecationWarning,
         stacklevel=2,
     )
-    return found
+    return value

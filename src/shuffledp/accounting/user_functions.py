@@ -49,17 +49,17 @@ def numbers_of(
     """
     try:
         kind = np.asarray(answer).dtype.kind
-        found = np.asarray(answer, np.float64) if kind in "fiu" else None
+        numbers = np.asarray(answer, np.float64) if kind in "fiu" else None
     except (TypeError, ValueError, OverflowError):
-        found = None
-    if found is None:
+        numbers = None
+    if numbers is None:
         raise ValueError(f"{name} must return numbers, got {shown(answer)}.")
-    if found.shape != shape:
-        raise ValueError(f"{name} must return numbers of the shape {shape}, got the shape {found.shape}.")
-    if np.isnan(found).any():
+    if numbers.shape != shape:
+        raise ValueError(f"{name} must return numbers of the shape {shape}, got the shape {numbers.shape}.")
+    if np.isnan(numbers).any():
         raise ValueError(f"{name} must return numbers, got nan among {shown(answer)}.")
     least, most = low - _ROUNDING, high + _ROUNDING
-    outside = found[(found < least) | (found > most)]
+    outside = numbers[(numbers < least) | (numbers > most)]
     if outside.size:
         raise ValueError(f"{name} must return numbers in [{low:g}, {high:g}], got {outside[0]:g}.")
-    return np.asarray(np.clip(found, low, high))
+    return np.asarray(np.clip(numbers, low, high))

@@ -52,19 +52,19 @@ class _Contour:
 
 
 def excess_divergences(
-    known: Sequence[tuple[int, int]],
+    data_sets: Sequence[tuple[int, int]],
     flip_probability: float,
     tau: NDArray[np.float64],
     omitted: float,
     per_deviation: int,
 ) -> NDArray[np.float64]:
     """Return upper bounds on the largest ``D_(1 + tau)`` of one sum over several data sets of the other users, shape of
-    `tau`. `known` has pairs: the number of other users with bit one and the number with bit zero. All pairs have about
-    the same total, with at least nine expected flips. `tau` increases from 0 to at most ``(1 - p) / p - 1``. The mass
-    `omitted` is added to the divergences; there are about `per_deviation` chords per standard deviation.
+    `tau`. `data_sets` has pairs: the number of other users with bit one and the number with bit zero. All pairs have
+    about the same total, with at least nine expected flips. `tau` increases from 0 to at most ``(1 - p) / p - 1``. The
+    mass `omitted` is added to the divergences; there are about `per_deviation` chords per standard deviation.
     """
     p, q = flip_probability, 1 - flip_probability
-    ones, zeros = (np.array(column, np.float64) for column in zip(*known, strict=True))
+    ones, zeros = (np.array(column, np.float64) for column in zip(*data_sets, strict=True))
     variance = float(np.max(ones + zeros)) * p * q
     log_inverse = -math.log(omitted)
     contour = _contour(p, ones, zeros, log_inverse)
@@ -74,16 +74,16 @@ def excess_divergences(
     places = step * np.arange(math.ceil(reach / step) + 2)
 
     before = np.array(
-        [_before_mean(int(o), int(z), p) for o, z in known]
+        [_before_mean(int(o), int(z), p) for o, z in data_sets]
     )  # the first place less the mean, below -1
     laws = _Laws(contour, p, tau, places, _waves(contour.theta, places))
     # Some data sets at a time: their tables stay in the cache of the processor.
     rows = max(1, _AT_A_TIME // places.size)
-    found = np.zeros(tau.size)
+    bounds = np.zeros(tau.size)
     for begin in range(0, ones.size, rows):
         some = slice(begin, begin + rows)
-        _raise_to(found, laws, ones[some], zeros[some], before[some])
-    return found + omitted * (2 + tau)
+        _raise_to(bounds, laws, ones[some], zeros[some], before[some])
+    return bounds + omitted * (2 + tau)
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,13 +98,13 @@ class _Laws:
 
 
 def _raise_to(
-    found: NDArray[np.float64],
+    bounds: NDArray[np.float64],
     laws: _Laws,
     ones: NDArray[np.float64],
     zeros: NDArray[np.float64],
     before: NDArray[np.float64],
 ) -> None:
-    """Increase the bounds `found` in place so that they also hold for further data sets."""
+    """Increase the `bounds` in place so that they also hold for further data sets."""
     contour, p, places = laws.contour, laws.flip_probability, laws.places
     q = 1 - p
     logs, shift, at_tilt = _transforms(contour, p, ones, zeros)
@@ -142,7 +142,7 @@ def _raise_to(
     for i, count in enumerate(counts.tolist()):
         at[i, count], height[i, count] = q / p - 1, 0.0
         bound = np.interp(laws.tau, at[i, : count + 1], height[i, : count + 1], left=1.0)
-        np.maximum(found, bound, out=found)
+        np.maximum(bounds, bound, out=bounds)
 
 
 def half_tails(
@@ -249,11 +249,11 @@ def _transforms(
 def _log_centered(rate: float, theta: NDArray[np.float64]) -> NDArray[np.complex128]:
     """Return the log of the mean of ``e^(i theta (bit - rate))``; its imaginary part is exact for small angles."""
     other = 1 - rate
-    less = -2 * (other * np.sin(rate * theta / 2) ** 2 + rate * np.sin(other * theta / 2) ** 2)
+    deficit = -2 * (other * np.sin(rate * theta / 2) ** 2 + rate * np.sin(other * theta / 2) ** 2)
     imaginary = rate * _sine_rest(other * theta) - other * _sine_rest(rate * theta)
     with np.errstate(divide="ignore"):
-        size = 0.5 * np.log1p(np.maximum(2 * less + less**2 + imaginary**2, -1.0))
-    return np.asarray(size + 1j * np.arctan2(imaginary, 1 + less), np.complex128)
+        size = 0.5 * np.log1p(np.maximum(2 * deficit + deficit**2 + imaginary**2, -1.0))
+    return np.asarray(size + 1j * np.arctan2(imaginary, 1 + deficit), np.complex128)
 
 
 def _before_mean(ones: int, zeros: int, p: float) -> float:
@@ -286,18 +286,18 @@ def _sums(
     """Return the real parts of sums over theta, (B, K) each, by matrix products. The summands are the terms, (B, L),
     times ``e^(-i theta place)``.
     """
-    left = np.concatenate([np.concatenate((term.real, -term.imag), axis=1) for term in terms])
-    return np.split(_product(left, waves), len(terms))
+    coefficients = np.concatenate([np.concatenate((term.real, -term.imag), axis=1) for term in terms])
+    return np.split(_product(coefficients, waves), len(terms))
 
 
-def _product(left: NDArray[np.float64], right: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
+def _product(matrix: NDArray[np.float64], right: Sequence[NDArray[np.float64]]) -> NDArray[np.float64]:
     """Return the product of matrices, computed in parts that are too small for several threads."""
-    found = np.empty((left.shape[0], sum(part.shape[1] for part in right)))
+    product = np.empty((matrix.shape[0], sum(part.shape[1] for part in right)))
     begin = 0
     for part in right:
         columns = slice(begin, begin + part.shape[1])
         rows = max(1, _ONE_THREAD // part.size)
-        for first in range(0, left.shape[0], rows):
-            found[first : first + rows, columns] = left[first : first + rows] @ part
+        for first in range(0, matrix.shape[0], rows):
+            product[first : first + rows, columns] = matrix[first : first + rows] @ part
         begin = columns.stop
-    return found
+    return product

@@ -197,7 +197,7 @@ def with_geometric(law: NDArray[np.float64], ratio: float) -> NDArray[np.float64
     for begin in range(0, law.size, _BLOCK):
         part = law[begin : begin + _BLOCK].tolist()
         part[0] += ratio * last
-        part = list(accumulate(part, lambda before, own: own + ratio * before))
+        part = list(accumulate(part, lambda before, mass: mass + ratio * before))
         sums[begin : begin + _BLOCK], last = part, part[-1]
     return sums
 
@@ -225,13 +225,13 @@ def shared_counter(singles: NDArray[np.float64], pairs: NDArray[np.float64], omi
     for apart in range(last + 1):
         both = np.convolve(pairs, singles[: last + 1 - apart] * singles[apart:])
         law[apart, : both.size] = both
-    more = law[: last + 2]  # U+ - U- = 0, 1, ..
-    less = law[1 : last + 2]  # U- - U+ = 1, 2, ..
-    held_equal = np.concatenate(([0.0], law[1, :-1]))
-    held_less = np.pad(law[2 : last + 3, :-1], ((0, 0), (1, 0)))
-    absent = np.concatenate((more.ravel(), less.ravel()))
-    held = np.concatenate((held_equal, law[: last + 1].ravel(), held_less.ravel()))
-    return MovingCount(held, absent, omitted)
+    excess_law = law[: last + 2]  # U+ - U- = 0, 1, ..
+    deficit_law = law[1 : last + 2]  # U- - U+ = 1, 2, ..
+    present_equal = np.concatenate(([0.0], law[1, :-1]))
+    present_less = np.pad(law[2 : last + 3, :-1], ((0, 0), (1, 0)))
+    absent = np.concatenate((excess_law.ravel(), deficit_law.ravel()))
+    present = np.concatenate((present_equal, law[: last + 1].ravel(), present_less.ravel()))
+    return MovingCount(present, absent, omitted)
 
 
 def correlated_noise(
@@ -297,14 +297,14 @@ def _exact_noise(eps: float, delta: float, share: float) -> CounterNoise:
     eps_one = (1 - share) * eps / 2
     if delta / 2 >= -math.expm1(-eps_one):
         return CounterNoise(eps_one, 0.0, _MOST_DECAY)
-    found: dict[float, CounterNoise | None] = {}
+    noises: dict[float, CounterNoise | None] = {}
     guess = math.log(2 / delta)
 
     def pairs(log_decay: float) -> float:
         nonlocal guess
-        if log_decay not in found:
-            found[log_decay] = _smallest_noise(eps / 2, delta / 2, eps_one, math.exp(log_decay), guess)
-        noise = found[log_decay]
+        if log_decay not in noises:
+            noises[log_decay] = _smallest_noise(eps / 2, delta / 2, eps_one, math.exp(log_decay), guess)
+        noise = noises[log_decay]
         guess = noise.shape if noise else guess
         return noise.pairs if noise else math.inf
 
@@ -319,7 +319,7 @@ def _exact_noise(eps: float, delta: float, share: float) -> CounterNoise:
         middle = min(middle + width, last)
     low, high = middle - width, min(middle + width, last)
     golden_section(pairs, low, high, _RATIO_TOL)
-    sufficient = [noise for noise in found.values() if noise]
+    sufficient = [noise for noise in noises.values() if noise]
     if not sufficient:
         raise Infeasible(
             f"The noise is too wide: with {share!r} of eps = {eps!r} for the pairs, its privacy at delta = {delta!r} "

@@ -241,11 +241,11 @@ def check_flips(n: int, flip_probability: float) -> None:
 def _rappor_delta(n: int, p: float, eps: float, calibration: str, omitted: float) -> float:
     if calibration == "sound":
         return told_bits_delta(n - 1, p, eps, omitted)
-    joined, left = _counts(n, p, omitted)
+    same_user, different_users = _counts(n, p, omitted)
     return (
-        pair_delta(joined, joined, eps)
+        pair_delta(same_user, same_user, eps)
         if calibration == "optimistic"
-        else worst_pair_delta(joined, left, eps)
+        else worst_pair_delta(same_user, different_users, eps)
     )
 
 
@@ -282,10 +282,10 @@ def known_sums_delta(
     """
 
     def delta(omitted: float) -> float:
-        joined, left = _grouped_counts(n, flip_probability, omitted)
-        worst = worst_pair_delta(joined, left, eps)
+        same_user, different_users = _grouped_counts(n, flip_probability, omitted)
+        worst = worst_pair_delta(same_user, different_users, eps)
         # With many flips, other users who hold a third value give a smaller delta.
         few = n * flip_probability < _FEW_FLIPS
-        return max(worst, pair_delta(joined, joined, eps)) if third and few else worst
+        return max(worst, pair_delta(same_user, same_user, eps)) if third and few else worst
 
     return settled_sum(delta) if omitted is None else delta(omitted)

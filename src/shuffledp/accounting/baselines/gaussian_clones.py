@@ -331,24 +331,24 @@ def _remembered_epsilon(
 
     if search == "printed":
         for delta_local in _PRINTED_GRID:
-            one = round_of(delta_local)
-            if one and rounds * one[1] <= delta:
-                return rounds * one[0]
+            guarantee = round_of(delta_local)
+            if guarantee and rounds * guarantee[1] <= delta:
+                return rounds * guarantee[0]
         raise _nothing(n, sigma, rounds, delta)
     most = delta / (
         2 * n * rounds
     )  # (e^eps + 1) n delta_local alone is at least twice n delta_local in each round
     grid = np.log(most) - _FINE_DECADES * math.log(10) * np.arange(_FINE_STEPS) / _FINE_STEPS
-    found: dict[int, int] = {}  # by i of the composition: the first place on the grid that allows it
+    places: dict[int, int] = {}  # by i of the composition: the first place on the grid that allows it
     for place, log_delta in enumerate(grid.tolist()):
-        one = round_of(math.exp(log_delta))
-        i = _composition_index(*one, rounds, delta) if one else None
+        guarantee = round_of(math.exp(log_delta))
+        i = _composition_index(*guarantee, rounds, delta) if guarantee else None
         if i is not None:
-            found.setdefault(i, place)
-    if not found:
+            places.setdefault(i, place)
+    if not places:
         raise _nothing(n, sigma, rounds, delta)
     # For a given i eps falls with the local delta, so that the best is the largest that still allows it.
-    return min(_largest_allowed(round_of, i, place, grid, rounds, delta) for i, place in found.items())
+    return min(_largest_allowed(round_of, i, place, grid, rounds, delta) for i, place in places.items())
 
 
 def _largest_allowed(
@@ -364,19 +364,19 @@ def _largest_allowed(
     """
 
     def excess(log_delta: float) -> float:
-        one = round_of(math.exp(log_delta))
-        if one is None:
+        guarantee = round_of(math.exp(log_delta))
+        if guarantee is None:
             return math.inf
-        log_room = _log_room(one[1], rounds, target_delta)
+        log_room = _log_room(guarantee[1], rounds, target_delta)
         if i == 0:
             return -1.0 if log_room > -math.inf else 1.0
-        return _log_composed_delta(one[0], rounds, i) - log_room
+        return _log_composed_delta(guarantee[0], rounds, i) - log_room
 
     low = float(grid[place])
     if place > 0:
         low = root_below(excess, low, low, float(grid[place - 1]), xtol=1e-10)
-    one = round_of(math.exp(low))
-    return math.inf if one is None else (rounds - 2 * i) * one[0]
+    guarantee = round_of(math.exp(low))
+    return math.inf if guarantee is None else (rounds - 2 * i) * guarantee[0]
 
 
 def _nothing(n: int, sigma: float, rounds: int, delta: float) -> Infeasible:

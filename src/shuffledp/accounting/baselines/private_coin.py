@@ -101,10 +101,10 @@ def private_coin_tuples(
         raise Infeasible(f"The proof needs n >= 2^tau, there are {n} users for tau = {entries}.")
     if eps > 1:
         raise Infeasible(f"The theorem holds for eps <= 1, got {eps!r}.")
-    wanted = 36 / eps / eps * (-math.log(delta) + (1 - math.log(eps) if constant == "theorem" else 0))
-    if not wanted * n <= MOST:
-        raise Infeasible(f"About {wanted:.3g} tuples per user would be needed, more than 2^53 in total.")
-    return math.ceil(wanted)
+    tuples = 36 / eps / eps * (-math.log(delta) + (1 - math.log(eps) if constant == "theorem" else 0))
+    if not tuples * n <= MOST:
+        raise Infeasible(f"About {tuples:.3g} tuples per user would be needed, more than 2^53 in total.")
+    return math.ceil(tuples)
 
 
 @remember(4096)
@@ -115,10 +115,10 @@ def _exact_tuples(n: int, eps: float, delta: float, entries: int) -> int:
         messages = Window(tuples * n, np.ones(1))
         return log_ratio(mixed_matched_delta(messages, rate, eps, math.inf, tail), delta) <= 0
 
-    found = smallest_integer(enough, 1, MOST / n)
-    if found is None:
+    least_tuples = smallest_integer(enough, 1, MOST / n)
+    if least_tuples is None:
         raise Infeasible("More than 2^53 uniform tuples would be needed.")
-    return found
+    return least_tuples
 
 
 def private_coin_mse(

@@ -63,10 +63,10 @@ def told_bits_delta(
     error is about 1e-12 relative.
     """
     signs = _signs(others, flip_probability, omitted, rough)
-    one = (
+    weights = (
         1 + signs.z
     ) - 2 * flip_probability * signs.z  # 1 + kappa z, exact where p is tiny and z is -1 or 1
-    count = MovingCount(signs.mass * one, signs.mass * one[::-1], signs.omitted)
+    count = MovingCount(signs.mass * weights, signs.mass * weights[::-1], signs.omitted)
     return pair_delta(count, count, eps)
 
 
@@ -76,22 +76,24 @@ def _signs(others: int, flip_probability: float, omitted: float, rough: bool = F
     # Hoeffding: |2 a - N| exceeds `reach` with probability at most `omitted`; the victim's bit at most doubles that.
     log_inverse = math.log(2 / omitted)
     widest = min(math.sqrt(2 * window.stop * log_inverse), window.stop)
-    many = window.start >= _MANY_COINS
+    has_many_coins = window.start >= _MANY_COINS
     steps, fewer = (_STEPS // _ROUGHLY, _ROUGHLY**2) if rough else (_STEPS, 1)
     spread = math.sqrt(window.stop) / 2
-    step = max(1, math.floor(spread * (_ROUGHLY if rough else 1) / _PER_DEVIATION)) if many else 1
-    rows = max(1, math.floor((_GROUPED_CELLS if many else _CELLS) / fewer * step / (widest / 2 + 1)))
+    step = max(1, math.floor(spread * (_ROUGHLY if rough else 1) / _PER_DEVIATION)) if has_many_coins else 1
+    rows = max(
+        1, math.floor((_GROUPED_CELLS if has_many_coins else _CELLS) / fewer * step / (widest / 2 + 1))
+    )
     block = math.ceil(window.pmf.size / rows)
     weights = np.add.reduceat(window.pmf, np.arange(0, window.pmf.size, block))
     number = window.start + block * np.arange(weights.size, dtype=np.float64) + 1  # the fewest of each block
     reach = np.minimum(np.sqrt(2 * number * log_inverse), number)
     largest = float(np.max(reach / number))
-    law = _grouped(number, omitted, step, widest / 2) if many else _every(number, widest, reach)
+    law = _grouped(number, omitted, step, widest / 2) if has_many_coins else _every(number, widest, reach)
     mass, z = law[0] * weights[law[1]], law[2]
     place = z * (steps / largest)
-    left = np.minimum(np.floor(place), steps - 1).astype(np.int64)
-    upper = np.minimum(place - left, 1.0)
-    half = np.bincount(left, mass * (1 - upper), steps + 1) + np.bincount(left + 1, mass * upper, steps + 1)
+    cell = np.minimum(np.floor(place), steps - 1).astype(np.int64)
+    upper = np.minimum(place - cell, 1.0)
+    half = np.bincount(cell, mass * (1 - upper), steps + 1) + np.bincount(cell + 1, mass * upper, steps + 1)
     grid = largest * np.arange(steps + 1) / steps
     z = np.concatenate((-grid[:0:-1], grid))
     both = np.concatenate((half[:0:-1], [2 * half[0]], half[1:]))

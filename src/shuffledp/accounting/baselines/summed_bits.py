@@ -107,13 +107,13 @@ def worst_curve(others: int, flip_probability: float, omitted: float, rough: boo
     most = math.log1p(-p) - math.log(p)
     scale = max((1 - 2 * p) / spread, _LEAST_SCALE) if spread > 1 / most else most
     if _is_wide(others, p, omitted):
-        known = [(first, others - last) for first, last in blocks(others, p, _ROUGHLY if rough else 1)]
+        extremes = [(first, others - last) for first, last in blocks(others, p, _ROUGHLY if rough else 1)]
         losses = _grid(most, scale, _POINTS // _ROUGHLY if rough else _POINTS)
         losses = losses[losses.size // 2 :]
         tau = np.expm1(losses)
         tau[-1] = (1 - 2 * p) / p  # P / Q lies between p / (1 - p) and its inverse
         per_deviation = _PER_DEVIATION // _ROUGHLY if rough else _PER_DEVIATION
-        right = excess_divergences(known, p, tau, omitted, per_deviation)
+        right = excess_divergences(extremes, p, tau, omitted, per_deviation)
         right[-1] = 0.0
         # Turning all sums round exchanges P and Q, and D_t(Q, P) = 1 - t + t D_(1/t)(P, Q).
         t = np.concatenate((1 / (1 + tau[:0:-1]), 1 + tau))
@@ -158,8 +158,8 @@ def blocks(others: int, flip_probability: float, fewer: int = 1) -> list[tuple[i
     share = 0.0 if others < 2 * most else max(_share(most, growth) / _MORE, 1e-7)
     while len(widths := _widths(others, share, growth, most)) > most:
         share = max(_MORE * share, 1e-7)
-    left = np.minimum(np.cumsum([0, *widths]), (others + 1) // 2)
-    starts = sorted({*map(int, left), *(others + 1 - int(x) for x in left)})
+    edges = np.minimum(np.cumsum([0, *widths]), (others + 1) // 2)
+    starts = sorted({*map(int, edges), *(others + 1 - int(x) for x in edges)})
     return [(first, after - 1) for first, after in pairwise(starts)]
 
 
@@ -176,12 +176,12 @@ def _widths(others: int, share: float, growth: float, most: int) -> list[int]:
     """
     if not share:
         return [1] * ((others + 2) // 2)
-    found: list[int] = []
+    widths: list[int] = []
     covered = 0
-    while 2 * covered < others + 1 and len(found) <= most:
-        found.append(max(1, math.floor(share * others + growth * covered)))
-        covered += found[-1]
-    return found
+    while 2 * covered < others + 1 and len(widths) <= most:
+        widths.append(max(1, math.floor(share * others + growth * covered)))
+        covered += widths[-1]
+    return widths
 
 
 def _divergences(
@@ -192,19 +192,19 @@ def _divergences(
     """
     window = _narrow_window if _spread(ones + zeros, p) < _WIDE else binomial_window
     up, down = window(zeros, p, omitted).pmf, window(ones, p, omitted).pmf[::-1]
-    added = 2 * omitted + _TINY * (up.size + down.size)
+    error = 2 * omitted + _TINY * (up.size + down.size)
     if up.size * down.size <= (_DIRECT if omitted >= _FEW_DIGITS else _DIRECT_AT_MOST):
         law = np.convolve(up, down)
     else:
         law = _convolved(up, down)
-        added += _ROUNDING
+        error += _ROUNDING
     law = law[law > _TINY]
-    joined, apart = np.concatenate(([0.0], law)), np.concatenate((law, [0.0]))
-    first, second = (1 - p) * joined + p * apart, p * joined + (1 - p) * apart
+    same, apart = np.concatenate(([0.0], law)), np.concatenate((law, [0.0]))
+    first, second = (1 - p) * same + p * apart, p * same + (1 - p) * apart
     # Ratios increase: between two of them the tails are the same. They are fewer than the points t.
     passed = np.maximum.accumulate(np.searchsorted(t, first / second))
     lengths = np.diff(passed, prepend=0, append=t.size)
-    return np.repeat(_from_top(first), lengths) - t * np.repeat(_from_top(second), lengths) + added * (1 + t)
+    return np.repeat(_from_top(first), lengths) - t * np.repeat(_from_top(second), lengths) + error * (1 + t)
 
 
 @remember(2048)
@@ -225,13 +225,13 @@ def _convolved(first: NDArray[np.float64], second: NDArray[np.float64]) -> NDArr
 
 def _convex(t: NDArray[np.float64], value: NDArray[np.float64]) -> NDArray[np.int64]:
     """Return the indices of the corners of the greatest convex function below the values."""
-    kept = np.arange(t.size)
+    corners = np.arange(t.size)
     while True:
-        slopes = np.diff(value[kept]) / np.diff(t[kept])
+        slopes = np.diff(value[corners]) / np.diff(t[corners])
         corner = np.concatenate(([True], slopes[1:] > slopes[:-1], [True]))
         if corner.all():
-            return kept
-        kept = kept[corner]  # a point on the chord of its neighbors, or above it, is no corner
+            return corners
+        corners = corners[corner]  # a point on the chord of its neighbors, or above it, is no corner
 
 
 def _from_top(values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -133,19 +133,19 @@ class SymmetricRAPPOR:
         if side == "upper":
             # The bound with revealed bits is the smaller one for small eps_bit only.
             if target is None:
-                told = rappor_delta(others + 1, p, eps, calibration="sound")
-                return min(proven_bits_delta(others + 1, p, eps), told)
+                revealed = rappor_delta(others + 1, p, eps, calibration="sound")
+                return min(proven_bits_delta(others + 1, p, eps), revealed)
             omitted = max(_OMITTED * target, _LEAST)
             if self.eps_bit > _TOLD:
                 return min(alone, summed_bits_delta(others, p, eps, omitted, rough=gap > COARSE))
             # Evaluate both bounds roughly, and then finely if a bound may be the smaller one.
             summed = summed_bits_delta(others, p, eps, omitted, rough=True)
-            told = told_bits_delta(others, p, eps, omitted, rough=True)
-            if gap <= COARSE and summed <= _FAR_SUMMED * told:
+            revealed = told_bits_delta(others, p, eps, omitted, rough=True)
+            if gap <= COARSE and summed <= _FAR_SUMMED * revealed:
                 summed = summed_bits_delta(others, p, eps, omitted)
-            if gap <= COARSE and told <= _FAR_TOLD * summed:
-                told = told_bits_delta(others, p, eps, omitted)
-            return min(alone, summed, told)
+            if gap <= COARSE and revealed <= _FAR_TOLD * summed:
+                revealed = told_bits_delta(others, p, eps, omitted)
+            return min(alone, summed, revealed)
         left_out = None if target is None else max(_OMITTED * target, _LEAST)
         value = known_sums_delta(others + 1, p, eps, left_out, third=self.domain_size > 2)
         # exact values are too large by up to 1e-7, relative, or by what is left out
@@ -162,21 +162,21 @@ class SymmetricRAPPOR:
         bits = {0: 1 - p, 1: p}  # of a vector whose input is elsewhere
         if side == "lower":
             return (*((self._against_third(),) if k > 2 else ()), self._against_one(0), self._against_one(1))
-        every = p ** (k - 2)  # all other bits are ones
+        all_ones = p ** (k - 2)  # all other bits are ones
         rows = []
         for first, second in product((0, 1), repeat=2):
             # The input's bit multiplies the probability by e^b or e^-b; every vector but (1, .., 1) has a bit 0.
             mass = bits[first] * bits[second]
-            rest = 1 - every if first and second else 1
+            rest = 1 - all_ones if first and second else 1
             rows.append((2 * first * b, 2 * second * b, mass * rest * math.exp(-b)))
-        return (outputs_of([*rows, (0.0, 0.0, mass * every * math.exp(b))]),)
+        return (outputs_of([*rows, (0.0, 0.0, mass * all_ones * math.exp(b))]),)
 
     def _against_third(self) -> Outputs:
         p, b = self.flip_probability, self.eps_bit
         rows = []
-        for first, second, held in product((0, 1), repeat=3):
-            mass = math.prod(p if bit else 1 - p for bit in (first, second)) * (1 - p if held else p)
-            rows.append((2 * (first - held) * b, 2 * (second - held) * b, mass))
+        for first, second, third in product((0, 1), repeat=3):
+            mass = math.prod(p if bit else 1 - p for bit in (first, second)) * (1 - p if third else p)
+            rows.append((2 * (first - third) * b, 2 * (second - third) * b, mass))
         return outputs_of(rows)
 
     def _against_one(self, which: int) -> Outputs:

@@ -57,9 +57,9 @@ class Moments:
     ) -> Moments:
         """Return the moments for the sums of numbers and of square levels, and their half-widths."""
         (first, second), (wide, wide_squares) = sums, half_widths
-        center, more = first / users - max_value / 2, users / max(users - 1, 1)
-        variance = (second / users + max_value % 2 / 4 - center**2) * more
+        center, correction = first / users - max_value / 2, users / max(users - 1, 1)
+        variance = (second / users + max_value % 2 / 4 - center**2) * correction
         # Half-widths of independent errors add up in squares: exact for normal noise, too wide for Laplace noise.
         spread = math.hypot(wide_squares, 2 * center * wide) + wide**2 / users
         population = math.hypot(_NORMAL * math.sqrt(max(variance, 0.0) / users), wide / users)
-        return cls(first / users, variance, wide / users, spread * more / users, population)
+        return cls(first / users, variance, wide / users, spread * correction / users, population)

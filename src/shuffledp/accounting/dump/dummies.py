@@ -189,10 +189,10 @@ def dummy_count(
     """
     if accounting == "exact":
         return _exact_count(domain_size, eps, delta)
-    wanted = _finite(printed_total(1, domain_size, eps, delta))
-    while _printed_epsilon(domain_size, wanted, delta) > eps:  # rounding of the formula
-        wanted += 1
-    return wanted
+    total = _finite(printed_total(1, domain_size, eps, delta))
+    while _printed_epsilon(domain_size, total, delta) > eps:  # rounding of the formula
+        total += 1
+    return total
 
 
 def mix_dummy_count(
@@ -280,12 +280,12 @@ def blanket_delta(eps: EpsAt, uniform_messages: Count, domain_size: FromTwo, eps
         return dummy_delta(domain_size, messages, eps)
     if eps >= eps_local:
         return 0.0
-    one = Window(messages, np.ones(1))
+    window = Window(messages, np.ones(1))
     tail = negligible(likely_delta(messages, domain_size, eps))  # of the order of the answer, on either side
-    value = mixed_blanket_delta(one, domain_size, eps, eps_local, tail)
+    value = mixed_blanket_delta(window, domain_size, eps, eps_local, tail)
     while tail > _FLOOR and tail > _OMITTED * value:
         tail = max(tail * 1e-20, _FLOOR)
-        value = mixed_blanket_delta(one, domain_size, eps, eps_local, tail)
+        value = mixed_blanket_delta(window, domain_size, eps, eps_local, tail)
     return value
 
 

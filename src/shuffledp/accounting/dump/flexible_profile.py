@@ -141,8 +141,8 @@ def _negligible(rough: Law, domain_size: int, eps: float, eps_local: float) -> f
     """
     numbers, masses, _ = rough
     middle = numbers.size // 2
-    here = point_deltas([int(numbers[middle])], domain_size, eps, eps_local, FLOOR)[0]
-    lower = float(np.sum(masses[: middle + 1])) * here  # with fewer messages delta is not smaller
+    middle_delta = point_deltas([int(numbers[middle])], domain_size, eps, eps_local, FLOOR)[0]
+    lower = float(np.sum(masses[: middle + 1])) * middle_delta  # with fewer messages delta is not smaller
     if OMITTED * lower < _LEFT_OUT:
         lower, _ = _bounds(rough, _NODES[0], domain_size, eps, eps_local, FLOOR)
     return min(max(OMITTED * lower, FLOOR), _LEFT_OUT)
@@ -192,13 +192,13 @@ def _upper_bound(
     """
     numbers, masses, _ = law
     last = numbers.size - 1
-    known: dict[int, float] = {}
+    deltas: dict[int, float] = {}
     cuts = np.unique(np.linspace(0, last, _NODES[0]).astype(np.int64))
     while True:
-        new = [at for at in cuts.tolist() if at not in known]
-        found = point_deltas(numbers[new].tolist(), domain_size, eps, eps_local, tail)
-        known.update(zip(new, found, strict=True))
-        values = np.array([known[at] for at in cuts.tolist()])
+        new = [at for at in cuts.tolist() if at not in deltas]
+        new_deltas = point_deltas(numbers[new].tolist(), domain_size, eps, eps_local, tail)
+        deltas.update(zip(new, new_deltas, strict=True))
+        values = np.array([deltas[at] for at in cuts.tolist()])
         weights = np.add.reduceat(masses, cuts)  # of the pieces; the last one is the last number alone
         upper = float(weights @ values)
         gaps = weights[:-1] * -np.diff(values)
@@ -225,7 +225,7 @@ def message_losses(
     cuts = np.unique(np.searchsorted(ranks, np.linspace(0, 2, _NUMBERS, endpoint=False)))
     weights = np.add.reduceat(masses, cuts)
     gain = math.expm1(min(eps_local, 700.0))
-    shown = domain_size / (gain + domain_size)
+    reveal_rate = domain_size / (gain + domain_size)
     omitted, step, cells, first = law[2], 0.0, np.zeros(0), 0
     for number, weight in zip((numbers[cuts] + 1).tolist(), weights.tolist(), strict=True):
         window = pair_window(number, domain_size, negligible)
@@ -233,14 +233,14 @@ def message_losses(
         pairs = window.support[::stride]
         share = window.pmf[::stride] / np.sum(window.pmf[::stride])
         reach = math.ceil(math.sqrt(int(pairs[-1]) * math.log(2 / negligible) / 2))
-        own = pairs[:, None] // 2 + np.arange(-reach, reach + 2)
-        other = pairs[:, None] - own
-        held = (own >= 0) & (other >= 0)
-        own, other = np.where(held, own, 0), np.where(held, other, 0)
-        logs = gammaln(pairs + 1)[:, None] - gammaln(own + 1) - gammaln(other + 1)
-        chances = np.exp(logs - pairs[:, None] * math.log(2)) * held
-        mass = weight * shown * share[:, None] * chances * (1 + gain * own / number)
-        losses = np.log1p(gain * own / number) - np.log1p(gain * other / number)
+        own_count = pairs[:, None] // 2 + np.arange(-reach, reach + 2)
+        other = pairs[:, None] - own_count
+        valid = (own_count >= 0) & (other >= 0)
+        own_count, other = np.where(valid, own_count, 0), np.where(valid, other, 0)
+        logs = gammaln(pairs + 1)[:, None] - gammaln(own_count + 1) - gammaln(other + 1)
+        chances = np.exp(logs - pairs[:, None] * math.log(2)) * valid
+        mass = weight * reveal_rate * share[:, None] * chances * (1 + gain * own_count / number)
+        losses = np.log1p(gain * own_count / number) - np.log1p(gain * other / number)
         if not step:  # the smallest number has the widest law
             step = math.sqrt(float(np.sum(mass * losses**2) / np.sum(mass))) / _GRAINS
             first = -math.ceil(float(np.max(np.abs(losses))) / step) - 1
@@ -251,9 +251,9 @@ def message_losses(
         cells += np.bincount(at, (mass * (1 - raised)).ravel(), cells.size)
         cells += np.bincount(at + 1, (mass * raised).ravel(), cells.size)
         omitted += weight * (window.omitted + negligible)
-    kept = cells > 0
-    losses = np.asarray(step * (first + np.flatnonzero(kept)), np.float64)
-    return [LossPart(1, losses, np.log(cells[kept]))], omitted
+    occupied = cells > 0
+    losses = np.asarray(step * (first + np.flatnonzero(occupied)), np.float64)
+    return [LossPart(1, losses, np.log(cells[occupied]))], omitted
 
 
 def _message_law(n: int, domain_size: int, dummies: int, rate: float, eps_local: float, tail: float) -> Law:
@@ -303,10 +303,10 @@ def _delta(
     total = senders.omitted * worst
     beyond = np.append(np.cumsum(senders.pmf[:0:-1])[::-1], 0.0)  # mass of more senders
     values = _deltas_by_senders(senders, blanket, domain_size, eps, dummies, eps_local, tail)
-    for value, mass, more in zip(values, senders.pmf.tolist(), beyond.tolist(), strict=True):
+    for value, mass, more_mass in zip(values, senders.pmf.tolist(), beyond.tolist(), strict=True):
         total += mass * value
-        if more * value <= OMITTED * total:  # with more senders delta is not larger
-            total += more * value
+        if more_mass * value <= OMITTED * total:  # with more senders delta is not larger
+            total += more_mass * value
             break
     return min(total, worst)
 

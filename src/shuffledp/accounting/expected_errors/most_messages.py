@@ -77,8 +77,8 @@ def most_sent(parts: Sequence[CompoundPoisson], share: float, users: float, *, f
     tilt /= 2
     rates = np.zeros(size)
     for part in parts:
-        found = part.rates(size)
-        rates[: found.size] += share * found
+        part_rates = part.rates(size)
+        rates[: part_rates.size] += share * part_rates
     rates[0] = 0.0
     some = np.flatnonzero(rates)
     tilted = np.zeros(size)

@@ -106,8 +106,8 @@ class Tree:
             Result of `estimate`.
         """
         below = isotonic_regression(np.cumsum(counts)).x
-        wanted = np.asarray(shares, float) * np.sum(counts)
-        ends = (np.searchsorted(below + shift, wanted) for shift in (0.0, self.band, -self.band))
+        targets = np.asarray(shares, float) * np.sum(counts)
+        ends = (np.searchsorted(below + shift, targets) for shift in (0.0, self.band, -self.band))
         estimate, first, last = (np.minimum(end, len(below) - 1) for end in ends)
         return estimate, first, last
 

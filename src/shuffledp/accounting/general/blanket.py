@@ -288,13 +288,13 @@ def _largest_root(
     else:
         limit = limit_epsilon(_distance(randomizer, law), delta)[0]
         at = min(math.exp(limit), 0.5 * randomizer.eps_local, _MOST_EPS)
-    left = list(data_sets)
-    while left:
-        glances = [of(at, COARSE) for of in left]
+    remaining = list(data_sets)
+    while remaining:
+        glances = [of(at, COARSE) for of in remaining]
         chosen = int(np.argmax(glances))
         if best > 0 and glances[chosen] <= delta * (1 + FINE):
             break
-        followed = left.pop(chosen)
+        followed = remaining.pop(chosen)
 
         def delta_of(eps: float, gap: float, followed: Callable[[float, float], float] = followed) -> float:
             return 0.0 if eps >= randomizer.eps_local else followed(eps, gap)
@@ -315,10 +315,11 @@ def _delta(
 ) -> float:
     if eps >= randomizer.eps_local:
         return 0.0
-    own = _own(randomizer)
-    if own is not None:
+    own_delta = _own(randomizer)
+    if own_delta is not None:
         return min(
-            _averaged(lambda others: own(others, eps, side, target, gap > COARSE) or 0.0, law, side), 1.0
+            _averaged(lambda others: own_delta(others, eps, side, target, gap > COARSE) or 0.0, law, side),
+            1.0,
         )
     if target is not None:
         few = few_matches(randomizer, law, target) if side == "upper" else None
@@ -363,22 +364,28 @@ def _comparisons(randomizer: Randomizer, side: Side, cut: float) -> tuple[Compar
 def _foreign(randomizer: Randomizer, side: Side, cut: float) -> tuple[Comparison, ...]:
     """Return the comparisons of a third-party randomizer; raise ValueError if they are not valid."""
     name = f"randomizer: {type(randomizer).__name__}.comparisons"
-    found = asked(name, randomizer.comparisons, side, cut)
-    wanted = ("law", "uncovered", "spread")
+    comparisons = asked(name, randomizer.comparisons, side, cut)
+    members = ("law", "uncovered", "spread")
     if (
-        not isinstance(found, tuple)
-        or not found
-        or not all(asked(name, hasattr, one, member) for one in found for member in wanted)
+        not isinstance(comparisons, tuple)
+        or not comparisons
+        or not all(
+            asked(name, hasattr, comparison, member) for comparison in comparisons for member in members
+        )
     ):
-        raise ValueError(f"{name} must return a tuple of comparisons, at least one, got {shown(found)}.")
-    for one in found:
-        values, masses = asked(f"{name}: law", lambda one: map(np.asarray, one.law(0.0, side)), one)
+        raise ValueError(
+            f"{name} must return a tuple of comparisons, at least one, got {shown(comparisons)}."
+        )
+    for comparison in comparisons:
+        values, masses = asked(
+            f"{name}: law", lambda comparison: map(np.asarray, comparison.law(0.0, side)), comparison
+        )
         numbers_of(f"{name}: values of law", values, np.shape(masses))
         total = numbers_of(f"{name}: masses of law", masses, np.shape(values), 0.0, 1.0).sum()
         if total > 1 + 1e-9:
             raise ValueError(f"{name}: masses of law must be at most 1 in all, got {total:.9g}.")
-        numbers_of(f"{name}: uncovered", one.uncovered(0.0, side), (), 0.0, 1.0)
-    return cast("tuple[Comparison, ...]", found)
+        numbers_of(f"{name}: uncovered", comparison.uncovered(0.0, side), (), 0.0, 1.0)
+    return cast("tuple[Comparison, ...]", comparisons)
 
 
 def _reduced(

@@ -180,10 +180,10 @@ class OtherReports:
     @checked
     def after(self, others: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the number of reports for each number of other users, shape of `others`."""
-        known = np.asarray(others)
-        if np.any(known < 0):
+        numbers = np.asarray(others)
+        if np.any(numbers < 0):
             raise ValueError(f"others must be at least 0, got {shown(others)}.")
-        return np.asarray(np.maximum(known, self.dummies) if self.adaptive else known + self.dummies)
+        return np.asarray(np.maximum(numbers, self.dummies) if self.adaptive else numbers + self.dummies)
 
     @checked
     def rate(self, eps_local: EpsAt) -> float:
@@ -269,8 +269,8 @@ def exact_epsilon(reports: OtherReports, eps_local: float, delta: float) -> floa
     rate = reports.rate(eps_local)
     window = reports.clones(rate, negligible(delta))
     least = 1e-12 * eps_local
-    shown = smallest_delta(reports, eps_local, least) > delta  # cheap, and usually true
-    if not shown and _mixed(window, eps_local, 0.0) <= delta:
+    exceeds_target = smallest_delta(reports, eps_local, least) > delta  # cheap, and usually true
+    if not exceeds_target and _mixed(window, eps_local, 0.0) <= delta:
         return 0.0
 
     def excess(minus_log_eps: float) -> float:  # increasing, as delta falls with eps
@@ -279,7 +279,7 @@ def exact_epsilon(reports: OtherReports, eps_local: float, delta: float) -> floa
     mu = _gaussian_mu(reports.expected * rate, eps_local)
     log_delta = math.log(delta)
     low, high = math.log(least), math.log(eps_local)
-    if not shown and excess(-low) <= 0:
+    if not exceeds_target and excess(-low) <= 0:
         return least
 
     def limit(minus_log_eps: float) -> float:

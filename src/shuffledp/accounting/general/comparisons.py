@@ -85,9 +85,9 @@ class Outputs:
 
     def uncovered(self, eps: float, side: Side) -> float:
         """Return the hockey-stick divergence on the outputs that w does not contain."""
-        own, other = self.outside.T
+        own_mass, other = self.outside.T
         with np.errstate(divide="ignore", over="ignore"):  # where the other mass is 0, and at a huge eps
-            return float(np.sum(np.maximum(own - np.exp(eps + np.log(other)), 0.0)))
+            return float(np.sum(np.maximum(own_mass - np.exp(eps + np.log(other)), 0.0)))
 
     @property
     def spread(self) -> float:
@@ -120,10 +120,10 @@ class Cells:
         means = (self.own[keep] - raised) / masses
         if side == "lower":
             return means, masses
-        own, other = self._range(self.log_own), self._range(self.log_other)
+        own_range, other = self._range(self.log_own), self._range(self.log_other)
         # G rises with R0 / w and falls with R1 / w; mostly they move in opposite directions, then this is its range.
-        low = differences(own[0][keep], other[1][keep], eps)
-        high = differences(own[1][keep], other[0][keep], eps)
+        low = differences(own_range[0][keep], other[1][keep], eps)
+        high = differences(own_range[1][keep], other[0][keep], eps)
         width = high - low
         with np.errstate(invalid="ignore", divide="ignore"):
             share = np.where(width > 0, np.clip((means - low) / width, 0.0, 1.0), 1.0)

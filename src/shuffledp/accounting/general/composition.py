@@ -109,7 +109,9 @@ def composed_epsilon(
     if infinite_mass(profiles, counts) >= delta:
         return math.inf
     several = sum(counts)
-    simple = sum(n * epsilon_at(one, delta / several) for n, one in zip(counts, profiles, strict=True))
+    simple = sum(
+        n * epsilon_at(profile, delta / several) for n, profile in zip(counts, profiles, strict=True)
+    )
     if several == 1:
         return simple
     eps = math.inf
@@ -147,17 +149,17 @@ class ComposedProfile(Exported):
         self.neighbours = getattr(profiles[0], "neighbours", "replace_one")
         grids = _grids(profiles, rounds, least, points, step)
         parts: list[LossPart] = []
-        kept = 0.0
+        log_finite = 0.0
         for profile, n, grid in zip(profiles, rounds, grids, strict=True):
-            if (known := getattr(profile, "loss_parts", None)) is not None:
-                one, infinite = known(max(_NEGLIGIBLE * least / sum(rounds), LEAST))
+            if (loss_parts := getattr(profile, "loss_parts", None)) is not None:
+                profile_parts, infinite = loss_parts(max(_NEGLIGIBLE * least / sum(rounds), LEAST))
             else:
                 assert grid is not None
                 law = _law_through(*_evaluated(profile, grid))
-                one, infinite = [LossPart(1, law.losses, law.logs)], law.infinite
-            kept += n * math.log1p(-infinite)
-            parts += [replace(part, copies=n * part.copies) for part in one if part.logs.size]
-        self._sum = LossSum(parts, -math.expm1(kept))
+                profile_parts, infinite = [LossPart(1, law.losses, law.logs)], law.infinite
+            log_finite += n * math.log1p(-infinite)
+            parts += [replace(part, copies=n * part.copies) for part in profile_parts if part.logs.size]
+        self._sum = LossSum(parts, -math.expm1(log_finite))
         self._laws: dict[int, SumLaw] = {}
 
     def delta(self, eps: EpsArray) -> Floats:
@@ -250,8 +252,8 @@ def _normal_distance(total_variation: float) -> float:
 def _evaluated(profile: PrivacyProfile, eps: Floats) -> tuple[Floats, Floats]:
     """Return the vertices of a convex function of e^eps, as values of eps from 0 on, nats, and deltas."""
     deltas = np.minimum.accumulate(np.clip(delta_of(profile, eps), 0.0, 1.0))
-    kept = convex_vertices(np.expm1(eps), deltas)
-    return eps[kept], deltas[kept]
+    vertices = convex_vertices(np.expm1(eps), deltas)
+    return eps[vertices], deltas[vertices]
 
 
 def _extended(eps: Floats, deltas: Floats, limit: float) -> tuple[Floats, Floats]:
@@ -263,15 +265,15 @@ def _extended(eps: Floats, deltas: Floats, limit: float) -> tuple[Floats, Floats
     opposite = (deltas[0] - 1 + (1 - deltas[1]) * math.exp(-eps[1])) / -math.expm1(-eps[1])
     x = np.expm1(eps)
     slopes = np.concatenate(([opposite], np.diff(deltas) / np.diff(x)))
-    before, here, after = slopes[:-2], slopes[1:-1], slopes[2:]
+    before, slope, after = slopes[:-2], slopes[1:-1], slopes[2:]
     bends = before < after
-    part = np.divide(here - after, before - after, out=np.zeros_like(here), where=bends)
+    part = np.divide(slope - after, before - after, out=np.zeros_like(slope), where=bends)
     ahead = np.diff(x)[:-1] * np.clip(part, 0.0, 1.0)
     below = deltas[:-2] + np.where(bends, before, 0.0) * ahead
     last = max((limit - deltas[-2]) / slopes[-2], 0.0)
     vertices = np.append(x[:-2] + ahead, x[-2] + last), np.append(below, limit)
-    kept = convex_vertices(*vertices)
-    return np.log1p(vertices[0][kept]), vertices[1][kept]
+    indices = convex_vertices(*vertices)
+    return np.log1p(vertices[0][indices]), vertices[1][indices]
 
 
 def _law_through(eps: Floats, deltas: Floats) -> _LossLaw:

@@ -227,8 +227,8 @@ def point_blanket_deltas(
     worst = lone_delta(eps, domain_size, eps_local)
     if worst == 0:
         return [0.0] * len(messages)
-    kept = _kept_rate(domain_size, eps_local)
-    found: list[float] = []
+    kept_rate = _kept_rate(domain_size, eps_local)
+    deltas: list[float] = []
     waiting: list[tuple[int, NDArray[np.int64], NDArray[np.float64], float]] = []
 
     def settle() -> None:
@@ -238,7 +238,7 @@ def point_blanket_deltas(
         brackets = np.split(_divergences_of_pairs(m, c, eps, eps_local), np.cumsum(sizes)[:-1])
         for (_, _, mass, beyond), bracket in zip(waiting, brackets, strict=True):
             omitted = max(beyond, 2 * tail if mass.size > 1 else 0.0)
-            found.append(raised(kept * float(mass @ bracket) + omitted * worst, worst))
+            deltas.append(raised(kept_rate * float(mass @ bracket) + omitted * worst, worst))
         waiting.clear()
 
     for number in messages:
@@ -247,7 +247,7 @@ def point_blanket_deltas(
             settle()
     if waiting:
         settle()
-    return found
+    return deltas
 
 
 def binary_blanket_deltas(messages: NDArray[np.int64], eps: float, eps_local: float) -> NDArray[np.float64]:
@@ -299,8 +299,8 @@ def _block_deltas(
     masses = np.exp(log_f[:, None] + log_g + log_rows)
     worst = lone_delta(eps, domain_size, eps_local)
     means = np.sum(masses * _divergences(m, c, eps, eps_local), axis=1)
-    kept = _kept_rate(domain_size, eps_local) * means + 2 * tail * worst
-    return np.asarray(np.minimum(kept, worst), np.float64)
+    bounds = _kept_rate(domain_size, eps_local) * means + 2 * tail * worst
+    return np.asarray(np.minimum(bounds, worst), np.float64)
 
 
 def _total(messages: Window, c: NDArray[np.int64], domain_size: float, eps: float, eps_local: float) -> float:

@@ -206,8 +206,8 @@ def _losses(groups: Groups, tail: float) -> LossSum:
     log_finite, omitted = 0.0, 0.0
     for mean, losing, gaining in groups:
         window = poisson_window(mean, tail)
-        kept = window.pmf > 0
-        x, logs = window.support[kept].astype(np.float64), np.log(window.pmf[kept])
+        positive = window.pmf > 0
+        x, logs = window.support[positive].astype(np.float64), np.log(window.pmf[positive])
         omitted += (losing + gaining) * window.omitted
         if losing:
             parts.append(LossPart(losing, np.log1p((x + 1 - mean) / mean), logs))

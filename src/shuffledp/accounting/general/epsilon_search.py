@@ -63,12 +63,12 @@ def search_epsilon(
     low, high = math.log(min(LEAST, most / 2)), math.log(most)
     last = high if sometimes_shown else high + math.log1p(-_XTOL)
     rough = excess(ROUGH)
-    seen: dict[float, float] = {}
+    evaluations: dict[float, float] = {}
 
     def coarse(log_eps: float) -> float:
-        if log_eps not in seen:
-            seen[log_eps] = evaluate(log_eps)
-        return seen[log_eps]
+        if log_eps not in evaluations:
+            evaluations[log_eps] = evaluate(log_eps)
+        return evaluations[log_eps]
 
     evaluate = excess(COARSE)
 
@@ -105,25 +105,29 @@ def search_epsilon(
     first = min(max(first, ends[0] + _NEAR), ends[1] - _NEAR)
     # Where the guess is good there is a root; else the ends are looked at, before or after it is searched.
     doubtful = not abs(turned(coarse)(first)) < _DOUBTFUL
-    if doubtful and (found := at_an_end()) is not None:
-        return found
+    if doubtful and (end_value := at_an_end()) is not None:
+        return end_value
     near = FROM_HINT if hint else _FROM_LIMIT
     if doubtful:  # laws that are nearly lattices: delta falls in steps
         first = root_below(turned(rough), first, *ends, xtol=_NEAR, ytol=_ROUGH_NEAR, slope=slope, near=near)
         near = _FROM_ROUGH
     start = root_below(turned(coarse), first, *ends, xtol=_XTOL_COARSE, ytol=COARSE, slope=slope, near=near)
-    if not doubtful and min(start - ends[0], ends[1] - start) < _NEAR and (found := at_an_end()) is not None:
-        return found
+    if (
+        not doubtful
+        and min(start - ends[0], ends[1] - start) < _NEAR
+        and (end_value := at_an_end()) is not None
+    ):
+        return end_value
     # The coarse root is close, and its slope is that of the fine function.
-    slope = _slope(turned(coarse), start, [sign * logit(at) for at in seen], ends[0])
+    slope = _slope(turned(coarse), start, [sign * logit(at) for at in evaluations], ends[0])
     # What eps loses to the gap of delta is that over the slope, by the logit less where there is hardly any
     # amplification.
-    left = 1.0 if sometimes_shown else max(-math.expm1(log_eps(sign * start) - high), 1e-3)
-    loss = 0.0 if math.isnan(slope) else _LOSS * slope / left
+    sensitivity = 1.0 if sometimes_shown else max(-math.expm1(log_eps(sign * start) - high), 1e-3)
+    loss = 0.0 if math.isnan(slope) else _LOSS * slope / sensitivity
     fine, slope_ = turned(excess(min(max(FINE, loss), 10 * FINE))), slope if slope > 0 else None
     # Where delta hardly changes with eps, its gap leaves eps open, and to go on would not tell it.
     ytol = 2 * FINE if slope < _FLAT_SLOPE else loss
-    found = root_below(
+    root = root_below(
         fine,
         start,
         *ends,
@@ -132,12 +136,12 @@ def search_epsilon(
         slope=slope_,
         near=_FROM_COARSE,
     )
-    return math.exp(log_eps(sign * found))
+    return math.exp(log_eps(sign * root))
 
 
-def _slope(function: Callable[[float], float], at: float, seen: list[float], low: float) -> float:
-    """Return the slope of a function between `at` and a point of `seen` nearby; nan if it is not finite."""
-    apart = [x for x in seen if _NEAR / 2 <= abs(x - at) <= _FAR and math.isfinite(function(x))]
+def _slope(function: Callable[[float], float], at: float, points: list[float], low: float) -> float:
+    """Return the slope of a function between `at` and one of the `points` nearby; nan if it is not finite."""
+    apart = [x for x in points if _NEAR / 2 <= abs(x - at) <= _FAR and math.isfinite(function(x))]
     if not apart and at - _NEAR <= low:
         return math.nan
     other = min(apart, key=lambda x: abs(x - at)) if apart else at - _NEAR

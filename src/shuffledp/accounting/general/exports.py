@@ -248,16 +248,16 @@ def _chord_integrals(
     power: float, width: NDArray[np.float64]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return logs of the integrals of ``e^(-power s)`` times ``1 - e^-s`` and ``e^-s - e^-width``, from 0 to width."""
-    many = power * width > 1  # there the closed forms do not cancel
+    is_wide = power * width > 1  # there the closed forms do not cancel
     first, last = -np.expm1(-power * width) / power, -np.expm1(-(power + 1) * width) / (power + 1)
     nodes, weights = _gauss()
     s = width[:, None] * nodes
-    weight = weights * np.exp(-power * np.where(many[:, None], 0.0, s))
+    weight = weights * np.exp(-power * np.where(is_wide[:, None], 0.0, s))
     short = width * np.sum(weight * -np.expm1(-s), axis=1)
     long = width * np.sum(weight * np.exp(-s) * -np.expm1(s - width[:, None]), axis=1)
     return (
-        np.log(np.where(many, first - last, short)),
-        np.log(np.where(many, last - np.exp(-width) * first, long)),
+        np.log(np.where(is_wide, first - last, short)),
+        np.log(np.where(is_wide, last - np.exp(-width) * first, long)),
     )
 
 

@@ -129,7 +129,7 @@ class LossSum:
             end = at + sign * reach * math.sqrt(spread)
             if (end - last) * sign >= 0:
                 break
-            tilt, log = min(moments, key=lambda one: one[1] - one[0] * end)
+            tilt, log = min(moments, key=lambda moment: moment[1] - moment[0] * end)
             if log - scale - (tilt - theta) * end <= _BEYOND:
                 return _End(end, tilt, log)
             reach += _FURTHER
@@ -209,13 +209,13 @@ def _log_moment(part: LossPart, theta: float) -> float:
 
 
 def _power(values: NDArray[np.complex128], exponent: int) -> NDArray[np.complex128]:
-    found: NDArray[np.complex128] | None = None
+    product: NDArray[np.complex128] | None = None
     while True:
         if exponent % 2:
-            found = values.copy() if found is None else found * values
+            product = values.copy() if product is None else product * values
         exponent //= 2
         if exponent == 0:
-            return found  # type: ignore[return-value]
+            return product  # type: ignore[return-value]
         values = values * values
 
 

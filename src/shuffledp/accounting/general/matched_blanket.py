@@ -100,8 +100,8 @@ def matched_delta(
     if eps_local != math.inf:
         eps_local = check_positive("eps_local", eps_local)
     both = _checked_both(match_rate, both_rate)
-    one = Window(messages, np.ones(1))
-    return settled(lambda tail: mixed_matched_delta(one, match_rate, eps, eps_local, tail, both_rate=both))
+    window = Window(messages, np.ones(1))
+    return settled(lambda tail: mixed_matched_delta(window, match_rate, eps, eps_local, tail, both_rate=both))
 
 
 def blanketed_delta(

@@ -59,7 +59,7 @@ def contour_delta(
     """
     if eps >= eps_local:
         return 0.0
-    one, none = match_rate - both_rate, max(1 - 2 * match_rate + both_rate, 0.0)
+    one_rate, none_rate = match_rate - both_rate, max(1 - 2 * match_rate + both_rate, 0.0)
     if eps_local == math.inf:
         rate, match, miss = 1.0, -math.log(match_rate), -math.inf
     else:
@@ -67,7 +67,7 @@ def contour_delta(
     pair = Outputs(
         np.array([match, match, miss, miss]),
         np.array([match, miss, match, miss]),
-        rate * np.array([both_rate, one, one, none]),
+        rate * np.array([both_rate, one_rate, one_rate, none_rate]),
         _NONE,
     )
     if miss == -math.inf:  # neither view holds a message that matches nothing

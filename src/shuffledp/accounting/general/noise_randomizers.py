@@ -59,22 +59,24 @@ def _cells(
     there.
     """
     low, high = edges[:-1], edges[1:]
-    own, other = mass(pair[0], low, high), mass(pair[1], low, high)
+    own_mass, other_mass = mass(pair[0], low, high), mass(pair[1], low, high)
     least = np.min([mass(x, low, high) for x in blanket], axis=0)
     at = np.min([log_density(x, edges) for x in blanket], axis=0)
-    return Cells(log_density(pair[0], edges) - at, log_density(pair[1], edges) - at, own, other, least, lost)
+    return Cells(
+        log_density(pair[0], edges) - at, log_density(pair[1], edges) - at, own_mass, other_mass, least, lost
+    )
 
 
-def _with_rest(cells: Cells, own: float, other: float, blanket: float) -> Cells:
+def _with_rest(cells: Cells, own_mass: float, other_mass: float, blanket_mass: float) -> Cells:
     """Return the cells of a lower bound. All outputs outside of the edges form one more cell, in
     which G has its mean.
     """
     return Cells(
         np.append(cells.log_own, cells.log_own[-1]),
         np.append(cells.log_other, cells.log_other[-1]),
-        np.append(cells.own, own),
-        np.append(cells.other, other),
-        np.append(cells.blanket, blanket),
+        np.append(cells.own, own_mass),
+        np.append(cells.other, other_mass),
+        np.append(cells.blanket, blanket_mass),
     )
 
 
@@ -110,7 +112,7 @@ class LaplaceRandomizer:
         """
         if side == "upper":
             return (self._against((0.0, 1.0)),)
-        return tuple(self._against((held,)) for held in (0.5, 0.0, 1.0))
+        return tuple(self._against((others_value,)) for others_value in (0.5, 0.0, 1.0))
 
     def _against(self, blanket: tuple[float, ...]) -> Cells:
         # Edges by the quantiles of e^(-eps_local y) on [0, 1/2], reflected: that is about best for cells of G.
@@ -190,7 +192,7 @@ class GaussianRandomizer:
         tail = check_open_unit("GaussianRandomizer: tail", tail)
         if side == "upper":
             return (self._against((0.0, 1.0), tail),)
-        return tuple(self._against((held,), tail) for held in (0.5, 0.0, 1.0))
+        return tuple(self._against((others_value,), tail) for others_value in (0.5, 0.0, 1.0))
 
     def _against(self, blanket: tuple[float, ...], tail: float) -> Cells:
         # Quantiles of a normal law with mean -1 and deviation sqrt(3) sigma below 1/2, as far as R(0) has mass
@@ -286,10 +288,11 @@ class DensityRandomizer:
         lost = {x: self._lost(x, edges) for x in self.inputs}
         return tuple(
             _with_rest(
-                _cells(edges, self._mass, self._log, pair, (held,), 0.0), *(lost[x] for x in (*pair, held))
+                _cells(edges, self._mass, self._log, pair, (others_value,), 0.0),
+                *(lost[x] for x in (*pair, others_value)),
             )
             for pair in pairs
-            for held in self.inputs
+            for others_value in self.inputs
         )
 
     def _log(self, x: float, y: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -298,10 +301,10 @@ class DensityRandomizer:
 
     def _mass(self, x: float, low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:
         name = "DensityRandomizer: mass"
-        found = numbers_of(name, asked(name, self.mass, x, low, high), low.shape, 0.0, 1.0)
-        if found.sum() > 1 + MOST_EXCESS:
-            raise ValueError(f"{name} must return probabilities of intervals, got {found.sum():.9g} in all.")
-        return found
+        masses = numbers_of(name, asked(name, self.mass, x, low, high), low.shape, 0.0, 1.0)
+        if masses.sum() > 1 + MOST_EXCESS:
+            raise ValueError(f"{name} must return probabilities of intervals, got {masses.sum():.9g} in all.")
+        return masses
 
     def _lost(self, x: float, edges: NDArray[np.float64]) -> float:
         return max(1 - float(np.sum(self._mass(x, edges[:-1], edges[1:]))), 0.0)

@@ -108,12 +108,12 @@ def mixed_delta(
     gap = check_positive("gap", gap)
     others, total = numbers.others, np.append(0.0, np.cumsum(numbers.mass))
     size = others.size
-    known: dict[int, float] = {}
+    deltas: dict[int, float] = {}
 
     def value(index: int) -> float:
-        if index not in known:
-            known[index] = delta_of(int(others[index]))
-        return known[index]
+        if index not in deltas:
+            deltas[index] = delta_of(int(others[index]))
+        return deltas[index]
 
     def mass(start: int, stop: int) -> float:
         # The sum of few terms itself: a difference of cumulative sums loses the digits of small masses.
@@ -123,11 +123,11 @@ def mixed_delta(
     while True:
         upper = sum(mass(start, stop) * value(start) for start, stop in pieces.items())
         off = {
-            start: mass(start + 1, stop) * (value(start) - (known[stop] if stop < size else 0.0))
+            start: mass(start + 1, stop) * (value(start) - (deltas[stop] if stop < size else 0.0))
             for start, stop in pieces.items()
             if stop - start > 1
         }
-        if sum(off.values()) <= gap * upper or len(known) >= _MOST_VALUES:
+        if sum(off.values()) <= gap * upper or len(deltas) >= _MOST_VALUES:
             break
         if upper - sum(off.values()) > enough:
             break
@@ -199,9 +199,9 @@ def best_split(numbers: LeastNumbers, delta: float, *, noise_shares: bool = Fals
     if not fits.size:  # some mass below every point: user 1 alone is certain
         return Split(1, 0.0, delta)
     users, failures = 1 + numbers.others[fits], failures[fits]
-    left = (delta - failures) / (1 - failures)
-    worth = users.astype(float) if noise_shares else users / np.log(2 / left)
+    remainders = (delta - failures) / (1 - failures)
+    worth = users.astype(float) if noise_shares else users / np.log(2 / remainders)
     best = int(np.argmax(worth))
     if int(users[best]) == 1:
         return Split(1, 0.0, delta)
-    return Split(int(users[best]), float(failures[best]), float(left[best]))
+    return Split(int(users[best]), float(failures[best]), float(remainders[best]))

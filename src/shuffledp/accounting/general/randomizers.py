@@ -93,8 +93,8 @@ def checked_budget(name: str, eps_local: float) -> float:
 
 def outputs_of(rows: list[tuple[float, float, float]]) -> Outputs:
     """Return outputs from one tuple (log_own, log_other, mass) per kind of output. Kinds of mass 0 are omitted."""
-    kept = np.array([row for row in rows if row[2] > 0], np.float64).reshape(-1, 3)
-    return Outputs(kept[:, 0], kept[:, 1], kept[:, 2], _NONE)
+    positive_rows = np.array([row for row in rows if row[2] > 0], np.float64).reshape(-1, 3)
+    return Outputs(positive_rows[:, 0], positive_rows[:, 1], positive_rows[:, 2], _NONE)
 
 
 @dataclass(frozen=True)
@@ -155,22 +155,22 @@ class SubsetSelection:
 
     def _against_blanket(self) -> Outputs:
         e, share = self.eps_local, self.blanket_weight
-        both, one, none = self._both()
+        both, single, none = self._both()
         return outputs_of(
-            [(e, e, share * both), (e, 0, share * one), (0, e, share * one), (0, 0, share * none)]
+            [(e, e, share * both), (e, 0, share * single), (0, e, share * single), (0, 0, share * none)]
         )
 
-    def _against_one(self, held: int) -> Outputs:
-        """Return the comparison if all other users hold user 1's input (`held` is 0) or the input
+    def _against_one(self, others_input: int) -> Outputs:
+        """Return the comparison if all other users hold user 1's input (`others_input` is 0) or the input
         that replaces it (1).
         """
         e, share = self.eps_local, self.blanket_weight
-        both, one, none = self._both()
+        both, single, none = self._both()
         heavy = share * math.exp(e)
-        if held == 0:
-            rows = [(0.0, -e, heavy * one), (0.0, e, share * one)]
+        if others_input == 0:
+            rows = [(0.0, -e, heavy * single), (0.0, e, share * single)]
         else:
-            rows = [(e, 0.0, share * one), (-e, 0.0, heavy * one)]
+            rows = [(e, 0.0, share * single), (-e, 0.0, heavy * single)]
         return outputs_of([(0.0, 0.0, heavy * both), *rows, (0.0, 0.0, share * none)])
 
     def _against_third(self) -> Outputs:
@@ -181,13 +181,13 @@ class SubsetSelection:
         rows = []
         for a in (0, 1):
             for b in (0, 1):
-                for held in (0, 1):
-                    inside, outside = a + b + held, 3 - a - b - held
+                for third in (0, 1):
+                    inside, outside = a + b + third, 3 - a - b - third
                     count = math.prod(d - i for i in range(inside)) * math.prod(
                         k - d - i for i in range(outside)
                     )
-                    weight = heavy if held else light
-                    rows.append(((a - held) * e, (b - held) * e, weight * max(count, 0) / triples))
+                    weight = heavy if third else light
+                    rows.append(((a - third) * e, (b - third) * e, weight * max(count, 0) / triples))
         return outputs_of(rows)
 
 
@@ -322,9 +322,9 @@ class FiniteRandomizer:
         """Return comparisons of one ordered pair of inputs per kind: with the blanket (upper), or with other users who
         all hold one input.
         """
-        every = self._rows
-        _, places = np.unique(every, axis=0, return_index=True)
-        rows = every[np.sort(places)] if len(places) > 1 else every[:2]
+        all_rows = self._rows
+        _, places = np.unique(all_rows, axis=0, return_index=True)
+        rows = all_rows[np.sort(places)] if len(places) > 1 else all_rows[:2]
         rows = rows if side == "upper" else rows[:_MOST_HELD]
         blankets = [np.min(rows, axis=0)] if side == "upper" else list(rows)
         pairs = sorted((*pair, i) for i, blanket in enumerate(blankets) for pair in _pairs(rows, blanket))
@@ -332,11 +332,11 @@ class FiniteRandomizer:
             raise ValueError(
                 f"FiniteRandomizer: at most {MOST_KINDS} kinds of pairs of inputs are compared, got {len(pairs)}."
             )
-        found: dict[bytes, Outputs] = {}
+        outputs_of_kind: dict[bytes, Outputs] = {}
         for first, second, i in pairs:
             made = _finite(rows[first], rows[second], blankets[i])
-            found.setdefault(_kind(made), made)
-        return tuple(found.values())
+            outputs_of_kind.setdefault(_kind(made), made)
+        return tuple(outputs_of_kind.values())
 
 
 def _pairs(rows: NDArray[np.float64], blanket: NDArray[np.float64]) -> list[tuple[int, int]]:
@@ -354,8 +354,8 @@ def _pairs(rows: NDArray[np.float64], blanket: NDArray[np.float64]) -> list[tupl
     codes = values * np.uint64(masses.size) + masses
     keys = np.zeros((len(rows), len(rows)), np.uint64)
     for turn in range(_KEYS):
-        own, other = (_hashed(codes, 2 * turn + which) for which in (0, 1))
-        keys = keys * _ODD + (own @ other.T).astype(np.uint64)
+        own_hashes, other_hashes = (_hashed(codes, 2 * turn + which) for which in (0, 1))
+        keys = keys * _ODD + (own_hashes @ other_hashes.T).astype(np.uint64)
     at, to = np.nonzero(~np.eye(len(rows), dtype=bool))
     first = np.sort(np.unique(keys[at, to], return_index=True)[1])
     return [(int(at[i]), int(to[i])) for i in first]
@@ -369,10 +369,12 @@ def _hashed(numbers: NDArray[np.uint64], seed: int) -> NDArray[np.float64]:
     return (z >> np.uint64(49)).astype(np.float64)
 
 
-def _finite(own: NDArray[np.float64], other: NDArray[np.float64], blanket: NDArray[np.float64]) -> Outputs:
+def _finite(
+    own_row: NDArray[np.float64], other_row: NDArray[np.float64], blanket: NDArray[np.float64]
+) -> Outputs:
     covered = blanket > 0
     with np.errstate(divide="ignore"):
-        log_own, log_other = (np.log(row[covered]) - np.log(blanket[covered]) for row in (own, other))
+        log_own, log_other = (np.log(row[covered]) - np.log(blanket[covered]) for row in (own_row, other_row))
     kinds, index = np.unique(np.round(np.column_stack((log_own, log_other)), 12), axis=0, return_inverse=True)
     if len(kinds) < log_own.size:  # outputs of one kind are one
         masses = np.bincount(index.ravel(), blanket[covered], len(kinds)).astype(np.float64)
@@ -380,7 +382,7 @@ def _finite(own: NDArray[np.float64], other: NDArray[np.float64], blanket: NDArr
         log_own, log_other = log_own[first], log_other[first]
     else:
         masses = blanket[covered]
-    outside = np.column_stack((own[~covered], other[~covered]))
+    outside = np.column_stack((own_row[~covered], other_row[~covered]))
     return Outputs(log_own, log_other, masses, outside)
 
 

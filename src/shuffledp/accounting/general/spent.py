@@ -65,7 +65,9 @@ def spent_epsilon(profile: PrivacyProfile | None, budget: Budget) -> float | Non
 
 def _excess(profile: Callable[[float], float], delta: float, minus_log_eps: float) -> float:
     """Return the log of (delta at an eps / the budget's delta), which increases as eps falls."""
-    found: Any = profile(math.exp(-minus_log_eps))
-    if found <= delta:
-        return 0.0 if found == delta else math.log(found / delta) if found > 0 else -math.inf
-    return math.log(found / delta) if delta > 0 else math.inf
+    profile_delta: Any = profile(math.exp(-minus_log_eps))
+    if profile_delta == delta:
+        return 0.0
+    if profile_delta <= 0:
+        return -math.inf
+    return math.log(profile_delta / delta) if delta > 0 else math.inf

@@ -234,15 +234,15 @@ def _optimum(search: _Search, ks: tuple[int, ...]) -> DummyPlan:
     factors = _error_factors(search.law, np.array(ks), search.adaptive, search.stray_factor)
     best_index, best = 0, search.plan(0, float(factors[0]), None)
     least = best.objective
-    known = _KnownBudgets()
+    budgets = _KnownBudgets()
 
     def may_improve(first: int, last: int) -> bool:
         limit = least * (1 + _TIE if first < best_index else 1 - _TIE)
         needed = search.budget_for(limit / float(factors[first]))
-        affordable = known.affords(last, needed)
+        affordable = budgets.affords(last, needed)
         if affordable is None:
             affordable = search.affords(ks[last], needed)
-            known.add(last, needed, affordable)
+            budgets.add(last, needed, affordable)
         return affordable
 
     def evaluate(index: int) -> None:

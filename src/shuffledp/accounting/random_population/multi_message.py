@@ -103,17 +103,17 @@ def discrete_gaussian_gap(n: RealArray, tau: Positive) -> NDArray[np.float64]:
 
 def _far_terms(counts: NDArray[np.int64], rate: float) -> NDArray[np.float64]:
     """Return sums of ``e^(-rate) e^(rate / m)`` over m above the enumerated values, by powers of rate / m."""
-    found = np.zeros(counts.shape)
-    many = counts > _ENUMERATED
-    if not np.any(many) or rate > 1000:  # e^-500 otherwise
-        return found
-    n = counts[many].astype(np.float64)
+    sums = np.zeros(counts.shape)
+    is_large = counts > _ENUMERATED
+    if not np.any(is_large) or rate > 1000:  # e^-500 otherwise
+        return sums
+    n = counts[is_large].astype(np.float64)
     total = (n - _ENUMERATED) + rate * (digamma(n + 1) - digamma(_ENUMERATED + 1))
     for power in range(2, 9):
         far = zeta(power, _ENUMERATED + 1) - zeta(power, n + 1)
         total += rate**power / math.factorial(power) * far
-    found[many] = math.exp(-rate) * total
-    return found
+    sums[is_large] = math.exp(-rate) * total
+    return sums
 
 
 def multi_expected_delta(
@@ -172,9 +172,9 @@ def _expected_delta(law: Law, tau: float, eps: float, precision: int, accounting
 
 def _gaussian_deltas(mu: NDArray[np.float64], eps: float, gap: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return deltas of Normal(mu, 1) and Normal(0, 1) if true and normal densities differ by a factor e^gap."""
-    left = eps - 20 * gap  # negative for large gaps: then delta is near 1, as it must be
-    upper = log_ndtr(mu / 2 - left / mu)
-    ratio = np.minimum(left + log_ndtr(-mu / 2 - left / mu) - upper, 0.0)
+    lowered_eps = eps - 20 * gap  # negative for large gaps: then delta is near 1, as it must be
+    upper = log_ndtr(mu / 2 - lowered_eps / mu)
+    ratio = np.minimum(lowered_eps + log_ndtr(-mu / 2 - lowered_eps / mu) - upper, 0.0)
     with np.errstate(under="ignore", over="ignore"):  # beyond a gap of 70 the answer is 1
         return np.asarray(np.minimum(np.exp(upper + 10 * gap) * -np.expm1(ratio), 1.0))
 
@@ -308,10 +308,10 @@ class DiscreteGaussianPlan:
 
 
 def _users(n: RealArray) -> NDArray[np.float64]:
-    known = np.asarray(n, np.float64)
-    if np.any(known < 0):
+    users = np.asarray(n, np.float64)
+    if np.any(users < 0):
         raise ValueError(f"n must be at least 0, got {shown(n)}.")
-    return known
+    return users
 
 
 def multi_union_plan(

@@ -355,20 +355,20 @@ def _best_plan(search: _Search, interval: tuple[float, float] | None) -> Segment
     best, value = points[at], values[at]
 
     def first_is_less(x: float, y: float) -> bool:
-        one, two = estimate(x), estimate(y)
-        if abs(one - two) > _CLOSE[search.accounting] * one:
-            return one < two
+        x_estimate, y_estimate = estimate(x), estimate(y)
+        if abs(x_estimate - y_estimate) > _CLOSE[search.accounting] * x_estimate:
+            return x_estimate < y_estimate
         return search.objective(x) <= search.objective(y)
 
     def exceeds(m: float, most: float) -> bool:
         about = estimate(m)
         return about > most if abs(about - most) > _ROUGH * most else search.objective(m) > most
 
-    for left, right in zip(points[max(at - 1, 0) :][:2], points[max(at - 1, 0) + 1 : at + 2], strict=False):
-        m = _golden(first_is_less, left, right)
-        found = search.objective(m)
-        if found < value:
-            best, value = m, found
+    for lower, upper in zip(points[max(at - 1, 0) :][:2], points[max(at - 1, 0) + 1 : at + 2], strict=False):
+        m = _golden(first_is_less, lower, upper)
+        objective = search.objective(m)
+        if objective < value:
+            best, value = m, objective
     flat = [
         _end(exceeds, [best, *beyond], _FLAT * value)
         for beyond in ([m for m in reversed(points) if m < best], [m for m in points if m > best])
@@ -397,10 +397,10 @@ def _estimates(search: _Search, points: list[float], kinks: list[float]) -> Call
 
     def estimate(m: float) -> float:
         at = math.log(m)
-        found = [
+        rates_at = [
             1.0 if curve is None or at >= end else min(math.exp(curve(at)), 1.0) for curve, end in curves
         ]
-        return search.objective_of(m, found)
+        return search.objective_of(m, rates_at)
 
     return estimate
 
@@ -415,9 +415,9 @@ def _points(kinks: list[float], accounting: str) -> list[float]:
     return sorted({*kinks, *(m for m in [*integers, *spaced] if low <= m <= high)})
 
 
-def _golden(first_is_less: Callable[[float, float], bool], left: float, right: float) -> float:
+def _golden(first_is_less: Callable[[float, float], bool], lower: float, upper: float) -> float:
     """Return the minimizer of a unimodal function in (left, right), by golden-section search on a log scale."""
-    a, b = math.log(left), math.log(right)
+    a, b = math.log(lower), math.log(upper)
     x, y = b - _GOLDEN * (b - a), a + _GOLDEN * (b - a)
     while b - a > _MTOL:
         if first_is_less(math.exp(x), math.exp(y)):

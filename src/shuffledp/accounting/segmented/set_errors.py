@@ -52,8 +52,8 @@ def blanket_sse(messages: float, cell_rate: float, reports: float) -> float:
     item, or 0 for Poisson numbers of messages. `reports` is ``sum_k n_k lambda_k``, by which the counts are divided.
     The counts have binomial or Poisson variance.
     """
-    kept = 1 - cell_rate
-    return messages * kept / reports**2
+    rest_rate = 1 - cell_rate
+    return messages * rest_rate / reports**2
 
 
 def segmented_error_bound(messages: float, set_size: int, reports: float) -> float:

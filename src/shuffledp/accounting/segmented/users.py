@@ -357,10 +357,10 @@ def _transformed(losses: _Losses, eps: float, pairs: int, theta: float, *, fine:
         step = eps / math.floor(eps / step) if step < eps else step
         reach, outside = _reach(losses, pairs, theta, step)
     length = next_fast_len(math.ceil(2 * reach / step) + 2, real=True)
-    held, log_held = _on_grid(losses.held, losses.held_pmf, step, theta, length)
+    transform, log_held = _on_grid(losses.held, losses.held_pmf, step, theta, length)
     exchanged, log_exchanged = _on_grid(losses.exchanged, losses.exchanged_pmf, step, theta, length)
-    held *= exchanged
-    tilted = irfft(np.power(held, pairs, out=held), length)
+    transform *= exchanged
+    tilted = irfft(np.power(transform, pairs, out=transform), length)
     first = math.floor((mean - reach) / step)
     excess = np.arange(first, first + length) * step
     excess -= eps

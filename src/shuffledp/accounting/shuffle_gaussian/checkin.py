@@ -155,8 +155,8 @@ def best_checkin_shuffle_gaussian_rdp_theorem3(
 
     splits = np.linspace(0, 1, 101)
     total = evaluate(splits)
-    found = splits[np.argmin(total, axis=1)]
-    fine = np.unique(np.clip(np.unique(found)[:, None] + np.linspace(-0.01, 0.01, 201), 0, 1))
+    best_splits = splits[np.argmin(total, axis=1)]
+    fine = np.unique(np.clip(np.unique(best_splits)[:, None] + np.linspace(-0.01, 0.01, 201), 0, 1))
     # With few participants many values of Delta mean the same number; then the largest Delta is the best.
     steps = 1 - np.arange(math.floor(n * rate) + 1) / (n * rate) if n * rate <= 400 else np.empty(0)
     splits = np.concatenate((splits, fine, np.clip(steps, 0, 1)))
@@ -227,21 +227,21 @@ def _log_checkin_excess(
 ) -> NDArray[np.float64]:
     """Return the log of the mean excess over the number of participants, shape (k,)."""
     if rate == 1:
-        one = np.array([1.0])
-        return log_subsampled_excess(orders, np.array([n]), one, sigma, _form_of_sum(form))[:, 0]
+        whole_mass = np.array([1.0])
+        return log_subsampled_excess(orders, np.array([n]), whole_mass, sigma, _form_of_sum(form))[:, 0]
     first, last = first_blocks(n, rate)
-    kept: list[NDArray[np.float64]] = []
+    terms: list[NDArray[np.float64]] = []
     while first.size:
         rates = np.full(first.size, rate) if form == "printed" else last / n
         mass = log_masses(n, rate, first, last)
         parts = mass + log_subsampled_excess(orders, first, rates, sigma, _form_of_sum(form))
-        kept.append(parts)
-        total = log_sum(np.concatenate(kept, axis=1).T)
+        terms.append(parts)
+        total = log_sum(np.concatenate(terms, axis=1).T)
         share = np.max(parts - total[:, None], axis=0)
         split = (last > first) & (share > math.log(_NEGLIGIBLE)) & outside(n, rate, first, last)
-        kept[-1] = parts[:, ~split]
+        terms[-1] = parts[:, ~split]
         first, last = split_blocks(first[split], last[split])
-    return log_sum(np.concatenate(kept, axis=1).T)
+    return log_sum(np.concatenate(terms, axis=1).T)
 
 
 def _form_of_sum(form: str) -> str:

@@ -129,16 +129,16 @@ def modular_design(
         )
     changes = input_changes(size, atoms=kind, hubs=coins or None)
     rows = atom_indices(size, atoms=kind, hubs=coins or None)
-    moved = {index: row for index, row in zip(rows, changes, strict=True) if np.any(row)}
-    bounds = _domination(size, kind, moved)
+    changed_rows = {index: row for index, row in zip(rows, changes, strict=True) if np.any(row)}
+    bounds = _domination(size, kind, changed_rows)
     indices, shapes, scales = [1], [], []
     first = smallest_noise(size, split * (eps - eps_star), delta / 2)
     shapes.append(first[0])
     scales.append(first[1])
-    for index, row in moved.items():
+    for index, row in changed_rows.items():
         largest = int(row.max() - row.min())
         budget = (1 - split) * (eps - eps_star) * largest / (2 * bounds[index])
-        shape, scale = smallest_noise(largest, budget, delta / 2 / len(moved))
+        shape, scale = smallest_noise(largest, budget, delta / 2 / len(changed_rows))
         indices.append(index)
         shapes.append(shape)
         scales.append(scale)
@@ -155,15 +155,16 @@ def modular_design(
     )
 
 
-def _domination(size: int, kind: str, moved: Mapping[int, Any]) -> dict[int, float]:
+def _domination(size: int, kind: str, changed_rows: Mapping[int, Any]) -> dict[int, float]:
     """Return a vector that dominates all columns. For halving atoms it is the paper's vector, otherwise the largest
     entry of every row times a common factor.
     """
     if kind == "halving":
         return dict(zip(atom_indices(size), dominating_vector(size).tolist(), strict=True))
-    largest = {index: float(np.max(np.abs(row))) for index, row in moved.items()}
+    largest = {index: float(np.max(np.abs(row))) for index, row in changed_rows.items()}
     load = max(
-        (sum(abs(int(row[x])) / largest[i] for i, row in moved.items()) for x in range(size + 1)), default=1.0
+        (sum(abs(int(row[x])) / largest[i] for i, row in changed_rows.items()) for x in range(size + 1)),
+        default=1.0,
     )
     return {index: load * value for index, value in largest.items()}
 

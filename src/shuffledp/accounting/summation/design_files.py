@@ -99,7 +99,7 @@ def shipped_design(
         With an upper bound on its delta, at most `delta`.
     """
     size, coins = _checked(max_value, atoms, hubs)
-    found = [
+    fitting = [
         s
         for s in shipped_designs()
         if s.design.max_value == size
@@ -115,7 +115,7 @@ def shipped_design(
         and atoms in (s.design.atoms, "best")
         and coins in (s.design.hubs, ())
     ]
-    return min(found, key=lambda s: s.design.messages, default=None)
+    return min(fitting, key=lambda s: s.design.messages, default=None)
 
 
 def quick_design(
@@ -162,7 +162,7 @@ def quick_design(
     if size > MOST_QUICK:
         fitting = [
             (d.max_value, d.eps, d.delta, d.eps_star)
-            for d in (one.design for one in shipped_designs())
+            for d in (shipped.design for shipped in shipped_designs())
             if d.law == law and atoms in (d.atoms, "best")
         ]
         raise Infeasible(
@@ -182,8 +182,8 @@ def quick_design(
 def _quick(
     size: int, eps: float, delta: float, eps_star: float, kind: str, hubs: tuple[int, ...], law: str
 ) -> NoiseDesign:
-    found = family_design(size, eps, delta, eps_star, atoms=kind, hubs=hubs or None, law=law)
-    return certified_design(found)[0]
+    design = family_design(size, eps, delta, eps_star, atoms=kind, hubs=hubs or None, law=law)
+    return certified_design(design)[0]
 
 
 def good_atoms(max_value: FromOne) -> tuple[str, tuple[int, ...]]:

@@ -84,11 +84,11 @@ def family_design(
         if law == "jumps":
             centers = [max(BEST_JUMP * shift / (math.exp(log_omega) * part), 1.0) for shift, part in hardest]
             return goal.design([_RATE * (2 - math.log(goal.delta))] * len(centers), centers)
-        found = [
+        noises = [
             smallest_noise(shift, math.exp(log_omega) * budget, 0.3 * goal.delta, 60.0)
             for shift, budget in hardest
         ]
-        return goal.design([shape for shape, _ in found], [scale for _, scale in found])
+        return goal.design([shape for shape, _ in noises], [scale for _, scale in noises])
 
     table, grid = goal.table(), goal.grid()
 
@@ -146,16 +146,16 @@ def search_design(
     table, grid = goal.table(), goal.grid()
     if state is None:
         start = family_design(max_value, eps, delta, eps_star, atoms=atoms, hubs=hubs, law=law)
-        current, trust, done = feasible(goal, start, table, grid), _TRUST, 0
+        current, trust, iteration = feasible(goal, start, table, grid), _TRUST, 0
     else:
         current, example = NoiseDesign.from_dict(state["design"]), goal.unit()
         if replace(current, shapes=example.shapes, ratios=example.ratios) != example:
             raise ValueError("state must belong to the same arguments, but its design differs from them.")
         if "trust" not in state:  # the state is only a design
             current = feasible(goal, current, table, grid)
-        trust, done = float(state.get("trust", _TRUST)), int(state.get("iteration", 0))
+        trust, iteration = float(state.get("trust", _TRUST)), int(state.get("iteration", 0))
     stage = "linear" if state is None else str(state.get("stage", "linear"))
-    while stage != "done" and done < iterations:
+    while stage != "done" and iteration < iterations:
         cost = current.messages
         if stage == "linear":
             trial, promised = linear_step(goal, current, trust, table, grid)
@@ -176,14 +176,14 @@ def search_design(
             and (promised < 4 * finest * cost or trust < _TRUST / 4)
         ):
             stage = "done"
-        done += 1
+        iteration += 1
         if progress is not None:
             progress(
                 {
                     "design": current.to_dict(),
                     "stage": stage,
                     "trust": trust,
-                    "iteration": done,
+                    "iteration": iteration,
                     "messages": current.messages,
                 }
             )

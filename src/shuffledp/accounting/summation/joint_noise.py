@@ -143,15 +143,16 @@ def loss_grid(design: NoiseDesign, eps: float, bound: str, *, finer: int = 1) ->
     Of the design only D and eps_star matter. Bounds have finer steps than estimates, and `finer` divides the step.
     Raises Infeasible if the grid would not fit into memory.
     """
-    left = max(eps - design.eps_star, 0.01 * max(eps, design.eps_star))
+    remaining_eps = max(eps - design.eps_star, 0.01 * max(eps, design.eps_star))
     unit = design.eps_star / design.max_value
-    stride = math.ceil(unit * finer * _STEPS[bound] / left * (1 - 1e-12))
+    stride = math.ceil(unit * finer * _STEPS[bound] / remaining_eps * (1 - 1e-12))
     step = unit / stride
-    span = 2 * (1.2 * max(eps, design.eps_star) + 6 * left)
+    span = 2 * (1.2 * max(eps, design.eps_star) + 6 * remaining_eps)
     size = 1 << max(8, math.ceil(math.log2(span / step)))
     if size > _MOST_CELLS:
         raise Infeasible(
-            f"eps_star / D = {unit:.4g} and eps - eps_star = {left:.4g} need a grid of more than {_MOST_CELLS} losses."
+            f"eps_star / D = {unit:.4g} and eps - eps_star = {remaining_eps:.4g} need a grid of more than "
+            f"{_MOST_CELLS} losses."
         )
     return LossGrid(step, size, stride)
 
@@ -191,10 +192,10 @@ def pair_gradients(
             finite = float(np.sum((products[-1] * test).real))
             log_both = log_kept(base.infinite[members], mixed[0][1][key])
             deltas[p] = finite - math.expm1(log_both)
-            kept = math.exp(log_both)
+            finite_mass = math.exp(log_both)
             for j in (0, 1):
                 change = float(np.sum((products[-1] * (tests[j + 1][key] - test)).real))
-                change += kept * (mixed[j + 1][1][key] - mixed[0][1][key])
+                change += finite_mass * (mixed[j + 1][1][key] - mixed[0][1][key])
                 slopes[j][p, place[1]] += change
             right = test
             for i in range(len(members) - 1, -1, -1):
@@ -202,7 +203,7 @@ def pair_gradients(
                 rest = products[i] * right
                 for j in (0, 1):
                     change = float(np.sum((rest * (spectra[j + 1][c] - spectra[0][c])).real))
-                    change += kept * (shifted[j].infinite[c] - base.infinite[c])
+                    change += finite_mass * (shifted[j].infinite[c] - base.infinite[c])
                     slopes[j][p, place[rows[table.parts[c][0]]]] += change
                 right = right * spectra[0][c]
     return deltas, slopes[0] / _DIFFERENCE, slopes[1] / _DIFFERENCE
@@ -218,20 +219,20 @@ class DesignLosses:
         shifts_of: dict[int, set[int]] = {}
         for row, shift in table.parts:
             shifts_of.setdefault(row, set()).add(shift)
-        own = {key: self._shifts(*key) for key in table.keys}
+        shifts_of_key = {key: self._shifts(*key) for key in table.keys}
         # Atom 1 has the widest window: a design that is refused for it is refused at once.
-        central = {shift for shifts in own.values() for shift in shifts}
+        central = {shift for shifts in shifts_of_key.values() for shift in shifts}
         noise = central_noise(design, _most(central), bound)
         self.central_error = noise.error
         self.central = {shift: cells_of(noise, shift, bound, grid) for shift in sorted(central)}
-        found: dict[tuple[int, int], Cells] = {}
+        cells: dict[tuple[int, int], Cells] = {}
         self.errors: dict[int, float] = {}
         for row, shifts in shifts_of.items():
             noise = atom_noise(design, rows[row], _most(shifts), bound, central=False)
             self.errors[row] = noise.error
             for shift in shifts:
-                found[row, shift] = cells_of(noise, shift, bound, grid)
-        self.parts = [found[part] for part in table.parts]
+                cells[row, shift] = cells_of(noise, shift, bound, grid)
+        self.parts = [cells[part] for part in table.parts]
         self.infinite = np.array([c.infinite for c in self.parts])
         self.clipped = max((c.clipped for c in self.parts), default=0.0)
 
@@ -266,12 +267,12 @@ class DesignLosses:
             for t, shift in enumerate(self._shifts(kappa, change, up)):
                 weight = a**t / (1 + a) * (1.0 if t in (0, kappa) else 1 - a)
                 cells = self.central[shift]
-                moved = clipped_cells(
+                clipped_part = clipped_cells(
                     cells.start + grid.stride * (kappa - 2 * t), cells.mass, self.bound, grid
                 )
-                add_cells(out[i], moved.start, weight * moved.mass)
-                infinite[i] += weight * (cells.infinite + moved.infinite)
-                clipped += weight * (cells.clipped + moved.clipped)
+                add_cells(out[i], clipped_part.start, weight * clipped_part.mass)
+                infinite[i] += weight * (cells.infinite + clipped_part.infinite)
+                clipped += weight * (cells.clipped + clipped_part.clipped)
             self.clipped = max(self.clipped, clipped)
         return out, infinite
 
@@ -288,5 +289,5 @@ def _evaluate(
     design: NoiseDesign, eps: float, table: PairTable, bound: str, grid: LossGrid
 ) -> tuple[Floats, float]:
     """Return the deltas of all pairs, and the largest mass that may have wrapped around or that was clipped."""
-    found = summed_losses(DesignLosses(design, table, bound, grid), eps, bound, grid)
-    return found.deltas, found.wrapped
+    losses = summed_losses(DesignLosses(design, table, bound, grid), eps, bound, grid)
+    return losses.deltas, losses.wrapped

@@ -104,15 +104,15 @@ def clipped_cells(start: int, mass: Floats, bound: str, grid: LossGrid) -> Cells
         return Cells(start, mass, 0.0)
     low, high = max(grid.first - start, 0), max(stop - 1 - grid.last, 0)
     below, above = float(np.sum(mass[:low])), float(np.sum(mass[max(mass.size - high, 0) :]))
-    kept = mass[low : mass.size - high].copy()
-    if kept.size == 0:
-        kept = np.zeros(1)
+    inner = mass[low : mass.size - high].copy()
+    if inner.size == 0:
+        inner = np.zeros(1)
         start, low = (grid.first, 0) if below > 0 else (grid.last, 0)
     if bound == "lower":  # a loss of minus infinity counts nothing
-        kept[-1] += above
-        return Cells(start + low, kept, 0.0, above)
-    kept[0] += below
-    return Cells(start + low, kept, above, above)
+        inner[-1] += above
+        return Cells(start + low, inner, 0.0, above)
+    inner[0] += below
+    return Cells(start + low, inner, above, above)
 
 
 def atom_noise(design: NoiseDesign, index: int, most_shift: int, bound: str, *, central: bool) -> Noise:
@@ -196,12 +196,12 @@ def _with_geometric(law: Floats, ratio: float) -> Floats:
     Every step doubles the length of the sums of powers: positive terms only, and few roundings.
     """
     total, length = law * (1 - ratio), 1
-    moved = np.empty_like(total)  # one for all steps: fresh memory takes longer than the products
+    product = np.empty_like(total)  # one for all steps: fresh memory takes longer than the products
     while length < law.size:
         power = ratio**length
         if power < _TINY:
             break
-        total[length:] += np.multiply(total[:-length], power, out=moved[length:])
+        total[length:] += np.multiply(total[:-length], power, out=product[length:])
         length *= 2
     return total
 
@@ -242,9 +242,9 @@ def cells_of(noise: Noise, shift: int, bound: str, grid: LossGrid) -> Cells:
         )  # in place from here on: the arrays are long, and fresh memory takes longer than a pass
     low, high = _ends(loss)
     if not math.isfinite(low + high):  # the other law underflows; not counted from below
-        known = np.isfinite(loss)
-        infinite += 0.0 if bound == "lower" else float(np.sum(mass[~known]))
-        mass, loss = mass[known], loss[known]
+        finite = np.isfinite(loss)
+        infinite += 0.0 if bound == "lower" else float(np.sum(mass[~finite]))
+        mass, loss = mass[finite], loss[finite]
         low, high = _ends(loss)
     clipped = 0.0
     if high > grid.last:
@@ -312,5 +312,10 @@ def _cubic(part: Floats) -> tuple[Floats, Floats, Floats, Floats]:
 def _trimmed(start: int, cells: Floats, infinite: float, clipped: float, bound: str, grid: LossGrid) -> Cells:
     if cells[-1] == 0:
         cells = cells[:-1]
-    kept = clipped_cells(start, cells, bound, grid)
-    return Cells(kept.start, kept.mass, infinite + kept.infinite, clipped + kept.clipped)
+    clipped_part = clipped_cells(start, cells, bound, grid)
+    return Cells(
+        clipped_part.start,
+        clipped_part.mass,
+        infinite + clipped_part.infinite,
+        clipped + clipped_part.clipped,
+    )

@@ -71,12 +71,12 @@ _PROBES, _NEGLIGIBLE = 2000, 1e-3
 class AtomMoves:
     """Shifts of the atoms by each input, (D + 1,) arrays.
 
-    `first` is the shift of atom 1. `own` is the index of the atom that only this input shifts, by one, or 0 if there is
-    no atom of this kind. `shared` has the shifts of every other atom, by its index.
+    `first` is the shift of atom 1. `single` is the index of the atom that only this input shifts, by one, or 0 if there
+    is no atom of this kind. `shared` has the shifts of every other atom, by its index.
     """
 
     first: Ints
-    own: Ints
+    single: Ints
     shared: dict[int, Ints]
 
 
@@ -84,16 +84,16 @@ class AtomMoves:
 def atom_moves(max_value: int, atoms: str, hubs: tuple[int, ...]) -> AtomMoves:
     """Return the shifts of all atoms by the inputs ``{0, .., D}``."""
     changes = input_changes(max_value, atoms=atoms, hubs=hubs or None)
-    own, shared, first = np.zeros(max_value + 1, np.int64), {}, changes[0]
+    single, shared, first = np.zeros(max_value + 1, np.int64), {}, changes[0]
     for index, row in zip(atom_indices(max_value, atoms=atoms, hubs=hubs or None), changes, strict=True):
-        moved = np.flatnonzero(row)
+        inputs = np.flatnonzero(row)
         if index == 1:
             first = row
-        elif len(moved) == 1 and row[moved[0]] == 1 and not own[moved[0]]:
-            own[moved[0]] = index
-        elif len(moved):
+        elif len(inputs) == 1 and row[inputs[0]] == 1 and not single[inputs[0]]:
+            single[inputs[0]] = index
+        elif len(inputs):
             shared[index] = row
-    return AtomMoves(first, own, shared)
+    return AtomMoves(first, single, shared)
 
 
 def moment_delta(design: NoiseDesign, eps: float) -> float:
@@ -145,12 +145,12 @@ class _Moments:
         chords = np.stack([np.interp(shifts, nodes, row) for row in first])
         before, after = np.zeros((2, len(tilts), size + 1))
         kinds: dict[tuple[float, float], list[int]] = {}
-        for x in np.flatnonzero(moves.own).tolist():
-            kinds.setdefault(noise[int(moves.own[x])], []).append(x)
+        for x in np.flatnonzero(moves.single).tolist():
+            kinds.setdefault(noise[int(moves.single[x])], []).append(x)
         most = 0.0
-        for one, inputs in kinds.items():
-            mass, found, rounding = _moments(*one, np.array([-1, 1]), tilts, tail)
-            before[:, inputs], after[:, inputs] = found[:, :1], found[:, 1:]
+        for law, inputs in kinds.items():
+            mass, log_moments, rounding = _moments(*law, np.array([-1, 1]), tilts, tail)
+            before[:, inputs], after[:, inputs] = log_moments[:, :1], log_moments[:, 1:]
             most, error = max(most, mass), np.maximum(error, rounding)
         revealed += 2 * most
         shared = {}
@@ -171,15 +171,15 @@ class _Moments:
         m, steps = np.arange(low - high, high - low + 1)[:, None], np.arange(self.size + 1)
         fall = -self.unit - 2 * t * self.unit  # log of the ratio of two terms, without the moments
         up, down = (self.first[place][m + sign * steps - self.least] for sign in (1, -1))
-        found = []
+        log_moments = []
         # With G the moment of atom 1: sum over j <= kappa of e^(fall j) G(m + kappa - j), or of e^(fall j) G(m - j).
         for total, start, end in (
             (np.logaddexp.accumulate(up - fall * steps, axis=1) + fall * steps, up, up[:, :1]),
             (np.logaddexp.accumulate(down + fall * steps, axis=1), down[:, :1], down),
         ):
             both = np.logaddexp(math.log1p(-a) + total, start - self.unit)
-            found.append(np.logaddexp(both, fall * steps + end - self.unit) + t * self.unit * steps)
-        return np.stack(found[::-1]) - math.log1p(a)
+            log_moments.append(np.logaddexp(both, fall * steps + end - self.unit) + t * self.unit * steps)
+        return np.stack(log_moments[::-1]) - math.log1p(a)
 
 
 def _worst(moments: _Moments, eps: float) -> float:
@@ -195,27 +195,27 @@ def _worst(moments: _Moments, eps: float) -> float:
         if place not in central:
             central[place] = moments.central(place)
         first = moments.moves.first
-        found = central[place][(y > x).astype(np.int64), first[y] - first[x] - low, np.abs(x - y)]
-        found += moments.own_before[place][x]
-        found += moments.own_after[place][y]
+        exponents = central[place][(y > x).astype(np.int64), first[y] - first[x] - low, np.abs(x - y)]
+        exponents += moments.own_before[place][x]
+        exponents += moments.own_after[place][y]
         for index, row in moments.moves.shared.items():
             table = moments.shared[index][place]
-            found += table[row[y] - row[x] + len(table) // 2]
-        return np.asarray(found + constants[place])
+            exponents += table[row[y] - row[x] + len(table) // 2]
+        return np.asarray(exponents + constants[place])
 
     # A few pairs give a bound that the others need only stay below, most of them by the first exponents.
     order = np.argsort(np.abs(np.arange(len(tilts)) - len(tilts) // 2), kind="stable")
     probe = np.unique(np.linspace(0, len(x) - 1, min(len(x), _PROBES)).astype(np.int64))
     best = np.min([logs(place, x[probe], y[probe]) for place in range(len(tilts))], axis=0)
     reached = max(float(np.max(best)), math.log(_NEGLIGIBLE * moments.revealed))
-    left = np.full(len(x), math.inf)
+    bounds = np.full(len(x), math.inf)
     for place in order.tolist():
-        left = np.minimum(left, logs(place, x, y))
-        more = left > reached
-        if not np.any(more):
+        bounds = np.minimum(bounds, logs(place, x, y))
+        exceeding = bounds > reached
+        if not np.any(exceeding):
             break
-        x, y, left = x[more], y[more], left[more]
-    reached = max(reached, float(np.max(left)))
+        x, y, bounds = x[exceeding], y[exceeding], bounds[exceeding]
+    reached = max(reached, float(np.max(bounds)))
     return min(math.exp(min(reached, 0.0)) + moments.revealed, 1.0)
 
 
@@ -258,16 +258,16 @@ def _moments(
         elif shift < 0:
             loss[place, :-1] = at_end[:-1] - log_law(ends[:-1] - shift)
             loss[place, -1] = shift * go
-    found = np.empty((len(tilts), len(shifts)))
+    log_moments = np.empty((len(tilts), len(shifts)))
     for place, t in enumerate(tilts.tolist()):
         terms = log_mass + t * loss
         most = np.max(terms, axis=1)
-        found[place] = most + np.log(np.sum(np.exp(terms - most[:, None]), axis=1))
+        log_moments[place] = most + np.log(np.sum(np.exp(terms - most[:, None]), axis=1))
     largest = float(
         2 * gammaln(_LARGE + shape) + shape * math.log(last + shape) + last * abs(math.log(ratio))
     )
     error = _ROUNDING * (largest + 2 * math.lgamma(shape) + shape * math.log1p(scale) + 1)
-    return mass * math.exp(error), found, (1 + 2 * tilts) * error
+    return mass * math.exp(error), log_moments, (1 + 2 * tilts) * error
 
 
 def _log_growth(y: Floats, shape: float) -> Floats:
@@ -285,7 +285,7 @@ def _log_growth(y: Floats, shape: float) -> Floats:
 
 def _below(log_law: Callable[[Ints], Floats], least: int) -> float:
     """Return an upper bound on the probability of numbers below `least`, by a geometric series."""
-    here, before = (float(v) for v in log_law(np.array([least - 1, max(least - 2, 0)])))
+    log_mass, log_before = (float(v) for v in log_law(np.array([least - 1, max(least - 2, 0)])))
     if least == 1:
-        return math.exp(here)
-    return math.exp(here) / -math.expm1(before - here) if before < here else 1.0
+        return math.exp(log_mass)
+    return math.exp(log_mass) / -math.expm1(log_before - log_mass) if log_before < log_mass else 1.0

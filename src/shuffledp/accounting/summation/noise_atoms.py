@@ -116,8 +116,8 @@ def atom_messages(
         Exact multiplicity of every message, in ascending order of the messages. Messages times multiplicities sum to 0.
     """
     size, kind, coins = check_atoms(max_value, atoms, hubs)
-    known = atom_indices(size, atoms=kind, hubs=coins or None)
-    if not any(index == one for one in known):
+    indices = atom_indices(size, atoms=kind, hubs=coins or None)
+    if not any(index == number for number in indices):
         raise ValueError(f"index must be 1 or in [2, {size}] up to its sign, got {index!r}.")
     index = int(index)
     if index == 1:
@@ -147,8 +147,8 @@ def used_atoms(
         Exact: neither more nor fewer.
     """
     changes = input_changes(max_value, atoms=atoms, hubs=hubs)
-    known = atom_indices(max_value, atoms=atoms, hubs=hubs)
-    return tuple(i for i, row in zip(known, changes, strict=True) if i == 1 or np.any(row))
+    indices = atom_indices(max_value, atoms=atoms, hubs=hubs)
+    return tuple(i for i, row in zip(indices, changes, strict=True) if i == 1 or np.any(row))
 
 
 def input_changes(

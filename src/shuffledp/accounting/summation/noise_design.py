@@ -100,8 +100,8 @@ class NoiseDesign:
                 f"indices, shapes and ratios must have one length, got {len(self.indices)}, {len(self.shapes)} and "
                 f"{len(self.ratios)}."
             )
-        known = atom_indices(size, atoms=self.atoms, hubs=hubs or None)
-        unknown = sorted(set(self.indices) - set(known))
+        atoms = atom_indices(size, atoms=self.atoms, hubs=hubs or None)
+        unknown = sorted(set(self.indices) - set(atoms))
         missing = sorted(set(used_atoms(size, atoms=self.atoms, hubs=hubs or None)) - set(self.indices))
         if unknown or missing:
             raise ValueError(
@@ -151,10 +151,10 @@ class NoiseDesign:
     @property
     def symbols(self) -> int:
         """Number of different messages that users may send."""
-        found = {-1, *range(1, self.max_value + 1)}
+        messages = {-1, *range(1, self.max_value + 1)}
         for index in set(self.indices):
-            found |= atom_messages(index, self.max_value, atoms=self.atoms, hubs=self.hubs or None).keys()
-        return len(found)
+            messages |= atom_messages(index, self.max_value, atoms=self.atoms, hubs=self.hubs or None).keys()
+        return len(messages)
 
     @checked
     def moved(self, *, shape: float = 0.0, scale: float = 0.0) -> NoiseDesign:
@@ -213,10 +213,10 @@ class NoiseDesign:
 
 def settings_in_words(settings: Iterable[tuple[int, float, float, float]]) -> str:
     """Return the settings (D, eps, delta, eps_star) of designs as text: the values of D for every budget."""
-    found: dict[tuple[float, float, float], set[int]] = {}
+    sizes_of_budget: dict[tuple[float, float, float], set[int]] = {}
     for size, eps, delta, star in settings:
-        found.setdefault((eps, delta, star), set()).add(size)
+        sizes_of_budget.setdefault((eps, delta, star), set()).add(size)
     return "; ".join(
         f"max_value {', '.join(map(str, sorted(sizes)))} at eps = {eps:g}, delta = {delta:g}, eps_star = {star:g}"
-        for (eps, delta, star), sizes in found.items()
+        for (eps, delta, star), sizes in sizes_of_budget.items()
     )

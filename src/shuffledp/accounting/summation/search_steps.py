@@ -140,7 +140,7 @@ class Goal:
         x, y = (v.ravel() for v in np.meshgrid(inputs, inputs, indexing="ij"))
         x, y = x[x != y], y[x != y]
         kappa = np.abs(x - y)
-        found = []
+        shifts = []
         for index in self.indices:
             change = changes[rows.index(index)]
             if index == 1:
@@ -150,8 +150,8 @@ class Goal:
             else:
                 shift, budget = change[y] - change[x], self.eps - unit * kappa
             at = np.unravel_index(np.argmax(np.abs(shift) / budget), np.shape(shift))
-            found.append((int(abs(shift[at])), float(budget[at])))
-        return found
+            shifts.append((int(abs(shift[at])), float(budget[at])))
+        return shifts
 
 
 def feasible(goal: Goal, design: NoiseDesign, table: PairTable, grid: LossGrid) -> NoiseDesign:
@@ -191,11 +191,11 @@ def _at(design: NoiseDesign, coordinates: Floats) -> NoiseDesign:
 
 def _box(design: NoiseDesign, radius: float) -> list[tuple[float, float]]:
     """Return bounds of the coordinates around a design; shapes stay within the range of the search."""
-    here = _coordinates(design)
-    half = here.size // 2
-    low, high = here - radius, here + radius
-    low[:half] = np.minimum(np.maximum(low[:half], math.log(_SHAPES[0])), here[:half])
-    high[:half] = np.maximum(np.minimum(high[:half], math.log(_SHAPES[1])), here[:half])
+    center = _coordinates(design)
+    half = center.size // 2
+    low, high = center - radius, center + radius
+    low[:half] = np.minimum(np.maximum(low[:half], math.log(_SHAPES[0])), center[:half])
+    high[:half] = np.maximum(np.minimum(high[:half], math.log(_SHAPES[1])), center[:half])
     return list(zip(low.tolist(), high.tolist(), strict=True))
 
 
@@ -213,21 +213,21 @@ def linear_step(
     """Return the solution of the linear program around a design, and the predicted decrease of messages."""
     from scipy.optimize import linprog  # slow to import, and seldom needed
 
-    here = _coordinates(design)
+    center = _coordinates(design)
     logs, slopes = _slopes(goal, design, _active(goal, design, table, grid), grid)
-    costs = _costs(goal, here)
+    costs = _costs(goal, center)
     objective = np.concatenate((costs / 2, costs))
-    found = linprog(
+    solution = linprog(
         objective / costs.sum(),
         A_ub=slopes,
         b_ub=math.log(goal.delta) - logs,
-        bounds=[(low - x, high - x) for x, (low, high) in zip(here, _box(design, trust), strict=True)],
+        bounds=[(low - x, high - x) for x, (low, high) in zip(center, _box(design, trust), strict=True)],
         method="highs",
     )
-    if found.x is None:
-        raise Infeasible(f"The linear program of the search has no solution: {found.message}")
-    moves = np.asarray(found.x, np.float64)
-    return _at(design, here + moves), max(-float(objective @ moves), 0.0)
+    if solution.x is None:
+        raise Infeasible(f"The linear program of the search has no solution: {solution.message}")
+    moves = np.asarray(solution.x, np.float64)
+    return _at(design, center + moves), max(-float(objective @ moves), 0.0)
 
 
 def quadratic_step(
@@ -237,14 +237,14 @@ def quadratic_step(
     from scipy.optimize import NonlinearConstraint, minimize  # slow to import, and seldom needed
 
     active = _active(goal, design, table, grid)
-    known: dict[bytes, tuple[Floats, Floats]] = {}
+    values_at: dict[bytes, tuple[Floats, Floats]] = {}
 
     def constraints(x: Floats) -> tuple[Floats, Floats]:
         key = x.tobytes()
-        if key not in known:
-            known.clear()
-            known[key] = _slopes(goal, _at(design, x), active, grid)
-        return known[key]
+        if key not in values_at:
+            values_at.clear()
+            values_at[key] = _slopes(goal, _at(design, x), active, grid)
+        return values_at[key]
 
     def log_cost(x: Floats) -> float:
         return math.log(float(_costs(goal, x).sum()))
@@ -253,7 +253,7 @@ def quadratic_step(
         costs = _costs(goal, x)
         return np.concatenate((costs / 2, costs)) / float(costs.sum())
 
-    found = minimize(
+    solution = minimize(
         log_cost,
         _coordinates(design),
         jac=cost_slopes,
@@ -264,7 +264,7 @@ def quadratic_step(
         ),
         options={"maxiter": _INNER, "ftol": 1e-7},
     )
-    trial = _at(design, np.asarray(found.x, np.float64))
+    trial = _at(design, np.asarray(solution.x, np.float64))
     return trial, max(design.messages - trial.messages, 0.0)
 
 

@@ -60,7 +60,8 @@ def wide_design(
 def _wide(size: int, eps: float, delta: float, eps_star: float, hubs: tuple[int, ...] | None) -> NoiseDesign:
     powers = [tuple(b**j for j in range(1, 12) if b**j <= size // 2) for b in _BASES]
     families = [
-        _family(size, eps, delta, eps_star, one) for one in ([(), *powers] if hubs is None else [hubs])
+        _family(size, eps, delta, eps_star, hub_numbers)
+        for hub_numbers in ([(), *powers] if hubs is None else [hubs])
     ]
     design = min(families, key=lambda family: family[0])[1]
 
@@ -86,17 +87,17 @@ def _family(
     """Return the expected messages, up to a factor common to all choices of hubs, and the function from a noise factor
     to a design.
     """
-    left, coins = eps - eps_star, sorted(hubs)
+    remaining_eps, coins = eps - eps_star, sorted(hubs)
     numbers = np.arange(2, size + 1)
-    budgets = (eps - eps_star * np.maximum(numbers, size - numbers) / size) / left
-    own = _STEP ** -np.floor(np.log(budgets) / math.log(_STEP) + 1e-9)
+    budgets = (eps - eps_star * np.maximum(numbers, size - numbers) / size) / remaining_eps
+    own_widths = _STEP ** -np.floor(np.log(budgets) / math.log(_STEP) + 1e-9)
     rest, parts = numbers, np.ones(size - 1)
     widths: list[int] = []
     for hub in reversed(coins):
         digit, rest = np.divmod(rest, hub)
         parts, widths = parts + digit, [int(digit.max(initial=0)), *widths]
     # Largest shifts over the eps left for them, messages of each atom, and kinds of atoms: 1, the hubs, single numbers.
-    ratios = np.concatenate(([size + rest.max(initial=0)], widths, own)) / left
+    ratios = np.concatenate(([size + rest.max(initial=0)], widths, own_widths)) / remaining_eps
     costs = np.concatenate(([2.0], np.array(coins) + 1.0, parts + rest))
     kinds = np.minimum(np.arange(len(costs)), len(coins) + 1)
     # Messages are the sum of f_s cost_s ratio_s. To leading order a pair loses the sum of 1 / f_s^2 over the noises

@@ -115,12 +115,12 @@ def allocation_bounds(
     {'pair': 0.127, 'decomposition': 0.201, 'poisson': 0.182, 'combined': 0.127}
     """
     step = checked_step(eps_local, sigma)
-    found = {
+    bounds_of_way = {
         way: {method: _epsilon(method, step, steps, delta, way) for method in ALLOCATION_METHODS}
         for way in directions(direction)
     }
-    bounds = {method: max(by[method] for by in found.values()) for method in ALLOCATION_METHODS}
-    bounds["combined"] = max(min(by.values()) for by in found.values())
+    bounds = {method: max(by[method] for by in bounds_of_way.values()) for method in ALLOCATION_METHODS}
+    bounds["combined"] = max(min(by.values()) for by in bounds_of_way.values())
     return {method: eps for method, eps in bounds.items() if math.isfinite(eps)}
 
 
@@ -260,8 +260,8 @@ def _thinned(width: float, points: int, steps: int, step: Step, negligible: floa
     near = math.ceil(allocation_end(steps, step[1], _SMALL * negligible) / width)
     places = np.unique(np.append(np.arange(min(near, points)), np.arange(near, points + _APART - 1, _APART)))
     places = np.minimum(places, points - 1)
-    found = allocation_deltas_within(eps[places], steps, step, negligible)
-    return np.asarray(np.interp(np.expm1(eps), np.expm1(eps[places]), found), np.float64)
+    deltas = allocation_deltas_within(eps[places], steps, step, negligible)
+    return np.asarray(np.interp(np.expm1(eps), np.expm1(eps[places]), deltas), np.float64)
 
 
 def allocation_noise(eps: Eps, delta: float, steps: int, *, participations: int = 1) -> float:
@@ -293,10 +293,12 @@ def allocation_noise(eps: Eps, delta: float, steps: int, *, participations: int 
     def excess(minus_log_sigma: float) -> float:
         sigma = min(max(math.exp(-minus_log_sigma), 0.1), 1e6)
         try:
-            found = AllocationProfile(steps, sigma=sigma, participations=participations).epsilon(delta)
+            allocated_eps = AllocationProfile(steps, sigma=sigma, participations=participations).epsilon(
+                delta
+            )
         except Infeasible:  # at no eps that is searched
             return math.inf
-        return log_ratio(found, eps)
+        return log_ratio(allocated_eps, eps)
 
     low, high = -math.log(1e6), -math.log(0.1)
     if excess(high) <= 0:

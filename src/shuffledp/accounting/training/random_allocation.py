@@ -175,10 +175,10 @@ def allocation_deltas_within(
     else:
         removed = _grouped_deltas(sigma, steps, eps, "remove", target)
         # Adding a user mostly reveals far less.
-        added = _most_added(sigma, steps, eps, target)
-        some = added > removed
-        added[some] = _grouped_deltas(sigma, steps, eps[some], "add", target)
-        both = np.maximum(removed, added)
+        adding = _most_added(sigma, steps, eps, target)
+        some = adding > removed
+        adding[some] = _grouped_deltas(sigma, steps, eps[some], "add", target)
+        both = np.maximum(removed, adding)
     alone = np.array([_alone(sigma, float(e)) for e in eps]) * (1 + _ROUNDING)
     return np.asarray(np.minimum(both, alone), np.float64)
 
@@ -188,8 +188,8 @@ def shares_ratios(steps: int, step: Step, target: float) -> bool:
     the sum.
     """
     kind, sigma = step
-    many = kind == "gaussian" and sigma >= _SMOOTH_SIGMA and steps >= _SMOOTH_STEPS
-    return many and not _ratios(sigma, steps, 0.0, "remove", target).exact_excess
+    is_smooth = kind == "gaussian" and sigma >= _SMOOTH_SIGMA and steps >= _SMOOTH_STEPS
+    return is_smooth and not _ratios(sigma, steps, 0.0, "remove", target).exact_excess
 
 
 def allocation_end(steps: int, sigma: float, target: float) -> float:
@@ -202,8 +202,8 @@ def allocation_end(steps: int, sigma: float, target: float) -> float:
     def excess(minus_log_eps: float) -> float:
         eps = math.exp(-minus_log_eps)
         if not together:
-            found = _delta(("gaussian", sigma), steps, eps, "remove", "upper", gap=COARSE, target=target)
-            return log_ratio(found, target)
+            delta = _delta(("gaussian", sigma), steps, eps, "remove", "upper", gap=COARSE, target=target)
+            return log_ratio(delta, target)
         bound = _alone(sigma, eps)
         both = max(_chernoff(sigma, steps, eps, way, target) for way in ("remove", "add"))
         return log_ratio(min(bound, both), target)
@@ -304,9 +304,9 @@ def _gaussian_deltas(
     deltas = np.zeros(eps.size)
     first = 0
     while first < eps.size:
-        found = _found_together(sigma, steps, eps[first:], way, target)
-        deltas[first : first + found.size] = found
-        first += found.size
+        first_deltas = _found_together(sigma, steps, eps[first:], way, target)
+        deltas[first : first + first_deltas.size] = first_deltas
+        first += first_deltas.size
     return np.minimum(deltas, 1.0)
 
 
@@ -324,13 +324,13 @@ def _grouped_deltas(
         some = some[some <= some[0] + _GROUP_SPAN]
         if one_by_one > 0 or some.size == 1:
             one_by_one -= 1
-            found = np.array([_singly(("gaussian", sigma), steps, float(some[0]), way, target)])
+            first_deltas = np.array([_singly(("gaussian", sigma), steps, float(some[0]), way, target)])
         else:
-            found = _found_together(sigma, steps, some, way, target)
-            if found.size == 1:
+            first_deltas = _found_together(sigma, steps, some, way, target)
+            if first_deltas.size == 1:
                 one_by_one, next_time = next_time, 2 * next_time
-        deltas[first : first + found.size] = found
-        first += found.size
+        deltas[first : first + first_deltas.size] = first_deltas
+        first += first_deltas.size
     return np.minimum(deltas, 1.0)
 
 
@@ -351,9 +351,9 @@ def _found_together(
     else:
         factor, thresholds = np.exp(apart), -np.expm1(-apart)
     summands = Summands(*cells.law(start, "upper"), steps)
-    found = expected_excesses(summands, steps * thresholds, gap=COARSE, floor=_FLOOR * target * steps)
-    done = int(np.argmax(np.append(np.isnan(found), True)))
-    return np.asarray((factor * found / steps)[:done] + cells.uncovered(start, "upper"), np.float64)
+    excesses = expected_excesses(summands, steps * thresholds, gap=COARSE, floor=_FLOOR * target * steps)
+    resolved = int(np.argmax(np.append(np.isnan(excesses), True)))
+    return np.asarray((factor * excesses / steps)[:resolved] + cells.uncovered(start, "upper"), np.float64)
 
 
 def _most_added(sigma: float, steps: int, eps: NDArray[np.float64], target: float) -> NDArray[np.float64]:
@@ -395,21 +395,21 @@ def _summed(
         larger = window.support.astype(np.float64) / steps
         ratio = larger * most + (1 - larger) / most
         gain = ratio - factor if way == "remove" else 1 - factor * ratio
-        kept = gain > 0
-        mass = window.pmf[kept]
+        positive = gain > 0
+        mass = window.pmf[positive]
         rounding = _ULPS * float(
-            mass @ (factor + ratio[kept] if way == "remove" else 1 + factor * ratio[kept])
+            mass @ (factor + ratio[positive] if way == "remove" else 1 + factor * ratio[positive])
         )
-        value = float(mass @ gain[kept])
+        value = float(mass @ gain[positive])
         if side == "lower":
             return max(value * (1 - _ROUNDING) - rounding, 0.0), value
         return min(value * (1 + _ROUNDING) + rounding + window.omitted * largest, 1.0), value
 
     omitted = _FIRST_OMITTED if target is None else _OMITTED * target / largest
     while True:
-        found, value = bounds(max(omitted, _LEAST_OMITTED))
+        bound, value = bounds(max(omitted, _LEAST_OMITTED))
         if target is not None or omitted <= max(_OMITTED * value / largest, _LEAST_OMITTED):
-            return found
+            return bound
         omitted *= _FIRST_OMITTED
 
 

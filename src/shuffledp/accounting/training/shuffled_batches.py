@@ -174,15 +174,15 @@ def shuffled_batches_epsilon(
     guess = most - _NEAR
     if side == "upper":
         return math.exp(-root_below(lambda x: excess(-x), -guess, -most, -least, xtol=_XTOL, near=_NEAR))
-    found = root_below(lambda x: -excess(x), guess, least, most, xtol=_XTOL, near=_NEAR)
-    return math.exp(found) if found > least else 0.0
+    root = root_below(lambda x: -excess(x), guess, least, most, xtol=_XTOL, near=_NEAR)
+    return math.exp(root) if root > least else 0.0
 
 
 def _delta(steps: int, sigma: float, eps: float, epochs: int, side: Side, target: float) -> float:
     """Return a bound on delta. The bound is close to delta where delta is about `target` or larger."""
-    known = math.exp(log_gaussian_delta(math.sqrt(epochs) / sigma, eps)) * (1 + _ROUNDING)
+    known_permutation = math.exp(log_gaussian_delta(math.sqrt(epochs) / sigma, eps)) * (1 + _ROUNDING)
     if side == "upper" and steps == 1:
-        return known
+        return known_permutation
     if epochs > 1:
         step, laws = _epochs(steps, sigma, epochs, side, _OMITTED * target / epochs)
         gains = [-np.expm1(np.minimum(eps - step * law.support, 0.0)) for law in laws]
@@ -196,12 +196,14 @@ def _delta(steps: int, sigma: float, eps: float, epochs: int, side: Side, target
     elif side == "lower":
         masses, ratio = _largest(steps, sigma), math.exp(eps)
         value = max(
-            float(np.sum(np.maximum(own * (1 - _ULPS) - ratio * other, 0.0)))
-            for own, other in (masses, masses[::-1])
+            float(np.sum(np.maximum(own_mass * (1 - _ULPS) - ratio * other, 0.0)))
+            for own_mass, other in (masses, masses[::-1])
         )
     else:
         value = max(_Clones(steps, sigma, way, target).least(min(eps, MOST_EPS), _CELLS) for way in WAYS)
-    return min(value * (1 + _ROUNDING), known) if side == "upper" else max(value, 0.0) * (1 - _ROUNDING)
+    if side == "upper":
+        return min(value * (1 + _ROUNDING), known_permutation)
+    return max(value, 0.0) * (1 - _ROUNDING)
 
 
 # -- one epoch
@@ -225,8 +227,8 @@ class _Clones:
 
     def at(self, eps: float, exponent: float, cells: int) -> float:
         """Return the smaller of delta at ``p = e^-exponent`` and delta for a known permutation."""
-        found = self._delta(eps, exponent, self._releases(eps, exponent, cells), _GAP)
-        return min(found, math.exp(self._log_known(eps)))
+        delta = self._delta(eps, exponent, self._releases(eps, exponent, cells), _GAP)
+        return min(delta, math.exp(self._log_known(eps)))
 
     def exponent(self, eps: float) -> float:
         """Return ``ln(1 / p)`` for about the best p. In the search, the term with ``gamma(p)`` falls from delta for a
@@ -240,10 +242,10 @@ class _Clones:
             return values[exponent]
 
         def apart(log: float, above: float) -> float:
-            found = root_below(
+            exponent_apart = root_below(
                 lambda x: log - self._log_apart(eps, x), 1.0, 0.0, math.inf, xtol=1e-3 / self.sigma
             )
-            return max(found, above)
+            return max(exponent_apart, above)
 
         low = apart(self._log_known(eps), 1e-300)
         high = apart(math.log(_CUT * self.target), low)
@@ -321,24 +323,24 @@ def _from_chords(steps: int, sigma: float, negligible: float) -> tuple[float, li
 
     def worst(minus_log_eps: float) -> float:
         eps = math.exp(-minus_log_eps)
-        return log_ratio(max(one.least(eps, _CHOICE_CELLS) for one in both), negligible)
+        return log_ratio(max(clones.least(eps, _CHOICE_CELLS) for clones in both), negligible)
 
     most = limit_epsilon(1 / sigma, negligible)[0] + 0.01
     end = math.exp(-root_below(worst, _NEAR - most, -most, -math.log(LEAST), xtol=0.01, near=_NEAR))
     eps, places = np.linspace(0.0, end, _LOSSES + 1), np.linspace(0.0, end, _CHOICES)
     ratios, deltas = np.exp(eps), []
-    for one in both:
-        exponents = np.interp(eps, places, [one.exponent(e) for e in places.tolist()])
-        found = [one.at(e, p, _GRID_CELLS) for e, p in zip(eps.tolist(), exponents.tolist(), strict=True)]
-        deltas.append(convex_minorant(ratios, np.minimum.accumulate(found)))
+    for clones in both:
+        exponents = np.interp(eps, places, [clones.exponent(e) for e in places.tolist()])
+        bounds = [clones.at(e, p, _GRID_CELLS) for e, p in zip(eps.tolist(), exponents.tolist(), strict=True)]
+        deltas.append(convex_minorant(ratios, np.minimum.accumulate(bounds)))
     # At 0 both are the total variation.
     deltas[0][0] = deltas[1][0] = min(deltas[0][0], deltas[1][0])
-    remove, add = (_kinks(ratios, convex_minorant(ratios, one)) for one in deltas)
+    remove, add = (_kinks(ratios, convex_minorant(ratios, divergences)) for divergences in deltas)
     laws = []
-    for (own, infinite), (other, _) in ((remove, add), (add, remove)):
-        gained = ratios[1:] * own
-        middle = max(1 - float(np.sum(gained)) - infinite - float(np.sum(other)), 0.0)
-        masses = np.concatenate((other[::-1], [middle], gained))
+    for (own_mass, infinite), (other_mass, _) in ((remove, add), (add, remove)):
+        gained = ratios[1:] * own_mass
+        middle = max(1 - float(np.sum(gained)) - infinite - float(np.sum(other_mass)), 0.0)
+        masses = np.concatenate((other_mass[::-1], [middle], gained))
         laws.append(Window(-_LOSSES, masses, infinite))
     return end / _LOSSES, laws
 
@@ -362,13 +364,13 @@ def _from_tangents(steps: int, sigma: float, negligible: float) -> tuple[float, 
     return step, [_tangents(ratios, values, step, end) for ratios, values in curves]
 
 
-def _divergences(own: Floats, other: Floats) -> tuple[Floats, Floats]:
+def _divergences(own_law: Floats, other_law: Floats) -> tuple[Floats, Floats]:
     """Return the ratios of two laws, increasing from 0, and the divergence ``sum (own - ratio
     other)^+`` at each ratio.
     """
-    order = np.argsort(own / other)
-    ratios = np.append(0.0, (own / other)[order])
-    above = np.cumsum(other[order][::-1])[::-1]
+    order = np.argsort(own_law / other_law)
+    ratios = np.append(0.0, (own_law / other_law)[order])
+    above = np.cumsum(other_law[order][::-1])[::-1]
     values = np.append(np.cumsum((np.diff(ratios) * above)[::-1])[::-1], 0.0)
     return ratios, values
 
