@@ -39,8 +39,8 @@ def polya_local_epsilon(shape: float, rate: float, shift: int) -> float:
     log_u, log_rest = -np.logaddexp(0.0, -w), -np.logaddexp(0.0, w)
     gap = float(log1mexp(2 * rate))
     logs = (shape + shift) * log_rest + (1 - shape) * log_u - shape * np.logaddexp(gap, log_u - 2 * rate)
-    there = logsumexp(logs) + math.log(0.125 * math.sin(math.pi * shape) / math.pi)
-    return float(math.log(hyp2f1(shape, shape, 1.0, math.exp(-2 * rate))) + rate * shift - there)
+    log_integral = logsumexp(logs) + math.log(0.125 * math.sin(math.pi * shape) / math.pi)
+    return float(math.log(hyp2f1(shape, shape, 1.0, math.exp(-2 * rate))) + rate * shift - log_integral)
 
 
 def point_delta(eps: float, claimed: float, total: float) -> float:

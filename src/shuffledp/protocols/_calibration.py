@@ -125,10 +125,10 @@ class Calibration(Claims):
         They are the keywords of `fit`, unless a subclass of the class with `fit` defines ``calibrate`` itself.
         """
         owner = next(base for base in cls.__mro__ if not {"calibrate", "fit"}.isdisjoint(vars(base)))
-        stated = _keywords(cls.calibrate)
+        keywords = _keywords(cls.calibrate)
         if "fit" not in vars(owner):
-            return stated
-        return {"accounting": stated["accounting"]} | _keywords(cls.fit)
+            return keywords
+        return {"accounting": keywords["accounting"]} | _keywords(cls.fit)
 
     @final
     @classmethod

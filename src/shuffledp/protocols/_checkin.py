@@ -95,8 +95,8 @@ class CheckinSchedule(OneReport):
         mixed = messages.payload[rng.permutation(len(messages))]
         slots, first = np.unique(mixed[:, 0], return_index=True)  # the first after mixing is a uniform one
         fillers = self.reports(self.fixed_inputs(self.slots - len(slots)), rng)
-        kept = np.concatenate((mixed[first, 1:], fillers.reshape(len(fillers), mixed.shape[1] - 1)))
-        return Messages(np.column_stack((rng.permutation(kept), np.arange(self.slots) < len(slots))))
+        reports = np.concatenate((mixed[first, 1:], fillers.reshape(len(fillers), mixed.shape[1] - 1)))
+        return Messages(np.column_stack((rng.permutation(reports), np.arange(self.slots) < len(slots))))
 
     def filled_slots(self, n_users: Ints, rng: Generator) -> Ints:
         """Draw the number of slots that hold a user's report, (R,). Time grows with the number of users."""

@@ -76,8 +76,8 @@ class Claims(metaclass=ABCMeta):
             for f in fields(self)
             if isinstance(getattr(self, f.name), int | float | np.integer | np.floating)
         ]
-        shown = self.reported or numbers
-        return {path.rpartition(".")[2]: float(attrgetter(path)(self)) for path in shown}
+        paths = self.reported or numbers
+        return {path.rpartition(".")[2]: float(attrgetter(path)(self)) for path in paths}
 
     # -- what the claim is worth ----------------------------------------------------------------------------------
 
@@ -86,8 +86,8 @@ class Claims(metaclass=ABCMeta):
         """Label of the guarantee with its note, by accounting; by default the weakest of ``guarantees``."""
         if not self.guarantees:
             return UPPER
-        known = self.guarantees.get(self.calibrated_under)
-        return weakest(self.guarantees.values()) if known is None else known
+        chosen = self.guarantees.get(self.calibrated_under)
+        return weakest(self.guarantees.values()) if chosen is None else chosen
 
     @property
     def guarantee(self) -> Guarantee:
@@ -134,8 +134,8 @@ class Claims(metaclass=ABCMeta):
         """
         if self.trust == "central":
             return None
-        known = self.parameters().get("eps_local", getattr(self, "eps_local", None))
-        return math.inf if known is None else float(known)
+        eps_local = self.parameters().get("eps_local", getattr(self, "eps_local", None))
+        return math.inf if eps_local is None else float(eps_local)
 
     # -- users who collude or drop out -----------------------------------------------------------------------------
 
@@ -189,13 +189,13 @@ class Claims(metaclass=ABCMeta):
         local = self.local_epsilon() if budget.neighbours == "replace_one" else None
         most = math.inf if local is None else rounds * local
         try:
-            found = self.profile_without(check_unit("share", share), colluding=colluding)
-            if found is not None and found.kind in ("exact", "upper"):
-                found.delta(budget.largest_eps)  # raises if it cannot be evaluated
+            profile = self.profile_without(check_unit("share", share), colluding=colluding)
+            if profile is not None and profile.kind in ("exact", "upper"):
+                profile.delta(budget.largest_eps)  # raises if it cannot be evaluated
                 if rounds > 1 and budget.delta > 0:
-                    every = ComposedProfile([found], [rounds], budget.delta, points=self.profile_points)
-                    return min(every.epsilon(budget.delta), most)
-                return min(spent_epsilon(found, budget) or math.inf, most)
+                    composed = ComposedProfile([profile], [rounds], budget.delta, points=self.profile_points)
+                    return min(composed.epsilon(budget.delta), most)
+                return min(spent_epsilon(profile, budget) or math.inf, most)
         except Infeasible:
             pass
         return math.nan if math.isinf(most) else most

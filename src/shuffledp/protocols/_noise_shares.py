@@ -88,8 +88,8 @@ class JumpShare:
         """Draw a part of the sum for each entry of `part`. Time grows with the number of jumps."""
         jumps = np.asarray(rng.poisson(self.rate * part))
         sizes = jump_sizes(self.center)
-        drawn = 1 + rng.choice(sizes.size, int(jumps.sum()), p=sizes)
-        return summed(drawn, jumps)
+        drawn_sizes = 1 + rng.choice(sizes.size, int(jumps.sum()), p=sizes)
+        return summed(drawn_sizes, jumps)
 
     def as_clusters(self) -> tuple[Fraction, list[ClusterRate]]:
         """Return the rate of jumps of each size, and decay 0."""
@@ -120,12 +120,12 @@ def part_law(law: CompoundPoisson, part: float, tail: float) -> Floats:
         raise Infeasible(f"The noise of the remaining users has more than {_MOST_NUMBERS} likely values.")
     rates = law.rates(size)
     weights = part * np.arange(rates.size) * rates
-    found = np.zeros(size)
-    found[0] = math.exp(none)
+    law_of_part = np.zeros(size)
+    law_of_part[0] = math.exp(none)
     for number in range(1, size):
         some = weights[1 : number + 1]
-        found[number] = some @ found[number - some.size : number][::-1] / number
-    return found
+        law_of_part[number] = some @ law_of_part[number - some.size : number][::-1] / number
+    return law_of_part
 
 
 def summed(values: Ints, numbers: Ints) -> Ints:
@@ -144,8 +144,8 @@ class AtomNoise:
 
     def messages(self, part: Floats, rng: Generator) -> Mapping[int, Ints]:
         """Draw the number of copies of each message, for each size of a user's part in `part`."""
-        drawn = self.share.draw(part, rng)
-        return {message: times * drawn for message, times in self.content}
+        copies = self.share.draw(part, rng)
+        return {message: times * copies for message, times in self.content}
 
     def client_noises(self, levels: int) -> list[ClientNoise]:
         """Return the multiset and the clusters of its copies."""
@@ -156,9 +156,9 @@ class AtomNoise:
     def rates(self, size: int) -> Floats:
         """Return the rates of jumps by 0, 1, .. messages; only multiples of the content's size have one."""
         single = self.share.rates(-(-size // self._messages))
-        found = np.zeros((single.size - 1) * self._messages + 1)
-        found[:: self._messages] = single
-        return found
+        message_rates = np.zeros((single.size - 1) * self._messages + 1)
+        message_rates[:: self._messages] = single
+        return message_rates
 
     def log_moment(self, tilt: float) -> float:
         """Return ``log E e^(tilt N)`` for the number N of messages."""

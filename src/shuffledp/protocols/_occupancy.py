@@ -20,22 +20,22 @@ def filled(users: int, slots: int, rng: np.random.Generator) -> int:
         return int(np.count_nonzero(np.bincount(rng.integers(0, slots, size=users))))
     starts = np.arange(0, slots, _AT_ONCE)
     sizes = np.diff(np.append(starts, slots))
-    found = 0
+    filled_slots = 0
     for size, coming in zip(sizes.tolist(), rng.multinomial(users, sizes / slots).tolist(), strict=True):
         full = np.zeros(size, bool)
         for begin in range(0, coming, _AT_ONCE):
             full[rng.integers(0, size, size=min(_AT_ONCE, coming - begin))] = True
-        found += int(np.count_nonzero(full))
-    return found
+        filled_slots += int(np.count_nonzero(full))
+    return filled_slots
 
 
 def filled_moments(n_users: Ints, slots: int) -> tuple[Floats, Floats]:
     """Return mean and variance of the number K of filled slots, each (R,)."""
     n = np.asarray(n_users, float)
-    one = np.power(1 - 1 / slots, n)  # a given slot stays empty
-    two = np.power(max(1 - 2 / slots, 0.0), n)  # two given slots stay empty
-    variance = slots * (one - two) + slots**2 * (two - one**2)
-    return slots * (1 - one), np.maximum(variance, 0.0)
+    one_empty = np.power(1 - 1 / slots, n)  # a given slot stays empty
+    two_empty = np.power(max(1 - 2 / slots, 0.0), n)  # two given slots stay empty
+    variance = slots * (one_empty - two_empty) + slots**2 * (two_empty - one_empty**2)
+    return slots * (1 - one_empty), np.maximum(variance, 0.0)
 
 
 def inverse_filled(n_users: Ints, slots: int) -> tuple[Floats, Floats]:
@@ -56,13 +56,13 @@ def inverse_filled(n_users: Ints, slots: int) -> tuple[Floats, Floats]:
 def _enumerated(n: Ints, slots: int) -> tuple[Floats, Floats]:
     # From `enough` users on all slots are filled but for a probability of e^-28.
     enough = math.ceil(slots * (math.log(slots) + 28)) + 1
-    wanted = np.minimum(n, enough)
-    filled = np.arange(1, min(slots, int(wanted.max())) + 1, dtype=float)
-    table = np.empty((int(wanted.max()) + 1, 2))
+    numbers = np.minimum(n, enough)
+    filled = np.arange(1, min(slots, int(numbers.max())) + 1, dtype=float)
+    table = np.empty((int(numbers.max()) + 1, 2))
     law = np.zeros(len(filled))
     law[0] = 1.0  # one user fills one slot
     for users in range(1, len(table)):
         table[users] = law @ (1 / filled), law @ (1 / filled**2)
         law[1:] = law[1:] * (filled[1:] / slots) + law[:-1] * (1 - filled[:-1] / slots)
         law[0] *= 1 / slots
-    return table[wanted, 0], table[wanted, 1]
+    return table[numbers, 0], table[numbers, 1]

@@ -62,10 +62,10 @@ def planned_for(planned: Callable[[int, float], T], budget: Budget, population: 
     usually = planned(usual, delta)  # shows what kind of protocol it is; what it refuses is refused
     split = best_split(numbers, delta, noise_shares=usually.noise_shares)
     # Where a bound allows far fewer users, a mean over all of them gains little and takes long.
-    known = isinstance(population, Law) or _FAR * split.users >= usual
-    if usually.averages and known and usually.profile_for(usual) is not None:
-        found = _mixed(planned, numbers, min(split.users, usual), usual, eps, delta)
-        return found, MIXED if isinstance(population, Law) else MIXED_BOUND
+    worth_mixing = isinstance(population, Law) or _FAR * split.users >= usual
+    if usually.averages and worth_mixing and usually.profile_for(usual) is not None:
+        protocol = _mixed(planned, numbers, min(split.users, usual), usual, eps, delta)
+        return protocol, MIXED if isinstance(population, Law) else MIXED_BOUND
     text = f"at least {split.users} users take part"
     if split.failure > 0:
         text += f" except with a probability of {split.failure:.2g}, which is taken out of delta"
@@ -82,14 +82,14 @@ def _mixed(
     def excess(users: int, part: float) -> float:
         """Return ``log(mean delta / delta)``; ``-inf`` if the plan is infeasible and needs more users."""
         try:
-            found = planned(users, part)
+            protocol = planned(users, part)
         except Infeasible as reason:
             refused.append(reason)
             return -math.inf
-        mean = mean_delta(found.profile_for, numbers, eps, 1.1 * delta)
+        mean = mean_delta(protocol.profile_for, numbers, eps, 1.1 * delta)
         value = math.log(mean / delta) if mean > 0 else -math.inf
         if value <= 0:
-            fitting[(users, part)] = found
+            fitting[(users, part)] = protocol
         return value
 
     users = _largest(lambda n: excess(n, delta), sure, usual)

@@ -112,11 +112,11 @@ class PlannedUsers(ProtocolBase):
     def counted_on(self) -> str:
         """Name the other users and their planned number; all users if they share one noise."""
         shared = self.relies_on == "shares of the noise"
-        who, number = ("users", self.planned_users) if shared else ("other users", self.planned_users - 1)
+        noun, number = ("users", self.planned_users) if shared else ("other users", self.planned_users - 1)
         return (
-            f"all {number:,} {who}"
+            f"all {number:,} {noun}"
             if self.population is None
-            else f"all {who}, {number:,} of whom are planned for"
+            else f"all {noun}, {number:,} of whom are planned for"
         )
 
     @property
@@ -202,14 +202,16 @@ def seats_left(seats: int, users: int, honest: int) -> LeastNumbers:
 
     from shuffledp.accounting.general.random_users import LeastNumbers
 
-    others, drawn = users - 1, honest - 1
+    others, honest_others = users - 1, honest - 1
     seats = min(seats, others)
-    found = np.arange(max(0, drawn - (others - seats)), min(seats, drawn) + 1)
+    seated = np.arange(max(0, honest_others - (others - seats)), min(seats, honest_others) + 1)
 
     def log_choices(of: int, number: Ints | int) -> Any:
         return gammaln(of + 1) - gammaln(np.add(number, 1)) - gammaln(np.subtract(of + 1, number))
 
     log_mass = (
-        log_choices(seats, found) + log_choices(others - seats, drawn - found) - log_choices(others, drawn)
+        log_choices(seats, seated)
+        + log_choices(others - seats, honest_others - seated)
+        - log_choices(others, honest_others)
     )
-    return LeastNumbers(found, np.exp(log_mass))
+    return LeastNumbers(seated, np.exp(log_mass))

@@ -84,8 +84,8 @@ class OneReport(ProtocolBase):
 
     def dummies(self, public: Public, rng: Generator) -> Messages | None:
         """Draw randomized reports of the fixed input."""
-        added = int(self.dummies_added(public.n_users)[0])
-        return self.encode(Users(self.fixed_inputs(added)), rng) if added else None
+        number = int(self.dummies_added(public.n_users)[0])
+        return self.encode(Users(self.fixed_inputs(number)), rng) if number else None
 
     def cost(self) -> Cost:
         """Return the cost of one message per user, and the expected number of dummies."""

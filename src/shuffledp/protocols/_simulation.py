@@ -96,8 +96,8 @@ class Simulation(Calibration):
 
     def shuffle(self, messages: Messages, public: Public, rng: Generator) -> Messages:
         """Return the shuffler's output in one repeat: passed messages and dummies, uniformly permuted."""
-        passed, added = self.forward(messages, rng), self.dummies(public, rng)
-        everything = passed if added is None else Messages.joined(passed, added)
+        passed, dummies = self.forward(messages, rng), self.dummies(public, rng)
+        everything = passed if dummies is None else Messages.joined(passed, dummies)
         return Messages(rng.permutation(everything.payload, axis=0))
 
     def aggregate(self, messages: Messages) -> Array:
@@ -161,25 +161,25 @@ class Simulation(Calibration):
 
         For frequencies, `participants` may be an array of the number of users per value.
         """
-        who = (
+        users = (
             participants if isinstance(participants, Participants) else Participants.from_counts(participants)
         )
         check_kind(f"{self.name}.simulate: rng", rng, (Generator,))
-        check_participants(self, who, whole=True)
-        if (fewest := int(np.min(who.public.n_users))) < self.least_users:
+        check_participants(self, users, whole=True)
+        if (fewest := int(np.min(users.public.n_users))) < self.least_users:
             warnings.warn(
                 f"{self.name}: the guarantee needs {self.least_users} users, and {fewest} take part.",
                 stacklevel=2,
             )
-        public = self.announce(who, rng)
-        known = who if public is who.public else replace(who, public=public)
+        public = self.announce(users, rng)
+        announced = users if public is users.public else replace(users, public=public)
         groups = list(self.after_first_round(public))
         if len(groups) == 1:
             protocol = groups[0][0]
-            return protocol.estimate(protocol.sample_aggregate(known, rng), public)
-        estimates = np.empty(np.shape(who.truth))
+            return protocol.estimate(protocol.sample_aggregate(announced, rng), public)
+        estimates = np.empty(np.shape(users.truth))
         for protocol, repeats in groups:
-            some = known.of_repeats(repeats)
+            some = announced.of_repeats(repeats)
             estimates[repeats] = protocol.estimate(protocol.sample_aggregate(some, rng), some.public)
         return estimates
 
@@ -229,22 +229,22 @@ class Simulation(Calibration):
         check_participants(self, participants, whole=False)
         result: Floats | None = None
         for protocol, repeats in self.after_first_round(participants.public):
-            every = len(repeats) == participants.public.repeats
-            found = getattr(protocol, f"expected_{what}")(
-                participants if every else participants.of_repeats(repeats)
+            covers_all = len(repeats) == participants.public.repeats
+            expected = getattr(protocol, f"expected_{what}")(
+                participants if covers_all else participants.of_repeats(repeats)
             )
-            if every or found is None:
-                return cast(Floats | None, found)
+            if covers_all or expected is None:
+                return cast(Floats | None, expected)
             if result is None:
-                result = np.empty((participants.public.repeats, *found.shape[1:]))
-            result[repeats] = found
+                result = np.empty((participants.public.repeats, *expected.shape[1:]))
+            result[repeats] = expected
         return result
 
     @final
     def expected_mse(self, counts: Array | Participants) -> float | Floats | None:
         """Return the expected squared error per coordinate: a number for (k,) counts, otherwise (R,)."""
-        who = counts if isinstance(counts, Participants) else Participants.from_counts(counts)
-        squared = self.expectation("squared_error", who)
+        participants = counts if isinstance(counts, Participants) else Participants.from_counts(counts)
+        squared = self.expectation("squared_error", participants)
         if squared is None:
             return None
         mse = expected_metric("mse", squared)

@@ -73,8 +73,8 @@ class ProtocolBase(Simulation):
     def __init_subclass__(cls, **settings: Any) -> None:
         """Set ``accountings`` to the keys of ``guarantees`` if no class of the hierarchy sets them."""
         super().__init_subclass__(**settings)
-        stated = any("accountings" in vars(base) for base in cls.__mro__ if base is not Calibration)
-        if cls.guarantees and not stated:
+        sets_accountings = any("accountings" in vars(base) for base in cls.__mro__ if base is not Calibration)
+        if cls.guarantees and not sets_accountings:
             cls.accountings = tuple(cls.guarantees)
 
     label: ClassVar[str]
@@ -141,7 +141,7 @@ class ProtocolBase(Simulation):
             self.local_epsilon(),
             getattr(self, "population", None) is None and "dropout" not in about,
         )
-        stated = {
+        facts = {
             "protocol": self.name,
             "task": self.task_kind,
             **about,
@@ -159,4 +159,4 @@ class ProtocolBase(Simulation):
             },
         }
         # Jobs write no clients: a plain import would rerun all of them after an edit of a client's program.
-        import_module(f"{__package__}.client.export").export(client, Path(folder), stated)
+        import_module(f"{__package__}.client.export").export(client, Path(folder), facts)

@@ -94,8 +94,8 @@ def name_of(task_kind: str, text: str) -> str:
 
     Case does not matter, nor whether words are joined by blanks, hyphens or underscores.
     """
-    known = available(task_kind)
-    return next((name for name in known if _joined(text) in map(_joined, names_of(task_kind, name))), text)
+    names = available(task_kind)
+    return next((name for name in names if _joined(text) in map(_joined, names_of(task_kind, name))), text)
 
 
 def class_identity(protocol: type[ProtocolBase]) -> Identity | None:
@@ -112,13 +112,13 @@ def bibtex_of(text: str) -> str:
     UnknownProtocol
         If no protocol of any task has this name.
     """
-    found = {kind: name_of(kind, text) for kind in TASK_KINDS}
-    known = {kind: name for kind, name in found.items() if name in built_ins(kind)}
-    if not known:
-        every = dict.fromkeys(name for kind in TASK_KINDS for name in built_ins(kind))
-        raise UnknownProtocol(f"No protocol of the library is named {text!r}. Known: {', '.join(every)}.")
+    names = {kind: name_of(kind, text) for kind in TASK_KINDS}
+    built_in_names = {kind: name for kind, name in names.items() if name in built_ins(kind)}
+    if not built_in_names:
+        all_names = dict.fromkeys(name for kind in TASK_KINDS for name in built_ins(kind))
+        raise UnknownProtocol(f"No protocol of the library is named {text!r}. Known: {', '.join(all_names)}.")
     identities = [
-        identity for kind, name in known.items() if (identity := identity_of(kind, name)) is not None
+        identity for kind, name in built_in_names.items() if (identity := identity_of(kind, name)) is not None
     ]
     keys = dict.fromkeys(identity.cite for identity in identities if identity.cite)
     if not keys:
@@ -158,18 +158,21 @@ def module_path(task_kind: str, name: str, *, root: Path | None = None) -> Path:
     UnknownProtocol
         If the file or the class in it does not exist.
     """
-    known = available(task_kind)
+    names = available(task_kind)
     if not is_plugin(name):
         if name in _in_folder(task_kind):
             return HERE / task_kind / f"{name}.py"
-        if name in known:
+        if name in names:
             return _installed_file(_installed()[task_kind][name])
-        asked = name_of(task_kind, name).lower()
-        begin, hold = [one for one in known if one.startswith(asked)], [one for one in known if asked in one]
-        close = begin or hold or get_close_matches(asked, known, n=1)
+        lowered = name_of(task_kind, name).lower()
+        begin, hold = (
+            [candidate for candidate in names if candidate.startswith(lowered)],
+            [candidate for candidate in names if lowered in candidate],
+        )
+        close = begin or hold or get_close_matches(lowered, names, n=1)
         hint = f" Did you mean {' or '.join(map(repr, close[:3]))}?" if close else ""
         raise UnknownProtocol(
-            f"No {task_kind} protocol named {name!r}.{hint} Known: {', '.join(known) or 'none yet'}. A protocol of "
+            f"No {task_kind} protocol named {name!r}.{hint} Known: {', '.join(names) or 'none yet'}. A protocol of "
             "your own is named by its file and class, as in 'my_baselines/mine.py:Mine'."
         )
     file, _, class_name = name.rpartition(":")
@@ -243,22 +246,24 @@ def get(task_kind: str, name: str, *, root: Path | None = None) -> type[Protocol
     name = name if is_plugin(name) else name_of(task_kind, name)
     path = module_path(task_kind, name, root=root)
     if is_plugin(name):
-        found = getattr(_load_file(path), name.rpartition(":")[2])
+        protocol_class = getattr(_load_file(path), name.rpartition(":")[2])
     elif name in _installed()[task_kind]:
         entry = _installed()[task_kind][name]
         with _importing(entry.value):
-            found = entry.load()
+            protocol_class = entry.load()
     else:
-        found = _only_protocol(importlib.import_module(f"shuffledp.protocols.{task_kind}.{name}"), name)
-    return _checked(found, task_kind, name)
+        protocol_class = _only_protocol(
+            importlib.import_module(f"shuffledp.protocols.{task_kind}.{name}"), name
+        )
+    return _checked(protocol_class, task_kind, name)
 
 
 def plugin(name: str, *, root: Path | None = None) -> type[ProtocolBase]:
     """Return the protocol class of ``path/to/file.py:Class``, for any task. Raise `UnknownProtocol` without one."""
     if not is_plugin(name):
         raise UnknownProtocol(f"{name!r} names no class in a file: write it as 'mine/x.py:X'.")
-    found = getattr(_load_file(module_path(TASK_KINDS[0], name, root=root)), name.rpartition(":")[2])
-    return _checked(found, str(getattr(found, "task_kind", "")), name)
+    protocol_class = getattr(_load_file(module_path(TASK_KINDS[0], name, root=root)), name.rpartition(":")[2])
+    return _checked(protocol_class, str(getattr(protocol_class, "task_kind", "")), name)
 
 
 def _module_name(path: Path) -> str:
@@ -302,12 +307,12 @@ def _importing(what: str) -> Iterator[None]:
 
 
 def _only_protocol(module: ModuleType, name: str) -> Any:
-    own = [
+    classes = [
         value
         for value in vars(module).values()
         if isinstance(value, type) and issubclass(value, ProtocolBase) and value.__module__ == module.__name__
     ]
-    matching = [value for value in own if getattr(value, "name", None) == name]
+    matching = [value for value in classes if getattr(value, "name", None) == name]
     if len(matching) != 1:
         raise UnknownProtocol(f"{module.__name__} must define one protocol with name = {name!r}.")
     return matching[0]
@@ -317,41 +322,41 @@ def _only_protocol(module: ModuleType, name: str) -> Any:
 _FOLLOWING: WeakSet[type] = WeakSet()
 
 
-def _checked(found: Any, task_kind: str, name: str) -> type[ProtocolBase]:
-    if not (isinstance(found, type) and issubclass(found, ProtocolBase)):
+def _checked(protocol_class: Any, task_kind: str, name: str) -> type[ProtocolBase]:
+    if not (isinstance(protocol_class, type) and issubclass(protocol_class, ProtocolBase)):
         raise UnknownProtocol(
-            f"Protocol {name!r}: {found!r} is not a subclass of shuffledp.protocols.ProtocolBase."
+            f"Protocol {name!r}: {protocol_class!r} is not a subclass of shuffledp.protocols.ProtocolBase."
         )
-    if found not in _FOLLOWING:
-        faults = interface_faults(found)
+    if protocol_class not in _FOLLOWING:
+        faults = interface_faults(protocol_class)
         if faults:
             raise UnknownProtocol(f"Protocol {name!r} {'; it '.join(faults)}.")
-        _FOLLOWING.add(found)
-    if not is_plugin(name) and found.name != name:
-        raise UnknownProtocol(f"Protocol {name!r} sets name to {found.name!r}, expected {name!r}.")
-    if found.task_kind != task_kind:
+        _FOLLOWING.add(protocol_class)
+    if not is_plugin(name) and protocol_class.name != name:
+        raise UnknownProtocol(f"Protocol {name!r} sets name to {protocol_class.name!r}, expected {name!r}.")
+    if protocol_class.task_kind != task_kind:
         raise UnknownProtocol(
-            f"Protocol {name!r} solves {found.task_kind!r}, but the experiment's task is {task_kind!r}."
+            f"Protocol {name!r} solves {protocol_class.task_kind!r}, but the experiment's task is {task_kind!r}."
         )
-    return found
+    return protocol_class
 
 
-def interface_faults(found: type[ProtocolBase]) -> list[str]:
+def interface_faults(protocol_class: type[ProtocolBase]) -> list[str]:
     """Return the faults in a class's interface, each a clause that follows the class's name."""
     faults = []
-    missing = sorted(getattr(found, "__abstractmethods__", ()))
-    if not found.has_calibration():
+    missing = sorted(getattr(protocol_class, "__abstractmethods__", ()))
+    if not protocol_class.has_calibration():
         missing.append("fit")
     if missing:
         faults.append(f"lacks {', '.join(missing)}")
-    unset = [a for a in ("name", "task_kind", "label", "source", "trust") if not hasattr(found, a)]
+    unset = [a for a in ("name", "task_kind", "label", "source", "trust") if not hasattr(protocol_class, a)]
     if unset:
         return [*faults, f"does not set {', '.join(unset)}"]
     for attribute in ("name", "label", "source", "reduction"):
-        value = getattr(found, attribute)
+        value = getattr(protocol_class, attribute)
         if not (isinstance(value, str) and value.strip()):
             faults.append(f"sets {attribute} to {value!r}, expected a text")
-    for attribute, known in (
+    for attribute, allowed_values in (
         ("task_kind", TASK_KINDS),
         ("trust", get_args(Trust)),
         ("streamable", (True, False)),
@@ -359,19 +364,21 @@ def interface_faults(found: type[ProtocolBase]) -> list[str]:
         ("joint_law", (True, False)),
         ("multi_level", (True, False)),
     ):
-        if isinstance(getattr(found, attribute), property):
+        if isinstance(getattr(protocol_class, attribute), property):
             continue  # each calibrated protocol says it for itself
-        if getattr(found, attribute) not in known:
-            allowed = ", ".join(map(str, known))
-            faults.append(f"sets {attribute} to {getattr(found, attribute)!r}, expected one of {allowed}")
+        if getattr(protocol_class, attribute) not in allowed_values:
+            allowed = ", ".join(map(str, allowed_values))
+            faults.append(
+                f"sets {attribute} to {getattr(protocol_class, attribute)!r}, expected one of {allowed}"
+            )
     for attribute in ("accountings", "neighbours"):
-        value = getattr(found, attribute)
+        value = getattr(protocol_class, attribute)
         # ("printed") is a text: without this check every letter of it would be an accounting.
         if not (isinstance(value, tuple) and value and all(isinstance(v, str) for v in value)):
             faults.append(f"sets {attribute} to {value!r}, expected a tuple of texts such as ('printed',)")
-    faults += _guarantee_faults(found)
-    known_fields = {f.name for f in fields(found)}
-    for base in found.__mro__:
+    faults += _guarantee_faults(protocol_class)
+    known_fields = {f.name for f in fields(protocol_class)}
+    for base in protocol_class.__mro__:
         # Annotations are texts or types, depending on `from __future__ import annotations`.
         declared = [
             a for a, kind in vars(base).get("__annotations__", {}).items() if "ClassVar" not in str(kind)
@@ -384,18 +391,18 @@ def interface_faults(found: type[ProtocolBase]) -> list[str]:
     return faults
 
 
-def _guarantee_faults(found: type[ProtocolBase]) -> list[str]:
+def _guarantee_faults(protocol_class: type[ProtocolBase]) -> list[str]:
     """Return the faults in a class's labels, which are one label for all accountings or one per accounting."""
     faults = []
-    label, table = inspect.getattr_static(found, "guarantee"), found.guarantees
+    label, table = inspect.getattr_static(protocol_class, "guarantee"), protocol_class.guarantees
     if isinstance(label, str) and label not in GUARANTEES:
         faults.append(f"sets guarantee to {label!r}, expected one of {', '.join(GUARANTEES)}")
     elif not isinstance(label, str | property):
         faults.append(f"sets guarantee to {label!r}, expected a text or a property")
     if not (isinstance(table, Mapping) and all(isinstance(v, Standing) for v in table.values())):
         return [*faults, f"sets guarantees to {table!r}, expected a Standing per accounting"]
-    if table and set(table) != set(found.accountings):
+    if table and set(table) != set(protocol_class.accountings):
         faults.append(
-            f"states guarantees for {', '.join(table)}, but its accountings are {', '.join(found.accountings)}"
+            f"states guarantees for {', '.join(table)}, but its accountings are {', '.join(protocol_class.accountings)}"
         )
     return faults

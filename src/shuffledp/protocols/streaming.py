@@ -114,21 +114,20 @@ def stream(
     if public.repeats != 1:
         raise ValueError(f"stream: public must be of one repeat, got {public.repeats}.")
     size = users_at_once(protocol.cost()) if at_once is None else check_count("stream: at_once", at_once, 1)
-    total, done = int(public.n_users[0]), 0
-    added = protocol.dummies(public, rng)
-    result = None if added is None else protocol.aggregate(added)
+    total, users_done = int(public.n_users[0]), 0
+    dummies = protocol.dummies(public, rng)
+    result = None if dummies is None else protocol.aggregate(dummies)
     for part in regrouped(users, size):
-        done += len(part)
-        if done > total:
+        users_done += len(part)
+        if users_done > total:
             break
-        seen = protocol.aggregate(protocol.forward(protocol.encode(part, rng), rng))
-        result = seen if result is None else protocol.merged(result, seen)
+        part_aggregate = protocol.aggregate(protocol.forward(protocol.encode(part, rng), rng))
+        result = part_aggregate if result is None else protocol.merged(result, part_aggregate)
         if progress is not None:
-            progress(done, total)
-    if result is None or done != total:
-        raise ValueError(
-            f"stream: users must be {total} in all, as public.n_users, got {done}{' or more' * (done > total)}."
-        )
+            progress(users_done, total)
+    if result is None or users_done != total:
+        number = f"{users_done} or more" if users_done > total else users_done
+        raise ValueError(f"stream: users must be {total} in all, as public.n_users, got {number}.")
     return result
 
 
@@ -154,17 +153,17 @@ def joined(chunks: list[Users]) -> Users:
 
 def regrouped(chunks: Iterable[Users], size: int) -> Iterator[Users]:
     """Yield the same users in parts of `size`, the last part possibly smaller, with offsets from 0."""
-    offset, waiting, held = 0, list[Users](), 0
+    offset, waiting, waiting_users = 0, list[Users](), 0
     for chunk in chunks:
         start = 0
-        while held + len(chunk) - start >= size:
-            stop = start + size - held
+        while waiting_users + len(chunk) - start >= size:
+            stop = start + size - waiting_users
             yield _part([*waiting, _some(chunk, start, stop)], offset)
-            offset, start, waiting, held = offset + size, stop, [], 0
+            offset, start, waiting, waiting_users = offset + size, stop, [], 0
         if start < len(chunk):
             waiting.append(_some(chunk, start, len(chunk)))
-            held += len(chunk) - start
-    if held:
+            waiting_users += len(chunk) - start
+    if waiting_users:
         yield _part(waiting, offset)
 
 

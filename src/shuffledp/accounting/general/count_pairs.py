@@ -1,18 +1,18 @@
 r"""Hockey-stick divergence of two independent counts, of which one contains user 1's message.
 
-Replacing user 1's value x by x' changes two counts only. Let ``present`` be the law of a count with user 1's message
-and ``absent`` the law of the count without it, each with all other messages. Then
+Replacing user 1's value x by x' changes two counts only. Let ``held`` be the law of a count with user 1's message and
+``absent`` the law of the count without it, each with all other messages. Then
 
-.. math:: P = present \otimes absent' \quad\text{against}\quad Q = absent \otimes present',
+.. math:: P = held \otimes absent' \quad\text{against}\quad Q = absent \otimes held',
 
-.. math:: \delta = \sum_{a, b} \bigl( present(a)\, absent'(b) - e^\epsilon\, absent(a)\, present'(b) \bigr)^+ ,
+.. math:: \delta = \sum_{a, b} \bigl( held(a)\, absent'(b) - e^\epsilon\, absent(a)\, held'(b) \bigr)^+ ,
 
-where the prime marks the second count. The bracket is positive where the ratio ``present / absent`` at a exceeds
-``e^eps`` times the ratio of the second count at b. With all a sorted by their ratio, every b needs two tail sums: O(N
-log N) operations in all. If both counts have the same laws, exchanging them exchanges P and Q, so that both directions have
+where the prime marks the second count. The bracket is positive where the ratio ``held / absent`` at a exceeds ``e^eps``
+times the ratio of the second count at b. With all a sorted by their ratio, every b needs two tail sums: O(N log N)
+operations in all. If both counts have the same laws, exchanging them exchanges P and Q, so that both directions have
 the same delta.
 
-Adding or removing a user changes one count: *present* against *absent*, in both directions.
+Adding or removing a user changes one count: *held* against *absent*, in both directions.
 
 Both divergences are exact if the rest of the view has the same law under both inputs and is independent of the counts.
 """
@@ -44,28 +44,28 @@ NEIGHBOURS = ("replace_one", "add_remove")
 
 @dataclass(frozen=True, eq=False)
 class MovingCount:
-    """Two laws of one count, with user 1's value on this count (`present`) and without (`absent`). Both are masses of
-    the same m values. `omitted` is an upper bound on the mass that either law omits. The masses have full relative
+    """Two laws of one count, with user 1's value on this count (`held`) and without (`absent`). Both are masses of the
+    same m values. `omitted` is an upper bound on the mass that either law omits. The masses have full relative
     accuracy.
     """
 
-    present: NDArray[np.float64]
+    held: NDArray[np.float64]
     absent: NDArray[np.float64]
     omitted: float = 0.0
 
     @property
     def log_ratio(self) -> NDArray[np.float64]:
-        """``log(present / absent)`` of every value, (m,): inf or -inf if one mass is 0, nan if both are 0."""
+        """``log(held / absent)`` of every value, (m,): inf or -inf if one mass is 0, nan if both are 0."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.log(self.present) - np.log(self.absent)
+            return np.log(self.held) - np.log(self.absent)
 
     @cached_property
     def sorted(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        """Ascending log ratios, (m,), and the masses of `present` and `absent` from each ratio on, (m + 1,)."""
+        """Ascending log ratios, (m,), and the masses of `held` and `absent` from each ratio on, (m + 1,)."""
         ratio = self.log_ratio
         order = np.argsort(ratio, kind="stable")
         order = order[~np.isnan(ratio[order])]
-        return ratio[order], from_top(self.present[order]), from_top(self.absent[order])
+        return ratio[order], from_top(self.held[order]), from_top(self.absent[order])
 
 
 def from_top(values: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -73,8 +73,8 @@ def from_top(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.concatenate((np.cumsum(values[::-1])[::-1], [0.0]))
 
 
-def added_message(noise: Window, present: float = 1.0, absent: float = 0.0) -> MovingCount:
-    """Return the laws of `noise` plus user 1's message. User 1's message is on this count with probability `present` if
+def added_message(noise: Window, held: float = 1.0, absent: float = 0.0) -> MovingCount:
+    """Return the laws of `noise` plus user 1's message. User 1's message is on this count with probability `held` if
     user 1 has the count's value, else with probability `absent`.
     """
 
@@ -84,23 +84,20 @@ def added_message(noise: Window, present: float = 1.0, absent: float = 0.0) -> M
         law[1:] += rate * noise.pmf
         return law
 
-    return MovingCount(with_message(present), with_message(absent), noise.omitted)
+    return MovingCount(with_message(held), with_message(absent), noise.omitted)
 
 
 def pair_delta(first: MovingCount, second: MovingCount, eps: float) -> float:
-    """Return delta of ``present x absent'`` against ``absent x present'``, for independent counts and replacement
-    neighbors. Omitted mass is added to delta. Otherwise the rounding error is about 1e-12 relative for up to 1e5
-    values.
+    """Return delta of ``held x absent'`` against ``absent x held'``, for independent counts and replacement neighbors.
+    Omitted mass is added to delta. Otherwise the rounding error is about 1e-12 relative for up to 1e5 values.
     """
-    ratio, present, absent = first.sorted
+    ratio, held, absent = first.sorted
     eps = min(eps, _MOST_EPS)
     # Rounding may put a value on the wrong side of its threshold; there the bracket is zero.
     other = second.log_ratio
     possible = ~np.isnan(other)
     start = np.searchsorted(ratio, eps + other[possible], side="right")
-    terms = (
-        second.absent[possible] * present[start] - math.exp(eps) * second.present[possible] * absent[start]
-    )
+    terms = second.absent[possible] * held[start] - math.exp(eps) * second.held[possible] * absent[start]
     total = float(np.sum(np.maximum(terms, 0.0)))
     return raised(total + first.omitted + second.omitted)
 
@@ -116,8 +113,8 @@ def single_delta(count: MovingCount, eps: float) -> float:
     relative.
     """
     factor = math.exp(min(eps, _MOST_EPS))
-    gaining = float(np.sum(np.maximum(count.present - factor * count.absent, 0.0)))
-    losing = float(np.sum(np.maximum(count.absent - factor * count.present, 0.0)))
+    gaining = float(np.sum(np.maximum(count.held - factor * count.absent, 0.0)))
+    losing = float(np.sum(np.maximum(count.absent - factor * count.held, 0.0)))
     return raised(max(gaining, losing) + count.omitted)
 
 

@@ -201,24 +201,26 @@ def noise_of(analyzer: Analyzer, planned: int, users: int, messages: int) -> tup
 
 
 def frequencies(analyzer: Analyzer, counts: Sequence[int], planned: int, users: int, messages: int) -> Answer:
-    """Return relative frequencies; messages count at the rate `own` for their user's value, at `other` for others."""
-    own, other = analyzer["own"], analyzer["other"]
+    """Return relative frequencies; messages count at one rate for their user's value, at another for other values."""
+    own_rate, other_rate = analyzer["own"], analyzer["other"]
     parts, offset = noise_of(analyzer, planned, users, messages)
     noise = sum_law(parts, offset)
 
     def law_for(number: float) -> Law:
-        reports = [(number * own, own, 1), ((users - number) * other, other, 1)]
+        reports = [(number * own_rate, own_rate, 1), ((users - number) * other_rate, other_rate, 1)]
         return sum_law([*reports, *parts], offset)
 
-    estimates = {count: (count - users * other - noise.mean) / (own - other) for count in set(counts)}
+    estimates = {
+        count: (count - users * other_rate - noise.mean) / (own_rate - other_rate) for count in set(counts)
+    }
     half_widths = {}
-    shared = likely_distance(noise) if own == 1 and other == 0 else None  # the same for all counts
+    shared = likely_distance(noise) if own_rate == 1 and other_rate == 0 else None  # the same for all counts
     for count, estimate in estimates.items():
         number = min(max(estimate, 0.0), users)
         if shared is not None:
             half_widths[count] = max(abs(estimate - number), min(shared, max(estimate, users - estimate)))
         else:
-            step = (1.3 * QUANTILE * math.sqrt(law_for(number).variance) + 1) / (own - other)
+            step = (1.3 * QUANTILE * math.sqrt(law_for(number).variance) + 1) / (own_rate - other_rate)
             half_widths[count] = farthest(law_for, count, estimate, float(users), step)
     return [estimates[count] / users for count in counts], [half_widths[count] / users for count in counts]
 
@@ -228,34 +230,34 @@ def leveled_sum(analyzer: Analyzer, counts: Sequence[int], planned: int, users: 
 
     The law for a sum has the estimated numbers of users per level, of whom some move to the first or the last level.
     """
-    own, other, levels = analyzer["own"], analyzer["other"], len(counts) - 1
-    gap, every = own - other, range(levels + 1)
+    own_rate, other_rate, levels = analyzer["own"], analyzer["other"], len(counts) - 1
+    gap, all_levels = own_rate - other_rate, range(levels + 1)
     observed = sum(level * count for level, count in enumerate(counts))
-    uniform, square = other * sum(every), other * sum(level**2 for level in every)
+    uniform, square = other_rate * sum(all_levels), other_rate * sum(level**2 for level in all_levels)
     estimate = (observed - users * uniform) / gap
-    positive = [max(count - users * other, 0.0) for count in counts]
+    positive = [max(count - users * other_rate, 0.0) for count in counts]
     shares = [users * number / sum(positive) for number in positive]
     center, most = sum(level * share for level, share in enumerate(shares)), float(users * levels)
     rounding: float = users * analyzer["rounding"] * (gap * levels) ** 2
 
     def law_for(number: float) -> Law:
         end = levels if number > center else 0
-        moved = (number - center) / ((most if end else 0.0) - center) if number != center else 0.0
-        held = [
-            share * (1 - moved) + (users * moved if level == end else 0.0)
+        moved_share = (number - center) / ((most if end else 0.0) - center) if number != center else 0.0
+        numbers = [
+            share * (1 - moved_share) + (users * moved_share if level == end else 0.0)
             for level, share in enumerate(shares)
         ]
 
         def log_moment(t: complex) -> complex:
             shift = max(t.real * levels, 0.0)  # keeps all powers at most 1
-            powers = [cmath.exp(t * level - shift) for level in every]
-            others = other * sum(powers)
+            powers = [cmath.exp(t * level - shift) for level in all_levels]
+            others = other_rate * sum(powers)
             reports = sum(
-                n * cmath.log(gap * power + others) for n, power in zip(held, powers, strict=True) if n
+                n * cmath.log(gap * power + others) for n, power in zip(numbers, powers, strict=True) if n
             )
             return complex(reports + users * shift + rounding * t * t / 2)
 
-        variance = sum(n * (gap * x**2 + square - (gap * x + uniform) ** 2) for x, n in enumerate(held))
+        variance = sum(n * (gap * x**2 + square - (gap * x + uniform) ** 2) for x, n in enumerate(numbers))
         return Law(log_moment, gap * number + users * uniform, rounding + variance, nodes=32)
 
     step = (1.3 * QUANTILE * math.sqrt(law_for(center).variance) + 1) / gap
@@ -387,8 +389,8 @@ def analysis(
     domain = parameters.get("domain", {})
     if "high" in domain:
         step = (domain["high"] - domain["low"]) / (parameters["inputs"] - 1)
-        estimates = [domain["low"] * present + step * one for one in estimates]
-        half_widths = [step * one for one in half_widths]
+        estimates = [domain["low"] * present + step * estimate for estimate in estimates]
+        half_widths = [step * half_width for half_width in half_widths]
     answer, warnings = stated(parameters, estimates, half_widths, present, len(messages), release)
     if estimating is frequencies:
         total, width = math.fsum(estimates), math.hypot(*half_widths)
@@ -411,11 +413,11 @@ def analysis(
 def counted_release(messages: Sequence[tuple[int, ...]], analyzed: Path) -> int:
     """Return the place of these messages in a file of digests, from 1 on; new messages are added to the file."""
     digest = hashlib.sha256(json.dumps(sorted(messages)).encode()).hexdigest()
-    known = analyzed.read_text(encoding="ascii").split() if analyzed.exists() else []
-    if digest not in known:
-        known.append(digest)
-        analyzed.write_text("\n".join(known) + "\n", encoding="ascii")
-    return known.index(digest) + 1
+    digests = analyzed.read_text(encoding="ascii").split() if analyzed.exists() else []
+    if digest not in digests:
+        digests.append(digest)
+        analyzed.write_text("\n".join(digests) + "\n", encoding="ascii")
+    return digests.index(digest) + 1
 
 
 def main() -> None:
@@ -428,15 +430,15 @@ def main() -> None:
     parser.add_argument(
         "--round", type=int, help="number of this release; by default different files are counted"
     )
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
 
     def answer(parameters: Parameters) -> str:
-        messages = read_messages(parameters, asked.file)
-        release = asked.round
+        messages = read_messages(parameters, arguments.file)
+        release = arguments.round
         if release is None and "rounds" in parameters:
             release = counted_release(messages, Path(__file__).with_name("analyzed.txt"))
-        found = analysis(parameters, messages, asked.users, release)
-        warn(found["warnings"])
-        return json.dumps(found, indent=2) + "\n"
+        result = analysis(parameters, messages, arguments.users, release)
+        warn(result["warnings"])
+        return json.dumps(result, indent=2) + "\n"
 
     written(answer)

@@ -38,8 +38,8 @@ class Client:
     @property
     def one_message(self) -> bool:
         """True if every user sends one message and the shuffler adds none."""
-        one = ("response", "subset", "local_hash")
-        return not self.shuffler and len(self.parts) == 1 and self.parts[0]["part"] in one
+        single_parts = ("response", "subset", "local_hash")
+        return not self.shuffler and len(self.parts) == 1 and self.parts[0]["part"] in single_parts
 
 
 def tree_levels(fan_outs: Sequence[int]) -> list[tuple[int, int]]:
@@ -112,7 +112,7 @@ def decaying_clusters(shape: float, decay: Fraction) -> list[ClusterRate]:
 
 
 def shares_part(
-    noises: Iterable[tuple[Mapping[str, Any], Sequence[ClusterRate]]], part: Fraction, **more: Any
+    noises: Iterable[tuple[Mapping[str, Any], Sequence[ClusterRate]]], part: Fraction, **extra: Any
 ) -> dict[str, Any]:
     """Return a part of independent noises, all rates rounded up, see `client.randomizers.shares`.
 
@@ -134,7 +134,7 @@ def shares_part(
     ends = list(accumulate(weights))
     return {
         "part": "shares",
-        **more,
+        **extra,
         "noises": laws,
         "cells": cells,
         "ends": [str(end) for end in ends],
@@ -143,14 +143,14 @@ def shares_part(
 
 
 def noise_law(
-    parts: Iterable[tuple[float, float, int]], origin: str = "none", offset: float = 0.0, **more: Any
+    parts: Iterable[tuple[float, float, int]], origin: str = "none", offset: float = 0.0, **extra: Any
 ) -> dict[str, Any]:
     """Return the law of the noise of a count, see `client.analyzing.sum_law`, for the planned number of users.
 
     The law is constant (`origin` ``none``), or its means are proportional to the number of ``users``. Or its coins are
     of the first ``places`` of the list, or it has the dummies among the ``messages``.
     """
-    return {"parts": [list(part) for part in parts], "offset": offset, "from": origin, **more}
+    return {"parts": [list(part) for part in parts], "offset": offset, "from": origin, **extra}
 
 
 def laplace_parts(eps: float) -> list[tuple[float, float, int]]:
@@ -162,18 +162,18 @@ def laplace_parts(eps: float) -> list[tuple[float, float, int]]:
 def frequencies(
     values: int,
     counting: str,
-    own: float,
-    other: float,
+    own_rate: float,
+    other_rate: float,
     noise: Mapping[str, Any],
-    **more: Any,
+    **extra: Any,
 ) -> dict[str, Any]:
-    """Return the parameters of `client.analyzing.frequencies` for k `values`, with its rates `own` and `other`."""
+    """Return the parameters of `client.analyzing.frequencies` for k `values`, with its two rates."""
     return {
         "estimating": "frequencies",
         "counting": counting,
         "values": values,
-        "own": own,
-        "other": other,
+        "own": own_rate,
+        "other": other_rate,
         "noise": noise,
-        **more,
+        **extra,
     }

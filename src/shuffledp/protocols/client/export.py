@@ -9,7 +9,7 @@ import random
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -61,19 +61,19 @@ def _definitions(module: ModuleType) -> tuple[list[ast.Import | ast.ImportFrom],
     """Return the imports of a module, and the source text of its top-level definitions by name."""
     source = Path(str(module.__file__)).read_text(encoding="utf-8")
     imports: list[ast.Import | ast.ImportFrom] = []
-    found: dict[str, str] = {}
+    sources: dict[str, str] = {}
     for node in ast.parse(source).body:
         if isinstance(node, ast.Import | ast.ImportFrom):
             imports.append(node)
         elif isinstance(node, ast.FunctionDef | ast.ClassDef):
-            first = min([node.lineno, *(one.lineno for one in node.decorator_list)])
-            found[node.name] = "\n".join(source.splitlines()[first - 1 : node.end_lineno])
+            first = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+            sources[node.name] = "\n".join(source.splitlines()[first - 1 : node.end_lineno])
         elif isinstance(node, ast.Assign | ast.AnnAssign):
             target = node.targets[0] if isinstance(node, ast.Assign) else node.target
             for name in ast.walk(target):
                 if isinstance(name, ast.Name):
-                    found[name.id] = ast.get_source_segment(source, node) or ""
-    return imports, found
+                    sources[name.id] = ast.get_source_segment(source, node) or ""
+    return imports, sources
 
 
 @cache
@@ -95,34 +95,34 @@ def program(entry: ModuleType, named: Iterable[str], note: str) -> str:
     the used entries of the dictionaries in `CHOICES`.
     """
     imports: list[ast.Import | ast.ImportFrom] = []
-    known: dict[str, str] = {}
+    sources: dict[str, str] = {}
     for module in COPIED:
-        more, found = _definitions(module)
-        imports += more
-        known |= {name: text for name, text in found.items() if name != "main" or module is entry}
+        module_imports, module_sources = _definitions(module)
+        imports += module_imports
+        sources |= {name: text for name, text in module_sources.items() if name != "main" or module is entry}
     for name in CHOICES:
-        chosen = [one for one in named if f'"{one}": {one},' in known[name]]
-        head = known[name].partition(" = ")[0]
-        entries = ", ".join(f'"{one}": {one}' for one in chosen)
-        known[name] = f"{head} = {{{entries}}}"
-    needed, left = set(), ["main"]
-    while left:
-        if (name := left.pop()) in known and name not in needed:
+        chosen = [function for function in named if f'"{function}": {function},' in sources[name]]
+        head = sources[name].partition(" = ")[0]
+        entries = ", ".join(f'"{function}": {function}' for function in chosen)
+        sources[name] = f"{head} = {{{entries}}}"
+    needed, pending = set(), ["main"]
+    while pending:
+        if (name := pending.pop()) in sources and name not in needed:
             needed.add(name)
-            left += _names(known[name])
-    kept = dict.fromkeys(source for name, source in known.items() if name in needed)
-    used = set().union(*map(_names, kept))
+            pending += _names(sources[name])
+    needed_sources = dict.fromkeys(source for name, source in sources.items() if name in needed)
+    used = set().union(*map(_names, needed_sources))
     origins: dict[str, set[str]] = {}
     for node in imports:
         origin = f"from {node.module} import " if isinstance(node, ast.ImportFrom) else "import "
         if not origin.startswith(("from shuffledp.", "from __future__")):
-            origins.setdefault(origin, set()).update(one.name for one in node.names if one.name in used)
+            origins.setdefault(origin, set()).update(alias.name for alias in node.names if alias.name in used)
     lines = sorted(origin + ", ".join(sorted(names)) for origin, names in origins.items() if names)
     return "\n\n\n".join(
         [
             f'"""{(entry.__doc__ or "").partition("; copied")[0].strip()}. Written by shuffledp.\n\n{note}\n"""',
             "from __future__ import annotations\n\n" + "\n".join(lines),
-            *kept,
+            *needed_sources,
             'if __name__ == "__main__":\n    main()\n',
         ]
     )
@@ -165,7 +165,7 @@ def refused_inputs(content: Mapping[str, Any]) -> list[dict[str, Any]]:
         {
             "value": value,
             "place": place,
-            "refusal": _refusal(lambda v=str(value), p=place: _sent(content, v, p)),  # type: ignore[misc]
+            "refusal": _refusal(partial(_sent, content, str(value), place)),
         }
         for value, place in pairs
     ]
@@ -186,21 +186,21 @@ def refused_messages(content: Mapping[str, Any]) -> list[dict[str, str]]:
             bad.append(files.encoded(content, tuple(numbers)))
             break
     return [
-        {"message": one.hex(), "refusal": _refusal(lambda one=one: files.decoded(content, one))}  # type: ignore[misc]
-        for one in bad
+        {"message": message.hex(), "refusal": _refusal(partial(files.decoded, content, message))}
+        for message in bad
     ]
 
 
 def vectors(content: Mapping[str, Any]) -> dict[str, Any]:
     """Return test vectors: messages for known bits, the analyzer's result for these messages, and refused inputs."""
-    drawn, messages = [], []
+    entries, messages = [], []
     users = min(_VECTORS, content["planned_users"])
     for place in range(users):
         source = _Recorded(place)
         chosen = place % content["inputs"]
         sent = randomizers.user_messages(content, chosen, place, source)
         messages += sent
-        drawn.append(
+        entries.append(
             {
                 "value": randomizers.value_of(content, chosen),
                 "place": place,
@@ -213,7 +213,7 @@ def vectors(content: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "about": "Bits are taken from the left; the first of a number is its highest. The messages of a user follow. "
         "A program ends with the text in `refusal` if it reads a refused value, place or message.",
-        "clients": drawn,
+        "clients": entries,
         "analyzer": {"users": users, "answer": analysis(content, decoded, users)},
         "refused_inputs": refused_inputs(content),
         "refused_messages": refused_messages(content),

@@ -104,16 +104,16 @@ def main() -> None:
     parser.add_argument(
         "--range", action="append", default=[], help="FIRST:LAST, a range of values; repeatable"
     )
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
 
     def answer(parameters: Parameters) -> str:
-        shares = asked.quantile or SHARES
+        shares = arguments.quantile or SHARES
         if not all(0 < share < 1 for share in shares):
             raise ValueError(f"a quantile must be in (0, 1), got {shares}.")
-        ranges = [range_named(parameters, text) for text in asked.range]
-        messages = read_messages(parameters, asked.file)
-        found = prefix_analysis(parameters, messages, asked.users, None, shares, ranges)
-        warn(found["warnings"])
-        return json.dumps(found, indent=2) + "\n"
+        ranges = [range_named(parameters, text) for text in arguments.range]
+        messages = read_messages(parameters, arguments.file)
+        result = prefix_analysis(parameters, messages, arguments.users, None, shares, ranges)
+        warn(result["warnings"])
+        return json.dumps(result, indent=2) + "\n"
 
     written(answer)

@@ -71,8 +71,8 @@ def subset(part: Part, value: int, place: int, source: Source) -> Sent:
     holds = uniform_below(with_value + without, source) < with_value
     others = [other for other in range(k) if other != value]
     for at in range(size - holds):
-        drawn = at + uniform_below(len(others) - at, source)
-        others[at], others[drawn] = others[drawn], others[at]
+        place_drawn = at + uniform_below(len(others) - at, source)
+        others[at], others[place_drawn] = others[place_drawn], others[at]
     return [tuple(sorted(others[: size - holds] + [value] * holds))]
 
 
@@ -98,8 +98,8 @@ def local_hash(part: Part, value: int, place: int, source: Source) -> Sent:
 
 def level(part: Part, value: int, place: int, source: Source) -> Sent:
     """Return a message with the randomly rounded level of a number, or no message for level 0."""
-    drawn = rounded(part, value, source)
-    return [(drawn + part["levels"],)] if drawn else []
+    drawn_level = rounded(part, value, source)
+    return [(drawn_level + part["levels"],)] if drawn_level else []
 
 
 def dealt(part: Part, value: int, place: int, source: Source) -> Sent:
@@ -131,11 +131,11 @@ def cluster(part: Part, source: Source) -> tuple[Part, int]:
     number, first, sizes = part["cells"][at]
     noise = part["noises"][number]
     decay = exact(noise["decay"])
-    more = uniform_below(sizes, source) if sizes else geometric(Exponential(decay), source)
-    stays = bernoulli(Fraction(first, first + more), source) and (
-        sizes == 0 or bernoulli(Exponential(decay * more), source)
+    further = uniform_below(sizes, source) if sizes else geometric(Exponential(decay), source)
+    stays = bernoulli(Fraction(first, first + further), source) and (
+        sizes == 0 or bernoulli(Exponential(decay * further), source)
     )
-    return noise, first + more if stays else 0
+    return noise, first + further if stays else 0
 
 
 def shares(part: Part, value: int, place: int, source: Source) -> Sent:
@@ -153,8 +153,8 @@ def shares(part: Part, value: int, place: int, source: Source) -> Sent:
         content = [(symbol, times * size) for symbol, times in noise["content"]]
         if "jump" in noise:
             most = noise["levels"]
-            many, rest = divmod(noise["jump"] * size, most)
-            content = [(most + noise["jump"] * most, abs(many)), (most + 1, rest)]
+            jumps, rest = divmod(noise["jump"] * size, most)
+            content = [(most + noise["jump"] * most, abs(jumps)), (most + 1, rest)]
         for symbol, times in content:
             sent += [(first + symbol,)] * times
     return sent
@@ -279,10 +279,10 @@ def main() -> None:
         default=0,
         help="place in the list of all users, from 0 on; some protocols add dummies at the first places (default: 0)",
     )
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
     written(
         lambda parameters: "".join(
             f"{message.hex()}\n"
-            for message in user_messages(parameters, input_of(parameters, asked.value), asked.place)
+            for message in user_messages(parameters, input_of(parameters, arguments.value), arguments.place)
         )
     )

@@ -42,14 +42,14 @@ def two_sided(part: Part, source: Source) -> int:
 
     ``turn + z``, z >= 0, has the weight ``right^z``; ``turn - z``, 0 < z <= turn, has the weight ``left^z``.
     """
-    left, right, turn = exact(part["left"]), exact(part["right"]), part["turn"]
-    below, above = left / (1 - left), 1 / (1 - right)
+    left_ratio, right_ratio, turn = exact(part["left"]), exact(part["right"]), part["turn"]
+    below, above = left_ratio / (1 - left_ratio), 1 / (1 - right_ratio)
     while True:
         if bernoulli(above / (above + below), source):
-            return int(turn + geometric(right, source))
-        drawn = int(turn - 1 - geometric(left, source))
-        if drawn >= 0:
-            return drawn
+            return int(turn + geometric(right_ratio, source))
+        number = int(turn - 1 - geometric(left_ratio, source))
+        if number >= 0:
+            return number
 
 
 def with_geometric(part: Part, messages: Sent, source: Source) -> Sent:
@@ -81,11 +81,11 @@ def main() -> None:
         "file", help="messages of all users, a line of hexadecimal digits each; - reads standard input"
     )
     parser.add_argument("--users", type=int, help=USERS)
-    asked = parser.parse_args()
+    arguments = parser.parse_args()
 
     def answer(parameters: Parameters) -> str:
-        messages = read_messages(parameters, asked.file)
-        warn(warnings_of(parameters, counted_users(parameters, messages, asked.users)))
+        messages = read_messages(parameters, arguments.file)
+        warn(warnings_of(parameters, counted_users(parameters, messages, arguments.users)))
         mixed = shuffled_messages(parameters, messages)
         return "".join(f"{encoded(parameters, message).hex()}\n" for message in mixed)
 

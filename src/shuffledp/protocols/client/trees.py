@@ -89,7 +89,7 @@ def monotone(numbers: Sequence[float]) -> list[float]:
     for number in numbers:
         mean, size = number, 1
         while blocks and blocks[-1][0] >= mean:
-            before, more = blocks.pop()
-            mean, size = (mean * size + before * more) / (size + more), size + more
+            before_mean, before_size = blocks.pop()
+            mean, size = (mean * size + before_mean * before_size) / (size + before_size), size + before_size
         blocks.append((mean, size))
     return [mean for mean, size in blocks for _ in range(size)]

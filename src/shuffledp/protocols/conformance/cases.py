@@ -61,9 +61,9 @@ class Case:
 
     def users(self) -> Users:
         """Return the raw inputs of one repeat."""
-        who = self.participants(1)
-        assert who.users is not None, f"{self}: the participants have no raw inputs"
-        chunks = list(who.users(0))
+        participants = self.participants(1)
+        assert participants.users is not None, f"{self}: the participants have no raw inputs"
+        chunks = list(participants.users(0))
         assert len(chunks) == 1, f"{self}: give the raw inputs in one chunk"
         return chunks[0]
 
@@ -103,9 +103,11 @@ class SameNumbers:
 
     def __call__(self, repeats: int) -> Participants:
         """Return R repeats of these participants."""
-        one = np.array(self.holders, np.int64).reshape(self.task.counts_shape)
-        counts = np.tile(one, (repeats, *[1] * one.ndim))
-        *coordinate, number = np.unravel_index(np.repeat(np.arange(one.size), one.ravel()), one.shape)
+        single = np.array(self.holders, np.int64).reshape(self.task.counts_shape)
+        counts = np.tile(single, (repeats, *[1] * single.ndim))
+        *coordinate, number = np.unravel_index(
+            np.repeat(np.arange(single.size), single.ravel()), single.shape
+        )
         number = number - (self.task.max_value if self.task.signed else 0)
         raw = np.column_stack((*coordinate, number)) if coordinate else number
 
@@ -113,7 +115,7 @@ class SameNumbers:
             yield Users(raw.copy())
 
         return Participants(
-            Public(np.full(repeats, one.sum())), counts, np.asarray(counts @ self.task.values), users
+            Public(np.full(repeats, single.sum())), counts, np.asarray(counts @ self.task.values), users
         )
 
 
@@ -127,10 +129,10 @@ class SameSets:
 
     def __call__(self, repeats: int) -> Participants:
         """Return R repeats of these participants."""
-        held = np.bincount(np.ravel(self.sets), minlength=self.task.domain_size)
+        item_counts = np.bincount(np.ravel(self.sets), minlength=self.task.domain_size)
         sizes = np.array(self.times) * len(self.sets)
         n = int(sizes.sum())
-        counts = np.tile(np.outer(self.times, held), (repeats, 1, 1))
+        counts = np.tile(np.outer(self.times, item_counts), (repeats, 1, 1))
         truth = counts.sum(axis=1)[:, : self.task.estimate_shape[0]] / n
 
         values = np.concatenate([np.tile(self.sets, (times, 1)) for times in self.times])
@@ -192,8 +194,10 @@ def _frequency_cases(users: int, accounting: str, extra: Options) -> Iterator[Ca
 def _vector_cases(users: int, accounting: str, extra: Options) -> Iterator[Case]:
     def case(budget: Budget, law: Law, dimension: int, n: int, norm: Literal["l1", "l2"] = "l1") -> Case:
         task = Vectors(dimension, 5.0, norm)
-        held = SameVectors(task, tuple(map(tuple, generator(7).normal(1.0, 3.0, (n, dimension)).tolist())))
-        return Case(budget, law, task, accounting, options=extra, participating=held)
+        participants = SameVectors(
+            task, tuple(map(tuple, generator(7).normal(1.0, 3.0, (n, dimension)).tolist()))
+        )
+        return Case(budget, law, task, accounting, options=extra, participating=participants)
 
     for budget, law in zip(BUDGETS, _laws(users), strict=True):
         yield case(budget, law, 3, users)
@@ -205,8 +209,8 @@ def _vector_cases(users: int, accounting: str, extra: Options) -> Iterator[Case]
 
 def _number_cases(users: int, accounting: str, extra: Options) -> Iterator[Case]:
     def case(budget: Budget, law: Law, task: Summation, *holders: int) -> Case:
-        held = SameNumbers(task, holders)
-        return Case(budget, law, task, accounting, options=extra, participating=held)
+        participants = SameNumbers(task, holders)
+        return Case(budget, law, task, accounting, options=extra, participating=participants)
 
     third, (_, usual, large), lone = users // 3, BUDGETS, Fixed(0)
     law, others = Fixed(3 * third - 1), Fixed(2 * third)
@@ -259,8 +263,8 @@ def inputs(task: Task) -> list[Array]:
             return numbers
         return [np.array([c, int(v)]) for v in numbers[:2] for c in (0, 1)]
     if isinstance(task, Sets):
-        every = np.array(list(combinations(range(task.domain_size), task.set_size))[:2000])
-        return [np.asarray(row) for row in (every[0], every[-1], *every[1:-1])][:MOST_INPUTS]
+        all_sets = np.array(list(combinations(range(task.domain_size), task.set_size))[:2000])
+        return [np.asarray(row) for row in (all_sets[0], all_sets[-1], *all_sets[1:-1])][:MOST_INPUTS]
     if isinstance(task, Vectors):
         axis = np.zeros(task.dimension)
         axis[0] = task.clip
@@ -268,62 +272,62 @@ def inputs(task: Task) -> list[Array]:
     raise TypeError(f"no inputs are known for {task}")
 
 
-def unit(task: Task, held: Array) -> Array:
+def unit(task: Task, value: Array) -> Array:
     """Return the sufficient statistic of one user with this input."""
     if isinstance(task, Vectors):
-        return np.asarray(held, float)
+        return np.asarray(value, float)
     counts = np.zeros(task.counts_shape, np.int64)
     if isinstance(task, Frequency):
-        counts[int(held)] = 1
+        counts[int(value)] = 1
     elif isinstance(task, Sets):
-        counts[0, held] = 1
+        counts[0, value] = 1
     elif isinstance(task, Summation):
         shift = task.max_value if task.signed else 0
-        place = (int(held[0]), int(held[1]) + shift) if task.coordinates > 1 else (int(held) + shift,)
+        place = (int(value[0]), int(value[1]) + shift) if task.coordinates > 1 else (int(value) + shift,)
         counts[place] = 1
     return counts
 
 
 def crowd(task: Task, first: Array, rest: Array, others: Ints) -> Participants:
     """Return user 1 with the input `first` among users with the input `rest`, one repeat per number of other users."""
-    one, many = unit(task, first), unit(task, rest)
-    shape = (len(others), *[1] * one.ndim)
+    first_unit, rest_unit = unit(task, first), unit(task, rest)
+    shape = (len(others), *[1] * first_unit.ndim)
     n = others + 1
     levels = np.asarray(n, float)[:, None] if isinstance(task, Sets) else None
 
     def users(repeat: int) -> Iterator[Users]:
         yield users_of(task, np.concatenate((first[None], same(rest, int(others[repeat])))))
 
-    counts = one + others.reshape(shape) * many
+    counts = first_unit + others.reshape(shape) * rest_unit
     return Participants(Public(n, levels), counts, np.zeros((len(n), *task.estimate_shape)), users)
 
 
-def same(held: Array, n: int) -> Array:
+def same(value: Array, n: int) -> Array:
     """Return n copies of an input, one per row."""
-    return np.repeat(held[None], n, axis=0)
+    return np.repeat(value[None], n, axis=0)
 
 
-def users_of(task: Task, held: Array) -> Users:
+def users_of(task: Task, values: Array) -> Users:
     """Return users with these inputs, one per row, at the first privacy level if the task has levels."""
-    return Users(held, np.zeros(len(held), np.int64) if isinstance(task, Sets) else None)
+    return Users(values, np.zeros(len(values), np.int64) if isinstance(task, Sets) else None)
 
 
-def alike(case: Case, held: Array) -> Participants:
-    """Return one repeat of a case's participants in which every user has the input `held`."""
+def alike(case: Case, value: Array) -> Participants:
+    """Return one repeat of a case's participants in which every user has the input `value`."""
     public, task = case.participants(1).public, case.task
     n, levels = int(public.n_users[0]), case.users().levels
     if isinstance(task, Sets) and public.level_counts is not None:
-        counts = np.multiply.outer(public.level_counts[0], unit(task, held)[0])
+        counts = np.multiply.outer(public.level_counts[0], unit(task, value)[0])
     else:
-        counts = n * unit(task, held)
+        counts = n * unit(task, value)
 
     def users(repeat: int) -> Iterator[Users]:
-        yield Users(same(held, n), levels)
+        yield Users(same(value, n), levels)
 
     shape = (1, *task.counts_shape)
     return Participants(
         public,
-        np.asarray(counts).astype(unit(task, held).dtype).reshape(shape),
+        np.asarray(counts).astype(unit(task, value).dtype).reshape(shape),
         case.participants(1).truth,
         users,
     )
@@ -335,10 +339,10 @@ def jumps(protocol: ProtocolBase, case: Case) -> tuple[Floats, float]:
     The bounds divide differences between aggregates of users with equal inputs by n; noise only increases them.
     """
     rng = generator(6)
-    who = [alike(case, held) for held in inputs(case.task)]
-    seen = np.stack([protocol.sample_aggregate(one, rng)[0] for one in who])
-    public = who[0].public
-    estimates = np.stack([protocol.estimate(row[None], public)[0].reshape(-1) for row in seen])
+    crowds = [alike(case, value) for value in inputs(case.task)]
+    aggregates = np.stack([protocol.sample_aggregate(participants, rng)[0] for participants in crowds])
+    public = crowds[0].public
+    estimates = np.stack([protocol.estimate(row[None], public)[0].reshape(-1) for row in aggregates])
     n = float(public.n_users[0])
-    rows = seen.reshape(len(seen), -1).astype(float)
+    rows = aggregates.reshape(len(aggregates), -1).astype(float)
     return np.ptp(rows, axis=0) / n, float(np.max(np.ptp(estimates, axis=0))) / n

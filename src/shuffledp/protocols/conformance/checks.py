@@ -88,15 +88,15 @@ class Evidence:
 
 def privacy_evidence(protocol_class: Protocol, cases: Iterable[Case], level: Level = "every") -> Evidence:
     """Check profile, encoder and claim, and return the comparisons and the reasons for missing comparisons."""
-    given = tuple(cases)
-    check_privacy(protocol_class, given)
-    protocols = [p for p in (calibrated(protocol_class, case) for case in given) if p is not None]
+    case_list = tuple(cases)
+    check_privacy(protocol_class, case_list)
+    protocols = [p for p in (calibrated(protocol_class, case) for case in case_list) if p is not None]
     profiles = any(p.privacy_profile() is not None for p in protocols)
     notes: list[Note] = [
-        *encoder_notes(protocol_class, given),
-        *claim_notes(protocol_class, given),
+        *encoder_notes(protocol_class, case_list),
+        *claim_notes(protocol_class, case_list),
         (profiles, "its own privacy profile against the budget" if profiles else "a privacy profile (none)"),
-        *(close_notes(protocol_class, given) if level == "close" else ()),
+        *(close_notes(protocol_class, case_list) if level == "close" else ()),
     ]
     by = dict.fromkeys(what for checked, what in notes if checked)
     return Evidence(tuple(by), tuple(dict.fromkeys(what for checked, what in notes if not checked)))
@@ -109,12 +109,12 @@ def check_protocol(
 
     Calls `say` with this evidence in one line, ``privacy: checked by .. / NOT checked: ..``.
     """
-    given = tuple(cases)
+    case_list = tuple(cases)
     for check in CHECKS:
         if check not in _PRIVACY:
-            check(protocol_class, given)
+            check(protocol_class, case_list)
     try:
-        evidence = privacy_evidence(protocol_class, given)
+        evidence = privacy_evidence(protocol_class, case_list)
     except AssertionError as error:
         say(f"privacy: REJECTED, {error}")
         raise
@@ -144,14 +144,14 @@ def verdicts(
 
     `file` is the user's file, whose lines are named in errors.
     """
-    given = tuple(cases)
+    case_list = tuple(cases)
     chosen = CHECKS if level == "every" else LEVELS
 
     def check_privacy(protocol_class: Protocol, cases: Iterable[Case]) -> str:
         return str(privacy_evidence(protocol_class, cases, level)).removeprefix("privacy: ")
 
-    found = [check for check in chosen if check not in _PRIVACY]
-    return [verdict(check, protocol_class, given, file) for check in (*found, check_privacy)]
+    other_checks = [check for check in chosen if check not in _PRIVACY]
+    return [verdict(check, protocol_class, case_list, file) for check in (*other_checks, check_privacy)]
 
 
 def verdict(

@@ -60,13 +60,13 @@ def check_additive(protocol_class: Protocol, cases: Iterable[Case]) -> str | Non
             continue
         chunks = np.array_split(sent.payload, 3)
         whole = protocol.aggregate(sent)
-        added = np.sum([protocol.aggregate(type(sent)(chunk)) for chunk in chunks if len(chunk)], axis=0)
-        if np.shape(added) == whole.shape and np.allclose(added, whole):
+        chunk_sum = np.sum([protocol.aggregate(type(sent)(chunk)) for chunk in chunks if len(chunk)], axis=0)
+        if np.shape(chunk_sum) == whole.shape and np.allclose(chunk_sum, whole):
             continue
         message = f"{where}: streamable, but the aggregate is not the sum over chunks"
-        assert np.shape(added) == whole.shape, message
-        of_added, of_whole = (protocol.estimate(np.stack([x]), public) for x in (added, whole))
-        assert np.allclose(of_added, of_whole, rtol=1e-12, atol=1e-12), message
+        assert np.shape(chunk_sum) == whole.shape, message
+        sum_estimate, whole_estimate = (protocol.estimate(np.stack([x]), public) for x in (chunk_sum, whole))
+        assert np.allclose(sum_estimate, whole_estimate, rtol=1e-12, atol=1e-12), message
     return None
 
 
@@ -96,15 +96,15 @@ def check_cost(protocol_class: Protocol, cases: Iterable[Case]) -> None:
             f"{where}: {kinds} different messages do not fit into {cost.bits_per_message} bits"
         )
         if cost.most_messages is not None:
-            most = max(len(protocol.encode(one, rng)) for one in _one_by_one(users))
+            most = max(len(protocol.encode(user, rng)) for user in _one_by_one(users))
             assert max(most, cost.messages_per_user * (1 - 1e-12)) <= cost.most_messages, (
                 f"{where}: a user sends {most} messages, {cost.messages_per_user} on average and at most "
                 f"{cost.most_messages} as stated"
             )
         if inherits(type(protocol), "shuffle", "forward"):
-            added, spread = _mean_dummies(protocol, case, rng)
-            stated = cost.shuffler_messages
-            assert_close(f"{where}: dummies, added and stated", added, stated, spread, scale=1e3)
+            dummies, spread = _mean_dummies(protocol, case, rng)
+            claimed_dummies = cost.shuffler_messages
+            assert_close(f"{where}: dummies, added and stated", dummies, claimed_dummies, spread, scale=1e3)
 
 
 def _as_many_as_expected(case: Case) -> Users:
@@ -142,14 +142,14 @@ def _somebody_holds_0(case: Case, users: Users) -> bool:
 def _mean_dummies(protocol: ProtocolBase, case: Case, rng: np.random.Generator) -> tuple[float, float]:
     """Return the mean number of dummies over the population's law, and its standard error."""
     window = case.population.window(1e-12)
-    added = np.empty((len(window.pmf), 2))
-    for row, others in zip(added, window.support, strict=True):
+    numbers = np.empty((len(window.pmf), 2))
+    for row, others in zip(numbers, window.support, strict=True):
         public = Public(np.array([1 + others], np.int64))
         for i in range(2):
             dummies = protocol.dummies(public, rng)
             row[i] = 0 if dummies is None else len(dummies)
-    noise = window.pmf * (added[:, 0] - added[:, 1]) / 2
-    return float(window.pmf @ added.mean(axis=1)), float(np.sqrt(np.sum(noise**2)))
+    noise = window.pmf * (numbers[:, 0] - numbers[:, 1]) / 2
+    return float(window.pmf @ numbers.mean(axis=1)), float(np.sqrt(np.sum(noise**2)))
 
 
 # -- laws ------------------------------------------------------------------------------------------------------
@@ -190,10 +190,10 @@ def check_one_law(protocol_class: Protocol, cases: Iterable[Case]) -> str | None
         error += RARE / SIGMAS * jump**2 / min(len(slow), len(fast))
         assert_close(f"{where}: variance of the fast law and of the messages", b, a, error, scale=1.0)
         # Rounded, since a projection of a constant differs in its last digit.
-        found = laws_p_value(slow.round(9), fast.round(9))
-        assert found > P_VALUE, (
+        p_value = laws_p_value(slow.round(9), fast.round(9))
+        assert p_value > P_VALUE, (
             f"{where}: the fast law and the messages differ in distribution; equal laws differ as much with "
-            f"probability {found:.2g}"
+            f"probability {p_value:.2g}"
         )
     if inherits(protocol_class, "joint_law"):
         return None
@@ -224,8 +224,8 @@ def check_variance(protocol_class: Protocol, cases: Iterable[Case]) -> str | Non
     """
     repeats = repeats_of(protocol_class)
     for case, protocol, where in simulated(protocol_class, cases):
-        who = case.participants(repeats)
-        variance = protocol.expected_variance(who)
+        participants = case.participants(repeats)
+        variance = protocol.expected_variance(participants)
         if variance is None:
             continue
         want = (repeats, *case.task.estimate_shape)
@@ -249,21 +249,23 @@ def check_variance(protocol_class: Protocol, cases: Iterable[Case]) -> str | Non
     )
 
 
-def _compare_variance(protocol: ProtocolBase, case: Case, drawn: Floats, want: Floats, where: str) -> None:
+def _compare_variance(protocol: ProtocolBase, case: Case, samples: Floats, want: Floats, where: str) -> None:
     if protocol.biased:  # half the squared difference of two estimates has the variance as its mean
-        half = len(drawn) // 2
-        squares = (drawn[:half] - drawn[half : 2 * half]) ** 2 / 2
+        half = len(samples) // 2
+        squares = (samples[:half] - samples[half : 2 * half]) ** 2 / 2
     else:
-        squares = (drawn - case.participants(1).truth[0].reshape(-1)) ** 2
+        squares = (samples - case.participants(1).truth[0].reshape(-1)) ** 2
     name, got = f"{where}: variance, simulated and expected", squares.mean(axis=0)
-    scale = float(np.max(np.abs(drawn))) ** 2 * 1e-12  # rounding, where nothing is random
+    scale = float(np.max(np.abs(samples))) ** 2 * 1e-12  # rounding, where nothing is random
     fixed = want <= scale
     assert np.all(got[fixed] <= 10 * scale), f"{name}: got {got}, expected {want}"
     random = ~fixed
     if np.any(random):
         small, large = contradicted(squares[:, random], want[random], jumps(protocol, case)[1])
         off = [
-            "too small" if one else "too large" for one, two in zip(small, large, strict=True) if one or two
+            "too small" if below else "too large"
+            for below, above in zip(small, large, strict=True)
+            if below or above
         ]
         assert not off, f"{name}: got {got}, expected {want}, {off[0]}"
 

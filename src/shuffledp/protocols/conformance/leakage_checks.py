@@ -84,8 +84,8 @@ def _cases(protocol_class: Protocol, accounting: str) -> Iterator[Case]:
         yield Case(Budget(0.5, 1e-5), Fixed(4999), several.task, accounting, participating=several)
     elif kind == "sets":
         rows = ((0, 1, 2), (3, 4, 5), (11, 7, 0), (8, 1, 4), (9, 10, 2))
-        held = SameSets(Sets(12, 3), rows, (40,))
-        yield Case(budget, Fixed(199), held.task, accounting, participating=held)
+        participants = SameSets(Sets(12, 3), rows, (40,))
+        yield Case(budget, Fixed(199), participants.task, accounting, participating=participants)
     elif kind == "vectors":
         rows_of = generator(8).normal(0.5, 1.0, (200, 12))
         vectors = SameVectors(Vectors(12, 5.0, "l2"), tuple(map(tuple, rows_of.tolist())))
@@ -101,8 +101,8 @@ def more_inputs(task: Task) -> list[Array]:
         numbers = np.linspace(low, task.max_value, min(task.max_value - low + 1, MOST_INPUTS))
         return [np.array(int(v)) for v in numbers]
     if isinstance(task, Sets):
-        drawn = [generator(9 + i).permutation(task.domain_size)[: task.set_size] for i in range(6)]
-        different = {tuple(np.sort(row)): np.sort(row) for row in (*inputs(task), *drawn)}
+        random_sets = [generator(9 + i).permutation(task.domain_size)[: task.set_size] for i in range(6)]
+        different = {tuple(np.sort(row)): np.sort(row) for row in (*inputs(task), *random_sets)}
         return list(different.values())
     if isinstance(task, Vectors):
         ends = np.eye(task.dimension)[: MOST_INPUTS // 2 - 1] * task.clip
@@ -120,10 +120,10 @@ def neighbours(inputs: int) -> list[tuple[int, int]]:
 
 def close_notes(protocol_class: Protocol, cases: Iterable[Case]) -> Iterator[Note]:
     """Run the checks of this module, and yield a note for each comparison and for each missing comparison."""
-    given = tuple(cases)
-    yield from check_rare_reports(protocol_class, given)
-    yield from check_seen(protocol_class, given)
-    yield from check_levels(protocol_class, given)
+    case_list = tuple(cases)
+    yield from check_rare_reports(protocol_class, case_list)
+    yield from check_seen(protocol_class, case_list)
+    yield from check_levels(protocol_class, case_list)
     yield False, f"more than {MANY} users, larger domains, and rarer events than stated"
 
 
@@ -135,13 +135,15 @@ def check_rare_reports(protocol_class: Protocol, cases: Iterable[Case]) -> list[
         if protocol is None:
             continue
         protocol = protocol.refine(case.participants(1).public)
-        declared, held = declared_budget(protocol, case), more_inputs(case.task)
-        if declared is None or len(held) < 2:
+        declared, values = declared_budget(protocol, case), more_inputs(case.task)
+        if declared is None or len(values) < 2:
             continue
-        draws, where = 2 * REPORTS // len(held), f"{protocol_class.__name__}, {case}"
-        if within_budget(protocol, declared, held, neighbours(len(held)), draws, 60, where, case.task):
+        draws, where = 2 * REPORTS // len(values), f"{protocol_class.__name__}, {case}"
+        if within_budget(protocol, declared, values, neighbours(len(values)), draws, 60, where, case.task):
             rare = RARE * REPORTS // draws
-            notes.append((True, f"the encoder with {len(held)} inputs, in messages down to one in {rare:,}"))
+            notes.append(
+                (True, f"the encoder with {len(values)} inputs, in messages down to one in {rare:,}")
+            )
     return notes
 
 
@@ -173,8 +175,8 @@ def check_seen(protocol_class: Protocol, cases: Iterable[Case]) -> list[Note]:
             protocol = calibrated(protocol_class, case)
             if protocol is None or protocol.guarantee not in SOUND:
                 continue
-            found = list(_compared(protocol, case, f"{protocol_class.__name__}, {case}"))
-            notes += [(True, what) for what in found] or [
+            comparisons = list(_compared(protocol, case, f"{protocol_class.__name__}, {case}"))
+            notes += [(True, what) for what in comparisons] or [
                 (False, f"single messages of {1 + law.others} users (too many): the aggregate alone")
             ]
     reasons = "infeasible for few users, or the claim is not labeled exact or upper"
@@ -182,17 +184,17 @@ def check_seen(protocol_class: Protocol, cases: Iterable[Case]) -> list[Note]:
 
 
 def _compared(protocol: ProtocolBase, case: Case, where: str) -> Iterator[str]:
-    held, users = more_inputs(case.task), 1 + int(case.population.mean)
-    pairs = [(held[i], held[j]) for i, j in neighbours(len(held))]
+    values, users = more_inputs(case.task), 1 + int(case.population.mean)
+    pairs = [(values[i], values[j]) for i, j in neighbours(len(values))]
     seen_whole = protocol.trust in ("secure_sum", "central")  # only the aggregate is visible
     if seen_whole or _drawn_at_once(protocol, case):
         few = users > GROUPS[1][0].others + 1 or (seen_whole and not has_fast_law(type(protocol)))
         for first, second in pairs[:1] if few else pairs:
-            seen = views(protocol, case, first, second, second)
-            if seen is None:
+            view = views(protocol, case, first, second, second)
+            if view is None:
                 return
-            within_delta(seen, case, f"{where}: user 1 with {first.tolist()} or {second.tolist()}:")
-        yield f"delta end to end with {users} users" if few else f"delta end to end with {len(held)} inputs"
+            within_delta(view, case, f"{where}: user 1 with {first.tolist()} or {second.tolist()}:")
+        yield f"delta end to end with {users} users" if few else f"delta end to end with {len(values)} inputs"
         return
     alone = protocol.trust == "local"
     if _calls(protocol, case) < VIEWED:
@@ -200,7 +202,8 @@ def _compared(protocol: ProtocolBase, case: Case, where: str) -> Iterator[str]:
     whole = True
     for first, second in (pairs[0], pairs[-1])[: len(pairs)]:
         sent = [
-            _passed_on(protocol, case, one, second, 70 + i, alone) for i, one in enumerate((first, second))
+            _passed_on(protocol, case, value, second, 70 + i, alone)
+            for i, value in enumerate((first, second))
         ]
         what = "all messages of a user" if alone else "the messages that the shuffler passes on"
         name = f"{where}: {what}, user 1 with {first.tolist()} or {second.tolist()}:"
@@ -240,28 +243,28 @@ def check_levels(protocol_class: Protocol, cases: Iterable[Case]) -> list[Note]:
             continue
         alone = protocol.trust == "local"
         for level, eps in enumerate(case.budget.levels):
-            held, rest = inputs(task)[:2], 0 if alone else law.others
+            values, rest = inputs(task)[:2], 0 if alone else law.others
             levels = np.array([level, *np.arange(rest) % 2])
             counts = np.bincount(np.array([level, *np.arange(law.others) % 2]), minlength=2)
             public = Public(np.array([MANY]), counts[None].astype(float))
-            users = [Users(np.concatenate((one[None], same(held[1], rest))), levels) for one in held]
-            runs = [_runs(protocol, one, public, 92 + i, alone) for i, one in enumerate(users)]
-            found = delta_bound(*_counted(*runs)[0], eps)
-            assert found <= case.budget.delta, (
+            users = [Users(np.concatenate((value[None], same(values[1], rest))), levels) for value in values]
+            runs = [_runs(protocol, sample, public, 92 + i, alone) for i, sample in enumerate(users)]
+            delta = delta_bound(*_counted(*runs)[0], eps)
+            assert delta <= case.budget.delta, (
                 f"{protocol_class.__name__}, {case}: for a user of privacy level {level}, delta is at least "
-                f"{found:.4g} at this level's eps = {eps}, above {case.budget.delta}"
+                f"{delta:.4g} at this level's eps = {eps}, above {case.budget.delta}"
             )
         notes.append((True, "two privacy levels"))
     return notes or [(False, "several privacy levels")]
 
 
 def _passed_on(
-    protocol: ProtocolBase, case: Case, held: Array, rest: Array, seed: int, alone: bool
+    protocol: ProtocolBase, case: Case, value: Array, rest: Array, seed: int, alone: bool
 ) -> list[Array]:
-    """Return the messages of every run if user 1 has the input `held` and all other users have the input `rest`."""
+    """Return the messages of every run if user 1 has the input `value` and all other users have the input `rest`."""
     others = np.array([0 if alone else int(case.population.mean)])
-    public = crowd(case.task, held, rest, others).public.of_repeat(0)
-    users = users_of(case.task, np.concatenate((held[None], same(rest, int(others[0])))))
+    public = crowd(case.task, value, rest, others).public.of_repeat(0)
+    users = users_of(case.task, np.concatenate((value[None], same(rest, int(others[0])))))
     return _runs(protocol, users, public, seed, alone)
 
 
@@ -276,13 +279,13 @@ def _runs(protocol: ProtocolBase, users: Users, public: Public, seed: int, alone
     return runs
 
 
-def _counted(one: list[Array], two: list[Array]) -> tuple[tuple[Array, Array], bool]:
+def _counted(first_runs: list[Array], second_runs: list[Array]) -> tuple[tuple[Array, Array], bool]:
     """Return the messages of each kind or range in every run, and True if there are few kinds.
 
     Ranges are of each coordinate. The first half of the runs determines kinds and ranges, as it does the events of
     `delta_bound`.
     """
-    first = np.concatenate([run for runs in (one, two) for run in runs[: len(runs) // 2]])
+    first = np.concatenate([run for runs in (first_runs, second_runs) for run in runs[: len(runs) // 2]])
     kinds = np.unique(first, axis=0)
     places = {tuple(row): i for i, row in enumerate(kinds.tolist())}
     few = len(kinds) <= BINS
@@ -290,8 +293,8 @@ def _counted(one: list[Array], two: list[Array]) -> tuple[tuple[Array, Array], b
 
     def count(run: Array) -> Array:
         if few:
-            found = [places.get(tuple(row), len(kinds)) for row in run.tolist()]
-            return np.bincount(np.array(found, np.int64), minlength=len(kinds) + 1)
+            places_of_run = [places.get(tuple(row), len(kinds)) for row in run.tolist()]
+            return np.bincount(np.array(places_of_run, np.int64), minlength=len(kinds) + 1)
         ranges = [
             np.bincount(np.searchsorted(cut, column), minlength=len(cut) + 1)
             for cut, column in zip(cuts, run.T, strict=True)
@@ -300,4 +303,4 @@ def _counted(one: list[Array], two: list[Array]) -> tuple[tuple[Array, Array], b
         ends = (run.max(axis=0), run.min(axis=0)) if len(run) else (0 * first[0], 0 * first[0])
         return np.concatenate((*ranges, *ends))
 
-    return (np.stack([count(run) for run in one]), np.stack([count(run) for run in two])), few
+    return (np.stack([count(run) for run in first_runs]), np.stack([count(run) for run in second_runs])), few

@@ -27,14 +27,14 @@ def fault(protocol_class: Protocol, cases: Iterable[Case]) -> str | None:
     """Return the first wrong result of a method; None without one. Errors have a note with the setting."""
     for case in cases:
         try:
-            found = _wrong(protocol_class, case)
+            fault_text = _wrong(protocol_class, case)
         except Infeasible:
             continue
         except Exception as error:
             error.add_note(f"in the setting {case}")
             raise
-        if found is not None:
-            return f"{found}, in the setting {case}"
+        if fault_text is not None:
+            return f"{fault_text}, in the setting {case}"
     return None
 
 
@@ -42,8 +42,8 @@ def _wrong(protocol_class: Protocol, case: Case) -> str | None:
     made: Any = case.calibrate(protocol_class)
     if not isinstance(made, ProtocolBase):
         return f"calibrate returns {_kind(made)}, expected a {protocol_class.__name__}"
-    who = case.participants(2)
-    made = made.refine(who.public.of_repeat(0))
+    participants = case.participants(2)
+    made = made.refine(participants.public.of_repeat(0))
     cost: Any = made.cost()
     if not isinstance(cost, Cost):
         return f"cost returns {_kind(cost)}, expected a Cost"
@@ -52,18 +52,18 @@ def _wrong(protocol_class: Protocol, case: Case) -> str | None:
     sent: Any = made.encode(case.users(), generator(50))
     if not isinstance(sent, Messages):
         return f"encode returns {_kind(sent)}, expected Messages"
-    passed: Any = made.shuffle(sent, who.public.of_repeat(0), generator(51))
+    passed: Any = made.shuffle(sent, participants.public.of_repeat(0), generator(51))
     if not isinstance(passed, Messages):
         return f"shuffle returns {_kind(passed)}, expected Messages"
-    kept: Any = made.aggregate(passed)
-    if not _numbers(kept):
-        return f"aggregate returns {_kind(kept)}, expected an array of numbers"
-    table: Any = made.sample_aggregate(who, generator(52))
+    aggregate: Any = made.aggregate(passed)
+    if not _numbers(aggregate):
+        return f"aggregate returns {_kind(aggregate)}, expected an array of numbers"
+    table: Any = made.sample_aggregate(participants, generator(52))
     if not _numbers(table) or len(table) != 2:
         return f"sample_aggregate returns {_kind(table)}, expected an array of numbers with a row for each of 2 repeats"
     want = (2, *case.task.estimate_shape)
-    for rows, name in ((table, "two repeats"), (np.stack([kept, kept]), "two aggregates")):
-        estimate: Any = made.estimate(rows, who.public)
+    for rows, name in ((table, "two repeats"), (np.stack([aggregate, aggregate]), "two aggregates")):
+        estimate: Any = made.estimate(rows, participants.public)
         if not _numbers(estimate) or estimate.shape != want:
             return (
                 f"estimate returns {_kind(estimate)} for {name}, expected an array of numbers of shape {want}"

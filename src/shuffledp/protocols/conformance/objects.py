@@ -89,20 +89,20 @@ def _refused(protocol_class: Protocol, case: Case, what: str, mention: str, **ch
 def check_other_inputs(protocol_class: Protocol, cases: Iterable[Case]) -> None:
     """Check that ValueErrors name the protocol for inputs and counts of another task."""
     case, protocol, where = next(sending(protocol_class, cases))
-    users, who, rng = case.users(), case.participants(3), generator()
-    values, public = users.values, who.public.of_repeat(0)
+    users, participants, rng = case.users(), case.participants(3), generator()
+    values, public = users.values, participants.public.of_repeat(0)
     beyond = np.add(values, math.inf if case.task.kind == "vectors" else 10**9)
     pairs = np.stack((values, values), axis=-1)
-    wide = np.concatenate((who.counts, who.counts[..., :1]), axis=-1)
+    wide = np.concatenate((participants.counts, participants.counts[..., :1]), axis=-1)
     attempts: dict[str, Callable[[], object]] = {
         "inputs out of range": lambda: protocol.simulate_messages(replace(users, values=beyond), public, rng),
         "inputs of another shape": lambda: protocol.simulate_messages(
             replace(users, values=pairs), public, rng
         ),
-        "counts of another domain": lambda: protocol.simulate(replace(who, counts=wide), rng),
+        "counts of another domain": lambda: protocol.simulate(replace(participants, counts=wide), rng),
     }
     if case.task.kind != "vectors":
-        negative = replace(who, counts=-1 - who.counts)
+        negative = replace(participants, counts=-1 - participants.counts)
         attempts["negative counts"] = lambda: protocol.simulate(negative, rng)
     for what, attempt in attempts.items():
         try:
@@ -132,32 +132,32 @@ def _levels(
     protocol: ProtocolBase, case: Case
 ) -> tuple[tuple[str, Callable[[np.random.Generator], Array]], ...]:
     """Return the three functions that run a protocol, by name."""
-    users, who = case.users(), case.participants(3)
-    public = who.public.of_repeat(0)
+    users, participants = case.users(), case.participants(3)
+    public = participants.public.of_repeat(0)
     return (
         ("simulate_messages", lambda rng: protocol.simulate_messages(users, public, rng)),
-        ("sample_aggregate", lambda rng: protocol.sample_aggregate(who, rng)),
-        ("simulate", lambda rng: protocol.simulate(who, rng)),
+        ("sample_aggregate", lambda rng: protocol.sample_aggregate(participants, rng)),
+        ("simulate", lambda rng: protocol.simulate(participants, rng)),
     )
 
 
 def check_inputs_unchanged(protocol_class: Protocol, cases: Iterable[Case]) -> None:
     """Check that no method writes into its arguments."""
     for case, protocol, where in sending(protocol_class, cases):
-        who, users = case.participants(3), case.users()
-        inputs = [who.public.n_users, who.counts, who.truth, users.values]
-        kept = [x.copy() for x in inputs]
+        participants, users = case.participants(3), case.users()
+        inputs = [participants.public.n_users, participants.counts, participants.truth, users.values]
+        copies = [x.copy() for x in inputs]
         sent = protocol.encode(users, generator())
         sent_before = sent.payload.copy()
-        shuffled = protocol.shuffle(sent, who.public.of_repeat(0), generator())
+        shuffled = protocol.shuffle(sent, participants.public.of_repeat(0), generator())
         shuffled_before = shuffled.payload.copy()
         protocol.aggregate(shuffled)
-        table = protocol.sample_aggregate(who, generator())
+        table = protocol.sample_aggregate(participants, generator())
         table_before = table.copy()
-        protocol.estimate(table, who.public)
-        protocol.expected_variance(who)
+        protocol.estimate(table, participants.public)
+        protocol.expected_variance(participants)
         for name, old, new in (
-            *zip(("n_users", "counts", "truth", "values"), kept, inputs, strict=True),
+            *zip(("n_users", "counts", "truth", "values"), copies, inputs, strict=True),
             ("the messages", sent_before, sent.payload),
             ("the shuffled messages", shuffled_before, shuffled.payload),
             ("the aggregate", table_before, table),
@@ -168,13 +168,13 @@ def check_inputs_unchanged(protocol_class: Protocol, cases: Iterable[Case]) -> N
 def check_repeats_apart(protocol_class: Protocol, cases: Iterable[Case]) -> None:
     """Check that repeats share neither memory nor estimates: each row equals a run of its own, also for different N."""
     for case, protocol, where in feasible(protocol_class, cases):
-        who = case.participants(3)
+        participants = case.participants(3)
         if case.participating is None:  # different numbers of participants
             counts = np.asarray(case.counts, np.int64)
-            many = counts if protocol.capacity is not None else 2 * counts
-            who = Participants.from_counts(np.stack((counts, many, counts + 1)))
-        table = protocol.sample_aggregate(who, generator())
-        estimate = protocol.estimate(table, who.public)
+            doubled = counts if protocol.capacity is not None else 2 * counts
+            participants = Participants.from_counts(np.stack((counts, doubled, counts + 1)))
+        table = protocol.sample_aggregate(participants, generator())
+        estimate = protocol.estimate(table, participants.public)
         shape = (3, *case.task.estimate_shape)
         assert len(table) == 3, f"{where}: sample_aggregate gives {len(table)} rows for 3 repeats"
         assert estimate.shape == shape, f"{where}: estimates have shape {estimate.shape}, expected {shape}"
@@ -183,5 +183,5 @@ def check_repeats_apart(protocol_class: Protocol, cases: Iterable[Case]) -> None
             shared = np.shares_memory(result[0], result[1])
             assert not shared, f"{where}: the {name} of two repeats share memory"
         for repeat in range(3):
-            alone = protocol.estimate(table[repeat : repeat + 1], who.public.of_repeat(repeat))[0]
+            alone = protocol.estimate(table[repeat : repeat + 1], participants.public.of_repeat(repeat))[0]
             assert_close(f"{where}: the estimate of repeat {repeat} alone", alone, estimate[repeat], 0.0)

@@ -33,25 +33,25 @@ ERRORS = {True: 200_000, False: 10_000}
 
 def check_trust(protocol_class: Protocol, cases: Iterable[Case]) -> None:
     """Check the declared ``trust``: only shufflers that may add messages do so, and every shuffler permutes."""
-    found = list(sending(protocol_class, cases))
-    for case, protocol, where in found:
-        added = protocol.dummies(case.participants(1).public, generator(80))
-        assert protocol.trust not in ("local", "shuffler") or added is None or not len(added), (
-            f"{where}: dummies() adds {len(added or ())} messages, but trust is {protocol.trust!r}: a shuffler that "
+    cases_sent = list(sending(protocol_class, cases))
+    for case, protocol, where in cases_sent:
+        dummies = protocol.dummies(case.participants(1).public, generator(80))
+        assert protocol.trust not in ("local", "shuffler") or dummies is None or not len(dummies), (
+            f"{where}: dummies() adds {len(dummies or ())} messages, but trust is {protocol.trust!r}: a shuffler that "
             "adds messages is 'shuffler_adds'"
         )
     # The larger the budget, the more a message tells about its sender.
-    for case, protocol, where in sorted(found, key=lambda one: -one[0].budget.largest_eps)[:3]:
+    for case, protocol, where in sorted(cases_sent, key=lambda entry: -entry[0].budget.largest_eps)[:3]:
         if protocol.trust in ("shuffler", "shuffler_adds") and not inherits(type(protocol), "shuffle"):
             _permuted(protocol, case, where)
 
 
 def _permuted(protocol: ProtocolBase, case: Case, where: str) -> None:
     """Check that the law of the first shuffled message does not depend on the order of the users."""
-    held = inputs(case.task)[:2]
-    if len(held) < 2:
+    input_pair = inputs(case.task)[:2]
+    if len(input_pair) < 2:
         return
-    crowded = np.concatenate((held[0][None], same(held[1], 7)))
+    crowded = np.concatenate((input_pair[0][None], same(input_pair[1], 7)))
     public = Public(np.array([8]), np.array([[8.0]]) if isinstance(case.task, Sets) else None)
     firsts = []
     for i, values in enumerate((crowded, crowded[::-1])):
@@ -60,8 +60,8 @@ def _permuted(protocol: ProtocolBase, case: Case, where: str) -> None:
         firsts.append(np.array([run[0] for run in runs if len(run)]))
     if min(map(len, firsts)) < 100:
         return
-    found = ratio_bound(firsts[0], firsts[1])
-    assert found <= 1e-9, (
+    ratio = ratio_bound(firsts[0], firsts[1])
+    assert ratio <= 1e-9, (
         f"{where}: shuffle() does not permute: the first message that it passes on reveals which user came first"
     )
 
@@ -107,13 +107,15 @@ def _one_by_one(protocol: ProtocolBase, case: Case, where: str) -> None:
     samples = drawn(together, CALLS), drawn(apart, CALLS // 2)
     if len({len(row) for sample in samples for row in sample}) != 1:
         return  # an aggregate that keeps single messages has no numbers to compare
-    many, few = (np.stack(sample) for sample in samples)
-    directions = generator(85).standard_normal((many.shape[1], 3))
-    many, few = (np.column_stack((x, x @ directions)).round(9) for x in (many, few))
-    found = laws_p_value(few, many)
-    assert found > P_VALUE, (
+    rows_together, rows_apart = (np.stack(sample) for sample in samples)
+    directions = generator(85).standard_normal((rows_together.shape[1], 3))
+    rows_together, rows_apart = (
+        np.column_stack((x, x @ directions)).round(9) for x in (rows_together, rows_apart)
+    )
+    p_value = laws_p_value(rows_apart, rows_together)
+    assert p_value > P_VALUE, (
         f"{where}: users encoded together send other messages than the same users encoded one by one (p-value of the "
-        f"same law of the aggregate: {found:.2g}): a message depends on other users, or on the place in the array. "
+        f"same law of the aggregate: {p_value:.2g}): a message depends on other users, or on the place in the array. "
         "If a user's number is meant, take it from users.offset"
     )
 
@@ -127,8 +129,8 @@ def _places_alike(protocol: ProtocolBase, case: Case, where: str) -> None:
     if any(len(payload) != 8 for payload in sent):
         return
     for other in (1, 7):
-        found = ratio_bound(np.array([p[0] for p in sent]), np.array([p[other] for p in sent]))
-        assert found <= 1e-9, (
+        ratio = ratio_bound(np.array([p[0] for p in sent]), np.array([p[other] for p in sent]))
+        assert ratio <= 1e-9, (
             f"{where}: reports of users with the same input have different laws at places 0 and {other} of the array: "
             "a message reveals its sender"
         )
@@ -141,14 +143,14 @@ def check_seeded_crowds(protocol_class: Protocol, cases: Iterable[Case]) -> None
     for case, protocol, where in sending(protocol_class, cases):
         users = case.users()
         chosen = np.resize(np.arange(len(users)), 10_000)
-        many = Users(users.values[chosen], None if users.levels is None else users.levels[chosen])
-        if protocol.cost().messages_per_user * len(many) > 1_000_000:
+        crowd = Users(users.values[chosen], None if users.levels is None else users.levels[chosen])
+        if protocol.cost().messages_per_user * len(crowd) > 1_000_000:
             continue
-        runs = [protocol.encode(many, generator(87)).payload for _ in range(4)]
+        runs = [protocol.encode(crowd, generator(87)).payload for _ in range(4)]
         for run in runs[1:]:
             assert np.array_equal(run, runs[0]), f"{where}: encode gives different messages for the same seed"
-        who = case.participants(1)
-        results = {protocol.simulate(who, generator(88 + i)).tobytes() for i in range(8)}
+        participants = case.participants(1)
+        results = {protocol.simulate(participants, generator(88 + i)).tobytes() for i in range(8)}
         different = different or len(results) > 1
         if different:
             return
@@ -162,7 +164,7 @@ def check_close_variance(protocol_class: Protocol, cases: Iterable[Case]) -> str
     """Check ``expected_variance`` to a few percent with many repeats of one setting, and return the precision."""
     repeats = ERRORS[has_fast_law(protocol_class)]
     for case, protocol, where in sending(protocol_class, cases):
-        who = case.participants(repeats)
+        participants = case.participants(repeats)
         variance = protocol.expected_variance(case.participants(2))
         cost = protocol.cost()
         sent = (cost.messages_per_user * len(case.users()) + cost.shuffler_messages) * repeats
@@ -175,13 +177,13 @@ def check_close_variance(protocol_class: Protocol, cases: Iterable[Case]) -> str
             continue
         if not has_fast_law(protocol_class) and sent > 4_000_000:
             continue
-        drawn = protocol.simulate(who, generator(89)).reshape(repeats, -1)
+        estimates = protocol.simulate(participants, generator(89)).reshape(repeats, -1)
         truth, want = case.participants(1).truth[0].reshape(-1), variance[0].reshape(-1)
         jump = jumps(protocol, case)[1]
         if np.any(want <= 0):
             continue
-        small, large = contradicted((drawn - truth) ** 2, want, jump)
-        got = ((drawn - truth) ** 2).mean(axis=0)
+        small, large = contradicted((estimates - truth) ** 2, want, jump)
+        got = ((estimates - truth) ** 2).mean(axis=0)
         name = f"{where}: variance, simulated {repeats:,} times and expected: got {got}, expected {want}"
         assert not np.any(small), f"{name}, too small"
         assert not np.any(large), f"{name}, too large"
@@ -192,7 +194,7 @@ def check_close_variance(protocol_class: Protocol, cases: Iterable[Case]) -> str
 
 def check_bits(protocol_class: Protocol, cases: Iterable[Case]) -> str:
     """Return a note if the stated bits allow many more messages than were sent; `check_cost` rejects too few bits."""
-    said = ""
+    note = ""
     most = 4.0  # times as many as needed are nothing to speak of
     for case, protocol, _ in sending(protocol_class, cases):
         sent = protocol.encode(case.users(), generator(91)).payload
@@ -200,5 +202,5 @@ def check_bits(protocol_class: Protocol, cases: Iterable[Case]) -> str:
         room = 2.0 ** min(bits, 1000.0) / kinds
         if kinds < len(sent) / 4 and room > most:
             most = room
-            said = f"NOT checked: whether fewer than {bits:g} bits would do; {kinds} different messages were seen"
-    return said
+            note = f"NOT checked: whether fewer than {bits:g} bits would do; {kinds} different messages were seen"
+    return note

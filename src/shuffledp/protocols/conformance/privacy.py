@@ -60,8 +60,8 @@ Note = tuple[bool, str]
 def _labels(*samples: Array) -> list[Ints]:
     """Return the index of each row's outcome, or of its range along the difference of means for many outcomes."""
     rows = np.concatenate([sample.reshape(len(sample), -1) for sample in samples])
-    found = kinds(rows, MOST_KINDS)
-    if found is None:
+    labels = kinds(rows, MOST_KINDS)
+    if labels is None:
         values = rows.astype(float)
         ends = np.cumsum([len(sample) for sample in samples])
         # The first half decides where the ranges are, see `delta_bound`; the direction comes from there too.
@@ -69,16 +69,16 @@ def _labels(*samples: Array) -> list[Ints]:
         second = values[ends[0] :][: (ends[1] - ends[0]) // 2].mean(axis=0)
         line = values @ ((first - second) / np.maximum(values.var(axis=0), 1e-12))
         cuts = np.unique(np.quantile(line, np.linspace(0, 1, 33)[1:-1]))
-        found = np.searchsorted(cuts, line)
-    return list(np.split(found, np.cumsum([len(sample) for sample in samples])[:-1]))
+        labels = np.searchsorted(cuts, line)
+    return list(np.split(labels, np.cumsum([len(sample) for sample in samples])[:-1]))
 
 
-def ratio_bound(one: Array, two: Array) -> float:
+def ratio_bound(first: Array, second: Array) -> float:
     """Return a lower confidence bound on the largest log ratio (nats) of an event's probabilities, in either direction.
 
     The bound exceeds the true value with a probability of at most `P_VALUE`. With many outcomes, events are ranges.
     """
-    a, b = _labels(one, two)
+    a, b = _labels(first, second)
     events = int(max(a.max(), b.max())) + 1
     hits = [np.bincount(x, minlength=events) for x in (a, b)]
     rate = P_VALUE / (4 * events)
@@ -88,12 +88,12 @@ def ratio_bound(one: Array, two: Array) -> float:
     return math.log(best) if best > 0 else -math.inf
 
 
-def delta_bound(one: Array, two: Array, eps: float, rate: float = P_VALUE) -> float:
+def delta_bound(first: Array, second: Array, eps: float, rate: float = P_VALUE) -> float:
     """Return a lower confidence bound on delta at eps between two laws; it is too large with probability <= `rate`.
 
     The first half of both samples determines an event S, the second half gives ``low(P(S)) - e^eps high(Q(S))``.
     """
-    halves = [(x[: len(x) // 2], x[len(x) // 2 :]) for x in _labels(one, two)]
+    halves = [(x[: len(x) // 2], x[len(x) // 2 :]) for x in _labels(first, second)]
     events = int(max(part.max() for half in halves for part in half)) + 1
     (p, p_test), (q, q_test) = halves
     best = 0.0
@@ -110,12 +110,12 @@ def delta_bound(one: Array, two: Array, eps: float, rate: float = P_VALUE) -> fl
 # -- the local randomizer --------------------------------------------------------------------------------------
 
 
-def reports(protocol: ProtocolBase, task: Task, held: Array, draws: int, seed: int) -> Array | None:
+def reports(protocol: ProtocolBase, task: Task, value: Array, draws: int, seed: int) -> Array | None:
     """Draw independent reports of users with the same input; None if a report is not one message."""
     cost = protocol.cost()
     if not (cost.messages_per_user == cost.own_messages == 1):
         return None
-    sent = protocol.encode(users_of(task, same(held, draws)), generator(seed)).payload
+    sent = protocol.encode(users_of(task, same(value, draws)), generator(seed)).payload
     return sent if len(sent) == draws else None
 
 
@@ -141,24 +141,24 @@ def check_encoder(protocol_class: Protocol, cases: Iterable[Case]) -> None:
 
 def encoder_notes(protocol_class: Protocol, cases: Iterable[Case]) -> Iterator[Note]:
     """Run `check_encoder`, and yield a note for each setting."""
-    seen: set[object] = set()
+    settings: set[object] = set()
     for case in cases:
         protocol = calibrated(protocol_class, case)
         if protocol is None:
             continue
         protocol = protocol.refine(case.participants(1).public)
         key = (repr(case.task), tuple(sorted(protocol.parameters().items())))
-        if key not in seen:  # several settings often have the same local budget
-            seen.add(key)
+        if key not in settings:  # several settings often have the same local budget
+            settings.add(key)
             yield _encoder(protocol, case, f"{protocol_class.__name__}, {case}")
 
 
 def _encoder(protocol: ProtocolBase, case: Case, where: str) -> Note:
-    declared, held = declared_budget(protocol, case), inputs(case.task)
+    declared, values = declared_budget(protocol, case), inputs(case.task)
     if declared is None:
         return False, "the encoder against a local budget (parameters() has no eps_local)"
     if not within_budget(
-        protocol, declared, held, combinations(range(len(held)), 2), REPORTS, 20, where, case.task
+        protocol, declared, values, combinations(range(len(values)), 2), REPORTS, 20, where, case.task
     ):
         return False, "the encoder against a local budget (a report is more than one message)"
     return True, "the encoder against the declared eps_local"
@@ -167,23 +167,23 @@ def _encoder(protocol: ProtocolBase, case: Case, where: str) -> Note:
 def within_budget(
     protocol: ProtocolBase,
     declared: float,
-    held: Sequence[Array],
+    values: Sequence[Array],
     pairs: Iterable[tuple[int, int]],
     draws: int,
     seed: int,
     where: str,
     task: Task,
 ) -> bool:
-    """Check reports of pairs of the inputs `held` against a local budget; False if a report is not one message."""
-    sent = [reports(protocol, task, one, draws, seed + i) for i, one in enumerate(held)]
-    drawn = [payload for payload in sent if payload is not None]
-    if len(drawn) < len(sent):
+    """Check reports of pairs of the inputs `values` against a local budget; False if a report is not one message."""
+    sent = [reports(protocol, task, value, draws, seed + i) for i, value in enumerate(values)]
+    payloads = [payload for payload in sent if payload is not None]
+    if len(payloads) < len(sent):
         return False
     for i, j in pairs:
-        found = ratio_bound(drawn[i], drawn[j])
-        assert found <= declared * (1 + 1e-9), (
-            f"{where}: the encoder's messages for {held[i].tolist()} and {held[j].tolist()} differ by at least "
-            f"{found:.4g} nats, above the declared local budget {declared:.4g}"
+        ratio = ratio_bound(payloads[i], payloads[j])
+        assert ratio <= declared * (1 + 1e-9), (
+            f"{where}: the encoder's messages for {values[i].tolist()} and {values[j].tolist()} differ by at least "
+            f"{ratio:.4g} nats, above the declared local budget {declared:.4g}"
         )
     return True
 
@@ -223,15 +223,15 @@ def trials(cases: Iterable[Case]) -> Iterator[tuple[Case, ...]]:
 def claim_notes(protocol_class: Protocol, cases: Iterable[Case]) -> Iterator[Note]:
     """Run `check_claim`, and yield a note for each setting."""
     for group in trials(cases):
-        found = False
+        has_note = False
         for case in group:
             if not (
-                found and not isinstance(case.population, Fixed)
+                has_note and not isinstance(case.population, Fixed)
             ):  # a random number where no fixed one does
                 for note in _claim(protocol_class, case):
-                    found = True
+                    has_note = True
                     yield note
-        if not found:
+        if not has_note:
             yield False, f"delta end to end with {group[0].accounting} (infeasible for few users)"
 
 
@@ -242,23 +242,23 @@ def _claim(protocol_class: Protocol, case: Case) -> Iterator[Note]:
     if protocol.guarantee not in SOUND:
         yield False, f"delta end to end (the claim is labeled {protocol.guarantee})"
         return
-    held = inputs(case.task)
-    first, second = held[:2]
-    for rest in (second, held[-1]) if len(held) > 2 and case.population.mean else (second,):
-        seen = views(protocol, case, first, second, rest)
-        if seen is None:
+    values = inputs(case.task)
+    first, second = values[:2]
+    for rest in (second, values[-1]) if len(values) > 2 and case.population.mean else (second,):
+        view = views(protocol, case, first, second, rest)
+        if view is None:
             yield False, "delta end to end where it takes too many messages"
             return
-        within_delta(seen, case, f"{protocol_class.__name__}, {case}: end to end,")
+        within_delta(view, case, f"{protocol_class.__name__}, {case}: end to end,")
     users = "1 to 10 users" if case.population.mean < 10 else f"about {1 + case.population.mean:g} users"
     yield True, f"delta end to end against the budget, with {users}"
 
 
-def within_delta(seen: tuple[Array, Array], case: Case, where: str) -> None:
+def within_delta(view: tuple[Array, Array], case: Case, where: str) -> None:
     """Check two views against the budget of a case."""
-    found = delta_bound(*seen, case.budget.largest_eps)
-    assert found <= case.budget.delta, (
-        f"{where} delta is at least {found:.4g} at the claimed eps, above {case.budget.delta}"
+    delta = delta_bound(*view, case.budget.largest_eps)
+    assert delta <= case.budget.delta, (
+        f"{where} delta is at least {delta:.4g} at the claimed eps, above {case.budget.delta}"
     )
 
 
@@ -271,13 +271,15 @@ def views(
     messages.
     """
     if protocol.trust == "local":
-        alone = [reports(protocol, case.task, held, VIEWS, 30 + i) for i, held in enumerate((first, second))]
+        alone = [
+            reports(protocol, case.task, value, VIEWS, 30 + i) for i, value in enumerate((first, second))
+        ]
         if alone[0] is not None and alone[1] is not None:
             return alone[0], alone[1]
     if isinstance(case.population, Fixed) and only_reports(protocol):
-        counted = _counted(protocol, case.task, first, second, rest, case.population.others)
-        if counted is not None:
-            return counted
+        counts = _counted(protocol, case.task, first, second, rest, case.population.others)
+        if counts is not None:
+            return counts
     runs, users = VIEWS, 1 + case.population.mean
     if not has_fast_law(type(protocol)):
         cost = protocol.cost()
@@ -288,15 +290,15 @@ def views(
     random = not isinstance(case.population, Fixed)
     if runs < 400 or (random and not inherits(type(protocol), "refine")):
         return None
-    seen = []
-    for i, held in enumerate((first, second)):
+    rows_of_inputs = []
+    for i, value in enumerate((first, second)):
         rng = generator(40 + i)
         others = np.asarray(case.population.sample(rng, runs), np.int64)
-        who = crowd(case.task, held, rest, others)
-        refined = protocol.refine(who.public.of_repeat(0))
-        rows = refined.sample_aggregate(who, rng).reshape(runs, -1)
-        seen.append(np.column_stack((rows, others)) if random else rows)
-    return seen[0], seen[1]
+        participants = crowd(case.task, value, rest, others)
+        refined = protocol.refine(participants.public.of_repeat(0))
+        rows = refined.sample_aggregate(participants, rng).reshape(runs, -1)
+        rows_of_inputs.append(np.column_stack((rows, others)) if random else rows)
+    return rows_of_inputs[0], rows_of_inputs[1]
 
 
 def only_reports(protocol: ProtocolBase) -> bool:
@@ -314,26 +316,26 @@ def _counted(
     others: int,
 ) -> tuple[Array, Array] | None:
     """Return the number of messages of each kind in every run, (VIEWS, kinds) per input; None for too many kinds."""
-    own = [reports(protocol, task, held, VIEWS, 30 + i) for i, held in enumerate((first, second))]
-    alone = [payload.reshape(len(payload), -1) for payload in own if payload is not None]
+    own_reports = [reports(protocol, task, value, VIEWS, 30 + i) for i, value in enumerate((first, second))]
+    alone = [payload.reshape(len(payload), -1) for payload in own_reports if payload is not None]
     if len(alone) < 2 or kinds(np.concatenate(alone), MOST_LETTERS) is None:
         return None  # without the reports of all others
     crowds = [reports(protocol, task, rest, VIEWS * others, 32 + i) for i in range(2)] if others else []
-    sent = [payload for payload in (*own, *crowds) if payload is not None]
+    sent = [payload for payload in (*own_reports, *crowds) if payload is not None]
     if len(sent) < 2 + len(crowds):
         return None
     rows = np.concatenate([payload.reshape(len(payload), -1) for payload in sent])
-    found = kinds(rows, MOST_LETTERS)
-    if found is None:
+    letters_sent = kinds(rows, MOST_LETTERS)
+    if letters_sent is None:
         return None
-    letters = int(found.max()) + 1
-    parts = np.split(found, np.cumsum([len(payload) for payload in sent])[:-1])
-    seen = []
+    letters = int(letters_sent.max()) + 1
+    parts = np.split(letters_sent, np.cumsum([len(payload) for payload in sent])[:-1])
+    tables = []
     for i in range(2):
         table = np.zeros((VIEWS, letters), np.int64)
         table[np.arange(VIEWS), parts[i]] += 1
         if others:
             run = np.repeat(np.arange(VIEWS), others)
             table += np.bincount(run * letters + parts[2 + i], minlength=table.size).reshape(table.shape)
-        seen.append(table)
-    return seen[0], seen[1]
+        tables.append(table)
+    return tables[0], tables[1]

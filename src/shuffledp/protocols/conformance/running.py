@@ -39,14 +39,14 @@ def calibrated(protocol_class: Protocol, case: Case) -> ProtocolBase | None:
 
 def feasible(protocol_class: Protocol, cases: Iterable[Case]) -> Iterator[tuple[Case, ProtocolBase, str]]:
     """Yield each feasible case, its protocol after a public first round, and its name for error messages."""
-    found = False
+    is_feasible = False
     for case in cases:
         protocol = calibrated(protocol_class, case)
         if protocol is not None:
-            found = True
+            is_feasible = True
             protocol = protocol.refine(case.participants(1).public)
             yield case, protocol, f"{protocol_class.__name__}, {case}"
-    assert found, f"{protocol_class.__name__}: no case is feasible, so nothing was checked"
+    assert is_feasible, f"{protocol_class.__name__}: no case is feasible, so nothing was checked"
 
 
 def sending(protocol_class: Protocol, cases: Iterable[Case]) -> Iterator[tuple[Case, ProtocolBase, str]]:
@@ -54,7 +54,7 @@ def sending(protocol_class: Protocol, cases: Iterable[Case]) -> Iterator[tuple[C
     possible = list(feasible(protocol_class, cases))
     sent = [_messages(protocol, case) for case, protocol, _ in possible]
     limit = max(MOST_MESSAGES, min(sent))
-    yield from (found for found, messages in zip(possible, sent, strict=True) if messages <= limit)
+    yield from (entry for entry, messages in zip(possible, sent, strict=True) if messages <= limit)
 
 
 def how_checked(protocol_class: Protocol, case: Case) -> str:
@@ -85,11 +85,11 @@ def with_new_corners(
     protocol_class: Protocol, cases: Iterable[Case]
 ) -> Iterator[tuple[Case, ProtocolBase, str, bool]]:
     """Yield the cases of `feasible` with a flag that marks a new accounting, kind of law or budget, for slow checks."""
-    seen: set[object] = set()
+    known_parts: set[object] = set()
     for case, protocol, where in feasible(protocol_class, cases):
         parts = {case.accounting, type(case.population), case.budget}
-        yield case, protocol, where, not parts <= seen
-        seen |= parts
+        yield case, protocol, where, not parts <= known_parts
+        known_parts |= parts
 
 
 Running = Callable[[Protocol, Iterable[Case]], Iterator[tuple[Case, ProtocolBase, str]]]
@@ -125,8 +125,8 @@ def message_level(protocol: ProtocolBase, case: Case) -> Array:
 
 def _unpermuted(protocol: ProtocolBase, users: Users, public: Public, rng: np.random.Generator) -> Array:
     """Return the aggregate of `ProtocolBase.simulate_messages` without the permutation, in half the time."""
-    passed, added = protocol.forward(protocol.encode(users, rng), rng), protocol.dummies(public, rng)
-    return protocol.aggregate(passed if added is None else Messages.joined(passed, added))
+    passed, dummies = protocol.forward(protocol.encode(users, rng), rng), protocol.dummies(public, rng)
+    return protocol.aggregate(passed if dummies is None else Messages.joined(passed, dummies))
 
 
 def inherits(protocol_class: Protocol, *steps: str) -> bool:
@@ -150,6 +150,6 @@ def estimates(protocol_class: Protocol, case: Case) -> Floats:
     protocol, repeats = calibrated(protocol_class, case), repeats_of(protocol_class)
     assert protocol is not None, f"{protocol_class.__name__}, {case}: infeasible"
     protocol = protocol.refine(case.participants(1).public)
-    found = protocol.simulate(case.participants(repeats), generator(5)).reshape(repeats, -1)
-    found.setflags(write=False)
-    return found
+    table = protocol.simulate(case.participants(repeats), generator(5)).reshape(repeats, -1)
+    table.setflags(write=False)
+    return table

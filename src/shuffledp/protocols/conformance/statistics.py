@@ -81,11 +81,11 @@ def least_probable(hits: Any, draws: int, rate: float) -> Floats:
     return 1 - most_probable(draws - np.asarray(hits, float), draws, rate)
 
 
-def laws_p_value(one: Floats, two: Floats) -> float:
+def laws_p_value(first: Floats, second: Floats) -> float:
     """Return the least p-value of Kolmogorov-Smirnov tests of the columns of two samples; conservative for counts."""
     from scipy.stats import ks_2samp  # slow to import, and only needed here
 
-    return float(np.min(ks_2samp(one, two, method="asymp").pvalue))
+    return float(np.min(ks_2samp(first, second, method="asymp").pvalue))
 
 
 def assert_close(name: str, got: Any, want: Any, error: Any, scale: Any = 0.0) -> None:
@@ -98,13 +98,13 @@ def assert_close(name: str, got: Any, want: Any, error: Any, scale: Any = 0.0) -
 
 def kinds(rows: Array, most: int) -> Ints | None:
     """Return each row's lexicographic rank among the different rows, (N,); None for more than `most` of them."""
-    found = np.zeros(len(rows), np.int64)
+    ranks = np.zeros(len(rows), np.int64)
     for column in rows.reshape(len(rows), -1).T:
         place = _places(column)
-        found = _places(found * (int(place.max()) + 1) + place)
-        if found.max() >= most:  # further columns only part what is the same so far
+        ranks = _places(ranks * (int(place.max()) + 1) + place)
+        if ranks.max() >= most:  # further columns only part what is the same so far
             return None
-    return found
+    return ranks
 
 
 def _places(column: Array) -> Ints:
@@ -113,7 +113,7 @@ def _places(column: Array) -> Ints:
         least = int(column.min())
         span = int(column.max()) - least + 1
         if span <= 4 * len(column):
-            there = np.zeros(span, np.int64)
-            there[column - least] = 1
-            return np.asarray((np.cumsum(there) - 1)[column - least], np.int64)
+            present = np.zeros(span, np.int64)
+            present[column - least] = 1
+            return np.asarray((np.cumsum(present) - 1)[column - least], np.int64)
     return np.asarray(np.unique(column, return_inverse=True)[1], np.int64)

@@ -63,11 +63,13 @@ def kernel_bases(matrices: Array, bits: int) -> tuple[Ints, Ints]:
             pivot ^= (vector ^ pivot) & mask  # the first one in the end
         bases ^= pivot & outside  # the pivot itself becomes 0
     dimensions = np.count_nonzero(bases, axis=0)
-    found = np.zeros((len(matrices), bits), np.int64)
+    kernels = np.zeros((len(matrices), bits), np.int64)
     some = np.nonzero(dimensions)[0]
-    kept = bases.T[some]
-    found[some] = np.take_along_axis(kept, np.argsort(kept == 0, axis=1, kind="stable"), 1)
-    return found, dimensions
+    nonzero_bases = bases.T[some]
+    kernels[some] = np.take_along_axis(
+        nonzero_bases, np.argsort(nonzero_bases == 0, axis=1, kind="stable"), 1
+    )
+    return kernels, dimensions
 
 
 def spans(bases: Ints) -> Ints:

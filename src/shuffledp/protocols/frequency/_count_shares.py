@@ -21,13 +21,13 @@ MINIMA = 3
 _SAME = 1e-4
 
 
-def sampled_count_variance(noise: ArrayLike, rate: ArrayLike, held: ArrayLike) -> Floats:
-    """Return ``Var(Z) / rate^2 + held (1 - rate) / rate``, the variance of ``(Bin(held, rate) + Z - E[Z]) / rate``.
+def sampled_count_variance(noise: ArrayLike, rate: ArrayLike, true_count: ArrayLike) -> Floats:
+    """Return ``Var(Z) / rate^2 + c (1 - rate) / rate``, the variance of ``(Bin(c, rate) + Z - E[Z]) / rate``.
 
-    The result is exact and broadcasts over the arguments; `held` may be a mean over values.
+    The result is exact and broadcasts over the arguments; c is `true_count` and may be a mean over values.
     """
     share = np.asarray(rate, np.float64)
-    return np.asarray(np.asarray(noise) / share**2 + np.asarray(held) * (1 - share) / share, np.float64)
+    return np.asarray(np.asarray(noise) / share**2 + np.asarray(true_count) * (1 - share) / share, np.float64)
 
 
 def checked_share(name: str, share: float, least: float) -> float:
@@ -56,6 +56,6 @@ def best_share(errors: Errors, low: float) -> float:
     for place in local_minima(errors(coarse).tolist())[:MINIMA]:
         start, stop = max(coarse[place] - step, low), min(coarse[place] + step, 1.0)
         shares.append(np.linspace(start, stop, 1 + math.ceil((stop - start) / _FINE)))
-    every = np.concatenate(shares)
-    found = errors(every)
-    return 1.0 if found[_SHARES - 1] <= found.min() * (1 + _SAME) else float(every[np.argmin(found)])
+    all_shares = np.concatenate(shares)
+    values = errors(all_shares)
+    return 1.0 if values[_SHARES - 1] <= values.min() * (1 + _SAME) else float(all_shares[np.argmin(values)])

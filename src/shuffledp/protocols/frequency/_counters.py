@@ -129,19 +129,19 @@ class NoisyCounters(PlannedUsers):
         step = max(1, _DRAWS // self.domain_size)
         for begin in range(0, len(values), step):
             shape = (min(step, len(values) - begin), self.domain_size)
-            drawn = self._noise(np.full(shape, 1 / self.n_users), rng)
-            totals += drawn.sum(axis=0)
+            user_noise = self._noise(np.full(shape, 1 / self.n_users), rng)
+            totals += user_noise.sum(axis=0)
         noise = np.repeat(np.arange(2 * self.domain_size), totals.ravel())
         return Messages(np.concatenate((2 * values, noise)))
 
     @checked_inputs
     def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the number of messages of each kind, (R, 2k), from their exact law; shares of noise add up."""
-        held = held_integers(participants, self.domain_size)
-        shares = np.broadcast_to(participants.public.n_users[:, None] / self.n_users, held.shape)
+        true_counts = held_integers(participants, self.domain_size)
+        shares = np.broadcast_to(participants.public.n_users[:, None] / self.n_users, true_counts.shape)
         counts = self._noise(shares, rng)
-        counts[..., 0] += held
-        return counts.reshape(len(held), -1)
+        counts[..., 0] += true_counts
+        return counts.reshape(len(true_counts), -1)
 
     @checked_aggregate
     def estimate(self, aggregate: Array, public: Public) -> Floats:
@@ -158,17 +158,17 @@ class NoisyCounters(PlannedUsers):
     @checked_inputs
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of each frequency, (R, k), the variance of a discrete Laplace variable."""
-        held = held_counts(participants, self.domain_size)
+        true_counts = held_counts(participants, self.domain_size)
         n = participants.public.users_column
         variance = self.noise.variance * (n / self.n_users) / n**2
-        return np.broadcast_to(variance, held.shape).copy()
+        return np.broadcast_to(variance, true_counts.shape).copy()
 
     def client(self) -> Client:
         """Return the client, which sends the value as +1 and a share of the noise of all counters."""
         k, part = self.domain_size, Fraction(self.domain_size, self.n_users)
         single = NegativeBinomialShare(1.0, -math.expm1(-self.remaining_eps))
         contents = ((single, ((0, 1),)), (single, ((1, 1),)), (self.pairs, ((0, 1), (1, 1))))
-        noises = [one for law, sent in contents for one in AtomNoise(law, sent).client_noises(0)]
+        noises = [noise for law, sent in contents for noise in AtomNoise(law, sent).client_noises(0)]
         shares = shares_part(noises, part, counters=k, symbols=2)
         remaining = noise_law(laplace_parts(self.remaining_eps), "users")
         analyzer = frequencies(k, "of_signs", 1.0, 0.0, remaining)

@@ -91,8 +91,8 @@ class NoisyHistogram(CuratorNoise):
     @checked_inputs
     def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the noisy counts, (R, k), from their exact law."""
-        held = held_integers(participants, self.domain_size)
-        return held + self._drawn(len(held), rng)
+        true_counts = held_integers(participants, self.domain_size)
+        return true_counts + self._drawn(len(true_counts), rng)
 
     @checked_aggregate
     def estimate(self, aggregate: Array, public: Public) -> Floats:

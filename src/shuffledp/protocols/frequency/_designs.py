@@ -89,20 +89,20 @@ class DesignReports(PlannedUsers):
         """
         n, k = request.n, request.k
         share = _FREQUENT if target == "frequent" else 1 / k
-        held = np.full((1, k), n * (1 - share) / (k - 1))
-        held[0, 0] = n * share
-        users = Participants(Public(np.array([n])), held, held / n)
+        true_counts = np.full((1, k), n * (1 - share) / (k - 1))
+        true_counts[0, 0] = n * share
+        users = Participants(Public(np.array([n])), true_counts, true_counts / n)
 
-        asked = n, request.eps, request.delta
+        setting = n, request.eps, request.delta
 
         def error(candidate: Self) -> float:
-            eps_local = rough_local_budget(*asked, candidate.share, candidate.overlap)
+            eps_local = rough_local_budget(*setting, candidate.share, candidate.overlap)
             variance = replace(candidate, eps_local=eps_local).expected_variance(users)
             assert variance is not None
             return float(variance[0, 0] if target == "frequent" else variance.mean())
 
         best = min(candidates, key=error)
-        return replace(best, eps_local=design_local_budget(*asked, best.share, best.overlap))
+        return replace(best, eps_local=design_local_budget(*setting, best.share, best.overlap))
 
     def cost(self) -> Cost:
         """Return the cost of one message, the number of a point."""

@@ -84,9 +84,9 @@ class DummyPoints(PlannedUsers):
 
     def _sampled(self, participants: Participants, dummies: Ints, rng: Generator) -> Ints:
         """Draw the messages per value, (R, k), with these total numbers of dummies, (R,)."""
-        held = held_integers(participants, self.domain_size)
+        true_counts = held_integers(participants, self.domain_size)
         shares = np.full(self.domain_size, 1 / self.domain_size)
-        return self.response.sample_counts(held, rng) + rng.multinomial(dummies, shares)
+        return self.response.sample_counts(true_counts, rng) + rng.multinomial(dummies, shares)
 
     def _estimated(self, aggregate: Array, dummies: Array, public: Public) -> Floats:
         """Return unbiased relative frequencies, (R, k), for these expected numbers of dummies, (R,)."""
@@ -96,8 +96,8 @@ class DummyPoints(PlannedUsers):
     def _variance(self, participants: Participants, per_value: Array) -> Floats:
         """Return the variance of each frequency, (R, k); `per_value`, (R,), is the variance of a value's dummies."""
         n = participants.public.users_column
-        held = held_counts(participants, self.domain_size)
-        return (self.response.variance(held) + per_value[:, None] / self.response.gap**2) / n**2
+        true_counts = held_counts(participants, self.domain_size)
+        return (self.response.variance(true_counts) + per_value[:, None] / self.response.gap**2) / n**2
 
     def _law(self, participants: Participants, dummies: list[Term]) -> ErrorLaw:
         """Return the law of each frequency's error; `dummies` add up to a value's dummies."""
@@ -125,9 +125,9 @@ class DealtDummies(PlannedUsers):
 
     def dummies_of(self, users: Array, first: int = 0) -> Ints:
         """Return the number of dummies of `users` consecutive users, (R,), after the first `first` users."""
-        each, more = divmod(self.dummies_in_all, self.n_users)
+        each, remainder = divmod(self.dummies_in_all, self.n_users)
         n = np.asarray(users, np.int64)
-        return np.asarray(each * n + np.clip(more - first, 0, n), np.int64)
+        return np.asarray(each * n + np.clip(remainder - first, 0, n), np.int64)
 
     def dummies_among(self, users: int, first: int = 0) -> int:
         """Return `dummies_of` for a single number of users."""
@@ -155,10 +155,10 @@ class DealtDummies(PlannedUsers):
         """Return the profile if the first users of the list collude, or if users drop out at random."""
         if colluding:
             return self.profile_with(honest, self.dummies_among(honest, users - honest))
-        each, more = divmod(self.dummies_in_all, self.n_users)
-        if more == 0:
+        each, remainder = divmod(self.dummies_in_all, self.n_users)
+        if remainder == 0:
             return self.profile_with(honest, each * honest)
-        seats = seats_left(min(more, users), users, honest)
+        seats = seats_left(min(remainder, users), users, honest)
         return Profile(
             lambda eps: mixed_delta(
                 lambda seated: float(self.profile_with(honest, each * honest + seated).delta(eps)), seats
@@ -177,12 +177,12 @@ class DealtDummies(PlannedUsers):
 
     def counted_on(self) -> str:
         """Name the users who send dummies."""
-        each, more = divmod(self.dummies_in_all, self.n_users)
-        first = f"the first {more:,} users of the list"
+        each, remainder = divmod(self.dummies_in_all, self.n_users)
+        first = f"the first {remainder:,} users of the list"
         if each == 0:
             return f"{first}, one each"
         return f"all {self.n_users:,} planned users, {each:,} each" + (
-            f", and one more of {first}" if more else ""
+            f", and one more of {first}" if remainder else ""
         )
 
 
@@ -251,17 +251,19 @@ class FixedDummies(DealtDummies, DummyPoints):
     def client(self) -> Client:
         """Return the client, which sends the report, and dummies by the user's place in the list."""
         k = self.domain_size
-        each, more = divmod(self.dummies_in_all, self.n_users)
+        each, remainder = divmod(self.dummies_in_all, self.n_users)
         report = {"part": "response", "max_value": k - 1, "levels": k - 1, **odds_below(self.eps_local)}
         if self.eps_local == math.inf:
             report = {"part": "kept", "rate": "1", "symbols": 1}
-        dummies = {"part": "dealt", "values": k, "each": each, "more": more}
-        own, other = self.response.keep, self.response.lie
+        dummies = {"part": "dealt", "values": k, "each": each, "more": remainder}
+        own_rate, other_rate = self.response.keep, self.response.lie
         return Client(
             self.n_users,
             k,
             [("value", k)],
             [report, dummies] if self.dummies_in_all else [report],
-            frequencies(k, "of_values", own, other, noise_law([], "messages", each=each, more=more)),
+            frequencies(
+                k, "of_values", own_rate, other_rate, noise_law([], "messages", each=each, more=remainder)
+            ),
             ODDS if self.eps_local < math.inf else AS_CALIBRATED,
         )

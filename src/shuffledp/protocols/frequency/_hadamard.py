@@ -118,8 +118,8 @@ class HadamardReports(DesignReports):
     @checked_inputs
     def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the sums of T for all values, (R, k), from the counts of all points, at a cost independent of n."""
-        held = held_integers(participants, self.domain_size)
-        certain = rng.binomial(held, self.certain_rate)
+        true_counts = held_integers(participants, self.domain_size)
+        certain = rng.binomial(true_counts, self.certain_rate)
         uniform = participants.public.n_users - certain.sum(axis=1)
         counts = rng.multinomial(uniform, np.full(self.alphabet_size, 1 / self.alphabet_size))
         columns, half = np.arange(self.order), 2 / self.order
@@ -141,13 +141,13 @@ class HadamardReports(DesignReports):
     @checked_inputs
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of each frequency given the values, (R, k)."""
-        n, held = participants.public.users_column, held_counts(participants, self.domain_size)
+        n, true_counts = participants.public.users_column, held_counts(participants, self.domain_size)
         block, _ = self.places(np.arange(self.domain_size))
         starts = np.flatnonzero(np.diff(block, prepend=-1))
-        inside = np.add.reduceat(held, starts, axis=1)[:, block] / n  # the part g of the users
+        inside = np.add.reduceat(true_counts, starts, axis=1)[:, block] / n  # the part g of the users
         certain = self.certain_rate
-        seen = certain * inside + (1 - certain) / self.blocks  # the mean of T^2
-        return np.asarray((seen / certain**2 - held / n) / n)
+        mean_square = certain * inside + (1 - certain) / self.blocks  # the mean of T^2
+        return np.asarray((mean_square / certain**2 - true_counts / n) / n)
 
     def gain_per_fake(self, most: float) -> float:
         """Return the gain of reports in the set of the target."""

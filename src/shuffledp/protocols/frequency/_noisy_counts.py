@@ -131,8 +131,8 @@ class NoisyCounts(ProtocolBase):
     @checked_inputs
     def encode(self, users: Users, rng: Generator) -> Messages:
         """Draw the kept values and the noise of these users, in any order."""
-        own = Messages(self._kept(users, rng))
-        return Messages.joined(own, self.as_messages(self.noise_of(users, rng)))
+        sent_values = Messages(self._kept(users, rng))
+        return Messages.joined(sent_values, self.as_messages(self.noise_of(users, rng)))
 
     def noise_of(self, users: Users, rng: Generator) -> Ints:
         """Draw the total number of noise messages of every value from these users, (k,)."""
@@ -141,9 +141,9 @@ class NoisyCounts(ProtocolBase):
     @checked_inputs
     def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the counts, (R, k), from their exact law, at a cost independent of n."""
-        held = held_integers(participants, self.domain_size)
-        kept = held if self.keep == 1 else rng.binomial(held, self.keep)
-        return kept + self.draw_noise(participants.public.n_users, rng)
+        true_counts = held_integers(participants, self.domain_size)
+        kept_counts = true_counts if self.keep == 1 else rng.binomial(true_counts, self.keep)
+        return kept_counts + self.draw_noise(participants.public.n_users, rng)
 
     @checked_aggregate
     def estimate(self, aggregate: Array, public: Public) -> Floats:
@@ -154,18 +154,18 @@ class NoisyCounts(ProtocolBase):
 
     def error_law(self, participants: Participants) -> ErrorLaw:
         """Return the exact law of kept values and noise."""
-        held = held_counts(participants, self.domain_size)
+        true_counts = held_counts(participants, self.domain_size)
         worth = 1 / (participants.public.users_column * self.keep)
-        terms = [Term(held * self.keep, self.keep, 1.0), *self.noise(participants.public.n).terms]
+        terms = [Term(true_counts * self.keep, self.keep, 1.0), *self.noise(participants.public.n).terms]
         return ErrorLaw([term.times(worth) for term in terms], worth)
 
     @checked_inputs
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of each frequency given the values, (R, k)."""
         n = participants.public.n
-        held = held_counts(participants, self.domain_size)
+        true_counts = held_counts(participants, self.domain_size)
         noise = np.broadcast_to(self.noise(n).variance, n.shape)
-        return np.asarray(sampled_count_variance(noise[:, None], self.keep, held) / n[:, None] ** 2)
+        return np.asarray(sampled_count_variance(noise[:, None], self.keep, true_counts) / n[:, None] ** 2)
 
     def client_of(
         self,

@@ -84,8 +84,8 @@ class PolyaShares(SecretShares):
         # Less noise hides less, so that shapes are rounded down; a part at least, which is not enough for one user.
         users = [remaining(1 + int(others), share) for others in window.support]
         pure = [
-            pure_of(left * _PARTS // self.base_users) if left * _PARTS >= self.base_users else math.inf
-            for left in users
+            pure_of(number * _PARTS // self.base_users) if number * _PARTS >= self.base_users else math.inf
+            for number in users
         ]
 
         def delta(eps: float) -> float:

@@ -50,10 +50,10 @@ class PureReports(PlannedUsers):
     @checked_inputs
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> Array:
         """Draw the reports of each value, (R, k), from independent binomial laws, at a cost independent of n."""
-        held = held_integers(participants, self.domain_size)
-        others = self.rows_per_user * participants.public.n_users[:, None] - held
+        true_counts = held_integers(participants, self.domain_size)
+        others = self.rows_per_user * participants.public.n_users[:, None] - true_counts
         p, q, _ = self.two_rates
-        return rng.binomial(held, p) + rng.binomial(others, q)
+        return rng.binomial(true_counts, p) + rng.binomial(others, q)
 
     @checked_aggregate
     def estimate(self, aggregate: Array, public: Public) -> Floats:
@@ -65,15 +65,15 @@ class PureReports(PlannedUsers):
     def error_law(self, participants: Participants) -> ErrorLaw:
         """Return the exact law of the reports that count for a value."""
         n = participants.public.users_column
-        held = held_counts(participants, self.domain_size)
+        true_counts = held_counts(participants, self.domain_size)
         p, q, gap = self.two_rates
-        return report_law(held, p, self.rows_per_user * n - held, q, n * gap)
+        return report_law(true_counts, p, self.rows_per_user * n - true_counts, q, n * gap)
 
     @checked_inputs
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of each frequency given the values, (R, k)."""
         n = participants.public.users_column
-        held = held_counts(participants, self.domain_size)
+        true_counts = held_counts(participants, self.domain_size)
         p, q, gap = self.two_rates
-        noise = held * p * (1 - p) + (self.rows_per_user * n - held) * q * (1 - q)
+        noise = true_counts * p * (1 - p) + (self.rows_per_user * n - true_counts) * q * (1 - q)
         return np.asarray(noise / (n * gap) ** 2)

@@ -79,10 +79,10 @@ class RandomizedResponse(ValueReports):
     @checked_aggregate
     def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return unbiased relative frequencies, (R, k), by the corrected formula of erratum RP-E14."""
-        added = self.dummies_added(public.n_users)
-        held = self.response.debiased(aggregate, public.n_users + added)
-        held[:, 0] -= added
-        return held / public.n_users[:, None]
+        dummies = self.dummies_added(public.n_users)
+        counts = self.response.debiased(aggregate, public.n_users + dummies)
+        counts[:, 0] -= dummies
+        return counts / public.n_users[:, None]
 
     def error_law(self, participants: Participants) -> ErrorLaw:
         """Return the exact law of the reports of users and dummies."""
@@ -96,6 +96,6 @@ class RandomizedResponse(ValueReports):
 
     def _reporters(self, participants: Participants) -> Array:
         """Return the users and dummies per value, (R, k), as a new array."""
-        held = held_counts(participants, self.domain_size).copy()
-        held[:, 0] += self.dummies_added(participants.public.n_users)
-        return held
+        reporters = held_counts(participants, self.domain_size).copy()
+        reporters[:, 0] += self.dummies_added(participants.public.n_users)
+        return reporters

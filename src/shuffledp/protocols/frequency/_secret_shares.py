@@ -30,14 +30,14 @@ from shuffledp.tasks import Array, Floats, Ints, Participants, Public, Users
 
 def discretize(values: NDArray[np.generic], precision: int, rng: Generator) -> Ints:
     """Round ``precision * value``, (n,), at random and unbiased. Raise ValueError for a value outside [0, 1]."""
-    given = np.asarray(values)
-    if given.size and not (given.min() >= 0 and given.max() <= 1):
-        raise ValueError(f"Values must lie in [0, 1], got {given.min()}..{given.max()}.")
-    if np.issubdtype(given.dtype, np.integer):
-        return given.astype(np.int64) * precision
-    scaled = given.astype(np.float64) * precision
+    numbers = np.asarray(values)
+    if numbers.size and not (numbers.min() >= 0 and numbers.max() <= 1):
+        raise ValueError(f"Values must lie in [0, 1], got {numbers.min()}..{numbers.max()}.")
+    if np.issubdtype(numbers.dtype, np.integer):
+        return numbers.astype(np.int64) * precision
+    scaled = numbers.astype(np.float64) * precision
     floor = np.floor(scaled)
-    return np.asarray(floor + (rng.random(given.shape) < scaled - floor), np.int64)
+    return np.asarray(floor + (rng.random(numbers.shape) < scaled - floor), np.int64)
 
 
 class SecureSum(TypedDict):
@@ -172,8 +172,8 @@ class SecretShares(ProtocolBase):
     def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the aggregate, (R, 2), from its exact law, at a cost independent of n."""
         n = np.asarray(participants.public.n_users, np.int64)
-        held = held_integers(participants, 2)[:, 1]
-        total = self.precision * held + self.total_noise(n, rng)
+        ones = held_integers(participants, 2)[:, 1]
+        total = self.precision * ones + self.total_noise(n, rng)
         return np.column_stack((np.mod(total, self.group_order), self.shares * n))
 
     @checked_aggregate

@@ -46,11 +46,11 @@ class UnaryBits(PureReports):
     def rows(self, users: Users, rng: Generator) -> NDArray[np.bool_]:
         """Draw randomized rows, (n * rows_per_user, k), rows of values first. Raise ValueError for invalid values."""
         values = checked_values(users.values, self.domain_size)
-        held = np.concatenate((values, np.full((self.rows_per_user - 1) * len(values), -1)))
-        rows = np.empty((len(held), self.domain_size), bool)
-        for block, coins in coin_blocks(len(held), self.domain_size, rng):
-            own = held[block, None] == np.arange(self.domain_size)
-            rows[block] = coins < np.where(own, self.own_rate, self.other_rate)
+        row_values = np.concatenate((values, np.full((self.rows_per_user - 1) * len(values), -1)))
+        rows = np.empty((len(row_values), self.domain_size), bool)
+        for block, coins in coin_blocks(len(row_values), self.domain_size, rng):
+            own_bits = row_values[block, None] == np.arange(self.domain_size)
+            rows[block] = coins < np.where(own_bits, self.own_rate, self.other_rate)
         return rows
 
 

@@ -52,10 +52,10 @@ class GeneralizedResponse:
         steps = rng.integers(1, self.domain_size, size=len(true))  # a uniform value other than the true one
         return np.where(lies, (true + steps) % self.domain_size, true)
 
-    def sample_counts(self, held: Ints, rng: Generator) -> Ints:
-        """Draw the reports per value, (R, k), from their exact law, for `held` (R, k) users per value."""
-        truthful = rng.binomial(held, self.gap)
-        uniform = (held - truthful).sum(axis=1)
+    def sample_counts(self, true_counts: Ints, rng: Generator) -> Ints:
+        """Draw the reports per value, (R, k), from their exact law, for `true_counts` (R, k) users per value."""
+        truthful = rng.binomial(true_counts, self.gap)
+        uniform = (true_counts - truthful).sum(axis=1)
         shares = np.full(self.domain_size, 1 / self.domain_size)
         return truthful + rng.multinomial(uniform, shares)
 
@@ -63,17 +63,17 @@ class GeneralizedResponse:
         """Return unbiased numbers of users per value, (R, k), from reports per value, (R, k), and totals, (R,)."""
         return (reports - self.lie * n_reports[:, None]) / self.gap
 
-    def error_law(self, held: Array, users: Array) -> ErrorLaw:
-        """Return the law of `debiased` divided by `users`, (R, 1), for `held` (R, k) users per value."""
-        others = held.sum(axis=1, keepdims=True) - held
-        return report_law(held, self.keep, others, self.lie, users * self.gap)
+    def error_law(self, true_counts: Array, users: Array) -> ErrorLaw:
+        """Return the law of `debiased` divided by `users`, (R, 1), for `true_counts` (R, k) users per value."""
+        others = true_counts.sum(axis=1, keepdims=True) - true_counts
+        return report_law(true_counts, self.keep, others, self.lie, users * self.gap)
 
-    def variance(self, held: Array) -> Floats:
-        """Return the variance of `debiased`, (R, k), for `held` (R, k) users per value."""
-        held = np.asarray(held, float)
-        others = held.sum(axis=1, keepdims=True) - held
+    def variance(self, true_counts: Array) -> Floats:
+        """Return the variance of `debiased`, (R, k), for `true_counts` (R, k) users per value."""
+        true_counts = np.asarray(true_counts, float)
+        others = true_counts.sum(axis=1, keepdims=True) - true_counts
         return np.asarray(
-            (held * self.keep * (1 - self.keep) + others * self.lie * (1 - self.lie)) / self.gap**2
+            (true_counts * self.keep * (1 - self.keep) + others * self.lie * (1 - self.lie)) / self.gap**2
         )
 
 

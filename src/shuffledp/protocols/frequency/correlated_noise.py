@@ -78,8 +78,8 @@ def counter_pair(noise: CounterNoise, tail: float) -> MovingCount:
         if enough.size:
             size = int(enough[0]) + 2
             absent = np.concatenate(([ratio / (1 + ratio)], stop * k[:size]))
-            held = np.concatenate(([1 / (1 + ratio), 0.0], stop * ratio * k[: size - 1]))
-            return MovingCount(held, absent, float(left_out[enough[0]]))
+            present = np.concatenate(([1 / (1 + ratio), 0.0], stop * ratio * k[: size - 1]))
+            return MovingCount(present, absent, float(left_out[enough[0]]))
         terms *= 1.5
     raise Infeasible(f"The noise is too wide: a counter has more than {_MOST_TERMS} outcomes.")
 
@@ -130,14 +130,14 @@ def _best_noise(eps: float, delta: float, share: float) -> CounterNoise:
     eps_one = (1 - share) * eps / 2
     if delta >= -math.expm1(-eps_one):
         return CounterNoise(eps_one, 0.0, 1.0)
-    found: dict[float, CounterNoise | None] = {}
+    noises: dict[float, CounterNoise | None] = {}
     decay = share * eps / 2
 
     def pairs(log_shape: float) -> float:
         nonlocal decay
-        if log_shape not in found:
-            found[log_shape] = _least_noise(eps, delta, eps_one, math.exp(log_shape), decay)
-        noise = found[log_shape]
+        if log_shape not in noises:
+            noises[log_shape] = _least_noise(eps, delta, eps_one, math.exp(log_shape), decay)
+        noise = noises[log_shape]
         decay = noise.decay if noise else decay
         return noise.pairs if noise else math.inf
 
@@ -146,7 +146,7 @@ def _best_noise(eps: float, delta: float, share: float) -> CounterNoise:
     while pairs(middle) == math.inf and middle < high:
         middle += _STEP
     walk_to_minimum(pairs, middle, low, high, step=_STEP, gain=_GAIN)
-    sufficient = [noise for noise in found.values() if noise]
+    sufficient = [noise for noise in noises.values() if noise]
     if not sufficient:
         raise Infeasible(
             f"The noise is too wide: with {share!r} of eps = {eps!r} for the pairs, a counter has more than "

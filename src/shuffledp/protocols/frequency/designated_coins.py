@@ -64,8 +64,8 @@ class DesignatedCoins(NoisyCounts, PlannedUsers):
 
     def noise_of(self, users: Users, rng: np.random.Generator) -> Ints:
         """Draw the coins of the designated users among these users, by their places in the list."""
-        there = min(max(self.designated - users.offset, 0), len(users))
-        return rng.binomial(there, 0.5, self.domain_size)
+        designated = min(max(self.designated - users.offset, 0), len(users))
+        return rng.binomial(designated, 0.5, self.domain_size)
 
     def counted_on(self) -> str:
         """Name the designated users."""
@@ -84,9 +84,9 @@ class DesignatedCoins(NoisyCounts, PlannedUsers):
 
     def _with_coins(self, coins: int) -> PrivacyProfile:
         """Return the profile with the coins of this number of designated users, some of whom may collude."""
-        left = max(coins - self.colluding, 0)
-        found = self.two_counts(coin_noise(left, 0.5), "the shuffler's dummies")
-        return replace(found, kind="upper") if self.colluding else found
+        honest_coins = max(coins - self.colluding, 0)
+        profile = self.two_counts(coin_noise(honest_coins, 0.5), "the shuffler's dummies")
+        return replace(profile, kind="upper") if self.colluding else profile
 
     def profile_among(self, users: int, honest: int, *, colluding: bool) -> PrivacyProfile:
         """Return the profile if designated users collude first, or if random users drop out."""

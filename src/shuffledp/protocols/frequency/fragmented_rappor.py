@@ -55,9 +55,11 @@ class FragmentedRappor(FlippedBits):
         ``worst_case`` and ``optimistic`` violate the budget for other data sets. Raises `Infeasible` for one user.
         """
         n = request.n
-        known = _CALIBRATIONS[request.accounting]
+        calibrations = _CALIBRATIONS[request.accounting]
         chosen = check_choice(
-            f"{cls.name}: calibration under {request.accounting}", calibration or known[0], known
+            f"{cls.name}: calibration under {request.accounting}",
+            calibration or calibrations[0],
+            calibrations,
         )
         if n < 2:
             raise Infeasible(
@@ -74,9 +76,9 @@ class FragmentedRappor(FlippedBits):
     def cost(self) -> Cost:
         """Return the expected number of one-bits among the k bits of a user."""
         p = self.flip_probability
-        own = 1 - p
+        own_rate = 1 - p
         k = self.domain_size
-        return Cost(own + (k - 1) * p, message_bits(k), own_messages=own, most_messages=k)
+        return Cost(own_rate + (k - 1) * p, message_bits(k), own_messages=own_rate, most_messages=k)
 
     @checked_inputs
     def encode(self, users: Users, rng: np.random.Generator) -> Messages:

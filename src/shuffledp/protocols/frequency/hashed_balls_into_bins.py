@@ -127,10 +127,14 @@ def dummies_in_bins(family: HashFamily, eps: float, delta: float) -> int:
         return log_ratio(value, delta)
 
     root = root_below(above, -math.log(guess), -math.log(MOST), 0.0, xtol=1e-9, ytol=_GAP)
-    found = math.ceil(math.exp(-root))
-    if found >= MOST:
+    least_dummies = math.ceil(math.exp(-root))
+    if least_dummies >= MOST:
         raise Infeasible("More than 2^53 dummies would be needed.")
-    return found if _is_long(family, found) else smallest_count(excess, found, math.log(delta) / found)
+    return (
+        least_dummies
+        if _is_long(family, least_dummies)
+        else smallest_count(excess, least_dummies, math.log(delta) / least_dummies)
+    )
 
 
 @remember(1024)
@@ -203,8 +207,8 @@ class HashedBallsIntoBins(DealtDummies):
         payload = np.empty((len(values) + dummies, 3), np.int64)
         payload[:, 0] = rng.integers(1, q, len(payload))
         payload[:, 1] = rng.integers(0, q, len(payload))
-        own = payload[: len(values)]
-        own[:, 2] = (own[:, 0] * values + own[:, 1]) % q % b
+        user_rows = payload[: len(values)]
+        user_rows[:, 2] = (user_rows[:, 0] * values + user_rows[:, 1]) % q % b
         payload[len(values) :, 2] = rng.integers(0, b, dummies)
         return Messages(payload)
 
@@ -218,8 +222,8 @@ class HashedBallsIntoBins(DealtDummies):
         for begin in range(0, len(u), step):
             part = slice(begin, begin + step)
             hashed = w[part, None] + residues  # all that fall into the bin, before they are undone
-            found = (hashed - v[part, None]) % q * _inverses(u[part], q)[:, None] % q
-            counts += np.bincount(found[(hashed < q) & (found < k)], minlength=k)
+            preimages = (hashed - v[part, None]) % q * _inverses(u[part], q)[:, None] % q
+            counts += np.bincount(preimages[(hashed < q) & (preimages < k)], minlength=k)
         return counts
 
     @property
@@ -235,16 +239,18 @@ class HashedBallsIntoBins(DealtDummies):
         counts. Otherwise each count has its exact law, and counts are independent, without their correlation of
         ``(b p_c - 1) / (b - 1)``, which changes no error of a value, nor the mean error.
         """
-        held = held_integers(participants, self.domain_size)
+        true_counts = held_integers(participants, self.domain_size)
         n, dummies = participants.public.n_users, self.dummies_of(participants.public.n_users)
         groups = _groups(self.family)
         if groups is None:
-            strays = rng.binomial(n[:, None] - held, self.family.collision_rate)
-            return held + strays + rng.binomial(dummies[:, None], 1 / self.family.bins, held.shape)
+            strays = rng.binomial(n[:, None] - true_counts, self.family.collision_rate)
+            return (
+                true_counts + strays + rng.binomial(dummies[:, None], 1 / self.family.bins, true_counts.shape)
+            )
         counts = np.asarray(rng.multinomial(dummies, groups.uniform) @ groups.holds)
         for value, law in enumerate(groups.own):
             possible = law > 0
-            counts += rng.multinomial(held[:, value], law[possible]) @ groups.holds[possible]
+            counts += rng.multinomial(true_counts[:, value], law[possible]) @ groups.holds[possible]
         return counts
 
     @checked_aggregate
@@ -268,10 +274,10 @@ class HashedBallsIntoBins(DealtDummies):
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of each frequency given the values, (R, k)."""
         n = participants.public.users_column
-        held = held_counts(participants, self.domain_size)
+        true_counts = held_counts(participants, self.domain_size)
         stray, share = self.family.collision_rate, 1 / self.family.bins
         dummies = self.dummies_of(participants.public.n_users)[:, None]
-        noise = (n - held) * stray * (1 - stray) + dummies * share * (1 - share)
+        noise = (n - true_counts) * stray * (1 - stray) + dummies * share * (1 - share)
         return np.asarray(noise / (n * (1 - stray)) ** 2)
 
     def profile_with(self, users: int, dummies: int) -> PrivacyProfile:
@@ -314,13 +320,15 @@ def _groups(family: HashFamily) -> _Groups | None:
     if len(holds) > _FEW_GROUPS:
         return None
     place = place.reshape(-1, k)
-    own = np.stack([np.bincount(column, minlength=len(holds)) for column in place.T]) / len(functions)
+    laws_of_values = np.stack([np.bincount(column, minlength=len(holds)) for column in place.T]) / len(
+        functions
+    )
     # A function and one of its b bins: the set of a bin turns up once for every value in it.
-    uniform = own.sum(axis=0) / (b * holds.sum(axis=1))
+    uniform = laws_of_values.sum(axis=0) / (b * holds.sum(axis=1))
     nothing = max(0.0, 1 - float(uniform.sum()))
     return _Groups(
         np.concatenate((np.zeros((1, k), np.int64), holds.astype(np.int64))),
-        np.concatenate((np.zeros((k, 1)), own), axis=1),
+        np.concatenate((np.zeros((k, 1)), laws_of_values), axis=1),
         np.concatenate(([nothing], uniform)),
     )
 

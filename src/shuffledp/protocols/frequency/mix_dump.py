@@ -50,13 +50,13 @@ def best_mix_plan(
         return best, dummies(best)
     # Where reports alone suffice, the largest budget is best.
     least = blanket_local_budget(n, domain_size, eps, delta)
-    best = min((least + more for more in _FIRST), key=error)
+    best = min((least + increase for increase in _FIRST), key=error)
     for step in _STEPS:
         for _ in range(_MOST):
-            found = min((max(best - step, least), best, best + step), key=error)
-            if error(found) >= error(best):
+            nearest = min((max(best - step, least), best, best + step), key=error)
+            if error(nearest) >= error(best):
                 break
-            best = found
+            best = nearest
     return best, dummies(best)
 
 

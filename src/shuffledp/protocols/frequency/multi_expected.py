@@ -66,10 +66,10 @@ def gaussian_sum_delta(
     window = law.window()
     n, places = np.unique(_senders(law, share), return_inverse=True)
     sigma = tau * np.sqrt(n)
-    many = (sigma >= _CONTINUOUS) & (tau >= SMOOTH)
+    is_wide = (sigma >= _CONTINUOUS) & (tau >= SMOOTH)
     deltas = np.empty(n.size)
-    deltas[many] = _wide_gaussian_delta(sigma[many], precision, eps)
-    for i in np.flatnonzero(~many):
+    deltas[is_wide] = _wide_gaussian_delta(sigma[is_wide], precision, eps)
+    for i in np.flatnonzero(~is_wide):
         deltas[i] = _summed_gaussian_delta(int(n[i]), tau, precision, eps)
     noise = float(window.pmf @ deltas[places]) + window.omitted
     return min(noise + secure_sum_delta(security_bits, eps) + unsecured, 1.0)
@@ -79,7 +79,7 @@ def gaussian_sum_delta(
 def _senders(law: Law, share: float) -> Ints:
     """Return the number of users who send noise, for every number of the others in the window of their law."""
     users = 1 + law.window().support
-    return np.array([remaining(int(one), share) for one in users]) if share else users
+    return np.array([remaining(int(number), share) for number in users]) if share else users
 
 
 def _wide_gaussian_delta(sigma: Floats, shift: int, eps: float) -> Floats:
@@ -110,9 +110,9 @@ def _summed_gaussian_delta(n: int, tau: float, shift: int, eps: float) -> float:
 
 def _law_of_sum(n: int, tau: float, length: int) -> Floats:
     """Return the law of a sum of n discrete Gaussians, 0 in the middle, by Fourier transform on a circle."""
-    one = discrete_gaussian_pmf(tau)
+    pmf = discrete_gaussian_pmf(tau)
     circle = np.zeros(length)
-    circle[np.arange(one.size) - one.size // 2] = one
+    circle[np.arange(pmf.size) - pmf.size // 2] = pmf
     return np.fft.fftshift(np.fft.irfft(np.fft.rfft(circle) ** n, length))
 
 
@@ -202,8 +202,8 @@ class MultiExpected(SecretShares):
         fixed = [self.eps] if share == 0 else (self.eps * _FACTORS).tolist()
 
         def least(eps: float) -> float:
-            known = [delta(one) for one in fixed if one <= eps]
-            return min(delta(eps), point_delta(eps, self.eps, delta(self.eps)), *known)
+            deltas = [delta(point) for point in fixed if point <= eps]
+            return min(delta(eps), point_delta(eps, self.eps, delta(self.eps)), *deltas)
 
         return Profile(
             least,

@@ -37,5 +37,9 @@ class MultiUnion(PolyaShares):
     @property
     def standing(self) -> Standing:
         """Label of the guarantee; the printed table is a tail bound for all laws except binomial laws."""
-        known = super().standing
-        return UPPER if known == TABLE_II_BINOMIAL and not isinstance(self.population, Binomial) else known
+        inherited = super().standing
+        return (
+            UPPER
+            if inherited == TABLE_II_BINOMIAL and not isinstance(self.population, Binomial)
+            else inherited
+        )

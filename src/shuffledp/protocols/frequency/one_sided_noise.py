@@ -127,21 +127,21 @@ def _least_noise(eps: float, delta: float, shape: float, guess: float) -> OneSid
 @remember(1024)
 def _best_noise(eps: float, delta: float) -> OneSidedNoise:
     """Return the noise with the fewest dummies: steps in the log of the shape, then a parabola."""
-    found: dict[float, OneSidedNoise | None] = {}
+    noises: dict[float, OneSidedNoise | None] = {}
 
     def mean(log_shape: float) -> float:
-        if log_shape not in found:
+        if log_shape not in noises:
             try:
-                found[log_shape] = _least_noise(eps, delta, math.exp(log_shape), 0.0)
+                noises[log_shape] = _least_noise(eps, delta, math.exp(log_shape), 0.0)
             except Infeasible:
-                found[log_shape] = None
-        noise = found[log_shape]
+                noises[log_shape] = None
+        noise = noises[log_shape]
         return noise.mean if noise else math.inf
 
     low, high = _SHAPES
     middle = min(max(math.log(poisson_dummies(eps, delta)), low + _STEP), high - _STEP)
     walk_to_minimum(mean, middle, low, high, step=_STEP, gain=_GAIN)
-    sufficient = [noise for noise in found.values() if noise]
+    sufficient = [noise for noise in noises.values() if noise]
     if not sufficient:
         raise Infeasible(f"The noise is too wide at eps = {eps!r} and delta = {delta!r}.")
     return min(sufficient, key=lambda noise: noise.mean)
@@ -171,8 +171,8 @@ class OneSidedCounts(NoisyCounts, PlannedUsers):
     @classmethod
     def fit(cls, request: Request, *, shape: Positive | None = None) -> Self:
         """Find the noise with the fewest messages, or of a given ``shape``, see :func:`one_sided_noise`."""
-        found = one_sided_noise(request.eps, request.delta, shape=shape)
-        return cls(request.k, request.n, found.shape, found.decay)
+        noise = one_sided_noise(request.eps, request.delta, shape=shape)
+        return cls(request.k, request.n, noise.shape, noise.decay)
 
     def noise(self, users: Array) -> CountNoise:
         """Return the negative binomial law of the sum of the users' shares."""

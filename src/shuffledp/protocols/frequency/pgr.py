@@ -108,28 +108,28 @@ class Pgr(PairwiseDesign, PureReports):
 
     def favored_points(self, values: Ints, rng: Generator) -> Ints:
         """Draw a uniform point that is orthogonal to the point of each value."""
-        q, own, rows = self.prime, self.vectors(values), np.arange(len(values))
-        drawn, empty = np.zeros_like(own), rows
+        q, user_vectors, rows = self.prime, self.vectors(values), np.arange(len(values))
+        points, empty = np.zeros_like(user_vectors), rows
         while empty.size:
-            drawn[empty] = rng.integers(0, q, (len(empty), self.dimension))
-            first = np.argmax(own[empty] != 0, axis=1)  # this entry is 1: it corrects the product
-            drawn[empty, first] -= np.sum(drawn[empty] * own[empty], axis=1)
-            drawn[empty] %= q
-            empty = empty[~drawn[empty].any(axis=1)]
+            points[empty] = rng.integers(0, q, (len(empty), self.dimension))
+            first = np.argmax(user_vectors[empty] != 0, axis=1)  # this entry is 1: it corrects the product
+            points[empty, first] -= np.sum(points[empty] * user_vectors[empty], axis=1)
+            points[empty] %= q
+            empty = empty[~points[empty].any(axis=1)]
         inverses = np.array([0, *(pow(a, -1, q) for a in range(1, q))])
-        places = np.argmax(drawn != 0, axis=1)
-        drawn = drawn * inverses[drawn[rows, places]][:, None] % q
+        places = np.argmax(points != 0, axis=1)
+        points = points * inverses[points[rows, places]][:, None] % q
         free = self.dimension - 1 - places  # entries after the 1, which are the digits of a number
-        digits = drawn @ q ** np.arange(self.dimension)[::-1]
+        digits = points @ q ** np.arange(self.dimension)[::-1]
         return np.asarray((q**free - 1) // (q - 1) + digits - q**free, np.int64)
 
     def aggregate(self, messages: Messages) -> Array:
         """Return the number of reports in the set of each value, (k,)."""
         q, shape = self.prime, (self.prime,) * self.dimension
         counts = super().aggregate(messages)
-        seen, table = np.flatnonzero(counts), np.zeros(shape)
+        sent_points, table = np.flatnonzero(counts), np.zeros(shape)
         for factor in range(1, q):
-            table[tuple((factor * self.vectors(seen) % q).T)] = counts[seen]
+            table[tuple((factor * self.vectors(sent_points) % q).T)] = counts[sent_points]
         transform = np.fft.fftn(table).real[tuple(self.vectors(np.arange(self.domain_size)).T)]
         return np.asarray(np.rint((transform + counts.sum()) / q), np.int64)
 

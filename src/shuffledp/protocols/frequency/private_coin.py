@@ -113,13 +113,13 @@ class PrivateCoin(PlannedUsers):
         """Draw a tuple from each user's codeword, and rho uniform tuples per user, (n (1 + rho), tau)."""
         values = np.asarray(users.values, np.int64)
         vectors = (values + 1)[:, None]
-        own = rng.integers(0, 2**self.bits, size=(len(vectors), self.entries), dtype=self._kind)
+        user_tuples = rng.integers(0, 2**self.bits, size=(len(vectors), self.entries), dtype=self._kind)
         # Flipping a bit that the vector has makes an entry orthogonal, and leaves it uniform among those.
-        own ^= np.where(parity(own & vectors), vectors & -vectors, 0).astype(self._kind)
+        user_tuples ^= np.where(parity(user_tuples & vectors), vectors & -vectors, 0).astype(self._kind)
         others = rng.integers(
             0, 2**self.bits, size=(self.tuples * len(vectors), self.entries), dtype=self._kind
         )
-        return Messages(np.concatenate((own, others)))
+        return Messages(np.concatenate((user_tuples, others)))
 
     def aggregate(self, messages: Messages) -> Array:
         """Return the number of tuples that count for each value, (k,): the value's vector is in their kernel."""
@@ -141,8 +141,8 @@ class PrivateCoin(PlannedUsers):
             row, place = np.nonzero(vectors <= self.domain_size)
             np.add.at(counts, (repeats[place], vectors[row, place] - 1), 1)
         else:  # all that are not 0: sorting out those of no value takes longer
-            found = np.bincount((vectors + repeats * size).ravel(), minlength=len(counts) * size)
-            counts += found.reshape(len(counts), size)[:, 1 : self.domain_size + 1]
+            occurrences = np.bincount((vectors + repeats * size).ravel(), minlength=len(counts) * size)
+            counts += occurrences.reshape(len(counts), size)[:, 1 : self.domain_size + 1]
 
     @checked_inputs
     def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
@@ -151,10 +151,10 @@ class PrivateCoin(PlannedUsers):
         The kernel of a uniform tuple is a uniform subspace of random dimension; the kernel of a user's tuple contains
         the value.
         """
-        held = held_integers(participants, self.domain_size)
-        counts = held.copy()
+        true_counts = held_integers(participants, self.domain_size)
+        counts = true_counts.copy()
         self._sample_uniform(counts, self.tuples * participants.public.n_users, rng)
-        self._sample_own(counts, held, rng)
+        self._sample_own(counts, true_counts, rng)
         return counts
 
     def _sample_uniform(self, counts: Ints, tuples: Ints, rng: Generator) -> None:
@@ -165,22 +165,24 @@ class PrivateCoin(PlannedUsers):
         lines[-1] = 1 - self.domain_size * lines[0]
         counts += rng.multinomial(by_dimension[:, 1], lines)[:, :-1]
         for dimension in range(2, self.bits):
-            drawn = by_dimension[:, dimension]
+            numbers = by_dimension[:, dimension]
             subspaces = subspace_count(dimension, self.bits)
             if subspaces <= _FEW_SUBSPACES:  # how often each one occurs, however many tuples there are
                 holds = all_subspaces(dimension, self.bits)[:, 1 : self.domain_size + 1]
-                counts += rng.multinomial(drawn, np.full(subspaces, 1 / subspaces)) @ holds
+                counts += rng.multinomial(numbers, np.full(subspaces, 1 / subspaces)) @ holds
                 continue
-            ends = np.cumsum(drawn)
+            ends = np.cumsum(numbers)
             for part in _parts(int(ends[-1]), 2**dimension):
-                who = np.searchsorted(ends, np.arange(part.start, min(part.stop, ends[-1])), side="right")
-                found = random_subspaces(len(who), dimension, self.bits, rng)
-                self._add(counts, who, found[:, 1:])
+                repeats_of = np.searchsorted(
+                    ends, np.arange(part.start, min(part.stop, ends[-1])), side="right"
+                )
+                subspaces_drawn = random_subspaces(len(repeats_of), dimension, self.bits, rng)
+                self._add(counts, repeats_of, subspaces_drawn[:, 1:])
 
-    def _sample_own(self, counts: Ints, held: Ints, rng: Generator) -> None:
+    def _sample_own(self, counts: Ints, true_counts: Ints, rng: Generator) -> None:
         # The kernel modulo the value's vector is that of a uniform matrix with one column less.
         law = kernel_law(self.entries, self.bits - 1)
-        by_dimension = rng.multinomial(held, law[::-1])[..., ::-1]
+        by_dimension = rng.multinomial(true_counts, law[::-1])[..., ::-1]
         whole = by_dimension[..., self.bits - 1]
         counts += whole.sum(axis=1, keepdims=True) - whole
         for dimension in range(1, self.bits - 1):
@@ -188,9 +190,9 @@ class PrivateCoin(PlannedUsers):
             times = by_dimension[repeat, value, dimension]
             repeat, value = np.repeat(repeat, times), np.repeat(value, times)
             for part in _parts(len(repeat), 2 ** (dimension + 1)):
-                who, through = repeat[part], value[part] + 1
-                found = random_subspaces(len(who), dimension + 1, self.bits, rng, through)
-                self._add(counts, who, found[:, 2:])
+                repeats_of, through = repeat[part], value[part] + 1
+                subspaces = random_subspaces(len(repeats_of), dimension + 1, self.bits, rng, through)
+                self._add(counts, repeats_of, subspaces[:, 2:])
 
     @checked_aggregate
     def estimate(self, aggregate: Array, public: Public) -> Floats:
@@ -210,8 +212,8 @@ class PrivateCoin(PlannedUsers):
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of each frequency given the values, (R, k)."""
         n = participants.public.users_column
-        held = held_counts(participants, self.domain_size)
-        return np.asarray((n * (self.tuples + 1) - held) * self.chance / (1 - self.chance) / n**2)
+        true_counts = held_counts(participants, self.domain_size)
+        return np.asarray((n * (self.tuples + 1) - true_counts) * self.chance / (1 - self.chance) / n**2)
 
     def profile_for(self, users: int) -> PrivacyProfile:
         """Return the profile of one user's tuple among all uniform tuples."""

@@ -117,10 +117,10 @@ class PublicCoin(PlannedUsers):
     @checked_inputs
     def encode(self, users: Users, rng: Generator) -> Messages:
         """Draw the cells of each user's value, and every cell with probability gamma. Time grows with n^2."""
-        own = self.cells()[:, np.asarray(users.values, np.int64)]
+        user_cells = self.cells()[:, np.asarray(users.values, np.int64)]
         total = self.rows * self.columns
         noise = [np.nonzero(coins < self.rate)[1] for _, coins in coin_blocks(len(users), total, rng)]
-        return Messages(np.concatenate([own.ravel(), *noise]))
+        return Messages(np.concatenate([user_cells.ravel(), *noise]))
 
     def aggregate(self, messages: Messages) -> Array:
         """Return the marks in each value's cell of each row, (tau, k); several values may share a cell."""
@@ -130,18 +130,18 @@ class PublicCoin(PlannedUsers):
     @checked_inputs
     def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the marks, (R, tau, k), from their exact law for the hash functions; values in a cell share noise."""
-        held = held_integers(participants, self.domain_size)
-        by_row, places = zip(*self._row_totals(held), strict=True)
+        true_counts = held_integers(participants, self.domain_size)
+        by_row, places = zip(*self._row_totals(true_counts), strict=True)
         ends = np.cumsum([totals.shape[1] for totals in by_row])
         totals = np.concatenate(by_row, axis=1)
         del by_row  # each array of this size may be a large part of the memory
         totals += rng.binomial(participants.public.n_users[:, None], self.rate, totals.shape)
-        marks = np.empty((len(held), self.rows, self.domain_size), np.int64)
+        marks = np.empty((len(true_counts), self.rows, self.domain_size), np.int64)
         for row, (some, place) in enumerate(zip(np.split(totals, ends[:-1], axis=1), places, strict=True)):
             marks[:, row] = some[:, place]
         return marks
 
-    def _row_totals(self, held: Ints) -> Iterator[tuple[Ints, NDArray[np.int32]]]:
+    def _row_totals(self, true_counts: Ints) -> Iterator[tuple[Ints, NDArray[np.int32]]]:
         """Yield, for each row, the users per occupied cell, (R, U), and the index of each value's cell, (k,)."""
         values = np.arange(self.domain_size)
         for row in range(self.rows):
@@ -150,7 +150,7 @@ class PublicCoin(PlannedUsers):
             first = np.append(True, np.diff(cells[order]) > 0)
             place = np.empty(self.domain_size, np.int32)
             place[order] = np.cumsum(first) - 1
-            totals = np.add.reduceat(held[:, order], np.flatnonzero(first), axis=1)
+            totals = np.add.reduceat(true_counts[:, order], np.flatnonzero(first), axis=1)
             yield totals, place
 
     @checked_aggregate
@@ -168,40 +168,42 @@ class PublicCoin(PlannedUsers):
                 f"Its error is too long a sum for {self.domain_size:,} values: at most "
                 f"{_MOST_AT_ONCE // self.rows:,} in {self.rows} rows."
             )
-        held = held_integers(participants, self.domain_size)
-        different, rows = np.unique(held, axis=0, return_inverse=True)
+        true_counts = held_integers(participants, self.domain_size)
+        different, rows = np.unique(true_counts, axis=0, return_inverse=True)
         errors = np.stack([self._errors(row) for row in different])
         return errors[rows.reshape(-1)]
 
-    def _errors(self, held: Ints) -> Floats:
-        n = int(held.sum())
+    def _errors(self, true_counts: Ints) -> Floats:
+        n = int(true_counts.sum())
         noise = binomial_window(n, self.rate, _TAIL)
         at_least = np.cumsum(noise.pmf[::-1])[::-1]  # Pr[noise >= v]
         # (tau, k): users of other values in the same cell
-        strangers = np.stack([totals[0][place] - held for totals, place in self._row_totals(held[None, :])])
+        strangers = np.stack(
+            [totals[0][place] - true_counts for totals, place in self._row_totals(true_counts[None, :])]
+        )
         shared = np.any(strangers > 0, axis=0)
-        errors = self._alone(noise, at_least, n, held)
+        errors = self._alone(noise, at_least, n, true_counts)
         for value in np.nonzero(shared)[0]:
-            errors[value] = self._shared(noise, at_least, n, int(held[value]), strangers[:, value])
+            errors[value] = self._shared(noise, at_least, n, int(true_counts[value]), strangers[:, value])
         return errors / n**2
 
-    def _alone(self, noise: Window, at_least: Floats, n: int, held: Ints) -> Floats:
+    def _alone(self, noise: Window, at_least: Floats, n: int, true_counts: Ints) -> Floats:
         """Return ``E[max(W - gamma n, -x)^2]`` for values alone in their cells, with W the least of tau noises."""
         least = -np.diff(np.append(at_least, 0.0) ** self.rows)
         surplus = noise.support - self.rate * n
         above = np.append(np.cumsum((least * surplus**2)[::-1])[::-1], 0.0)
         below = np.append(0.0, np.cumsum(least))
-        place = np.searchsorted(surplus, -held.astype(float), side="right")
-        return np.asarray(above[place] + below[place] * held.astype(float) ** 2)
+        place = np.searchsorted(surplus, -true_counts.astype(float), side="right")
+        return np.asarray(above[place] + below[place] * true_counts.astype(float) ** 2)
 
-    def _shared(self, noise: Window, at_least: Floats, n: int, held: int, strangers: Ints) -> float:
+    def _shared(self, noise: Window, at_least: Floats, n: int, true_count: int, strangers: Ints) -> float:
         """Return the squared error of a value that shares cells with users of other values."""
         v = np.arange(noise.start, noise.stop + int(strangers.min()) + 1)
         index = v - strangers[:, None] - noise.start
         padded = np.append(at_least, 0.0)
         tails = np.where(index <= 0, 1.0, padded[np.clip(index, 0, noise.pmf.size)])
         least = -np.diff(np.prod(tails, axis=0))
-        return float(least @ np.maximum(v[:-1] - self.rate * n, -held) ** 2)
+        return float(least @ np.maximum(v[:-1] - self.rate * n, -true_count) ** 2)
 
     def profile_for(self, users: int) -> PrivacyProfile | None:
         """Return the profile of the two cells that change in every row."""

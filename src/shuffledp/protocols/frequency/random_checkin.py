@@ -44,34 +44,34 @@ class RandomCheckin(CheckinSchedule, ValueReports):
     @checked_inputs
     def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the aggregate, (R, k + 1), from its exact law. Kept users are a uniform subset; time grows with n."""
-        left = held_integers(participants, self.domain_size)
+        true_counts = held_integers(participants, self.domain_size)
         filled = self.filled_slots(participants.public.n_users, rng)
         if self.domain_size > _MANY_VALUES or int(participants.public.n_users.max()) >= _MANY_USERS:
-            kept = np.stack(
-                [without_replacement(row, int(k), rng) for row, k in zip(left, filled, strict=True)]
+            kept_counts = np.stack(
+                [without_replacement(row, int(k), rng) for row, k in zip(true_counts, filled, strict=True)]
             )
         else:
-            kept = self._kept(left, filled, rng)
-        kept[:, 0] += self.slots - filled
-        return np.column_stack((self.response.sample_counts(kept, rng), filled))
+            kept_counts = self._kept(true_counts, filled, rng)
+        kept_counts[:, 0] += self.slots - filled
+        return np.column_stack((self.response.sample_counts(kept_counts, rng), filled))
 
-    def _kept(self, held: Ints, filled: Ints, rng: Generator) -> Ints:
-        kept, open_places = np.empty_like(held), filled.copy()
+    def _kept(self, true_counts: Ints, filled: Ints, rng: Generator) -> Ints:
+        kept_counts, open_places = np.empty_like(true_counts), filled.copy()
         for value in range(self.domain_size - 1):
-            others = held[:, value + 1 :].sum(axis=1)
-            kept[:, value] = rng.hypergeometric(held[:, value], others, open_places)
-            open_places -= kept[:, value]
-        kept[:, -1] = open_places
-        return kept
+            others = true_counts[:, value + 1 :].sum(axis=1)
+            kept_counts[:, value] = rng.hypergeometric(true_counts[:, value], others, open_places)
+            open_places -= kept_counts[:, value]
+        kept_counts[:, -1] = open_places
+        return kept_counts
 
     @checked_aggregate
     def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return unbiased relative frequencies, (R, k); the kept users are a uniform sample."""
         table = aggregate
         filled = table[:, -1]
-        held = self.response.debiased(table[:, :-1], np.full(len(table), float(self.slots)))
-        held[:, 0] -= self.slots - filled
-        return np.asarray(held / filled[:, None])
+        counts = self.response.debiased(table[:, :-1], np.full(len(table), float(self.slots)))
+        counts[:, 0] -= self.slots - filled
+        return np.asarray(counts / filled[:, None])
 
     def error_law(self, participants: Participants) -> ErrorLaw:
         """Return a law with the variance, in steps of a report."""
@@ -91,10 +91,12 @@ class RandomCheckin(CheckinSchedule, ValueReports):
             x[:, None] for x in inverse_filled(participants.public.n_users, self.slots)
         )
         # Of one report: for its own value and for any other one.
-        own, other = self.response.variance(np.eye(2)[:1])[0]
-        per_user = other + share * (own - other)  # of a user with the average input
-        per_filler = np.full((1, self.domain_size), other)
-        per_filler[:, 0] = own
+        own_variance, other_variance = self.response.variance(np.eye(2)[:1])[0]
+        per_user = other_variance + share * (
+            own_variance - other_variance
+        )  # of a user with the average input
+        per_filler = np.full((1, self.domain_size), other_variance)
+        per_filler[:, 0] = own_variance
         # (K per_user + (m - K) per_filler) / K^2
         randomization = (per_user - per_filler) * inverse + self.slots * per_filler * inverse_square
         sampling = share * (1 - share) * (n * inverse - 1) / np.maximum(n - 1, 1)

@@ -38,5 +38,5 @@ class S1Geo(GeometricShuffle):
     @classmethod
     def fit(cls, request: Request) -> Self:
         """Find the noise of every value, see :func:`s1geo_dummies`; delta may be 0, and both accountings agree."""
-        found = s1geo_dummies(request.eps)
-        return cls(request.k, request.usual_users, found.share, found.half_eps, found.turn)
+        dummies = s1geo_dummies(request.eps)
+        return cls(request.k, request.usual_users, dummies.share, dummies.half_eps, dummies.turn)

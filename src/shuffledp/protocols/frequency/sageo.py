@@ -104,11 +104,15 @@ class GeometricDummies:
 
         For small q_l the formula ``1 + expm1(-h) / beta`` has the rounding error of 1, so that the loss would exceed h.
         """
-        left = max(math.exp(-self.half_eps) - (1 - self.share), 0.0) / self.share if self.left > 0 else 0.0
-        odds = left * (1 - left**self.turn) / (1 - left) * (1 - self.right)
+        left_ratio = (
+            max(math.exp(-self.half_eps) - (1 - self.share), 0.0) / self.share if self.left > 0 else 0.0
+        )
+        odds = left_ratio * (1 - left_ratio**self.turn) / (1 - left_ratio) * (1 - self.right)
         below = odds / (1 + odds)
-        right, left, below = (-math.log(x) if x > 0 else math.inf for x in (self.right, left, below))
-        return right, left, below
+        right, left_ratio, below = (
+            -math.log(x) if x > 0 else math.inf for x in (self.right, left_ratio, below)
+        )
+        return right, left_ratio, below
 
     @property
     def mean(self) -> float:
@@ -153,10 +157,10 @@ class GeometricDummies:
         if self.share == least_share(2 * self.half_eps):
             losses[2] = -self.half_eps
         with np.errstate(invalid="ignore"):  # what is impossible with the user's value has nothing to lose
-            more = np.where(losses[:, None] > -math.inf, losses[:, None] - losses, -math.inf)
-        some = more > eps + _ROUNDING * max(eps, self.half_eps)
+            loss_sums = np.where(losses[:, None] > -math.inf, losses[:, None] - losses, -math.inf)
+        some = loss_sums > eps + _ROUNDING * max(eps, self.half_eps)
         weights = np.multiply.outer(masses * np.exp(losses), masses)
-        return float(np.sum(np.where(some, weights * -np.expm1(np.minimum(eps - more, 0.0)), 0.0)))
+        return float(np.sum(np.where(some, weights * -np.expm1(np.minimum(eps - loss_sums, 0.0)), 0.0)))
 
 
 def least_share(eps: float) -> float:
@@ -224,31 +228,34 @@ def sageo_dummies(
 
 
 def _claimed_variance(half: float, share: Shares) -> Floats:
-    left, right = _ratios(half, share)
-    squares = left * (1 + left) / (1 - left) ** 3 + right * (1 + right) / (1 - right) ** 3
-    return squares / (left / (1 - left) + 1 / (1 - right))
+    left_ratio, right_ratio = _ratios(half, share)
+    squares = (
+        left_ratio * (1 + left_ratio) / (1 - left_ratio) ** 3
+        + right_ratio * (1 + right_ratio) / (1 - right_ratio) ** 3
+    )
+    return squares / (left_ratio / (1 - left_ratio) + 1 / (1 - right_ratio))
 
 
-def _turn_of(part: Floats, left: Floats) -> Floats:
+def _turn_of(part: Floats, left_ratio: Floats) -> Floats:
     """Return the least nu >= 0 with ``left^nu <= part``."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        turn = np.ceil(np.log(np.minimum(part, 1.0)) / np.log(left))
-    return np.where(part >= 1, 0.0, np.where(left > 0, turn, 1.0))
+        turn = np.ceil(np.log(np.minimum(part, 1.0)) / np.log(left_ratio))
+    return np.where(part >= 1, 0.0, np.where(left_ratio > 0, turn, 1.0))
 
 
 def _printed_turn(half: float, delta: float, share: Shares) -> Floats:
-    left, right = _ratios(half, share)
-    bracket = 2 - 2 * (1 - share) * math.exp(half) * (1 - left) - (2 - delta) * left
+    left_ratio, right_ratio = _ratios(half, share)
+    bracket = 2 - 2 * (1 - share) * math.exp(half) * (1 - left_ratio) - (2 - delta) * left_ratio
     with np.errstate(divide="ignore"):
-        part = delta * (1 - left * right) / ((1 - right) * np.maximum(bracket, 0.0))
-    return _turn_of(np.asarray(part), left)
+        part = delta * (1 - left_ratio * right_ratio) / ((1 - right_ratio) * np.maximum(bracket, 0.0))
+    return _turn_of(np.asarray(part), left_ratio)
 
 
 def _exact_turn(half: float, delta: float, share: Shares) -> Floats:
     """Return nu up to rounding, from a quadratic equation in ``u = q_l^nu``."""
-    left, right = _ratios(half, share)
-    above, below = right / (1 - right), left / (1 - left)
-    whole = below + 1 / (1 - right)
+    left_ratio, right_ratio = _ratios(half, share)
+    above, below = right_ratio / (1 - right_ratio), left_ratio / (1 - left_ratio)
+    whole = below + 1 / (1 - right_ratio)
     with np.errstate(divide="ignore"):
         log_lost = np.log1p(-share)
     high = np.maximum(math.exp(half) - np.exp(np.minimum(log_lost + 2 * half, 600.0)), 0.0)
@@ -259,21 +266,21 @@ def _exact_turn(half: float, delta: float, share: Shares) -> Floats:
     root = np.sqrt(np.maximum(linear**2 - 4 * square * free, 0.0))
     with np.errstate(divide="ignore"):
         part = np.where(linear**2 < 4 * square * free, 2.0, 2 * free / (linear + root))
-    return _turn_of(part, left)
+    return _turn_of(part, left_ratio)
 
 
 def _variances(half: float, share: Shares, turn: Floats) -> Floats:
     """Return `GeometricDummies.variance` of many laws, with few correct digits if ``nu (1 - q_l)`` is small."""
-    left, right = _ratios(half, share)
+    left_ratio, right_ratio = _ratios(half, share)
     with np.errstate(divide="ignore", invalid="ignore"):
-        gone = np.where(turn > 0, left**turn, 1.0)
+        gone = np.where(turn > 0, left_ratio**turn, 1.0)
         rest = np.where(turn > 0, turn * gone / (1 - gone), 0.0)
-        mean = np.where(turn > 0, 1 / (1 - left) - rest, 0.0)
-        spread = np.where(turn > 0, left / (1 - left) ** 2 - turn * rest / (1 - gone), 0.0)
-    upper = 1 / (1 + left * (1 - gone) / (1 - left) * (1 - right))
-    above = right / (1 - right)
+        mean = np.where(turn > 0, 1 / (1 - left_ratio) - rest, 0.0)
+        spread = np.where(turn > 0, left_ratio / (1 - left_ratio) ** 2 - turn * rest / (1 - gone), 0.0)
+    upper = 1 / (1 + left_ratio * (1 - gone) / (1 - left_ratio) * (1 - right_ratio))
+    above = right_ratio / (1 - right_ratio)
     return np.asarray(
-        upper * above / (1 - right) + (1 - upper) * spread + upper * (1 - upper) * (above + mean) ** 2
+        upper * above / (1 - right_ratio) + (1 - upper) * spread + upper * (1 - upper) * (above + mean) ** 2
     )
 
 
@@ -306,18 +313,21 @@ class GeometricShuffle(ShufflerNoise):
 
     def noise(self, users: Array) -> CountNoise:
         """Return the law of the noise, which does not depend on the users."""
-        right, left, _ = (1 / math.expm1(rate) for rate in self.law.rates)
+        right_mean, left_mean, _ = (1 / math.expm1(rate) for rate in self.law.rates)
         # Without its end at 0 dummies, the law is a difference of geometric variables.
-        terms = [Term(right, -right, 1.0), *([Term(left, -left, -1.0)] if self.turn and left else [])]
+        terms = [
+            Term(right_mean, -right_mean, 1.0),
+            *([Term(left_mean, -left_mean, -1.0)] if self.turn and left_mean else []),
+        ]
         return CountNoise(self.law.mean, self.law.variance, terms, self._draw, self._window)
 
     def _draw(self, size: tuple[int, int], rng: np.random.Generator) -> Ints:
         """Draw the noise, (R, k), from its exact law; exponential variables keep small probabilities precise."""
-        right, left, below = self.law.rates
-        above = self.turn + np.floor(rng.standard_exponential(size) / right).astype(np.int64)
+        right_rate, left_rate, below = self.law.rates
+        above = self.turn + np.floor(rng.standard_exponential(size) / right_rate).astype(np.int64)
         if self.turn == 0:
             return above
-        steps = np.floor(rng.standard_exponential(size) / left).astype(np.int64) % self.turn
+        steps = np.floor(rng.standard_exponential(size) / left_rate).astype(np.int64) % self.turn
         return np.where(rng.standard_exponential(size) < below, above, self.turn - 1 - steps)
 
     def _window(self, tail: float) -> Window:
@@ -372,7 +382,7 @@ class SAGeo(GeometricShuffle):
     @classmethod
     def fit(cls, request: Request, *, beta: float | None = None) -> Self:
         """Find the noise of every value, see :func:`shuffledp.protocols.frequency.sageo.sageo_dummies` for ``beta``."""
-        found = sageo_dummies(
+        dummies = sageo_dummies(
             request.usual_users,
             request.k,
             request.eps,
@@ -380,4 +390,4 @@ class SAGeo(GeometricShuffle):
             accounting=request.accounting,
             beta=beta,
         )
-        return cls(request.k, request.usual_users, found.share, found.half_eps, found.turn)
+        return cls(request.k, request.usual_users, dummies.share, dummies.half_eps, dummies.turn)

@@ -165,39 +165,39 @@ def _printed_coins(half: float, delta: float, share: Shares) -> Floats:
     return np.where(2 * share <= delta, 0.0, np.ceil(coins))
 
 
-def _error(dummies: BinomialDummies, held: float) -> float:
-    """Return the variance of an estimated count; values have `held` users on average."""
-    return float(sampled_count_variance(dummies.variance, dummies.share, held))
+def _error(dummies: BinomialDummies, true_count: float) -> float:
+    """Return the variance of an estimated count; values have `true_count` users on average."""
+    return float(sampled_count_variance(dummies.variance, dummies.share, true_count))
 
 
 @remember(1024)
-def _exact_sbin(held: float, eps: float, delta: float, share: float | None) -> BinomialDummies:
+def _exact_sbin(true_count: float, eps: float, delta: float, share: float | None) -> BinomialDummies:
     """Return the coins for a share; without a share, the pair of coins and share with the least error."""
     if share is not None:
         return BinomialDummies(share, _coins_for(eps, delta, share))
     most = max(_coins_for(eps, delta, 1.0), 1)
-    found: dict[int, BinomialDummies] = {}
+    dummies_of_coins: dict[int, BinomialDummies] = {}
 
     def error(coins: int) -> float:
-        if coins not in found:
-            found[coins] = BinomialDummies(_largest_share(eps, delta, coins), coins)
-        return _error(found[coins], held)
+        if coins not in dummies_of_coins:
+            dummies_of_coins[coins] = BinomialDummies(_largest_share(eps, delta, coins), coins)
+        return _error(dummies_of_coins[coins], true_count)
 
     grid = sorted({round(x) for x in np.geomspace(1, most, _NUMBERS)})
     values = [error(coins) for coins in grid]
     for place in local_minima(values)[:MINIMA]:
         low, high = grid[max(place - 1, 0)], grid[min(place + 1, len(grid) - 1)]
         while high - low > 3:
-            left, right = low + (high - low) // 3, high - (high - low) // 3
-            low, high = (low, right) if error(left) <= error(right) else (left, high)
+            lower, upper = low + (high - low) // 3, high - (high - low) // 3
+            low, high = (low, upper) if error(lower) <= error(upper) else (lower, high)
         for coins in range(low, high + 1):
             error(coins)
-    best = min(found.values(), key=lambda one: error(one.coins))
+    best = min(dummies_of_coins.values(), key=lambda dummies: error(dummies.coins))
     if best.share < 2 * _NEAR / 100:
         return best
     near = [h / 100 for h in range(max(round(100 * best.share) - _NEAR, 1), 101)][: 2 * _NEAR + 1]
     rounded = [BinomialDummies(h, _coins_for(eps, delta, h)) for h in near]
-    return min(rounded, key=lambda one: _error(one, held))
+    return min(rounded, key=lambda dummies: _error(dummies, true_count))
 
 
 def fair_coins(eps: Eps, delta: Delta) -> int:
@@ -232,10 +232,10 @@ def _coins_for(eps: float, delta: float, share: float) -> int:
         count = BinomialDummies(share, coins).count_at(tail)
         return pair_delta(count, count, eps) <= delta
 
-    found = smallest_integer(enough, math.ceil(min(4 * math.log(2 / delta) / eps**2, 1e12)) + 1, 1e13)
-    if found is None:
+    coins_needed = smallest_integer(enough, math.ceil(min(4 * math.log(2 / delta) / eps**2, 1e12)) + 1, 1e13)
+    if coins_needed is None:
         raise Infeasible(f"eps = {eps!r} and delta = {delta!r} need more coins than can be accounted for.")
-    return found
+    return coins_needed
 
 
 def _largest_share(eps: float, delta: float, coins: int) -> float:
@@ -271,7 +271,7 @@ class SBin(ShufflerNoise):
     @classmethod
     def fit(cls, request: Request, *, beta: float | None = None) -> Self:
         """Find the number of coins of every value; see :func:`sbin_dummies` for ``beta``."""
-        found = sbin_dummies(
+        dummies = sbin_dummies(
             request.usual_users,
             request.k,
             request.eps,
@@ -279,7 +279,7 @@ class SBin(ShufflerNoise):
             accounting=request.accounting,
             beta=beta,
         )
-        return cls(request.k, request.usual_users, found.share, found.coins)
+        return cls(request.k, request.usual_users, dummies.share, dummies.coins)
 
     def noise(self, users: Array) -> CountNoise:
         """Return the law of M fair coins, which does not depend on the users."""

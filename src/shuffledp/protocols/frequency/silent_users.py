@@ -62,9 +62,9 @@ class SilentReport:
         """Return the laws of a count with and without user 1; each omits a mass of at most `tail` on either side."""
         return added_message(poisson_window(self.dummies, tail), self.rate)
 
-    def variance(self, held: float) -> float:
-        """Return the exact variance of the estimated count of a value with `held` users."""
-        return float(sampled_count_variance(self.dummies, self.rate, held))
+    def variance(self, true_count: float) -> float:
+        """Return the exact variance of the estimated count of a value with `true_count` users."""
+        return float(sampled_count_variance(self.dummies, self.rate, true_count))
 
 
 def silent_report(
@@ -145,29 +145,31 @@ def _least_dummies(eps: float, delta: float, rate: float, guess: float, xtol: fl
 
 
 @remember(1024)
-def _best_report(held: float, eps: float, delta: float) -> SilentReport:
-    found: dict[float, SilentReport] = {}
+def _best_report(true_count: float, eps: float, delta: float) -> SilentReport:
+    reports: dict[float, SilentReport] = {}
     guess = 2 * math.log(2 / delta) * (1 + 1 / eps) ** 2
 
     def error(log_rate: float) -> float:
         nonlocal guess
-        if log_rate not in found:
+        if log_rate not in reports:
             rate = math.exp(log_rate) if log_rate > math.log(delta) else delta
             dummies = _least_dummies(eps, delta, rate, guess, _ROUGH)
-            found[log_rate] = SilentReport(rate, dummies)
+            reports[log_rate] = SilentReport(rate, dummies)
             guess = dummies or guess
-        return found[log_rate].variance(held)
+        return reports[log_rate].variance(true_count)
 
     grid, values = [0.0], [error(0.0)]
     # Rarer reports alone have too large an error from somewhere on; at p = delta no dummies are left.
-    while grid[-1] > math.log(delta) and SilentReport(math.exp(grid[-1]), 0.0).variance(held) < min(values):
+    while grid[-1] > math.log(delta) and SilentReport(math.exp(grid[-1]), 0.0).variance(true_count) < min(
+        values
+    ):
         grid.append(max(grid[-1] - _STEP, math.log(delta)))
         values.append(error(grid[-1]))
     for place in local_minima(values)[:MINIMA]:
         golden_section(error, grid[min(place + 1, len(grid) - 1)], grid[max(place - 1, 0)], _END)
-    best = min(found, key=error)
-    rate = found[best].rate
-    return SilentReport(rate, _least_dummies(eps, delta, rate, found[best].dummies or 1.0, _XTOL))
+    best = min(reports, key=error)
+    rate = reports[best].rate
+    return SilentReport(rate, _least_dummies(eps, delta, rate, reports[best].dummies or 1.0, _XTOL))
 
 
 @dataclass(frozen=True)
@@ -194,8 +196,8 @@ class SilentUsers(NoisyCounts, PlannedUsers):
     @classmethod
     def fit(cls, request: Request, *, report_rate: Unit | None = None) -> Self:
         """Find the dummies and the reporting probability p, by default the best p, see :func:`silent_report`."""
-        found = silent_report(request.n, request.k, request.eps, request.delta, rate=report_rate)
-        return cls(request.k, request.n, found.rate, found.dummies)
+        report = silent_report(request.n, request.k, request.eps, request.delta, rate=report_rate)
+        return cls(request.k, request.n, report.rate, report.dummies)
 
     @property
     def keep(self) -> float:

@@ -70,9 +70,11 @@ class Skellam(SkellamNoise):
     @checked_inputs
     def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the noisy counts, (R, k), from their exact law, at a cost independent of n."""
-        held = held_integers(participants, self.domain_size)
-        noise = skellam(self._noise(participants.public)[:, None], rng, (len(held), self.released_counts))
-        return held + noise_of_all(noise)
+        true_counts = held_integers(participants, self.domain_size)
+        noise = skellam(
+            self._noise(participants.public)[:, None], rng, (len(true_counts), self.released_counts)
+        )
+        return true_counts + noise_of_all(noise)
 
     @checked_aggregate
     def estimate(self, aggregate: Array, public: Public) -> Floats:

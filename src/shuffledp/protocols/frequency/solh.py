@@ -95,6 +95,6 @@ class Solh(PureReports):
         """Return the client, which sends a uniform seed and randomized response on the hashed value."""
         k, cells = self.domain_size, self.cells
         part = {"part": "local_hash", "cells": cells, **odds_below(self.eps_local)}
-        own, other, _ = self.two_rates
-        analyzer = frequencies(k, "of_hashes", own, other, noise_law([]), cells=cells)
+        own_rate, other_rate, _ = self.two_rates
+        analyzer = frequencies(k, "of_hashes", own_rate, other_rate, noise_law([]), cells=cells)
         return Client(self.n_users, k, [("seed", 2**SEED_BITS), ("cell", cells)], [part], analyzer, ODDS)

@@ -117,15 +117,15 @@ def subset_report(
     n: int, domain_size: int, eps: float, delta: float, *, size: int | None = None, target: str = "average"
 ) -> SubsetReport:
     """Return the subsets whose n shuffled reports are (eps, delta)-private, of a given size or of the least error."""
-    asked = (n, domain_size, eps, delta)
-    chosen = size or _best_size(*asked, target)
+    setting = (n, domain_size, eps, delta)
+    chosen = size or _best_size(*setting, target)
     if chosen == 1:
-        return SubsetReport(domain_size, 1, blanket_local_budget(*asked))
+        return SubsetReport(domain_size, 1, blanket_local_budget(*setting))
     if n >= _MANY:
-        rough = _contour_budget(*asked, chosen, rough=True)
-        return SubsetReport(domain_size, chosen, _contour_budget(*asked, chosen, rough=False, guess=rough))
-    guess = _log_budget(*asked, chosen, math.log(eps) + 0.1, typical=True)
-    return SubsetReport(domain_size, chosen, math.exp(_log_budget(*asked, chosen, guess, typical=False)))
+        rough = _contour_budget(*setting, chosen, rough=True)
+        return SubsetReport(domain_size, chosen, _contour_budget(*setting, chosen, rough=False, guess=rough))
+    guess = _log_budget(*setting, chosen, math.log(eps) + 0.1, typical=True)
+    return SubsetReport(domain_size, chosen, math.exp(_log_budget(*setting, chosen, guess, typical=False)))
 
 
 def _contour_budget(
@@ -244,17 +244,19 @@ class SubsetSelection(PureReports):
         exact law, and counts are drawn independently. No error of a single value changes, but the counts need not sum
         to n d.
         """
-        held = held_integers(participants, self.domain_size)
+        true_counts = held_integers(participants, self.domain_size)
         if self.report.size == 1:
-            return GeneralizedResponse(self.report.eps_local, self.domain_size).sample_counts(held, rng)
+            return GeneralizedResponse(self.report.eps_local, self.domain_size).sample_counts(
+                true_counts, rng
+            )
         if not self.joint_law:
             return super().sample_aggregate(participants, rng)
         subsets = list(itertools.combinations(range(self.domain_size), self.report.size))
         holds = np.array([[v in subset for v in range(self.domain_size)] for subset in subsets])
         weights = np.where(holds, 1.0, math.exp(-self.report.eps_local)).T  # (values, subsets)
-        counts = np.zeros(held.shape, np.int64)
+        counts = np.zeros(true_counts.shape, np.int64)
         for value, law in enumerate(weights / weights.sum(axis=1, keepdims=True)):
-            counts += rng.multinomial(held[:, value], law) @ holds
+            counts += rng.multinomial(true_counts[:, value], law) @ holds
         return counts
 
     def profile_for(self, users: int) -> PrivacyProfile:
@@ -272,6 +274,6 @@ class SubsetSelection(PureReports):
         """Return the client, which draws a subset; the odds of the user's value follow from the local budget."""
         k, size = self.domain_size, self.report.size
         part = {"part": "subset", "values": k, "size": size, **odds_below(self.report.eps_local)}
-        own, other, _ = self.two_rates
-        analyzer = frequencies(k, "of_values", own, other, noise_law([]))
+        own_rate, other_rate, _ = self.two_rates
+        analyzer = frequencies(k, "of_values", own_rate, other_rate, noise_law([]))
         return Client(self.n_users, k, [("value", k)] * size, [part], analyzer, ODDS)

@@ -73,17 +73,17 @@ class Truncation(PlannedUsers):
     def encode(self, users: Users, rng: Generator) -> Messages:
         """Draw each user's dummies, one of every value with probability p, and append them to the values."""
         values = np.asarray(users.values, np.int64)
-        added = np.zeros(self.domain_size, np.int64)
+        dummies = np.zeros(self.domain_size, np.int64)
         for _, coins in coin_blocks(len(values), self.domain_size, rng):
-            added += np.count_nonzero(coins >= self.miss_rate, axis=0)
-        return Messages(np.concatenate((values, np.repeat(np.arange(self.domain_size), added))))
+            dummies += np.count_nonzero(coins >= self.miss_rate, axis=0)
+        return Messages(np.concatenate((values, np.repeat(np.arange(self.domain_size), dummies))))
 
     @checked_inputs
     def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the counts, (R, k), from their exact law; binomial noise is independent over values."""
-        held = held_integers(participants, self.domain_size)
+        true_counts = held_integers(participants, self.domain_size)
         n = participants.public.n_users[:, None]
-        return held + n - rng.binomial(n, self.miss_rate, held.shape)
+        return true_counts + n - rng.binomial(n, self.miss_rate, true_counts.shape)
 
     @checked_aggregate
     def estimate(self, aggregate: Array, public: Public) -> Floats:
@@ -96,10 +96,10 @@ class Truncation(PlannedUsers):
     def error_law(self, participants: Participants) -> ErrorLaw:
         """Return the exact law of the noise; a truncated count has the error of its share."""
         n = participants.public.users_column
-        held, p = held_counts(participants, self.domain_size), self.miss_rate
+        true_counts, p = held_counts(participants, self.domain_size), self.miss_rate
         noise = p * (1 - p) / n
-        rare = held / n > p + 8 * np.sqrt(noise)
-        cut = np.where(rare | (not self.truncate), 0.0, held / n)
+        rare = true_counts / n > p + 8 * np.sqrt(noise)
+        cut = np.where(rare | (not self.truncate), 0.0, true_counts / n)
         return ErrorLaw([Term(n * p, p, -1 / n)], 1 / n, cut)
 
     @checked_inputs
@@ -108,32 +108,32 @@ class Truncation(PlannedUsers):
         if self.truncate:
             return None
         n = participants.public.users_column
-        held = held_counts(participants, self.domain_size)
-        return np.broadcast_to(self.miss_rate * (1 - self.miss_rate) / n, held.shape).copy()
+        true_counts = held_counts(participants, self.domain_size)
+        return np.broadcast_to(self.miss_rate * (1 - self.miss_rate) / n, true_counts.shape).copy()
 
     @checked_inputs
     def expected_squared_error(self, participants: Participants) -> Floats:
         """Return the exact squared error of each frequency given the values, (R, k)."""
         if (unbiased := self.expected_variance(participants)) is not None:
             return unbiased
-        held = held_integers(participants, self.domain_size)
-        errors = np.empty(held.shape)
+        true_counts = held_integers(participants, self.domain_size)
+        errors = np.empty(true_counts.shape)
         for n in np.unique(participants.public.n_users):
             rows = participants.public.n_users == n
-            errors[rows] = self._truncated_error(int(n), held[rows])
+            errors[rows] = self._truncated_error(int(n), true_counts[rows])
         return errors
 
-    def _truncated_error(self, n: int, held: Ints) -> Floats:
+    def _truncated_error(self, n: int, true_counts: Ints) -> Floats:
         """Return ``E[1{W >= x} (x/n)^2 + 1{W < x} ((n (1 - p) - W) / n)^2]``, W ~ Bin(n, 1 - p) missing dummies."""
         missing = binomial_window(n, self.miss_rate, _TAIL)
         squares = missing.pmf * (n * self.miss_rate - missing.support) ** 2
-        kept = np.append(0.0, np.cumsum(squares))
+        squares_below = np.append(0.0, np.cumsum(squares))
         cut = np.append(np.cumsum(missing.pmf[::-1])[::-1], 0.0)
-        place = held - missing.start
+        place = true_counts - missing.start
         np.clip(place, 0, missing.pmf.size, out=place)  # how many W of the window are below x
-        errors = held.astype(float) ** 2
+        errors = true_counts.astype(float) ** 2
         errors *= cut[place]  # in place, as there may be 10^7 values
-        errors += kept[place]
+        errors += squares_below[place]
         errors /= n**2
         return errors
 

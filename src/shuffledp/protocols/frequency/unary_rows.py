@@ -124,12 +124,12 @@ def row_rates(
         return search.rates(_SHAPES[form])
     best = _least(search.roughly, _limiting_rates(n, eps, delta), n, domain_size)
     log_odds = math.log(best.own_rate) - math.log1p(-best.own_rate)
-    found = search.rates(lambda budget: _of_log_odds(budget, log_odds))
+    searched = search.rates(lambda budget: _of_log_odds(budget, log_odds))
     if n >= _MANY:
-        return found
+        return searched
     # Among few users the error has more dips than the limit of many shows.
     others = (_Search(n, eps, delta).rates(shape) for shape in _SHAPES.values())
-    return min((found, *others), key=lambda rates: rates.mse(n, domain_size))
+    return min((searched, *others), key=lambda rates: rates.mse(n, domain_size))
 
 
 def _within(rates: RowRates, budget: float) -> RowRates:
@@ -164,9 +164,9 @@ class _Search:
             return _of_log_odds(budget, log_odds)
 
         law = self._typical if self.n >= _MANY else self._all_numbers
-        found = shape(math.exp(self._root(shape, law, self._guess(shape), _SEARCHED)))
-        self.matches = max(self._matches(found), 1e-3)
-        return found
+        rates = shape(math.exp(self._root(shape, law, self._guess(shape), _SEARCHED)))
+        self.matches = max(self._matches(rates), 1e-3)
+        return rates
 
     def _root(
         self,
@@ -176,18 +176,18 @@ class _Search:
         xtol: float,
     ) -> float:
         """Return the log of the largest budget, given the law of the number of uniform rows."""
-        seen: list[tuple[float, float]] = []
+        points: list[tuple[float, float]] = []
 
         def excess(log_budget: float) -> float:
             eps_local = math.exp(log_budget)
             q = shape(eps_local).other_rate
             rows, block = law(matched_rate(q, eps_local))
             value = mixed_matched_delta(rows, q, self.eps, eps_local, self.tail, block=block)
-            seen.append((log_budget, log_ratio(value, self.delta)))
-            return seen[-1][1]
+            points.append((log_budget, log_ratio(value, self.delta)))
+            return points[-1][1]
 
         root = root_below(excess, guess, self.low, self.high, xtol=xtol, slope=self.slope)
-        finite = [point for point in seen if math.isfinite(point[1])]
+        finite = [point for point in points if math.isfinite(point[1])]
         apart = [point for point in finite if abs(point[0] - finite[-1][0]) > 1e-4]
         if apart:  # the closest one that is not too close shows how steep it is here
             near = min(apart, key=lambda point: abs(point[0] - finite[-1][0]))
@@ -242,13 +242,13 @@ def _least(rates_at: Callable[[float], RowRates], estimated: Floats, n: int, dom
 
     The error has two local minima, for few and for many values. `estimated` has q at `_LOG_ODDS`.
     """
-    known: dict[float, tuple[RowRates, float]] = {}
+    results: dict[float, tuple[RowRates, float]] = {}
 
     def error(log_odds: float) -> float:
-        if log_odds not in known:
-            found = rates_at(log_odds)
-            known[log_odds] = found, found.mse(n, domain_size)
-        return known[log_odds][1]
+        if log_odds not in results:
+            rates = rates_at(log_odds)
+            results[log_odds] = rates, rates.mse(n, domain_size)
+        return results[log_odds][1]
 
     p, q = 1 / (1 + np.exp(-_LOG_ODDS)), estimated
     with np.errstate(divide="ignore"):
@@ -264,12 +264,12 @@ def _least(rates_at: Callable[[float], RowRates], estimated: Floats, n: int, dom
                 if error(beside) >= error(middle):
                     break
                 middle = beside
-            left, here, right = (error(middle + step) for step in (-width, 0.0, width))
-            bend = left - 2 * here + right
-            step = (left - right) / (2 * bend) if bend > 0 else 0.0
+            left_error, middle_error, right_error = (error(middle + step) for step in (-width, 0.0, width))
+            bend = left_error - 2 * middle_error + right_error
+            step = (left_error - right_error) / (2 * bend) if bend > 0 else 0.0
             vertex = middle + width * min(max(step, -1.0), 1.0)  # no further than what was seen
             middle = min((middle, vertex), key=error)
-    return min(known.values(), key=lambda found: found[1])[0]
+    return min(results.values(), key=lambda result: result[1])[0]
 
 
 @dataclass(frozen=True)

@@ -54,10 +54,12 @@ class FirstRound:
 
     def calibrated(self, budget: Budget, population: Population, accounting: str) -> ProtocolBase:
         """Return the frequency protocol of the announcement for users of all levels."""
-        found = get("frequency", self.protocol)
-        how = self.accounting or (accounting if accounting in found.accountings else found.accountings[0])
+        protocol_class = get("frequency", self.protocol)
+        how = self.accounting or (
+            accounting if accounting in protocol_class.accountings else protocol_class.accountings[0]
+        )
         task = Frequency(len(budget.levels))
-        return found.calibrate(
+        return protocol_class.calibrate(
             Budget(self.eps, self.delta), population, task, accounting=how, **dict(self.options)
         )
 

@@ -76,7 +76,9 @@ class FullReporting(SetProtocol, PlannedUsers):
 
     def cost(self) -> Cost:
         """Return the cost of a user's items and blanket messages."""
-        own = float(self.set_size)
+        items = float(self.set_size)
         most, certain = most_blankets(self.groups, self.population)
         bits = message_bits(self.alphabet_size)
-        return Cost(own + self.blankets_per_user, bits, own, most_messages=own + most, most_certain=certain)
+        return Cost(
+            items + self.blankets_per_user, bits, items, most_messages=items + most, most_certain=certain
+        )

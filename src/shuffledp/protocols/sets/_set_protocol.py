@@ -126,10 +126,10 @@ def most_blankets(plans: Iterable[SegmentedPlan], population: Population | None)
 
     A random number of users is replaced by its mean, or by the plans' number of users if that is larger.
     """
-    every = list(plans)
-    if all(plan.blanket_law == "binomial" for plan in every):
-        return max(float(plan.slots.count) for plan in every), True
-    mean, users = max(plan.blankets for plan in every), float(sum(plan.n for plan in every))
+    plan_list = list(plans)
+    if all(plan.blanket_law == "binomial" for plan in plan_list):
+        return max(float(plan.slots.count) for plan in plan_list), True
+    mean, users = max(plan.blankets for plan in plan_list), float(sum(plan.n for plan in plan_list))
     if population is not None:
         users = max(users, 1 + population.mean)
     return float(most_sent([PoissonMessages(mean)], 1.0, users)), False
@@ -146,5 +146,5 @@ def blanket_counts(plan: SegmentedPlan, n_users: Ints, rng: Generator) -> Ints:
 
 def blanket_variance(plan: SegmentedPlan, n_users: Array) -> Floats:
     """Return the variance of an item's number of blanket messages, (R,), for (R,) numbers of users."""
-    kept = 1.0 if plan.blanket_law == "poisson" else 1 - plan.slots.rate / plan.domain_size
-    return n_users * plan.blankets / plan.domain_size * kept
+    variance_factor = 1.0 if plan.blanket_law == "poisson" else 1 - plan.slots.rate / plan.domain_size
+    return n_users * plan.blankets / plan.domain_size * variance_factor

@@ -65,8 +65,8 @@ class SubsetReports(SetProtocol):
         if int(n.max()) > most:
             return np.stack([self._in_blocks(participants, repeat, rng) for repeat in range(len(n))])
         d, tables = self.domain_size, []
-        for held, repeats in _batches(participants):
-            items = drawn_subsets(self.mechanism, held, rng)
+        for user_sets, repeats in _batches(participants):
+            items = drawn_subsets(self.mechanism, user_sets, rng)
             ends = np.cumsum(repeats)
             tables += [counted(items[end - n : end], d) for n, end in zip(repeats, ends, strict=True)]
         return np.stack(tables)
@@ -92,15 +92,17 @@ class SubsetReports(SetProtocol):
 
     def error_law(self, participants: Participants) -> ErrorLaw:
         """Return the exact law of the reports that contain an item."""
-        n, held = participants.public.users_column, self.real(holders(participants).sum(axis=1))
-        return report_law(held, self.mechanism.own_rate, n - held, self.mechanism.other_rate, n * self.gap)
+        n, item_holders = participants.public.users_column, self.real(holders(participants).sum(axis=1))
+        return report_law(
+            item_holders, self.mechanism.own_rate, n - item_holders, self.mechanism.other_rate, n * self.gap
+        )
 
     @checked_inputs
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of each share given the items of all users."""
-        own, other = self.mechanism.own_rate, self.mechanism.other_rate
-        n, held = participants.public.n_users[:, None], holders(participants).sum(axis=1)
-        coins = held * own * (1 - own) + (n - held) * other * (1 - other)
+        own_rate, other_rate = self.mechanism.own_rate, self.mechanism.other_rate
+        n, item_holders = participants.public.n_users[:, None], holders(participants).sum(axis=1)
+        coins = item_holders * own_rate * (1 - own_rate) + (n - item_holders) * other_rate * (1 - other_rate)
         return self.real(coins / (n * self.gap) ** 2)
 
     def cost(self) -> Cost:
@@ -133,20 +135,20 @@ def _sets_of(participants: Participants) -> Callable[[int], Iterator[Users]]:
     return participants.users
 
 
-def drawn_subsets(mechanism: SubsetExponential, held: Array, rng: Generator) -> Array:
-    """Draw the messages of users with the sets `held`: (n, s) becomes (n, k), items in any order."""
-    n, s, k = len(held), mechanism.set_size, mechanism.subset_size
-    sets = held.astype(np.int32)
-    own = np.searchsorted(_overlap_law(mechanism), rng.random(n), side="right")
-    drawn = _distinct(n, mechanism.domain_size - s, k, rng)
+def drawn_subsets(mechanism: SubsetExponential, user_sets: Array, rng: Generator) -> Array:
+    """Draw the messages of users with the sets `user_sets`: (n, s) becomes (n, k), items in any order."""
+    n, s, k = len(user_sets), mechanism.set_size, mechanism.subset_size
+    sets = user_sets.astype(np.int32)
+    overlaps = np.searchsorted(_overlap_law(mechanism), rng.random(n), side="right")
+    subsets = _distinct(n, mechanism.domain_size - s, k, rng)
     for item in np.sort(sets, axis=1).T:  # from ranks among the other items to items
-        drawn += drawn >= item
+        subsets += subsets >= item
     # The others are in random order, so that any that are replaced without looking at them leave a uniform subset.
     for overlap in range(1, min(s, k) + 1):
-        users = np.flatnonzero(own == overlap)
+        users = np.flatnonzero(overlaps == overlap)
         positions = _distinct(len(users), s, overlap, rng)
-        drawn[:overlap, users] = sets[users, positions]
-    return drawn.T
+        subsets[:overlap, users] = sets[users, positions]
+    return subsets.T
 
 
 def counted(items: Array, kinds: int) -> Ints:
@@ -170,23 +172,23 @@ def _overlap_law(mechanism: SubsetExponential) -> Floats:
 def _distinct(n: int, size: int, count: int, rng: Generator) -> NDArray[np.int32]:
     """Draw for each of n users `count` different numbers below `size`, in uniformly random order, (count, n)."""
     if count * (count - 1) > size:  # duplicates would be frequent
-        found = np.empty((count, n), np.int32)
+        ranks = np.empty((count, n), np.int32)
         step = max(1, _AT_ONCE // size)
         for begin in range(0, n, step):
             some = slice(begin, min(begin + step, n))
-            found[:, some] = np.argsort(rng.random((some.stop - begin, size)), axis=1)[:, :count].T
-        return found
-    drawn = rng.integers(0, size, (count, n), dtype=np.int32)
-    again = np.flatnonzero(_repeated(drawn))
+            ranks[:, some] = np.argsort(rng.random((some.stop - begin, size)), axis=1)[:, :count].T
+        return ranks
+    numbers = rng.integers(0, size, (count, n), dtype=np.int32)
+    again = np.flatnonzero(_repeated(numbers))
     while again.size:
-        drawn[:, again] = rng.integers(0, size, (count, again.size), dtype=np.int32)
-        again = again[_repeated(drawn[:, again])]
-    return drawn
+        numbers[:, again] = rng.integers(0, size, (count, again.size), dtype=np.int32)
+        again = again[_repeated(numbers[:, again])]
+    return numbers
 
 
-def _repeated(drawn: NDArray[np.int32]) -> NDArray[np.bool_]:
+def _repeated(numbers: NDArray[np.int32]) -> NDArray[np.bool_]:
     """Return, for each user, whether two of the user's numbers are equal, (n,)."""
-    found = np.zeros(drawn.shape[1], bool)
-    for column in range(1, len(drawn)):
-        found |= (drawn[:column] == drawn[column]).any(axis=0)
-    return found
+    has_repeat = np.zeros(numbers.shape[1], bool)
+    for column in range(1, len(numbers)):
+        has_repeat |= (numbers[:column] == numbers[column]).any(axis=0)
+    return has_repeat

@@ -139,10 +139,10 @@ def reduced_pair(mechanism: SubsetExponential, sound: bool) -> tuple[Labels, flo
     """
     decay, beta = math.exp(-mechanism.eps_local), mechanism.distance
     larger, most = -1 / math.expm1(-mechanism.eps_local), math.tanh(mechanism.eps_local / 2)
-    own = beta * larger
+    own_mass = beta * larger
     if sound:
-        return Labels(1 / (1 + decay), decay / (1 + decay), 0.0), own * decay, beta / most
-    return Labels(own, own * decay, max(1 - beta / most, 0.0)), own * decay, 1.0
+        return Labels(1 / (1 + decay), decay / (1 + decay), 0.0), own_mass * decay, beta / most
+    return Labels(own_mass, own_mass * decay, max(1 - beta / most, 0.0)), own_mass * decay, 1.0
 
 
 @dataclass(frozen=True)

@@ -71,8 +71,8 @@ class BallsIntoBins(FullReporting):
     @checked_inputs
     def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the messages per item, (R, d), from their exact law, at a cost independent of n."""
-        held = holders(participants).astype(np.int64).sum(axis=1)
-        return np.asarray(held + blanket_counts(self.plan, participants.public.n_users, rng))
+        item_holders = holders(participants).astype(np.int64).sum(axis=1)
+        return np.asarray(item_holders + blanket_counts(self.plan, participants.public.n_users, rng))
 
     @checked_aggregate
     def estimate(self, aggregate: Array, public: Public) -> Floats:

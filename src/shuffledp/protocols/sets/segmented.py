@@ -157,9 +157,9 @@ class Segmented(SetProtocol, PlannedUsers):
     def encode(self, users: Users, rng: Generator) -> Messages:
         """Draw the reported items and blanket messages."""
         rates = np.array(self.plan.rates)[levels_of(users, len(self.plan.rates))]
-        kept = rng.random(users.values.shape) < rates[:, None]
+        is_reported = rng.random(users.values.shape) < rates[:, None]
         blankets = blankets_sent(self.plan, len(users), rng)
-        return Messages(np.concatenate((users.values[kept].astype(np.int64), blankets)))
+        return Messages(np.concatenate((users.values[is_reported].astype(np.int64), blankets)))
 
     @checked_inputs
     def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
@@ -209,11 +209,13 @@ class Segmented(SetProtocol, PlannedUsers):
         """Return `expected_squared_error` over the law of the announcement, which scales all estimates."""
         true = np.array(announced_sizes(participants.public, len(self.plan.eps)))
         n = int(true.sum())
-        many = Public(np.full(_ANNOUNCEMENTS, n), np.tile(true.astype(float), (_ANNOUNCEMENTS, 1)))
-        told = announced_privately(announcing, many, np.random.default_rng(_STREAM)).level_counts
-        assert told is not None
+        announcements = Public(np.full(_ANNOUNCEMENTS, n), np.tile(true.astype(float), (_ANNOUNCEMENTS, 1)))
+        announced_counts = announced_privately(
+            announcing, announcements, np.random.default_rng(_STREAM)
+        ).level_counts
+        assert announced_counts is not None
         chosen = segmented_choices(
-            told,
+            announced_counts,
             self.plan.eps,
             self.plan.delta,
             self.domain_size,
@@ -222,7 +224,7 @@ class Segmented(SetProtocol, PlannedUsers):
             accounting=self.plan.accounting,
             spread=_spread(self.domain_size, self.set_size) if self.objective == "error" else None,
         )
-        rates, divisor = chosen.rates, (told * chosen.rates).sum(axis=1)
+        rates, divisor = chosen.rates, (announced_counts * chosen.rates).sum(axis=1)
         factor = rates @ true / divisor
         coins = np.mean((rates * (1 - rates)) @ true / divisor**2)
         blankets = np.mean(n * chosen.blanket_variances / divisor**2)
@@ -236,11 +238,13 @@ class Segmented(SetProtocol, PlannedUsers):
 
     def cost(self) -> Cost:
         """Return the cost of reported items and blanket messages in the data round."""
-        own = self.set_size * self.plan.reports / self.plan.n
+        own_messages = self.set_size * self.plan.reports / self.plan.n
         most, certain = most_blankets([self.plan], self.population)
         most += self.set_size
         bits = message_bits(self.domain_size)
-        return Cost(own + self.plan.blankets, bits, own, most_messages=most, most_certain=certain)
+        return Cost(
+            own_messages + self.plan.blankets, bits, own_messages, most_messages=most, most_certain=certain
+        )
 
     def level_profile(self, level: int) -> SegmentedProfile:
         """Return the profile of the data round for a user of this level, under the accounting."""

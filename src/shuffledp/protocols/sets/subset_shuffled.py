@@ -76,9 +76,9 @@ def _shuffled(
         if best is not None and least * (1 - _ROUNDING) > best.expected_sse(n):
             continue
         guess = _largest_local(n, domain_size, set_size, k, eps, delta, sound, guess)
-        found = SubsetExponential(domain_size, set_size, k, guess)
-        if best is None or found.expected_sse(n) < best.expected_sse(n):
-            best = found
+        candidate = SubsetExponential(domain_size, set_size, k, guess)
+        if best is None or candidate.expected_sse(n) < best.expected_sse(n):
+            best = candidate
     assert best is not None
     return best
 

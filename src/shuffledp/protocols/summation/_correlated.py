@@ -96,10 +96,10 @@ def chosen_design(
     if atoms not in (None, "halving"):
         raise ValueError(f"atoms must be 'halving' for the accounting {accounting!r}, got {atoms!r}.")
     if accounting == "printed":
-        found = analytic_design(max_value, eps, delta, gamma if eps_star is None else 1 - star / eps)
+        design = analytic_design(max_value, eps, delta, gamma if eps_star is None else 1 - star / eps)
     else:
-        found = _modular(max_value, float(eps), float(delta), float(star))
-    return Chosen(found, "closed form")
+        design = _modular(max_value, float(eps), float(delta), float(star))
+    return Chosen(design, "closed form")
 
 
 def _exact(
@@ -159,16 +159,16 @@ class DesignProfile:
         values = [self.touched * self._of_one(float(e) / self.touched) for e in eps_.flat]
         # What holds for an eps holds for larger ones; the allowance for rounding may grow.
         order = np.argsort(eps_, axis=None, kind="stable")
-        found = np.empty(len(values))
-        found[order] = np.minimum.accumulate(np.minimum(values, 1.0)[order])
-        return found.reshape(eps_.shape)
+        deltas = np.empty(len(values))
+        deltas[order] = np.minimum.accumulate(np.minimum(values, 1.0)[order])
+        return deltas.reshape(eps_.shape)
 
     def _of_one(self, eps: float) -> float:
         """Return delta of one sum; a decrease of eps increases delta by at most as much."""
         if not self.moments:
             return correlated_noise_delta(self.design, eps)
-        known = self.certified + max(self.design.eps - eps, 0.0)
-        return known if known <= self.design.delta else min(known, moment_delta(self.design, eps))
+        bound = self.certified + max(self.design.eps - eps, 0.0)
+        return bound if bound <= self.design.delta else min(bound, moment_delta(self.design, eps))
 
 
 @dataclass(frozen=True)
@@ -194,15 +194,15 @@ class CorrelatedNoiseSum(NoisySum):
     def _noises(self) -> list[Noise]:
         """Independent parts of the noise of one sum, each from all users together."""
         a = self.design.central_ratio
-        found: list[Noise] = [AtomNoise(NegativeBinomialShare(1.0, 1 - a), ((sign, 1),)) for sign in (1, -1)]
+        noises: list[Noise] = [AtomNoise(NegativeBinomialShare(1.0, 1 - a), ((sign, 1),)) for sign in (1, -1)]
         d = self.design
         for index, shape, ratio in zip(d.indices, d.shapes, d.ratios, strict=True):
             content = atom_messages(index, d.max_value, atoms=d.atoms, hubs=d.hubs or None)
             share: Share = NegativeBinomialShare(shape, 1 - ratio)
             if d.law == "jumps":
                 share = JumpShare(shape, ratio / (1 - ratio))
-            found.append(AtomNoise(share, tuple(content.items())))
-        return found
+            noises.append(AtomNoise(share, tuple(content.items())))
+        return noises
 
     @property
     def _symbols(self) -> int:
@@ -217,11 +217,11 @@ class CorrelatedNoiseSum(NoisySum):
             return None
         d, touched = self.design, 1 if self.numbers.coordinates == 1 else 2
         if self.origin == "shipped" and d.max_value > _MOST_PROFILED:
-            known = shipped_design(
+            certificate = shipped_design(
                 d.max_value, d.eps, d.delta, d.eps_star, atoms=d.atoms, hubs=d.hubs or None, law=d.law
             )
-            assert known is not None
-            return DesignProfile(d, touched, moments=True, certified=known.certified_delta)
+            assert certificate is not None
+            return DesignProfile(d, touched, moments=True, certified=certificate.certified_delta)
         return DesignProfile(d, touched, self.origin == "moments")
 
     @property
@@ -229,7 +229,10 @@ class CorrelatedNoiseSum(NoisySum):
         """Origin of the noise design, its messages relative to the best shipped design, and the rounding of numbers."""
         d, text = self.design, _REMARKS[self.origin]
         shipped = [shipped_design(d.max_value, d.eps, d.delta, d.eps_star, law=law) for law in LAWS]
-        over = max((d.messages / one.design.messages for one in shipped if one is not None), default=1.0)
+        over = max(
+            (d.messages / candidate.design.messages for candidate in shipped if candidate is not None),
+            default=1.0,
+        )
         if over > 1:
             text += f", {over:.3g} times the messages of the best shipped one"
         return (

@@ -95,8 +95,8 @@ class NoisySums(CuratorNoise):
     @checked_inputs
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of the noise, (R, *estimate_shape), which does not depend on the data."""
-        held = self.numbers.held(participants)
-        return np.full(held.shape[:-1], self.noise.variance * self.numbers.step**2)
+        true_counts = self.numbers.held(participants)
+        return np.full(true_counts.shape[:-1], self.noise.variance * self.numbers.step**2)
 
     def parameters(self) -> dict[str, float]:
         """Return sigma in steps, or the budget, and the root mean squared error of a sum."""

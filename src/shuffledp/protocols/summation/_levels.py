@@ -84,8 +84,8 @@ class LevelReports(PlannedUsers):
     @checked_inputs
     def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the messages per level, (R, levels + 1), from their exact law, at a cost independent of n."""
-        held = self.numbers.held(participants).astype(np.int64)
-        return self.response.sample_counts(self.numbers.rounded(self.levels, held, rng), rng)
+        true_counts = self.numbers.held(participants).astype(np.int64)
+        return self.response.sample_counts(self.numbers.rounded(self.levels, true_counts, rng), rng)
 
     @checked_aggregate
     def estimate(self, aggregate: Array, public: Public) -> Floats:

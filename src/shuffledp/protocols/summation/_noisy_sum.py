@@ -143,11 +143,11 @@ class NoisySum(PlannedUsers):
     @checked_inputs
     def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the number of messages of each kind from its exact law; shares of the noise add up."""
-        held = self.numbers.held(participants).astype(np.int64)
-        counts = np.zeros((*held.shape[:-1], 2 * self.levels + 1), np.int64)
-        counts[..., self.levels :] = self.numbers.rounded(self.levels, held, rng)
+        true_counts = self.numbers.held(participants).astype(np.int64)
+        counts = np.zeros((*true_counts.shape[:-1], 2 * self.levels + 1), np.int64)
+        counts[..., self.levels :] = self.numbers.rounded(self.levels, true_counts, rng)
         counts[..., self.levels] = 0  # who holds 0 sends nothing
-        part = np.broadcast_to(over_users(participants, self.n_users, self.numbers), held.shape[:-1])
+        part = np.broadcast_to(over_users(participants, self.n_users, self.numbers), true_counts.shape[:-1])
         for noise in self._noises:
             for message, times in noise.messages(part, rng).items():
                 counts[..., message + self.levels] += times
@@ -192,7 +192,7 @@ class NoisySum(PlannedUsers):
         if self.numbers.coordinates > 1:
             raise Infeasible(f"{self.name} has no client for several sums: the client estimates one.")
         top, numbers = self.levels, self.numbers
-        noises = [one for part in self._noises for one in part.client_noises(top)]
+        noises = [client_noise for part in self._noises for client_noise in part.client_noises(top)]
         shares = shares_part(noises, Fraction(1, self.n_users), counters=1, symbols=2 * top + 1)
         chance = numbers.rounding(top)[1]
         analyzer = {

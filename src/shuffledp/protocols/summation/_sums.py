@@ -44,9 +44,9 @@ class Numbers:
             raise ValueError(f"counts must be (R, {', '.join(map(str, want))}), got shape {counts.shape}.")
         return counts
 
-    def total(self, held: Ints) -> Ints:
+    def total(self, counts: Ints) -> Ints:
         """Return the sums in steps, (R, *estimate_shape), from the users per number."""
-        return held @ np.arange(self.max_value + 1)
+        return counts @ np.arange(self.max_value + 1)
 
     def rounding(self, levels: int) -> tuple[Ints, Floats]:
         """Return the level below each number of 0..max_value, and the probability of the next level."""
@@ -58,14 +58,14 @@ class Numbers:
         chance = self.rounding(levels)[1]
         return chance * (1 - chance) / levels**2
 
-    def rounded(self, levels: int, held: Ints, rng: Generator) -> Ints:
+    def rounded(self, levels: int, counts: Ints, rng: Generator) -> Ints:
         """Draw the users per level, (.., levels + 1), from the users per number, (.., max_value + 1)."""
         below, chance = self.rounding(levels)
-        up = rng.binomial(held, chance)
-        found = np.zeros((*held.shape[:-1], levels + 2), np.int64)
-        np.add.at(found.T, below, (held - up).T)
-        np.add.at(found.T, below + 1, up.T)
-        return found[..., :-1]
+        up = rng.binomial(counts, chance)
+        level_counts = np.zeros((*counts.shape[:-1], levels + 2), np.int64)
+        np.add.at(level_counts.T, below, (counts - up).T)
+        np.add.at(level_counts.T, below + 1, up.T)
+        return level_counts[..., :-1]
 
     def rounded_inputs(self, levels: int, number: Ints, rng: Generator) -> Ints:
         """Draw the level of each user's number by unbiased rounding, (n,)."""

@@ -69,9 +69,11 @@ class FragmentedRappor(SumReports):
         """
         n = request.n
         numbers = numbers_of(request.task)
-        known = _CALIBRATIONS[request.accounting]
+        calibrations = _CALIBRATIONS[request.accounting]
         chosen = check_choice(
-            f"{cls.name}: calibration under {request.accounting}", calibration or known[0], known
+            f"{cls.name}: calibration under {request.accounting}",
+            calibration or calibrations[0],
+            calibrations,
         )
         if n < 2:
             raise Infeasible(
@@ -131,11 +133,11 @@ class FragmentedRappor(SumReports):
     @checked_inputs
     def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the number of one-bits of each value, (R, bits), from their exact law."""
-        held = self.numbers.held(participants).astype(np.int64)
-        own: Ints = held[:, self.first :]
-        others = participants.public.n_users[:, None] - own
+        true_counts = self.numbers.held(participants).astype(np.int64)
+        own_bits: Ints = true_counts[:, self.first :]
+        others = participants.public.n_users[:, None] - own_bits
         p = self.flip_probability
-        return rng.binomial(own, 1 - p) + rng.binomial(others, p)
+        return rng.binomial(own_bits, 1 - p) + rng.binomial(others, p)
 
     @checked_aggregate
     def estimate(self, aggregate: Array, public: Public) -> Floats:
@@ -155,8 +157,8 @@ class FragmentedRappor(SumReports):
     def expected_variance(self, participants: Participants) -> Floats:
         """Return the variance of the sum, (R,), which is the same for all data."""
         n, p = participants.public.n, self.flip_probability
-        one = p * (1 - p) / (1 - 2 * p) ** 2 * float(self.weights @ self.weights)
-        return n * one * self.numbers.step**2
+        user_variance = p * (1 - p) / (1 - 2 * p) ** 2 * float(self.weights @ self.weights)
+        return n * user_variance * self.numbers.step**2
 
     def profile_for(self, users: int) -> PrivacyProfile | None:
         """Return a bound for every data set of the other users; None if the calibration is not ``sound``."""

@@ -52,11 +52,11 @@ class RealSum(CorrelatedNoiseSum):
         if no design is known.
         """
         numbers = numbers_of(request.task, coordinates=cls.touched > 1)
-        wanted = cls.levels_for(numbers, request.n, request.eps, zeta, levels)
+        number = cls.levels_for(numbers, request.n, request.eps, zeta, levels)
         if levels is None and request.accounting == "exact" and numbers.real:
-            wanted = min(wanted, _MOST_LEVELS)
+            number = min(number, _MOST_LEVELS)
         chosen = chosen_design(
-            wanted,
+            number,
             request.eps / cls.touched,
             request.delta / cls.touched,
             accounting=request.accounting,
@@ -70,10 +70,10 @@ class RealSum(CorrelatedNoiseSum):
     @classmethod
     def levels_for(cls, numbers: Numbers, n: int, eps: float, zeta: float, levels: int | None) -> int:
         """Return D, which is `levels` unless None. Raise `Infeasible` for integers with at most D levels."""
-        found = levels or real_summation_levels(n, eps, zeta)
-        if not numbers.real and found >= numbers.max_value:
+        number = levels or real_summation_levels(n, eps, zeta)
+        if not numbers.real and number >= numbers.max_value:
             raise Infeasible(
-                f"real_sum rounds integers to fewer levels, and {numbers.max_value} is not above the {found} of "
+                f"real_sum rounds integers to fewer levels, and {numbers.max_value} is not above the {number} of "
                 "this budget. Use correlated_sum."
             )
-        return found
+        return number

@@ -45,18 +45,18 @@ def best_levels(
     """Return the number of levels with the least `spread_error`, and its local budget by `budget_of`."""
     hidden = n * gaussian_ratio(eps, delta) ** 2
     weight = 2 / hidden
-    every = range(1, 9 + math.ceil(4 * hidden ** (1 / 3)))
-    tried: dict[int, float] = {}
+    candidates = range(1, 9 + math.ceil(4 * hidden ** (1 / 3)))
+    budgets: dict[int, float] = {}
 
     def limit(g: int) -> tuple[float, int]:
         return spread_error(numbers, g, min(weight * (g + 1), blanket_rate(g + 1, eps))), g
 
     for _ in range(_TRIED):  # there are more
-        levels = min((g for g in every if g not in tried), key=limit)
-        tried[levels] = budget_of(levels)
-        weight = blanket_rate(levels + 1, tried[levels]) / (levels + 1)
-    best = min(tried, key=lambda g: (spread_error(numbers, g, blanket_rate(g + 1, tried[g])), g))
-    return best, tried[best]
+        levels = min((g for g in candidates if g not in budgets), key=limit)
+        budgets[levels] = budget_of(levels)
+        weight = blanket_rate(levels + 1, budgets[levels]) / (levels + 1)
+    best = min(budgets, key=lambda g: (spread_error(numbers, g, blanket_rate(g + 1, budgets[g])), g))
+    return best, budgets[best]
 
 
 @dataclass(frozen=True)

@@ -90,20 +90,23 @@ def _mixed_delta(coins: Window, bits: int, rate: float, eps: float, tail: float,
     first, last = max(lowest.start, int(number[0]) // 2 - bits), highest.stop
 
     noise = pmf_rows(number, first, last - 1, 0.5)
-    own = binomial_window(bits, rate / 2, tail)  # bits that are not as the level says
-    held, absent = _with_own(noise, own, bits, turned=True), _with_own(noise, own, bits, turned=False)
+    changed_bits = binomial_window(bits, rate / 2, tail)  # bits that are not as the level says
+    present, absent = (
+        _with_own(noise, changed_bits, bits, turned=True),
+        _with_own(noise, changed_bits, bits, turned=False),
+    )
     # The first places lack the noise below the table.
-    excess = np.maximum(held - math.exp(min(eps, _MOST_EPS)) * absent, 0.0)[
+    excess = np.maximum(present - math.exp(min(eps, _MOST_EPS)) * absent, 0.0)[
         :, bits if first > lowest.start else 0 :
     ]
-    omitted = coins.omitted + max(lowest.omitted, highest.omitted) + own.omitted
+    omitted = coins.omitted + max(lowest.omitted, highest.omitted) + changed_bits.omitted
     return min(float(weights @ excess.sum(axis=1)) + omitted, 1.0)
 
 
-def _with_own(noise: Floats, own: Window, bits: int, *, turned: bool) -> Floats:
-    """Return the laws (rows, w + bits) of noise plus user 1's ones at level 0 (law `own`) or, `turned`, at level r."""
+def _with_own(noise: Floats, bit_law: Window, bits: int, *, turned: bool) -> Floats:
+    """Return the laws (rows, w + bits) of noise plus user 1's ones at level 0 or, `turned`, at level r."""
     law = np.zeros((noise.shape[0], noise.shape[1] + bits))
-    for ones, mass in zip(own.support.tolist(), own.pmf.tolist(), strict=True):
+    for ones, mass in zip(bit_law.support.tolist(), bit_law.pmf.tolist(), strict=True):
         place = bits - ones if turned else ones
         law[:, place : place + noise.shape[1]] += mass * noise
     return law
@@ -165,19 +168,19 @@ class UnaryBits(SumReports):
     @checked_inputs
     def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the numbers of zeros and ones, (R, 2), from their exact law, at a cost independent of n."""
-        held = self.numbers.held(participants).astype(np.int64)
-        ones = self.numbers.rounded(self.bits, held, rng) @ np.arange(self.bits + 1)
-        every = self.bits * participants.public.n_users
+        true_counts = self.numbers.held(participants).astype(np.int64)
+        ones = self.numbers.rounded(self.bits, true_counts, rng) @ np.arange(self.bits + 1)
+        all_bits = self.bits * participants.public.n_users
         half = self.uniform_rate / 2
-        seen = rng.binomial(ones, 1 - half) + rng.binomial(every - ones, half)
-        return np.column_stack((every - seen, seen))
+        seen_ones = rng.binomial(ones, 1 - half) + rng.binomial(all_bits - ones, half)
+        return np.column_stack((all_bits - seen_ones, seen_ones))
 
     @checked_aggregate
     def estimate(self, aggregate: Array, public: Public) -> Floats:
         """Return unbiased sums, (R,)."""
-        _, seen = np.transpose(aggregate)
+        _, seen_ones = np.transpose(aggregate)
         coins = self.bits * public.n * self.uniform_rate
-        return np.asarray((seen - coins / 2) / (self.bits * (1 - self.uniform_rate)) * self.numbers.unit)
+        return np.asarray((seen_ones - coins / 2) / (self.bits * (1 - self.uniform_rate)) * self.numbers.unit)
 
     def error_law(self, participants: Participants) -> ErrorLaw:
         """Return a law with the variance, in steps of a bit."""

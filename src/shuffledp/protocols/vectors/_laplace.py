@@ -26,11 +26,11 @@ BITS_PER_COORDINATE = 64
 
 def clipped(values: Array, task: Vectors) -> Floats:
     """Return copies of the vectors, scaled to norm at most ``task.clip``. Raise ValueError for another dimension."""
-    given = np.asarray(values, float)
-    if given.ndim != 2 or given.shape[1] != task.dimension:
-        raise ValueError(f"Expected vectors of shape (n, {task.dimension}), got {given.shape}.")
-    norms = np.linalg.norm(given, ord=1 if task.norm == "l1" else 2, axis=1, keepdims=True)
-    return np.asarray(given * (task.clip / np.maximum(norms, task.clip)))
+    vectors = np.asarray(values, float)
+    if vectors.ndim != 2 or vectors.shape[1] != task.dimension:
+        raise ValueError(f"Expected vectors of shape (n, {task.dimension}), got {vectors.shape}.")
+    norms = np.linalg.norm(vectors, ord=1 if task.norm == "l1" else 2, axis=1, keepdims=True)
+    return np.asarray(vectors * (task.clip / np.maximum(norms, task.clip)))
 
 
 def vectors_of(task: Task) -> Vectors:

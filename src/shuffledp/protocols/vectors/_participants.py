@@ -49,8 +49,8 @@ def sums_of_some(participants: Participants, task: Vectors, sizes: Ints, rng: Ge
         chosen[rng.choice(n[repeat], size, replace=False)] = True
         start = 0
         for chunk in participants.users(repeat):
-            kept = chunk.values[chosen[start : start + len(chunk)]]
-            sums[repeat] += clipped(kept, task).sum(axis=0)
+            chosen_vectors = chunk.values[chosen[start : start + len(chunk)]]
+            sums[repeat] += clipped(chosen_vectors, task).sum(axis=0)
             start += len(chunk)
     return sums
 

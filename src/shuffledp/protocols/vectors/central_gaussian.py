@@ -77,8 +77,8 @@ class CentralGaussian(ProtocolBase):
     @checked_inputs
     def sample_aggregate(self, participants: Participants, rng: Generator) -> Array:
         """Draw the noisy sums, (R, dimension), from their exact law."""
-        held = sums_held(participants, self.task)
-        return held + self.sigma * rng.standard_normal(held.shape)
+        sums = sums_held(participants, self.task)
+        return sums + self.sigma * rng.standard_normal(sums.shape)
 
     @checked_aggregate
     def estimate(self, aggregate: Array, public: Public) -> Floats:

@@ -232,8 +232,8 @@ def _directions(vectors: Floats, clip: float, rng: Generator) -> Floats:
     nothing = norms == 0
     unit = vectors / np.where(nothing, 1.0, norms)[:, None]
     if np.any(nothing):
-        drawn = rng.standard_normal((int(nothing.sum()), vectors.shape[1]))
-        unit[nothing] = drawn / np.linalg.norm(drawn, axis=1, keepdims=True)
+        normals = rng.standard_normal((int(nothing.sum()), vectors.shape[1]))
+        unit[nothing] = normals / np.linalg.norm(normals, axis=1, keepdims=True)
     turned = 2 * rng.random(len(vectors)) >= 1 + norms / clip
     unit[turned] *= -1
     return unit

@@ -32,9 +32,9 @@ class RandomCheckin(CheckinSchedule, VectorReports):
     def sample_aggregate(self, participants: Participants, rng: np.random.Generator) -> Array:
         """Draw the aggregate, (R, dimension + 1), from its exact law: kept users are a uniform subset."""
         filled = self.filled_slots(participants.public.n_users, rng)
-        kept = sums_of_some(participants, self.task, filled, rng)
+        sums = sums_of_some(participants, self.task, filled, rng)
         noise = self.response.noise_of_sums(np.full(len(filled), self.slots), rng)
-        return np.column_stack((kept + noise, filled))
+        return np.column_stack((sums + noise, filled))
 
     @checked_aggregate
     def estimate(self, aggregate: Array, public: Public) -> Floats:
