@@ -70,10 +70,10 @@ def under(**standings: Standing) -> Mapping[str, Standing]:
 
 def weakest(standings: Iterable[Standing]) -> Standing:
     """Return the weakest guarantee, the first of equally weak ones. Raise ValueError if there is none."""
-    found = list(standings)
-    if not found:
+    candidates = list(standings)
+    if not candidates:
         raise ValueError("standings must hold at least one Standing, got none.")
-    return max(found, key=lambda standing: GUARANTEES.index(standing.guarantee))
+    return max(candidates, key=lambda standing: GUARANTEES.index(standing.guarantee))
 
 
 # -- claims without a valid proof, each with its open statement or its witness --
@@ -226,5 +226,7 @@ def exposure_of(trust: str, eps_local: float | None, rounds: int = 1) -> str:
     once = f"{_EXPOSED[trust]}, a value has only the local eps, {number_text(eps_local, 'up', 4)}"
     if rounds == 1:
         return f"{once}."
-    every = number_text(rounds * eps_local, "up", 4)
-    return f"{once} in one release. In {rounds} releases, all values of a user have the local eps {every}."
+    total_eps = number_text(rounds * eps_local, "up", 4)
+    return (
+        f"{once} in one release. In {rounds} releases, all values of a user have the local eps {total_eps}."
+    )

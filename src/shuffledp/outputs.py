@@ -69,13 +69,13 @@ def checked(outputs: Mapping[str, Path], inputs: Iterable[Path] = ()) -> dict[st
 
 def check_distinct(outputs: Iterable[tuple[str, Path]], inputs: Iterable[Path]) -> None:
     """Raise ValueError if an output, named by its option, is the same file as an input or another output."""
-    taken = {same: f"{path}, which is read" for path in inputs if (same := _identity(path)) is not None}
+    owners = {same: f"{path}, which is read" for path in inputs if (same := _identity(path)) is not None}
     for option, path in outputs:
         same = _identity(path)
-        if same in taken:
-            raise ValueError(f"{option} {path} is the file {taken[same]}: give another one.")
+        if same in owners:
+            raise ValueError(f"{option} {path} is the file {owners[same]}: give another one.")
         if same is not None:
-            taken[same] = f"of {option}"
+            owners[same] = f"of {option}"
 
 
 def _identity(path: Path) -> object:
@@ -83,10 +83,10 @@ def _identity(path: Path) -> object:
     if path == DASH:
         return DASH
     try:
-        found = path.stat()
+        status = path.stat()
     except (FileNotFoundError, NotADirectoryError):
         return os.path.realpath(path)
-    return None if stat.S_ISCHR(found.st_mode) else (found.st_dev, found.st_ino)
+    return None if stat.S_ISCHR(status.st_mode) else (status.st_dev, status.st_ino)
 
 
 def _opened(option: str, path: Path) -> int | None:
@@ -94,19 +94,19 @@ def _opened(option: str, path: Path) -> int | None:
     if path == DASH:
         return os.dup(1)
     try:
-        found = path.stat()
+        status = path.stat()
     except FileNotFoundError:
         _check_permitted(option, path)
         return None
     for number, name in _STANDARD.items():
-        if _is_open_as(number, found):
-            if stat.S_ISREG(found.st_mode) and path.parts[1:2] not in (("dev",), ("proc",)):
+        if _is_open_as(number, status):
+            if stat.S_ISREG(status.st_mode) and path.parts[1:2] not in (("dev",), ("proc",)):
                 raise ValueError(f"{option} {path} is the target of {name}: give another file.")
             return os.dup(number)  # a file that is opened twice is written over from its beginning
-    if stat.S_ISREG(found.st_mode):
+    if stat.S_ISREG(status.st_mode):
         _check_permitted(option, path)
         return None
-    if not (stat.S_ISFIFO(found.st_mode) or stat.S_ISCHR(found.st_mode)):
+    if not (stat.S_ISFIFO(status.st_mode) or stat.S_ISCHR(status.st_mode)):
         raise ValueError(f"{option} {path} is neither a file nor a pipe.")
     try:
         number = os.open(path, os.O_WRONLY | os.O_NONBLOCK)  # which does not wait for a reader
@@ -117,9 +117,9 @@ def _opened(option: str, path: Path) -> int | None:
     return number
 
 
-def _is_open_as(number: int, found: os.stat_result) -> bool:
+def _is_open_as(number: int, status: os.stat_result) -> bool:
     try:
-        return os.path.samestat(os.fstat(number), found)
+        return os.path.samestat(os.fstat(number), status)
     except OSError:  # it is closed
         return False
 
@@ -127,9 +127,9 @@ def _is_open_as(number: int, found: os.stat_result) -> bool:
 def _check_permitted(option: str, path: Path) -> None:
     """Raise ValueError for a file that may not be replaced."""
     place = Path(os.path.realpath(path))
-    for one in (place, place.parent):
-        if one.exists() and not os.access(one, os.W_OK):
-            raise ValueError(f"{option} {path} cannot be written: {one} is read-only.")
+    for location in (place, place.parent):
+        if location.exists() and not os.access(location, os.W_OK):
+            raise ValueError(f"{option} {path} cannot be written: {location} is read-only.")
 
 
 def printable(text: str) -> str:

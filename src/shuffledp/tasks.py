@@ -493,8 +493,8 @@ class Participants:
 
     def of_repeats(self, which: Ints) -> Participants:
         """Return the participants of the repeats with these indices, (r,)."""
-        every = self.users
-        users = None if every is None else lambda repeat: every(int(which[repeat]))
+        all_users = self.users
+        users = None if all_users is None else lambda repeat: all_users(int(which[repeat]))
         return Participants(self.public.of_repeats(which), self.counts[which], self.truth[which], users)
 
     @staticmethod
@@ -503,12 +503,14 @@ class Participants:
 
         Raises ValueError if the counts are not integers, negative, of another shape, or a repeat has no user.
         """
-        given = np.asarray(counts)
-        if given.ndim not in (1, 2) or given.size == 0:
-            raise ValueError(f"counts must be (k,) or (R, k) and not empty, got shape {given.shape}.")
-        if not np.issubdtype(given.dtype, np.integer):
-            raise ValueError(f"counts must be integers (users per value), got dtype {given.dtype}.")
-        table = np.atleast_2d(given).astype(np.int64)  # a copy: later changes of the argument do not reach it
+        numbers = np.asarray(counts)
+        if numbers.ndim not in (1, 2) or numbers.size == 0:
+            raise ValueError(f"counts must be (k,) or (R, k) and not empty, got shape {numbers.shape}.")
+        if not np.issubdtype(numbers.dtype, np.integer):
+            raise ValueError(f"counts must be integers (users per value), got dtype {numbers.dtype}.")
+        table = np.atleast_2d(numbers).astype(
+            np.int64
+        )  # a copy: later changes of the argument do not reach it
         n = table.sum(axis=1)
         if table.min() < 0 or n.min() < 1:
             raise ValueError("counts must be non-negative with at least one user per repeat.")
@@ -516,8 +518,8 @@ class Participants:
         def users(repeat: int) -> Iterator[Users]:
             from shuffledp.numerics.repeated_indices import pieces
 
-            for start, held in pieces(table[repeat], USERS_AT_ONCE):
-                yield Users(held, offset=start)
+            for start, values in pieces(table[repeat], USERS_AT_ONCE):
+                yield Users(values, offset=start)
 
         return Participants(Public(n), table, table / n[:, None], users)
 

@@ -128,36 +128,36 @@ def deployed_answer(
     ValueError
         If there is no such system, or one of its settings was not found.
     """
-    known = _computable(deployment)
-    everyone = known.users if users is None else users
-    rounds = known.rounds if rounds is None else rounds
-    if known.cells is None:
+    record = _computable(deployment)
+    everyone = record.users if users is None else users
+    rounds = record.rounds if rounds is None else rounds
+    if record.cells is None:
         return amplification(
             users=everyone,
-            delta=known.delta,
-            randomizer=_bits(known),
+            delta=record.delta,
+            randomizer=_bits(record),
             colluding=colluding,
             rounds=rounds,
         )
     _, honest = people_of(everyone, None, colluding)
-    changed = known.cells * rounds
+    changed = record.cells * rounds
     # More dummies only add noise, so that fewer than there are make an upper bound.
-    groups = tuple((min((1 + honest.mean) * mean, MOST_MEAN), changed, changed) for mean in known.dummies)
-    eps = groups_epsilon(groups, known.delta or 0.0)
+    groups = tuple((min((1 + honest.mean) * mean, MOST_MEAN), changed, changed) for mean in record.dummies)
+    eps = groups_epsilon(groups, record.delta or 0.0)
     return Answer(
         question="amplification",
         eps=eps,
         eps_lower=None,
         eps_local=math.inf,
         users=everyone or 0,
-        delta=known.delta or 0.0,
+        delta=record.delta or 0.0,
         reduction="own",
         guarantee="exact",
         note="",
         trust=SHUFFLED,
         neighbours="replace_one",
         population=repr(honest),
-        randomizer=known.randomizer,
+        randomizer=record.randomizer,
         rounds=rounds,
         crowd="fixed",
         colluding=float(colluding),
@@ -250,29 +250,29 @@ def deployed_users(deployment: str, *, colluding: float = 0.0, rounds: Rounds | 
     ValueError
         If the text prints no eps, too.
     """
-    known = _computable(deployment)
-    rounds = known.rounds if rounds is None else rounds
-    eps, delta = deployed_printed(deployment), known.delta
-    if known.cells is None:
+    record = _computable(deployment)
+    rounds = record.rounds if rounds is None else rounds
+    eps, delta = deployed_printed(deployment), record.delta
+    if record.cells is None:
         return int(
             smallest_batch(
-                eps=eps, delta=delta, randomizer=_bits(known), colluding=colluding, rounds=rounds
+                eps=eps, delta=delta, randomizer=_bits(record), colluding=colluding, rounds=rounds
             ).users
         )
-    changed = known.cells * rounds
-    honest = math.ceil(dummy_cells_mean(eps, delta or 0.0, changed, changed) / known.dummies[0])
+    changed = record.cells * rounds
+    honest = math.ceil(dummy_cells_mean(eps, delta or 0.0, changed, changed) / record.dummies[0])
     users = math.ceil(honest / (1 - checked_fraction(colluding)))
     return users if people_of(users, None, colluding)[1].mean + 1 >= honest else users + 1
 
 
 def _computable(deployment: str) -> Deployment:
     check_choice("deployment", deployment, tuple(deployments()))
-    known = deployments()[deployment]
-    if known.status != "verified":
-        raise ValueError(f"The eps of {deployment} cannot be computed. Not found for it: {known.missing}.")
-    return known
+    record = deployments()[deployment]
+    if record.status != "verified":
+        raise ValueError(f"The eps of {deployment} cannot be computed. Not found for it: {record.missing}.")
+    return record
 
 
-def _bits(known: Deployment) -> SymmetricRAPPOR:
+def _bits(record: Deployment) -> SymmetricRAPPOR:
     # Two values: an upper bound for any number of them, and a lower bound that needs no third one.
-    return SymmetricRAPPOR(known.eps0 or 0.0, 2)
+    return SymmetricRAPPOR(record.eps0 or 0.0, 2)

@@ -96,6 +96,6 @@ class Family:
 
 def _made(make: Maker, eps_local: float) -> Randomizer | None:
     """Return the user's randomizer with a local budget; None if its own budget is larger by more than rounding."""
-    found = make(eps_local)
-    check_randomizer(found)
-    return found if found.eps_local <= eps_local * (1 + ROUNDING) else None
+    randomizer = make(eps_local)
+    check_randomizer(randomizer)
+    return randomizer if randomizer.eps_local <= eps_local * (1 + ROUNDING) else None

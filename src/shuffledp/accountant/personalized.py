@@ -62,7 +62,7 @@ def check_groups(name: str, value: Any) -> tuple[tuple[int, Randomizer], ...]:
     """Return (number of users, randomizer) per group; raise ValueError for anything else."""
     if not isinstance(value, Sequence) or isinstance(value, str) or not value:
         raise ValueError(f"{name} must be a list of (number of users, randomizer), got {shown(value)}.")
-    found = []
+    groups = []
     for i, group in enumerate(value):
         if not isinstance(group, tuple | list) or len(group) != 2 or not isinstance(group[1], Randomizer):
             raise ValueError(
@@ -71,8 +71,8 @@ def check_groups(name: str, value: Any) -> tuple[tuple[int, Randomizer], ...]:
                 "of a larger budget hides no user with a smaller one, randomized response does."
             )
         check_randomizer(group[1])
-        found.append((check_count(f"{name}[{i}]: number of users", group[0], least=1), group[1]))
-    return tuple(found)
+        groups.append((check_count(f"{name}[{i}]: number of users", group[0], least=1), group[1]))
+    return tuple(groups)
 
 
 Groups = Annotated[Sequence[tuple[int, Randomizer]], check_groups]
@@ -169,30 +169,30 @@ def personalized_answer(groups: Groups, delta: Delta, victim: Count) -> Personal
     >>> answer.eps, answer.reduction
     (0.5, 'local')
     """
-    own = _own(groups, victim)
+    randomizer = _own(groups, victim)
     pairs = _others(groups, victim)
-    found: dict[str, float] = {} if math.isinf(own.eps_local) else {"local": own.eps_local}
-    if any(count * _blanket_rate(own, other) > 0 for count, other in pairs):
-        found["blanket"] = _blanket_epsilon(own, pairs, delta)
-    elif not found:
-        found["local"] = population_epsilon(own, Fixed(0), delta, "upper")
-    clones = _clones(own, pairs)
+    epsilons: dict[str, float] = {} if math.isinf(randomizer.eps_local) else {"local": randomizer.eps_local}
+    if any(count * _blanket_rate(randomizer, other) > 0 for count, other in pairs):
+        epsilons["blanket"] = _blanket_epsilon(randomizer, pairs, delta)
+    elif not epsilons:
+        epsilons["local"] = population_epsilon(randomizer, Fixed(0), delta, "upper")
+    clones = _clones(randomizer, pairs)
     if clones is not None:
-        found["clones"] = exact_epsilon(clones, own.eps_local, delta)
-    best = min(found, key=lambda name: (found[name], name))
-    standing = own.standing
-    rates = tuple(_blanket_rate(own, in_subsets(other)) for _, other in groups)
+        epsilons["clones"] = exact_epsilon(clones, randomizer.eps_local, delta)
+    best = min(epsilons, key=lambda name: (epsilons[name], name))
+    standing = randomizer.standing
+    rates = tuple(_blanket_rate(randomizer, in_subsets(other)) for _, other in groups)
     reasons = (
-        f"group {i} does not hide the victim: {_reason(own, in_subsets(groups[i][1]))}"
+        f"group {i} does not hide the victim: {_reason(randomizer, in_subsets(groups[i][1]))}"
         for i, rate in enumerate(rates)
         if rate == 0
     )
     return PersonalizedAnswer(
-        found[best],
+        epsilons[best],
         delta,
-        own.eps_local,
+        randomizer.eps_local,
         best,
-        tuple(sorted(found.items())),
+        tuple(sorted(epsilons.items())),
         rates,
         standing.guarantee,
         "; ".join(filter(None, (standing.note, *reasons))),
@@ -258,18 +258,18 @@ def personalized_delta(groups: Groups, eps: EpsAt, victim: Count) -> float:
     >>> f"{personalized_delta([(500_000, GRR(0.5, 10)), (500_000, GRR(4.0, 10))], 0.0014, 0):.2e}"
     '6.15e-09'
     """
-    own = _own(groups, victim)
-    if eps >= own.eps_local:
+    victim_randomizer = _own(groups, victim)
+    if eps >= victim_randomizer.eps_local:
         return 0.0
     pairs = _others(groups, victim)
 
     def blanket(tail: float) -> float:
-        randomizer, law, lost = _hiding(own, pairs, tail)
+        randomizer, law, lost = _hiding(victim_randomizer, pairs, tail)
         return population_delta(randomizer, law, eps, "upper") + lost
 
-    found = min(settled(blanket, first=1e-18, step=1e-12, omitted=_OMITTED), 1.0)
-    clones = _clones(own, pairs)
-    return found if clones is None else min(found, exact_delta(clones, own.eps_local, eps))
+    delta = min(settled(blanket, first=1e-18, step=1e-12, omitted=_OMITTED), 1.0)
+    clones = _clones(victim_randomizer, pairs)
+    return delta if clones is None else min(delta, exact_delta(clones, victim_randomizer.eps_local, eps))
 
 
 def _own(groups: Groups, victim: int) -> Randomizer:
@@ -287,14 +287,14 @@ def _others(groups: Groups, victim: int) -> tuple[tuple[int, Randomizer], ...]:
     return tuple((count, randomizer) for randomizer, count in counts.items())
 
 
-def _weight(own: Randomizer) -> float:
+def _weight(randomizer: Randomizer) -> float:
     """Return the mass of the blanket of a randomizer that is compared with different randomizers."""
-    if isinstance(own, SubsetSelection):
-        return own.blanket_weight
-    if isinstance(own, LaplaceRandomizer):
-        return math.exp(-own.eps_local / 2)
-    if isinstance(own, FiniteRandomizer):
-        return float(np.sum(_least(own)))
+    if isinstance(randomizer, SubsetSelection):
+        return randomizer.blanket_weight
+    if isinstance(randomizer, LaplaceRandomizer):
+        return math.exp(-randomizer.eps_local / 2)
+    if isinstance(randomizer, FiniteRandomizer):
+        return float(np.sum(_least(randomizer)))
     return 1.0  # of the same randomizer: any number above 0
 
 
@@ -302,50 +302,67 @@ def _least(randomizer: FiniteRandomizer) -> NDArray[np.float64]:
     return np.asarray(np.min(np.array(randomizer.table), axis=0), np.float64)
 
 
-def _blanket_rate(own: Randomizer, other: Randomizer) -> float:
-    """Return the largest q with ``other(x) >= q w`` for every input x, for the normalized blanket w of `own`."""
-    if own == other:
-        return _weight(own)
-    if isinstance(own, SubsetSelection) and isinstance(other, SubsetSelection) and _alike(own, other):
+def _blanket_rate(randomizer: Randomizer, other: Randomizer) -> float:
+    """Return the largest q with ``other(x) >= q w`` for every input x, for the normalized blanket w of `randomizer`."""
+    if randomizer == other:
+        return _weight(randomizer)
+    if (
+        isinstance(randomizer, SubsetSelection)
+        and isinstance(other, SubsetSelection)
+        and _alike(randomizer, other)
+    ):
         return other.blanket_weight
-    if isinstance(own, LaplaceRandomizer) and isinstance(other, LaplaceRandomizer):
+    if isinstance(randomizer, LaplaceRandomizer) and isinstance(other, LaplaceRandomizer):
         # The ratio of the densities is least at 1/2, or at infinity.
-        ratio = other.eps_local / own.eps_local
+        ratio = other.eps_local / randomizer.eps_local
         return ratio * math.exp(-other.eps_local / 2) if ratio < 1 else 0.0
-    if isinstance(own, FiniteRandomizer) and isinstance(other, FiniteRandomizer) and _alike(own, other):
-        least = _least(own)
+    if (
+        isinstance(randomizer, FiniteRandomizer)
+        and isinstance(other, FiniteRandomizer)
+        and _alike(randomizer, other)
+    ):
+        least = _least(randomizer)
         if not least.any():
             return 0.0
         return float(np.min(_least(other)[least > 0] / least[least > 0]) * np.sum(least))
     return 0.0
 
 
-def _clone_rate(own: Randomizer, other: Randomizer) -> float:
+def _clone_rate(randomizer: Randomizer, other: Randomizer) -> float:
     """Return a lower bound on the largest q with ``other(x) >= q (own(x0) + own(x1)) / 2`` for all inputs."""
-    if isinstance(own, SubsetSelection) and isinstance(other, SubsetSelection) and _alike(own, other):
-        odds = math.exp(own.eps_local)
-        heavy = own.blanket_weight * (odds if own.subset_size > 1 else 0.5 * (odds + 1))
+    if (
+        isinstance(randomizer, SubsetSelection)
+        and isinstance(other, SubsetSelection)
+        and _alike(randomizer, other)
+    ):
+        odds = math.exp(randomizer.eps_local)
+        heavy = randomizer.blanket_weight * (odds if randomizer.subset_size > 1 else 0.5 * (odds + 1))
         return min(1.0, other.blanket_weight / heavy)
-    if isinstance(own, FiniteRandomizer) and isinstance(other, FiniteRandomizer) and _alike(own, other):
-        most = np.mean(np.sort(np.array(own.table), axis=0)[-2:], axis=0)
-        seen = most > 0
-        return float(np.min(_least(other)[seen] / most[seen], initial=1.0))
-    return math.exp(-own.eps_local) if own == other else 0.0
+    if (
+        isinstance(randomizer, FiniteRandomizer)
+        and isinstance(other, FiniteRandomizer)
+        and _alike(randomizer, other)
+    ):
+        most = np.mean(np.sort(np.array(randomizer.table), axis=0)[-2:], axis=0)
+        positive = most > 0
+        return float(np.min(_least(other)[positive] / most[positive], initial=1.0))
+    return math.exp(-randomizer.eps_local) if randomizer == other else 0.0
 
 
-def _alike(own: Any, other: Any) -> bool:
+def _alike(randomizer: Any, other: Any) -> bool:
     """Return whether two randomizers of one class have the same outputs."""
-    if isinstance(own, SubsetSelection):
-        return (own.domain_size, own.subset_size) == (other.domain_size, other.subset_size)
-    return len(own.table[0]) == len(other.table[0])
+    if isinstance(randomizer, SubsetSelection):
+        return (randomizer.domain_size, randomizer.subset_size) == (other.domain_size, other.subset_size)
+    return len(randomizer.table[0]) == len(other.table[0])
 
 
-def _reason(own: Randomizer, other: Randomizer) -> str:
-    """Return the reason why the reports of `other` do not hide the victim, who uses `own`; both may be equal."""
-    if own == other:
+def _reason(randomizer: Randomizer, other: Randomizer) -> str:
+    """Return the reason why the reports of `other` do not hide the victim, who uses `randomizer`; both may be equal."""
+    if randomizer == other:
         return "its randomizer has no blanket"
-    if isinstance(own, LaplaceRandomizer) and isinstance(other, LaplaceRandomizer):
-        return f"its budget {other.eps_local:g} is above {own.eps_local:g}, its noise too rarely as far from [0, 1]"
+    if isinstance(randomizer, LaplaceRandomizer) and isinstance(other, LaplaceRandomizer):
+        budgets = f"its budget {other.eps_local:g} is above {randomizer.eps_local:g}"
+        return f"{budgets}, its noise too rarely as far from [0, 1]"
     return "its outputs are not comparable with the victim's, or lack some of them"
 
 
@@ -361,27 +378,31 @@ def _parts(
     return tuple((count, at) for at, count in counts.items())
 
 
-def _clones(own: Randomizer, pairs: tuple[tuple[int, Randomizer], ...]) -> OtherReports | None:
-    if math.isinf(own.eps_local):
+def _clones(randomizer: Randomizer, pairs: tuple[tuple[int, Randomizer], ...]) -> OtherReports | None:
+    if math.isinf(randomizer.eps_local):
         return None
-    parts = _parts(pairs, lambda other: _clone_rate(own, other))
+    parts = _parts(pairs, lambda other: _clone_rate(randomizer, other))
     return _KnownClones(PoissonBinomial(parts)) if parts else None
 
 
-def _blanket_epsilon(own: Randomizer, pairs: tuple[tuple[int, Randomizer], ...], delta: float) -> float:
-    randomizer, law, lost = _hiding(own, pairs, _OMITTED * delta)
+def _blanket_epsilon(
+    victim_randomizer: Randomizer, pairs: tuple[tuple[int, Randomizer], ...], delta: float
+) -> float:
+    randomizer, law, lost = _hiding(victim_randomizer, pairs, _OMITTED * delta)
     return population_epsilon(randomizer, law, delta - lost, "upper")
 
 
 def _hiding(
-    own: Randomizer, pairs: tuple[tuple[int, Randomizer], ...], tail: float
+    victim_randomizer: Randomizer, pairs: tuple[tuple[int, Randomizer], ...], tail: float
 ) -> tuple[Randomizer, Law, float]:
     """Return the victim's randomizer, a law of the number of other users, and a probability that delta must include."""
-    hiding = [(count, other) for count, other in pairs if count and _blanket_rate(own, other) > 0]
-    if all(other == own for _, other in hiding):
-        return own, Fixed(sum(count for count, _ in hiding)), 0.0
-    parts = _parts(pairs, lambda other: _blanket_rate(own, other))
-    randomizer = _Normalized(own, _weight(own))
+    hiding = [
+        (count, other) for count, other in pairs if count and _blanket_rate(victim_randomizer, other) > 0
+    ]
+    if all(other == victim_randomizer for _, other in hiding):
+        return victim_randomizer, Fixed(sum(count for count, _ in hiding)), 0.0
+    parts = _parts(pairs, lambda other: _blanket_rate(victim_randomizer, other))
+    randomizer = _Normalized(victim_randomizer, _weight(victim_randomizer))
     if len(parts) == 1:
         return randomizer, Binomial(*parts[0]), 0.0
     law = PoissonBinomial(parts)
@@ -452,8 +473,8 @@ def _largest_lack(exact: Window, made: Window, middle: int) -> float:
     rows = np.zeros((2, stop - start))
     for row, law in zip(rows, (exact, made), strict=True):
         row[law.start - start : law.stop - start] = law.pmf
-    left, right = rows[:, : middle - start], rows[:, middle - start :]
-    lower = np.cumsum(left, axis=1)
-    upper = np.cumsum(right[:, ::-1], axis=1)
+    below, above = rows[:, : middle - start], rows[:, middle - start :]
+    lower = np.cumsum(below, axis=1)
+    upper = np.cumsum(above[:, ::-1], axis=1)
     lacks = (lower[0] - lower[1], upper[1] - upper[0])
     return max(0.0, *(float(np.max(lack, initial=0.0)) for lack in lacks))

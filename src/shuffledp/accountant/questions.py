@@ -165,12 +165,15 @@ class JointSubsets:
 
 def _together(first: Outputs, second: Outputs) -> Outputs:
     """Return kinds of outputs of two independent answers; kinds with the same likelihood ratios are merged."""
-    own = np.add.outer(first.log_own, second.log_own).ravel()
-    other = np.add.outer(first.log_other, second.log_other).ravel()
+    log_own = np.add.outer(first.log_own, second.log_own).ravel()
+    log_other = np.add.outer(first.log_other, second.log_other).ravel()
     masses = np.multiply.outer(first.masses, second.masses).ravel()
     _, places, kinds = np.unique(
-        np.round(np.column_stack((own, other)), 9), axis=0, return_index=True, return_inverse=True
+        np.round(np.column_stack((log_own, log_other)), 9), axis=0, return_index=True, return_inverse=True
     )
     return Outputs(
-        own[places], other[places], np.bincount(kinds.ravel(), masses).astype(np.float64), np.zeros((0, 2))
+        log_own[places],
+        log_other[places],
+        np.bincount(kinds.ravel(), masses).astype(np.float64),
+        np.zeros((0, 2)),
     )

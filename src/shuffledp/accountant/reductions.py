@@ -77,11 +77,11 @@ def is_bound(honest: Population, name: str) -> bool:
     return not isinstance(honest, Law) and (name == "blanket" or not isinstance(honest, MomentBounded))
 
 
-def _report(found: Randomizer | None, name: str) -> Randomizer | str:
+def _report(randomizer: Randomizer | None, name: str) -> Randomizer | str:
     if name != "blanket":
         return clone_reduction(name)
-    assert found is not None, "the blanket of a general randomizer is unavailable here"
-    return found
+    assert randomizer is not None, "the blanket of a general randomizer is unavailable here"
+    return randomizer
 
 
 def central_epsilon(
@@ -90,25 +90,25 @@ def central_epsilon(
     """Return the central eps by one reduction, ``inf`` if none is finite; `hint` is a nearby value."""
     if setting.rounds > 1:
         return _composed(setting, eps_local, honest, name)
-    found = setting.at(eps_local)
+    randomizer = setting.at(eps_local)
     if is_bound(honest, name):
-        return bounded_epsilon(_report(found, name), honest, eps_local, setting.delta)
+        return bounded_epsilon(_report(randomizer, name), honest, eps_local, setting.delta)
     if name != "blanket":
-        many = _many_clones(setting, eps_local, honest, name)
-        if many is not None:
+        clones_law = _many_clones(setting, eps_local, honest, name)
+        if clones_law is not None:
             pair = ClonePair(eps_local, clone_reduction(name))
-            return population_epsilon(pair, many, setting.delta, "upper", hint)
+            return population_epsilon(pair, clones_law, setting.delta, "upper", hint)
         return amplified_epsilon(
             honest, eps_local, setting.delta, accounting="exact", reduction=clone_reduction(name)
         )
-    if found is None or not isinstance(honest, Law):
+    if randomizer is None or not isinstance(honest, Law):
         return math.inf
     try:
-        return population_epsilon(found, honest, setting.delta, "upper", hint)
+        return population_epsilon(randomizer, honest, setting.delta, "upper", hint)
     except Infeasible:
-        if math.isinf(found.eps_local):
+        if math.isinf(randomizer.eps_local):
             raise
-        return found.eps_local
+        return randomizer.eps_local
 
 
 def _many_clones(setting: Setting, eps_local: float, honest: Population, name: str) -> Law | None:
@@ -117,8 +117,8 @@ def _many_clones(setting: Setting, eps_local: float, honest: Population, name: s
         return None
     # Beside a blanket clones cannot win; what sums of bits show is no blanket.
     compared = "blanket" in setting.reductions and not isinstance(setting.at(eps_local), OwnDelta)
-    many = honest.mean * clone_rate(eps_local, clone_reduction(name))
-    return honest if many > (_MANY_COMPARED if compared else _MANY_CLONES) else None
+    clones = honest.mean * clone_rate(eps_local, clone_reduction(name))
+    return honest if clones > (_MANY_COMPARED if compared else _MANY_CLONES) else None
 
 
 def has_contour(honest: Population) -> bool:
@@ -208,13 +208,13 @@ def counted_on(others: Population, delta: float, rounds: int) -> tuple[Fixed, fl
 
 def profile_of(setting: Setting, eps_local: float, honest: Law, name: str) -> PrivacyProfile | None:
     """Return the privacy profile of one round by one reduction; None if the reduction has no profile."""
-    many = _many_clones(setting, eps_local, honest, name) if name != "blanket" else None
-    if many is not None:
-        return BlanketProfile(ClonePair(eps_local, clone_reduction(name)), many)
+    clones_law = _many_clones(setting, eps_local, honest, name) if name != "blanket" else None
+    if clones_law is not None:
+        return BlanketProfile(ClonePair(eps_local, clone_reduction(name)), clones_law)
     if name != "blanket":
         return ClonesProfile(OtherReports(honest, reduction=clone_reduction(name)), eps_local)
-    found = setting.at(eps_local)
-    return None if found is None else BlanketProfile(found, honest)
+    randomizer = setting.at(eps_local)
+    return None if randomizer is None else BlanketProfile(randomizer, honest)
 
 
 def log_excess(
@@ -237,16 +237,16 @@ def log_excess(
         report = _report(setting.at(eps_local), name)
         return log_ratio(bounded_delta(report, honest, eps_local, eps, setting.delta), setting.delta)
     if name != "blanket":
-        many = _many_clones(setting, eps_local, honest, name)
-        if many is not None:
+        clones_law = _many_clones(setting, eps_local, honest, name)
+        if clones_law is not None:
             pair = ClonePair(eps_local, clone_reduction(name))
-            return population_excess(pair, many, eps, setting.delta, gap)
+            return population_excess(pair, clones_law, eps, setting.delta, gap)
         value = clone_delta(honest, eps_local, eps, reduction=clone_reduction(name))
         return log_ratio(value, setting.delta)
-    found = setting.at(eps_local)
-    if found is None or not isinstance(honest, Law):
+    randomizer = setting.at(eps_local)
+    if randomizer is None or not isinstance(honest, Law):
         return math.inf
-    return population_excess(found, honest, eps, setting.delta, gap)
+    return population_excess(randomizer, honest, eps, setting.delta, gap)
 
 
 @dataclass(frozen=True, eq=False)
@@ -299,8 +299,8 @@ class OneRound:
     @property
     def reduction(self) -> str:
         """Name of the reduction of the profile."""
-        own = isinstance(self.setting.at(self.eps_local), OwnDelta)
-        return "own" if own else self.setting.reductions[-1]
+        has_own_delta = isinstance(self.setting.at(self.eps_local), OwnDelta)
+        return "own" if has_own_delta else self.setting.reductions[-1]
 
     def profile(self) -> PrivacyProfile:
         """Return the profile of one round: of the sums that the analyzer receives, of the blanket, or of clones.
@@ -329,10 +329,10 @@ class OneRound:
             return ComposedProfile([self._of(self.honest)], [rounds], LEAST_COMPOSED)
         parts: dict[int, tuple[PrivacyProfile, float]] = {}
         for delta in _SPLIT:
-            others, left = counted_on(self.honest, delta, rounds)
+            others, remaining_delta = counted_on(self.honest, delta, rounds)
             if others.others not in parts:
                 profile = ComposedProfile([self._of(others)], [rounds], LEAST_COMPOSED)
-                parts[others.others] = (profile, delta - left)
+                parts[others.others] = (profile, delta - remaining_delta)
         return _Split(list(parts.values()))
 
     def _of(self, law: Law) -> PrivacyProfile:

@@ -178,8 +178,8 @@ def rounds_epsilon(
     local = sum(batch.count * batch.eps_local for batch in batches)
     if eps >= local:
         eps, reduction = local, "local"
-    weakest = next((one for one in alone if one.guarantee != UPPER.guarantee), alone[0])
-    lower = [one.eps_lower for one in alone if one.eps_lower is not None]
+    weakest = next((candidate for candidate in alone if candidate.guarantee != UPPER.guarantee), alone[0])
+    lower = [candidate.eps_lower for candidate in alone if candidate.eps_lower is not None]
     return RoundsAnswer(
         eps=eps,
         eps_lower=min(max(lower), eps) if lower else None,

@@ -55,8 +55,10 @@ def largest_budget(setting: Setting, eps: float, honest: Population, name: str) 
     """
     few = honest.mean <= _MANY_OTHERS or not has_contour(honest)
     if setting.rounds == 1 and name != "blanket" and few and not is_bound(honest, name):
-        found = local_budget(honest, eps, setting.delta, accounting="exact", reduction=clone_reduction(name))
-        return min(found, MOST_EPS_LOCAL)
+        eps_local = local_budget(
+            honest, eps, setting.delta, accounting="exact", reduction=clone_reduction(name)
+        )
+        return min(eps_local, MOST_EPS_LOCAL)
 
     def excess(gap: float) -> Callable[[float], float]:
         return lambda log_eps_local: log_excess(setting, math.exp(log_eps_local), eps, honest, name, gap)
@@ -99,9 +101,9 @@ def largest_budget(setting: Setting, eps: float, honest: Population, name: str) 
     if summed:
         ytol = min(max(_TOLERANCE_SUMMED / XTOL * loss, _YTOL), _YTOL_SUMMED)
     away = _FROM_ROUGH if summed else _FROM_COARSE
-    found = root_below(fine, near, *ends, xtol=XTOL, ytol=ytol, slope=slope, near=away)
+    root = root_below(fine, near, *ends, xtol=XTOL, ytol=ytol, slope=slope, near=away)
     # The same float as in the search: its cached results serve the later request for its eps.
-    return math.exp(log_budget(found))
+    return math.exp(log_budget(root))
 
 
 def smallest_number(
@@ -123,9 +125,9 @@ def smallest_number(
         fresh = smallest_number(replace(setting, crowd="fresh"), eps_local, eps, people, name)
         if math.isinf(fresh):
             return fresh
-        fine, more = excess(FINE), math.ceil((1 + _SHARED) * fresh)
-        slope = _or_else((fine(int(fresh)) - fine(more)) / (more - fresh), 1.0)
-        return _from(fine, more, slope, XTOL_SHARED)
+        fine, larger = excess(FINE), math.ceil((1 + _SHARED) * fresh)
+        slope = _or_else((fine(int(fresh)) - fine(larger)) / (larger - fresh), 1.0)
+        return _from(fine, larger, slope, XTOL_SHARED)
     # As for budgets: what the analyzer sees of sums is found far sooner if it is far from close.
     summed = name == "blanket" and isinstance(setting.at(eps_local), OwnDelta)
     coarse = excess(ROUGH if summed else COARSE)
@@ -139,8 +141,8 @@ def smallest_number(
     # The root of a coarse delta is close to that of a fine one, and its slope is that of the fine one.
     low, high, root = _bracket(coarse, low, high, _NEAR_SUMMED if summed else _NEAR)
     apart = max(1, round((_APART_SUMMED if summed else _APART) * high))
-    less = low if high - low >= 0.25 * apart else max(high - apart, 1)
-    slope = (coarse(less) - coarse(high)) / (high - less)  # per user
+    smaller = low if high - low >= 0.25 * apart else max(high - apart, 1)
+    slope = (coarse(smaller) - coarse(high)) / (high - smaller)  # per user
     slope = _or_else(slope, 1.0)
     # By clones, whose delta is cheap, the number is exact to one user.
     tolerance = _TOLERANCE_SUMMED if summed else XTOL if name == "blanket" else 0.0
@@ -150,14 +152,14 @@ def smallest_number(
 def _from(excess: Callable[[int], float], guess: int, slope: float, tolerance: float) -> int:
     """Return the smallest number at which a decreasing function is not positive, from a guess and a slope there."""
     # Half a tolerance too many, or else far enough that the root is mostly between two numbers.
-    more, beyond = (1.0, 0.5 * tolerance * guess) if tolerance > _FEW else (1.1, 0.0)
+    factor, beyond = (1.0, 0.5 * tolerance * guess) if tolerance > _FEW else (1.1, 0.0)
     low = high = guess
     value, step = excess(guess), 1
     while value <= 0 and low > 1:
         if 0 < -value <= slope * tolerance * low and tolerance > _FEW:
             return low
         high = low
-        fewer = math.ceil(-more * value / slope - beyond) if value > -math.inf else 1
+        fewer = math.ceil(-factor * value / slope - beyond) if value > -math.inf else 1
         low = max(1, high - max(step, fewer))
         last, value, step = value, excess(low), 4 * step
         slope = _or_else((value - last) / (high - low), slope)
@@ -167,14 +169,14 @@ def _from(excess: Callable[[int], float], guess: int, slope: float, tolerance: f
         return _narrowed(excess, low, high, tolerance)
     while value > 0:
         low = high
-        high = low + max(step, math.ceil(more * value / slope + beyond) if value < math.inf else 1)
+        high = low + max(step, math.ceil(factor * value / slope + beyond) if value < math.inf else 1)
         last, value, step = value, excess(high), 4 * step
         slope = _or_else((last - value) / (high - low), slope)
     return _narrowed(excess, low, high, tolerance)
 
 
-def _or_else(slope: float, known: float) -> float:
-    return slope if 0 < slope < math.inf else known
+def _or_else(slope: float, default: float) -> float:
+    return slope if 0 < slope < math.inf else default
 
 
 def _narrowed(excess: Callable[[int], float], low: int, high: int, tolerance: float = 0.0) -> int:
@@ -185,11 +187,11 @@ def _narrowed(excess: Callable[[int], float], low: int, high: int, tolerance: fl
 def _bracket(excess: Callable[[int], float], low: int, high: int, tolerance: float) -> tuple[int, int, float]:
     """Return two numbers around the root of a decreasing function, at most `tolerance` or 1 apart, and the root."""
     at_low, at_high = excess(low), excess(high)
-    known: tuple[float, float] | None = None
+    last_point: tuple[float, float] | None = None
     before = [math.inf, math.inf]
     while True:
         width, apart = math.log(high) - math.log(low), max(1, tolerance * high)
-        root = _crossing((math.log(low), at_low), (math.log(high), at_high), known)
+        root = _crossing((math.log(low), at_low), (math.log(high), at_high), last_point)
         x = high if root is None else math.exp(root)
         close = root is not None and tolerance > _FEW and high - low <= _CLOSE * high
         if high - low <= apart or (close and high - x <= apart):
@@ -204,21 +206,21 @@ def _bracket(excess: Callable[[int], float], low: int, high: int, tolerance: flo
         number = min(max(number, low + 1), high - 1)
         value = excess(number)
         if value <= 0:
-            known, high, at_high = (math.log(high), at_high), number, value
+            last_point, high, at_high = (math.log(high), at_high), number, value
         else:
-            known, low, at_low = (math.log(low), at_low), number, value
+            last_point, low, at_low = (math.log(low), at_low), number, value
 
 
 def _crossing(
-    low: tuple[float, float], high: tuple[float, float], known: tuple[float, float] | None
+    low: tuple[float, float], high: tuple[float, float], third: tuple[float, float] | None
 ) -> float | None:
     """Return the root of a decreasing function by inverse quadratic interpolation or a chord; None if infinite."""
     (a, at_a), (b, at_b) = low, high
     if not (math.isfinite(at_a) and math.isfinite(at_b) and at_a > 0 > at_b):
         return None
     chord = (a * -at_b + b * at_a) / (at_a - at_b)
-    if known is None or not math.isfinite(known[1]) or known[1] in (at_a, at_b):
+    if third is None or not math.isfinite(third[1]) or third[1] in (at_a, at_b):
         return chord
-    c, at_c = known
+    c, at_c = third
     curved = chord + at_a * at_b * ((c - a) / (at_c - at_a) - (b - a) / (at_b - at_a)) / (at_c - at_b)
     return curved if a < curved < b else chord

@@ -137,8 +137,8 @@ def amplification(
     setting = setting_of(randomizer, domain_size, subset_size, delta, rounds, crowd_in(crowd, population))
     eps_local = eps_local_of(eps_local, setting)
     everyone, honest = people_of(users, population, colluding)
-    found = {name: central_epsilon(setting, eps_local, honest, name) for name in setting.compared}
-    return _answer("amplification", setting, eps_local, everyone, honest, colluding, found, found)
+    epsilons = {name: central_epsilon(setting, eps_local, honest, name) for name in setting.compared}
+    return _answer("amplification", setting, eps_local, everyone, honest, colluding, epsilons, epsilons)
 
 
 def randomizer_epsilon(
@@ -222,9 +222,9 @@ def budget(
     if setting.randomizer is not None:
         raise ValueError("randomizer must be a name, such as 'grr', if its local budget is computed.")
     everyone, honest = people_of(users, population, colluding)
-    found = {name: largest_budget(setting, eps, honest, name) for name in setting.compared}
-    best = max(found, key=lambda name: found[name])
-    eps_local = found[best]
+    budgets = {name: largest_budget(setting, eps, honest, name) for name in setting.compared}
+    best = max(budgets, key=lambda name: budgets[name])
+    eps_local = budgets[best]
     tolerance = XTOL if rounds == 1 and not is_bound(honest, best) else XTOL_ROUNDS
     tolerance = XTOL_SHARED if setting.is_shared else tolerance
     reached = central_epsilon(setting, eps_local, honest, best, eps)
@@ -232,9 +232,9 @@ def budget(
         if reached > eps:
             eps_local *= 1 - step * tolerance
             reached = central_epsilon(setting, eps_local, honest, best, eps)
-    # Delta at the target itself was found to be enough.
+    # Delta at the target itself is enough.
     reached = min(reached, eps, rounds * eps_local)
-    first = _answer("budget", setting, eps_local, everyone, honest, colluding, {best: reached}, found)
+    first = _answer("budget", setting, eps_local, everyone, honest, colluding, {best: reached}, budgets)
     lower = first.eps_lower
     if first.reduction != "blanket" or rounds > 1 or not lower or reached < (1 + _FLAT) * lower:
         return first
@@ -289,12 +289,12 @@ def calibrate_randomizer(
         return made[eps_local]
 
     eps_local = budget(eps, delta=delta, population=population, randomizer=remembered).eps_local
-    found = remembered(eps_local)
-    if not found.eps_local <= eps_local * (1 + ROUNDING):
+    randomizer = remembered(eps_local)
+    if not randomizer.eps_local <= eps_local * (1 + ROUNDING):
         raise ValueError(
-            f"make({eps_local:.6g}) must have at most this local budget, got {found.eps_local:.6g}."
+            f"make({eps_local:.6g}) must have at most this local budget, got {randomizer.eps_local:.6g}."
         )
-    return found
+    return randomizer
 
 
 def smallest_batch(
@@ -359,13 +359,13 @@ def smallest_batch(
         others = law(number - 1)
         return 1 + others.mean, honest_of(others, colluding)
 
-    found = {name: smallest_number(setting, eps_local, eps, people, name) for name in setting.compared}
-    feasible = {name: number for name, number in found.items() if number <= MOST}
+    numbers = {name: smallest_number(setting, eps_local, eps, people, name) for name in setting.compared}
+    feasible = {name: number for name, number in numbers.items() if number <= MOST}
     if not feasible:
         raise Infeasible(f"More than 2^53 users would be needed for eps = {eps:g}.")
     best = min(feasible, key=lambda name: feasible[name])
     everyone, honest = people(int(feasible[best]))
-    # Delta at the target itself was found to be enough; eps at delta is that but for rounding.
+    # Delta at the target itself is enough; eps at delta is that but for rounding.
     answers = {best: min(central_epsilon(setting, eps_local, honest, best, eps), eps)}
     considered = {name: people(int(number))[0] for name, number in feasible.items()}
     return _answer("batch", setting, eps_local, everyone, honest, colluding, answers, considered)
@@ -378,11 +378,11 @@ def _answer(
     everyone: float,
     honest: Population,
     colluding: float,
-    found: dict[str, float],
+    epsilons: dict[str, float],
     considered: dict[str, float],
 ) -> Answer:
-    best = min(found, key=lambda name: found[name])
-    eps = found[best]
+    best = min(epsilons, key=lambda name: epsilons[name])
+    eps = epsilons[best]
     local = setting.rounds * eps_local
     randomizer = setting.at(eps_local)
     summed = isinstance(randomizer, OwnDelta) and randomizer.own_delta(0, 0.0, "upper") is not None

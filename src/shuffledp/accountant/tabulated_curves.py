@@ -232,21 +232,24 @@ def _table(profile: PrivacyProfile, least: float) -> Tabulated:
     return Tabulated(np.concatenate((eps, behind)), np.concatenate((values, deltas)))
 
 
-def lines(found: Curves) -> list[str]:
+def lines(tabulated: Curves) -> list[str]:
     """Return the curves as lines of text, with every bound rounded to its side."""
     rows = [
-        f"Profile ({found.reduction}):",
-        *_columns(("eps", "up", found.eps), ("delta", "up", found.delta)),
-        f"Gaussian privacy: mu = {number_text(found.mu, 'up')}, regret {number_text(found.regret, 'up', 2)}.",
+        f"Profile ({tabulated.reduction}):",
+        *_columns(("eps", "up", tabulated.eps), ("delta", "up", tabulated.delta)),
+        f"Gaussian privacy: mu = {number_text(tabulated.mu, 'up')}, regret {number_text(tabulated.regret, 'up', 2)}.",
     ]
-    if found.orders:
-        rows += ["Renyi divergence:", *_columns(("order", "down", found.orders), ("eps", "up", found.renyi))]
+    if tabulated.orders:
+        rows += [
+            "Renyi divergence:",
+            *_columns(("order", "down", tabulated.orders), ("eps", "up", tabulated.renyi)),
+        ]
     rows.append("Tests of two neighbors:")
     rows += _columns(
-        ("false positives", "down", found.false_positive_rates),
-        ("false negatives", "down", found.false_negative_rates),
+        ("false positives", "down", tabulated.false_positive_rates),
+        ("false negatives", "down", tabulated.false_negative_rates),
     )
-    for rate, most in found.true_positive_rates:
+    for rate, most in tabulated.true_positive_rates:
         rows.append(
             f"True positive rate at a false positive rate of {rate:g}: at most {number_text(most, 'up')}."
         )
@@ -256,4 +259,4 @@ def lines(found: Curves) -> list[str]:
 def _columns(*columns: tuple[str, Side, Sequence[float]]) -> list[str]:
     """Return rows of numbers under their names, each column rounded to its side."""
     texts = [[name, *(number_text(value, side) for value in values)] for name, side, values in columns]
-    return [f"  {left:>15}  {right:>15}" for left, right in zip(*texts, strict=True)]
+    return [f"  {first:>15}  {second:>15}" for first, second in zip(*texts, strict=True)]

@@ -41,10 +41,10 @@ def training_named(text: str) -> dict[str, Any]:
 def training_answer(steps: int, sigma: float, epochs: int, delta: float) -> dict[str, Any]:
     """Return both bounds on eps, nats, with the setting and the guarantee, as plain data."""
     epsilon = checked(shuffled_batches_epsilon)
-    found = {side: epsilon(steps, sigma, delta, epochs, side) for side in ("upper", "lower")}
+    epsilons = {side: epsilon(steps, sigma, delta, epochs, side) for side in ("upper", "lower")}
     return {
-        "eps": found["upper"],
-        "eps_lower": found["lower"],
+        "eps": epsilons["upper"],
+        "eps_lower": epsilons["lower"],
         "delta": delta,
         "steps": steps,
         "sigma": sigma,

@@ -80,7 +80,7 @@ def partition(law: CoarseLaw, grid: LossGrid, change: float) -> Partition:
     """
     numbers = range(law.reach % law.size, law.slices, law.size)
     laws = [law.table(k) for k in numbers if abs(k - law.reach) <= _LOOKED_AT * law.size]
-    rows, columns = (_begins([one.sum(axis=axis) for one in laws], change * grid.step) for axis in (1, 0))
+    rows, columns = (_begins([table.sum(axis=axis) for table in laws], change * grid.step) for axis in (1, 0))
     return Partition(rows, columns, np.log(np.maximum(law.table(law.reach), _LEAST)))
 
 
@@ -115,29 +115,29 @@ def block_cells(
     sums = np.zeros((len(shifts), 2, _POWERS * grid.size))
     sizes = blocks.sizes
     drops = sorted({s for s, _, _ in shifts})
-    held: dict[int, dict[Offset, Bounds]] = {}
-    kept, most = 0.0, 1
+    bounds_of: dict[int, dict[Offset, Bounds]] = {}
+    total_mass, most = 0.0, 1
     for number in range(begin, stop):
-        held = {k: v for k, v in held.items() if k >= number - drops[-1]}
+        bounds_of = {k: v for k, v in bounds_of.items() if k >= number - drops[-1]}
         for k in (number, *(number - s for s in drops)):
-            if k not in held:
-                held[k] = _bounds(law, blocks, k, offsets, grid.step)
-        here = held[number][0, 0]
-        place = np.flatnonzero(here.mass > law.threshold * sizes)
+            if k not in bounds_of:
+                bounds_of[k] = _bounds(law, blocks, k, offsets, grid.step)
+        bounds = bounds_of[number][0, 0]
+        place = np.flatnonzero(bounds.mass > law.threshold * sizes)
         if not place.size:
             continue
-        mass, low, high = here.mass[place], here.low[place], here.high[place]
-        kept += float(np.sum(mass))
+        mass, low, high = bounds.mass[place], bounds.low[place], bounds.high[place]
+        total_mass += float(np.sum(mass))
         most = max(most, place.size)
         for row, (s, u, t) in enumerate(shifts):
-            other = held[number - s][u, t]
+            other = bounds_of[number - s][u, t]
             start, end = low - other.high.take(place), high - other.low.take(place)
             _add(cells[row], sums[row], mass, other.mass.take(place), start, end, grid)
     most += int(np.max(sizes))
     error = 2 * UNIT * (most + stop - begin + 20)
     for row in range(len(shifts)):
         _split(cells[row], sums[row], error, grid)
-    return cells, kept, most
+    return cells, total_mass, most
 
 
 def _bounds(
@@ -159,16 +159,16 @@ def _bounds(
     inside[inside < _LEAST] = 0.0
     logs = np.full_like(wide, _EMPTY * step)
     np.log(wide, out=logs, where=wide > 0)
-    found = {}
+    bounds = {}
     for u, t in offsets:
         part = (slice(reach - u, reach - u + rows), slice(reach - t, reach - t + columns))
         above = logs[part] - blocks.reference
-        found[u, t] = Bounds(
+        bounds[u, t] = Bounds(
             _by_block(np.add, wide[part], blocks),
             _by_block(np.minimum, above, blocks) / step,
             _by_block(np.maximum, above, blocks) / step,
         )
-    return found
+    return bounds
 
 
 def _by_block(operation: np.ufunc, table: Floats, blocks: Partition) -> Floats:
@@ -213,8 +213,8 @@ def _split(cells: Floats, sums: Floats, error: float, grid: LossGrid) -> None:
     """
     points = np.exp(grid.step * np.arange(grid.first, grid.last + 1))
     for power in range(_POWERS):
-        here = slice(power * grid.size, (power + 1) * grid.size)
-        before, after = sums[0, here], sums[1, here]
+        columns = slice(power * grid.size, (power + 1) * grid.size)
+        before, after = sums[0, columns], sums[1, columns]
         width = 2**power
         part = -np.expm1(-grid.step * width)
         raised = np.clip((before - points * after + 2 * error * before) / part, 0.0, before)

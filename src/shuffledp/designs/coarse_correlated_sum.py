@@ -44,17 +44,17 @@ class CoarseProfile:
         """Return delta for each eps >= 0. Raise `Infeasible` below the certified eps if D is above 3."""
         eps_ = np.asarray(eps, np.float64)
         certified = eps_ >= self.design.eps * (1 - 1e-12)
-        found = np.where(certified, self.certificate.delta, 1.0)
+        deltas = np.where(certified, self.certificate.delta, 1.0)
         if self.design.max_value <= _MOST_PROFILED:
             other = np.abs(eps_ - self.design.eps) > 1e-12 * self.design.eps
             if np.any(other):
-                found[other] = np.minimum(found[other], coarse_noise_deltas(self.design, eps_[other]))
+                deltas[other] = np.minimum(deltas[other], coarse_noise_deltas(self.design, eps_[other]))
         elif not np.all(certified):
             raise Infeasible(
                 f"The profile for D = {self.design.max_value} > {_MOST_PROFILED} is only known from the certified "
                 f"eps = {self.design.eps!r} on, got {float(np.min(eps_))!r}."
             )
-        return found
+        return deltas
 
 
 @dataclass(frozen=True)
@@ -84,20 +84,20 @@ class CoarseCorrelatedSum(NoisySum):
             raise Infeasible(
                 f"eps_star must be below eps = {eps!r} to leave something for the noises, got {star!r}."
             )
-        found = shipped_coarse(numbers.max_value, eps, delta, star)
-        if found is None:
-            found = quick_coarse(numbers.max_value, eps, delta, star)
-        return cls(request.n, numbers, found.design, found.certificate)
+        shipped = shipped_coarse(numbers.max_value, eps, delta, star)
+        if shipped is None:
+            shipped = quick_coarse(numbers.max_value, eps, delta, star)
+        return cls(request.n, numbers, shipped.design, shipped.certificate)
 
     @cached_property
     def _noises(self) -> list[Noise]:
         """Independent parts of the noise of the sum, each from all users together."""
         design, size = self.design, self.levels
-        found: list[Noise] = [CoarseCentralNoise(design.central_ratio, size)]
+        noises: list[Noise] = [CoarseCentralNoise(design.central_ratio, size)]
         for index, (rate, center) in enumerate(zip(design.rates, design.centers, strict=True), 1):
             content = tuple(atom_content(index, size, design.hubs).items())
-            found.append(AtomNoise(JumpShare(rate, center), content))
-        return found
+            noises.append(AtomNoise(JumpShare(rate, center), content))
+        return noises
 
     def profile_for(self, users: int) -> PrivacyProfile | None:
         """Return the certified upper bound; None if fewer users than planned send noise."""

@@ -163,8 +163,8 @@ class CoarseDesign:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the design as plain JSON values."""
-        found = {key: getattr(self, key) for key in _KEYS}
-        return {key: list(v) if isinstance(v, tuple) else v for key, v in found.items()}
+        entries = {key: getattr(self, key) for key in _KEYS}
+        return {key: list(v) if isinstance(v, tuple) else v for key, v in entries.items()}
 
     @classmethod
     @checked
@@ -180,10 +180,10 @@ class CoarseDesign:
 
 def check_hubs(hubs: Sequence[int], max_value: int) -> tuple[int, ...]:
     """Return `hubs` as a tuple, or raise ValueError."""
-    found = tuple(check_count("hubs", hub, 2) for hub in hubs)
-    if any(2 * hub >= max_value for hub in found) or sorted(set(found)) != list(found):
+    counts = tuple(check_count("hubs", hub, 2) for hub in hubs)
+    if any(2 * hub >= max_value for hub in counts) or sorted(set(counts)) != list(counts):
         raise ValueError(f"hubs must grow and lie in [2, {max_value}/2), got {hubs!r}.")
-    return found
+    return counts
 
 
 def atom_content(index: int, max_value: int, hubs: Sequence[int] = ()) -> dict[int, int]:
@@ -198,22 +198,22 @@ def atom_content(index: int, max_value: int, hubs: Sequence[int] = ()) -> dict[i
         return {1: size, -size: 1}
     if 2 * index < size:
         return {index: 1, size - index: 1, -size: 1}
-    found, rest = {index: 1, -size: 1}, size - index
+    content, rest = {index: 1, -size: 1}, size - index
     for part in (*(h for h in reversed(hubs) if h != rest), 1):
         times, rest = divmod(rest, part)
         if times:
-            found[part] = times
-    return found
+            content[part] = times
+    return content
 
 
 def jump_content(jump: int, max_value: int) -> dict[int, int]:
     """Return the messages of one jump (not 0) of the central noise with their multiplicities."""
     size = check_count("max_value", max_value, 1)
     coarse, fine = divmod(jump, size)  # for a negative jump the quotient is rounded down
-    found = {size if coarse > 0 else -size: abs(coarse), 1: fine}
+    content = {size if coarse > 0 else -size: abs(coarse), 1: fine}
     if size == 1:
         return {jump // abs(jump): abs(jump)}
-    return {message: times for message, times in found.items() if times}
+    return {message: times for message, times in content.items() if times}
 
 
 def central_messages(max_value: int, eps_star: float) -> float:
@@ -237,15 +237,15 @@ def input_moves(max_value: int, hubs: tuple[int, ...] = ()) -> tuple[Move, ...]:
     large = [size - f for f in range(1, size // 2 + 1) if f not in hubs and size - f > 1]
     order = [*small, *large, *(j for h in reversed(hubs) for j in (h, size - h))]
     contents = {j: atom_content(j, size, hubs) for j in order}
-    found: list[Move] = []
+    moves: list[Move] = []
     for value in range(size + 1):
-        left, draws = {value: 1}, {}
+        remainder, draws = {value: 1}, {}
         for j in order:
-            times = left.get(j, 0)
+            times = remainder.get(j, 0)
             if not times:
                 continue
             draws[j] = times
             for message, copies in contents[j].items():
-                left[message] = left.get(message, 0) - times * copies
-        found.append(((value, int(value == size), -sum(draws.values())), draws))
-    return tuple(found)
+                remainder[message] = remainder.get(message, 0) - times * copies
+        moves.append(((value, int(value == size), -sum(draws.values())), draws))
+    return tuple(moves)

@@ -135,21 +135,23 @@ def coarse_law(design: CoarseDesign, *, tail: float, threshold: float) -> Coarse
     # Counts with a total probability below the tail are omitted.
     up, down = up[:, : _kept(counts_up, tail)], down[:, : _kept(counts_down, tail)]
     pair, pair_error = _atom(design, size, tail)
-    one, one_error = _atom(design, 1, tail) if size > 1 else (np.ones(1), 0.0)
+    unit_law, unit_error = _atom(design, 1, tail) if size > 1 else (np.ones(1), 0.0)
     ups, downs = up.shape[1], down.shape[1]
-    if (pair.size + ups) * (one.size + ups + downs) > _MOST_SLICE:
+    if (pair.size + ups) * (unit_law.size + ups + downs) > _MOST_SLICE:
         raise Infeasible(f"The noise needs slices of more than {_MOST_SLICE} cells.")
     of_u = np.convolve(pair, counts_up[:ups])
-    of_t = np.convolve(np.convolve(one, counts_down[:downs]), counts_up[:ups][::-1])  # from t = 1 - ups on
+    of_t = np.convolve(
+        np.convolve(unit_law, counts_down[:downs]), counts_up[:ups][::-1]
+    )  # from t = 1 - ups on
     rows, columns = np.flatnonzero(of_u > threshold), np.flatnonzero(of_t > threshold)
     u = np.arange(rows[0], rows[-1] + 1)
     lag = u[:, None] - np.arange(ups)
     inside = (lag >= 0) & (lag < pair.size)
     toeplitz = np.where(inside, pair[np.clip(lag, 0, pair.size - 1)], 0.0)
-    ones = np.zeros((downs, one.size + downs - 1))
+    ones = np.zeros((downs, unit_law.size + downs - 1))
     for count in range(downs):
-        ones[count, count : count + one.size] = one
-    error = pair_error + one_error + 4 * UNIT * (reach + 1) * (reach + 6)
+        ones[count, count : count + unit_law.size] = unit_law
+    error = pair_error + unit_error + 4 * UNIT * (reach + 1) * (reach + 6)
     error += 2 * UNIT * (reach + ups + downs + 10)
     return CoarseLaw(
         up,

@@ -68,11 +68,13 @@ def loss_grid(design: CoarseDesign, eps: float, precision: Precision, *, largest
     Of the design only eps_star matters. Raises Infeasible if the grid would not fit into memory.
     """
     eps = check_nonnegative("eps", eps)
-    left = max(eps - design.eps_star, 0.01 * max(eps, design.eps_star))
-    step = left / precision.steps
+    remaining_eps = max(eps - design.eps_star, 0.01 * max(eps, design.eps_star))
+    step = remaining_eps / precision.steps
     size = 1 << math.ceil(math.log2(2 * (max(eps, design.eps_star, largest) + BEYOND) / step))
     if size > _MOST_CELLS:
-        raise Infeasible(f"eps - eps_star = {left:.4g} needs a grid of more than {_MOST_CELLS} losses.")
+        raise Infeasible(
+            f"eps - eps_star = {remaining_eps:.4g} needs a grid of more than {_MOST_CELLS} losses."
+        )
     return LossGrid(step, size, 1)
 
 
@@ -156,23 +158,23 @@ def loss_part(
     if min(s for s, _, _ in shifts) <= 0:
         raise ValueError("shifts must raise Sigma: those that lower it follow from the opposite ones.")
     moments = np.zeros((len(shifts), 3, grid.size + 1))
-    kept, most, largest = 0.0, 1, 0.0
+    total_mass, most, largest = 0.0, 1, 0.0
     drops = sorted({s for s, _, _ in shifts})
-    held: dict[int, Slice] = {}
+    slices: dict[int, Slice] = {}
     for number in range(begin, stop):
-        held = {k: v for k, v in held.items() if k >= number - drops[-1]}
+        slices = {k: v for k, v in slices.items() if k >= number - drops[-1]}
         for k in (number, *(number - s for s in drops)):
-            if k not in held:
-                held[k] = law.slice(k)
-        here = held[number]
-        if not here.place.size:
+            if k not in slices:
+                slices[k] = law.slice(k)
+        slice_of_number = slices[number]
+        if not slice_of_number.place.size:
             continue
-        kept += float(np.sum(here.mass))
-        most = max(most, here.place.size)
-        largest = max(largest, -float(np.min(here.log_mass)))
+        total_mass += float(np.sum(slice_of_number.mass))
+        most = max(most, slice_of_number.place.size)
+        largest = max(largest, -float(np.min(slice_of_number.log_mass)))
         for row, (s, u, t) in enumerate(shifts):
-            _add(moments[row], here, held[number - s].logs, u * law.width + t, grid, every)
-    return LossPart(_split(moments, grid), kept, most, largest)
+            _add(moments[row], slice_of_number, slices[number - s].logs, u * law.width + t, grid, every)
+    return LossPart(_split(moments, grid), total_mass, most, largest)
 
 
 def block_part(
@@ -196,7 +198,7 @@ def summed_parts(
     The result gives an upper bound on the hockey-stick divergence, or an estimate if the parts contain some cells only.
     """
     cells = every * np.sum([part.cells for part in parts], axis=0)
-    kept = math.fsum(part.kept for part in parts)
+    mass = math.fsum(part.kept for part in parts)
     # Rounding of sums of n positive numbers, in slices, over slices, and over parts.
     most = max(part.most for part in parts)
     summing = UNIT * (most + law.slices + len(parts) + 20)
@@ -205,13 +207,13 @@ def summed_parts(
     with np.errstate(over="ignore", invalid="ignore"):  # huge losses without mass
         back = np.exp(-grid.step * np.arange(grid.first + 1, grid.last + 1)) * cells[:, 1:-1]
     back[cells[:, 1:-1] == 0] = 0.0
-    rest = np.maximum(kept - np.sum(back, axis=1), 0.0) + 2 * (summing + log_error + 8 * UNIT)
+    rest = np.maximum(mass - np.sum(back, axis=1), 0.0) + 2 * (summing + log_error + 8 * UNIT)
     finite = np.zeros((2 * len(shifts), grid.size))
     for row in range(len(shifts)):
         add_cells(finite[2 * row], grid.first, cells[row, :-1])
         add_cells(finite[2 * row + 1], -grid.last, back[row, ::-1])
     error = law.error + summing
-    missing = max(1 - kept * (1 - error), 0.0)
+    missing = max(1 - mass * (1 - error), 0.0)
     if every > 1:  # cells that are not evaluated are not missing
         missing, rest = 0.0, np.zeros_like(rest)
     infinite = np.stack((cells[:, -1], rest), axis=1).ravel()
@@ -219,17 +221,17 @@ def summed_parts(
     return JointLosses(grid, both, finite, infinite, missing, error, log_error)
 
 
-def _add(moments: Floats, here: Slice, other: Floats, back: int, grid: LossGrid, every: int) -> None:
+def _add(moments: Floats, cells: Slice, other: Floats, back: int, grid: LossGrid, every: int) -> None:
     """Add the cells of one slice for one shift to the grid points. For every grid point, the masses and the first two
     moments of the part of a step above the point are added.
 
     Losses below the lowest grid point move up to it. Losses above the highest grid point go to the place after it.
     """
     per_step, last = 1 / grid.step, float(grid.size)
-    for begin in range(every // 2, here.place.size, _BLOCK * every):
+    for begin in range(every // 2, cells.place.size, _BLOCK * every):
         block = slice(begin, begin + _BLOCK * every, every)
-        mass = here.mass[block]
-        loss = here.log_mass[block] - np.take(other, here.place[block] - back, mode="clip")
+        mass = cells.mass[block]
+        loss = cells.log_mass[block] - np.take(other, cells.place[block] - back, mode="clip")
         loss *= per_step
         loss -= grid.first
         np.minimum(loss, last, out=loss)

@@ -116,14 +116,14 @@ def coarse_noise_deltas(design: CoarseDesign, eps: Floats, precision: Precision 
 
     The bounds do not increase with eps. Above twice the design's eps plus 3 nats, the bound at this value is returned.
     """
-    wanted = np.minimum(np.asarray(eps, np.float64), 2 * design.eps + BEYOND)
+    points = np.minimum(np.asarray(eps, np.float64), 2 * design.eps + BEYOND)
     pairs = all_pairs(design.max_value)
-    grid = loss_grid(design, design.eps, precision, largest=float(np.max(wanted, initial=0.0)))
+    grid = loss_grid(design, design.eps, precision, largest=float(np.max(points, initial=0.0)))
     joint = _remembered_losses(design, precision, grid)
-    values = np.array([float(np.max(bounds(design, joint, float(e), pairs)[0])) for e in wanted.flat])
-    order = np.argsort(wanted, axis=None, kind="stable")
+    values = np.array([float(np.max(bounds(design, joint, float(e), pairs)[0])) for e in points.flat])
+    order = np.argsort(points, axis=None, kind="stable")
     values[order] = np.minimum.accumulate(values[order])
-    return values.reshape(wanted.shape)
+    return values.reshape(points.shape)
 
 
 @remember(4)
@@ -156,8 +156,8 @@ def pair_draws(pair: Pair, max_value: int, hubs: tuple[int, ...] = ()) -> dict[i
     """Return the nonzero shifts of the ``y_j`` when the second input of a pair replaces the first."""
     moves = input_moves(max_value, hubs)
     before, after = (moves[x][1] for x in pair)
-    moved = {j: after.get(j, 0) - before.get(j, 0) for j in sorted(before.keys() | after.keys())}
-    return {j: shift for j, shift in moved.items() if shift}
+    shifts = {j: after.get(j, 0) - before.get(j, 0) for j in sorted(before.keys() | after.keys())}
+    return {j: shift for j, shift in shifts.items() if shift}
 
 
 class PairLosses:
@@ -225,6 +225,6 @@ def bounds(
     `joint` has the design's atoms 1 and D, and the losses of these pairs.
     """
     eps = check_nonnegative("eps", eps)
-    found = summed_losses(PairLosses(design, joint, pairs), eps, "upper", joint.grid)
-    more = joint.missing + (1 + math.exp(eps)) * joint.error
-    return np.minimum(found.deltas + more, 1.0), found.margins + more
+    losses = summed_losses(PairLosses(design, joint, pairs), eps, "upper", joint.grid)
+    margin = joint.missing + (1 + math.exp(eps)) * joint.error
+    return np.minimum(losses.deltas + margin, 1.0), losses.margins + margin

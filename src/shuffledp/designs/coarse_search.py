@@ -97,11 +97,11 @@ def coarse_start(max_value: FromOne, eps: Eps, delta: Delta, eps_star: Eps) -> C
             f"eps_star must be below eps = {eps!r} to leave something for the noises, got {eps_star!r}."
         )
     rate = min(_RATE * (2 - math.log(delta)), MOST_RATE)
-    left = eps - eps_star
+    remaining_eps = eps - eps_star
     centers = [BEST_JUMP / (eps - eps_star * max(j, size - j) / size) for j in range(1, size + 1)]
     if size > 1:
-        centers[0] = 0.3 * BEST_JUMP * size**0.4 / left
-    centers[-1] = 0.95 * BEST_JUMP / left
+        centers[0] = 0.3 * BEST_JUMP * size**0.4 / remaining_eps
+    centers[-1] = 0.95 * BEST_JUMP / remaining_eps
     return CoarseDesign(size, eps_star, (rate,) * size, tuple(max(m, 1.0) for m in centers), eps, delta)
 
 
@@ -146,8 +146,8 @@ def scaled_design(
     """
 
     def excess(minus: float) -> float:
-        found = worst_delta(design.moved(center=-minus), pairs, precision, estimate=estimate, every=every)
-        value = float(np.max(found))
+        deltas = worst_delta(design.moved(center=-minus), pairs, precision, estimate=estimate, every=every)
+        value = float(np.max(deltas))
         return math.log(value / design.delta) if value > 0 else -math.inf
 
     reach = math.log(64)
@@ -183,12 +183,12 @@ def finished_design(design: CoarseDesign, *, xtol: Positive = 1e-4) -> tuple[Coa
     deltas = worst_delta(design, pairs, COARSE)
     # Pairs far below the worst stay there; all are checked at the end.
     binding = [pair for pair, value in zip(pairs, deltas, strict=True) if value >= 0.5 * np.max(deltas)]
-    found = scaled_design(design, binding, FINE, estimate=False, xtol=xtol)
+    scaled = scaled_design(design, binding, FINE, estimate=False, xtol=xtol)
     for _ in range(20):
-        certificate = certify(found, found.eps)
-        if certificate.delta <= found.delta:
-            return found, certificate
-        found = found.moved(center=min(xtol, _STEP))
+        certificate = certify(scaled, scaled.eps)
+        if certificate.delta <= scaled.delta:
+            return scaled, certificate
+        scaled = scaled.moved(center=min(xtol, _STEP))
     raise Infeasible(f"No scale of this design has a delta of {design.delta!r}.")
 
 
@@ -234,9 +234,9 @@ def search_coarse(
         If no scale up to 64 suffices, or the calculation does not fit into memory.
     """
     if state is None:
-        current, trust, done = start, _TRUST, 0
+        current, trust, iteration = start, _TRUST, 0
     else:
-        current, trust, done = (
+        current, trust, iteration = (
             CoarseDesign.from_dict(state["design"]),
             float(state["trust"]),
             int(state["iteration"]),
@@ -244,26 +244,26 @@ def search_coarse(
         if current.with_noise(start.rates, start.centers) != start:
             raise ValueError("state must belong to the same setting, but its design differs.")
     pairs = all_pairs(start.max_value)
-    here = _looked_at(current, pairs, every)
-    while trust >= _LEAST_TRUST and done < iterations:
-        trial = _step(here, pairs, trust, every, free=done % period == 0)
-        done += 1
-        gained = 1 - trial.messages / here.messages
+    look = _looked_at(current, pairs, every)
+    while trust >= _LEAST_TRUST and iteration < iterations:
+        trial = _step(look, pairs, trust, every, free=iteration % period == 0)
+        iteration += 1
+        gained = 1 - trial.messages / look.messages
         if gained > 1e-4:
-            here = trial
+            look = trial
         if gained <= 0.1 * trust:
             trust /= 2
         if progress is not None:
             progress(
                 {
-                    "design": here.design.to_dict(),
+                    "design": look.design.to_dict(),
                     "trust": trust,
-                    "iteration": done,
-                    "messages": here.messages,
+                    "iteration": iteration,
+                    "messages": look.messages,
                     "done": trust < _LEAST_TRUST,
                 }
             )
-    return scaled_design(here.design, here.binding(pairs, 0.2), COARSE, every=every)
+    return scaled_design(look.design, look.binding(pairs, 0.2), COARSE, every=every)
 
 
 def polished_design(
@@ -276,14 +276,14 @@ def polished_design(
     Raises Infeasible if a pair that no other atom hides has a larger delta.
     """
     pairs, trust = all_pairs(design.max_value), _TRUST
-    here = _looked_at(design, pairs, 1, joint)
+    look = _looked_at(design, pairs, 1, joint)
     for _ in range(iterations):
         if trust < _LEAST_TRUST:
             break
-        trial = _step(here, pairs, trust, 1, free=False)
-        gained = 1 - trial.messages / here.messages
+        trial = _step(look, pairs, trust, 1, free=False)
+        gained = 1 - trial.messages / look.messages
         if gained > 1e-4:
-            here = trial
+            look = trial
         if gained <= 0.1 * trust:
             trust /= 2
 
@@ -292,19 +292,19 @@ def polished_design(
             np.array(design.rates),
             np.array(design.centers),
         )  # to the last digit those of the joint law
-        centers[1:-1] = np.array(here.design.centers)[1:-1] * math.exp(-minus)
+        centers[1:-1] = np.array(look.design.centers)[1:-1] * math.exp(-minus)
         # Larger centers do not help if the probability of no draw of an atom is too large.
-        rates[1:-1] = np.minimum(np.array(here.design.rates)[1:-1] * math.exp(-minus / 4), MOST_RATE)
+        rates[1:-1] = np.minimum(np.array(look.design.rates)[1:-1] * math.exp(-minus / 4), MOST_RATE)
         return design.with_noise(rates.tolist(), centers.tolist())
 
     def excess(minus: float) -> float:
-        found = certificate_of(scaled(minus), joint, design.eps, pairs).delta
-        return math.log(max(found, 1e-300) / design.delta)
+        delta = certificate_of(scaled(minus), joint, design.eps, pairs).delta
+        return math.log(max(delta, 1e-300) / design.delta)
 
     slope = 2 * _exponent(design.delta)
     minus = root_below(excess, 0.0, -math.log(8), math.log(8), xtol=_XTOL, slope=slope)
-    for more in range(20):  # laws of small jumps are not quite monotone in their center
-        best = scaled(minus - more * _XTOL)
+    for step in range(20):  # laws of small jumps are not quite monotone in their center
+        best = scaled(minus - step * _XTOL)
         certificate = certificate_of(best, joint, design.eps, pairs)
         if certificate.delta <= design.delta:
             return best, certificate
@@ -332,8 +332,8 @@ class _Look:
         larger.
         """
         least = part * max(float(np.max(self.deltas)), self.design.delta)
-        found = [pair for pair, value in zip(pairs, self.deltas, strict=True) if value >= least]
-        return found or list(pairs)
+        worst_pairs = [pair for pair, value in zip(pairs, self.deltas, strict=True) if value >= least]
+        return worst_pairs or list(pairs)
 
 
 def _exponent(delta: float) -> float:
@@ -354,37 +354,37 @@ def _looked_at(
     return _Look(design, joint, deltas - margins)
 
 
-def _step(here: _Look, pairs: Sequence[Pair], trust: float, every: int, *, free: bool) -> _Look:
+def _step(look: _Look, pairs: Sequence[Pair], trust: float, every: int, *, free: bool) -> _Look:
     """Return the solution of the linear program around a design."""
     from scipy.optimize import linprog  # slow to import, and seldom needed
 
-    design, size = here.design, here.design.max_value
-    active = here.binding(pairs, _ACTIVE)
-    logs, slopes = part_slopes(design, here.joint, active)
+    design, size = look.design, look.design.max_value
+    active = look.binding(pairs, _ACTIVE)
+    logs, slopes = part_slopes(design, look.joint, active)
     ends = [*{0, size - 1, size, 2 * size - 1}]  # rates and centers of the atoms 1 and D
     if free:
         for place in ends:
-            moved = _with_number(design, place, _JOINT_DIFFERENCE)
-            joint = joint_losses(moved, active, COARSE, here.joint.grid, every)
-            deltas, margins = bounds(moved, joint, design.eps, active)
+            changed = _with_number(design, place, _JOINT_DIFFERENCE)
+            joint = joint_losses(changed, active, COARSE, look.joint.grid, every)
+            deltas, margins = bounds(changed, joint, design.eps, active)
             slopes[:, place] = (np.log(np.maximum(deltas - margins, 1e-300)) - logs) / _JOINT_DIFFERENCE
     costs = np.array(design.atom_sizes) * np.array(design.means)
     reach = np.full(2 * size, trust)
     if not free:
         reach[ends] = 0.0
     # One more variable: by how much the log of delta is exceeded, at more than its price in messages.
-    found = linprog(
+    solution = linprog(
         [*np.tile(costs / design.messages, 2), 2 / _exponent(design.delta)],
         A_ub=np.column_stack((slopes, np.full(len(active), -1.0))),
         b_ub=math.log(design.delta) - logs,
         bounds=[*zip(-reach, reach, strict=True), (0, None)],
         method="highs",
     )
-    if found.x is None:
-        raise Infeasible(f"The linear program of the search has no solution: {found.message}")
-    rates, centers = np.split(np.exp(np.log([*design.rates, *design.centers]) + found.x[:-1]), 2)
-    moved = design.with_noise(np.minimum(rates, MOST_RATE).tolist(), centers.tolist())
-    return _looked_at(moved, pairs, every, None if free else here.joint)
+    if solution.x is None:
+        raise Infeasible(f"The linear program of the search has no solution: {solution.message}")
+    rates, centers = np.split(np.exp(np.log([*design.rates, *design.centers]) + solution.x[:-1]), 2)
+    changed = design.with_noise(np.minimum(rates, MOST_RATE).tolist(), centers.tolist())
+    return _looked_at(changed, pairs, every, None if free else look.joint)
 
 
 def _with_number(design: CoarseDesign, place: int, step: float) -> CoarseDesign:
@@ -405,22 +405,24 @@ def part_slopes(design: CoarseDesign, joint: JointLosses, pairs: Sequence[Pair])
     """
     size, grid = design.max_value, joint.grid
     losses = [
-        PairLosses(moved, joint, pairs)
-        for moved in (design, design.moved(rate=_DIFFERENCE), design.moved(center=_DIFFERENCE))
+        PairLosses(variant, joint, pairs)
+        for variant in (design, design.moved(rate=_DIFFERENCE), design.moved(center=_DIFFERENCE))
     ]
-    spectra = [rfft(one.dense(), axis=-1) for one in losses]
+    spectra = [rfft(variant_losses.dense(), axis=-1) for variant_losses in losses]
     weight = test_spectrum(design.eps, grid)
     mixed: dict[int, Complexes] = {}
     values, slopes = np.zeros(len(pairs)), np.zeros((len(pairs), 2 * size))
-    here = losses[0]
-    for row, (members, key) in enumerate(zip(here.members, here.key_of.tolist(), strict=True)):
+    losses_of_design = losses[0]
+    for row, (members, key) in enumerate(
+        zip(losses_of_design.members, losses_of_design.key_of.tolist(), strict=True)
+    ):
         if key not in mixed:
             mixed[key] = weight * rfft(joint.finite[key])
-        kept = 1 - joint.infinite[key]
+        finite_mass = 1 - joint.infinite[key]
         others = [mixed[key]]  # products of what comes before each part
         for c in members:
             others.append(others[-1] * spectra[0][c])
-        all_kept = kept * math.prod(1 - here.infinite[c] for c in members)
+        all_kept = finite_mass * math.prod(1 - losses_of_design.infinite[c] for c in members)
         values[row] = value = float(np.sum(others[-1].real)) + 1 - all_kept
         after: Complexes | None = None
         for at in range(len(members) - 1, -1, -1):
@@ -428,9 +430,9 @@ def part_slopes(design: CoarseDesign, joint: JointLosses, pairs: Sequence[Pair])
             rest = others[at] if after is None else others[at] * after
             for which in (1, 2):
                 change = float(np.sum((rest * (spectra[which][c] - spectra[0][c])).real))
-                infinite = losses[which].infinite[c] - here.infinite[c]
-                change += all_kept / (1 - here.infinite[c]) * infinite
-                place = here.parts[c][0] - 1 + (which - 1) * size
+                infinite = losses[which].infinite[c] - losses_of_design.infinite[c]
+                change += all_kept / (1 - losses_of_design.infinite[c]) * infinite
+                place = losses_of_design.parts[c][0] - 1 + (which - 1) * size
                 slopes[row, place] += change / (_DIFFERENCE * max(value, 1e-300))
             after = spectra[0][c] if after is None else after * spectra[0][c]
     return np.log(np.maximum(values, 1e-300)), slopes

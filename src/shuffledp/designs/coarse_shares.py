@@ -27,15 +27,15 @@ class CoarseCentralNoise:
         """Draw the number of copies of each message, for each size of a user's part in `part`."""
         rate = -np.log1p(-self.ratio)
         ones = np.zeros(np.shape(part), np.int64)
-        found: dict[int, Ints] = {}
+        copies: dict[int, Ints] = {}
         for sign in (1, -1):
             jumps = np.asarray(rng.poisson(rate * part))
             sizes = rng.logseries(self.ratio, int(jumps.sum()))
             coarse, fine = np.divmod(sign * sizes, self.max_value)  # rounded down, for negative jumps too
-            found[sign * self.max_value] = summed(np.abs(coarse), jumps)
+            copies[sign * self.max_value] = summed(np.abs(coarse), jumps)
             ones = ones + summed(fine, jumps)
-        found[1] = found.get(1, 0) + ones
-        return found
+        copies[1] = copies.get(1, 0) + ones
+        return copies
 
     def client_noises(self, levels: int) -> list[ClientNoise]:
         """Return the laws of positive and of negative jumps."""
@@ -64,5 +64,5 @@ class CoarseCentralNoise:
         blocks = -float(log1mexp(-decay)) / d
         up = np.exp(rest * (log_ratio + tilt))
         down = np.exp(rest * (tilt - log_ratio) + decay)
-        found = blocks * up.sum() + (up[1:] / rest[1:]).sum() + (down * (blocks + 1 / (d - rest))).sum()
-        return float(found + 2 * math.log1p(-self.ratio))
+        moment = blocks * up.sum() + (up[1:] / rest[1:]).sum() + (down * (blocks + 1 / (d - rest))).sum()
+        return float(moment + 2 * math.log1p(-self.ratio))

@@ -72,13 +72,13 @@ class ShippedCoarse:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the design and its certificate as plain JSON values."""
-        found = self.certificate
+        certificate = self.certificate
         values = (
             self.design.to_dict(),
-            found.delta,
-            found.margin,
-            found.pairs,
-            list(found.worst),
+            certificate.delta,
+            certificate.margin,
+            certificate.pairs,
+            list(certificate.worst),
             self.cpu_seconds,
             list(astuple(self.precision)),
             self.design_digest,
@@ -150,11 +150,11 @@ def shipped_coarse(max_value: FromOne, eps: float, delta: float, eps_star: float
     True
     """
     size = max_value
-    for one in shipped_coarse_designs():
-        design = one.design
+    for shipped in shipped_coarse_designs():
+        design = shipped.design
         pairs = ((design.eps, eps), (design.delta, delta), (design.eps_star, eps_star))
         if design.max_value == size and all(abs(have / want - 1) < 1e-9 for have, want in pairs):
-            return one
+            return shipped
     return None
 
 
@@ -183,7 +183,7 @@ def quick_coarse(max_value: FromOne, eps: Eps, delta: Delta, eps_star: Eps) -> S
     """
     size = max_value
     if size > MOST_QUICK:
-        designs = [one.design for one in shipped_coarse_designs()]
+        designs = [shipped.design for shipped in shipped_coarse_designs()]
         raise Infeasible(
             f"No coarse design is shipped for max_value = {size} at eps = {eps:g}, delta = {delta:g} and eps_star = "
             f"{eps_star:g}, and for max_value > {MOST_QUICK} the search takes long: see `make designs`. Shipped are "

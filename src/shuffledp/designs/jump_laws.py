@@ -117,12 +117,14 @@ def jump_counters_delta(noise: JumpCounter, eps: EpsAt) -> float:
         If the calculation does not fit into memory.
     """
     least = 2 * noise.eps_star
-    left = max(eps - least, 0.01 * max(eps, least))
-    stride = math.ceil(noise.eps_star * _STEPS / left)
+    remaining_eps = max(eps - least, 0.01 * max(eps, least))
+    stride = math.ceil(noise.eps_star * _STEPS / remaining_eps)
     step = noise.eps_star / stride
-    size = 1 << math.ceil(math.log2(2 * (1.5 * max(eps, least) + 6 * left + 1) / step))
+    size = 1 << math.ceil(math.log2(2 * (1.5 * max(eps, least) + 6 * remaining_eps + 1) / step))
     if size > _MOST_CELLS:
-        raise Infeasible(f"eps - 2 eps_star = {left:.4g} needs a grid of more than {_MOST_CELLS} losses.")
+        raise Infeasible(
+            f"eps - 2 eps_star = {remaining_eps:.4g} needs a grid of more than {_MOST_CELLS} losses."
+        )
     grid = LossGrid(step, size, stride)
     return float(summed_losses(_two_counters(noise, grid), eps, "upper", grid).deltas[0])
 
@@ -219,15 +221,15 @@ def _jump_counters(eps: float, delta: float, share: float) -> JumpCounter:
         slope = 1.2 * math.log(2 / delta)
         if start <= low:
             excess(low)
-        found = root_below(excess, guess, low, high, xtol=_XTOL, slope=slope)
-        if found == low:  # which the search does not evaluate
+        root = root_below(excess, guess, low, high, xtol=_XTOL, slope=slope)
+        if root == low:  # which the search does not evaluate
             excess(low)
-        return JumpCounter(star, rate, math.exp(-found))
+        return JumpCounter(star, rate, math.exp(-root))
 
     # Without jumps and a geometric part of the error, an additional user is visible, so that (1 - a) e^-rate <= delta.
     least = max(math.log(-math.expm1(-star) / delta), 0.0)
-    found = [of_rate(min(part * least + _MORE, MOST_RATE)) for part in (_RATES if least > 0 else (1.0,))]
-    return min(found, key=lambda noise: noise.messages)
+    counters = [of_rate(min(part * least + _MORE, MOST_RATE)) for part in (_RATES if least > 0 else (1.0,))]
+    return min(counters, key=lambda noise: noise.messages)
 
 
 @dataclass(frozen=True)
@@ -265,11 +267,11 @@ class JumpCountersProfile:
         """
         grid = LossGrid(self.noise.eps_star / _STEPS, _CELLS, _STEPS)
         losses = _two_counters(self.noise, grid)
-        gained, shown = losses.mixtures(losses.key_of)
-        infinite = -math.expm1(log_kept(losses.infinite, float(shown[0])))
+        gained, infinite_mass = losses.mixtures(losses.key_of)
+        infinite = -math.expm1(log_kept(losses.infinite, float(infinite_mass[0])))
         points = grid.step * np.fft.fftfreq(grid.size, 1 / grid.size) + losses.log_error(losses.key_of)
         parts = []
         for masses in (gained[0], losses.dense()[0]):
-            held = masses > 0
-            parts.append(LossPart(1, points[held], np.log(masses[held])))
+            positive = masses > 0
+            parts.append(LossPart(1, points[positive], np.log(masses[positive])))
         return parts, infinite

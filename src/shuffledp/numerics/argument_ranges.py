@@ -122,10 +122,10 @@ def check_count(name: str, value: SupportsFloat, least: int = 0, most: int = MOS
     return int(number)
 
 
-def check_choice(name: str, value: str, known: Sequence[str]) -> str:
-    """Return `value` if it is one of `known`, else raise ValueError with the list of `known`."""
-    if value not in known:
-        raise ValueError(f"{name} must be one of {', '.join(known)}; got {value!r}.")
+def check_choice(name: str, value: str, choices: Sequence[str]) -> str:
+    """Return `value` if it is one of `choices`, else raise ValueError with the list of `choices`."""
+    if value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(choices)}; got {value!r}.")
     return value
 
 
@@ -149,9 +149,9 @@ FromOne = Annotated[int, partial(check_count, least=1)]
 FromTwo = Annotated[int, partial(check_count, least=2)]
 
 
-def one_of(known: Sequence[str]) -> Callable[[str, str], str]:
+def one_of(choices: Sequence[str]) -> Callable[[str, str], str]:
     """Return the check of a choice, for ``Annotated[str, one_of(known)]``."""
-    return partial(check_choice, known=known)
+    return partial(check_choice, choices=choices)
 
 
 #: Returns a value of an argument of that name, converted, or raises ValueError.
@@ -233,7 +233,7 @@ def check_of(hint: Any) -> Check | None:
         check: Check = hint.__metadata__[0]
         return check
     if origin is Literal:
-        return partial(check_choice, known=inner)
+        return partial(check_choice, choices=inner)
     if origin in (Union, UnionType):
         hints = [each for each in inner if each is not NoneType]
         either = check_of(hints[0]) if len(hints) == 1 else _check_of_classes(hints)

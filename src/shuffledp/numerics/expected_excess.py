@@ -58,7 +58,7 @@ def expected_excesses(
     another theta. The first threshold always has a bound. Bounds are about `gap` relative above the mean, but larger
     for results below `floor`, and Chernoff's bound far below it.
     """
-    found = np.full(thresholds.size, math.nan)
+    bounds = np.full(thresholds.size, math.nan)
     unit = float(np.max(summands.values, initial=0.0))
     if unit <= 0:
         return np.zeros(thresholds.size)
@@ -67,9 +67,9 @@ def expected_excesses(
     heights = law.log_moments(theta)[0] - np.outer(at, theta) - 2 * np.log(theta)
     chernoff = _chernoff(heights, theta)
     low = chernoff < max(floor / unit, math.exp(_LEAST_LOG))
-    found[low] = unit * chernoff[low]
+    bounds[low] = unit * chernoff[low]
     if low[0]:
-        return found
+        return bounds
     best = np.argmin(heights, axis=1)
     above = heights - np.min(heights, axis=1, keepdims=True)
     rounding = _ROUNDING * summands.copies + _LEAST_ROUNDING
@@ -87,10 +87,10 @@ def expected_excesses(
     close = upper - lower <= np.maximum(2 * gap * upper, floor / unit)
     some = int(np.argmin(np.append(close, False)))
     if some == 0:
-        found[0] = expected_positive_part(summands, gap=gap, floor=floor)
-        return found
-    found[:some] = unit * np.minimum(upper, chernoff[: upper.size])[:some]
-    return found
+        bounds[0] = expected_positive_part(summands, gap=gap, floor=floor)
+        return bounds
+    bounds[:some] = unit * np.minimum(upper, chernoff[: upper.size])[:some]
+    return bounds
 
 
 def _thetas(copies: float) -> NDArray[np.float64]:

@@ -20,8 +20,8 @@ def log_binomials(trials: int) -> NDArray[np.float64]:
     """
     half = trials // 2
     k = np.arange(1, half + 1)
-    left = np.concatenate(([0.0], np.cumsum(np.log((trials + 1 - k) / k))))
-    return np.concatenate((left, left[trials - half - 1 :: -1]))
+    first_half = np.concatenate(([0.0], np.cumsum(np.log((trials + 1 - k) / k))))
+    return np.concatenate((first_half, first_half[trials - half - 1 :: -1]))
 
 
 def log_sum(terms: NDArray[np.float64]) -> NDArray[np.float64]:

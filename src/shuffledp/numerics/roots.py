@@ -54,19 +54,22 @@ def root_below(
     x = guess if low < guess < high else _between(low, high)
     previous: tuple[float, float] | None = None
     flat = 0
-    reach, seen = near, [False, False]  # whether there was a point on the left of the root, on the right
+    reach, seen_sides = (
+        near,
+        [False, False],
+    )  # whether there was a point on the left of the root, on the right
 
     def inside() -> float:
         nonlocal reach
-        if all(seen) or not any(seen) or math.isinf(reach):
+        if all(seen_sides) or not any(seen_sides) or math.isinf(reach):
             return _between(low, high)
-        point = low + reach if seen[0] else high - reach
+        point = low + reach if seen_sides[0] else high - reach
         reach *= 4
         return point if low < point < high else _between(low, high)
 
     for evaluations in range(1, 400):
         y = function(x)
-        seen[int(y > 0)] = True
+        seen_sides[int(y > 0)] = True
         if y <= 0:
             low = x
         else:
@@ -116,14 +119,14 @@ def walk_to_minimum(
 
 def golden_section(function: Callable[[float], float], low: float, high: float, width: float) -> None:
     """Evaluate a function around its minimum until the bracket has the given width; the caller records the values."""
-    left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
+    lower, upper = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
     while high - low > width:
-        if function(left) <= function(right):
-            high, right = right, left
-            left = high - _GOLDEN * (high - low)
+        if function(lower) <= function(upper):
+            high, upper = upper, lower
+            lower = high - _GOLDEN * (high - low)
         else:
-            low, left = left, right
-            right = low + _GOLDEN * (high - low)
+            low, lower = lower, upper
+            upper = low + _GOLDEN * (high - low)
 
 
 def smallest_integer(holds: Callable[[int], bool], guess: int, most: float) -> int | None:

@@ -65,15 +65,15 @@ class Term:
         if self.rate == 1:  # a constant, whose formula has a pole where e^exponent is 0 in double precision
             nothing = np.zeros(np.broadcast_shapes(np.shape(self.mean), exponent.shape))
             return nothing, nothing, nothing
-        left = 1 + self.rate * grown
-        pole = left <= 0
-        left = np.where(pole, 1.0, left)
+        remaining = 1 + self.rate * grown
+        pole = remaining <= 0
+        remaining = np.where(pole, 1.0, remaining)
         log = np.log1p(self.rate * np.where(pole, 0.0, grown)) / self.rate
-        first = self.mean * (1 - self.rate) / left * self.scale
+        first = self.mean * (1 - self.rate) / remaining * self.scale
         value, slope, curvature = (
             self.mean * (log - exponent),
             first * grown,
-            first * self.scale * (1 + grown) / left,
+            first * self.scale * (1 + grown) / remaining,
         )
         return np.where(pole, np.inf, value), np.where(pole, np.inf, slope), np.where(pole, np.inf, curvature)
 
@@ -83,9 +83,9 @@ class Term:
         if self.rate > 0:
             trials = self.mean / self.rate
             ends.append((trials * np.log(self.rate), trials - self.mean))
-        (none, at), (every, last) = ends[0], ends[-1]
-        likelier = np.greater(every, none)
-        return np.where(likelier, every, none), np.where(likelier, last, at) * self.scale
+        (log_none, at), (log_all, last) = ends[0], ends[-1]
+        likelier = np.greater(log_all, log_none)
+        return np.where(likelier, log_all, log_none), np.where(likelier, last, at) * self.scale
 
     @property
     def largest_tilt(self) -> Floats:
@@ -119,9 +119,14 @@ def geometric_noise(decay: float, shape: Number = 1.0) -> list[Term]:
     return two_sided(shape * odds, -float(odds))
 
 
-def report_law(held: Floats, own: float, others: Floats, other: float, scale: Floats) -> ErrorLaw:
-    """Return the law of a number of reports over `scale`: `held` at the rate `own`, `others` at the rate `other`."""
-    return ErrorLaw([Term(held * own, own, 1 / scale), Term(others * other, other, 1 / scale)], 1 / scale)
+def report_law(
+    true_counts: Floats, own_rate: float, others: Floats, other_rate: float, scale: Floats
+) -> ErrorLaw:
+    """Return the law of a number of reports over `scale`, of `true_counts` and `others` at their rates."""
+    return ErrorLaw(
+        [Term(true_counts * own_rate, own_rate, 1 / scale), Term(others * other_rate, other_rate, 1 / scale)],
+        1 / scale,
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -250,8 +255,8 @@ def half_widths(laws: Sequence[tuple[ErrorLaw, Floats]], level: float, *, togeth
             # Any change is at least a step, and is so rare that the approximation is not precise.
             rare = (change < _RARE) & (width > least) & ((width <= law.step) | (outside > change))
             outside, decrease = np.where(rare, change, outside), np.where(rare, 0.0, decrease)
-            found = [weights * part for part in (outside, decrease)]
-            chances, slopes = (part.sum() if together else part.sum(axis=0) for part in found)
+            weighted = [weights * part for part in (outside, decrease)]
+            chances, slopes = (part.sum() if together else part.sum(axis=0) for part in weighted)
             total, slope = total + chances, slope + slopes
         return total, slope
 

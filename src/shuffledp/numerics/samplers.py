@@ -57,7 +57,7 @@ def discrete_gaussian(sigma: ArrayLike, rng: np.random.Generator, size: Size = N
     """
     sigmas = _positive("discrete_gaussian: sigma", sigma, size, LARGEST_SCALE)
     flat = sigmas.ravel()
-    drawn = np.empty(flat.shape, np.int64)
+    numbers = np.empty(flat.shape, np.int64)
     open_places = np.arange(flat.size)
     while open_places.size:
         s = flat[open_places]
@@ -66,9 +66,9 @@ def discrete_gaussian(sigma: ArrayLike, rng: np.random.Generator, size: Size = N
         # |Y| / sigma rather than squares of sigma, which underflow for tiny ones.
         excess = (np.abs(proposed) - s * (s / t)) / s
         accepted = rng.random(s.size) < np.exp(-np.minimum(excess**2, 1500.0) / 2)
-        drawn[open_places[accepted]] = proposed[accepted]
+        numbers[open_places[accepted]] = proposed[accepted]
         open_places = open_places[~accepted]
-    return drawn.reshape(sigmas.shape)
+    return numbers.reshape(sigmas.shape)
 
 
 def discrete_gaussian_pmf(sigma: float) -> NDArray[np.float64]:
@@ -101,8 +101,8 @@ def polya_difference(shape: ArrayLike, scale: float, rng: np.random.Generator, s
     """
     shapes = _positive("polya_difference: shape", shape, size)
     stop = -math.expm1(-1 / float(_positive("polya_difference: scale", scale, (), LARGEST_SCALE)))
-    drawn = rng.negative_binomial(shapes, stop) - rng.negative_binomial(shapes, stop)
-    return np.asarray(drawn, np.int64)
+    differences = rng.negative_binomial(shapes, stop) - rng.negative_binomial(shapes, stop)
+    return np.asarray(differences, np.int64)
 
 
 def skellam(variance: ArrayLike, rng: np.random.Generator, size: Size = None) -> Ints:
@@ -137,20 +137,20 @@ def without_replacement(counts: NDArray[np.int64], size: int, rng: np.random.Gen
     pool = table - chosen if missing > 0 else chosen
     ends = np.cumsum(pool)
     places = rng.choice(int(ends[-1]), abs(missing), replace=False, shuffle=False)
-    moved = np.bincount(np.searchsorted(ends, places, side="right"), minlength=table.size)
-    return np.asarray(chosen + np.sign(missing) * moved, np.int64)
+    corrections = np.bincount(np.searchsorted(ends, places, side="right"), minlength=table.size)
+    return np.asarray(chosen + np.sign(missing) * corrections, np.int64)
 
 
 def _positive(name: str, value: ArrayLike, size: Size, most: float = math.inf) -> NDArray[np.float64]:
     """Return the argument as an array of the wanted shape; raise ValueError unless it is finite and in (0, most]."""
-    given = np.asarray(value)
+    numbers = np.asarray(value)
     # Its extremes, not all of it: this is called for a few numbers at a time, thousands of times.
-    fits = given.dtype.kind in "iuf" and (
-        not given.size or (given.min() > 0 and given.max() <= most and given.max() < math.inf)
+    fits = numbers.dtype.kind in "iuf" and (
+        not numbers.size or (numbers.min() > 0 and numbers.max() <= most and numbers.max() < math.inf)
     )
     if not fits:
         allowed = "positive and finite" if most == math.inf else f"in (0, {most:g}]"
         raise ValueError(f"{name} must be {allowed}, got {value!r}.")
     if size is None:
-        return given.astype(np.float64)
-    return np.array(np.broadcast_to(given.astype(np.float64), np.broadcast_shapes(size)))
+        return numbers.astype(np.float64)
+    return np.array(np.broadcast_to(numbers.astype(np.float64), np.broadcast_shapes(size)))

@@ -115,9 +115,9 @@ class PositiveSums:
         with np.errstate(under="ignore", over="ignore"):
             positive = float(self.up_masses @ np.exp(theta * self.up))
             alone = float(self.down_masses @ np.exp(theta * self.down)) + self.rest
-            less = float(self.down_masses @ np.expm1(theta * self.down)) - float(np.sum(self.up_masses))
+            distance = float(self.down_masses @ np.expm1(theta * self.down)) - float(np.sum(self.up_masses))
         if alone > 0.5:  # close to 1, where its distance from 1 is the exact one
-            return alone, math.log1p(less), positive
+            return alone, math.log1p(distance), positive
         return alone, math.log(alone) if alone > 0 else -math.inf, positive
 
     def log_moment(self, theta: float) -> float:
@@ -172,15 +172,15 @@ class PositiveSums:
         at, log_at, _ = self.parts(theta)
         likely = self.copies * ((at - 1) if self.poisson else log_at) > scale - log_skipped
         if self.poisson:
-            kept = both.real - 1 >= least
+            is_large = both.real - 1 >= least
             if likely:
-                kept |= alone.real - 1 >= least
+                is_large |= alone.real - 1 >= least
         else:
             square = math.exp(min(2 * least, _MOST))
-            kept = _square(both) >= square
+            is_large = _square(both) >= square
             if likely:
-                kept |= _square(alone) >= square
-        places = np.flatnonzero(kept)
+                is_large |= _square(alone) >= square
+        places = np.flatnonzero(is_large)
         alone, positive, both = alone[places], positive[places], both[places]
         with np.errstate(under="ignore", divide="ignore", invalid="ignore", over="ignore"):
             if not likely:
@@ -231,16 +231,16 @@ def _powers(angles: NDArray[np.float64], count: int) -> NDArray[np.complex128]:
     return np.asarray(both[:count], np.complex128)
 
 
-def _product(left: NDArray[np.complex128], right: NDArray[np.complex128]) -> NDArray[np.complex128]:
+def _product(matrix: NDArray[np.complex128], right: NDArray[np.complex128]) -> NDArray[np.complex128]:
     """Return a product of matrices, computed in parts that are too small for several threads."""
-    rows, inner = left.shape
+    rows, inner = matrix.shape
     columns = max(1, min(right.shape[1], _ONE_THREAD // (8 * rows)))
     step = max(1, _ONE_THREAD // (rows * columns))
     total = np.zeros((rows, right.shape[1]), np.complex128)
     for first in range(0, right.shape[1], columns):
         some = slice(first, first + columns)
         for begin in range(0, inner, step):
-            total[:, some] += left[:, begin : begin + step] @ right[begin : begin + step, some]
+            total[:, some] += matrix[:, begin : begin + step] @ right[begin : begin + step, some]
     return total
 
 
@@ -307,12 +307,12 @@ def _contour(law: PositiveSums, side: Side, gap: float, floor: float) -> float:
     tau = smooth / theta
     points = math.ceil(reach / (tau * step)) + 1
     log_skipped = fineness + _LOG_SKIPPED
-    kept, values = law.relative(theta, step, points, log_skipped)
-    s = theta + 1j * step * kept
+    places, values = law.relative(theta, step, points, log_skipped)
+    s = theta + 1j * step * places
     kernel = 1 / s**2 - (tau**2 if side == "lower" else 0.0)
     with np.errstate(under="ignore"):
         terms = values * np.exp(0.5 * tau**2 * s**2) * kernel
-    first = float(terms[0].real) if kept.size and kept[0] == 0 else 0.0
+    first = float(terms[0].real) if places.size and places[0] == 0 else 0.0
     total = step / math.pi * (float(np.sum(terms.real)) - 0.5 * first)
     # The kernel is at most 1 / theta^2 + tau^2 in size, the normal factor at most e^(smooth^2 / 2).
     skipped = 2 * math.exp(0.5 * smooth**2 - log_skipped) * points * (1 / theta**2 + tau**2) * step / math.pi

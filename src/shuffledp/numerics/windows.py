@@ -135,11 +135,13 @@ def negative_binomial_window(shape: float, decay: float, tail: float, most: int)
     return None
 
 
-def convolve(left: Window, right: Window) -> Window:
+def convolve(first: Window, second: Window) -> Window:
     """Return the law of the sum of two independent variables, by direct summation. A Fourier transform would lose the
     relative accuracy of small probabilities.
     """
-    return Window(left.start + right.start, np.convolve(left.pmf, right.pmf), left.omitted + right.omitted)
+    return Window(
+        first.start + second.start, np.convolve(first.pmf, second.pmf), first.omitted + second.omitted
+    )
 
 
 def thin(window: Window, rate: float, tail: float) -> Window:
@@ -163,8 +165,8 @@ def thin(window: Window, rate: float, tail: float) -> Window:
         shift = binomial_window(length, rate, part)
         odd = blocks[len(blocks) & ~1 :]
         blocks = [
-            _mixture(left, convolve(shift, right))
-            for left, right in zip(blocks[::2], blocks[1::2], strict=False)
+            _mixture(lower, convolve(shift, upper))
+            for lower, upper in zip(blocks[::2], blocks[1::2], strict=False)
         ]
         blocks += odd
         length *= 2
@@ -187,9 +189,9 @@ def _binomial_rows(length: int, rate: float) -> tuple[NDArray[np.float64], float
     return rows, length * _TINY
 
 
-def _mixture(left: Window, right: Window) -> Window:
+def _mixture(lower: Window, upper: Window) -> Window:
     """Return the sum of the masses of two windows, ``left.start <= right.start``, without their omitted mass."""
-    pmf = np.zeros(max(left.stop, right.stop) - left.start)
-    pmf[: left.pmf.size] = left.pmf
-    pmf[right.start - left.start : right.stop - left.start] += right.pmf
-    return Window(left.start, pmf)
+    pmf = np.zeros(max(lower.stop, upper.stop) - lower.start)
+    pmf[: lower.pmf.size] = lower.pmf
+    pmf[upper.start - lower.start : upper.stop - lower.start] += upper.pmf
+    return Window(lower.start, pmf)

@@ -62,8 +62,8 @@ class PoissonBinomial(Law):
         self, rng: np.random.Generator, size: int | tuple[int, ...] | None = None
     ) -> NDArray[np.int64]:
         """Draw numbers of other users; see :meth:`Law.sample`."""
-        drawn = [rng.binomial(trials, rate, checked_size(size)) for trials, rate in self.parts]
-        return np.asarray(np.sum(drawn, axis=0), np.int64)
+        numbers = [rng.binomial(trials, rate, checked_size(size)) for trials, rate in self.parts]
+        return np.asarray(np.sum(numbers, axis=0), np.int64)
 
 
 @remember(64)

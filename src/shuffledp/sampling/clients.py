@@ -155,10 +155,10 @@ def counter_noise(
     cancels = Exponential(positive_rational("counter_noise: decay", decay))
     common = rational("counter_noise: shape", shape, least=0) / count
     pairs = negative_binomial(common, cancels, source)
-    own = Fraction(1, count)
+    share = Fraction(1, count)
     return (
-        negative_binomial(own, remains, source) + pairs,
-        negative_binomial(own, remains, source) + pairs,
+        negative_binomial(share, remains, source) + pairs,
+        negative_binomial(share, remains, source) + pairs,
     )
 
 

@@ -32,9 +32,9 @@ def uniform_below(count: int, source: Source = SYSTEM_BITS) -> int:
     """
     most = integer("uniform_below: count", count, 1) - 1
     while True:
-        drawn = source.bits(most.bit_length())
-        if drawn <= most:
-            return drawn
+        number = source.bits(most.bit_length())
+        if number <= most:
+            return number
 
 
 def bernoulli(heads: Probability, source: Source = SYSTEM_BITS) -> bool:

@@ -209,9 +209,9 @@ def negative_binomial_clusters(
             cluster_of.append(len(sizes))
             sizes.append(1)
         else:
-            joined = cluster_of[uniform_below(earlier, source)]
-            cluster_of.append(joined)
-            sizes[joined] += 1
+            cluster = cluster_of[uniform_below(earlier, source)]
+            cluster_of.append(cluster)
+            sizes[cluster] += 1
     return tuple(sizes)
 
 
@@ -241,9 +241,9 @@ def _short_poisson(doubled: Fraction, source: Source) -> int:
 
 def _negative_binomial_part(shape: Fraction, ratio: Fraction | Exponential, source: Source) -> int:
     """Draw a negative binomial number with a shape below 1."""
-    drawn = 0
+    number = 0
     while bernoulli(ratio, source):
-        drawn += 1
-        if not bernoulli((drawn - 1 + shape) / drawn, source):
-            drawn = 0
-    return drawn
+        number += 1
+        if not bernoulli((number - 1 + shape) / number, source):
+            number = 0
+    return number

@@ -126,7 +126,7 @@ class Faults:
         """One description per reason, the most frequent first: number of rows, reason, place of one of these rows."""
         return tuple(
             f"{rows:,} {reason}" + (f" ({self.places[reason]})" if reason in self.places else "")
-            for reason, rows in sorted(self.reasons.items(), key=lambda one: (-one[1], one[0]))
+            for reason, rows in sorted(self.reasons.items(), key=lambda entry: (-entry[1], entry[0]))
             if rows
         )
 
@@ -240,8 +240,8 @@ def listed(names: Sequence[Any]) -> str:
         name if name.isprintable() and len(name) <= MOST_LETTERS and name == name.strip() else shown(name)
         for name in map(str, names)
     ]
-    more = len(some) - MOST_NAMES
-    return ", ".join(some[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "") or "none"
+    further = len(some) - MOST_NAMES
+    return ", ".join(some[:MOST_NAMES]) + (f" and {further} more" if further > 0 else "") or "none"
 
 
 def shown(text: str) -> str:

@@ -118,47 +118,47 @@ class Counted:
 
     def remarks(self, how: str = "give --domain-size") -> list[str]:
         """Return remarks on these data for a result; ``how`` names the options that set a domain."""
-        said = [domain_remark(len(self.values), how)] if self.found else []
+        texts = [domain_remark(len(self.values), how)] if self.found else []
         if self.repeated is not None:
-            said.append(
+            texts.append(
                 f"Every row is taken as a user, but column {self.repeated!r} repeats values. If it names the user, "
                 f"give user={self.repeated!r} (--user {self.repeated}), or keep one row per user."
             )
         if self.other:
             users = self.counts[self.values.index(OTHER)]
             have = "user has" if users == 1 else "users have"
-            said.append(
+            texts.append(
                 f"{users:,} {have} the value {OTHER!r}, which stands for every value outside of the list."
             )
         if self.found and several_notations(self.values):
-            said.append(
+            texts.append(
                 "Some values are notations of one number, such as 1.5 and 1.50. They are counted as different values."
             )
         if self.found and (alike := len(self.values) - len({value.casefold() for value in self.values})):
             differ = "1 value differs" if alike == 1 else f"{alike:,} values differ"
-            said.append(
+            texts.append(
                 f"{differ} from another value in upper and lower case only. They are different values."
             )
         if self.found and (missing := sum(value.casefold() in _MISSING for value in self.values)):
             are = "1 value looks" if missing == 1 else f"{missing:,} values look"
-            said.append(f"{are} like a missing one, such as N/A or NULL, and counts as a value.")
+            texts.append(f"{are} like a missing one, such as N/A or NULL, and counts as a value.")
         if any(isinstance(value, str) and _ZEROS.fullmatch(value) for value in self.values):
-            said.append(
+            texts.append(
                 "Some values are texts of decimals that end in zeros, such as 2.50. Numbers in Parquet, JSON or a data "
                 "frame are other values: 2.5."
             )
-        said += bad_rows_remark(self.bad_rows, self.faults)
+        texts += bad_rows_remark(self.bad_rows, self.faults)
         if self.dropped:
             are = "1 row is" if self.dropped == 1 else f"{self.dropped} rows are"
-            said.append(f"{are} of a user with another row: every user has one value.")
+            texts.append(f"{are} of a user with another row: every user has one value.")
         if self.clipped:
-            said.append(f"{_numbers_were(self.clipped)} clipped to the range.")
+            texts.append(f"{_numbers_were(self.clipped)} clipped to the range.")
         if self.rounded:
             step = f"steps of {self.step:g}"
-            said.append(
+            texts.append(
                 f"{_numbers_were(self.rounded)} rounded to {step}. Errors do not include the rounding."
             )
-        return said
+        return texts
 
 
 def _numbers_were(count: int) -> str:
@@ -507,11 +507,13 @@ class Found:
 Domain: TypeAlias = _Integers | Listed | Found
 
 
-def domain_of(domain_size: int | None, values: Sequence[Any] | None, found: Found, least: int = 2) -> Domain:
-    """Return the domain 0..size-1 or of the given values; without both, the domain `found` in the data."""
+def domain_of(
+    domain_size: int | None, values: Sequence[Any] | None, data_domain: Found, least: int = 2
+) -> Domain:
+    """Return the domain 0..size-1 or of the given values; without both, the domain found in the data."""
     if domain_size is not None:
         return _Integers(_held("domain_size", check_count("domain_size", domain_size, least)))
-    return found if values is None else Listed.of(values)
+    return data_domain if values is None else Listed.of(values)
 
 
 # -- tallies -------------------------------------------------------------------------------------------------------
@@ -522,8 +524,8 @@ class Values:
 
     def __init__(self, domain: Domain | Bins) -> None:
         self._domain = domain
-        found = isinstance(domain, Found)
-        self._counts: Any = Counter[int]() if found else np.zeros(len(domain.values), np.int64)
+        is_open = isinstance(domain, Found)
+        self._counts: Any = Counter[int]() if is_open else np.zeros(len(domain.values), np.int64)
 
     @property
     def users(self) -> int:
@@ -547,10 +549,10 @@ class Values:
     def counted(self, faults: Faults) -> Counted:
         """Return the counts in the order of the domain."""
         counts, domain = self._counts, self._domain
-        found = isinstance(domain, Found)
+        is_open = isinstance(domain, Found)
         if isinstance(domain, Found):
             counts = np.array([counts[domain.place(value)] for value in domain.values], np.int64)
-        return Counted(counts, domain.values, found=found, bad_rows=faults.count, faults=faults.named)
+        return Counted(counts, domain.values, found=is_open, bad_rows=faults.count, faults=faults.named)
 
 
 class _Levels:
@@ -636,6 +638,6 @@ def steps_of(low: float, max_value: float, levels: int | None) -> int:
 def _held(name: str, size: int, advice: str = "") -> int:
     """Return the size. Raise ValueError if it exceeds the largest number of counters."""
     if size > MOST_COUNTERS:
-        told = f"{size:,}" if size < 1e15 else f"{size:g}"
-        raise ValueError(f"{name} must be at most {MOST_COUNTERS:,}, got {told}{advice}.")
+        size_text = f"{size:,}" if size < 1e15 else f"{size:g}"
+        raise ValueError(f"{name} must be at most {MOST_COUNTERS:,}, got {size_text}{advice}.")
     return size

@@ -117,11 +117,11 @@ def described(files: Sequence[Path]) -> list[File]:
     return [File(name=file.name, sha256=sha256, place=place) for file, sha256, place in about]
 
 
-def record(counted: Counted, *, kind: Any, per_user: Any, files: Sequence[File]) -> Content:
+def record(result: Counted, *, kind: Any, per_user: Any, files: Sequence[File]) -> Content:
     """Return the content of a file of counts."""
-    same = {name: getattr(counted, name) for name in (*_COUNTED, "rows", "users")}
-    lists = {"values": list(counted.values), "counts": counted.counts.tolist(), "files": list(files)}
-    return Content(kind=kind, per_user=per_user, left_out=counted.bad_rows, **lists, **same)
+    same = {name: getattr(result, name) for name in (*_COUNTED, "rows", "users")}
+    lists = {"values": list(result.values), "counts": result.counts.tolist(), "files": list(files)}
+    return Content(kind=kind, per_user=per_user, left_out=result.bad_rows, **lists, **same)
 
 
 def written(content: Content) -> bytes:
@@ -162,11 +162,11 @@ def merged(parts: Mapping[Path, Content]) -> Content:
             if getattr(part, key) != getattr(first, key):
                 advice = " Give all parts the same --values or --domain-size." if key == "values" else ""
                 raise ValueError(f"{path} and {first_path} differ in their {what} ({key}).{advice}")
-    seen: dict[tuple[str, str | None], Path] = {}
+    first_parts: dict[tuple[str, str | None], Path] = {}
     for path, part in parts.items():
         for file in part.files:
-            if file.sha256 is not None and seen.setdefault((file.sha256, file.place), path) != path:
-                raise ValueError(f"{path} and {seen[file.sha256, file.place]} both count {file.name}.")
+            if file.sha256 is not None and first_parts.setdefault((file.sha256, file.place), path) != path:
+                raise ValueError(f"{path} and {first_parts[file.sha256, file.place]} both count {file.name}.")
     totals = {key: sum(getattr(part, key) for part in parts.values()) for key in _ADDED}
     if max(totals.values()) > MOST_ROWS:
         raise ValueError(f"The parts have more than {MOST_ROWS} rows together.")

@@ -170,8 +170,8 @@ class Table:
 
     def run(self, query: str, values: Sequence[Any] = ()) -> Any:
         """Run a query, while another thread reports its progress."""
-        done = threading.Event()
-        watcher = threading.Thread(target=self._watch, args=(done,), daemon=True)
+        finished = threading.Event()
+        watcher = threading.Thread(target=self._watch, args=(finished,), daemon=True)
         watcher.start()
         try:
             with self._in_words():
@@ -183,7 +183,7 @@ class Table:
                     self._accept_line_ends()
                     return self.connection.execute(query.replace(_STRICT, _LOOSE), list(values))
         finally:
-            done.set()
+            finished.set()
             watcher.join()
 
     def _accept_line_ends(self) -> None:
@@ -481,8 +481,8 @@ class Table:
                         break
         return f"{place}: a float of 2^53 or more has no exact text; save integers or texts."
 
-    def _watch(self, done: threading.Event) -> None:
-        while not done.wait(_PATIENCE):
+    def _watch(self, finished: threading.Event) -> None:
+        while not finished.wait(_PATIENCE):
             if self._percent is not None:
                 self._percent(self.connection.query_progress())
 

@@ -72,31 +72,31 @@ def format_of(path: Path) -> str | None:
 def files_of(path: Path) -> list[Path]:
     """Return the files of a path in the order of their names. Raise ValueError if there is no file."""
     if is_remote(path):
-        found = _on_s3(path)
-        if found != [path] and not glob.has_magic(str(path)):
-            found = _with_data(path, found)
+        files = _on_s3(path)
+        if files != [path] and not glob.has_magic(str(path)):
+            files = _with_data(path, files)
     elif path.is_dir():
-        found = _with_data(path, list(_walked(path)))
+        files = _with_data(path, list(_walked(path)))
     elif not path.exists() and glob.has_magic(str(path)):
-        found = _matching(path)
+        files = _matching(path)
     else:
         if not path.exists():
             raise ValueError(f"There is no file {path}.")
-        found = [path]
-    _check_places(found)
-    if any(file.suffix.lower() == ".json" for file in found):
+        files = [path]
+    _check_places(files)
+    if any(file.suffix.lower() == ".json" for file in files):
         raise ValueError(f"{address(path)}: lines of JSON need the suffix .jsonl or .ndjson.")
-    kinds = {format_of(one) or "csv" for one in found}
+    kinds = {format_of(member) or "csv" for member in files}
     if len(kinds) > 1:
         raise ValueError(
             f"{address(path)} has files of several formats ({', '.join(sorted(kinds))}): name the files of one format."
         )
-    return sorted(found)
+    return sorted(files)
 
 
 def _check_places(files: Sequence[Path]) -> None:
     """Raise ValueError for a pipe or device, and for a file that is named twice, for example by a link."""
-    seen: dict[tuple[int, int], Path] = {}
+    places: dict[tuple[int, int], Path] = {}
     for file in files:
         if is_remote(file):
             continue
@@ -106,18 +106,18 @@ def _check_places(files: Sequence[Path]) -> None:
             raise ValueError(f"{file} cannot be read: {error.strerror}.") from None
         if not stat.S_ISREG(about.st_mode):
             raise ValueError(f"{file} is no regular file: save the data first.")
-        other = seen.setdefault((about.st_dev, about.st_ino), file)
+        other = places.setdefault((about.st_dev, about.st_ino), file)
         if other != file:
             raise ValueError(f"{other} and {file} are the same file, whose users would be counted twice.")
 
 
 def _walked(folder: Path) -> Iterator[Path]:
     """Yield all files below a folder, also behind links. Raise ValueError for a folder that cannot be read."""
-    seen: set[str] = set()
+    folders_read: set[str] = set()
     for place, folders, names in os.walk(folder, onerror=_refuse, followlinks=True):
-        if os.path.realpath(place) in seen:
+        if os.path.realpath(place) in folders_read:
             raise ValueError(f"{place} leads to a folder that is already read.")
-        seen.add(os.path.realpath(place))
+        folders_read.add(os.path.realpath(place))
         folders[:] = sorted(name for name in folders if not name.startswith((".", "_")))
         for path in (Path(place, name) for name in names if not name.startswith((".", "_"))):
             try:  # a link may lead to a folder that is not mounted
@@ -146,31 +146,31 @@ def _refuse(error: OSError) -> None:
 
 def _with_data(folder: Path, files: Sequence[Path]) -> list[Path]:
     """Return the files of a folder in a format for data. Raise ValueError if there is no such file."""
-    found = [
-        one
-        for one in files
-        if format_of(one) and not any(part.startswith((".", "_")) for part in one.relative_to(folder).parts)
+    data_files = [
+        file
+        for file in files
+        if format_of(file) and not any(part.startswith((".", "_")) for part in file.relative_to(folder).parts)
     ]
-    if not found:
+    if not data_files:
         raise ValueError(f"{address(folder)} has no .csv, .tsv, .parquet or .jsonl file.")
-    return found
+    return data_files
 
 
 def _on_s3(path: Path) -> list[Path]:
     """Return the files of an address: one file, the files of a folder, or the matches of a pattern."""
     name, files = address(path), s3()
     try:
-        found = files.find(name) or [
-            one for one, about in files.glob(name, detail=True).items() if about["type"] == "file"
+        names = files.find(name) or [
+            match for match, about in files.glob(name, detail=True).items() if about["type"] == "file"
         ]
         bucket = name.split("/")[2]
-        if not found and not files.exists(bucket):
+        if not names and not files.exists(bucket):
             raise ValueError(f"There is no bucket {bucket!r} for {name}.")
     except OSError as error:
         raise ValueError(f"{name} cannot be read: {reason_of(str(error))}.") from None
-    if not found:
+    if not names:
         raise ValueError(f"There is no file {name}.")
-    return [Path(f"s3:/{one}") for one in found]
+    return [Path(f"s3:/{match}") for match in names]
 
 
 def reason_of(error: str) -> str:
@@ -197,8 +197,8 @@ def state_of(file: Path) -> tuple[Any, int]:
     if is_remote(file):
         about = s3().info(address(file))
         return about["mtime"], about["size"]
-    found = file.stat()
-    return found.st_mtime_ns, found.st_size
+    status = file.stat()
+    return status.st_mtime_ns, status.st_size
 
 
 @contextmanager
@@ -220,11 +220,11 @@ def files_or_path(path: Path) -> list[Path]:
 
 def checksums(files: Sequence[Path]) -> list[str]:
     """Return the sha256 of every file."""
-    found = []
+    digests = []
     for file in files:
         with opened(file) as content:
-            found.append(hashlib.file_digest(content, "sha256").hexdigest())
-    return found
+            digests.append(hashlib.file_digest(content, "sha256").hexdigest())
+    return digests
 
 
 @contextmanager

@@ -58,22 +58,22 @@ class Collected:
 
     def remarks(self, how: str) -> list[str]:
         """Return remarks on these data for a result; ``how`` names the options that set a domain."""
-        said = [domain_remark(len(self.values), how)] if self.found else []
+        texts = [domain_remark(len(self.values), how)] if self.found else []
         if self.outside:
             everybody = self.users + self.outside
-            said.append(
+            texts.append(
                 f"{self.outside:,} of {everybody:,} users left out, who hold no item of the {len(self.values):,} items."
             )
-        return said + bad_rows_remark(self.bad_rows, self.faults)
+        return texts + bad_rows_remark(self.bad_rows, self.faults)
 
     def size_remark(self, set_size: int) -> list[str]:
         """Return the remark on users with more or fewer items than `set_size`; no remark without such users."""
-        more, fewer = (self.sizes > set_size).sum(), (self.sizes < set_size).sum()
-        if not more + fewer:
+        larger, fewer = (self.sizes > set_size).sum(), (self.sizes < set_size).sum()
+        if not larger + fewer:
             return []
-        kept = f"{more} have more than {set_size} items, of which {set_size} random ones are kept"
+        cut_text = f"{larger} have more than {set_size} items, of which {set_size} random ones are kept"
         filled = f"{fewer} have fewer, to which random other items are added"
-        return [f"Of {self.users} users {kept}, and {filled}."]
+        return [f"Of {self.users} users {cut_text}, and {filled}."]
 
     def shares(self, set_size: int) -> NDArray[np.float64]:
         """Return the expected share of users who hold each item once all sets have ``set_size`` items, (d,).
@@ -92,8 +92,8 @@ def kept_shares(
     sizes: NDArray[np.int64], items: NDArray[np.integer[Any]], domain_size: int, set_size: int
 ) -> NDArray[np.float64]:
     """Return the expected share of users with each item, (d,), if larger sets keep ``set_size`` random items."""
-    kept = np.minimum(1.0, set_size / np.maximum(sizes, 1))
-    return np.asarray(np.bincount(items, np.repeat(kept, sizes), domain_size) / len(sizes), np.float64)
+    keep_rates = np.minimum(1.0, set_size / np.maximum(sizes, 1))
+    return np.asarray(np.bincount(items, np.repeat(keep_rates, sizes), domain_size) / len(sizes), np.float64)
 
 
 def filled_shares(
@@ -134,7 +134,7 @@ def collect_sets(
     lists = column is not None and separator is None
     if not is_file(data):
         columns = [cells_of(data, name) for name in names]
-        users, owners, held, outside = _of_memory(columns, names, separator, items, faults)
+        users, owners, places, outside = _of_memory(columns, names, separator, items, faults)
     else:
         options: dict[str, Any] = {"delimiter": delimiter, "memory": memory, "percent": percent}
         options |= {"numbers": domain_size is not None, "lists": lists}
@@ -143,13 +143,13 @@ def collect_sets(
                 raise ValueError(
                     f"{where}: lists in a CSV file need separator. For one item per row give user and item."
                 )
-            users, owners, held, outside = _of_table(table, column is None, separator, items, faults)
+            users, owners, places, outside = _of_table(table, column is None, separator, items, faults)
     if not users:
         raise ValueError(f"{where} has no set{because(faults)}.")
-    if isinstance(items, Found) and not len(held):
+    if isinstance(items, Found) and not len(places):
         raise ValueError(f"{where} has no item.")
     texts = items.values
-    keys = np.sort(owners * len(texts) + _order(items, texts)[held])
+    keys = np.sort(owners * len(texts) + _order(items, texts)[places])
     keys = keys[
         np.diff(keys, prepend=-1) > 0
     ]  # each item of a user once; `np.unique` hashes, which is slower
@@ -191,12 +191,12 @@ def _of_table(table: Table, pairs: bool, separator: str | None, items: Domain, f
         table.run(
             "CREATE TEMP TABLE users AS SELECT u, row_number() OVER (ORDER BY u) - 1 AS who FROM kept GROUP BY u"
         )
-        users, who = next(table.fetched("SELECT count(*) FROM users"))[0], "JOIN users USING (u)"
+        users, join = next(table.fetched("SELECT count(*) FROM users"))[0], "JOIN users USING (u)"
         outside = max(named - users, 0)
     else:
         users, left_out = _create_sets(table, separator, items, faults)
         outside = len(left_out)
-        who = ""
+        join = ""
     texts = [text for (text,) in table.fetched("SELECT DISTINCT c0 FROM kept WHERE c0 IS NOT NULL")]
     places = [items.place(text) for text in texts]
     numbered = "SELECT unnest(?::VARCHAR[]) AS c0, unnest(?::INTEGER[]) AS place"
@@ -206,7 +206,7 @@ def _of_table(table: Table, pairs: bool, separator: str | None, items: Domain, f
         raise ValueError(
             f"{address(table.path)} has more than {MOST_ENTRIES} entries of sets, which are held in memory."
         )
-    arrays = table.run(f"SELECT who, place::BIGINT AS place {good.format(who)}").fetchnumpy()
+    arrays = table.run(f"SELECT who, place::BIGINT AS place {good.format(join)}").fetchnumpy()
     stays = np.ones(users, np.bool_)
     stays[left_out] = False
     owners = (np.cumsum(stays) - 1)[np.asarray(arrays["who"], np.int64)]
@@ -263,16 +263,16 @@ def _of_memory(
     rows = (
         _pairs(columns, names, faults) if len(names) > 1 else _lists(columns[0], names[0], separator, faults)
     )
-    for row, who, texts in rows:
+    for row, user, texts in rows:
         places = [items.place(text) if text else -1 for text in texts]
         for text, place in zip(texts, places, strict=True):
             if place < 0:
                 faults.add(items.reason if text else EMPTY_ENTRY, place=f"row {row}")
         inside = [place for place in places if place >= 0]
         if any(texts) and not inside:
-            without.add(who)
+            without.add(user)
             continue
-        owners += [numbers.setdefault(who, len(numbers))] * len(inside)
+        owners += [numbers.setdefault(user, len(numbers))] * len(inside)
         entries += inside
     outside = len(without.difference(numbers))
     return len(numbers), np.array(owners, np.int64), np.array(entries, np.int64), outside
