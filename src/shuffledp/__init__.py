@@ -20,7 +20,11 @@ if TYPE_CHECKING:
         smallest_batch as smallest_batch,
     )
     from shuffledp.accounting import Infeasible as Infeasible
-    from shuffledp.comparison import compare as compare, simulate as simulate
+    from shuffledp.comparison import (
+        compare as compare,
+        simulate as simulate,
+        simulate_ranges as simulate_ranges,
+    )
     from shuffledp.populations.base import Binomial as Binomial, Fixed as Fixed
     from shuffledp.populations.laws import Poisson as Poisson
     from shuffledp.protocols import get as get

@@ -21,6 +21,7 @@ from shuffledp.comparison.command import compare
 from shuffledp.comparison.count_commands import count, merge
 from shuffledp.comparison.describing import WHOLE, client, describe
 from shuffledp.comparison.options import BATCH, LAWS, SETTING, with_options
+from shuffledp.comparison.quantile_command import quantiles
 from shuffledp.comparison.setting_options import Number, user_errors
 from shuffledp.optional_dependencies import MissingExtra, needed
 from shuffledp.outputs import check_distinct, checked, line_width, printable, wrapped
@@ -65,6 +66,7 @@ main.add_command(count)
 main.add_command(merge)
 main.add_command(describe)
 main.add_command(client)
+main.add_command(quantiles)
 
 
 def _config(configfile: str | None) -> dict[str, Any]:

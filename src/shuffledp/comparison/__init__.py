@@ -23,6 +23,10 @@ if TYPE_CHECKING:
         table as table,
     )
     from shuffledp.comparison.simulating import Simulated as Simulated, simulate as simulate
+    from shuffledp.comparison.simulating_ranges import (
+        SimulatedRanges as SimulatedRanges,
+        simulate_ranges as simulate_ranges,
+    )
     from shuffledp.userdata.counting import Counted as Counted, count_column as count_column
 else:
     __getattr__, __dir__ = door(__name__)

@@ -27,6 +27,8 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 #: Quantile of the largest absolute value of a Brownian bridge, 95 %, for the band of a flat histogram.
 _BRIDGE = 1.3581
+#: Least number of values from which on errors of a tree have about the tails of a normal law.
+_SEVERAL = 8
 
 
 @dataclass(frozen=True)
@@ -157,7 +159,9 @@ class UniformResponse:
 
 
 def _united(domain_size: int) -> float:
-    """Return the normal quantile of k - 1 prefixes, which together have an error of 5 %."""
+    """Return the quantile of k - 1 prefixes, which together have an error of 5 %: normal, or of Laplace noise."""
+    if domain_size < _SEVERAL:
+        return math.log((domain_size - 1) / 0.05) / math.sqrt(2)
     return float(-ndtri(0.025 / (domain_size - 1)))
 
 

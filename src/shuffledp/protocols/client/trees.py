@@ -16,6 +16,8 @@ from shuffledp.protocols.client.files import CONFIDENCE
 
 #: Quantile of the largest absolute value of a Brownian bridge, 95 %.
 BRIDGE = 1.3581
+#: Least number of values from which on errors of a tree have about the tails of a normal law, not of Laplace noise.
+SEVERAL = 8
 
 
 def overlap(size: int, first: int, stop: int) -> float:
@@ -72,7 +74,9 @@ class Nodes:
         if len(self.sizes) == 2:
             return BRIDGE * math.sqrt(k / self.information[0])
         largest = max(self.variance(0, stop) for stop in range(1, k))
-        return NormalDist().inv_cdf(1 - (1 - CONFIDENCE) / 2 / (k - 1)) * math.sqrt(largest)
+        level = (1 - CONFIDENCE) / (k - 1)
+        quantile = math.log(1 / level) / math.sqrt(2) if k < SEVERAL else NormalDist().inv_cdf(1 - level / 2)
+        return quantile * math.sqrt(largest)
 
 
 def nodes_of(analyzer: Analyzer, planned: int, users: int, messages: int) -> tuple[Nodes, float]:
