@@ -177,14 +177,14 @@ def test_deviations_and_bands_of_the_specification():
 @pytest.mark.parametrize(("fan_outs", "quantile"), [((256,), 65.9), ((64,), 31.8), ((16, 16), 54.5)], ids=str)
 def test_bands_cover_in_simulations(fan_outs, quantile):
     """The specification simulated the 95 % quantiles of the largest error; 4,000 runs here."""
-    tree = tree_of("correlated_noise", fan_outs)
-    rng, worst = np.random.default_rng(5), []
-    for _ in range(4_000):
-        nodes = [tree.sizes[0] // size for size in tree.sizes[1:]]
-        noise = [rng.laplace(0, np.sqrt(v / 2), size) for size, v in zip(nodes, tree.variances, strict=True)]
-        worst.append(np.abs(np.cumsum(tree.estimate(0, noise))).max())
+    tree, rng = tree_of("correlated_noise", fan_outs), np.random.default_rng(5)
+    noise = [
+        rng.laplace(0, np.sqrt(v / 2), (4_000, tree.sizes[0] // size))
+        for size, v in zip(tree.sizes[1:], tree.variances, strict=True)
+    ]
+    worst = np.abs(np.cumsum(tree.estimate(0, noise), axis=1)).max(axis=1)
     assert np.quantile(worst, 0.95) == pytest.approx(quantile, rel=0.03)
-    assert np.mean(np.array(worst) <= tree.band) > 0.95
+    assert np.mean(worst <= tree.band) > 0.95
 
 
 FALSE_ALARM = 1e-6
@@ -222,10 +222,10 @@ def test_bands_and_quantiles_cover(name, users, fan_outs, eps, delta):
 def test_bands_of_few_values_cover_laplace_noise(fan_outs):
     """40,000 runs of Laplace noise; a normal quantile covers 94.4 % for 2 x 2."""
     tree, runs = Tree(fan_outs, (2.0,) * len(fan_outs)), 40_000
-    ends = np.cumsum([tree.sizes[0] // size for size in tree.sizes[1:]])
-    rows = [np.cumsum(tree.estimate(0, np.split(unit, ends[:-1]))) for unit in np.eye(ends[-1])]
-    noise = np.random.default_rng(6).laplace(size=(runs, ends[-1]))
-    inside = np.abs(noise @ np.array(rows)).max(axis=1) <= tree.band
+    nodes = [tree.sizes[0] // size for size in tree.sizes[1:]]
+    rng = np.random.default_rng(6)
+    estimates = tree.estimate(0, [rng.laplace(size=(runs, number)) for number in nodes])
+    inside = np.abs(np.cumsum(estimates, axis=1)).max(axis=1) <= tree.band
     assert inside.sum() >= binom.ppf(FALSE_ALARM, runs, 0.95)
 
 

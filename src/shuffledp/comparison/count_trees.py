@@ -104,14 +104,14 @@ class CountTree:
     def tree(self) -> Tree:
         """Tree with the variance of a count, which is the same for all nodes."""
         nodes = max(sum(accumulate(self.fan_outs, mul)), _FEWEST)
-        who = self._participants(self.users, np.full(nodes, self.users / nodes))
+        who = self._participants(self.users, np.full((1, nodes), self.users / nodes))
         variance = self.protocol.expected_variance(who)
         assert variance is not None
         return Tree(self.fan_outs, (float(variance[0, 0]) * self.users**2,) * len(self.fan_outs))
 
     def _participants(self, users: int, held: Array) -> Participants:
-        """Return users with these numbers of holders of the nodes."""
-        return Participants(Public(np.array([users])), held[None], held[None] / users)
+        """Return users with these numbers of holders of the nodes, (R, nodes)."""
+        return Participants(Public(np.full(len(held), users)), held, held / users)
 
     @property
     def messages_per_user(self) -> float:
@@ -119,19 +119,20 @@ class CountTree:
         return self.protocol.cost().messages_per_user + len(self.fan_outs) - 1
 
     def nodes(self, values: Array) -> list[Array]:
-        """Return the entries of the nodes of each level, of an array of all nodes."""
+        """Return the entries of the nodes of each level, of an array of all nodes, (.., nodes)."""
         k = self.tree.sizes[0]
-        return [values[first : first + k // size] for size, first in tree_levels(self.fan_outs)]
+        return [values[..., first : first + k // size] for size, first in tree_levels(self.fan_outs)]
 
-    def simulate(self, counts: Ints, rng: Generator) -> Floats:
-        """Draw least-squares estimates of the counts, (k,), from users per value, (V,), V <= k."""
+    def simulate(self, counts: Ints, rng: Generator, repeats: int = 1) -> Floats:
+        """Draw least-squares estimates of the counts, (R, k), from users per value, (V,), V <= k."""
         users, k = int(counts.sum()), self.tree.sizes[0]
         values = np.pad(counts, (0, k - len(counts)))
         held = np.concatenate(
             [values.reshape(-1, size).sum(axis=1) for size, _ in tree_levels(self.fan_outs)]
         )
-        who = self._participants(users, np.pad(held, (0, max(_FEWEST - len(held), 0))))
-        return self.tree.estimate(users, self.nodes(users * self.protocol.simulate(who, rng)[0]))
+        held = np.pad(held, (0, max(_FEWEST - len(held), 0)))
+        who = self._participants(users, np.tile(held, (repeats, 1)))
+        return self.tree.estimate(users, self.nodes(users * self.protocol.simulate(who, rng)))
 
     def export_client(self, folder: str | Path, inputs: int, **about: Any) -> None:
         """Write the programs of a deployment for the values 0..inputs-1, see `ProtocolBase.export_client`."""

@@ -168,7 +168,7 @@ def simulate_ranges(asked: RangeOptions) -> SimulatedRanges:
     counts, rng = np.asarray(asked.counts), np.random.default_rng(check_count("seed", asked.seed))
     users, size = int(counts.sum()), len(counts)
     tree = calibrate_tree(asked.protocol, asked.fan_outs, users, size, asked.eps, asked.delta)
-    estimates = tree.simulate(counts, rng)
+    estimates = tree.simulate(counts, rng)[0]
     labels = tuple(range(size)) if records is None else records.values
     truth = np.cumsum(counts)
     places = zip(

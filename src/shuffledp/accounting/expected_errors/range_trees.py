@@ -82,19 +82,18 @@ class Tree:
         return _united(k) * self.largest_deviation
 
     def estimate(self, users: int, counts: Sequence[Floats]) -> Floats:
-        """Return the counts of all values, (k,), from the noisy counts of the nodes of each level."""
-        k = self.sizes[0]
-
-        def averaged(values: Floats, size: int) -> Floats:
-            return np.repeat(values.reshape(-1, size).mean(axis=1), size)
-
-        result = np.full(k, users / k)
-        for m, (noisy, variance) in enumerate(zip(counts, self.variances, strict=True), 1):
-            spread = np.repeat(np.asarray(noisy, float), self.sizes[m]) / self.sizes[m]
-            for level in range(1, m + 1):
-                part = averaged(spread, self.sizes[level]) - averaged(spread, self.sizes[level - 1])
-                result += self.sizes[m] / variance / self.information[level - 1] * part
-        return result
+        """Return the counts of all values, (.., k), from the noisy counts of the nodes of each level, (.., nodes)."""
+        weights = self.information[1:] / self.information[:-1]
+        combined = [np.asarray(counts[-1], float)]  # with the sums of the children, from the leaves on
+        for noisy, fan_out, weight in zip(counts[-2::-1], self.fan_outs[:0:-1], weights[::-1], strict=True):
+            children = combined[-1].reshape(*noisy.shape, fan_out).sum(axis=-1)
+            combined.append((1 - weight) * noisy + weight * children)
+        estimates = np.full((*combined[-1].shape[:-1], 1), float(users))
+        for numbers, fan_out in zip(combined[::-1], self.fan_outs, strict=True):
+            children = numbers.reshape(*estimates.shape, fan_out)
+            missing = (estimates - children.sum(axis=-1)) / fan_out
+            estimates = (children + missing[..., None]).reshape(numbers.shape)
+        return estimates
 
     def quantiles(self, counts: Floats, shares: Sequence[float]) -> tuple[Ints, Ints, Ints]:
         """Return quantiles of the users' values for shares in (0, 1), and both ends of their intervals, all (Q,).

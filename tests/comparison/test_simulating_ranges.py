@@ -1,0 +1,73 @@
+"""Simulated quantiles of a column: in Python and by the command, with remarks and refusals."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from functools import partial
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import shuffledp
+from shuffledp.cli import main
+
+call = partial(CliRunner().invoke, main)
+BATCH = {"protocol": "balls_into_bins", "eps": 1.0, "delta": 1e-6}
+
+
+def test_quantiles_of_a_file_are_near_the_true_ones(tmp_path):
+    ages = np.random.default_rng(7).integers(20, 60, 4_000)
+    file = tmp_path / "ages.csv"
+    file.write_text("\n".join(["age", *map(str, ages), "old", "101"]))
+    options = ["--column", "age", "--bins", "0:100:5", "--protocol", "balls_into_bins", "--eps", "1"]
+    done = call(["quantiles", str(file), *options, "--delta", "1e-6", "--quantile", "50%", "--json"])
+    assert done.exit_code == 0, done.output
+    assert "a simulation, not a private release" in done.stderr
+    answer = json.loads(done.stdout)
+    assert answer["users"] == 4_000 and answer["values"] == list(range(0, 100, 5))
+    assert "2 rows left out: 1 not a finite number" in answer["remarks"][0]
+    (median,) = answer["quantiles"]
+    assert median["truth"] == int(np.quantile(ages, 0.5, method="inverted_cdf")) // 5 * 5
+    assert median["low"] <= median["truth"] <= median["high"]
+    errors = np.abs(np.subtract(answer["estimates"], answer["truth"]))
+    assert 0 < errors.max() <= answer["band"]
+    text = call(["quantiles", str(file), *options, "--delta", "1e-6"]).stdout
+    assert f"fan-outs {' x '.join(map(str, answer['fan_outs']))}" in text.replace("\n  ", " ")
+    assert text.count("\n") >= 6 and f"{median['low']} to {median['high']}" in text
+
+
+def test_a_data_frame_gives_the_same_as_its_counts():
+    values = np.repeat(np.arange(8), np.arange(100, 108))
+    same = [
+        shuffledp.simulate_ranges(**source, fan_outs="2,4", **BATCH)
+        for source in ({"data": values, "domain_size": 8}, {"counts": np.arange(100, 108)})
+    ]
+    assert str(same[0]) == str(same[1]) and same[0].tree.fan_outs == (2, 4)
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"max_value": 3}, "max_value must be left out"),
+        ({"users": 30}, "users must be left out"),
+        ({"rounds": 2}, "rounds, neighbours and dropout must be left out"),
+        ({"quantiles": [1.0]}, "quantiles must be"),
+        ({"protocol": "solh"}, "protocol must be one of"),
+        ({"protocol": "silent_users", "fan_outs": "2,4"}, "protocol must be one of"),
+        ({"counts": None}, "Give data"),
+        ({"seed": -1}, "seed must be"),
+    ],
+)
+def test_other_arguments_are_refused(more, message):
+    with pytest.raises(ValueError, match=message):
+        shuffledp.simulate_ranges(**{"counts": np.arange(100, 108), **BATCH, **more})
+
+
+def test_remarks_on_the_data_are_warnings():
+    with pytest.warns(UserWarning, match="1 outside the bins from 0 up to 8"):
+        shuffledp.simulate_ranges([*range(8)] * 100 + [8], bins="0:8:1", **BATCH)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        shuffledp.simulate_ranges([*range(8)] * 100, bins="0:8:1", **BATCH)
