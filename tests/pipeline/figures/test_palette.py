@@ -23,12 +23,11 @@ from shuffledp.pipeline.figures.palette import (
     look_of,
     numbered_look,
     of_accounting,
-    of_values,
     own_look,
     told_apart,
 )
 from shuffledp.pipeline.figures.picture import POINTS
-from shuffledp.pipeline.figures.selected_rows import picture
+from shuffledp.pipeline.figures.selected_rows import looks_of_values, picture
 from shuffledp.pipeline.figures.selection import load_settings
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -122,7 +121,7 @@ def test_accountings_do_not_look_like_methods():
 
 def test_values_of_a_variable_run_from_dark_to_light():
     for count in (1, 2, 3, 10, 40):
-        found = of_values(count)
+        found = looks_of_values(count)
         assert len(set(map(written, found))) == count
         light = [sum(int(one.color[i : i + 2], 16) for i in (1, 3, 5)) for one in found]
         assert light == sorted(light)

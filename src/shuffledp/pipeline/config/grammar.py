@@ -666,7 +666,18 @@ class StatedNumber(Concept):
 
 
 _ANY = ("caption", "methods", "where", "unit", "x_label", "x_scale", "y_label", "y_scale")
-_CURVES = ("along", "curves", "files", "over", "points", "panels", "panel_label", "relative_to", "stated", "twins")
+_CURVES = (
+    "along",
+    "curves",
+    "files",
+    "over",
+    "points",
+    "panels",
+    "panel_label",
+    "relative_to",
+    "stated",
+    "twins",
+)
 FIGURES: Mapping[str, Keys] = {
     "curves": ((), (*_ANY, *_CURVES)),
     "methods": (("over",), (*_ANY, "files", "over", "twins")),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -20,12 +19,8 @@ from shuffledp.pipeline.figures.long_form import long_form
 #: Letters of the longest text up to which a column does not break lines, and letters of a row up to which a page is
 #: upright.
 _SHORT, _UPRIGHT = 14, 84
-#: Letters of a word that does not break; longer words are code and formulas.
-_WORD = 12
-#: Letters of a heading of numbers up to which it does not break.
-_SHORTEST = 10
 #: Sizes of letters, and the letters of a row that fit.
-_SIZES = ((118, r"\footnotesize"), (150, r"\scriptsize"), (185, r"\tiny"))
+_SIZES = ((118, r"\footnotesize"), (150, r"\scriptsize"), (math.inf, r"\tiny"))
 #: Letters that fit into the space between two columns.
 _GAP = 1.5
 _WORDS = {"eps": r"$\varepsilon$", "delta": r"$\delta$", "-": "--"}
@@ -100,15 +95,10 @@ def latex(headers: Sequence[str], body: Sequence[Sequence[str]], title: str = ""
     columns = [[str(entry) for entry in column] for column in zip(headers, *body, strict=True)]
     columns = [column for column in columns if any(column[1:])] or columns
     headers, *body = zip(*columns, strict=True)
-    headings = [_lines(column) for column in columns]
-    plain = sum(
-        min(max(map(len, (*h, *c[1:]))), _SHORT) + _GAP for h, c in zip(headings, columns, strict=True)
-    )
-    most, size = next((one for one in _SIZES if plain <= one[0]), _SIZES[-1])
-    kinds = _kinds(columns, headings, min(most, _UPRIGHT) if plain <= _UPRIGHT else most)
-    cells = [r" \\ ".join(map(_heading_in_tex, heading)) for heading in headings]
-    first = " & ".join(f"{{{cell}}}" if r" \\ " in cell else cell for cell in cells)
-    lines = [first, *(" & ".join(map(_in_tex, row)) for row in body)]
+    width = sum(min(max(map(len, column[1:])), _SHORT) + _GAP for column in columns)
+    size = next(size for letters, size in _SIZES if width <= letters)
+    kinds = "".join(map(_kind, columns))
+    lines = [" & ".join(map(_heading_in_tex, headers)), *(" & ".join(map(_in_tex, row)) for row in body)]
     about = rf"caption={{{_in_tex(title)}}}, label={{tab:{label}}}"
     look = rf"colspec={{{kinds}}}, width=\linewidth, rowhead=1, rows={{font={size}}}, colsep=3pt"
     table = [
@@ -119,7 +109,7 @@ def latex(headers: Sequence[str], body: Sequence[Sequence[str]], title: str = ""
         r"\end{longtblr}",
     ]
     needs = r"% needs \usepackage{tabularray} and \UseTblrLibrary{booktabs}"
-    if plain > _UPRIGHT:
+    if width > _UPRIGHT:
         needs, table = (
             f"{needs}, and the package pdflscape",
             [r"\begin{landscape}", *table, r"\end{landscape}"],
@@ -148,31 +138,10 @@ def _numeric(column: Sequence[str]) -> bool:
     return all(text in _NO_NUMBERS or _number(text) is not None for text in column[1:])
 
 
-def _lines(column: Sequence[str]) -> list[str]:
-    """Return the lines of a heading; headings of numbers break where they are wider than numbers and words."""
-    words = column[0].split(" ")
-    if not _numeric(column):
-        return [column[0]]
-    widest = max(_SHORTEST, *(len(text) for text in (*words, *column[1:])))
-    return textwrap.wrap(column[0], widest, break_long_words=False, break_on_hyphens=False) or [""]
-
-
-def _kinds(columns: Sequence[Sequence[str]], headings: Sequence[Sequence[str]], most: float) -> str:
-    """Return the specification of columns: numbers to the right, and long texts in lines.
-
-    A column of long texts has room for its longest word of up to `_WORD` letters. The rest of the `most` letters of a
-    row is divided among these columns by the roots of their mean lengths.
-    """
-    long = [not _numeric(column) and max(map(len, column)) > _SHORT for column in columns]
-    words = [max(min(len(w), _WORD) for text in column for w in text.split() or [""]) for column in columns]
-    short = [max(map(len, (*h, *c[1:]))) for c, h in zip(columns, headings, strict=True)]
-    used = sum(w if one else s for w, s, one in zip(words, short, long, strict=True)) + _GAP * len(columns)
-    roots = [math.sqrt(sum(map(len, column)) / len(column)) for column in columns]
-    rest = max(most - used, 0.0) / max(sum(root for root, one in zip(roots, long, strict=True) if one), 1.0)
-    return "".join(
-        f"X[{word + rest * root:.1f},l]" if one else "r" if _numeric(column) else "l"
-        for column, word, root, one in zip(columns, words, roots, long, strict=True)
-    )
+def _kind(column: Sequence[str]) -> str:
+    """Return the kind of a column: numbers to the right; the lines of long texts break within the width of the page."""
+    side = "r" if _numeric(column) else "l"
+    return f"X[-1,{side}]" if max(map(len, column)) > _SHORT else side
 
 
 def _number(text: str) -> float | None:

@@ -3,63 +3,49 @@
 from __future__ import annotations
 
 import json
+import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
 from shuffledp.pipeline.figures.drawing_jobs import Grid
 
-Point = tuple[Any, ...]
 _NUMBER = re.compile(r"(?<![\w.])-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?(?!\w)")
 _FEWEST_IN_A_RANGE = 3
 
 
 def gaps(cells: pd.DataFrame, names: Mapping[str, str], grid: Grid) -> list[str]:
     """Return the reasons for gaps, one line each."""
-    found: dict[tuple[str, str, str], dict[Point, str]] = {}
-    variables: dict[tuple[str, str, str], tuple[str, ...]] = {}
-    for row in cells[cells["status"] != "ok"].itertuples():
-        point = json.loads(str(row.point))
-        key = (str(row.accounting), _NUMBER.sub("0", str(row.reason)), str(row.method))
-        variables[key] = tuple(point)
-        found.setdefault(key, {})[tuple(point.values())] = str(row.reason)
-    methods: dict[tuple[str, str, tuple[str, ...], frozenset[Point]], list[str]] = {}
-    for (accounting, reason, method), points in found.items():
-        about = variables[accounting, reason, method]
-        methods.setdefault((accounting, reason, about, frozenset(points)), []).append(method)
-    lines = []
-    for (accounting, reason, about, where), stopped in methods.items():
-        reasons = [found[accounting, reason, method][point] for method in stopped for point in where]
-        named = "; ".join(name for method, name in names.items() if method in stopped)
-        at = _where(about, where, grid)
-        lines.append(f"{named} ({accounting}){f' at {at}' if at else ''}: {_merged(sorted(reasons))}")
-    return lines
+    missing = cells[cells["status"] != "ok"]
+    if missing.empty:
+        return []
+    stated = missing.assign(plain=[_NUMBER.sub("0", str(reason)) for reason in missing["reason"]])
+    lines: dict[tuple[Any, Any, str], tuple[list[str], list[str]]] = {}
+    for (accounting, plain, method), own in stated.groupby(["accounting", "plain", "method"], sort=False):
+        place = _where(pd.DataFrame(map(json.loads, own["point"])), grid)
+        methods, reasons = lines.setdefault((accounting, plain, place), ([], []))
+        methods.append(str(method))
+        reasons += map(str, own["reason"])
+    return [
+        f"{'; '.join(name for method, name in names.items() if method in methods)} ({accounting})"
+        f"{f' at {place}' if place else ''}: {_merged(sorted(reasons))}"
+        for (accounting, _, place), (methods, reasons) in lines.items()
+    ]
 
 
-def _where(variables: Sequence[str], points: Iterable[Point], grid: Grid) -> str:
-    every = set(points)
-    if not variables:
-        return ""
-    values = [_ordered({point[i] for point in every}, grid.get(v, ())) for i, v in enumerate(variables)]
-    size = 1
-    for own in values:
-        size *= len(own)
-    if size == len(every):
-        return ", ".join(
-            f"{v} = {_listed(own, grid.get(v, ()))}" for v, own in zip(variables, values, strict=True)
-        )
-    first = min((i for i in range(len(variables)) if len(values[i]) > 1), key=lambda i: len(values[i]))
-    rest = [v for i, v in enumerate(variables) if i != first]
-    groups: dict[frozenset[Point], list[Any]] = {}
+def _where(points: pd.DataFrame, grid: Grid) -> str:
+    """Return the values of all variables; of points that are no product, for each value of one of the variables."""
+    values = {v: _ordered(set(points[v]), grid.get(v, ())) for v in map(str, points.columns)}
+    if math.prod(map(len, values.values())) == len(points):
+        return ", ".join(f"{v} = {_listed(own, grid.get(v, ()))}" for v, own in values.items())
+    first = min((v for v in values if len(values[v]) > 1), key=lambda v: len(values[v]))
+    groups: dict[str, list[Any]] = {}
     for value in values[first]:
-        left = frozenset(p[:first] + p[first + 1 :] for p in every if p[first] == value)
-        groups.setdefault(left, []).append(value)
-    return "; ".join(
-        f"{variables[first]} = {_listed(own, grid.get(variables[first], ()))}, {_where(rest, left, grid)}"
-        for left, own in groups.items()
-    )
+        rest = points.loc[points[first] == value].drop(columns=first)
+        groups.setdefault(_where(rest, grid), []).append(value)
+    return "; ".join(f"{first} = {_listed(own, grid.get(first, ()))}, {rest}" for rest, own in groups.items())
 
 
 def _ordered(values: set[Any], grid: Sequence[Any]) -> list[Any]:

@@ -91,27 +91,3 @@ def of_accounting(accounting: str, own: Look | None = None) -> Look:
     if own is None:
         return plain
     return Look(own.color, own.marker, plain.dash, own.width)
-
-
-def of_values(count: int) -> list[Look]:
-    """Return looks for the values of a variable, from dark blue to light orange."""
-    steps = [step / max(count - 1, 1) for step in range(count)]
-    return [replace(numbered_look(i), color=_between(step)) for i, step in enumerate(steps)]
-
-
-_RAMP = ("#16325c", "#1f7a8c", "#6a994e", "#e09f3e")
-
-
-def _between(step: float) -> str:
-    place = step * (len(_RAMP) - 1)
-    left = min(int(place), len(_RAMP) - 2)
-    pairs = zip(_channels(_RAMP[left]), _channels(_RAMP[left + 1]), strict=True)
-    return _hex(a + (place - left) * (b - a) for a, b in pairs)
-
-
-def _channels(color: str) -> list[int]:
-    return [int(color[i : i + 2], 16) for i in (1, 3, 5)]
-
-
-def _hex(channels: Iterable[float]) -> str:
-    return "#" + "".join(f"{round(channel):02x}" for channel in channels)

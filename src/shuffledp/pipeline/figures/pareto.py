@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict, fields
 from functools import partial
 from typing import Any
 
@@ -68,35 +69,17 @@ def _numbers(
     fronts: Mapping[str, Sequence[str]],
     controls: Sequence[str],
 ) -> bytes:
-    rows = [
-        {
-            "method": o.method,
-            "accounting": o.accounting,
-            "curve": o.method,
-            "trust": TRUST[o.trust],
-            "guarantee": o.guarantee,
-            "kind": "computed",
-            entry["x"]: o.cost,
-            entry["y"]: o.error,
-            "front": o.method in fronts[o.trust],
-            CONTROL: o.method in controls,
-        }
-        for o in shown
-    ]
-    columns = [
-        "method",
-        "accounting",
-        "curve",
-        "trust",
-        "guarantee",
-        "kind",
-        entry["x"],
-        entry["y"],
-        FRONT,
-        CONTROL,
-    ]
-    frame = pd.DataFrame(rows, columns=columns)
-    return as_csv(frame)
+    frame = pd.DataFrame(map(asdict, shown), columns=[field.name for field in fields(Offer)])
+    numbers = {entry["x"]: frame["cost"], entry["y"]: frame["error"]}
+    added: dict[str, Any] = {
+        "curve": frame["method"],
+        "trust": frame["trust"].map(TRUST),
+        "kind": "computed",
+        FRONT: [offer.method in fronts[offer.trust] for offer in shown],
+        CONTROL: frame["method"].isin(controls),
+    }
+    columns = ["method", "accounting", "curve", "trust", "guarantee", "kind", *numbers, FRONT, CONTROL]
+    return as_csv(frame.assign(**numbers, **added)[columns])
 
 
 def _chart(entry: Fields, shown: Sequence[Offer], labels: Mapping[str, str], looks: Looks) -> Chart | None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from matplotlib.colors import LinearSegmentedColormap, to_hex
 
 from shuffledp.pipeline.figures import palette
 from shuffledp.pipeline.figures.drawing_jobs import BOTH, PAIR, DrawingJob
@@ -15,6 +17,8 @@ from shuffledp.pipeline.figures.guarantee_words import doubts
 from shuffledp.pipeline.figures.long_form import long_form
 from shuffledp.pipeline.figures.palette import DARK, Look
 from shuffledp.pipeline.figures.picture import PAPER, READ_OFF, Part, Picture
+
+_RAMP = LinearSegmentedColormap.from_list("values", ["#16325c", "#1f7a8c", "#6a994e", "#e09f3e"])
 
 
 def matching(frame: pd.DataFrame, where: Mapping[str, Any]) -> pd.DataFrame:
@@ -199,7 +203,7 @@ def _looks(job: DrawingJob, labels: Mapping[str, str], parts: Mapping[str, Part]
         own = {curve: methods.get(curve, palette.numbered_look(0)) for curve in labels}
     else:
         values = orders(job)[variable]
-        shades = dict(zip(map(str, values), palette.of_values(len(values)), strict=True))
+        shades = dict(zip(map(str, values), looks_of_values(len(values)), strict=True))
         own = {}
         for curve in labels:
             method, _, value = curve.rpartition("|")
@@ -215,6 +219,12 @@ def _looks(job: DrawingJob, labels: Mapping[str, str], parts: Mapping[str, Part]
             for curve, look in own.items()
         }
     )
+
+
+def looks_of_values(count: int) -> list[Look]:
+    """Return looks for the values of a variable, from dark blue to light orange."""
+    shades = _RAMP.resampled(max(count, 2))
+    return [replace(palette.numbered_look(i), color=to_hex(shades(i))) for i in range(count)]
 
 
 def _panels(job: DrawingJob, every: pd.DataFrame) -> list[Any]:
