@@ -104,7 +104,8 @@ test-changed: .venv/.installed-test .venv/.installed-learning  ## Run the tests 
 	@$(SINGLE) $(BIN)/python tools/test_changed.py $(or $(SINCE),main)
 
 .PHONY: test-protocol
-test-protocol: .venv/.installed-test  ## Run the tests of one protocol: NAME=solh
+test-protocol: .venv/.installed-test  ## Run type checks and the tests of one protocol: NAME=solh
+	@$(BIN)/mypy
 	@$(SINGLE) $(BIN)/python -m pytest -rs -k "$(or $(NAME),$(error give NAME=the name of a protocol))" \
 	  tests/protocols tests/golden tests/accounting tests/pipeline/audit
 

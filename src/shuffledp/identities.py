@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,8 @@ class Identity:
         Year of the source; None for a protocol that was derived in this project.
     also : tuple of str
         Other names.
+    variants : mapping of str to str
+        Option of each name that the protocol has with an option other than the default.
     cite : str
         Key of the source in ``protocols/sources.bib``; empty for a protocol that was derived in this project.
     """
@@ -41,6 +43,7 @@ class Identity:
     year: int | None = None
     also: tuple[str, ...] = ()
     cite: str = ""
+    variants: Mapping[str, str] = field(default_factory=dict)
 
 
 def identity_of(task_kind: str, name: str) -> Identity | None:
@@ -81,4 +84,5 @@ def _identity(about: Mapping[str, Any], colors: Mapping[str, str]) -> Identity:
         about.get("year"),
         tuple(about.get("also", ())),
         about.get("cite", ""),
+        about.get("variants", {}),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+import re
 from dataclasses import replace
 
 import pytest
@@ -114,15 +115,30 @@ def test_every_line_fits_the_width_and_no_number_is_cut(width, monkeypatch):
     cells = {
         line.split()[0]: line.split()[1:] for line in wide.splitlines() if line.endswith(("upper", "exact"))
     }
-    shown = [line.split() for line in narrow.splitlines() if line.endswith(("upper", "exact"))]
-    for name, *numbers in shown:
-        full = iter(next(cells[one] for one in cells if one.endswith(name.lstrip("…"))))
-        assert all(number in full for number in numbers)  # in this order
+    shown = re.findall(r"^(\w+)\s+(.*(?:upper|exact))$", narrow, re.MULTILINE)
+    assert [name for name, _ in shown] == [*cells]
+    for name, numbers in shown:
+        full = iter(cells[name])
+        assert all(number in full for number in numbers.split())  # in this order
     described = CliRunner().invoke(main, ["describe", "grr_blanket", *words[:-2]]).stdout
     batch = shuffledp.simulate(counts=[900, 99, 1], protocol="grr_blanket", eps=1, delta=1e-6)
     answer = shuffledp.amplification(2.0, 1000, 1e-6)
     for text in (described, str(batch), str(answer)):
         assert max(map(len, text.splitlines())) <= width
+
+
+def test_two_names_never_print_alike(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "120")
+    names = ["balls_into_bins", "hashed_balls_into_bins", "mine/very_long_name_of_a_file.py:VeryLongName"]
+    rows = [row(name, guarantee="upper", eps_local=1.0, half_width=0.1) for name in names]
+    for width, columns in (
+        (40, None),
+        (120, None),
+        (60, ["mse", "bits_per_user", "messages_per_user", "mse"]),
+    ):
+        monkeypatch.setenv("COLUMNS", str(width))
+        first = [line.split()[0] for line in table(rows, columns).splitlines() if line.strip()]
+        assert set(names) <= set(first)
 
 
 def test_chosen_columns_are_the_columns_of_the_table():

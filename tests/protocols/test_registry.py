@@ -10,8 +10,11 @@ from pathlib import Path
 import pytest
 
 import shuffledp
+from shuffledp.identities import identities
+from shuffledp.populations import Fixed
 from shuffledp.protocols import available, get, module_path, registry
 from shuffledp.protocols.registry import UnknownProtocol, built_ins, source_files
+from shuffledp.tasks import Budget, Frequency
 
 ROOT = Path(__file__).resolve().parents[2]
 PLUGINS = Path(__file__).parent / "plugins"
@@ -28,10 +31,36 @@ def test_a_name_may_have_another_case_and_blanks():
     assert get("frequency", "Amplified ") is get("frequency", "amplified")
 
 
-@pytest.mark.parametrize("name", ["amplifed", "../frequency/amplified", "", "mine.py"])
-def test_unknown_names_list_the_known_ones_and_say_how_to_add_one(name):
-    with pytest.raises(UnknownProtocol, match=r"Known: adaptive, amplified.*mine\.py:Mine"):
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("amplifed", " Did you mean 'amplified'?"),
+        ("hadamard", " Did you mean 'hadamard_response'?"),
+        ("OUE", " It is unary_rows with `form: optimized`, an option of methods in experiments."),
+        ("../frequency/qqq", ""),
+        ("", ""),
+    ],
+)
+def test_an_unknown_name_gets_close_names(name, hint):
+    with pytest.raises(UnknownProtocol) as refused:
         get("frequency", name)
+    first = f"No frequency protocol named {name!r}.{hint} `shuffledp protocols` lists all "
+    assert str(refused.value).startswith(first) and "mine.py:Mine" in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "protocol"),
+    [("olh", "solh"), ("grr", "grr_blanket"), ("HR", "hadamard_response"), ("ss", "subset_selection")],
+)
+def test_usual_abbreviations_are_names(name, protocol):
+    assert get("frequency", name).name == protocol
+
+
+@pytest.mark.parametrize("name", identities())
+def test_variants_are_options_of_their_protocols(name):
+    for option in identities()[name].variants.values():
+        key, value = option.split(": ")
+        get("frequency", name).calibrate(Budget(1.0, 1e-3), Fixed(99), Frequency(4), **{key: value})
 
 
 def write(path, text):

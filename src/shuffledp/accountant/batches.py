@@ -18,8 +18,6 @@ from shuffledp.populations.laws import Binomial, Poisson
 Crowd = Literal["fixed", "shared", "fresh"]
 CROWDS: tuple[str, ...] = get_args(Crowd)
 ARRIVALS: tuple[str, ...] = ("fixed", "poisson", "binomial")
-#: Names of reductions to clones in answers.
-_CLONES = {"clones": "clones", "randomized_response": "stronger_clones"}
 MOST_EPS_LOCAL = 100.0
 #: Of more rounds the loss distribution does not fit into memory.
 MOST_ROUNDS = 10**6
@@ -45,22 +43,21 @@ class Setting:
         return self.rounds > 1 and self.crowd == "shared"
 
     @property
-    def compared(self) -> tuple[str, ...]:
-        """Reductions that are evaluated: the sharpest one alone, if an evaluation is a mean of compositions."""
-        if not self.is_shared:
-            return self.reductions
-        # The stronger clones are the blanket of binary randomized response, and faster.
-        binary = self.randomizer is None and self.family.kind == "binary"
-        return ("stronger_clones",) if binary else self.reductions[-1:]
+    def is_binary(self) -> bool:
+        """True for the family of binary randomized response."""
+        return self.randomizer is None and self.family.kind == "binary"
 
     @property
-    def reductions(self) -> tuple[str, ...]:
-        """Names of the reductions that are proven for the setting, a blanket last."""
-        if self.randomizer is not None:
-            finite = self.randomizer.eps_local <= MOST_EPS_LOCAL
-            return ("clones", "blanket") if finite else ("blanket",)
-        clones = tuple(_CLONES[name] for name in self.family.clone_reductions)
-        return clones if self.family.kind == "any" else (*clones, "blanket")
+    def has_blanket(self) -> bool:
+        """True if the randomizer or the family has a privacy blanket: all but the family of any randomizer."""
+        return self.randomizer is not None or self.family.kind != "any"
+
+    @property
+    def clone_rates(self) -> tuple[str, ...]:
+        """Reductions to clones that are proven for the setting, as in :mod:`shuffledp.accounting.general.clones`."""
+        if self.randomizer is None:
+            return self.family.clone_reductions
+        return ("clones",) if self.randomizer.eps_local <= MOST_EPS_LOCAL else ()
 
 
 def setting_of(

@@ -1,8 +1,9 @@
-"""Guarantee of a batch by one reduction: central eps, privacy profile, and the check of a target."""
+"""Reductions of a batch, and its guarantee by each: central eps, privacy profile, and the check of a target."""
 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, ClassVar
@@ -38,6 +39,7 @@ from shuffledp.accounting.general.random_users import (
 )
 from shuffledp.accounting.general.randomizers import Randomizer
 from shuffledp.accounting.random_population.amplification import amplified_epsilon, clone_delta
+from shuffledp.guarantees import UPPER, Standing
 from shuffledp.numerics.argument_ranges import EpsArray
 from shuffledp.numerics.relative_sizes import log_ratio
 from shuffledp.populations.base import Fixed, Law, Population
@@ -45,7 +47,7 @@ from shuffledp.populations.bounds import MomentBounded
 from shuffledp.populations.laws import Binomial, Poisson
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -55,6 +57,8 @@ if TYPE_CHECKING:
 #: matter. Numbers of users that differ by less than `_CLOSE`, relative, count as their smallest.
 _FAILURES = 10.0 ** np.append([-300, -180, -100, -60, -40, -26], np.arange(-20.0, 0.0, 0.25))
 _CLOSE = 0.01
+#: Relative tolerance of budgets, and of numbers of users by the blanket, in one round.
+XTOL = 1e-7
 #: Neglected mass beside a mean.
 _NEGLIGIBLE = 1e-3
 #: Where the profile of composed rounds ends.
@@ -67,58 +71,189 @@ _SPLIT = (1e-2, 1e-4, 1e-6, 1e-8, 1e-10, 1e-12)
 _MANY_CLONES, _MANY_COMPARED = 1e7, 1e6
 
 
-def clone_reduction(name: str) -> str:
-    """Return the name of a reduction to clones in :mod:`shuffledp.accounting.general.clones`."""
-    return {"clones": "clones", "stronger_clones": "randomized_response"}[name]
+class Reduction(ABC):
+    """Pair of distributions to which a shuffled batch is reduced. `name` is its name in answers."""
+
+    name: ClassVar[str]
+    #: Relative tolerance of the smallest number of users; 0 if it is exact to one user.
+    number_tolerance: ClassVar[float]
+
+    @abstractmethod
+    def is_bound(self, honest: Population) -> bool:
+        """Return True if only the lower tail of the population is used."""
+
+    @abstractmethod
+    def is_summed(self, setting: Setting, eps_local: float) -> bool:
+        """Return True if delta is that of the sums that the analyzer receives."""
+
+    @abstractmethod
+    def bounded_report(self, setting: Setting, eps_local: float) -> Randomizer | str:
+        """Return the report for `shuffledp.accountant.bounded_populations`."""
+
+    @abstractmethod
+    def epsilon(self, setting: Setting, eps_local: float, honest: Population, hint: float | None) -> float:
+        """Return the central eps of one round; ``inf`` if none is finite."""
+
+    @abstractmethod
+    def profile(self, setting: Setting, eps_local: float, honest: Law) -> PrivacyProfile | None:
+        """Return the privacy profile of one round; None if the reduction has no profile."""
+
+    @abstractmethod
+    def log_excess(
+        self, setting: Setting, eps_local: float, eps: float, honest: Population, gap: float
+    ) -> float:
+        """Return the log of the delta of one round over its target."""
+
+    @abstractmethod
+    def standing(self, randomizer: Randomizer | None) -> Standing:
+        """Return the guarantee of a bound by this reduction."""
 
 
-def is_bound(honest: Population, name: str) -> bool:
-    """Return True unless the population is a law, or the reduction is to clones and uses a bound's moments."""
-    return not isinstance(honest, Law) and (name == "blanket" or not isinstance(honest, MomentBounded))
+class Clones(Reduction):
+    """Reduction to clones; `rate` is the reduction in :mod:`shuffledp.accounting.general.clones`."""
+
+    name, rate = "clones", "clones"
+    number_tolerance = 0.0
+
+    def is_bound(self, honest: Population) -> bool:
+        """Return True unless the population is a law, or a bound with moments."""
+        return not isinstance(honest, Law | MomentBounded)
+
+    def is_summed(self, setting: Setting, eps_local: float) -> bool:
+        """Return False: clones are reports."""
+        return False
+
+    def bounded_report(self, setting: Setting, eps_local: float) -> str:
+        """Return the rate of the clones."""
+        return self.rate
+
+    def epsilon(self, setting: Setting, eps_local: float, honest: Population, hint: float | None) -> float:
+        """Return the central eps of one round."""
+        law = self._contour_law(setting, eps_local, honest)
+        if law is not None:
+            return population_epsilon(ClonePair(eps_local, self.rate), law, setting.delta, "upper", hint)
+        return amplified_epsilon(honest, eps_local, setting.delta, accounting="exact", reduction=self.rate)
+
+    def profile(self, setting: Setting, eps_local: float, honest: Law) -> PrivacyProfile:
+        """Return the privacy profile of one round."""
+        law = self._contour_law(setting, eps_local, honest)
+        if law is not None:
+            return BlanketProfile(ClonePair(eps_local, self.rate), law)
+        return ClonesProfile(OtherReports(honest, reduction=self.rate), eps_local)
+
+    def log_excess(
+        self, setting: Setting, eps_local: float, eps: float, honest: Population, gap: float
+    ) -> float:
+        """Return the log of the delta of one round over its target."""
+        law = self._contour_law(setting, eps_local, honest)
+        if law is not None:
+            return population_excess(ClonePair(eps_local, self.rate), law, eps, setting.delta, gap)
+        return log_ratio(clone_delta(honest, eps_local, eps, reduction=self.rate), setting.delta)
+
+    def standing(self, randomizer: Randomizer | None) -> Standing:
+        """Return the guarantee, which is proven for every randomizer."""
+        return UPPER
+
+    def _contour_law(self, setting: Setting, eps_local: float, honest: Population) -> Law | None:
+        """Return the law of the other users if sums over the clones are slower than contours; else None."""
+        if not isinstance(honest, Law) or not has_contour(honest):
+            return None
+        # Beside a blanket clones cannot win; what sums of bits show is no blanket.
+        compared = setting.has_blanket and not isinstance(setting.at(eps_local), OwnDelta)
+        number = honest.mean * clone_rate(eps_local, self.rate)
+        return honest if number > (_MANY_COMPARED if compared else _MANY_CLONES) else None
 
 
-def _report(randomizer: Randomizer | None, name: str) -> Randomizer | str:
-    if name != "blanket":
-        return clone_reduction(name)
-    assert randomizer is not None, "the blanket of a general randomizer is unavailable here"
-    return randomizer
+class StrongerClones(Clones):
+    """Reduction to clones for randomizers of which no output is favored by two inputs."""
+
+    name, rate = "stronger_clones", "randomized_response"
+
+
+class Blanket(Reduction):
+    """Reduction to the privacy blanket of the randomizer, or to the sums that the analyzer receives."""
+
+    name = "blanket"
+    number_tolerance = XTOL
+
+    def is_bound(self, honest: Population) -> bool:
+        """Return True unless the population is a law."""
+        return not isinstance(honest, Law)
+
+    def is_summed(self, setting: Setting, eps_local: float) -> bool:
+        """Return True if the randomizer has the delta of its sums."""
+        return isinstance(setting.at(eps_local), OwnDelta)
+
+    def bounded_report(self, setting: Setting, eps_local: float) -> Randomizer:
+        """Return the randomizer."""
+        randomizer = setting.at(eps_local)
+        assert randomizer is not None, "the blanket of a general randomizer is unavailable here"
+        return randomizer
+
+    def epsilon(self, setting: Setting, eps_local: float, honest: Population, hint: float | None) -> float:
+        """Return the central eps of one round; ``inf`` if the user's randomizer has no such local budget."""
+        randomizer = setting.at(eps_local)
+        if randomizer is None or not isinstance(honest, Law):
+            return math.inf
+        try:
+            return population_epsilon(randomizer, honest, setting.delta, "upper", hint)
+        except Infeasible:
+            if math.isinf(randomizer.eps_local):
+                raise
+            return randomizer.eps_local
+
+    def profile(self, setting: Setting, eps_local: float, honest: Law) -> PrivacyProfile | None:
+        """Return the privacy profile of one round; None if the user's randomizer has no such local budget."""
+        randomizer = setting.at(eps_local)
+        return None if randomizer is None else BlanketProfile(randomizer, honest)
+
+    def log_excess(
+        self, setting: Setting, eps_local: float, eps: float, honest: Population, gap: float
+    ) -> float:
+        """Return the log of the delta of one round over its target."""
+        randomizer = setting.at(eps_local)
+        if randomizer is None or not isinstance(honest, Law):
+            return math.inf
+        return population_excess(randomizer, honest, eps, setting.delta, gap)
+
+    def standing(self, randomizer: Randomizer | None) -> Standing:
+        """Return the guarantee of the randomizer's blanket."""
+        return UPPER if randomizer is None else randomizer.standing
+
+
+CLONES, STRONGER_CLONES, BLANKET = Clones(), StrongerClones(), Blanket()
+_CLONES: Mapping[str, Clones] = {one.rate: one for one in (CLONES, STRONGER_CLONES)}
+
+
+def reductions_of(setting: Setting) -> tuple[Reduction, ...]:
+    """Return the reductions that are proven for a setting."""
+    clones = tuple(_CLONES[rate] for rate in setting.clone_rates)
+    return (*clones, BLANKET) if setting.has_blanket else clones
+
+
+def profiled(setting: Setting) -> Reduction:
+    """Return the reduction of profiles: the blanket, whose delta is never larger, or else the clones."""
+    return BLANKET if setting.has_blanket else CLONES
+
+
+def compared(setting: Setting) -> tuple[Reduction, ...]:
+    """Return the reductions that are evaluated: a single one if an evaluation is a mean of compositions."""
+    if not setting.is_shared:
+        return reductions_of(setting)
+    # The stronger clones are the blanket of binary randomized response, and faster.
+    return (STRONGER_CLONES if setting.is_binary else profiled(setting),)
 
 
 def central_epsilon(
-    setting: Setting, eps_local: float, honest: Population, name: str, hint: float | None = None
+    setting: Setting, eps_local: float, honest: Population, reduction: Reduction, hint: float | None = None
 ) -> float:
     """Return the central eps by one reduction, ``inf`` if none is finite; `hint` is a nearby value."""
     if setting.rounds > 1:
-        return _composed(setting, eps_local, honest, name)
-    randomizer = setting.at(eps_local)
-    if is_bound(honest, name):
-        return bounded_epsilon(_report(randomizer, name), honest, eps_local, setting.delta)
-    if name != "blanket":
-        clones_law = _many_clones(setting, eps_local, honest, name)
-        if clones_law is not None:
-            pair = ClonePair(eps_local, clone_reduction(name))
-            return population_epsilon(pair, clones_law, setting.delta, "upper", hint)
-        return amplified_epsilon(
-            honest, eps_local, setting.delta, accounting="exact", reduction=clone_reduction(name)
-        )
-    if randomizer is None or not isinstance(honest, Law):
-        return math.inf
-    try:
-        return population_epsilon(randomizer, honest, setting.delta, "upper", hint)
-    except Infeasible:
-        if math.isinf(randomizer.eps_local):
-            raise
-        return randomizer.eps_local
-
-
-def _many_clones(setting: Setting, eps_local: float, honest: Population, name: str) -> Law | None:
-    """Return the law of the other users if sums over the number of clones are slower than contours; else None."""
-    if not isinstance(honest, Law) or not has_contour(honest):
-        return None
-    # Beside a blanket clones cannot win; what sums of bits show is no blanket.
-    compared = "blanket" in setting.reductions and not isinstance(setting.at(eps_local), OwnDelta)
-    clones = honest.mean * clone_rate(eps_local, clone_reduction(name))
-    return honest if clones > (_MANY_COMPARED if compared else _MANY_CLONES) else None
+        return _composed(setting, eps_local, honest, reduction)
+    if reduction.is_bound(honest):
+        report = reduction.bounded_report(setting, eps_local)
+        return bounded_epsilon(report, honest, eps_local, setting.delta)
+    return reduction.epsilon(setting, eps_local, honest, hint)
 
 
 def has_contour(honest: Population) -> bool:
@@ -126,11 +261,11 @@ def has_contour(honest: Population) -> bool:
     return isinstance(honest, (Fixed, Binomial, Poisson))
 
 
-def _composed(setting: Setting, eps_local: float, honest: Population, name: str) -> float:
+def _composed(setting: Setting, eps_local: float, honest: Population, reduction: Reduction) -> float:
     """Return the central eps of several rounds; raise Infeasible if the outputs show the report too often."""
     delta, rounds, most = setting.delta, setting.rounds, setting.rounds * eps_local
     if setting.is_shared:
-        shared = shared_profile(setting, eps_local, honest, name, _SHARED_GAP)
+        shared = shared_profile(setting, eps_local, honest, reduction, _SHARED_GAP)
         if shared is None:
             return math.inf
         if math.isinf(most) and float(shared.delta(MOST_EPS)) > delta:
@@ -140,7 +275,7 @@ def _composed(setting: Setting, eps_local: float, honest: Population, name: str)
         return epsilon_at(shared, delta, min(most, rounds * MOST_EPS))
     if not isinstance(honest, Law):
         honest, delta = counted_on(honest, delta, rounds)
-    profile = profile_of(setting, eps_local, honest, name)
+    profile = reduction.profile(setting, eps_local, honest)
     if profile is None:
         return math.inf
     eps = composed_epsilon([profile], delta, rounds=[rounds])
@@ -180,14 +315,18 @@ class SharedProfile(Exported):
 
 
 def shared_profile(
-    setting: Setting, eps_local: float, honest: Population, name: str, gap: float = _SHARED_COARSE
+    setting: Setting,
+    eps_local: float,
+    honest: Population,
+    reduction: Reduction,
+    gap: float = _SHARED_COARSE,
 ) -> SharedProfile | None:
     """Return the profile of all rounds with the same other users by one reduction; None if there is no profile."""
-    if profile_of(setting, eps_local, Fixed(0), name) is None:
+    if reduction.profile(setting, eps_local, Fixed(0)) is None:
         return None
 
     def composed(others: int) -> PrivacyProfile:
-        profile = profile_of(setting, eps_local, Fixed(others), name)
+        profile = reduction.profile(setting, eps_local, Fixed(others))
         assert profile is not None
         points = POINTS[0 if gap == _SHARED_COARSE else 1]
         return ComposedProfile([profile], [setting.rounds], setting.delta, points=points)
@@ -206,19 +345,13 @@ def counted_on(others: Population, delta: float, rounds: int) -> tuple[Fixed, fl
     return Fixed(split.users - 1), delta - rounds * split.failure
 
 
-def profile_of(setting: Setting, eps_local: float, honest: Law, name: str) -> PrivacyProfile | None:
-    """Return the privacy profile of one round by one reduction; None if the reduction has no profile."""
-    clones_law = _many_clones(setting, eps_local, honest, name) if name != "blanket" else None
-    if clones_law is not None:
-        return BlanketProfile(ClonePair(eps_local, clone_reduction(name)), clones_law)
-    if name != "blanket":
-        return ClonesProfile(OtherReports(honest, reduction=clone_reduction(name)), eps_local)
-    randomizer = setting.at(eps_local)
-    return None if randomizer is None else BlanketProfile(randomizer, honest)
-
-
 def log_excess(
-    setting: Setting, eps_local: float, eps: float, honest: Population, name: str, gap: float = FINE
+    setting: Setting,
+    eps_local: float,
+    eps: float,
+    honest: Population,
+    reduction: Reduction,
+    gap: float = FINE,
 ) -> float:
     """Return the log of delta, or of eps for rounds with known or fresh numbers of users, over its target; at most 0 if
     the target is met.
@@ -229,24 +362,14 @@ def log_excess(
     if eps >= setting.rounds * eps_local:
         return -math.inf
     if setting.is_shared:
-        shared = shared_profile(setting, eps_local, honest, name)
+        shared = shared_profile(setting, eps_local, honest, reduction)
         return math.inf if shared is None else log_ratio(float(shared.delta(eps)), setting.delta)
     if setting.rounds > 1:
-        return log_ratio(central_epsilon(setting, eps_local, honest, name), eps)
-    if is_bound(honest, name):
-        report = _report(setting.at(eps_local), name)
+        return log_ratio(central_epsilon(setting, eps_local, honest, reduction), eps)
+    if reduction.is_bound(honest):
+        report = reduction.bounded_report(setting, eps_local)
         return log_ratio(bounded_delta(report, honest, eps_local, eps, setting.delta), setting.delta)
-    if name != "blanket":
-        clones_law = _many_clones(setting, eps_local, honest, name)
-        if clones_law is not None:
-            pair = ClonePair(eps_local, clone_reduction(name))
-            return population_excess(pair, clones_law, eps, setting.delta, gap)
-        value = clone_delta(honest, eps_local, eps, reduction=clone_reduction(name))
-        return log_ratio(value, setting.delta)
-    randomizer = setting.at(eps_local)
-    if randomizer is None or not isinstance(honest, Law):
-        return math.inf
-    return population_excess(randomizer, honest, eps, setting.delta, gap)
+    return reduction.log_excess(setting, eps_local, eps, honest, gap)
 
 
 @dataclass(frozen=True, eq=False)
@@ -300,7 +423,7 @@ class OneRound:
     def reduction(self) -> str:
         """Name of the reduction of the profile."""
         has_own_delta = isinstance(self.setting.at(self.eps_local), OwnDelta)
-        return "own" if has_own_delta else self.setting.reductions[-1]
+        return "own" if has_own_delta else profiled(self.setting).name
 
     def profile(self) -> PrivacyProfile:
         """Return the profile of one round: of the sums that the analyzer receives, of the blanket, or of clones.
@@ -320,9 +443,9 @@ class OneRound:
 
     def composed(self) -> PrivacyProfile:
         """Return the profile of all rounds: of all rounds with the same users, or with users drawn anew."""
-        rounds, name = self.setting.rounds, self.setting.reductions[-1]
+        rounds = self.setting.rounds
         if self.setting.crowd == "shared":
-            shared = shared_profile(self.setting, self.eps_local, self.honest, name)
+            shared = shared_profile(self.setting, self.eps_local, self.honest, profiled(self.setting))
             assert shared is not None
             return shared
         if isinstance(self.honest, Law):
@@ -336,9 +459,9 @@ class OneRound:
         return _Split(list(parts.values()))
 
     def _of(self, law: Law) -> PrivacyProfile:
-        profile = profile_of(self.setting, self.eps_local, law, self.setting.reductions[-1])
+        profile = profiled(self.setting).profile(self.setting, self.eps_local, law)
         if profile is None:  # pragma: no cover
-            raise AssertionError(self.setting.reductions)
+            raise AssertionError(self.setting)
         return profile
 
 

@@ -8,8 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from shuffledp.accountant.batches import MOST_EPS_LOCAL, Setting
-from shuffledp.accountant.reductions import clone_reduction, has_contour, is_bound, log_excess
-from shuffledp.accounting.general.blanket import OwnDelta
+from shuffledp.accountant.reductions import XTOL, Clones, Reduction, has_contour, log_excess
 from shuffledp.accounting.general.epsilon_search import COARSE, FINE, ROUGH
 from shuffledp.accounting.random_population.amplification import local_budget
 from shuffledp.numerics.argument_ranges import MOST
@@ -20,8 +19,8 @@ if TYPE_CHECKING:
 
     from shuffledp.populations.base import Population
 
-#: Relative tolerance of budgets, for one round, for composed rounds, and for composed rounds with a shared crowd.
-XTOL, XTOL_ROUNDS, XTOL_SHARED = 1e-7, 1e-4, 1e-3
+#: Relative tolerance of budgets, for composed rounds, and for composed rounds with a shared crowd.
+XTOL_ROUNDS, XTOL_SHARED = 1e-4, 1e-3
 #: Number of other users from which on there may be too many clones to sum over their number.
 _MANY_OTHERS = 1e7
 #: Largest relative distance of delta below its target, in place of the first tolerance.
@@ -48,26 +47,24 @@ _SHARED = 0.02
 _LEAST, _GUESS = 1e-6, 0.1
 
 
-def largest_budget(setting: Setting, eps: float, honest: Population, name: str) -> float:
+def largest_budget(setting: Setting, eps: float, honest: Population, reduction: Reduction) -> float:
     """Return the largest local budget that one reduction allows, nats, at most 100.
 
     The tolerance is larger for several rounds, or if the population is a bound.
     """
     few = honest.mean <= _MANY_OTHERS or not has_contour(honest)
-    if setting.rounds == 1 and name != "blanket" and few and not is_bound(honest, name):
-        eps_local = local_budget(
-            honest, eps, setting.delta, accounting="exact", reduction=clone_reduction(name)
-        )
+    if setting.rounds == 1 and isinstance(reduction, Clones) and few and not reduction.is_bound(honest):
+        eps_local = local_budget(honest, eps, setting.delta, accounting="exact", reduction=reduction.rate)
         return min(eps_local, MOST_EPS_LOCAL)
 
     def excess(gap: float) -> Callable[[float], float]:
-        return lambda log_eps_local: log_excess(setting, math.exp(log_eps_local), eps, honest, name, gap)
+        return lambda log_eps_local: log_excess(setting, math.exp(log_eps_local), eps, honest, reduction, gap)
 
     low, high = math.log(eps / setting.rounds), math.log(MOST_EPS_LOCAL)
     if setting.rounds == 1:
         eps *= 1 - _BELOW
     # What the analyzer sees of sums is found far sooner if it is far from close.
-    summed = name == "blanket" and isinstance(setting.at(1.0), OwnDelta)
+    summed = reduction.is_summed(setting, 1.0)
     coarse = excess(ROUGH if summed else COARSE)
     if low >= high or coarse(high) <= 0:
         return MOST_EPS_LOCAL
@@ -75,7 +72,7 @@ def largest_budget(setting: Setting, eps: float, honest: Population, name: str) 
     if setting.rounds > 1:
         xtol, near = XTOL_ROUNDS, math.inf
         if setting.is_shared:  # an evaluation takes seconds
-            guess = math.log(largest_budget(replace(setting, crowd="fresh"), eps, honest, name))
+            guess = math.log(largest_budget(replace(setting, crowd="fresh"), eps, honest, reduction))
             xtol, near = XTOL_SHARED, _SHARED
         return math.exp(root_below(excess(FINE), guess, low, high, xtol=xtol, near=near))
     if coarse(low + _LEAST) > 0:
@@ -111,7 +108,7 @@ def smallest_number(
     eps_local: float,
     eps: float,
     people: Callable[[int], tuple[float, Population]],
-    name: str,
+    reduction: Reduction,
 ) -> float:
     """Return the smallest number of users that one reduction allows, ``inf`` above 2^53.
 
@@ -119,17 +116,17 @@ def smallest_number(
     """
 
     def excess(gap: float) -> Callable[[int], float]:
-        return cache(lambda number: log_excess(setting, eps_local, eps, people(number)[1], name, gap))
+        return cache(lambda number: log_excess(setting, eps_local, eps, people(number)[1], reduction, gap))
 
     if setting.is_shared:  # an evaluation takes seconds
-        fresh = smallest_number(replace(setting, crowd="fresh"), eps_local, eps, people, name)
+        fresh = smallest_number(replace(setting, crowd="fresh"), eps_local, eps, people, reduction)
         if math.isinf(fresh):
             return fresh
         fine, larger = excess(FINE), math.ceil((1 + _SHARED) * fresh)
         slope = _or_else((fine(int(fresh)) - fine(larger)) / (larger - fresh), 1.0)
         return _from(fine, larger, slope, XTOL_SHARED)
     # As for budgets: what the analyzer sees of sums is found far sooner if it is far from close.
-    summed = name == "blanket" and isinstance(setting.at(eps_local), OwnDelta)
+    summed = reduction.is_summed(setting, eps_local)
     coarse = excess(ROUGH if summed else COARSE)
     if coarse(1) <= 0:
         return 1
@@ -144,8 +141,7 @@ def smallest_number(
     smaller = low if high - low >= 0.25 * apart else max(high - apart, 1)
     slope = (coarse(smaller) - coarse(high)) / (high - smaller)  # per user
     slope = _or_else(slope, 1.0)
-    # By clones, whose delta is cheap, the number is exact to one user.
-    tolerance = _TOLERANCE_SUMMED if summed else XTOL if name == "blanket" else 0.0
+    tolerance = _TOLERANCE_SUMMED if summed else reduction.number_tolerance
     return _from(excess(min(max(_USER * slope, FINE), 10 * FINE)), math.ceil(root), slope, tolerance)
 
 

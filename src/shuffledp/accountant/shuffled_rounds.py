@@ -39,13 +39,13 @@ from shuffledp.accountant.batches import (
     setting_of,
 )
 from shuffledp.accountant.families import ROUNDING, Maker
-from shuffledp.accountant.reductions import central_epsilon, is_bound
-from shuffledp.accountant.searches import XTOL, XTOL_ROUNDS, XTOL_SHARED, largest_budget, smallest_number
+from shuffledp.accountant.reductions import BLANKET, XTOL, Reduction, central_epsilon, compared
+from shuffledp.accountant.searches import XTOL_ROUNDS, XTOL_SHARED, largest_budget, smallest_number
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.blanket import OwnDelta, population_epsilon
 from shuffledp.accounting.general.randomizers import GRR, Randomizer
 from shuffledp.accounting.user_functions import asked
-from shuffledp.guarantees import UPPER, Standing
+from shuffledp.guarantees import Standing
 from shuffledp.numerics.argument_ranges import MOST, Delta, Eps, one_of
 from shuffledp.populations.base import Fixed, Law, Population
 
@@ -137,7 +137,7 @@ def amplification(
     setting = setting_of(randomizer, domain_size, subset_size, delta, rounds, crowd_in(crowd, population))
     eps_local = eps_local_of(eps_local, setting)
     everyone, honest = people_of(users, population, colluding)
-    epsilons = {name: central_epsilon(setting, eps_local, honest, name) for name in setting.compared}
+    epsilons = {one: central_epsilon(setting, eps_local, honest, one) for one in compared(setting)}
     return _answer("amplification", setting, eps_local, everyone, honest, colluding, epsilons, epsilons)
 
 
@@ -222,10 +222,10 @@ def budget(
     if setting.randomizer is not None:
         raise ValueError("randomizer must be a name, such as 'grr', if its local budget is computed.")
     everyone, honest = people_of(users, population, colluding)
-    budgets = {name: largest_budget(setting, eps, honest, name) for name in setting.compared}
-    best = max(budgets, key=lambda name: budgets[name])
+    budgets = {one: largest_budget(setting, eps, honest, one) for one in compared(setting)}
+    best = max(budgets, key=lambda one: budgets[one])
     eps_local = budgets[best]
-    tolerance = XTOL if rounds == 1 and not is_bound(honest, best) else XTOL_ROUNDS
+    tolerance = XTOL if rounds == 1 and not best.is_bound(honest) else XTOL_ROUNDS
     tolerance = XTOL_SHARED if setting.is_shared else tolerance
     reached = central_epsilon(setting, eps_local, honest, best, eps)
     for step in (2, 8):  # two roundings of one number
@@ -236,7 +236,7 @@ def budget(
     reached = min(reached, eps, rounds * eps_local)
     first = _answer("budget", setting, eps_local, everyone, honest, colluding, {best: reached}, budgets)
     lower = first.eps_lower
-    if first.reduction != "blanket" or rounds > 1 or not lower or reached < (1 + _FLAT) * lower:
+    if first.reduction != BLANKET.name or rounds > 1 or not lower or reached < (1 + _FLAT) * lower:
         return first
     # Delta hardly changes with eps here: so little below the target, a far smaller eps may have it.
     closer = central_epsilon(setting, eps_local, honest, best, lower)
@@ -359,15 +359,15 @@ def smallest_batch(
         others = law(number - 1)
         return 1 + others.mean, honest_of(others, colluding)
 
-    numbers = {name: smallest_number(setting, eps_local, eps, people, name) for name in setting.compared}
-    feasible = {name: number for name, number in numbers.items() if number <= MOST}
+    numbers = {one: smallest_number(setting, eps_local, eps, people, one) for one in compared(setting)}
+    feasible = {one: number for one, number in numbers.items() if number <= MOST}
     if not feasible:
         raise Infeasible(f"More than 2^53 users would be needed for eps = {eps:g}.")
-    best = min(feasible, key=lambda name: feasible[name])
+    best = min(feasible, key=lambda one: feasible[one])
     everyone, honest = people(int(feasible[best]))
     # Delta at the target itself is enough; eps at delta is that but for rounding.
     answers = {best: min(central_epsilon(setting, eps_local, honest, best, eps), eps)}
-    considered = {name: people(int(number))[0] for name, number in feasible.items()}
+    considered = {one: people(int(number))[0] for one, number in feasible.items()}
     return _answer("batch", setting, eps_local, everyone, honest, colluding, answers, considered)
 
 
@@ -378,25 +378,23 @@ def _answer(
     everyone: float,
     honest: Population,
     colluding: float,
-    epsilons: dict[str, float],
-    considered: dict[str, float],
+    epsilons: dict[Reduction, float],
+    considered: dict[Reduction, float],
 ) -> Answer:
-    best = min(epsilons, key=lambda name: epsilons[name])
+    best = min(epsilons, key=lambda one: epsilons[one])
     eps = epsilons[best]
     local = setting.rounds * eps_local
     randomizer = setting.at(eps_local)
     summed = isinstance(randomizer, OwnDelta) and randomizer.own_delta(0, 0.0, "upper") is not None
-    standing = randomizer.standing if best == "blanket" and randomizer is not None else UPPER
+    names = {one: "own" if summed and one is BLANKET else one.name for one in {*epsilons, *considered}}
+    standing = best.standing(randomizer)
     about = _about_numbers(setting, honest, best)
     if about:
         note = "; ".join(filter(None, (standing.note, about)))
         standing = Standing(standing.guarantee, note)
+    close = best is BLANKET and eps < local and setting.rounds == 1
     if eps >= local:
-        best, eps, standing = "local", local, Standing("upper")
-    if best == "blanket" and summed:
-        best = "own"
-    names = {"blanket": "own"} if summed else {}
-    close = best in ("blanket", "own") and setting.rounds == 1
+        eps, standing = local, Standing("upper")
     lower = _lower(setting, eps_local, honest, eps if close else None)
     return Answer(
         question=question,
@@ -405,7 +403,7 @@ def _answer(
         eps_local=eps_local,
         users=int(everyone) if everyone == math.floor(everyone) else everyone,
         delta=setting.delta,
-        reduction=best,
+        reduction="local" if eps >= local else names[best],
         guarantee=standing.guarantee,
         note=standing.note,
         trust=_SUMMED if summed else SHUFFLED,
@@ -416,20 +414,18 @@ def _answer(
         crowd=setting.crowd,
         colluding=float(colluding),
         considered=tuple(
-            (names.get(name, name), float(value))
-            for name, value in considered.items()
-            if math.isfinite(value)
+            (names[one], float(value)) for one, value in considered.items() if math.isfinite(value)
         ),
     )
 
 
-def _about_numbers(setting: Setting, honest: Population, name: str) -> str:
+def _about_numbers(setting: Setting, honest: Population, reduction: Reduction) -> str:
     """Return the note about a random number of users."""
     if setting.rounds > 1 and setting.crowd == "fresh":
         return _ANEW if isinstance(honest, Law) else _LOST_ROUNDS
     if setting.rounds > 1 and setting.crowd == "shared":
         return _SHARED if isinstance(honest, Law) else f"{_LEAST_NUMBERS}; it is the same in all rounds"
-    return _LEAST_NUMBERS if is_bound(honest, name) else ""
+    return _LEAST_NUMBERS if reduction.is_bound(honest) else ""
 
 
 def _lower(setting: Setting, eps_local: float, honest: Population, hint: float | None) -> float | None:

@@ -29,7 +29,7 @@ TRUST: dict[Trust, str] = {
 }
 #: Reason of a row whose error is hardly below the error of an answer without data.
 IDLE = "No better than an answer without data."
-#: Number of characters of the shortest and the longest column of names.
+#: Number of characters of the shortest and the longest column of names; a longer name has a line of its own.
 SHORTEST, LONGEST = 12, 30
 #: Fields whose columns a narrow table leaves out, the first ones first.
 _LESS = (
@@ -477,11 +477,9 @@ def table(rows: Sequence[Compared], chosen: Sequence[str] | None = None) -> str:
         if not part:
             continue
         lines += [*([""] if lines else []), f"Trusted: {words} ({trust})"]
-        lines.append(_line("protocol", [column[:2] for column in columns], rest))
-        lines += [
-            _line(_marked(row), [(text(row, name), width) for _, width, name, text in columns], rest)
-            for row in part
-        ]
+        lines += _lines("protocol", [column[:2] for column in columns], rest)
+        for row in part:
+            lines += _lines(_marked(row), [(text(row, name), size) for _, size, name, text in columns], rest)
     if not lines:
         lines.append("No protocol meets the requirements.")
     notes = _notes(good, {heading: name for heading, _, name, _ in columns})
@@ -498,10 +496,11 @@ def _marked(row: Compared) -> str:
     )
 
 
-def _line(first: str, cells: Sequence[tuple[str, int]], width: int) -> str:
-    name = first if len(first) <= width else "…" + first[-(width - 1) :]
+def _lines(name: str, cells: Sequence[tuple[str, int]], width: int) -> list[str]:
+    """Return a name of at most `width` characters and the cells in one line; a longer name has a line of its own."""
     parts = [f"{text:>{size}}" if size > 0 else f"{text:{-size}}" for text, size in cells]
-    return f"{name:{width}} {' '.join(parts)}".rstrip()
+    lines = [name, ""] if len(name) > width else [name]
+    return [*lines[:-1], f"{lines[-1]:{width}} {' '.join(parts)}".rstrip()]
 
 
 def _notes(rows: Sequence[Compared], headings: Mapping[str, str]) -> list[str]:

@@ -115,8 +115,10 @@ def bibtex_of(text: str) -> str:
     names = {kind: name_of(kind, text) for kind in TASK_KINDS}
     built_in_names = {kind: name for kind, name in names.items() if name in built_ins(kind)}
     if not built_in_names:
-        all_names = dict.fromkeys(name for kind in TASK_KINDS for name in built_ins(kind))
-        raise UnknownProtocol(f"No protocol of the library is named {text!r}. Known: {', '.join(all_names)}.")
+        hint = next(filter(None, (_hint(kind, text) for kind in TASK_KINDS)), "")
+        raise UnknownProtocol(
+            f"No protocol of the library is named {text!r}.{hint} `shuffledp protocols` lists all."
+        )
     identities = [
         identity for kind, name in built_in_names.items() if (identity := identity_of(kind, name)) is not None
     ]
@@ -164,16 +166,9 @@ def module_path(task_kind: str, name: str, *, root: Path | None = None) -> Path:
             return HERE / task_kind / f"{name}.py"
         if name in names:
             return _installed_file(_installed()[task_kind][name])
-        lowered = name_of(task_kind, name).lower()
-        begin, hold = (
-            [candidate for candidate in names if candidate.startswith(lowered)],
-            [candidate for candidate in names if lowered in candidate],
-        )
-        close = begin or hold or get_close_matches(lowered, names, n=1)
-        hint = f" Did you mean {' or '.join(map(repr, close[:3]))}?" if close else ""
         raise UnknownProtocol(
-            f"No {task_kind} protocol named {name!r}.{hint} Known: {', '.join(names) or 'none yet'}. A protocol of "
-            "your own is named by its file and class, as in 'my_baselines/mine.py:Mine'."
+            f"No {task_kind} protocol named {name!r}.{_hint(task_kind, name)} `shuffledp protocols` lists all "
+            f"{len(names)}. A protocol of your own is named by its file and class, as in 'my_baselines/mine.py:Mine'."
         )
     file, _, class_name = name.rpartition(":")
     path = (root or Path()) / file
@@ -192,6 +187,24 @@ def module_path(task_kind: str, name: str, *, root: Path | None = None) -> Path:
             f"Protocol {name!r}: {path} defines no class {class_name!r}. It defines: {', '.join(classes) or 'none'}."
         )
     return path
+
+
+def _hint(task_kind: str, text: str) -> str:
+    """Return a sentence on the protocols with nearly this name, or on the option that gives a protocol this name."""
+    names, wanted = available(task_kind), _joined(text)
+    for name in names:
+        identity = identity_of(task_kind, name)
+        for variant, option in identity.variants.items() if identity is not None else ():
+            if _joined(variant) == wanted:
+                return f" It is {name} with `{option}`, an option of methods in experiments."
+    begin, hold = (
+        [name for name in names if name.startswith(wanted)],
+        [name for name in names if wanted in name],
+    )
+    owners = {_joined(each): name for name in reversed(names) for each in names_of(task_kind, name)}
+    close = begin or hold or [owners[each] for each in get_close_matches(wanted, owners, n=3)]
+    listed = " or ".join(map(repr, dict.fromkeys(close[:3])))
+    return f" Did you mean {listed}?" if wanted and listed else ""
 
 
 def _installed_file(entry: EntryPoint) -> Path:
