@@ -229,11 +229,17 @@ def test_clients_take_values_themselves_and_analyzers_name_them(tmp_path, monkey
     from_counts = json.loads((tmp_path / "from_counts/parameters.json").read_text())
     assert (from_counts["domain"], from_counts["planned_users"]) == (listed["domain"], 150)
     printed("count", "all.csv", "--column", "city", "-o", "found.json")
-    done = CliRunner().invoke(main, ["client", "grr_blanket", "--counts", "found.json", *common[2:], "found"])
-    assert (
-        "Warning: The 3 values found in the data are taken as the domain. A domain must be public"
-        in done.stderr
-    )
+    done = CliRunner().invoke(main, ["client", "grr_blanket", "--counts", "found.json", *common, "found"])
+    warnings = done.stderr.splitlines()
+    assert warnings[0].startswith("Warning: The 3 values found in the data are taken as the domain.")
+    assert warnings[1:] == ["Warning: --users is 200, but the counts are of 150 users."]
+    for value, warned in (
+        ("Rio", "Warning: 1 value is not in the list of 4 values, and counts as 'other'.\n"),
+        ("Zürich", ""),
+    ):
+        call = [sys.executable, "listed/client.py", value]
+        done = subprocess.run(call, capture_output=True, text=True, check=True)
+        assert (done.stdout.count("\n"), done.stderr) == (1, warned)
 
     numbers = np.random.default_rng(20_261_129).normal(20, 30, 200).round(2).tolist()
     counted = count_column(np.array(numbers), max_value=60, low=-5, levels=26)

@@ -5,7 +5,7 @@ Modules that need NumPy are imported inside of functions, so that ``shuffledp --
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -191,10 +191,8 @@ def client(
             found.protocol.export_client(folder, **about)
         else:
             tree.export_client(folder, given["domain_size"], **about)
-    if content is not None and content.found:
-        from shuffledp.userdata.counting import domain_remark
-
-        click.echo(f"Warning: {domain_remark(len(content.values), 'give --values-file')}", err=True)
+    for remark in () if content is None else _remarks(content, given["users"]):
+        click.echo(f"Warning: {remark}", err=True)
     programs = found.protocol.client()
     one = " --users N" * (not programs.one_message)
     mixes = (
@@ -226,6 +224,16 @@ def _with_tree(fan_outs: str, given: dict[str, Any]) -> tuple[Described, CountTr
     sizes = {name: given[name] for name in ("users", "domain_size", "eps", "delta")}
     tree = calibrate_tree(given["protocol"], fan_outs, **sizes)
     return Described(tree.protocol, setting_of(Options(**sizes)), "exact", None), tree
+
+
+def _remarks(content: Content, users: int | None) -> Iterator[str]:
+    """Yield the remarks on a file of counts for a client of this number of users."""
+    if content.found:
+        from shuffledp.userdata.counting import domain_remark
+
+        yield domain_remark(len(content.values), "give --values-file")
+    if users not in (None, content.users):
+        yield f"--users is {users:,}, but the counts are of {content.users:,} users."
 
 
 def _claim(found: Described) -> dict[str, Any]:

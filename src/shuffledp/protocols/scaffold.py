@@ -10,7 +10,7 @@ from pathlib import Path
 
 from shuffledp.tasks import TASK_KINDS
 
-_HEAD = '''"""$title: a baseline of my own."""
+_HEAD = '''"""$title: a local randomizer to begin with, in the place of a method of my own."""
 
 from dataclasses import dataclass
 
@@ -232,7 +232,7 @@ class $name(ProtocolBase):
         return np.broadcast_to(2 * self.scale**2 / n, participants.counts.shape)
 '''
 
-_AMPLIFIED = '''"""$title: a baseline of my own, amplified by shuffling."""
+_AMPLIFIED = '''"""$title: a randomizer to begin with, amplified by shuffling, in the place of a method of my own."""
 
 from dataclasses import dataclass
 

@@ -14,7 +14,7 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
-from shuffledp.protocols.client.files import Parameters, encoded, written
+from shuffledp.protocols.client.files import Parameters, encoded, warn, written
 from shuffledp.sampling.bits import SYSTEM_BITS, Source
 from shuffledp.sampling.clients import ValueResponse, shuffled
 from shuffledp.sampling.coins import bernoulli, uniform_below
@@ -265,6 +265,15 @@ def user_messages(
     return [encoded(parameters, message) for message in shuffled(sent, source)]
 
 
+def unlisted(parameters: Parameters, text: str) -> list[str]:
+    """Return a sentence if a value is not in the list of values and counts as the other values; else nothing."""
+    domain = parameters.get("domain", {})
+    if "values" not in domain or text.strip() in domain["values"]:
+        return []
+    values, other = domain["values"], domain["values"][domain["other"]]
+    return [f"1 value is not in the list of {len(values)} values, and counts as {other!r}."]
+
+
 def main() -> None:
     """Write the messages of the value on the command line, one line of hexadecimal digits per message."""
     parser = argparse.ArgumentParser(
@@ -280,9 +289,10 @@ def main() -> None:
         help="place in the list of all users, from 0 on; some protocols add dummies at the first places (default: 0)",
     )
     arguments = parser.parse_args()
-    written(
-        lambda parameters: "".join(
-            f"{message.hex()}\n"
-            for message in user_messages(parameters, input_of(parameters, arguments.value), arguments.place)
-        )
-    )
+
+    def answer(parameters: Parameters) -> str:
+        messages = user_messages(parameters, input_of(parameters, arguments.value), arguments.place)
+        warn(unlisted(parameters, arguments.value))
+        return "".join(f"{message.hex()}\n" for message in messages)
+
+    written(answer)
