@@ -131,7 +131,11 @@ def test_data_prints_the_rows_of_a_new_file(tmp_path):
         bundle.writestr("b/", "")
         bundle.writestr("b/a.data", b"one")
         bundle.write(tmp_path / "a.data.gz", "a.data.gz")
-    assert call("data", "--checksum", str(tmp_path / "a.zip")) == (0, row * 2)
+    with zipfile.ZipFile(tmp_path / "c.zip", "w") as bundle:
+        bundle.write(tmp_path / "a.zip", "a.zip")
+    within = [f",,,a.data,{place}#a.data,{sha256},3,,published,\n" for place in ("", "#a.zip")]
+    assert call("data", "--checksum", str(tmp_path / "a.zip")) == (0, within[0] * 2)
+    assert call("data", "--checksum", str(tmp_path / "c.zip")) == (0, within[1] * 2)
 
 
 def test_data_passes_on_which_source_is_permitted_and_which_mirror(project, monkeypatch):

@@ -208,9 +208,10 @@ def data(names: tuple[str, ...], official: bool, checksum: Path | None) -> None:
     if checksum is not None:
         from shuffledp.pipeline.datasets.content import contents_of
 
-        with user_errors(ValueError):
-            for file, content in contents_of(checksum):
-                click.echo(f",,,{file},,{hashlib.sha256(content).hexdigest()},{len(content)},,published,")
+        with user_errors(ValueError), checksum.open("rb") as stream:
+            for file, member, content in contents_of(stream, checksum.name):
+                digest = hashlib.sha256(content).hexdigest()
+                click.echo(f",,,{file},{member},{digest},{len(content)},,published,")
         return
     for name in names or NAMES:
         with user_errors(LocalError, SourceError, one_line=False):

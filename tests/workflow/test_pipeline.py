@@ -200,6 +200,9 @@ def test_adding_the_baseline_of_the_readme_runs_its_job_only_and_draws_it(tiny_r
 def test_a_single_figure_on_one_core_is_drawn_alone_from_the_same_results(
     finished_tiny_run: Project, project: Project
 ) -> None:
+    for target in ("tiny_fig1", "results/quick/figures/tiny/fig1_both.png"):
+        planned = project.succeeds("--dry-run", *TINY, "--", target)
+        assert "tiny_fig1" in planned and "draw_tiny" not in planned
     project.succeeds("tiny_fig1", *TINY, "--cores", "1")
     drawn = {p.name for p in (project.folder / "results/quick/figures/tiny").iterdir()}
     assert {"fig1_both.pdf", "fig1_both.png"} <= drawn

@@ -129,19 +129,22 @@ for paper in SETTINGS.papers.values():
         parts = [part for part in job["drawings"] if part["name"] == name]
         # A target per figure or table: snakemake --cores all random_population_fig4. The files belong to the paper's own
         # job otherwise.
-        workflow.ruleorder(f"draw_{paper.key}", f"{paper.key}_{name}")
+        of_paper, of_name = f"draw_{paper.key}", f"{paper.key}_{name}"
+        own_files = [
+            str(p) for p in drawings.files_of(Path(RESULTS), own, SETTINGS.formats)
+        ]
+        # A figure whose file is named on the command line is drawn alone. Snakemake reads its targets after the rules.
+        alone = {*own_files} & {*sys.argv} and not {"all", paper.key} & {*sys.argv}
+        workflow.ruleorder(*((of_name, of_paper) if alone else (of_paper, of_name)))
 
         rule:
             name:
-                f"{paper.key}_{name}"
+                of_name
             input:
                 read_by_checksum(PLAN.drawing_inputs(own)),
                 captions_of(parts),
             output:
-                [
-                    str(p)
-                    for p in drawings.files_of(Path(RESULTS), own, SETTINGS.formats)
-                ],
+                own_files,
             log:
                 f"{LOGS}/{RESULTS}/{paper.key}/{name}.log",
             conda:

@@ -98,9 +98,10 @@ def test_lasting_trouble_is_a_clear_error_and_leaves_nothing(
         (zipped(______evil__file_bin=b"published", other=b"x"), "file.bin"),
         (zipped(file_bin_gz=gzip.compress(b"published")), "file.bin"),
         (zipped(file_bin_gz=b"another", file_bin_gz_old=gzip.compress(b"published")), "file.bin"),
+        (zipped(a_zip=zipped(file_bin=b"published")), "a.zip#file.bin"),
         (gzip.compress(b"published"), ""),
     ],
-    ids=["folders", "packed", "old", "gzip"],
+    ids=["folders", "packed", "old", "twice", "gzip"],
 )
 def test_a_packed_file_is_unpacked(server, tmp_path, content, member):
     server.files = {"/a": content}

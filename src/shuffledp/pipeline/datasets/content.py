@@ -1,4 +1,4 @@
-"""Content of downloaded files, plain or compressed with gzip."""
+"""Content of downloaded files: plain, compressed with gzip, or members of zip files."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import hashlib
 import zipfile
 import zlib
 from collections.abc import Iterator
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import IO
 
 from shuffledp.pipeline.datasets.registry import Location
@@ -26,17 +26,21 @@ def content_of(stream: IO[bytes], limit: int = -1) -> bytes:
         raise ValueError(f"damaged gzip file ({error})") from error
 
 
-def contents_of(path: Path) -> Iterator[tuple[str, bytes]]:
-    """Yield the name and the content of a file, or of each member of a zip file, decompressed."""
-    if not zipfile.is_zipfile(path):
-        with path.open("rb") as stream:
-            yield path.name.removesuffix(".gz"), content_of(stream)
+def contents_of(stream: IO[bytes], name: str, member: str = "") -> Iterator[tuple[str, str, bytes]]:
+    """Yield name, address behind that of the stream, and content of a file, or of each member of a zip file.
+
+    Contents are decompressed; a zip file in a zip file is unpacked.
+    """
+    if not zipfile.is_zipfile(stream):
+        stream.seek(0)
+        yield name.removesuffix(".gz"), member, content_of(stream)
         return
-    with zipfile.ZipFile(path) as bundle:
+    with zipfile.ZipFile(stream) as bundle:
         for info in bundle.infolist():
             if not info.is_dir():
-                with bundle.open(info) as member:
-                    yield PurePosixPath(info.filename).name.removesuffix(".gz"), content_of(member)
+                file = PurePosixPath(info.filename).name
+                with bundle.open(info) as inside:
+                    yield from contents_of(inside, file, f"{member}#{file.removesuffix('.gz')}")
 
 
 def problem_of(content: bytes, item: Location) -> str | None:

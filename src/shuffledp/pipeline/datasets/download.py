@@ -138,26 +138,27 @@ def _opened(bundle: zipfile.ZipFile, info: zipfile.ZipInfo) -> IO[bytes]:
         raise ValueError(f"not a readable zip file ({error})") from error
 
 
-def _contents(packed: Path, item: Location, member: str) -> Iterator[bytes]:
+def _contents(packed: IO[bytes], item: Location, member: str) -> Iterator[bytes]:
     """Yield the content of a file, or of every member of a zip file that may be the wanted one.
 
-    Paths stored in a zip file are never used as paths.
+    A member ``a.zip#b`` is the member b of a zip file in the zip file. Paths stored in a zip file are never used as
+    paths.
     """
     if not member:
-        with packed.open("rb") as stream:
-            yield content_of(stream, item.bytes + 1)
+        yield content_of(packed, item.bytes + 1)
         return
+    name, _, rest = member.partition("#")
     try:
         with zipfile.ZipFile(packed) as bundle:
             members = {
                 PurePosixPath(info.filename).name: info for info in bundle.infolist() if not info.is_dir()
             }
-            found = [
-                members[name] for name in (member, f"{member}.gz", f"{member}.gz.old") if name in members
-            ]
+            found = [members[file] for file in (name, f"{name}.gz", f"{name}.gz.old") if file in members]
             for info in found:
                 with _opened(bundle, info) as inside:
-                    if item.status == "published":
+                    if rest:
+                        yield from _contents(inside, item, rest)
+                    elif item.status == "published":
                         yield content_of(inside, item.bytes + 1)
                     elif info.file_size <= _MOST:
                         yield spec(item.name).derive(inside)
@@ -167,6 +168,10 @@ def _contents(packed: Path, item: Location, member: str) -> Iterator[bytes]:
         if error.errno != errno.EINVAL:  # a zip file that names a place before its beginning
             raise
         raise ValueError(f"not a readable zip file ({error})") from error
+
+
+#: Advice for a file on a mirror.
+CHECKSUM = "`shuffledp data --checksum FILE` prints checksum and size."
 
 
 def fetch(item: Location, folder: Path, address: str) -> Path:
@@ -186,11 +191,12 @@ def fetch(item: Location, folder: Path, address: str) -> Path:
         with temporary_beside(Path(output)) as packed:
             _write(_downloaded(url) if is_address(url) else _read(Path(url)), packed, limit)
             problem: str | None = f"the zip file has no {member}"
-            for content in _contents(packed, item, member):
-                if (problem := problem_of(content, item)) is None:
-                    packed.write_bytes(content)
-                    packed.replace(output)
-                    return
+            with packed.open("rb") as stream:
+                for content in _contents(stream, item, member):
+                    if (problem := problem_of(content, item)) is None:
+                        packed.write_bytes(content)
+                        packed.replace(output)
+                        return
         raise ValueError(f"wrong content: {problem}")
 
     store = pooch.create(
@@ -205,6 +211,5 @@ def fetch(item: Location, folder: Path, address: str) -> Path:
     except DownloadError as error:
         raise type(error)(f"{address}: {error}") from error
     except ValueError as error:
-        raise DownloadError(
-            f"{address}: {str(error).rstrip('.')}. Try again later, or use a mirror."
-        ) from error
+        advice = "Try again later, or use a mirror." if is_address(address) else CHECKSUM
+        raise DownloadError(f"{address}: {str(error).rstrip('.')}. {advice}") from error
