@@ -52,19 +52,23 @@ def best_protocols(rows: pd.DataFrame) -> pd.DataFrame:
     """
     if rows.empty:
         return pd.DataFrame(columns=_COLUMNS)
-    own = rows[(rows["task"] == rows["task"].iloc[0]) & rows["rank"].notna()]
-    own = own[_complete(own)]
-    settings = own.drop_duplicates([*_POINT, "delta"]).groupby("delta").size()
-    delta = max(settings.index, key=lambda one: (settings[one], one))
-    found = []
+    ranked_rows = rows[(rows["task"] == rows["task"].iloc[0]) & rows["rank"].notna()]
+    ranked_rows = ranked_rows[_complete(ranked_rows)]
+    settings = ranked_rows.drop_duplicates([*_POINT, "delta"]).groupby("delta").size()
+    delta = max(settings.index, key=lambda value: (settings[value], value))
+    best_rows = []
     for most in MESSAGES:
-        some = own[(own["delta"] == delta) & (own["messages"] <= most * (1 + _ROUNDING))]
+        some = ranked_rows[
+            (ranked_rows["delta"] == delta) & (ranked_rows["messages"] <= most * (1 + _ROUNDING))
+        ]
         for trust in GROUPS:
             group = some[some["trust"] == TRUST[trust]]
             for point, ranked in group.sort_values("error", kind="stable").groupby(_POINT):
                 first, second = [*records(ranked.head(2)), None][:2]
-                found.append(_row(str(own["task"].iloc[0]), point, delta, TRUST[trust], most, first, second))
-    table = pd.DataFrame(found, columns=_COLUMNS)
+                best_rows.append(
+                    _row(str(ranked_rows["task"].iloc[0]), point, delta, TRUST[trust], most, first, second)
+                )
+    table = pd.DataFrame(best_rows, columns=_COLUMNS)
     return table if _drawn(table)[_POINT].nunique().min() > 1 else table.head(0)
 
 
@@ -99,16 +103,16 @@ def _drawn(table: pd.DataFrame) -> pd.DataFrame:
 
 def draw_best(table: pd.DataFrame) -> Figure:
     """Draw the best protocols as colored cells with their margins; a hatched cell has a close second."""
-    shown = _drawn(table)
-    users, bounds = sorted(shown["users"].unique()), list(dict.fromkeys(shown["most_messages"]))
-    winners = list(dict.fromkeys(shown["best"]))
+    cells = _drawn(table)
+    users, bounds = sorted(cells["users"].unique()), list(dict.fromkeys(cells["most_messages"]))
+    winners = list(dict.fromkeys(cells["best"]))
     fills = {label: fill_of(color) for label, color in colors_of(winners).items()}
-    rows = shown["eps"].nunique() * len(bounds)
+    rows = cells["eps"].nunique() * len(bounds)
     figure = Figure(figsize=(8.6, 0.27 * rows + 0.3 * len(bounds) + 0.9), layout="constrained")
     panels = figure.subplots(len(bounds), len(users), sharex=True, sharey=True, squeeze=False)
     for row, most in zip(panels, bounds, strict=True):
         for ax, n in zip(row, users, strict=True):
-            _draw_cells(ax, shown[(shown["most_messages"] == most) & (shown["users"] == n)], fills)
+            _draw_cells(ax, cells[(cells["most_messages"] == most) & (cells["users"] == n)], fills)
         row[0].set_ylabel(f"{textwrap.fill(_words(most), 16)}\n\neps (nats)")
     for ax, n in zip(panels[0], users, strict=True):
         ax.set_title(f"n = {n:,.0f}")
@@ -146,11 +150,11 @@ def _draw_cells(ax: Axes, rows: pd.DataFrame, fills: Mapping[str, str]) -> None:
 
 def colors_of(labels: Sequence[str]) -> dict[str, str]:
     """Return the color of each protocol's identity; a color that is taken, or no identity, gives a spare color."""
-    known = {i.label: i.color for i in identities().values() if i.label in labels}
+    identity_colors = {i.label: i.color for i in identities().values() if i.label in labels}
     colors: dict[str, str] = {}
     for label in labels:
-        spare = (color for color in COLORS if color not in (*colors.values(), *known.values()))
-        color = known.get(label, "")
+        spare = (color for color in COLORS if color not in (*colors.values(), *identity_colors.values()))
+        color = identity_colors.get(label, "")
         colors[label] = color if color and color not in colors.values() else next(spare, GRAY)
     return colors
 
@@ -170,17 +174,17 @@ def _words(most: float) -> str:
 
 def facts_of_best(table: pd.DataFrame) -> dict[str, Any]:
     """Return the names in the caption: the winners with their shares, the margins, and the close seconds."""
-    shown = _drawn(table)
+    cells = _drawn(table)
     rows = []
-    for most in dict.fromkeys(shown["most_messages"]):
-        own = shown[shown["most_messages"] == most]
-        margins, winner = own["margin"].dropna(), own["best"].mode()[0]
+    for most in dict.fromkeys(cells["most_messages"]):
+        bounded = cells[cells["most_messages"] == most]
+        margins, winner = bounded["margin"].dropna(), bounded["best"].mode()[0]
         rows.append(
             {
                 "most": _words(most),
                 "winner": winner,
-                "wins": int((own["best"] == winner).sum()),
-                "settings": len(own),
+                "wins": int((bounded["best"] == winner).sum()),
+                "settings": len(bounded),
                 "margins": (float(margins.min()), float(margins.max())) if len(margins) else None,
             }
         )
@@ -190,7 +194,7 @@ def facts_of_best(table: pd.DataFrame) -> dict[str, Any]:
         "task": str(table["task"].iloc[0]),
         "delta": power(float(table["delta"].iloc[0])),
         "rows": rows,
-        "close_cells": int((shown["margin"] <= CLOSE).sum()),
+        "close_cells": int((cells["margin"] <= CLOSE).sum()),
         "close": f"{100 * (CLOSE - 1):.0f} %",
         "adding": list(dict.fromkeys(other["best"])),
     }

@@ -67,7 +67,7 @@ def draw(what: Picture) -> Figure:
             end_names.write(grid[top, column], beside)
     _label(grid, what, len(what.panels), rows, (wide - 1.6) / across)
     below = {
-        name for name in what.labels if name not in {end for one in _ends_of(what, beside) for end in one}
+        name for name in what.labels if name not in {end for group in _ends_of(what, beside) for end in group}
     }
     panels.write_key(figure, [*_keys_of_names(what, below), *_keys(what)])
     panels.write_title(figure, what.title, what.mark)
@@ -116,7 +116,7 @@ def set_axes(ax: Axes, what: Picture, across: int) -> None:
     if what.places is not None:
         panels.set_values(ax, list(what.places.values()), list(map(str, what.places)))
     elif "along" not in entry:
-        panels.set_values(ax, sorted({float(value) for own in x for value in own}))
+        panels.set_values(ax, sorted({float(value) for numbers in x for value in numbers}))
 
 
 def _panel(ax: Axes, what: Picture, value: Any, across: int) -> None:
@@ -144,9 +144,9 @@ def _panel(ax: Axes, what: Picture, value: Any, across: int) -> None:
         ax.plot(*zip(*read, strict=True), "kx", ms=6.5, zorder=5)
 
 
-def in_panel(every: Iterable[Strand], value: Any) -> list[Strand]:
+def in_panel(curves: Iterable[Strand], value: Any) -> list[Strand]:
     """Return the curves of a panel; a curve that does not depend on the panels' variable is in every panel."""
-    return [s for s in every if value is None or s.panel is None or s.panel == value]
+    return [s for s in curves if value is None or s.panel is None or s.panel == value]
 
 
 def gaps_of(what: Picture, strand: Strand) -> Numbers:
@@ -173,9 +173,9 @@ def _interrupted(what: Picture, strand: Strand, ax: Axes) -> Strand:
 def _strip(ax: Axes, what: Picture, strip: Sequence[Strand], value: Any) -> None:
     scale, ends = panels.strip_limits(strip)
     panels.set_axis(ax, "y", scale, ends, 3)
-    here = in_panel(strip, value)
-    gaps = gaps_of(what, here[0]) if here else np.empty(0)
-    panels.draw_strip(ax, here, what.looks, gaps, printed=what.ratios)
+    ratio_curves = in_panel(strip, value)
+    gaps = gaps_of(what, ratio_curves[0]) if ratio_curves else np.empty(0)
+    panels.draw_strip(ax, ratio_curves, what.looks, gaps, printed=what.ratios)
 
 
 # -- ratios --------------------------------------------------------------------------------------------------------
@@ -183,19 +183,19 @@ def _strip(ax: Axes, what: Picture, strip: Sequence[Strand], value: Any) -> None
 
 def ratios(what: Picture) -> list[Strand]:
     """Return curves of ratios: printed to exact numbers, or a method's numbers to the numbers of method ``over``."""
-    every = {(strand.curve, strand.panel): strand for strand in what.lines}
+    lines = {(strand.curve, strand.panel): strand for strand in what.lines}
     if what.ratios:
         pairs = {
-            key: (every[f"{what.name_of(key[0])}|printed", key[1]], exact)
-            for key, exact in every.items()
-            if what.part_of(key[0]) == "exact" and (f"{what.name_of(key[0])}|printed", key[1]) in every
+            key: (lines[f"{what.name_of(key[0])}|printed", key[1]], exact)
+            for key, exact in lines.items()
+            if what.part_of(key[0]) == "exact" and (f"{what.name_of(key[0])}|printed", key[1]) in lines
         }
     else:
         over = what.drawing.get("over")
         below = {strand.panel: strand for strand in what.lines if strand.curve == over}
-        pairs = {key: (strand, below[key[1]]) for key, strand in every.items() if key[1] in below}
+        pairs = {key: (strand, below[key[1]]) for key, strand in lines.items() if key[1] in below}
     strands = [
-        one for (curve, panel), pair in pairs.items() if (one := _ratio(curve, panel, *pair)) is not None
+        ratio for (curve, panel), pair in pairs.items() if (ratio := _ratio(curve, panel, *pair)) is not None
     ]
     if what.ratios:
         return strands
@@ -223,8 +223,8 @@ def name_text(what: Picture, group: Sequence[str]) -> str:
     texts = [what.labels[name] for name in group]
     lower = [text for text in texts if text.endswith(f"({NO_GUARANTEE})")]
     if lower and len(lower) < len(texts):
-        own = " = ".join(text for text in texts if text not in lower)
-        return f"{own} (a lower bound is within {100 * _apart(what, group):.2g} %)"
+        bounds = " = ".join(text for text in texts if text not in lower)
+        return f"{bounds} (a lower bound is within {100 * _apart(what, group):.2g} %)"
     first, *others = texts
     stem = first[: first.rfind(", ") + 2] if ", " in first else ""
     if stem and all(text.startswith(stem) for text in others):
@@ -260,11 +260,11 @@ def end_points(what: Picture, value: Any) -> list[EndName]:
     right = _right_end(what)
     log = what.drawing.get("y_scale") == "log"
     for group in what.together:
-        own = [s for s in in_panel(what.every, value) if what.name_of(s.curve) == group[0]]
-        own = [s for s in own if (np.isfinite(s.y) & ((s.y > 0) | (not log))).any()]
-        if not own:
+        candidates = [s for s in in_panel(what.every, value) if what.name_of(s.curve) == group[0]]
+        candidates = [s for s in candidates if (np.isfinite(s.y) & ((s.y > 0) | (not log))).any()]
+        if not candidates:
             continue
-        best = max(own, key=lambda s: (order.get(what.part_of(s.curve), 0), s.kind != "simulated"))
+        best = max(candidates, key=lambda s: (order.get(what.part_of(s.curve), 0), s.kind != "simulated"))
         if best.level:
             x, y = right, float(best.y[0])
         else:

@@ -196,9 +196,9 @@ def claim_tables(paper: Paper) -> list[ClaimTable]:
     ]
 
 
-def caption_path(own: Path, name: str) -> Path:
+def caption_path(folder: Path, name: str) -> Path:
     """Return a template in the folder of a paper, or the template that all papers share."""
-    return (own.parents[1] / "captions" if name in SHARED_CAPTIONS else own) / name
+    return (folder.parents[1] / "captions" if name in SHARED_CAPTIONS else folder) / name
 
 
 def caption_folder(root: Path, paper: str) -> Path:
@@ -213,7 +213,7 @@ def paper_job(paper: Paper, settings: Settings, root: Path) -> PaperJob:
     """Return the plain data that a paper's drawings and manifest depend on, except the content of input files."""
     captions = caption_folder(root, paper.key)
     results, scale = settings.results, "shortened" if paper.key in settings.shortened else "paper"
-    own = [drawing.job(results, settings.formats, captions, scale) for drawing in drawings_of(paper)]
+    drawing_jobs = [drawing.job(results, settings.formats, captions, scale) for drawing in drawings_of(paper)]
     claims = [table.job(results, captions, scale) for table in claim_tables(paper)]
     return {
         "paper": {
@@ -225,21 +225,21 @@ def paper_job(paper: Paper, settings: Settings, root: Path) -> PaperJob:
         },
         "run": {"seed": settings.seed, "scale": scale},
         "results": results,
-        "drawings": [*own, *claims],
+        "drawings": [*drawing_jobs, *claims],
     }
 
 
 def _files(paper: Paper, kind: Literal["figure", "table"], entries: Mapping[str, Drawn]) -> Iterator[Drawing]:
-    given = looks_of(paper)
-    for name, drawn in entries.items():
-        entry, experiment = drawn.plain(), paper.experiments[drawn.experiment]
+    looks = looks_of(paper)
+    for name, drawing in entries.items():
+        entry, experiment = drawing.plain(), paper.experiments[drawing.experiment]
         by = entry.get("files")
         if by is None:
-            yield Drawing(name, name, kind, entry, experiment, entry.get("where", {}), given)
+            yield Drawing(name, name, kind, entry, experiment, entry.get("where", {}), looks)
             continue
         for value in _files_of(entry, kind, _values(experiment, by, entry["methods"])):
             where = {**entry.get("where", {}), by: value}
-            yield Drawing(f"{name}_{slug(value)}", name, kind, entry, experiment, where, given)
+            yield Drawing(f"{name}_{slug(value)}", name, kind, entry, experiment, where, looks)
 
 
 def _files_of(entry: Fields, kind: Literal["figure", "table"], values: list[Any]) -> list[Any]:
@@ -263,9 +263,9 @@ def looks_of(paper: Paper) -> dict[str, Look]:
                 other = method.id != method.protocol
                 looks[method.id] = with_other_marker(look, looks.values()) if other else look
     functions = [m for m in others.values() if m.function and not m.added and m.id not in looks]
-    own = [m for m in others.values() if m not in functions and m.id not in looks]
+    user_methods = [m for m in others.values() if m not in functions and m.id not in looks]
     numbered = {m.id: numbered_look(number) for number, m in enumerate(functions)}
-    return looks | numbered | {m.id: own_look(number) for number, m in enumerate(own)}
+    return looks | numbered | {m.id: own_look(number) for number, m in enumerate(user_methods)}
 
 
 def _values(experiment: Experiment, by: str, methods: list[str]) -> list[Any]:
@@ -318,9 +318,9 @@ def points_files(results: Path, drawings: Iterable[Drawing]) -> list[Path]:
 def output_files(results: Path, paper: Paper, formats: Sequence[str]) -> list[Path]:
     """Return every file that the drawing job of a paper writes, with the manifest and the checksum list."""
     folder = figure_folder(results, paper.key)
-    own = files_of(results, drawings_of(paper), formats)
+    drawing_files = files_of(results, drawings_of(paper), formats)
     claims = [folder / f"{name}.{end}" for name in paper.claims for end in (*TABLE_FORMATS, "rst")]
-    return [folder / MANIFEST, folder / CHECKSUMS, *own, *claims]
+    return [folder / MANIFEST, folder / CHECKSUMS, *drawing_files, *claims]
 
 
 # -- what the configuration states for a caption -----------------------------------------------------------------
@@ -340,7 +340,7 @@ def _stated(experiment: Experiment, where: Fields, methods: Sequence[str]) -> di
     if experiment.budget:
         facts |= experiment.budget.described(say)
     arguments = [experiment.methods[m].given for m in methods]  # functions have no budget
-    if deltas := [say(given["delta"]) for given in arguments if "delta" in given]:
+    if deltas := [say(values["delta"]) for values in arguments if "delta" in values]:
         facts.setdefault("delta", ", ".join(dict.fromkeys(deltas)))
     if experiment.task:
         facts["error against"] = experiment.task.described()

@@ -73,15 +73,15 @@ def strands(
     """Return the curves of some rows of a summary."""
     panel = rows[panels] if panels in rows else pd.Series(None, rows.index, dtype=object)
     keys = zip(rows["curve"], rows["kind"], panel, strict=True)
-    found: dict[tuple[Any, ...], list[int]] = {}
+    places_of_curve: dict[tuple[Any, ...], list[int]] = {}
     for i, (curve, kind, value) in enumerate(keys):
-        found.setdefault((curve, kind, None if pd.isna(value) else value), []).append(i)
+        places_of_curve.setdefault((curve, kind, None if pd.isna(value) else value), []).append(i)
     mean = rows["mean"].to_numpy(float)
     error = _bars(rows)
     at = _positions(rows, x, places)
     along = rows[order].to_numpy(float) if order in rows else at
     result = []
-    for (curve, kind, value), where in found.items():
+    for (curve, kind, value), where in places_of_curve.items():
         chosen = np.array(where)
         if np.isnan(at[chosen]).all():
             chosen, positions = chosen[:1], np.empty(0)
@@ -103,14 +103,14 @@ def _bars(rows: pd.DataFrame) -> Numbers:
     error = rows["standard_error"].to_numpy(float)
     if BEHIND_BAR not in rows:
         return error
-    meant = has_bar(rows[BEHIND_BAR].to_numpy(float), rows["count"].to_numpy(float))
-    return np.where(meant, error, np.nan)
+    reliable = has_bar(rows[BEHIND_BAR].to_numpy(float), rows["count"].to_numpy(float))
+    return np.where(reliable, error, np.nan)
 
 
-def leading(every: Iterable[Strand]) -> list[Strand]:
+def leading(curves: Iterable[Strand]) -> list[Strand]:
     """Return one kind of number per curve and panel, the first of computed, expected and simulated."""
     first: dict[tuple[str, Any], Strand] = {}
-    for strand in sorted(every, key=lambda one: one.kind):
+    for strand in sorted(curves, key=lambda curve: curve.kind):
         first.setdefault((strand.curve, strand.panel), strand)
     return list(first.values())
 

@@ -46,9 +46,9 @@ def as_table(
     for place, header in enumerate(headers):
         flat.insert(place, header, [row[place] for row in rows])
     form, side = entry.get("format", ".4g"), side_of(entry["value"])
-    shown = wide.map(lambda v: v if isinstance(v, str) else _formatted(v, form, side))
+    texts = wide.map(lambda v: v if isinstance(v, str) else _formatted(v, form, side))
     body = [
-        [*map(_plain, row), *numbers] for row, numbers in zip(rows, shown.to_numpy().tolist(), strict=True)
+        [*map(_plain, row), *numbers] for row, numbers in zip(rows, texts.to_numpy().tolist(), strict=True)
     ]
     return {
         "csv": flat.to_csv(index=False, float_format="%.10g", lineterminator="\n"),
@@ -66,18 +66,18 @@ def as_leaderboard(entry: Fields, rows: pd.DataFrame, numbers: Sequence[str], *a
         }
         return rows.assign(**texts)
 
-    shown = written(entry.get("format", ".4g"))
+    texts_of_rows = written(entry.get("format", ".4g"))
     return {
         "csv": written(".10g").to_csv(index=False, lineterminator="\n"),
-        **_texts(list(shown.columns), shown.to_numpy().tolist(), *about),
+        **_texts(list(texts_of_rows.columns), texts_of_rows.to_numpy().tolist(), *about),
     }
 
 
 def in_three_forms(frame: pd.DataFrame, *about: str) -> dict[str, str]:
     """Return a finished table of texts as CSV, and as Markdown and LaTeX with at most four digits."""
     csv = frame.to_csv(index=False, lineterminator="\n")
-    shown = frame.apply(lambda column: column.map(partial(_four_digits, side=side_of(str(column.name)))))
-    return {"csv": csv, **_texts(list(frame.columns), shown.to_numpy().tolist(), *about)}
+    rounded = frame.apply(lambda column: column.map(partial(_four_digits, side=side_of(str(column.name)))))
+    return {"csv": csv, **_texts(list(frame.columns), rounded.to_numpy().tolist(), *about)}
 
 
 def stated(frame: pd.DataFrame) -> dict[str, str]:
@@ -210,10 +210,16 @@ def spread(
         numbers.sort_values("kind").groupby("cell", sort=False).head(1)
     )  # computed, expected, simulated
     gaps = cells[cells["status"] != "ok"].assign(mean="infeasible")
-    every = pd.concat([preferred.astype({"mean": object}), gaps.astype({"mean": object})], ignore_index=True)
-    shown = _along(every, [*rows, *columns], orders).set_index([*rows, *columns])["mean"].unstack(columns)
-    shown = shown.loc[_sorted(shown.index, orders), _sorted(shown.columns, orders)]
-    return shown.astype(object).where(shown.notna(), "")
+    numbers_and_gaps = pd.concat(
+        [preferred.astype({"mean": object}), gaps.astype({"mean": object})], ignore_index=True
+    )
+    wide = (
+        _along(numbers_and_gaps, [*rows, *columns], orders)
+        .set_index([*rows, *columns])["mean"]
+        .unstack(columns)
+    )
+    wide = wide.loc[_sorted(wide.index, orders), _sorted(wide.columns, orders)]
+    return wide.astype(object).where(wide.notna(), "")
 
 
 def _along(frame: pd.DataFrame, axes: list[str], orders: Grid) -> pd.DataFrame:

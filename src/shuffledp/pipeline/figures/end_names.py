@@ -72,22 +72,26 @@ def laid_out(figure: Figure) -> Figure:
     for ax in figure.axes:
         notes = [text for text in ax.texts if isinstance(text, Annotation) and text.get_gid() == _BESIDE]
         if notes:
-            wanted = [float(ax.transData.transform(note.xy)[1] - ax.bbox.y0) * inches for note in notes]
+            heights_of_points = [
+                float(ax.transData.transform(note.xy)[1] - ax.bbox.y0) * inches for note in notes
+            ]
             heights = [
                 (note.get_text().count("\n") + 1) * _LINE * float(note.get_fontsize()) for note in notes
             ]
-            places = spread(wanted, heights, -_BEYOND, ax.bbox.height * inches + _BEYOND)
+            places = spread(heights_of_points, heights, -_BEYOND, ax.bbox.height * inches + _BEYOND)
             for note, place in zip(notes, places, strict=True):
                 note.xyann = (_AWAY, place)
     return figure
 
 
-def spread(wanted: Sequence[float], heights: Sequence[float], low: float, high: float) -> NDArray[np.float64]:
+def spread(
+    targets: Sequence[float], heights: Sequence[float], low: float, high: float
+) -> NDArray[np.float64]:
     """Return the middles of boxes that do not overlap, between two ends, with the least sum of squared moves."""
-    order = np.argsort(wanted, kind="stable")
+    order = np.argsort(targets, kind="stable")
     tall = np.asarray(heights, float)[order]
     offsets = np.cumsum(tall) - tall / 2
-    starts = isotonic_regression(np.asarray(wanted, float)[order] - offsets).x
+    starts = isotonic_regression(np.asarray(targets, float)[order] - offsets).x
     middles = np.empty(len(order))
     middles[order] = np.clip(starts, low, max(high - tall.sum(), low)) + offsets
     return middles

@@ -39,7 +39,7 @@ def offers(cells: pd.DataFrame, summary: pd.DataFrame, entry: Mapping[str, Any],
     good = cells[cells["status"] == "ok"]
     costs = by_cell(good, summary, cost)
     errors = by_cell(good, summary, error, entry.get("unit"))
-    found = [
+    all_offers = [
         Offer(
             str(row.method),
             str(row.trust),
@@ -51,7 +51,7 @@ def offers(cells: pd.DataFrame, summary: pd.DataFrame, entry: Mapping[str, Any],
         for row in good.itertuples()
     ]
     order = list(entry["methods"])
-    positive = [offer for offer in found if offer.cost > 0 and offer.error > 0]
+    positive = [offer for offer in all_offers if offer.cost > 0 and offer.error > 0]
     return sorted(positive, key=lambda offer: order.index(offer.method))
 
 
@@ -62,17 +62,19 @@ def front(some: Sequence[Offer], controls: Sequence[str] = (), tolerance: float 
     a method also beats another if it is better in cost or error by more than the tolerance, and worse in the other
     quantity by less.
     """
-    best, found = math.inf, []
+    best, candidates = math.inf, []
     eligible = [offer for offer in some if offer.method not in controls and not offer.doubtful]
-    for offer in sorted(eligible, key=lambda one: (one.cost, one.error)):
+    for offer in sorted(eligible, key=lambda rival: (rival.cost, rival.error)):
         if offer.error < best:
             best = offer.error
-            found.append(offer)
-    return [one for one in found if not any(_beats(other, one, 1 + tolerance) for other in found)]
+            candidates.append(offer)
+    return [
+        rival for rival in candidates if not any(_beats(other, rival, 1 + tolerance) for other in candidates)
+    ]
 
 
-def _beats(one: Offer, other: Offer, by: float) -> bool:
-    cost, error = other.cost / one.cost, other.error / one.error
+def _beats(offer: Offer, other: Offer, by: float) -> bool:
+    cost, error = other.cost / offer.cost, other.error / offer.error
     return (cost > by and error * by >= 1) or (error > by and cost * by >= 1)
 
 
@@ -86,17 +88,17 @@ def by_trust(some: Sequence[Offer]) -> dict[str, list[Offer]]:
 def legend_names(job: DrawingJob, cells: pd.DataFrame) -> dict[str, str]:
     """Return legend names, with notes for controls, doubtful claims and accountings other than the first."""
     entry = job["entry"]
-    wanted = job["where"].get("accounting")
-    usual = wanted[0] if isinstance(wanted, list) else wanted
+    accountings = job["where"].get("accounting")
+    usual = accountings[0] if isinstance(accountings, list) else accountings
     texts = {}
     good = cells[cells["status"] == "ok"]
     for method, name in names(job, cells).items():
-        own = good[good["method"] == method]
-        remarks = [g for g in dict.fromkeys(own["guarantee"]) if g in IN_DOUBT]
+        rows = good[good["method"] == method]
+        remarks = [g for g in dict.fromkeys(rows["guarantee"]) if g in IN_DOUBT]
         if usual is not None:
             remarks += [
-                f"as {a}" if a == "printed" else a for a in dict.fromkeys(own["accounting"]) if a != usual
+                f"as {a}" if a == "printed" else a for a in dict.fromkeys(rows["accounting"]) if a != usual
             ]
-        shown = control_of(name) if method in entry.get("controls", ()) else name
-        texts[method] = f"{shown} ({', '.join(remarks)})" if remarks else shown
+        label = control_of(name) if method in entry.get("controls", ()) else name
+        texts[method] = f"{label} ({', '.join(remarks)})" if remarks else label
     return texts

@@ -21,13 +21,13 @@ def gaps(cells: pd.DataFrame, names: Mapping[str, str], grid: Grid) -> list[str]
     missing = cells[cells["status"] != "ok"]
     if missing.empty:
         return []
-    stated = missing.assign(plain=[_NUMBER.sub("0", str(reason)) for reason in missing["reason"]])
+    reasoned = missing.assign(plain=[_NUMBER.sub("0", str(reason)) for reason in missing["reason"]])
     lines: dict[tuple[Any, Any, str], tuple[list[str], list[str]]] = {}
-    for (accounting, plain, method), own in stated.groupby(["accounting", "plain", "method"], sort=False):
-        place = _where(pd.DataFrame(map(json.loads, own["point"])), grid)
+    for (accounting, plain, method), rows in reasoned.groupby(["accounting", "plain", "method"], sort=False):
+        place = _where(pd.DataFrame(map(json.loads, rows["point"])), grid)
         methods, reasons = lines.setdefault((accounting, plain, place), ([], []))
         methods.append(str(method))
-        reasons += map(str, own["reason"])
+        reasons += map(str, rows["reason"])
     return [
         f"{'; '.join(name for method, name in names.items() if method in methods)} ({accounting})"
         f"{f' at {place}' if place else ''}: {_merged(sorted(reasons))}"
@@ -39,26 +39,33 @@ def _where(points: pd.DataFrame, grid: Grid) -> str:
     """Return the values of all variables; of points that are no product, for each value of one of the variables."""
     values = {v: _ordered(set(points[v]), grid.get(v, ())) for v in map(str, points.columns)}
     if math.prod(map(len, values.values())) == len(points):
-        return ", ".join(f"{v} = {_listed(own, grid.get(v, ()))}" for v, own in values.items())
+        return ", ".join(f"{v} = {_listed(group, grid.get(v, ()))}" for v, group in values.items())
     first = min((v for v in values if len(values[v]) > 1), key=lambda v: len(values[v]))
     groups: dict[str, list[Any]] = {}
     for value in values[first]:
         rest = points.loc[points[first] == value].drop(columns=first)
         groups.setdefault(_where(rest, grid), []).append(value)
-    return "; ".join(f"{first} = {_listed(own, grid.get(first, ()))}, {rest}" for rest, own in groups.items())
+    return "; ".join(
+        f"{first} = {_listed(group, grid.get(first, ()))}, {rest}" for rest, group in groups.items()
+    )
 
 
 def _ordered(values: set[Any], grid: Sequence[Any]) -> list[Any]:
-    known = list(grid)
-    return sorted(values, key=lambda v: (known.index(v) if v in known else len(known), str(v)))
+    grid_values = list(grid)
+    return sorted(
+        values, key=lambda v: (grid_values.index(v) if v in grid_values else len(grid_values), str(v))
+    )
 
 
 def _listed(values: Sequence[Any], grid: Sequence[Any]) -> str:
-    known = list(grid)
+    grid_values = list(grid)
     runs: list[list[Any]] = []
     for value in values:
         follows = (
-            runs and value in known and known.index(value) and known[known.index(value) - 1] == runs[-1][-1]
+            runs
+            and value in grid_values
+            and grid_values.index(value)
+            and grid_values[grid_values.index(value) - 1] == runs[-1][-1]
         )
         if follows:
             runs[-1].append(value)

@@ -44,10 +44,10 @@ def _doubt(rows: pd.DataFrame, order: Sequence[str]) -> str:
 
 
 def _weakest_by_accounting(rows: pd.DataFrame) -> dict[str, str]:
-    known = rows[rows["guarantee"].notna()]
+    labeled = rows[rows["guarantee"].notna()]
     return {
         str(accounting): max(group, key=_LABELS.index)
-        for accounting, group in labels_of(known).groupby(known["accounting"])
+        for accounting, group in labels_of(labeled).groupby(labeled["accounting"])
     }
 
 
@@ -65,13 +65,14 @@ def guarantee_facts(cells: pd.DataFrame, names: Mapping[str, str], order: Sequen
         note if label in IN_DOUBT else None
         for label, note in zip(cells["guarantee"], cells["guarantee_note"], strict=True)
     ]
-    every = sum(labels.values(), Counter())
+    all_parts = sum(labels.values(), Counter())
     in_words = {_IN_WORDS.get(label, label): labels[label] for label in _LABELS if label in labels}
     whom = {text: trusted[word] for word, text in TRUST.items() if word in trusted}
     facts = {
         "guarantee": _grouped(in_words, names, order),
         "why in doubt": " | ".join(
-            f"{_named(some, every, names, order)}: {note}" for note, some in _parts_by(notes, parts).items()
+            f"{_named(some, all_parts, names, order)}: {note}"
+            for note, some in _parts_by(notes, parts).items()
         ),
         "users trust": _grouped(whom, names, order),
     }
@@ -79,22 +80,22 @@ def guarantee_facts(cells: pd.DataFrame, names: Mapping[str, str], order: Sequen
 
 
 def _parts_by(words: Iterable[object], parts: Iterable[_Part]) -> dict[str, Counter[_Part]]:
-    found: dict[str, Counter[_Part]] = {}
+    parts_of_word: dict[str, Counter[_Part]] = {}
     for word, part in zip(words, parts, strict=True):
         if isinstance(word, str) and word:
-            found.setdefault(word, Counter())[part] += 1
-    return found
+            parts_of_word.setdefault(word, Counter())[part] += 1
+    return parts_of_word
 
 
 def _grouped(groups: Mapping[str, Counter[_Part]], names: Mapping[str, str], order: Sequence[str]) -> str:
     if len(groups) == 1:
         return next(iter(groups))
-    every = sum(groups.values(), Counter())
-    return " | ".join(f"{text}: {_named(some, every, names, order)}" for text, some in groups.items())
+    all_parts = sum(groups.values(), Counter())
+    return " | ".join(f"{text}: {_named(some, all_parts, names, order)}" for text, some in groups.items())
 
 
 def _named(
-    some: Counter[_Part], every: Counter[_Part], names: Mapping[str, str], order: Sequence[str]
+    some: Counter[_Part], all_parts: Counter[_Part], names: Mapping[str, str], order: Sequence[str]
 ) -> str:
     """Return the methods of some cells, with their accountings if only some of a method's cells are included."""
     texts = []
@@ -102,8 +103,8 @@ def _named(
         chosen = [accounting for of, accounting in some if of == method]
         if not chosen:
             continue
-        whole = [accounting for of, accounting in every if of == method]
+        whole = [accounting for of, accounting in all_parts if of == method]
         parts = [", ".join(a for a in order if a in chosen)] if len(chosen) < len(whole) else []
-        parts += ["in part"] if any(some[method, a] < every[method, a] for a in chosen) else []
+        parts += ["in part"] if any(some[method, a] < all_parts[method, a] for a in chosen) else []
         texts.append(f"{name} ({', '.join(parts)})" if parts else name)
     return "; ".join(texts)  # names may have commas

@@ -54,24 +54,28 @@ def leaderboard(
 def ranked(entry: Fields, cells: pd.DataFrame, summary: pd.DataFrame, *trust: str) -> dict[str, float]:
     """Return the methods with one of these trusted parties, best first; controls and doubtful claims are omitted."""
     first = _ordering(entry)
-    own = chosen(cells, first.get("where", {}))
-    own = own[
-        (own["status"] == "ok")
-        & own["trust"].isin(trust)
-        & ~own["guarantee"].isin(IN_DOUBT)
-        & ~own["method"].isin(entry.get("controls", ()))
+    candidates = chosen(cells, first.get("where", {}))
+    candidates = candidates[
+        (candidates["status"] == "ok")
+        & candidates["trust"].isin(trust)
+        & ~candidates["guarantee"].isin(IN_DOUBT)
+        & ~candidates["method"].isin(entry.get("controls", ()))
     ]
-    known = by_cell(own, summary, str(first["value"]), first.get("unit"))
-    numbers = {str(m): float(known[c]) for m, c in zip(own["method"], own["cell"], strict=True) if c in known}
+    number_of_cell = by_cell(candidates, summary, str(first["value"]), first.get("unit"))
+    numbers = {
+        str(m): float(number_of_cell[c])
+        for m, c in zip(candidates["method"], candidates["cell"], strict=True)
+        if c in number_of_cell
+    }
     return dict(sorted(numbers.items(), key=lambda pair: pair[1]))
 
 
 def _ordering(entry: Fields) -> Fields:
     """Return the first entry that orders the leaderboard and has numbers."""
-    found: Fields = next(
+    entry_of_numbers: Fields = next(
         e for e in entry["entries"] if e["heading"] in entry["order"] and e["value"] not in CELL_TEXTS
     )
-    return found
+    return entry_of_numbers
 
 
 def _rank(value: Any, heading: str, entry: Fields) -> tuple[int, float, str]:
@@ -93,8 +97,8 @@ def _column(entry: Fields, cells: pd.DataFrame, summary: pd.DataFrame, methods: 
         texts = _by_method(selected, quantity)
         return [_text(quantity, texts.get(m)) for m in methods]
     status = _by_method(selected, "status")
-    known = by_cell(selected, summary, quantity, entry.get("unit"))
-    numbers = _by_method(selected.assign(number=selected["cell"].map(known)), "number")
+    number_of_cell = by_cell(selected, summary, quantity, entry.get("unit"))
+    numbers = _by_method(selected.assign(number=selected["cell"].map(number_of_cell)), "number")
     unit = numbers.get(entry["over"], math.nan) if "over" in entry else 1.0
     return [
         INFEASIBLE
@@ -112,13 +116,13 @@ def control_of(name: str) -> str:
 
 
 def _by_method(rows: pd.DataFrame, column: str) -> dict[str, Any]:
-    found = rows[["method", column]].drop_duplicates()
-    several = found["method"][found["method"].duplicated()]
+    pairs = rows[["method", column]].drop_duplicates()
+    several = pairs["method"][pairs["method"].duplicated()]
     if len(several):
         raise ValueError(
             f"{column!r} of {several.iloc[0]!r} has several values: add grid variables to `where`."
         )
-    return dict(zip(found["method"], found[column], strict=True))
+    return dict(zip(pairs["method"], pairs[column], strict=True))
 
 
 def _text(column: str, value: Any) -> str:

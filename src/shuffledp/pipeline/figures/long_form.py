@@ -12,9 +12,9 @@ from shuffledp.pipeline.experiments.bundle import CELL_NUMBERS, PARAMETER_PREFIX
 
 def long_form(cells: pd.DataFrame, summary: pd.DataFrame, y: str) -> pd.DataFrame:
     """Return the rows of a quantity that are drawn, from the summary or from the cells."""
-    shown: pd.DataFrame = summary[summary["metric"] == y]
-    if not shown.empty or y in TRAINED_METRICS or (cells["status"] != "ok").all():
-        return shown
+    measured: pd.DataFrame = summary[summary["metric"] == y]
+    if not measured.empty or y in TRAINED_METRICS or (cells["status"] != "ok").all():
+        return measured
     feasible = cells[cells["status"] == "ok"]
     if y in CELL_NUMBERS:
         return feasible.assign(kind="computed", mean=feasible[y], standard_error=np.nan, count=1)
@@ -22,7 +22,7 @@ def long_form(cells: pd.DataFrame, summary: pd.DataFrame, y: str) -> pd.DataFram
     name = y.removeprefix(PARAMETER_PREFIX)
     if not y.startswith(PARAMETER_PREFIX) or not any(name in p for p in parameters):
         named = (f"{PARAMETER_PREFIX}{parameter}" for p in parameters for parameter in p)
-        known = sorted({*summary["metric"], *CELL_NUMBERS, *named})
-        raise ValueError(f"No quantity {y!r} in these results. Known: {', '.join(known)}.")
+        quantities = sorted({*summary["metric"], *CELL_NUMBERS, *named})
+        raise ValueError(f"No quantity {y!r} in these results. Known: {', '.join(quantities)}.")
     numbers = pd.Series([p.get(name, np.nan) for p in parameters], index=feasible.index)
     return feasible.assign(kind="computed", mean=numbers, standard_error=np.nan, count=1)

@@ -107,11 +107,11 @@ def _best_first(rows: pd.DataFrame, years: Mapping[str, int | str]) -> pd.DataFr
     """Return the proven rows of a task's first setting; of errors equal in six digits, the older comes first."""
     if rows.empty:
         return rows.assign(year=[])
-    here = at(rows, first_setting(rows))
-    here = here[here["over_curator"].notna() & ~here["guarantee"].isin(IN_DOUBT)]
-    order = here.assign(
-        digits=[round_to_digits(error, "nearest", 6) for error in here["error"]],
-        year=pd.to_numeric(here["protocol"].map(years), errors="coerce"),
+    proven = at(rows, first_setting(rows))
+    proven = proven[proven["over_curator"].notna() & ~proven["guarantee"].isin(IN_DOUBT)]
+    order = proven.assign(
+        digits=[round_to_digits(error, "nearest", 6) for error in proven["error"]],
+        year=pd.to_numeric(proven["protocol"].map(years), errors="coerce"),
     )
     return order.sort_values(["digits", "year"], kind="stable", na_position="last")
 
@@ -119,16 +119,18 @@ def _best_first(rows: pd.DataFrame, years: Mapping[str, int | str]) -> pd.DataFr
 def robustness(rows: pd.DataFrame, best: pd.DataFrame) -> pd.DataFrame:
     """Return eps with absent users, and fake users' gain over the root mean squared error, for `best_of_tasks`."""
     columns = [*SETTING, "trust", "label", "guarantee", "error", *ROBUST]
-    found = best.merge(rows[columns], on=list(best), how="left", sort=False)
-    found = found[found["eps_dropped"].notna()]
-    return found.assign(gain_over_error=found["poisoning_gain"] / found["error"] ** 0.5).drop(columns="error")
+    matched = best.merge(rows[columns], on=list(best), how="left", sort=False)
+    matched = matched[matched["eps_dropped"].notna()]
+    return matched.assign(gain_over_error=matched["poisoning_gain"] / matched["error"] ** 0.5).drop(
+        columns="error"
+    )
 
 
 def verdicts(claims: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
     """Return the number of each paper's claims by verdict."""
-    own = claims[claims["kind"] == "claim"].drop_duplicates("id")
-    counts = pd.crosstab(own["paper"], own["overall"])
-    counts = counts.reindex(index=own["paper"].unique(), columns=list(VERDICTS), fill_value=0)
+    of_papers = claims[claims["kind"] == "claim"].drop_duplicates("id")
+    counts = pd.crosstab(of_papers["paper"], of_papers["overall"])
+    counts = counts.reindex(index=of_papers["paper"].unique(), columns=list(VERDICTS), fill_value=0)
     named = counts.rename(names).rename_axis(index="paper", columns="verdict")
     return pd.Series(named.stack(future_stack=True), name="claims").reset_index()
 
@@ -140,28 +142,29 @@ def printed_over_exact(job: OverallJob) -> pd.DataFrame:
     """
     key = ["paper", "method", "quantity"]
     parts = [pd.DataFrame({**dict.fromkeys(key, ""), "ratio": []})]
-    for one in job["gaps"]:
+    for job_of_gaps in job["gaps"]:
         bundles = {
-            m: Bundle.of(Path(job["results"]), one["paper"], one["experiment"], m) for m in one["methods"]
+            m: Bundle.of(Path(job["results"]), job_of_gaps["paper"], job_of_gaps["experiment"], m)
+            for m in job_of_gaps["methods"]
         }
-        known = read(bundles)
-        summary = known.summary()
-        for method, quantity in one["methods"].items():
-            cells = known.cells[(known.cells["method"] == method) & (known.cells["status"] == "ok")]
+        results = read(bundles)
+        summary = results.summary()
+        for method, quantity in job_of_gaps["methods"].items():
+            cells = results.cells[(results.cells["method"] == method) & (results.cells["status"] == "ok")]
             if cells.empty:
                 continue
             numbers = cells["cell"].map(by_cell(cells, summary, quantity))
             wide = cells.assign(number=numbers).pivot(index="point", columns="accounting", values="number")
             if not {"printed", "exact"} <= set(wide):
                 continue
-            found = wide["printed"] / wide["exact"]
-            found = found[(found > 0) & (found < float("inf"))]
-            label = one["labels"].get(method) or cells["label"].iloc[0]
-            names = job["names"][one["paper"]], label, QUANTITIES.get(quantity, quantity)
-            parts.append(pd.DataFrame({**dict(zip(key, names, strict=True)), "ratio": found}))
-    every = pd.concat(parts)
-    usual = every.drop_duplicates(key)["quantity"].mode()  # one axis has one quantity
-    ratios = every[every["quantity"].isin(usual[:1])].groupby(key, sort=False)["ratio"]
+            quotients = wide["printed"] / wide["exact"]
+            quotients = quotients[(quotients > 0) & (quotients < float("inf"))]
+            label = job_of_gaps["labels"].get(method) or cells["label"].iloc[0]
+            names = job["names"][job_of_gaps["paper"]], label, QUANTITIES.get(quantity, quantity)
+            parts.append(pd.DataFrame({**dict(zip(key, names, strict=True)), "ratio": quotients}))
+    all_ratios = pd.concat(parts)
+    usual = all_ratios.drop_duplicates(key)["quantity"].mode()  # one axis has one quantity
+    ratios = all_ratios[all_ratios["quantity"].isin(usual[:1])].groupby(key, sort=False)["ratio"]
     return ratios.agg(least="min", median="median", greatest="max", points="count").reset_index()
 
 
@@ -202,8 +205,11 @@ def _finite(number: float) -> float:
 
 
 def _of_verdicts(table: pd.DataFrame) -> dict[str, Any]:
-    found = table.groupby("verdict")["claims"].sum()
-    return {"every": int(found.sum()), "found": {verdict: int(found.get(verdict, 0)) for verdict in VERDICTS}}
+    counts = table.groupby("verdict")["claims"].sum()
+    return {
+        "every": int(counts.sum()),
+        "found": {verdict: int(counts.get(verdict, 0)) for verdict in VERDICTS},
+    }
 
 
 def _of_gaps(table: pd.DataFrame) -> dict[str, Any]:
@@ -257,8 +263,8 @@ def publish_overall(job: OverallJob) -> None:
     commits = {json.loads(b.provenance.read_text(encoding="utf-8"))["commit"] for b in bundles(job)}
     run = run_of(commits, job["run"])
     entries = tuple(entry for entry, _ in made)
-    drawn = DrawnPaper(key=KEY, kind="study", title=TITLE, citation="", doi=None, run=run, entries=entries)
-    contents[folder / MANIFEST] = drawn.to_json()
+    paper = DrawnPaper(key=KEY, kind="study", title=TITLE, citation="", doi=None, run=run, entries=entries)
+    contents[folder / MANIFEST] = paper.to_json()
     publish(folder / CHECKSUMS, contents, folders=2)
 
 
@@ -269,11 +275,11 @@ def read_kept(folder: Path, name: str) -> pd.DataFrame:
     return table.fillna(dict.fromkeys(texts, ""))
 
 
-def _made(job: OverallJob, name: str, own: pd.DataFrame) -> tuple[Entry, dict[str, bytes]]:
+def _made(job: OverallJob, name: str, computed: pd.DataFrame) -> tuple[Entry, dict[str, bytes]]:
     draw, facts = _DRAWN[name]
     shortened = job["run"]["scale"] != "paper"
-    from_kept = draw is not None and (own.empty or (shortened and name in SAMPLED))
-    table = read_kept(source(job["kept"]), name) if from_kept else own
+    from_kept = draw is not None and (computed.empty or (shortened and name in SAMPLED))
+    table = read_kept(source(job["kept"]), name) if from_kept else computed
     title = ", ".join([TITLES[name], *([MARK] if from_kept else [])])
     prose = render(CAPTIONS / f"{name}.rst", facts(table)) + ("\n" + _NOT_OF_THIS_RUN if from_kept else "")
     files = {f"{name}.csv": as_csv(table), f"{name}.rst": prose.encode()}

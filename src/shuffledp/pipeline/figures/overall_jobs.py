@@ -106,8 +106,10 @@ def _years(experiments: Iterable[Experiment]) -> dict[str, dict[str, int | str]]
     for e in experiments:
         if e.ranked:
             pairs = ((str(m.protocol), method_identity(e, m)) for m in e.methods.values())
-            known = {name: identity.year or OURS for name, identity in pairs if identity is not None}
-            years.setdefault(e.ranked.task, {}).update(sorted(known.items()))
+            year_of_protocol = {
+                name: identity.year or OURS for name, identity in pairs if identity is not None
+            }
+            years.setdefault(e.ranked.task, {}).update(sorted(year_of_protocol.items()))
     return years
 
 
@@ -129,25 +131,32 @@ def protocols(job: OverallJob, settings: Settings) -> list[str]:
     """Return the protocols of the ranking, sorted."""
     return sorted(
         {
-            str(settings.papers[one["paper"]].experiments[one["experiment"]].methods[m].protocol)
-            for one in job["ranked"]
-            for m in one["methods"]
+            str(
+                settings.papers[ranked_job["paper"]].experiments[ranked_job["experiment"]].methods[m].protocol
+            )
+            for ranked_job in job["ranked"]
+            for m in ranked_job["methods"]
         }
     )
 
 
 def bundles(job: OverallJob) -> list[Bundle]:
     """Return the results that the job reads."""
-    asked = {
-        (str(one["paper"]), str(one["experiment"]), m): None
-        for one in (*job["ranked"], *job["gaps"])
-        for m in one["methods"]
+    setups = {
+        (str(part["paper"]), str(part["experiment"]), m): None
+        for part in (*job["ranked"], *job["gaps"])
+        for m in part["methods"]
     }
-    return [Bundle.of(Path(job["results"]), *setup) for setup in asked]
+    return [Bundle.of(Path(job["results"]), *setup) for setup in setups]
 
 
 def output_files(results: Path, formats: Sequence[str]) -> list[Path]:
     """Return the files that the job writes."""
     folder = figure_folder(results, KEY)
-    own = [folder / f"{name}.{end}" for name in FIGURES for end in (*formats, "csv", "rst")]
-    return [folder / MANIFEST, folder / CHECKSUMS, *own, *(folder / f"{RANKING}.{e}" for e in ("csv", "rst"))]
+    picture_files = [folder / f"{name}.{end}" for name in FIGURES for end in (*formats, "csv", "rst")]
+    return [
+        folder / MANIFEST,
+        folder / CHECKSUMS,
+        *picture_files,
+        *(folder / f"{RANKING}.{e}" for e in ("csv", "rst")),
+    ]

@@ -64,30 +64,30 @@ def own_look(number: int) -> Look:
     return Look(_OWN_COLORS[place], MARKERS[(9 + place + cycle) % len(MARKERS)], "-", _OWN_WIDTH)
 
 
-def with_other_marker(look: Look, taken: Iterable[Look]) -> Look:
+def with_other_marker(look: Look, looks_in_use: Iterable[Look]) -> Look:
     """Return the look with the first marker that no protocol and no taken look of its color has."""
-    looks = (*map(look_of, identities().values()), *taken)
+    looks = (*map(look_of, identities().values()), *looks_in_use)
     markers = {other.marker for other in looks if other.color == look.color}
     return replace(look, marker=next((m for m in MARKERS if m not in markers), look.marker))
 
 
 def told_apart(looks: Looks) -> dict[str, Look]:
     """Return the looks of a figure's curves; of equal looks, later ones get another line or marker."""
-    found: dict[str, Look] = {}
-    for curve, one in looks.items():
+    distinct: dict[str, Look] = {}
+    for curve, look in looks.items():
         others = (
-            replace(one, marker=marker, dash=dash)
-            for marker in (one.marker, *(MARKERS if one.marker else ()))
-            for dash in (one.dash, *_OTHER_DASHES)
+            replace(look, marker=marker, dash=dash)
+            for marker in (look.marker, *(MARKERS if look.marker else ()))
+            for dash in (look.dash, *_OTHER_DASHES)
         )
-        taken = {(each.color, each.marker, str(each.dash)) for each in found.values()}
-        found[curve] = next((o for o in others if (o.color, o.marker, str(o.dash)) not in taken), one)
-    return found
+        in_use = {(each.color, each.marker, str(each.dash)) for each in distinct.values()}
+        distinct[curve] = next((o for o in others if (o.color, o.marker, str(o.dash)) not in in_use), look)
+    return distinct
 
 
-def of_accounting(accounting: str, own: Look | None = None) -> Look:
-    """Return the look of an accounting; with a method's look ``own`` it has its color."""
+def of_accounting(accounting: str, method_look: Look | None = None) -> Look:
+    """Return the look of an accounting; with the look of a method, it has the color of the method."""
     plain = _ACCOUNTINGS[accounting]
-    if own is None:
+    if method_look is None:
         return plain
-    return Look(own.color, own.marker, plain.dash, own.width)
+    return Look(method_look.color, method_look.marker, plain.dash, method_look.width)

@@ -56,9 +56,9 @@ class _Texts(Formatter):
         return number_text(x, plain=low > 0.99 * PLAIN[0] and high < 0.99 * PLAIN[1])
 
 
-def limits_of(every: Iterable[Numbers], scale: Scale) -> tuple[float, float]:
+def limits_of(arrays: Iterable[Numbers], scale: Scale) -> tuple[float, float]:
     """Return the ends of an axis that shows all numbers, with a margin; a logarithmic axis omits zeros."""
-    numbers = np.concatenate([np.asarray(own, float).ravel() for own in every] or [np.ones(1)])
+    numbers = np.concatenate([np.asarray(array, float).ravel() for array in arrays] or [np.ones(1)])
     numbers = numbers[np.isfinite(numbers) & ((numbers > 0) | (scale == "linear"))]
     if not len(numbers):
         numbers = np.ones(1)
@@ -71,9 +71,9 @@ def limits_of(every: Iterable[Numbers], scale: Scale) -> tuple[float, float]:
     return (10**low, 10**high) if scale == "log" else (low, high)
 
 
-def with_bars(every: Iterable[Strand]) -> list[Numbers]:
+def with_bars(strands: Iterable[Strand]) -> list[Numbers]:
     """Return the numbers of curves, and the ends of their bars."""
-    curves = list(every)
+    curves = list(strands)
     errors = [np.nan_to_num(strand.error) for strand in curves]
     return [
         strand.y + side * error for strand, error in zip(curves, errors, strict=True) for side in (-1, 0, 1)
@@ -108,27 +108,27 @@ def set_values(ax: Axes, values: Sequence[float], names: Sequence[str] = ()) -> 
 
 def draw_line(ax: Axes, strand: Strand, look: Look, gaps: Numbers, *, marked: bool) -> None:
     """Draw a line through the numbers of a curve, with gaps at infeasible points; a level line spans the panel."""
-    own: dict[str, Any] = {
+    style: dict[str, Any] = {
         "color": look.color,
         "ls": look.dash,
         "zorder": 2.5 if look.width > 1 else 1.5 if look.width else 2.0,
     }
-    own["label"] = strand.curve
+    style["label"] = strand.curve
     if look.width:
-        own["lw"] = look.width
+        style["lw"] = look.width
     if strand.level:
-        ax.axhline(float(strand.y[0]), **own)
+        ax.axhline(float(strand.y[0]), **style)
         return
     missing = np.setdiff1d(gaps, strand.x)
-    shown = strand.y if ax.get_yscale() == "linear" else np.where(strand.y > 0, strand.y, np.nan)
-    x, y = np.concatenate([strand.x, missing]), np.concatenate([shown, np.full(len(missing), np.nan)])
+    heights = strand.y if ax.get_yscale() == "linear" else np.where(strand.y > 0, strand.y, np.nan)
+    x, y = np.concatenate([strand.x, missing]), np.concatenate([heights, np.full(len(missing), np.nan)])
     if len(missing):
         order = np.argsort(x, kind="stable")
         x, y = x[order], y[order]
-    every = max(1, len(x) // _MARKERS)
+    spacing = max(1, len(x) // _MARKERS)
     if marked:
-        own |= {"marker": look.marker, "mfc": "white", "mew": 0.9, "markevery": every}
-    ax.plot(x, y, **own)
+        style |= {"marker": look.marker, "mfc": "white", "mew": 0.9, "markevery": spacing}
+    ax.plot(x, y, **style)
 
 
 def draw_band(ax: Axes, strand: Strand, look: Look) -> None:
@@ -143,13 +143,13 @@ def draw_means(ax: Axes, strand: Strand, look: Look) -> None:
     below = (
         strand.error if ax.get_yscale() == "linear" else np.where(strand.error < strand.y, strand.error, 0.0)
     )
-    for some, fill, said in ((barred, look.color, "means"), (~barred, "white", "means without bars")):
+    for some, fill, text in ((barred, look.color, "means"), (~barred, "white", "means without bars")):
         if some.any():
             ax.errorbar(
                 strand.x[some],
                 strand.y[some],
                 [below[some], strand.error[some]] if fill != "white" else None,
-                label=f"{strand.curve} {said}",
+                label=f"{strand.curve} {text}",
                 fmt=look.marker or "o",
                 color=look.color,
                 mfc=fill,
@@ -161,17 +161,17 @@ def draw_means(ax: Axes, strand: Strand, look: Look) -> None:
 
 
 def draw_strip(
-    ax: Axes, every: Sequence[Strand], looks: Mapping[str, Look], gaps: Numbers, *, printed: bool
+    ax: Axes, strands: Sequence[Strand], looks: Mapping[str, Look], gaps: Numbers, *, printed: bool
 ) -> None:
     """Draw ratios below a panel, up to `CLIP`; ratios of printed numbers below 1 have a red ground."""
     ax.axhline(1.0, color=DARK, lw=0.6, zorder=1)
-    for strand in every:
+    for strand in strands:
         draw_line(ax, strand, looks[strand.curve], gaps, marked=False)
-    ratios = np.concatenate([np.ones(1), *(strand.y for strand in every)])
+    ratios = np.concatenate([np.ones(1), *(strand.y for strand in strands)])
     if printed and ratios.min() < 0.99:
         ax.axhspan(ax.get_ylim()[0], 1.0, color=RED, alpha=0.07, lw=0, zorder=0)
-    beyond = {strand.curve: float(strand.y.max()) for strand in every if strand.y.max() > CLIP}
-    for place, (curve, ratio) in enumerate(sorted(beyond.items(), key=lambda one: -one[1])[:3]):
+    beyond = {strand.curve: float(strand.y.max()) for strand in strands if strand.y.max() > CLIP}
+    for place, (curve, ratio) in enumerate(sorted(beyond.items(), key=lambda pair: -pair[1])[:3]):
         ax.annotate(
             f"▲ {ratio_text(ratio)}",
             (1, 1),
@@ -185,9 +185,9 @@ def draw_strip(
         )
 
 
-def strip_limits(every: Iterable[Strand]) -> tuple[Scale, tuple[float, float]]:
+def strip_limits(strands: Iterable[Strand]) -> tuple[Scale, tuple[float, float]]:
     """Return the scale and the ends of the strips: logarithmic beyond a factor of four, and at most `CLIP`."""
-    numbers = [np.ones(1), *(np.minimum(strand.y, CLIP) for strand in every)]
+    numbers = [np.ones(1), *(np.minimum(strand.y, CLIP) for strand in strands)]
     ratios = np.concatenate(numbers)
     scale: Scale = "log" if ratios.max() > 4 * ratios.min() else "linear"
     return scale, limits_of(numbers, scale)
@@ -234,8 +234,8 @@ def write_title(figure: Figure, title: str, mark: str) -> None:
         figure.suptitle("\n".join(lines), x=0.01, ha="left", fontsize=8.5, weight="bold")
     figure.set_figheight(figure.get_figheight() + 0.16 * len(lines))
     if mark:
-        own: dict[str, Any] = {"fontsize": 7, "color": RED, "ha": "right", "va": "top"}
-        figure.text(0.995, 1 - (0.16 * len(lines) + 0.03) / figure.get_figheight(), mark, **own)
+        style: dict[str, Any] = {"fontsize": 7, "color": RED, "ha": "right", "va": "top"}
+        figure.text(0.995, 1 - (0.16 * len(lines) + 0.03) / figure.get_figheight(), mark, **style)
 
 
 def write_x_label(axes: Sequence[Axes], text: str) -> None:

@@ -69,11 +69,11 @@ def draw_all(jobs: Sequence[DrawingJob | ClaimTableJob], store: Store | None = N
 
 def draw_paper(job: PaperJob, store: Store | None = None) -> dict[Path, bytes]:
     """Return the files of a paper by final path: figures, tables, captions and the manifest."""
-    drawn = draw_all(job["drawings"], store)
+    drawings = draw_all(job["drawings"], store)
     if store is not None:
         forget_others(store.folder, [drawing["id"] for drawing in job["drawings"]])
     folder = _folder(job["results"], job["paper"]["key"])
-    return _contents(folder, drawn) | {folder / MANIFEST: _manifest(job, drawn)}
+    return _contents(folder, drawings) | {folder / MANIFEST: _manifest(job, drawings)}
 
 
 def publish_paper(job: PaperJob, code: str) -> None:
@@ -86,8 +86,8 @@ def publish_paper(job: PaperJob, code: str) -> None:
 def write_drawings(jobs: Sequence[DrawingJob], code: str) -> None:
     """Draw some figures and tables of a paper and write their files; the paper's job publishes them."""
     results, key = jobs[0]["results"], jobs[0]["paper"]
-    drawn = draw_all(jobs, Store(folder_of(Path(results), key), code))
-    for path, content in _contents(_folder(results, key), drawn).items():
+    drawings = draw_all(jobs, Store(folder_of(Path(results), key), code))
+    for path, content in _contents(_folder(results, key), drawings).items():
         write_atomically(path, content)
 
 
@@ -95,8 +95,8 @@ def _folder(results: str, paper: str) -> Path:
     return Path(results) / "figures" / paper
 
 
-def _contents(folder: Path, drawn: Iterable[Drawn]) -> dict[Path, bytes]:
-    return {folder / name: content for one in drawn for name, content in one.files.items()}
+def _contents(folder: Path, drawings: Iterable[Drawn]) -> dict[Path, bytes]:
+    return {folder / name: content for drawing in drawings for name, content in drawing.files.items()}
 
 
 @dataclass(frozen=True)
@@ -149,57 +149,57 @@ def _inputs(job: DrawingJob | ClaimTableJob) -> dict[str, str]:
 
 def _drawn_or_kept(job: DrawingJob | ClaimTableJob, store: Store | None, reader: _Reader) -> Drawn:
     digest = "" if store is None else digest_of(job, _inputs(job), store.code)
-    found = None if store is None else kept(store.folder, job["id"], digest)
-    if found is not None:
-        return found
+    stored = None if store is None else kept(store.folder, job["id"], digest)
+    if stored is not None:
+        return stored
     log.info("%s.%s", job["paper"], job["id"])
-    drawn = _claims(job) if job["kind"] == "claims" else _drawing(job, reader(_setup(job)))
+    drawing = _claims(job) if job["kind"] == "claims" else _drawing(job, reader(_setup(job)))
     if store is not None:
-        keep(store.folder, job, digest, drawn)
-    return drawn
+        keep(store.folder, job, digest, drawing)
+    return drawing
 
 
-def _drawing(job: DrawingJob, known: _Read) -> Drawn:
-    cells, every = (chosen(known.results.cells, where) for where in (job["where"], across_files(job)))
-    facts = _facts(job, cells, known)
+def _drawing(job: DrawingJob, inputs: _Read) -> Drawn:
+    cells, all_cells = (chosen(inputs.results.cells, where) for where in (job["where"], across_files(job)))
+    facts = _facts(job, cells, inputs)
     chart: Chart | None = None
     without: Sequence[str] = ()
     questions = {
-        **_numbers(job, known).questions(),
-        "called": names(job, every),
+        **_numbers(job, inputs).questions(),
+        "called": names(job, all_cells),
         "controls": job["entry"].get("controls", []),
-        "trusting": partial(_trusting, every, job["entry"]["methods"]),
+        "trusting": partial(_trusting, all_cells, job["entry"]["methods"]),
     }
     if job["kind"] == "figure":
         make = KINDS[job["entry"].get("kind", "curves")]
-        in_picture = job if _trained(job, known.summary) else _along(job)
-        made = make(in_picture, known.results.cells, known.summary, _mark(job, known.results))
+        in_picture = job if _trained(job, inputs.summary) else _along(job)
+        made = make(in_picture, inputs.results.cells, inputs.summary, _mark(job, inputs.results))
         chart = made.chart
         files = _rendered(job, made)
         questions |= made.questions
         without = made.without
     else:
-        summary = matching(known.summary, job["where"])
-        shown = names(job, cells)
+        summary = matching(inputs.summary, job["where"])
+        labels = names(job, cells)
         if "entries" in job["entry"]:
             texts = as_leaderboard(
-                job["entry"], *leaderboard(job["entry"], cells, summary, shown), *_in_tex(job)
+                job["entry"], *leaderboard(job["entry"], cells, summary, labels), *_in_tex(job)
             )
             questions["ranked"] = partial(ranked, job["entry"], cells, summary)
         else:
-            texts = as_table(job["entry"], cells, summary, orders(job), shown, *_in_tex(job))
+            texts = as_table(job["entry"], cells, summary, orders(job), labels, *_in_tex(job))
         files = {f"{job['id']}.{end}": text.encode() for end, text in texts.items()}
     prose = _prose(job, facts, questions)
     entry = _entry(
         job,
         prose,
         facts,
-        note=_note(job, known.results),
+        note=_note(job, inputs.results),
         infeasible=(*gaps(cells, names(job, cells), orders(job)), *without),
         chart=chart,
-        protocols=tuple(sorted({name for name in every["protocol"].dropna() if name})),
+        protocols=tuple(sorted({name for name in all_cells["protocol"].dropna() if name})),
     )
-    commits = sorted({str(p["commit"]) for p in known.results.provenance.values()})
+    commits = sorted({str(p["commit"]) for p in inputs.results.provenance.values()})
     return _drawn(entry, files, prose, commits)
 
 
@@ -240,14 +240,14 @@ def _without_parameter(job: DrawingJob, cells: pd.DataFrame, what: Picture) -> l
 def _curves(job: DrawingJob, cells: pd.DataFrame, summary: pd.DataFrame, mark: str) -> Made:
     what = picture(job, cells, summary, mark)
     without = _without_parameter(job, matching(cells, job["where"]), what)
-    drawn = how_drawn(
+    words = how_drawn(
         both=what.ratios,
         simulated=bool(what.points_with_bars),
         closed=all(strand.kind != "simulated" for strand in what.lines),
     )
     by_method = job["entry"].get("kind") == "methods"
     make = partial(spotlight.draw if by_method else draw, what)
-    return Made(make, numbers_of(job, what), chart_of(what), without, questions={"how_drawn": drawn})
+    return Made(make, numbers_of(job, what), chart_of(what), without, questions={"how_drawn": words})
 
 
 KINDS: Mapping[str, Callable[[DrawingJob, pd.DataFrame, pd.DataFrame, str], Made]] = {
@@ -267,12 +267,12 @@ def _rendered(job: DrawingJob, made: Made) -> dict[str, bytes]:
 
 def in_column(job: DrawingJob) -> bytes:
     """Return a picture as PDF in the width and fonts of a two-column paper."""
-    known = _read(_setup(job))
+    inputs = _read(_setup(job))
     made = KINDS[job["entry"].get("kind", "curves")](
-        job if _trained(job, known.summary) else _along(job),
-        known.results.cells,
-        known.summary,
-        _mark(job, known.results),
+        job if _trained(job, inputs.summary) else _along(job),
+        inputs.results.cells,
+        inputs.summary,
+        _mark(job, inputs.results),
     )
     with column_style():
         return rendered(made.draw(), "pdf")
@@ -298,7 +298,7 @@ def _drawn(entry: Entry, files: Mapping[str, bytes], prose: str, commits: Sequen
     return Drawn(entry, {**files, str(entry.caption): prose.encode()}, tuple(commits))
 
 
-def _entry(job: DrawingJob | ClaimTableJob, prose: str, facts: Mapping[str, str], **more: Any) -> Entry:
+def _entry(job: DrawingJob | ClaimTableJob, prose: str, facts: Mapping[str, str], **fields: Any) -> Entry:
     return Entry(
         id=job["id"],
         drawing=job["name"],
@@ -312,7 +312,7 @@ def _entry(job: DrawingJob | ClaimTableJob, prose: str, facts: Mapping[str, str]
         files={end: Path(f"{job['id']}.{end}") for end in job["formats"]},
         settings=tuple(facts.items()),
         board=_board(job),
-        **more,
+        **fields,
     )
 
 
@@ -325,14 +325,14 @@ def _board(job: DrawingJob | ClaimTableJob) -> str:
 # -- captions ----------------------------------------------------------------------------------------------------
 
 
-def _facts(job: DrawingJob, cells: pd.DataFrame, known: _Read) -> dict[str, str]:
+def _facts(job: DrawingJob, cells: pd.DataFrame, inputs: _Read) -> dict[str, str]:
     """Return a caption's facts: source, data, participants, eps, delta, repeats, accounting, guarantee, trust."""
     facts = dict(job["facts"])
-    sources = ", ".join(sorted({p["data"]["source"] for p in known.results.provenance.values()} - {"none"}))
+    sources = ", ".join(sorted({p["data"]["source"] for p in inputs.results.provenance.values()} - {"none"}))
     if "data" in facts:
         facts["data"] += f" (source: {sources})"
     if "error against" in facts:
-        facts["repeats"] = _repeats(job, cells, known)
+        facts["repeats"] = _repeats(job, cells, inputs)
     facts["accounting"] = ", ".join(a for a in job["accountings"] if a in set(cells["accounting"]))
     reductions = sorted({r for r in cells["reduction"] if isinstance(r, str)})
     if reductions:
@@ -341,14 +341,14 @@ def _facts(job: DrawingJob, cells: pd.DataFrame, known: _Read) -> dict[str, str]
     if job["training"]:
         facts["training"] = "; ".join(run["described"] for run in job["training"])
         facts["data of the training"] = f"source: {sources}" if sources else "no training"
-    best = _highest_accuracy(job, known.summary) if job["entry"].get("y") in TRAINED_METRICS else None
+    best = _highest_accuracy(job, inputs.summary) if job["entry"].get("y") in TRAINED_METRICS else None
     if best:
         facts["highest accuracy"] = best
     return facts | {f"assumed {name}": why for name, why in job["assumed"].items()}
 
 
-def _repeats(job: DrawingJob, cells: pd.DataFrame, known: _Read) -> str:
-    if known.simulated.isdisjoint(cells["cell"]):
+def _repeats(job: DrawingJob, cells: pd.DataFrame, inputs: _Read) -> str:
+    if inputs.simulated.isdisjoint(cells["cell"]):
         return "none: only closed forms are shown"
     where = ", ".join(
         f"{name} = {' or '.join(map(str, values))}" for name, values in job["simulated_at"].items()
@@ -358,13 +358,13 @@ def _repeats(job: DrawingJob, cells: pd.DataFrame, known: _Read) -> str:
 
 def _highest_accuracy(job: DrawingJob, summary: pd.DataFrame) -> str | None:
     """Return text on the highest accuracy of each training run in a drawing, at the earliest round that reaches it."""
-    found = []
+    texts = []
     for run in job["training"]:
         rows = summary[summary["metric"].isin(TRAINED_METRICS) & summary["method"].isin(run["methods"])]
         if not rows.empty:
             best = rows.sort_values(["mean", run["round"]], ascending=[False, True]).iloc[0]
-            found.append(f"{100 * best['mean']:.2f} % after {int(best[run['round']]):,} rounds")
-    return "; ".join(found) or None
+            texts.append(f"{100 * best['mean']:.2f} % after {int(best[run['round']]):,} rounds")
+    return "; ".join(texts) or None
 
 
 def _tabled(entry: Fields) -> str:
@@ -392,7 +392,7 @@ def _mark(job: DrawingJob, results: Results) -> str:
     return ", ".join(mark for source, mark in MARKS.items() if source in sources)
 
 
-def _numbers(job: DrawingJob, known: _Read) -> Numbers:
+def _numbers(job: DrawingJob, inputs: _Read) -> Numbers:
     """Return the numbers for the caption, from all files of the drawing.
 
     For curves along a variable the numbers are x, such as eps by round, as all curves have the y of one training run.
@@ -400,12 +400,12 @@ def _numbers(job: DrawingJob, known: _Read) -> Numbers:
     """
     entry, common = job["entry"], across_files(job)
     if entry.get("kind") == "pareto":
-        cells = chosen(known.results.cells, common)
-        summary = in_unit(known.summary[known.summary["cell"].isin(cells["cell"])], entry.get("unit"))
+        cells = chosen(inputs.results.cells, common)
+        summary = in_unit(inputs.summary[inputs.summary["cell"].isin(cells["cell"])], entry.get("unit"))
         quantity = entry["y"]
         cells, summary = cells.drop(columns="accounting"), summary.drop(columns="accounting")
         return Numbers.of(cells, summary, quantity, entry["methods"], list(job["grid"]), {})
-    cells, summary = matching(known.results.cells, common), matching(known.summary, common)
+    cells, summary = matching(inputs.results.cells, common), matching(inputs.summary, common)
     summary = in_unit(summary, entry.get("unit"))
     quantity = _tabled(entry) if job["kind"] == "table" else entry["x" if "along" in entry else "y"]
     return Numbers.of(cells, summary, quantity, entry["methods"], list(job["grid"]), job["where"])
@@ -413,9 +413,9 @@ def _numbers(job: DrawingJob, known: _Read) -> Numbers:
 
 def _trusting(cells: pd.DataFrame, methods: Sequence[str], accounting: str, *trust: str) -> list[str]:
     """Return the methods with one of these trusted parties, with numbers and no doubtful claim under an accounting."""
-    own = cells[(cells["status"] == "ok") & (cells["accounting"] == accounting) & cells["trust"].isin(trust)]
-    known, doubted = set(own["method"]), set(own.loc[own["guarantee"].isin(IN_DOUBT), "method"])
-    return [m for m in methods if m in known - doubted]
+    rows = cells[(cells["status"] == "ok") & (cells["accounting"] == accounting) & cells["trust"].isin(trust)]
+    with_numbers, doubted = set(rows["method"]), set(rows.loc[rows["guarantee"].isin(IN_DOUBT), "method"])
+    return [m for m in methods if m in with_numbers - doubted]
 
 
 def _prose(job: DrawingJob | ClaimTableJob, facts: Mapping[str, str], questions: Fields) -> str:
@@ -430,6 +430,6 @@ def _prose(job: DrawingJob | ClaimTableJob, facts: Mapping[str, str], questions:
     return render(source(job["caption"]), names)
 
 
-def _manifest(job: PaperJob, drawn: Sequence[Drawn]) -> bytes:
-    run = run_of((commit for one in drawn for commit in one.commits), job["run"])
-    return DrawnPaper(**job["paper"], run=run, entries=tuple(one.entry for one in drawn)).to_json()
+def _manifest(job: PaperJob, drawings: Sequence[Drawn]) -> bytes:
+    run = run_of((commit for drawing in drawings for commit in drawing.commits), job["run"])
+    return DrawnPaper(**job["paper"], run=run, entries=tuple(drawing.entry for drawing in drawings)).to_json()

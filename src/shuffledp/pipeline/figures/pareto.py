@@ -48,42 +48,44 @@ _PERMUTES = "shuffler"
 def pareto(job: DrawingJob, cells: pd.DataFrame, summary: pd.DataFrame, mark: str) -> Made:
     """Return the picture of a job."""
     entry = job["entry"]
-    here = chosen(cells, job["where"])
-    shown = offers(here, summary, entry, str(entry["y"]))
-    labels = legend_names(job, here)
-    looks = {o.method: Look(**job["looks"][o.method]) for o in shown}
+    selected = chosen(cells, job["where"])
+    points = offers(selected, summary, entry, str(entry["y"]))
+    labels = legend_names(job, selected)
+    looks = {o.method: Look(**job["looks"][o.method]) for o in points}
     controls = list(entry.get("controls", ()))
-    known = by_trust(shown)
-    fronts = {trust: [o.method for o in front(some, controls, TOLERANCE)] for trust, some in known.items()}
+    points_by_trust = by_trust(points)
+    fronts = {
+        trust: [o.method for o in front(some, controls, TOLERANCE)] for trust, some in points_by_trust.items()
+    }
     return Made(
-        partial(_draw, entry, shown, labels, looks, mark),
-        _numbers(entry, shown, fronts, controls),
-        _chart(entry, shown, labels, looks),
+        partial(_draw, entry, points, labels, looks, mark),
+        _numbers(entry, points, fronts, controls),
+        _chart(entry, points, labels, looks),
         questions={"front": lambda trust: [labels[m] for m in fronts.get(trust, [])], "tolerance": TOLERANCE},
     )
 
 
 def _numbers(
     entry: Fields,
-    shown: Sequence[Offer],
+    points: Sequence[Offer],
     fronts: Mapping[str, Sequence[str]],
     controls: Sequence[str],
 ) -> bytes:
-    frame = pd.DataFrame(map(asdict, shown), columns=[field.name for field in fields(Offer)])
+    frame = pd.DataFrame(map(asdict, points), columns=[field.name for field in fields(Offer)])
     numbers = {entry["x"]: frame["cost"], entry["y"]: frame["error"]}
-    added: dict[str, Any] = {
+    columns_of_points: dict[str, Any] = {
         "curve": frame["method"],
         "trust": frame["trust"].map(TRUST),
         "kind": "computed",
-        FRONT: [offer.method in fronts[offer.trust] for offer in shown],
+        FRONT: [offer.method in fronts[offer.trust] for offer in points],
         CONTROL: frame["method"].isin(controls),
     }
     columns = ["method", "accounting", "curve", "trust", "guarantee", "kind", *numbers, FRONT, CONTROL]
-    return as_csv(frame.assign(**numbers, **added)[columns])
+    return as_csv(frame.assign(**numbers, **columns_of_points)[columns])
 
 
-def _chart(entry: Fields, shown: Sequence[Offer], labels: Mapping[str, str], looks: Looks) -> Chart | None:
-    if not shown:
+def _chart(entry: Fields, points: Sequence[Offer], labels: Mapping[str, str], looks: Looks) -> Chart | None:
+    if not points:
         return None
     return Chart(
         x=entry["x"],
@@ -94,7 +96,7 @@ def _chart(entry: Fields, shown: Sequence[Offer], labels: Mapping[str, str], loo
         y_scale="log",
         panels="trust",
         panel_label="{}",
-        curves=tuple(looks_like(o.method, labels[o.method], looks[o.method]) for o in shown),
+        curves=tuple(looks_like(o.method, labels[o.method], looks[o.method]) for o in points),
     )
 
 
@@ -102,10 +104,10 @@ def _chart(entry: Fields, shown: Sequence[Offer], labels: Mapping[str, str], loo
 
 
 def _draw(
-    entry: Fields, shown: Sequence[Offer], labels: Mapping[str, str], looks: Looks, mark: str
+    entry: Fields, points: Sequence[Offer], labels: Mapping[str, str], looks: Looks, mark: str
 ) -> Figure:
-    controls = [offer for offer in shown if offer.method in entry.get("controls", ())]
-    methods = [offer for offer in shown if offer not in controls]
+    controls = [offer for offer in points if offer.method in entry.get("controls", ())]
+    methods = [offer for offer in points if offer not in controls]
     if not methods:
         return draw_text(INFEASIBLE)
     fronts = {trust: front(some, (), TOLERANCE) for trust, some in by_trust(methods).items()}
@@ -142,12 +144,15 @@ def _draw(
 def _ends(some: Sequence[Offer], around: float) -> list[tuple[float, float]]:
     """Return the ends of both axes for some methods, with a factor around them."""
     numbers = [[offer.cost for offer in some], [offer.error for offer in some]]
-    return [panels.limits_of([np.array([min(own) / around, max(own) * around])], "log") for own in numbers]
+    return [
+        panels.limits_of([np.array([min(values) / around, max(values) * around])], "log")
+        for values in numbers
+    ]
 
 
 def _inside(name: EndName, box: Sequence[tuple[float, float]]) -> bool:
-    (left, right), (low, high) = box
-    return left <= name.x <= right and low <= name.y <= high
+    (low_x, right), (low, high) = box
+    return low_x <= name.x <= right and low <= name.y <= high
 
 
 def _names(
@@ -178,8 +183,8 @@ def _names(
 
 
 def _label(offer: Offer, labels: Mapping[str, str]) -> str:
-    own = labels[offer.method]
-    return own if offer.trust == _PERMUTES else f"{own} ({TRUST[offer.trust]})"
+    label = labels[offer.method]
+    return label if offer.trust == _PERMUTES else f"{label} ({TRUST[offer.trust]})"
 
 
 def _distance(a: Offer, b: Offer) -> float:
@@ -190,8 +195,8 @@ def _distance(a: Offer, b: Offer) -> float:
 def _points(ax: Axes, methods: Sequence[Offer], on_front: Sequence[Offer], looks: Looks) -> None:
     for offer in methods:
         look, filled = looks[offer.method], offer in on_front
-        own: dict[str, Any] = {"marker": look.marker, "mec": look.color, "zorder": 4 if filled else 3}
-        ax.plot([offer.cost], [offer.error], ls="", mfc=look.color if filled else "white", ms=5.5, **own)
+        style: dict[str, Any] = {"marker": look.marker, "mec": look.color, "zorder": 4 if filled else 3}
+        ax.plot([offer.cost], [offer.error], ls="", mfc=look.color if filled else "white", ms=5.5, **style)
 
 
 def _steps(ax: Axes, line: Sequence[Offer]) -> None:

@@ -78,10 +78,12 @@ class Picture:
     @cached_property
     def lines(self) -> list[Strand]:
         """Curves that are drawn as lines; simulated means are lines along a variable or where nothing else is known."""
-        joined = "along" in self.drawing or bool(self.parts)
-        levels = [strand for strand in leading(self.every) if joined or strand.level]
+        as_lines = "along" in self.drawing or bool(self.parts)
+        levels = [strand for strand in leading(self.every) if as_lines or strand.level]
         return (
-            levels if joined else [*levels, *(s for s in self.every if s.kind != "simulated" and not s.level)]
+            levels
+            if as_lines
+            else [*levels, *(s for s in self.every if s.kind != "simulated" and not s.level)]
         )
 
     @cached_property
@@ -104,15 +106,15 @@ class Picture:
     @property
     def selection_drawn(self) -> pd.DataFrame:
         """Rows of the numbers that are drawn, as lines or as points."""
-        drawn = {(strand.curve, strand.kind) for strand in (*self.lines, *self.points_with_bars)}
+        keys_of_curves = {(strand.curve, strand.kind) for strand in (*self.lines, *self.points_with_bars)}
         keys = zip(self.selection["curve"], self.selection["kind"], strict=True)
-        return self.selection[[key in drawn for key in keys]]
+        return self.selection[[key in keys_of_curves for key in keys]]
 
     def stated(self, axis: str, panel: Any) -> list[float]:
         """Return the numbers on an axis of a panel that the paper's text states, at most one."""
         number = self.drawing.get("stated", {}).get(axis)
-        own = number.get(str(panel)) if isinstance(number, Mapping) else number
-        return [] if own is None else [float(own)]
+        value = number.get(str(panel)) if isinstance(number, Mapping) else number
+        return [] if value is None else [float(value)]
 
     def name_of(self, curve: str) -> str:
         """Return the name of a curve."""
@@ -126,9 +128,9 @@ class Picture:
         """Return the look of a name: of its curve, or of its most exact part."""
         if not self.parts:
             return self.looks[name]
-        drawn = {strand.curve for strand in self.every}
+        curves = {strand.curve for strand in self.every}
         return next(
-            self.looks[f"{name}|{part}"] for part in reversed(list(self.parts)) if f"{name}|{part}" in drawn
+            self.looks[f"{name}|{part}"] for part in reversed(list(self.parts)) if f"{name}|{part}" in curves
         )
 
     def _strands(self, rows: pd.DataFrame) -> list[Strand]:
@@ -140,9 +142,9 @@ class Picture:
         """Names with a number, in groups of curves that are equal within half a percent at all points."""
         numbers: dict[str, dict[Any, float]] = {}
         for strand in leading(self.every):
-            own = numbers.setdefault(self.name_of(strand.curve), {})
+            points = numbers.setdefault(self.name_of(strand.curve), {})
             part = self.part_of(strand.curve)
-            own |= {(part, strand.panel, x): y for x, y in strand.at().items() if np.isfinite(y)}
+            points |= {(part, strand.panel, x): y for x, y in strand.at().items() if np.isfinite(y)}
         return equal_curves(numbers, [name for name in self.labels if numbers.get(name)])
 
 
@@ -155,9 +157,11 @@ def chart(what: Picture) -> Chart | None:
         return None
     drawing = what.drawing
     panels = drawing.get("panels")
-    drawn = {strand.curve for strand in [*what.lines, *what.points_with_bars]}
+    curves_in_picture = {strand.curve for strand in [*what.lines, *what.points_with_bars]}
     curves = [
-        looks_like(curve, _label(what, curve), look) for curve, look in what.looks.items() if curve in drawn
+        looks_like(curve, _label(what, curve), look)
+        for curve, look in what.looks.items()
+        if curve in curves_in_picture
     ]
     if what.points:
         curves.append(looks_like(PAPER, what.points_label, POINTS))

@@ -37,29 +37,29 @@ _WRAPPED = 46
 
 def profiles(jobs: Sequence[RankedJob], rows: pd.DataFrame) -> pd.DataFrame:
     """Return delta of the ranked protocols at the first setting, with the number of the curve that they share."""
-    found = [
+    tables = [
         deltas for job in jobs if len(rows) and job["task"] == rows["task"].iloc[0] for deltas in _of(job)
     ]
-    if not found:
+    if not tables:
         return pd.DataFrame(columns=_COLUMNS)
-    own = rows[rows["task"] == rows["task"].iloc[0]]
-    ranked = at(own, first_setting(own))
-    here = pd.concat(found).drop_duplicates(["label", "at_eps"])
-    wanted = ranked[ranked["rank"].notna()].assign(place=lambda some: range(len(some)))
+    rows_of_task = rows[rows["task"] == rows["task"].iloc[0]]
+    ranked = at(rows_of_task, first_setting(rows_of_task))
+    profile_rows = pd.concat(tables).drop_duplicates(["label", "at_eps"])
+    placed = ranked[ranked["rank"].notna()].assign(place=lambda some: range(len(some)))
     key = ["users", "values", "eps", "delta", "label"]
-    every = wanted.merge(here, on=key, how="inner").sort_values(["place", "at_eps"])
-    wide = every.pivot(index="place", columns="at_eps", values="found_delta")
+    merged = placed.merge(profile_rows, on=key, how="inner").sort_values(["place", "at_eps"])
+    wide = merged.pivot(index="place", columns="at_eps", values="found_delta")
     numbers = dict(zip(wide.index, _shared(wide.to_numpy(float)), strict=True))
-    table = every.assign(curve=every["place"].map(numbers))[_COLUMNS].reset_index(drop=True)
+    table = merged.assign(curve=merged["place"].map(numbers))[_COLUMNS].reset_index(drop=True)
     return table if (table["trust"] == TRUST["shuffler"]).any() else table.head(0)
 
 
 def _of(job: RankedJob) -> list[pd.DataFrame]:
     """Return the deltas of an experiment in long form, if it has any."""
     bundles = {m: Bundle.of(Path(job["results"]), job["paper"], job["experiment"], m) for m in job["methods"]}
-    known = read(bundles)
-    values = known.values[known.values["metric"].isin(list(PROFILE_METRICS))]
-    cells = with_identities(matching(known.cells, job["where"]))
+    results = read(bundles)
+    values = results.values[results.values["metric"].isin(list(PROFILE_METRICS))]
+    cells = with_identities(matching(results.cells, job["where"]))
     some = values.merge(cells, on="cell")
     if some.empty:
         return []
@@ -119,14 +119,14 @@ def draw_profiles(table: pd.DataFrame) -> Figure:
 
 def facts_of_profiles(table: pd.DataFrame) -> dict[str, Any]:
     """Return facts for the caption: the setting, the numbers of curves, and delta at half of the budget's eps."""
-    one = table.drop_duplicates("label")
+    protocols = table.drop_duplicates("label")
     eps = float(table["eps"].iloc[0])
     halfway = table[np.isclose(table["at_eps"], HALF * eps)].sort_values("found_delta")
     shuffled = halfway[halfway["trust"] == TRUST["shuffler"]]
     return {
-        "protocols": len(one),
-        "bounds": int((one["guarantee"] != "exact").sum()),
-        "curves": int(one["curve"].max()),
+        "protocols": len(protocols),
+        "bounds": int((protocols["guarantee"] != "exact").sum()),
+        "curves": int(protocols["curve"].max()),
         "setting": setting_words(records(table)[0]),
         "half": HALF * eps,
         "eps": eps,

@@ -26,9 +26,9 @@ def by_year(rows: pd.DataFrame, years: Mapping[str, Mapping[str, int | str]]) ->
     if rows.empty:
         return pd.DataFrame(columns=_COLUMNS)
     task = str(rows["task"].iloc[0])
-    here = at(rows[rows["task"] == task], first_setting(rows[rows["task"] == task]))
-    here = here[here["rank"].notna() & (here["trust"] != TRUST["local"])]
-    dated = here.assign(year=here["protocol"].map(years[task])).dropna(subset="year")
+    published = at(rows[rows["task"] == task], first_setting(rows[rows["task"] == task]))
+    published = published[published["rank"].notna() & (published["trust"] != TRUST["local"])]
+    dated = published.assign(year=published["protocol"].map(years[task])).dropna(subset="year")
     order = dated.assign(place=[_place(year, dated["year"]) for year in dated["year"]])
     order = order.sort_values(["place", "error"], kind="stable")
     best, running = np.inf, []
@@ -49,11 +49,11 @@ def facts_of_years(table: pd.DataFrame) -> dict[str, Any]:
     """Return facts for the caption: the setting, numbers of protocols, running best errors, and the curator's error."""
     best = records(table[table["running_best"] == "yes"])
     curator = table.loc[table["trust"] == TRUST["central"], "error"].min()
-    shown = table[table["trust"] != TRUST["central"]]
+    protocols = table[table["trust"] != TRUST["central"]]
     return {
-        "protocols": len(shown),
-        "inexact": int((shown["accounting"] != "exact").sum()),
-        "ours": int((shown["year"] == OURS).sum()),
+        "protocols": len(protocols),
+        "inexact": int((protocols["accounting"] != "exact").sum()),
+        "ours": int((protocols["year"] == OURS).sum()),
         "setting": setting_words(records(table)[0]),
         "task": str(table["task"].iloc[0]),
         "steps": best,

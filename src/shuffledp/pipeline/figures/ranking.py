@@ -38,13 +38,13 @@ _POINT = ["users_expected", "domain_size", "eps", "delta"]
 
 def ranking(jobs: list[RankedJob]) -> pd.DataFrame:
     """Return the rows of all settings: tasks with most protocols first, then `first_setting`, trust and error."""
-    found = [rows for job in jobs if len(rows := _of_experiment(job))]
-    if not found:
+    tables = [rows for job in jobs if len(rows := _of_experiment(job))]
+    if not tables:
         return pd.DataFrame(columns=list(COLUMNS))
-    rows = pd.concat(found).drop_duplicates([*SETTING, "label"], ignore_index=True)
+    rows = pd.concat(tables).drop_duplicates([*SETTING, "label"], ignore_index=True)
     of_settings = rows.groupby(list(SETTING), sort=False, dropna=False)
-    ranked = pd.concat([_ranked(own) for _, own in of_settings], ignore_index=True)
-    first = {str(task): first_setting(own) for task, own in ranked.groupby("task", sort=False)}
+    ranked = pd.concat([_ranked(group) for _, group in of_settings], ignore_index=True)
+    first = {str(task): first_setting(group) for task, group in ranked.groupby("task", sort=False)}
     tasks = sorted(first, key=lambda task: -len(at(ranked, first[task])))
     behind = [not _is(row, first[str(row["task"])]) for row in records(ranked)]
     order = ranked.assign(place=ranked["task"].map(tasks.index), behind=behind)
@@ -55,7 +55,10 @@ def ranking(jobs: list[RankedJob]) -> pd.DataFrame:
 def with_identities(cells: pd.DataFrame) -> pd.DataFrame:
     """Return cells with the labels that their protocols have in comparisons."""
     identities = [identity_of(*names) for names in zip(cells["task"], cells["protocol"], strict=True)]
-    labels = [one.label if one else label for one, label in zip(identities, cells["label"], strict=True)]
+    labels = [
+        identity.label if identity else label
+        for identity, label in zip(identities, cells["label"], strict=True)
+    ]
     return cells.assign(label=labels)
 
 
@@ -70,8 +73,8 @@ def first_setting(rows: pd.DataFrame) -> dict[str, Any]:
         rows.groupby(list(SETTING), sort=False, dropna=False)["error"].count().reset_index(name="count")
     )
 
-    def key(one: Fields) -> tuple[float, ...]:
-        return (-one["count"], *(abs(math.log(one[name] / usual)) for name, usual in USUAL.items()))
+    def key(setting: Fields) -> tuple[float, ...]:
+        return (-setting["count"], *(abs(math.log(setting[name] / usual)) for name, usual in USUAL.items()))
 
     best = min(records(settings), key=key)
     return {name: best[name] for name in SETTING}
@@ -89,12 +92,12 @@ def _is(row: Fields, setting: Fields) -> bool:
 def _of_experiment(job: RankedJob) -> pd.DataFrame:
     """Return an experiment's ranked cells under the best available accounting, with the printed number beside it."""
     bundles = {m: Bundle.of(Path(job["results"]), job["paper"], job["experiment"], m) for m in job["methods"]}
-    known = read(bundles)
-    cells = with_identities(matching(known.cells, job["where"]))
+    results = read(bundles)
+    cells = with_identities(matching(results.cells, job["where"]))
     good = cells[cells["status"] == "ok"]
     if good.empty:
         return pd.DataFrame(columns=list(_STATED))
-    summary = known.summary()
+    summary = results.summary()
     errors = by_cell(good, summary, job["metric"], job["unit"])
     computed = {name: by_cell(good, summary, name) for name in ROBUST if (summary["metric"] == name).any()}
     as_printed = good[good["accounting"] == "printed"]
@@ -119,24 +122,24 @@ def _of_experiment(job: RankedJob) -> pd.DataFrame:
     return rows[list(_STATED)]
 
 
-def _ranked(own: pd.DataFrame) -> pd.DataFrame:
+def _ranked(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of one setting with ranks, fronts and ratios, by trust and error; doubtful claims come last."""
-    central = own.loc[own["trust"] == "central", "error"].min()
-    sound = own["error"].notna() & ~own["guarantee"].isin(IN_DOUBT)
+    central = rows.loc[rows["trust"] == "central", "error"].min()
+    sound = rows["error"].notna() & ~rows["guarantee"].isin(IN_DOUBT)
     offers = [
         Offer(str(row["label"]), str(row["trust"]), str(row["guarantee"]), "", row["bits"], row["error"])
-        for row in records(own[sound])
+        for row in records(rows[sound])
     ]
     best = {(o.trust, o.method) for trust in TRUST for o in front([o for o in offers if o.trust == trust])}
-    order = own.assign(
-        over_curator=own["error"] / central,
-        printed_over_curator=own["printed"] / central,
-        front=["yes" if pair in best else "" for pair in zip(own["trust"], own["label"], strict=True)],
-        place=own["trust"].map(list(TRUST).index),
+    order = rows.assign(
+        over_curator=rows["error"] / central,
+        printed_over_curator=rows["printed"] / central,
+        front=["yes" if pair in best else "" for pair in zip(rows["trust"], rows["label"], strict=True)],
+        place=rows["trust"].map(list(TRUST).index),
         unsound=~sound,
-        infeasible=own["error"].isna(),
-        digits=[float(f"{error:.9e}") for error in own["error"]],
-        year=[_year_of(str(name)) for name in own["protocol"]],
+        infeasible=rows["error"].isna(),
+        digits=[float(f"{error:.9e}") for error in rows["error"]],
+        year=[_year_of(str(name)) for name in rows["protocol"]],
     ).sort_values(["place", "infeasible", "unsound", "digits", "year"], kind="stable")
     ranks = (~order["unsound"]).groupby(order["place"]).cumsum()
     return order.assign(rank=ranks.where(~order["unsound"]))

@@ -40,15 +40,15 @@ def draw_errors(table: pd.DataFrame) -> Figure:
     label = f"squared error / that of a trusted curator ({task}, {setting})"
     figure, ax = _rows_of(table["label"], label)
     exact, printed, place = table["over_curator"], table["printed_over_curator"], table.index.to_series()
-    moved = printed.notna() & (abs(printed / exact - 1) > _EQUAL)
-    weak = moved & (printed < exact)
-    ax.hlines(place[moved], printed[moved], exact[moved], color=PALE, lw=2, zorder=1)
-    for some, color in ((moved & ~weak, DARK), (weak, RED)):
+    differs = printed.notna() & (abs(printed / exact - 1) > _EQUAL)
+    weak = differs & (printed < exact)
+    ax.hlines(place[differs], printed[differs], exact[differs], color=PALE, lw=2, zorder=1)
+    for some, color in ((differs & ~weak, DARK), (weak, RED)):
         _dots(ax, printed[some], place[some], "white", color)
     _dots(ax, exact, place, BLUE, BLUE)
     for i, row in enumerate(records(table)):
         words, end = f"{number(row['over_curator'])}×", row["over_curator"]
-        if moved[i]:
+        if differs[i]:
             words += f", printed {number(row['printed_over_curator'])}×" + (
                 f": {NO_GUARANTEE}" if weak[i] else ""
             )
@@ -92,26 +92,31 @@ def _shade(ratio: float) -> str:
 
 def draw_years(table: pd.DataFrame) -> Figure:
     """Draw errors by year of publication, and the least error so far of a shuffler that permutes as steps."""
-    shown = table[table["trust"] != TRUST["central"]].reset_index(drop=True)
+    protocols = table[table["trust"] != TRUST["central"]].reset_index(drop=True)
     curator = table.loc[table["trust"] == TRUST["central"], "error"].min()
     task, setting = str(table["task"].iloc[0]), setting_words(records(table)[0])
-    first = ~shown["year"].duplicated()
-    years = [str(year) if new else "" for year, new in zip(shown["year"], first, strict=True)]
-    figure, ax = _rows_of(shown["label"], f"squared error ({task}, {setting})")
+    first = ~protocols["year"].duplicated()
+    years = [str(year) if new else "" for year, new in zip(protocols["year"], first, strict=True)]
+    figure, ax = _rows_of(protocols["label"], f"squared error ({task}, {setting})")
     place, permutes, best = (
-        shown.index.to_series(),
-        shown["trust"] == TRUST["shuffler"],
-        shown["running_best"] == "yes",
+        protocols.index.to_series(),
+        protocols["trust"] == TRUST["shuffler"],
+        protocols["running_best"] == "yes",
     )
-    _dots(ax, shown["error"][permutes & ~best], place[permutes & ~best], "white", BLUE)
-    _dots(ax, shown["error"][~permutes], place[~permutes], "white", GOLD, marker="s")
-    _dots(ax, shown["error"][best], place[best], BLUE, BLUE)
-    steps = shown["error"].where(best).ffill()
+    _dots(ax, protocols["error"][permutes & ~best], place[permutes & ~best], "white", BLUE)
+    _dots(ax, protocols["error"][~permutes], place[~permutes], "white", GOLD, marker="s")
+    _dots(ax, protocols["error"][best], place[best], BLUE, BLUE)
+    steps = protocols["error"].where(best).ffill()
     ax.step(steps, place, where="pre", color=BLUE, lw=1.2, zorder=1)
     for i in place[best]:
-        own: dict[str, Any] = {"textcoords": "offset points", "ha": "right", "va": "center", "fontsize": SIZE}
+        style: dict[str, Any] = {
+            "textcoords": "offset points",
+            "ha": "right",
+            "va": "center",
+            "fontsize": SIZE,
+        }
         box = {"fc": "white", "ec": "none", "pad": 0.6}
-        ax.annotate(number(shown["error"][i]), (shown["error"][i], i), (-6, 0), bbox=box, **own)
+        ax.annotate(number(protocols["error"][i]), (protocols["error"][i], i), (-6, 0), bbox=box, **style)
     ax.hlines(place[first] - 0.5, 0, 1, color=PALE, lw=0.6, zorder=0, transform=ax.get_yaxis_transform())
     for i, year in enumerate(years):
         _in_margin(ax, year, i)
@@ -156,13 +161,13 @@ def draw_verdicts(table: pd.DataFrame) -> Figure:
     figure = Figure(figsize=(7.2, 0.3 * table["paper"].nunique() + 0.9), layout="constrained")
     ax = figure.subplots()
     counts = table.pivot(index="paper", columns="verdict", values="claims").loc[table["paper"].unique()[::-1]]
-    left = np.zeros(len(counts))
+    starts = np.zeros(len(counts))
     for verdict, color in VERDICTS.items():
         widths = counts[verdict].to_numpy(int)
-        bars = ax.barh(counts.index, widths, left=left, color=color, height=0.68, label=verdict, ec="white")
+        bars = ax.barh(counts.index, widths, left=starts, color=color, height=0.68, label=verdict, ec="white")
         ink = "white" if verdict in ("holds", "fails") else "black"
         ax.bar_label(bars, [str(width or "") for width in widths], label_type="center", color=ink)
-        left += widths
+        starts += widths
     ax.set(xlabel="number of claims", ylabel="")
     ax.tick_params(axis="y", length=0)
     ax.grid(visible=False, axis="y")
@@ -192,14 +197,14 @@ def _dots(ax: Axes, x: pd.Series, y: pd.Series, fill: Any, edge: Any, marker: st
 
 
 def _beside(ax: Axes, text: str, x: float, y: float, color: str) -> None:
-    own: dict[str, Any] = {"textcoords": "offset points", "va": "center", "fontsize": SIZE, "color": color}
-    ax.annotate(text, (x, y), (6, 0), **own)
+    style: dict[str, Any] = {"textcoords": "offset points", "va": "center", "fontsize": SIZE, "color": color}
+    ax.annotate(text, (x, y), (6, 0), **style)
 
 
 def _in_margin(ax: Axes, text: str, y: float, weight: str = "normal") -> None:
     """Write a text to the right of the axes."""
-    own: dict[str, Any] = {"va": "center", "fontsize": SIZE, "color": DARK, "annotation_clip": False}
-    ax.annotate(text, (1.02, y), xycoords=("axes fraction", "data"), weight=weight, **own)
+    style: dict[str, Any] = {"va": "center", "fontsize": SIZE, "color": DARK, "annotation_clip": False}
+    ax.annotate(text, (1.02, y), xycoords=("axes fraction", "data"), weight=weight, **style)
 
 
 def _with_keys(

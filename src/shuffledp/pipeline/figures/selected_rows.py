@@ -25,19 +25,19 @@ def matching(frame: pd.DataFrame, where: Mapping[str, Any]) -> pd.DataFrame:
     """Return the rows that meet all conditions; a row without a value of a variable meets any condition on it."""
     for column, value in where.items():
         if column in frame:
-            wanted = PAIR if (column, value) == ("accounting", BOTH) else (value,)
-            frame = frame[frame[column].isin(wanted) | frame[column].isna()]
+            values = PAIR if (column, value) == ("accounting", BOTH) else (value,)
+            frame = frame[frame[column].isin(values) | frame[column].isna()]
     return frame
 
 
 def chosen(cells: pd.DataFrame, where: Mapping[str, Any]) -> pd.DataFrame:
     """Return the cells that meet all conditions; for a list of accountings, each method has the first available one."""
-    wanted = where.get("accounting")
-    if not isinstance(wanted, list):
+    accountings = where.get("accounting")
+    if not isinstance(accountings, list):
         return matching(cells, where)
     some = matching(cells, {name: value for name, value in where.items() if name != "accounting"})
-    some = some[some["accounting"].isin(wanted)]
-    place = some["accounting"].map(wanted.index)
+    some = some[some["accounting"].isin(accountings)]
+    place = some["accounting"].map(accountings.index)
     return some[place == place.groupby(some["method"]).transform("min")]
 
 
@@ -69,33 +69,37 @@ def orders(job: DrawingJob) -> dict[str, list[Any]]:
 def names(job: DrawingJob, cells: pd.DataFrame) -> dict[str, str]:
     """Return the legend name of each method; equal names are distinguished by the method's id."""
     labels = dict(zip(cells["method"], cells["label"], strict=True))
-    found = {m: label or str(labels.get(m) or m) for m, label in job["labels"].items()}
-    shared = [name for name in found.values() if list(found.values()).count(name) > 1]
-    return {m: f"{name} ({m})" if name in shared else name for m, name in found.items()}
+    name_of_method = {m: label or str(labels.get(m) or m) for m, label in job["labels"].items()}
+    shared = [name for name in name_of_method.values() if list(name_of_method.values()).count(name) > 1]
+    return {m: f"{name} ({m})" if name in shared else name for m, name in name_of_method.items()}
 
 
 def picture(job: DrawingJob, cells: pd.DataFrame, summary: pd.DataFrame, mark: str) -> Picture:
     """Return the picture of a figure."""
     entry = job["entry"]
     summary = in_unit(summary, entry.get("unit"))
-    every = _named(matching(cells, across_files(job)), job)
-    shown = long_form(every, matching(summary, across_files(job)), entry["y"])
+    cells_of_all_files = _named(matching(cells, across_files(job)), job)
+    rows_of_all_files = long_form(cells_of_all_files, matching(summary, across_files(job)), entry["y"])
     if "relative_to" in entry:
-        shown = _relative(shown, entry["relative_to"], [name for name in job["grid"] if name in shown])
-    shown = _named(shown, job)
-    here = matching(every, job["where"])
-    parts = _parts(job, here)
-    selection = matching(shown, job["where"])
+        rows_of_all_files = _relative(
+            rows_of_all_files,
+            entry["relative_to"],
+            [name for name in job["grid"] if name in rows_of_all_files],
+        )
+    rows_of_all_files = _named(rows_of_all_files, job)
+    cells_here = matching(cells_of_all_files, job["where"])
+    parts = _parts(job, cells_here)
+    selection = matching(rows_of_all_files, job["where"])
     if parts:
         selection = selection.assign(curve=selection["curve"] + "|" + selection["accounting"])
-    labels = _labels(job, here, parts)
+    labels = _labels(job, cells_here, parts)
     return Picture(
         entry,
         selection,
-        shown.assign(curve=shown["curve"] + "|" + _file(shown, job)),
+        rows_of_all_files.assign(curve=rows_of_all_files["curve"] + "|" + _file(rows_of_all_files, job)),
         labels,
         _looks(job, labels, parts),
-        _panels(job, every),
+        _panels(job, cells_of_all_files),
         job["grid"],
         parts,
         _points(job),
@@ -122,17 +126,17 @@ def numbers_of(job: DrawingJob, what: Picture) -> bytes:
     columns = ["method", "accounting", "curve", *variables, *across]
     columns += ["kind", "mean", "standard_error", "count", "data_source"]
     ordered = selection.sort_values(["method", "accounting", *variables, "kind"], kind="stable")
-    shown = ordered.reindex(columns=columns)
+    table = ordered.reindex(columns=columns)
     if what.points:
-        own = {"curve": PAPER, "kind": "read"}
+        about = {"curve": PAPER, "kind": "read"}
         x, panels = job["entry"]["x"], job["entry"].get("panels")
         read = [
-            {**own, x: at, "mean": number} | ({} if panel is None else {panels: panel})
+            {**about, x: at, "mean": number} | ({} if panel is None else {panels: panel})
             for panel, at, number in what.points
         ]
-        shown = pd.concat([shown.astype(object), pd.DataFrame(read, dtype=object)], ignore_index=True)
-    shown = shown.rename(columns={"mean": job["entry"]["y"]})
-    return as_csv(shown)
+        table = pd.concat([table.astype(object), pd.DataFrame(read, dtype=object)], ignore_index=True)
+    table = table.rename(columns={"mean": job["entry"]["y"]})
+    return as_csv(table)
 
 
 def _apart(job: DrawingJob) -> bool:
@@ -159,10 +163,10 @@ def _file(frame: pd.DataFrame, job: DrawingJob) -> pd.Series:
     return texts.agg("/".join, axis=1) if len(frame) else pd.Series(dtype=str)
 
 
-def _parts(job: DrawingJob, here: pd.DataFrame) -> dict[str, Part]:
+def _parts(job: DrawingJob, cells: pd.DataFrame) -> dict[str, Part]:
     if job["variant"] != BOTH and not _apart(job):
         return {}
-    present = set(here.loc[here["status"] == "ok", "accounting"])
+    present = set(cells.loc[cells["status"] == "ok", "accounting"])
     texts = {"printed": "as printed"}
     return {
         accounting: Part(texts.get(accounting, accounting), _plain(palette.of_accounting(accounting)))
@@ -176,21 +180,24 @@ def _plain(look: Look) -> Look:
     return Look(look.color if look.color != palette.BLACK else DARK, "", look.dash)
 
 
-def _labels(job: DrawingJob, here: pd.DataFrame, parts: Mapping[str, Part]) -> dict[str, str]:
+def _labels(job: DrawingJob, cells: pd.DataFrame, parts: Mapping[str, Part]) -> dict[str, str]:
     """Return legend texts by name, with labels of doubtful claims, in the order of the figure and then of the grid."""
-    present = set(here["curve"])
-    several = here["method"].nunique() > 1
+    present = set(cells["curve"])
+    several = cells["method"].nunique() > 1
     variable = _variable(job)
     values = [] if variable == "method" else orders(job)[variable]
     labels: dict[str, str] = {}
-    for method, name in names(job, here).items():
+    for method, name in names(job, cells).items():
         texts = {method: name}
         for value in values:
-            own = str(value) if variable == "accounting" else f"{variable} = {value}"
-            texts[f"{method}|{value}"] = f"{name}, {own}" if several else own
+            text_of_value = str(value) if variable == "accounting" else f"{variable} = {value}"
+            texts[f"{method}|{value}"] = f"{name}, {text_of_value}" if several else text_of_value
         labels |= {curve: text for curve, text in texts.items() if curve in present}
-    known = doubts(here, orders(job)["accounting"])
-    return {curve: f"{text} ({known[curve]})" if curve in known else text for curve, text in labels.items()}
+    doubt_of_curve = doubts(cells, orders(job)["accounting"])
+    return {
+        curve: f"{text} ({doubt_of_curve[curve]})" if curve in doubt_of_curve else text
+        for curve, text in labels.items()
+    }
 
 
 def _looks(job: DrawingJob, labels: Mapping[str, str], parts: Mapping[str, Part]) -> dict[str, Look]:
@@ -198,25 +205,29 @@ def _looks(job: DrawingJob, labels: Mapping[str, str], parts: Mapping[str, Part]
     variable = _variable(job)
     methods = {method: Look(**look) for method, look in job["looks"].items()}
     if variable == "accounting":  # of one method
-        own = {curve: palette.of_accounting(curve.rpartition("|")[2]) for curve in labels}
+        look_of_curve = {curve: palette.of_accounting(curve.rpartition("|")[2]) for curve in labels}
     elif variable == "method":
-        own = {curve: methods.get(curve, palette.numbered_look(0)) for curve in labels}
+        look_of_curve = {curve: methods.get(curve, palette.numbered_look(0)) for curve in labels}
     else:
         values = orders(job)[variable]
         shades = dict(zip(map(str, values), looks_of_values(len(values)), strict=True))
-        own = {}
+        look_of_curve = {}
         for curve in labels:
             method, _, value = curve.rpartition("|")
             shade = shades.get(value, palette.numbered_look(0))
-            known = methods.get(method or curve)
-            own[curve] = shade if known is None else Look(shade.color, known.marker, known.dash, known.width)
+            look_of_method = methods.get(method or curve)
+            look_of_curve[curve] = (
+                shade
+                if look_of_method is None
+                else Look(shade.color, look_of_method.marker, look_of_method.dash, look_of_method.width)
+            )
     if not parts:
-        return palette.told_apart(own)
+        return palette.told_apart(look_of_curve)
     return palette.told_apart(
         {
             f"{curve}|{part}": palette.of_accounting(part, look)
             for part in parts
-            for curve, look in own.items()
+            for curve, look in look_of_curve.items()
         }
     )
 
@@ -227,12 +238,12 @@ def looks_of_values(count: int) -> list[Look]:
     return [replace(palette.numbered_look(i), color=to_hex(shades(i))) for i in range(count)]
 
 
-def _panels(job: DrawingJob, every: pd.DataFrame) -> list[Any]:
+def _panels(job: DrawingJob, cells: pd.DataFrame) -> list[Any]:
     """Return the values of the panels in all files of the drawing, in the grid's order."""
     by = job["entry"].get("panels")
     if by is None:
         return [None]
-    present = list(every[by].dropna().unique()) if by in every else []
+    present = list(cells[by].dropna().unique()) if by in cells else []
     order = list(orders(job).get(by, sorted(present)))
     return [value for value in order if value in present] or order
 

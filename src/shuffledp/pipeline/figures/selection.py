@@ -34,28 +34,28 @@ def _selected(paper: Paper) -> Paper:
     return replace(paper, figures=figures, tables=tables)
 
 
-def _entry(paper: Paper, part: str, name: str, drawn: D) -> D:
-    place, named = f"{paper.file}: {part}.{name}", drawn.experiment
+def _entry(paper: Paper, part: str, name: str, drawing: D) -> D:
+    place, named = f"{paper.file}: {part}.{name}", drawing.experiment
     require(named, paper.experiments, f"{place}.experiment: no experiment {shown(named)}", suggest=False)
     experiment = paper.experiments[named]
     with merged_in(experiment.override):
-        return drawn.model_copy(
-            update={"methods": _methods_of(experiment, paper, place, name, drawn.plain())}
+        return drawing.model_copy(
+            update={"methods": _methods_of(experiment, paper, place, name, drawing.plain())}
         )
 
 
 def _methods_of(experiment: Experiment, paper: Paper, place: str, name: str, raw: Fields) -> list[str]:
     """Return the methods of a drawing after all checks: its own, and those of baselines that join it."""
     methods = experiment.methods
-    own = list(raw.get("methods") or [m for m, method in methods.items() if not method.added])
-    for method in own:
-        said = f"{place}.methods: no method {shown(method)} in experiment {experiment.id!r}"
-        require(method, methods, said, suggest=False)
-    entry = {**raw, "methods": own}
+    stated_methods = list(raw.get("methods") or [m for m, method in methods.items() if not method.added])
+    for method in stated_methods:
+        mistake = f"{place}.methods: no method {shown(method)} in experiment {experiment.id!r}"
+        require(method, methods, mistake, suggest=False)
+    entry = {**raw, "methods": stated_methods}
     _check_entry(entry, experiment, place)
     for m, method in methods.items():
         named = method.joins is not None and method.joins != "all" and f"{paper.key}.{name}" in method.joins
-        if m in own or not (named or (method.joins == "all" and _tells_methods_apart(raw))):
+        if m in stated_methods or not (named or (method.joins == "all" and _tells_methods_apart(raw))):
             continue
         with_it = {**entry, "methods": [*entry["methods"], m]}
         try:
@@ -80,8 +80,13 @@ def _check_entry(entry: Fields, experiment: Experiment, place: str) -> None:
         for index, column in enumerate(entry["entries"]):
             # A leaderboard is a column by method for each of its entries.
             where = {**entry.get("where", {}), **column.get("where", {})}
-            one = {"methods": entry["methods"], "rows": ["method"], "value": column["value"], "where": where}
-            _check_by_accounting(one, experiment, f"{place}.entries.{index}", CELL_TEXTS)
+            column_entry = {
+                "methods": entry["methods"],
+                "rows": ["method"],
+                "value": column["value"],
+                "where": where,
+            }
+            _check_by_accounting(column_entry, experiment, f"{place}.entries.{index}", CELL_TEXTS)
     else:
         _check_axes(entry, experiment, place)
         _check_quantity(entry, experiment, place)
@@ -100,20 +105,20 @@ def _check_named(entry: Fields, place: str) -> None:
 
 def _check_fronts(entry: Fields, experiment: Experiment, place: str) -> None:
     """Check a picture of fronts: each method has one cell with cost and error."""
-    said = f"{place}: the cost must be a number of the cells, got {entry['x']!r}"
-    require(entry["x"], CELL_NUMBERS, said, suggest=False)
+    mistake = f"{place}: the cost must be a number of the cells, got {entry['x']!r}"
+    require(entry["x"], CELL_NUMBERS, mistake, suggest=False)
     where = dict(entry.get("where", {}))
     trust = where.pop("trust", None)
     if trust is not None:
         require(trust, TRUSTED, f"{place}.where.trust: no trust model {shown(trust)}")
-    one = {
+    table_entry = {
         "methods": entry["methods"],
         "rows": ["method"],
         "columns": [],
         "value": entry["y"],
         "where": where,
     }
-    _check_by_accounting(one, experiment, place)
+    _check_by_accounting(table_entry, experiment, place)
 
 
 def _check_by_accounting(
@@ -143,8 +148,8 @@ def _check_axes(entry: Fields, experiment: Experiment, place: str) -> None:
     axes += [*entry.get("rows", []), *entry.get("columns", [])]
     where = entry.get("where", {})
     if "along" in entry:  # x is a number of the cells, and a grid variable runs along the curve
-        said = f"{place}.along: belongs to an x that is a number of the cells, not to {entry['x']!r}"
-        require(entry["x"], [name for name in CELL_NUMBERS if name not in values], said, suggest=False)
+        mistake = f"{place}.along: belongs to an x that is a number of the cells, not to {entry['x']!r}"
+        require(entry["x"], [name for name in CELL_NUMBERS if name not in values], mistake, suggest=False)
         axes.remove(entry["x"])
     for axis in [*axes, *where]:
         require(axis, sorted(values), f"{place}: {axis!r} is not a grid variable")
@@ -167,7 +172,7 @@ def _check_quantity(entry: Fields, experiment: Experiment, place: str, texts: tu
     key = "y" if "y" in entry else "value"
     methods = [experiment.methods[m] for m in entry["methods"]]
     trained = TRAINED_METRICS if any(m.training for m in methods) else ()
-    known = [
+    quantities = [
         *experiment.metrics,
         *(m.returns for m in methods if m.function),
         *trained,
@@ -176,8 +181,8 @@ def _check_quantity(entry: Fields, experiment: Experiment, place: str, texts: tu
         *texts,
     ]
     if not entry[key].startswith(PARAMETER_PREFIX):
-        said = f"{place}.{key}: no quantity {shown(entry[key])} in experiment {experiment.id!r}"
-        require(entry[key], dict.fromkeys(known), said)
+        mistake = f"{place}.{key}: no quantity {shown(entry[key])} in experiment {experiment.id!r}"
+        require(entry[key], dict.fromkeys(quantities), mistake)
 
 
 def _check_points(entry: Fields, paper: Paper, place: str) -> None:

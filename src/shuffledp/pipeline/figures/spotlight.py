@@ -66,8 +66,11 @@ def draw(what: Picture) -> Figure:
 def _most_exact(what: Picture, name: str) -> Strand:
     """Return the most exact curve of a name, a closed form if there is one."""
     order = list(what.parts)
-    own = [strand for strand in what.every if what.name_of(strand.curve) == name]
-    return max(own, key=lambda s: (order.index(what.part_of(s.curve)) if order else 0, s.kind != "simulated"))
+    curves_of_name = [strand for strand in what.every if what.name_of(strand.curve) == name]
+    return max(
+        curves_of_name,
+        key=lambda s: (order.index(what.part_of(s.curve)) if order else 0, s.kind != "simulated"),
+    )
 
 
 def _printed(what: Picture, name: str) -> Strand | None:
@@ -78,9 +81,9 @@ def _factor(strand: Strand | None, below: Strand) -> float:
     """Return the ratio of two curves at their last common x; nan without a common x."""
     if strand is None:
         return math.nan
-    own, other = strand.at(), below.at()
-    common = [x for x in own if x in other or None in other]
-    return own[common[-1]] / other.get(common[-1], other.get(None, math.nan)) if common else math.nan
+    numbers, other = strand.at(), below.at()
+    common = [x for x in numbers if x in other or None in other]
+    return numbers[common[-1]] / other.get(common[-1], other.get(None, math.nan)) if common else math.nan
 
 
 def _words(factor: float, printed: float) -> str:

@@ -86,13 +86,16 @@ def job_of(archive: Path) -> dict[str, Any]:
         return dict(json.loads(pack.read(_ABOUT))["job"])
 
 
-def keep(folder: Path, job: Mapping[str, Any], digest: str, drawn: Drawn) -> None:
+def keep(folder: Path, job: Mapping[str, Any], digest: str, drawing: Drawn) -> None:
     """Store a drawing with its job, and remove the previous drawing with this id."""
-    id, entry = str(job["id"]), drawn.entry.model_dump(mode="json")
-    about = {"digest": digest, "entry": entry, "commits": drawn.commits, "job": job}
+    id, entry = str(job["id"]), drawing.entry.model_dump(mode="json")
+    about = {"digest": digest, "entry": entry, "commits": drawing.commits, "job": job}
     sink = io.BytesIO()
     with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED) as pack:
-        for name, content in {_ABOUT: json.dumps(about, ensure_ascii=False).encode(), **drawn.files}.items():
+        for name, content in {
+            _ABOUT: json.dumps(about, ensure_ascii=False).encode(),
+            **drawing.files,
+        }.items():
             pack.writestr(zipfile.ZipInfo(name), content, zipfile.ZIP_DEFLATED)  # a fixed date: same bytes
     publish(folder / f"{id}.sha256", {folder / f"{id}.zip": sink.getvalue()}, folders=2)
 
