@@ -27,14 +27,3 @@ def test_the_main_claim_of_a_paper_is_measured(tool, paper):
     assert cells[0] == f"{main.id}: {main.statement}".replace("|", "\\|")
     assert f"{tool.RESULTS}/claims/{paper}/verdicts.csv " in cells[7]
     assert all(float(cell) > 0 for cell in cells[8:])
-
-
-def test_an_image_has_nothing_that_a_run_makes():
-    """Patterns in .dockerignore begin at the root, and patterns in .gitignore match in every folder."""
-    ignored, left_out = (
-        [line for line in (ROOT / name).read_text().splitlines() if line and line[0] not in "#"]
-        for name in (".gitignore", ".dockerignore")
-    )
-    anywhere = {"__pycache__", "*.egg-info"}
-    wanted = [re.sub(r"^(!?)/", r"\1", line).rstrip("/") for line in ignored]
-    assert left_out == [".git", *(f"**/{name}" if name in anywhere else name for name in wanted)]

@@ -140,19 +140,6 @@ def test_the_schema_of_results_lists_every_column_in_its_order(title, schema):
     assert [name for row in rows for name in re.findall(r"`(\w+)`", row)] == schema.names
 
 
-BRITISH = re.compile(
-    r"""\b\w*(?:(?:random|summar|normal|organ|recogn|general|minim|maxim|factor|vector|standard|regular)is(?:e|ed|es|ing|ation)
-    |optimis(?:e|ed|es|er|ing|ation)|analys(?:ed|ing|er)|neighbour|behaviour|colour|favour|labell|licenc|modell|centred
-    |programme\b|grey)\w*""",
-    re.IGNORECASE | re.VERBOSE,
-)
-
-
-def british(text: str) -> list[str]:
-    """Return words in British spelling, outside of code and of quotations between backticks."""
-    return [found[0] for found in BRITISH.finditer(re.sub(r"```.*?```|`[^`\n]*`", "", text, flags=re.DOTALL))]
-
-
 @pytest.mark.parametrize("name", ["README.md", "docs/index.md"])
 def test_the_first_pages_state_the_finding_of_the_gallery(name):
     figures = json.loads((ROOT / "docs/gallery/overall.json").read_text(encoding="utf-8"))["figures"]
@@ -160,11 +147,6 @@ def test_the_first_pages_state_the_finding_of_the_gallery(name):
     finding = " ".join(caption.partition("\n\n")[0].split())
     text = " ".join((ROOT / name).read_text(encoding="utf-8").split())
     assert finding.removeprefix("A ") in text
-
-
-@pytest.mark.parametrize("page", EVERY_PAGE, ids=page_name)
-def test_pages_are_spelled_as_the_field_writes(page):
-    assert british(text_of(page)) == []
 
 
 # -- the reading finds what it should --------------------------------------------------------------------------------

@@ -11,8 +11,7 @@ from types import SimpleNamespace
 import pytest
 from snakemake.parser import parse
 
-from scripts_by_file import script
-from shuffledp.optional_dependencies import EXTRA_OF, MissingExtra, needed
+from shuffledp.optional_dependencies import MissingExtra, needed
 
 ROOT = Path(__file__).resolve().parent.parent
 RULES = [ROOT / "Snakefile", ROOT / "workflow/Snakefile", *sorted((ROOT / "workflow/rules").glob("*.smk"))]
@@ -36,15 +35,6 @@ def project() -> dict:
     return tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
 
-def test_environments_for_conda_are_what_their_tool_writes():
-    tool = script("tools/environment_yml.py")
-    assert {name: (ROOT / name).read_text() for name in tool.texts()} == tool.texts()
-    used = {name for path in RULES for name in re.findall(r'"\.\./(envs/.*)"', path.read_text())}
-    assert {f"workflow/{name}" for name in used} == {
-        n for n in tool.texts() if n.startswith("workflow/") and n.endswith("yaml")
-    }
-
-
 #: Locks of extras that have no lock of the same name.
 LOCK_OF = {"pipeline": "run", "central": "run", "data": "run", "s3": "run", "opendp": "test"}
 
@@ -53,39 +43,6 @@ LOCK_OF = {"pipeline": "run", "central": "run", "data": "run", "s3": "run", "ope
 def test_every_direct_dependency_is_locked_with_hashes(extra):
     locked = {name.replace("_", "-") for name in pins(ROOT / f"locks/{LOCK_OF.get(extra, extra)}.txt")}
     assert declared(extra) - locked == set()
-
-
-def test_every_lock_but_that_of_the_library_has_what_the_pipeline_needs():
-    tool = script("tools/lock.py")
-    names = {lock.stem for lock in LOCKS}
-    assert names == {"uv", "library", "run", *(set(project()["optional-dependencies"]) - set(LOCK_OF))}
-    assert tool.extras("library") == ()
-    assert (
-        declared()
-        <= {name.replace("_", "-") for name in pins(ROOT / "locks/library.txt")}
-        <= {*declared(), "colorama"}
-    )
-    extras = names - {"uv", "library", "run"}
-    assert {name: tool.extras(name) for name in extras} == {name: ("pipeline", name) for name in extras}
-    locks = re.search(r"^LOCKS := (.*)$", (ROOT / "Makefile").read_text(), re.M)[1].split()
-    assert set(locks) == names
-    assert locks[0] == "run"  # the others are resolved with its versions
-
-
-@pytest.mark.parametrize("file", ["Makefile", "Dockerfile"])
-def test_every_installation_checks_hashes(file):
-    commands = re.sub(r"\\\n\s*", " ", (ROOT / file).read_text()).splitlines()
-    installs = [
-        line for line in commands if re.search(r"pip install (?!\.)", line) and not line.startswith("#")
-    ]
-    unchecked = [line for line in installs if not re.search("--require-hashes|--no-deps --editable", line)]
-    assert unchecked == []
-
-
-@pytest.mark.parametrize("lock", LOCKS, ids=lambda p: p.stem)
-def test_a_lock_holds_pins_with_hashes_and_nothing_else(lock):
-    rest = re.sub(r"^#.*\n", "", PIN.sub("", lock.read_text()), flags=re.M)
-    assert rest == ""
 
 
 # -- what is imported is declared, and the other way round ------------------------------------------------------
@@ -97,13 +54,6 @@ INSTALLED_AS = {
     "sklearn": "scikit-learn",
     "xdist": "pytest-xdist",
     "yaml": "pyyaml",
-}
-# Declared for what they do when called or found, nobody imports them.
-CALLED = {
-    "test": r"import-linter|ipykernel|moto.*|mypy|ruff|snakefmt|(pandas|scipy)-stubs|types-.*",
-    "docs": r"mkdocs-material|mkdocstrings\[python\]|mkdocstrings|pymdown-extensions",
-    "notebooks": "ipykernel|jupyterlab",
-    "benchmarks": "asv|statsmodels|xxhash",  # the first is missing in what pure-ldp declares; it needs the second below 4
 }
 
 
@@ -201,19 +151,6 @@ def test_the_library_alone_imports_what_it_requires_and_what_an_extra_of_its_own
     assert third_parties(map(top_level, [*folders, *files])) == declared() == {"click", "numpy", "scipy"}
 
 
-def test_the_extra_of_every_package_is_the_one_that_declares_it():
-    extras = {INSTALLED_AS.get(name, name).replace("_", "-"): extra for name, extra in EXTRA_OF.items()}
-    ours = dict.fromkeys(declared("pipeline") - declared("central") - declared("data"), "pipeline")
-    ours |= {
-        "dp-accounting": "central",
-        **dict.fromkeys(("duckdb", "pydantic"), "data"),
-        "fsspec": "s3",
-        "jax": "learning",
-        "opendp": "opendp",
-    }
-    assert extras == ours
-
-
 @pytest.mark.parametrize(("package", "extra"), [("pandas.core", "pipeline"), ("dp_accounting", "central")])
 def test_a_missing_package_names_its_extra(package, extra):
     with (
@@ -225,31 +162,6 @@ def test_a_missing_package_names_its_extra(package, extra):
     assert isinstance(caught.value, ImportError)
     with pytest.raises(MissingExtra), needed(), needed():
         raise ModuleNotFoundError("No module", name=package)
-
-
-@pytest.mark.parametrize(
-    ("extra", "folder"),
-    [("test", "tests"), ("benchmarks", "benchmarks"), ("docs", "docs/hooks"), ("notebooks", "notebooks")],
-)
-def test_what_other_folders_import_is_declared_and_nothing_else(extra, folder):
-    neighbors = {folder, *(path.stem.replace("_", "-") for path in (ROOT / folder).rglob("*.py"))}
-    used = (
-        third_parties(source(folder))
-        - neighbors
-        - {"jax", "golden", "references", "odd-module", "protocols", "s3-server"}
-    )
-    if folder == "tests":  # they import what they test in these folders by its name, and need what that needs
-        tested = {
-            path.stem.replace("_", "-"): path
-            for own in ("docs/hooks", "notebooks")
-            for path in (ROOT / own).glob("*.py")
-        }
-        reached = [ast.parse(tested[name].read_text(encoding="utf-8")) for name in used & set(tested)]
-        assert len(reached) > 5
-        used = (used | third_parties(reached)) - set(tested)
-    own = declared(extra) - declared("pipeline")
-    assert used <= own | declared("pipeline")
-    assert {name for name in own - used if not re.fullmatch(CALLED[extra], name)} == set()
 
 
 # Put together here, so that this file does not contain what it looks for.

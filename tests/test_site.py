@@ -5,9 +5,6 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import json
 import re
 from pathlib import Path
 
@@ -15,9 +12,7 @@ import pytest
 import yaml
 from examples import with_output
 from formulas import FormulaError, with_mathml
-from gallery_pages import GalleryError, overview, paper_page
 from links import Site, relinked
-from notebook_pages import NotebookError, notebook_page
 from reference import groups, protocols_by_trust, public_names
 
 from shuffledp.protocols.registry import available
@@ -100,105 +95,6 @@ def test_output_that_is_markdown_replaces_its_block():
         "A\n\n```python run\nx = 2\n```\n\n```python run markdown\nprint(f'**{x}**', ROOT.is_dir())\n```\nB\n"
     )
     assert with_output(page, "guide.md") == "A\n\n```python\nx = 2\n```\n\n**2** True\nB\n"
-
-
-# -- notebooks ----------------------------------------------------------------------------------------------------
-
-
-def stored(path: Path, code: str, outputs: list[object]) -> Path:
-    cells = [
-        {"cell_type": "markdown", "id": "title", "source": ["# A title\n", "text"]},
-        {"cell_type": "code", "id": "figure", "source": [code], "outputs": outputs},
-    ]
-    path.write_text(json.dumps({"cells": cells}))
-    return path
-
-
-def test_a_notebook_becomes_a_page(tmp_path):
-    written = stored(tmp_path / "tour.ipynb", "show()", [])
-    outputs = [
-        {"output_type": "stream", "name": "stdout", "text": ["one\n", "two\n"]},
-        {
-            "output_type": "display_data",
-            "data": {"image/png": base64.b64encode(b"PNG").decode(), "text/plain": "Figure"},
-        },
-        {
-            "output_type": "display_data",
-            "data": {
-                "text/html": [
-                    "<div>\n<style scoped>x</style>\n",
-                    '<table border="1">\n\n<tr></tr></table></div>',
-                ]
-            },
-        },
-        {"output_type": "execute_result", "data": {"text/plain": ["42"]}},
-    ]
-    page = notebook_page(written, stored(tmp_path / "executed.ipynb", "show()", outputs))
-    assert page.pictures == {"tour-figure-1.png": b"PNG"}
-    assert page.text == (
-        "# A title\ntext\n\n```python\nshow()\n```\n\n```text\none\ntwo\n```\n\n"
-        "![Figure of the cell figure](tour-figure-1.png)\n\n"
-        '<div class="output">\n<div>\n<table>\n<tr></tr></table></div>\n</div>\n\n```text\n42\n```\n'
-    )
-
-
-def test_a_notebook_has_to_be_run_as_it_stands(tmp_path):
-    written = stored(tmp_path / "tour.ipynb", "show()", [])
-    with pytest.raises(NotebookError, match="does not exist: run `make notebooks`"):
-        notebook_page(written, tmp_path / "none.ipynb")
-    with pytest.raises(NotebookError, match="a run of other cells"):
-        notebook_page(written, stored(tmp_path / "executed.ipynb", "show(1)", []))
-
-
-# -- gallery ------------------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def gallery(tmp_path):
-    (tmp_path / "dump").mkdir()
-    (tmp_path / "dump/fig4_exact.png").write_bytes(b"picture")
-    figure = {
-        "id": "fig4_exact",
-        "drawing": "fig4",
-        "reproduces": "the paper's Fig. 4",
-        "title": "Error (accounting: exact)",
-        "alt": "error < 1",
-        "caption": "What one *sees*.\n\n.. details\n\nThe rest.",
-        "note": "",
-        "table": "1" * 64,
-        "source": "2" * 64,
-        "file": hashlib.sha256(b"picture").hexdigest(),
-    }
-    (tmp_path / "dump.json").write_text(json.dumps({"paper": {}, "figures": [figure]}))
-    return tmp_path
-
-
-def test_a_picture_stands_with_its_finding_its_caption_and_its_digests(gallery):
-    page = paper_page("dump", "DUMP", gallery)
-    assert page.startswith("# DUMP\n")
-    assert "## Error { #fig4 }\n\nReproduces the paper's Fig. 4." in page
-    assert (
-        page.count(
-            '<a href="#fig4" title="Error"><img src="dump/fig4_exact.png" alt="Error" loading="lazy"></a>'
-        )
-        == 1
-    )
-    assert '<img src="dump/fig4_exact.png" alt="error &lt; 1" loading="lazy">' in page
-    assert "<figcaption><p>What one <em>sees</em>.</p></figcaption>" in page
-    assert "<p>The rest.</p>" in page
-    assert "1" * 64 in page
-    assert overview({"dump": "DUMP", "other": "Other"}, gallery).splitlines()[2:] == [
-        '| <img class="thumbnail" src="dump/fig4_exact.png" alt=""> | [DUMP](dump.md) | 1 |',
-        "|  | [Other](other.md) | 0 |",
-    ]
-
-
-@pytest.mark.parametrize("content", [b"another picture", None])
-def test_a_picture_that_is_not_the_one_described_stops_the_build(gallery, content):
-    path = gallery / "dump/fig4_exact.png"
-    path.unlink() if content is None else path.write_bytes(content)
-    with pytest.raises(GalleryError, match="run `make -C tools gallery`"):
-        paper_page("dump", "DUMP", gallery)
 
 
 # -- reference ----------------------------------------------------------------------------------------------------

@@ -451,17 +451,3 @@ def calibrated(job: Job, root: Path) -> None:
     found.calibrate(budget, law, task, accounting=accounting, **resolved["options"])
 
 
-def first_cells(settings: Settings) -> Iterator[Job]:
-    """Return a job per method and value of a variable, cut to one cell; other variables have their first values."""
-    for paper in settings.papers.values():
-        for experiment in paper.experiments.values():
-            for method in experiment.methods.values():
-                job = experiment.job(method.id, settings.seed)
-                at = {name: values[:1] for name, values in job.grid.items()}
-                accounting = job.accounting[:1]
-                steps = [
-                    {},
-                    *({name: [value]} for name, values in job.grid.items() for value in values[1:]),
-                ]
-                for step in steps:
-                    yield replace(job, grid=at | step, accounting=accounting)

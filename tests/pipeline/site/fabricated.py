@@ -31,7 +31,6 @@ Total variation error over the budget. **Fewer** dummies for more participants:
 """
 RATES = ("0.05", "0.1", "0.2", "0.5")
 BUDGETS = (0.001, 0.01, 0.1, 0.5)
-CURVES = ("local", "amplified", "adaptive")
 CHART: dict[str, Any] = {
     "x": "eps",
     "y": "tve",
