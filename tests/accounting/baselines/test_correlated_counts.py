@@ -3,10 +3,7 @@
 import itertools
 import math
 
-import numpy as np
 import pytest
-from numpy.testing import assert_allclose
-from scipy.stats import nbinom
 
 from shuffledp.accounting.baselines.correlated_counts import (
     CORRELATED_ACCOUNTINGS,
@@ -38,47 +35,6 @@ def test_noise_too_wide_to_account_for_is_refused_with_a_reason(eps, delta, shar
 
 
 # -- privacy by other sums -----------------------------------------------------------------------------------------
-
-
-def by_joint_law(eps, noise, size):
-    """Return the hockey-stick divergence of a counter's messages +1 and -1, from the laws of its three noises."""
-    q = math.exp(-noise.eps_geometric)
-    z = np.arange(size)
-    alone = (1 - q) * q**z
-    pairs = nbinom.pmf(z, noise.shape, -math.expm1(-noise.decay)) if noise.shape else (z == 0).astype(float)
-    law = np.zeros((size + 1, size))  # one more user at most
-    for common in range(size):
-        if pairs[common] > 0:
-            law[common:-1, common:] += pairs[common] * np.outer(
-                alone[: size - common], alone[: size - common]
-            )
-    with_user = np.zeros_like(law)
-    with_user[1:] = law[:-1]
-    first = np.maximum(law - math.exp(eps) * with_user, 0).sum()
-    return max(first, np.maximum(with_user - math.exp(eps) * law, 0).sum())
-
-
-@pytest.mark.parametrize(
-    "eps, delta, share",
-    [
-        (8.0, 1e-4, 0.1),
-        (4.0, 1e-3, 0.5),
-        (4.0, 0.9, 0.01),
-        (2.0, 0.3, 0.5),
-        (8.0, 0.3, 0.9),
-        (6.0, 1e-6, 0.75),
-        (0.5, 0.3, 0.1),  # few pairs, nearly Poisson
-        (0.5, 0.3, 0.75),  # no pairs
-        (1.0, 0.75, 0.1),  # hardly any
-    ],
-)
-def test_targets_are_kept_by_the_joint_law_of_the_messages(eps, delta, share):
-    noise = correlated_noise(eps, delta, accounting="exact", share=share)
-    got = by_joint_law(eps / 2, noise, 400)
-    assert got <= delta / 2 * (1 + 1e-9)
-    assert_allclose(counter_delta(eps / 2, noise), got, rtol=1e-9)
-    if noise.shape:
-        assert got >= delta / 2 * (1 - 1e-6)
 
 
 # -- no pairs ------------------------------------------------------------------------------------------------------

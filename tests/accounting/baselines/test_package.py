@@ -1,5 +1,3 @@
-import math
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -14,28 +12,13 @@ from shuffledp.accounting.baselines.public_coin import (
     rows_delta,
 )
 from shuffledp.accounting.baselines.solh import solh_report
-from shuffledp.accounting.baselines.truncation import truncation_miss_rate, two_bins_delta
-from shuffledp.accounting.general.matched_blanket import blanketed_delta
+from shuffledp.accounting.baselines.truncation import truncation_miss_rate
 
 N = 500_000
 DELTA = 1e-6
 
 
 # -- needed noise, section 6 -----------------------------------------------------------------------------------
-
-
-def test_the_miss_rate_of_truncation_is_the_smallest_that_suffices():
-    miss = truncation_miss_rate(N, 1.0, DELTA, accounting="exact")
-    assert two_bins_delta(1.0, N, miss) <= DELTA < two_bins_delta(1.0, N, miss * (1 - 1e-9))
-
-
-def test_local_hashing_needs_a_blanket_of_less_than_43_reports_per_cell():
-    for k in (50, 2000):
-        report = solh_report(N, k, 1.0, DELTA, accounting="exact")
-        blanket = (N - 1) / (math.exp(report.eps_local) + report.cells - 1)
-        assert blanket < 43
-        delta = blanketed_delta(1.0, N - 1, 1 / report.cells, report.eps_local)
-        assert 0.999 * DELTA < delta <= DELTA * (1 + 1e-9)
 
 
 # -- brute force -----------------------------------------------------------------------------------------------
@@ -51,16 +34,6 @@ def two_bins(n, rate):
 def stick(p, q, eps):
     with np.errstate(divide="ignore"):
         return float(hockey_stick(np.log(p), np.log(q), eps))
-
-
-@pytest.mark.parametrize("n, rate", [(1, 0.5), (4, 0.3), (40, 0.9), (60, 0.04)])
-def test_two_bins_equal_the_full_table_in_both_directions(n, rate):
-    p, q = two_bins(n, rate)
-    for eps in (0.0, 0.2, math.log(2), 1.0, 3.0, 30.0):
-        got = two_bins_delta(eps, n, rate)
-        for law, other in ((p, q), (q, p)):
-            assert_allclose(got, stick(law, other, eps), rtol=1e-9, atol=1e-15)
-        assert_allclose(got, two_bins_delta(eps, n, 1 - rate), rtol=1e-9)
 
 
 @pytest.mark.parametrize("n, rate, rows", [(3, 0.5, 3), (5, 0.2, 2), (30, 0.4, 1)])

@@ -115,21 +115,3 @@ def test_a_profile_with_a_floor_has_losses_of_its_own_size():
     profile = protocol.privacy_profile()
     assert composed_epsilon([profile], 1e-6) == pytest.approx(1.0, abs=2e-3)
     assert composed_epsilon([profile], 1e-6, rounds=[30]) == pytest.approx(20.5356, rel=1e-3)
-
-
-def test_randomized_response_composes_to_a_binomial_law():
-    """The loss is eps (2 B - R) with B binomial; at tiny deltas all losses together are the whole guarantee."""
-    for eps, rounds in ((0.1, 40), (1.0, 7), (3.0, 3)):
-        one = ClonesProfile(OtherReports(Fixed(0)), eps)
-        keep = 1 / (1 + math.exp(-eps))
-        ones = np.arange(rounds + 1)
-        log_ways = np.array([math.log(math.comb(rounds, int(b))) for b in ones])
-        log_p = log_ways + ones * math.log(keep) + (rounds - ones) * math.log1p(-keep)
-        for delta in (1e-2, 1e-6, 1e-15):
-            found = composed_epsilon([one], delta, rounds=[rounds])
-            assert float(hockey_stick(log_p, log_p[::-1], found)) <= delta
-            exact = root_below(
-                lambda x, p=log_p, d=delta: d - float(hockey_stick(p, p[::-1], x)),
-                0.5 * found, 0.0, rounds * eps, xtol=1e-12,
-            )  # fmt: skip
-            assert exact * (1 - 1e-9) <= found <= exact * 1.001

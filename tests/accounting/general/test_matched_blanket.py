@@ -2,7 +2,6 @@ import itertools
 import math
 from collections import Counter
 
-import mpmath as mp
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -44,22 +43,6 @@ def hashed_law(value, cells, eps_local):
     }
 
 
-def uniform(messages):
-    return dict.fromkeys(messages, 1 / len(messages))
-
-
-@pytest.mark.parametrize("cells, messages", [(2, 0), (2, 1), (2, 3), (3, 0), (3, 1)])
-@pytest.mark.parametrize("eps_local", [0.3, 1.0, 4.0])
-def test_local_hashing_equals_the_enumeration_of_all_hash_functions(cells, messages, eps_local):
-    laws = [hashed_law(value, cells, eps_local) for value in (0, 1)]
-    blanket = [uniform(laws[0])] * messages
-    pair = pair_of([shuffled([law, *blanket]) for law in laws])
-    for eps in EPS:
-        assert_allclose(
-            matched_delta(eps, messages, 1 / cells, eps_local), pair.delta(eps), rtol=1e-10, atol=1e-15
-        )
-
-
 @pytest.mark.parametrize("others", [(0, 0), (0, 1), (1, 1)])
 @pytest.mark.parametrize("eps_local", [0.6, 2.5])
 def test_the_averaged_blanket_bounds_the_shuffled_reports_of_all_users(others, eps_local):
@@ -71,32 +54,6 @@ def test_the_averaged_blanket_bounds_the_shuffled_reports_of_all_users(others, e
         assert truth <= bound + 1e-15
         if eps < 0.5 * eps_local:
             assert bound < 2.5 * truth  # close, so that a wrong constant shows
-
-
-def precise_delta(messages, rate, eps, eps_local):
-    """Return the multinomial sum over matches of the first value, the second and both, with 40 digits."""
-    mp.mp.dps = 40
-    total, r, growth = messages + 1, mp.mpf(rate), mp.exp(mp.mpf(eps))
-    lam = mp.mpf(0) if math.isinf(eps_local) else 1 / (1 + r * (mp.exp(eps_local) - 1))
-    result = mp.mpf(0)
-    for c, b, a in itertools.product(range(total + 1), repeat=3):
-        rest = total - a - b - c
-        if rest < 0:
-            continue
-        gain = lam + (1 - lam) * (a + c) / (r * total) - growth * (lam + (1 - lam) * (b + c) / (r * total))
-        if gain > 0:
-            ways = mp.factorial(total) / mp.factorial(a) / mp.factorial(b)
-            ways /= mp.factorial(c) * mp.factorial(rest)
-            result += ways * (r * (1 - r)) ** (a + b) * r ** (2 * c) * (1 - r) ** (2 * rest) * gain
-    return result
-
-
-@pytest.mark.parametrize("messages, rate", [(12, 0.5), (14, 0.07)])
-@pytest.mark.parametrize("eps_local", [0.8, 3.0, math.inf])
-@pytest.mark.parametrize("eps", [0.01, 0.75, 2.5])
-def test_delta_agrees_with_forty_digits(messages, rate, eps_local, eps):
-    want = float(precise_delta(messages, rate, eps, eps_local)) if eps < eps_local else 0.0
-    assert_allclose(matched_delta(eps, messages, rate, eps_local), want, rtol=1e-10, atol=1e-300)
 
 
 def test_mass_outside_of_the_law_counts_as_lost():

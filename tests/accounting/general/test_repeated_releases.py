@@ -4,7 +4,6 @@ The exact laws were computed apart from this library, on grids of a thousandth o
 parameters the composed eps is 1 at delta 1e-6, unless another eps is given.
 """
 
-import itertools
 import math
 
 import numpy as np
@@ -12,7 +11,6 @@ import pytest
 
 from shuffledp.accounting import (
     ClonesProfile,
-    CountPair,
     GaussianProfile,
     OtherReports,
     composed_epsilon,
@@ -90,32 +88,3 @@ def test_randomized_response_is_enclosed_to_many_digits():
         lower = composed_lower_bound(one, delta, rounds=rounds)
         assert exact * (1 - BELOW) <= lower <= exact * (1 + 1e-9)
         assert exact * (1 - 1e-9) <= upper <= exact * (1 + LOOSE)
-
-
-def test_a_tiny_protocol_by_enumeration():
-    """All outcomes of three releases of three values and four dummies, as counts of user 1's two values."""
-    dummies, values = 4, 3
-    outcomes = [(a, b) for a in range(dummies + 1) for b in range(dummies + 1 - a)]
-
-    def mass(a, b):
-        if min(a, b) < 0:
-            return 0.0
-        ways = math.factorial(dummies) / math.prod(map(math.factorial, (a, b, dummies - a - b)))
-        return ways / values**dummies
-
-    views = sorted({(a + 1, b) for a, b in outcomes} | {(a, b + 1) for a, b in outcomes})
-    with np.errstate(divide="ignore"):
-        log_p, log_q = (np.log([mass(a - x, b - y) for a, b in views]) for x, y in ((1, 0), (0, 1)))
-    profile = pure(5, values, dummies).privacy_profile()
-    single = CountPair(log_p, log_q)
-    assert float(profile.delta(0.4)) == pytest.approx(float(single.delta(0.4)), rel=1e-9)
-    sums = [[sum(t) for t in itertools.product(one, repeat=3)] for one in (log_p, log_q)]
-    floor = 1 - (1 - float(profile.delta(300.0))) ** 3
-    delta = floor + 0.2 * (1 - floor)
-    exact = root_below(
-        lambda x: delta - float(hockey_stick(*map(np.array, sums), x)), 1.0, 0.0, 9.0, xtol=1e-10
-    )
-    upper = composed_epsilon([profile], delta, rounds=[3])
-    lower = composed_lower_bound(profile, delta, rounds=3)
-    assert exact * (1 - 3e-3) <= lower <= exact + 1e-9
-    assert exact - 1e-9 <= upper <= exact * (1 + LOOSE)
