@@ -440,41 +440,17 @@ def test_a_client_runs_alone_and_sends_messages_of_one_length(visits):
 
 
 @pytest.mark.parametrize(
-    ("program", "words", "said"),
+    ("words", "said"),
     [
-        ("client", ["300"], "value must be in 0..299, got 300."),
-        ("client", ["-1"], "value must be in 0..299, got -1."),
-        ("client", ["1", "--place", "-1"], "place must be in 0..999, the planned users, got -1."),
-        ("client", ["1", "--place", "1000"], "place must be in 0..999, the planned users, got 1000."),
-        ("analyzer", ["nothing"], "No such file or directory: 'nothing'"),
-        ("analyzer", ["/dev/null"], "Give the number of users who took part with --users."),
-        ("analyzer", ["/dev/null", "--users", "0"], "The number of users must be at least 1, got 0."),
+        (["nothing"], "No such file or directory: 'nothing'"),
+        (["/dev/null"], "Give the number of users who took part with --users."),
+        (["/dev/null", "--users", "0"], "The number of users must be at least 1, got 0."),
     ],
 )
-def test_wrong_inputs_of_programs_end_with_a_sentence(visits, program, words, said):
-    call = [sys.executable, str(visits.folder / f"{program}.py"), *words]
+def test_wrong_inputs_of_programs_end_with_a_sentence(visits, words, said):
+    call = [sys.executable, str(visits.folder / "analyzer.py"), *words]
     done = subprocess.run(call, capture_output=True, text=True, check=False)
     assert done.returncode == 1 and said in done.stderr and "Traceback" not in done.stderr
-
-
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        ("0a{tag}", "a message has 6 bytes, got 5"),
-        ("012c{tag}", "value must be in 0..299, got 300"),
-        ("0001", "a message of this deployment ends in its tag {tag}, got 0001"),
-        ("zz", "non-hexadecimal number"),
-        ("\u00e9", "non-hexadecimal number"),
-    ],
-)
-def test_a_line_that_is_no_message_is_named(visits, tmp_path, line, said):
-    tag = visits.parameters["checksum"][:8]
-    line, said = line.format(tag=tag), said.format(tag=tag)
-    (tmp_path / "all").write_text(f"0001{tag}\n{line}\n", encoding="utf-8")
-    for program in ("shuffler", "analyzer"):
-        call = [sys.executable, str(visits.folder / f"{program}.py"), str(tmp_path / "all")]
-        done = subprocess.run(call, capture_output=True, text=True, check=False)
-        assert done.returncode == 1 and f"all, line 2: {said}" in done.stderr
 
 
 def test_changed_parameters_are_refused(tmp_path):

@@ -57,6 +57,9 @@ def test_files_of_messages_are_read_back_or_refused(tmp_path):
         file.write_text(f"000000{TAG.hex()}\n{content.hex()}\n")
         with pytest.raises(ValueError, match=f"line 2: {error}"):
             read_messages(FORM, str(file))
+    file.write_text("\u00e9\n", encoding="utf-8")
+    with pytest.raises(ValueError, match="line 1: non-hexadecimal number"):
+        read_messages(FORM, str(file))
     file.write_text(json.dumps({**FORM, "checksum": checksum(FORM)}))
     assert read_parameters(file)["message"] == FORM["message"]
     file.write_text(json.dumps({**FORM, "inputs": 6, "checksum": checksum(FORM)}))
