@@ -2,9 +2,7 @@
 
 import math
 
-import numpy as np
 import pytest
-from scipy.stats import nbinom
 
 from shuffledp.accounting.baselines.correlated_counts import (
     CounterNoise,
@@ -19,20 +17,6 @@ from shuffledp.protocols.frequency.correlated_noise import (
 
 def pair_profile(noise):
     return CorrelatedNoise(1, 2, noise.eps_geometric, noise.shape, noise.decay).profile_for(1)
-
-
-def by_messages(eps, noise, size):
-    """Return the divergence of two counters' four message counts, from the laws of the noise."""
-    q, z = math.exp(-noise.eps_geometric), np.arange(size)
-    alone = (1 - q) * q**z
-    pairs = nbinom.pmf(z, noise.shape, -math.expm1(-noise.decay)) if noise.shape else (z == 0).astype(float)
-    absent = np.zeros((size + 1, size))
-    for common in range(size):
-        absent[common:-1, common:] += pairs[common] * np.outer(alone[: size - common], alone[: size - common])
-    held = np.zeros_like(absent)
-    held[1:] = absent[:-1]
-    p, q = np.outer(held.ravel(), absent.ravel()), np.outer(absent.ravel(), held.ravel())
-    return np.maximum(p - math.exp(eps) * q, 0).sum(), np.maximum(q - math.exp(eps) * p, 0).sum()
 
 
 def test_no_pairs_are_needed_where_delta_alone_hides_a_user():

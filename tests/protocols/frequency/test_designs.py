@@ -109,41 +109,6 @@ def test_the_blanket_of_the_fano_plane_is_above_the_truth(n, eps_local, eps, bou
     assert worst == pytest.approx(truth, abs=6e-7)
 
 
-@pytest.mark.parametrize(
-    ("n", "share", "overlap"), [(4, 0.3, 0.1), (6, 0.5, 0.25), (70, 0.2, 0.0), (7, 0.1, 0.01)]
-)
-def test_the_blanket_is_its_sum_over_four_symbols(n, share, overlap):
-    """delta = E[(G_1 + .. + G_n)^+] / n, with the loss of a uniform message; numbers of symbols are enumerated."""
-    eps_local, eps = 1.7, 0.4
-    big, small = np.exp(eps_local), np.exp(eps)
-    rate = 1 / (1 + share * (big - 1))
-    one = rate * (share - overlap)
-    chances = [one, one, rate * overlap, rate * (1 - 2 * share + overlap)]
-    steps = np.array([big - small, 1 - big * small, -(small - 1) * big, -(small - 1)])
-    if n > 10:  # many copies: convolve a random walk on a fine lattice of losses instead
-        rng = np.random.default_rng(1)
-        draws = rng.multinomial(n, [*chances, 1 - rate], 400_000)[:, :4] @ steps
-        samples = np.maximum(draws, 0) / n
-        deviation = samples.std() / np.sqrt(len(samples))
-        assert abs(design_delta(n, eps_local, share, overlap, eps) - samples.mean()) < 5 * deviation
-        return
-    from scipy.stats import multinomial
-
-    total = 0.0
-    for counts in np.ndindex(*[n + 1] * 4):
-        if sum(counts) <= n:
-            mass = multinomial.pmf([*counts, n - sum(counts)], n, [*chances, 1 - rate])
-            total += mass * max(float(np.array(counts) @ steps), 0.0) / n
-    assert design_delta(n, eps_local, share, overlap, eps) == pytest.approx(total, rel=1e-9)
-
-
-@pytest.mark.parametrize("n", [5, 63, 64, 5000])
-def test_the_local_budget_meets_delta(n):
-    found = design_local_budget(n, 0.3, 1e-4, 0.2, 0.03)
-    assert design_delta(n, found, 0.2, 0.03, 0.3) <= 1e-4 * (1 + 1e-12)
-    assert design_delta(n, found * (1 + 1e-5), 0.2, 0.03, 0.3) > 1e-4 or n == 5
-
-
 def test_impossible_overlaps_are_refused():
     for overlap in (0.21, -0.1):
         with pytest.raises(ValueError, match="overlap"):
@@ -153,19 +118,6 @@ def test_impossible_overlaps_are_refused():
 
 
 # -- reference numbers ----------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("k", "share", "overlap", "eps_local"),
-    [
-        *((100, 1 / 100, 0, 7.45286), (1_000, 1 / 1000, 0, 7.81096), (10_000, 1e-4, 0, 8.70727)),
-        *((k, 2 / k, 2 / k / (k - 1), e) for k, e in [(100, 7.42779), (1_000, 7.64886)]),
-        (1_000, 8 / 1_000, 8 / 1_000 * 7 / 999, 7.47322),
-        (10_000, 78 / 10_000, 78 / 10_000 * 77 / 9_999, 7.47563),
-    ],
-)
-def test_local_budgets_of_randomized_response_and_subsets(k, share, overlap, eps_local):
-    assert design_local_budget(N, EPS, DELTA, share, overlap) == pytest.approx(eps_local, abs=6e-6)
 
 
 def errors(protocol, n):

@@ -49,12 +49,6 @@ def calibrated(name, n, k, eps, accounting="printed", delta=1e-6, **options):
     )
 
 
-def simulated(protocol, counts, repeats, seed=0):
-    """Return the squared errors of all repeats by the fast law, (R, k)."""
-    who = Participants.from_counts(np.tile(counts, (repeats, 1)))
-    return (protocol.simulate(who, rng(seed)) - who.truth) ** 2
-
-
 def by_messages(protocol, counts, repeats, seed=1):
     """Return aggregates of the message level, (R, A)."""
     users = Users(np.repeat(np.arange(len(counts)), counts))
@@ -107,29 +101,6 @@ def test_the_fast_law_has_the_means_and_covariances_of_the_messages(protocol):
     who = Participants.from_counts(np.tile(counts, (20_000, 1)))
     fast = protocol.sample_aggregate(who, rng(2)).reshape(20_000, -1).astype(float)
     assert_same_law(slow, fast)
-
-
-@pytest.mark.parametrize(
-    "protocol, counts",
-    [
-        (Solh(3000, 4, 2.0, 6), (2000, 900, 100, 0)),
-        (Truncation(3000, 4, 0.03), (2840, 90, 70, 0)),
-        (Truncation(3000, 4, 0.03, truncate=False), (2840, 90, 70, 0)),
-        (PrivateCoin(3000, 4, 20, 8), (2000, 900, 100, 0)),
-        (PublicCoin(3000, 4, 5, 0.3), (2900, 60, 40, 0)),
-        (PublicCoin(8, 20, 2, 0.4, hash_seed=3), (3, 0, 2, *[0] * 14, 1, 1, 1)),  # cells are shared
-        (CorrelatedNoise(3000, 4, 0.4, 5.5, 0.02), (2000, 900, 100, 0)),
-        (CorrelatedNoise(3000, 4, 0.4, 0.0, 7.6), (2000, 900, 100, 0)),
-        (CorrelatedNoise(3000, 4, 0.4, 1e-300, 7.6), (2000, 900, 100, 0)),
-    ],
-    ids=lambda x: getattr(x, "name", ""),
-)
-def test_expected_squared_errors_agree_with_simulations(protocol, counts):
-    errors = simulated(protocol, counts, 30_000)
-    standard = errors.std(axis=0) / math.sqrt(len(errors))
-    want = protocol.expected_squared_error(Participants.from_counts(np.array(counts)))[0]
-    assert np.all(np.abs(errors.mean(axis=0) - want) <= 5 * standard + 1e-12)
-    assert_allclose(protocol.expected_mse(np.array(counts)), want.mean(), rtol=1e-12)
 
 
 # -- binary subspaces, hashes --------------------------------------------------------------------------------------

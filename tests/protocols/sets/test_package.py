@@ -96,51 +96,6 @@ def test_the_fast_law_of_the_subset_mechanism_keeps_repeats_apart():
 # -- simulation against expectation -------------------------------------------------------------------------------
 
 
-def random_participants(d, s, n, split, repeats, rng):
-    """Return random sets, equal in all repeats, with levels assigned anew in every repeat."""
-    held = np.argsort(rng.random((n, d)), axis=1)[:, :s]
-    held[: n // 2, 0] = np.where(
-        (held[: n // 2] == 0).any(axis=1), held[: n // 2, 0], 0
-    )  # item 0 is frequent
-    sizes = level_sizes(split, n)
-    ends = np.cumsum(sizes)[:-1]
-    orders = [rng.permutation(n) for _ in range(repeats)]
-    counts = np.stack(
-        [[np.bincount(part.ravel(), minlength=d) for part in np.split(held[order], ends)] for order in orders]
-    )
-    truth = counts.sum(axis=1) / n
-
-    def users(repeat):
-        yield Users(held[orders[repeat]], np.repeat(np.arange(len(sizes)), sizes))
-
-    return Participants(
-        Public(np.full(repeats, n), np.tile(np.array(sizes, float), (repeats, 1))), counts, truth, users
-    )
-
-
-@pytest.mark.parametrize("accounting", ["printed", "corrected", "exact"])
-@pytest.mark.parametrize("name", available("sets"))
-def test_simulated_errors_agree_with_their_expectation(name, accounting):
-    """Errors agree within five standard errors of 2,000 repeats; seven comparisons in ten million fail by chance."""
-    found = get("sets", name)
-    if accounting not in found.accountings:
-        assert (name, accounting) == ("subset_shuffled", "exact")
-        return
-    repeats, n = (2_000, 400) if "subset" not in name else (400, 400)
-    who = random_participants(9, 3, n, "25-50-25", repeats, np.random.default_rng(11))
-    budget = Budget((2.0, 4.0, 8.0) if found.multi_level else 4.0, 1e-3)
-    options = {"blankets": 0.2} if name == "segmented" else {}
-    protocol = found.calibrate(budget, Fixed(n - 1), Sets(9, 3, 3), accounting=accounting, **options)
-    errors = ((protocol.simulate(who, np.random.default_rng(12)) - who.truth) ** 2).sum(axis=1)
-    expected = protocol.expectation("squared_error", who).sum(axis=1)
-    assert_allclose(expected, expected[0])
-    assert abs(errors.mean() - expected[0]) < 5 * errors.std() / math.sqrt(repeats)
-    variance = protocol.expectation("variance", who).sum(axis=1)
-    assert np.all(variance <= expected * (1 + 1e-12))
-    if name in ("segmented", "separate"):
-        assert variance[0] < 0.99 * expected[0]  # the assignment of levels matters
-
-
 def test_levels_that_depend_on_the_data_bias_the_estimate():
     """SEG-N6.4.6: an item that only the most private users hold, 5 % of all, is underestimated."""
     n, d = 5_000, 17

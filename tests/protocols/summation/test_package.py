@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pytest
-from scipy.stats import nbinom
 
 from shuffledp.accounting import (
     Infeasible,
@@ -126,10 +125,6 @@ def test_several_sums_have_half_of_the_budget_each():
 
 
 # -- laws -----------------------------------------------------------------------------------------------------------
-
-
-def negative_binomial(shape, ratio, most):
-    return nbinom.pmf(np.arange(most + 1), shape, 1 - ratio)
 
 
 # -- split-and-mix --------------------------------------------------------------------------------------------------
