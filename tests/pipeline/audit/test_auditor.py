@@ -37,8 +37,15 @@ IDS = [f"{p.task_kind}-{p.name}" for p in PROTOCOLS]
 #: Per protocol: calibrations of the sample, draws until a setting is enumerated, and runs of its messages.
 SAMPLE, DRAWS, RUNS = 2, 60, 300
 VIEWS_OF = {kind: "set_views.py" if kind == "sets" else f"{kind}.py" for kind in TASK_KINDS}
-#: First sampled setting of protocols whose earlier settings have hundreds of pairs of data sets.
-FIRST = {"real_sum": 3, "sparse_sum": 14, "separate": 2}
+#: First sampled setting of protocols whose earlier settings have hundreds of pairs of data sets, or large laws.
+FIRST = {
+    "real_sum": 3,
+    "sparse_sum": 14,
+    "separate": 2,
+    "mix_dump": 6,
+    "coarse_correlated_sum": 10,
+    "random_checkin": 4,
+}
 
 
 #: Level of a test that rejects a right law once in ten thousand times.
