@@ -11,8 +11,6 @@ from shuffledp.pipeline.figures.selection import load_settings
 from shuffledp.pipeline.figures.store import Store
 from shuffledp.pipeline.provenance import of_job
 
-ROOT = Path(__file__).resolve().parents[3]
-
 CONFIG = {
     "seed": 7,
     "papers": ["demo"],
@@ -84,6 +82,8 @@ tables:
     format: ".3f"
     caption: text.rst
 """
+#: Computed results by the digest of their jobs, for all projects of a process.
+COMPUTED: dict[str, Any] = {}
 
 
 class Drawn:
@@ -112,12 +112,13 @@ class Drawn:
     def compute(self, method: str, note: str = "") -> None:
         """Write the results of a method."""
         job = self.paper.experiments["coins"].job(method, 7)
-        done = runner.run(job, prepared=self.root, root=self.root)
+        digest = seeds.digest(job.plain())
+        if digest not in COMPUTED:
+            COMPUTED[digest] = runner.run(job, prepared=self.root, root=self.root)
+        done = COMPUTED[digest]
         bundle = results.Bundle.of(self.root / "results", "demo", "coins", method)
         data = {"source": "stand_in" if note else done.data_source, "note": note}
-        results.write(
-            bundle, done.cells, done.values, of_job(job.plain(), seeds.digest(job.plain()), data, self.root)
-        )
+        results.write(bundle, done.cells, done.values, of_job(job.plain(), digest, data, self.root))
 
     def job(self) -> dict[str, Any]:
         """Return the drawing job of the paper."""

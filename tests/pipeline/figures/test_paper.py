@@ -310,9 +310,8 @@ def test_nothing_changed_and_nothing_is_drawn_until_the_code_of_drawings_changes
     assert again.drawn() == EVERY - {"fig2"}
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "drawn"),
-    [
+def test_a_change_draws_what_shows_it(again):
+    for old, new, drawn in (
         ('label: "eps 2"', 'label: "two"', EVERY - {"fig2"}),
         ('title: "Error by rate"', 'title: "By rate"', {"fig2"}),
         ("where: {accounting: exact}", "where: {accounting: printed}", {"fig2"}),
@@ -320,13 +319,11 @@ def test_nothing_changed_and_nothing_is_drawn_until_the_code_of_drawings_changes
         ('"*guessed* from `a` plot_"', '"read off"', EVERY),
         ('format: ".3f"', 'format: ".4f"', {"errors"}),
         ('citation: "Nobody 2024"', 'citation: "Somebody 2024"', set()),  # in the manifest alone
-    ],
-)  # fmt: skip
-def test_a_change_draws_what_shows_it(again, old, new, drawn):
-    before = again.project.job()
-    again.change(old, new)
-    assert again.drawn() == drawn
-    assert again.project.job() != before, "the workflow compares the job"
+    ):  # fmt: skip
+        before = again.project.job()
+        again.change(old, new)
+        assert again.drawn() == drawn, new
+        assert again.project.job() != before, "the workflow compares the job"
 
 
 def test_a_citation_is_part_of_a_table_of_claims(project):
