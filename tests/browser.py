@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 DESKTOP = (1280, 900)
-PHONE = (360, 740)
 ARGUMENTS = (
     "--no-sandbox",
     "--disable-gpu",

@@ -15,7 +15,6 @@ from shuffledp.optional_dependencies import MissingExtra, needed
 
 ROOT = Path(__file__).resolve().parent.parent
 RULES = [ROOT / "Snakefile", ROOT / "workflow/Snakefile", *sorted((ROOT / "workflow/rules").glob("*.smk"))]
-LOCKS = sorted((ROOT / "locks").glob("*.txt"))
 PIN = re.compile(r"^([a-z0-9._-]+)==(\S+)( ; .*?)? \\\n((?: +--hash=sha256:[0-9a-f]{64}(?: \\)?\n)+)", re.M)
 
 

@@ -449,5 +449,3 @@ def calibrated(job: Job, root: Path) -> None:
     task = task_from({"domain_size": 2, **whole} if whole["kind"] == "frequency" else whole)
     found = get(task.kind, job.protocol, root=root)
     found.calibrate(budget, law, task, accounting=accounting, **resolved["options"])
-
-

@@ -11,7 +11,6 @@ from typing import Any
 from shuffledp.pipeline.experiments import bundle as results
 
 ACCOUNTINGS = ("printed", "exact")
-Point = Mapping[str, Any]
 
 
 def points(grid: Mapping[str, Iterable[Any]]) -> list[dict[str, Any]]:

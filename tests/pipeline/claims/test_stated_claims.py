@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-from pathlib import Path
 
 import pytest
 
@@ -13,7 +12,6 @@ from shuffledp.pipeline.claims.results_read import papers_with_claims, results_r
 from shuffledp.pipeline.claims.stated_claims import claims
 from shuffledp.pipeline.figures.drawings import drawings_of
 
-ROOT = Path(__file__).resolve().parents[3]
 PAPERS = papers_with_claims()
 CLAIMS = [claim for paper in PAPERS for claim in claims(paper)]
 

@@ -10,7 +10,6 @@ from shuffledp.pipeline.learning.network import (
     initial_parameters,
 )
 
-SMALL = {"image": (16, 16, 1), "classes": 3}
 ROWS, COUNT, CHUNK = 23, 17, 5  # the chunk divides neither
 
 

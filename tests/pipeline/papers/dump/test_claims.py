@@ -83,24 +83,6 @@ def test_less_of_eps_for_the_pairs_of_correlated_noise_costs_messages(tmp_path, 
     assert (many > 10 * few).all()
 
 
-# By the accounting alone: at quick effort, each for what the whole search finds too.
-ALONE = {
-    "DU-09": {"-": "holds"},
-    "DU-10": {"printed": "holds", "exact": "holds"},
-    "DU-11": {"-": "holds"},
-    "DU-16": {"printed": "holds", "exact": "holds"},
-    "DU-17": {"-": "fails"},
-    "DU-18": {"-": "holds"},
-    "DU-20": {"-": "holds"},
-    "DU-25": {"-": "holds"},
-    "DU-35": {"-": "in part"},
-    "DU-37": {"-": "holds"},
-    "DU-38": {"-": "in part"},
-    "DU-39": {"printed": "in part", "exact": "holds"},
-    "DU-43": {"printed": "holds", "exact": "holds"},
-}
-
-
 def test_theorems_with_too_few_dummies_are_seen(tmp_path, monkeypatch):
     whole, right = theory.dummy_count, theory.dummy_epsilon
     with monkeypatch.context() as patch:

@@ -232,20 +232,6 @@ def test_errors_against_the_population_are_those_of_the_plans(accounting):
 
 # -- what the accounting decides -------------------------------------------------------------------------------
 
-# At quick effort, each for what the whole search finds too.
-ALONE = {
-    "SE-23": {"-": "untestable"},
-    "SE-27": {"printed": "fails", "exact": "holds"},
-    "SE-28": {"printed": "in part", "exact": "holds"},
-    "SE-29": {"-": "fails"},
-    "SE-30": {"-": "fails"},
-    "SE-31": {"-": "fails"},
-    "SE-32": {"printed": "holds"},
-    "SE-33": {"printed": "holds"},
-    "SE-34": {"-": "holds"},
-    "SE-37": {"-": "holds"},
-}
-
 
 def test_other_divergences_turn_the_verdicts(monkeypatch):
     monkeypatch.setattr(theory, "all_counts_delta", theory.segmented_delta)

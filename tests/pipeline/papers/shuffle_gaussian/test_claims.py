@@ -64,28 +64,6 @@ def test_clones_are_tighter_for_certain_and_the_method_on_its_assumption(tmp_pat
     assert outcomes(tmp_path, "SG-11") == {"printed": "holds", "exact": exact}
 
 
-# By the accounting alone: at quick effort, each for what the whole search finds too.
-ALONE = {
-    "SG-01": "holds",
-    "SG-03": "holds",
-    "SG-04": "holds",
-    "SG-05": "holds",
-    "SG-06": "in part",
-    "SG-07": "holds",
-    "SG-10": "fails",
-    "SG-15": "in part",
-    "SG-17": "in part",
-    "SG-18": "holds",
-    "SG-20": "in part",
-    "SG-22": "in part",
-    "SG-30": "in part",
-    "SG-31": "untestable",
-    "SG-32": "in part",
-    "SG-33": "untestable",
-    "O-09": "holds",
-}
-
-
 def test_the_sum_over_partitions_is_that_of_the_moment():
     """For two reports and order 2, the sum is the mean of the squares of (X + Y) / 2."""
     square, other = math.exp(1 / 0.25), 1.0

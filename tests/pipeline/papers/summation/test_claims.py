@@ -46,31 +46,6 @@ def test_without_a_million_users_it_is_untestable(tmp_path):
     assert "lacks n = 1,000,000" in found["why"]
 
 
-# By the accounting alone: at quick effort, each for what the whole search finds too.
-ALONE = {
-    "SU-02": {"printed": "holds", "exact": "holds"},
-    "SU-03": {"printed": "holds", "exact": "holds"},
-    "SU-04": {"-": "holds"},
-    "SU-05": {"-": "holds"},
-    "SU-06": {"printed": "in part", "exact": "in part"},
-    "SU-07": {"-": "holds"},
-    "SU-09": {"printed": "holds", "exact": "holds"},
-    "SU-10": {"exact": "holds"},
-    "SU-11": {"-": "holds"},
-    "SU-12": {"-": "holds"},
-    "SU-14": {"printed": "holds"},
-    "SU-15": {"-": "holds"},
-    "SU-20": {"printed": "in part"},
-    "SU-22": {"printed": "holds"},
-    "SU-23": {"exact": "in part"},
-    "SU-24": {"-": "holds"},
-    "SU-28": {"printed": "in part"},
-    "SU-31": {"printed": "in part"},
-    "SU-33": {"exact": "holds"},
-    "SU-35": {"exact": "in part"},
-}
-
-
 def test_wrong_theorems_are_seen(tmp_path, monkeypatch):
     monkeypatch.setattr(theory, "correlated_noise_delta", lambda design, eps: 0.5)
     assert outcomes(tmp_path, "SU-12") == {"-": "fails"}
