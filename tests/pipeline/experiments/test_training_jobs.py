@@ -84,17 +84,9 @@ def test_grid_takes_the_evaluated_rounds_without_round_zero(trained):
 
 BROKEN = {
     "unknown kind": (PAPER, "kind: shuffle_sgd", "kind: shufle_sgd", f"{HERE}.kind:", "Did you mean 'shuffle_sgd'?"),
-    "no rounds": (PAPER, "rounds: 5, ", "", f"{HERE}:", "lacks the key 'rounds'."),
-    "rounds zero": (PAPER, "rounds: 5", "rounds: 0", f"{HERE}.rounds:", "greater than or equal to 1, got 0."),
-    "clip negative": (PAPER, "clip: 0.3", "clip: -1", f"{HERE}.clip:", "greater than 0, got -1."),
     "rate as text": (PAPER, "learning_rate: 0.5", "learning_rate: 5e-1", f"{HERE}.learning_rate:", "write 5.0e-1."),
-    "averaging one": (PAPER, "rounds: 5", "averaging: 1, rounds: 5", f"{HERE}.averaging:", "less than 1, got 1."),
     "batch missing": (PAPER, "batch: 20, ", "", f"{HERE}:", "batch must be given for kind 'shuffle_sgd'."),
-    "rate too many": (PAPER, "batch: 20", "batch: 20, rate: 0.1", f"{HERE}:", "rate has no meaning"),
-    "unknown data": (PAPER, "name: mnist", "name: minst", f"{HERE}.data.name:", "Did you mean 'mnist'?"),
-    "unknown pooling": (PAPER, "rounds: 5", "network: {pooling: max}, rounds: 5", f"{HERE}.network.pooling:", "'max' is not one of"),
     "unknown key": (PAPER, "rounds: 5", "round: 5, rounds: 5", f"{HERE}:", "unknown key 'round'. Did you mean 'rounds'?"),
-    "seed is not set": (PAPER, "rounds: 5", "seed: 5, rounds: 5", f"{HERE}:", "unknown key 'seed'."),
     "CIFAR10 is not there": (PAPER, "name: mnist", "name: cifar10", f"{HERE}.data:", "cifar10/cifar10.npz there that holds the arrays train_images"),
     "grid of another run": (PAPER, "{evaluated: short}", "{evaluated: shot}", f"{SGD}.grid.round.evaluated:", "no training run 'shot'. Did you mean 'short'?"),
     "method of another run": (PAPER, "central: {training: short", "central: {training: long", f"{SGD}.methods.central.training:", "the value {evaluated: long}"),
@@ -102,9 +94,7 @@ BROKEN = {
     "protocol with training": (PAPER, "central: {training: short, function: central_gaussian_epsilon", "central: {training: short, protocol: local", f"{SGD}.methods.central:", "belongs to a method with a function."),
     "along without a number": (PAPER, "x: eps, along: round", "x: sigma, along: round", f"{PAPER}: figures.accuracy.along:", "not to 'sigma'"),
     "no along": (PAPER, "x: eps, along: round", "x: eps", f"{PAPER}: figures.accuracy:", "'eps' is not a grid variable."),
-    "along nothing": (PAPER, "along: round", "along: rounds", f"{PAPER}: figures.accuracy:", "'rounds' is not a grid variable. Did you mean 'round'?"),
     "learning": (RUN, "seed: 7", "seed: 7\nlearning: never", "config: learning:", "must be 'auto', 'require' or 'skip', got 'never'"),
-    "override of no run": (RUN, "overrides: {}", "overrides: {demo.training.shrt: {rounds: 2}}", "config: overrides.demo.training.shrt:", "Did you mean 'short'? Known: short."),
     "override of a setting": (RUN, "overrides: {}", "overrides: {demo.training.short: {clip: 2}}", "config: overrides.demo.training.short:", "unknown key 'clip'. Known: evaluate_every, grid, repeats, rounds, sampled, seeds."),
 }  # fmt: skip
 
