@@ -29,60 +29,6 @@ def _half(eps: float) -> Number:
     return 1 / (2 * mpmath.sinh(mpf(eps) / 2) ** 2)
 
 
-def _grr(n: int, k: int, eps_local: float) -> Number:
-    """Return the factor of the dummies in Theorem 5.9."""
-    return ((mpmath.exp(eps_local) + k - 1) / mpmath.expm1(eps_local)) ** 2
-
-
-def _dump(n: int, domain_size: int, dummies: float, eps_local: float) -> Number:
-    e, k = mpmath.exp(eps_local), domain_size
-    pure = mpf(dummies) * (k - 1) / (mpf(n) * k) ** 2
-    true = pure * _grr(n, k, eps_local) + (e + k - 2) / (n * (e - 1) ** 2)
-    found = a.printed_dump_mse(n, k, dummies, eps_local=eps_local)
-    return worst([off(found, true), off(a.printed_dump_mse(n, k, dummies), pure)])
-
-
-def _flexible(n: int, domain_size: int, dummies: int, rate: float, eps_local: float) -> Number:
-    e, k = mpmath.exp(eps_local), domain_size
-    pure = mpf(rate) * dummies / (mpf(n) * k) * (1 - mpf(rate) / k)
-    true = pure * _grr(n, k, eps_local) + (e + k - 2) / (n * (e - 1) ** 2)
-    found = a.printed_flexible_mse(n, k, dummies, rate, eps_local=eps_local)
-    return worst([off(found, true), off(a.printed_flexible_mse(n, k, dummies, rate), pure)])
-
-
-def _rappor_mse(n: int, max_value: int, flip_probability: float) -> Number:
-    p, d = mpf(flip_probability), max_value
-    noise = n * p * (1 - p) / (1 - 2 * p) ** 2
-    squares = {"plain": mpf(d) * (d + 1) * (2 * d + 1) / 6, "centred": mpf(d) * (d + 1) * (d + 2) / 12}
-    return worst(
-        [off(a.rappor_mse(n, d, flip_probability, estimator=kind), noise * s) for kind, s in squares.items()]
-    )
-
-
-def _rappor_variance(n: int, flip_probability: float) -> Number:
-    p = mpf(flip_probability)
-    return off(a.rappor_count_variance(n, flip_probability), n * p * (1 - p) / (1 - 2 * p) ** 2)
-
-
-def _solh(n: int, domain_size: int, cells: int, eps_local: float) -> Number:
-    q = 1 / mpf(cells)
-    p = mpmath.exp(eps_local) / (mpmath.exp(eps_local) + cells - 1)
-    true = (q * (1 - q) + (1 - p - q) * (p - q) / domain_size) / (n * (p - q) ** 2)
-    return off(a.solh_mse(n, domain_size, cells, eps_local), true)
-
-
-def _private_coin(n: int, domain_size: int, tuples: float, match_rate: float) -> Number:
-    h = mpf(match_rate)
-    true = (mpf(tuples) + 1 - 1 / mpf(domain_size)) * h / ((1 - h) * n)
-    return off(a.private_coin_mse(n, domain_size, tuples, match_rate), true)
-
-
-def _rounded(n: int, levels: int, eps_star: float, dimension: int) -> Number:
-    noise = _half(mpf(eps_star) / levels)
-    true = mpf(n) / (4 * mpf(levels) ** 2) + dimension * noise / mpf(levels) ** 2
-    return off(a.rounded_sum_mse(n, levels, eps_star, dimension=dimension), true)
-
-
 def _levels(n: int, eps: float, zeta: float) -> Number:
     e, z = mpf(eps), mpf(zeta)
     least = 2 / ((1 - z) * e) ** 2 - 2 / ((1 - z / 2) * e) ** 2
@@ -198,15 +144,6 @@ def _shares(security_bits: float, log_order: int, n: int, form: str) -> Number:
     return off(found, true)
 
 
-def _rows(domain_size: int, failure: float) -> Number:
-    enough = lambda m: mpf(2) ** m >= 2 * domain_size / mpf(failure)  # noqa: E731
-    return off_by_count(a.public_coin_rows(domain_size, failure), enough, least=1)
-
-
-def _entries(n: int) -> Number:
-    return off(a.default_entries(n), mpf(max(n.bit_length() - 1, 1)))
-
-
 def _least_mean(eps: float, delta: float) -> Number:
     """Return the error of the least mean, from the largest F with ``F(y) <= delta + e^eps F(y - 1)``."""
     factor, f, total = mpmath.exp(mpf(eps)), mpf(0), mpf(0)
@@ -238,7 +175,6 @@ def _lattice_gap(n: int, tau: float) -> Number:
     return off(float(a.discrete_gaussian_gap(n, tau)), true)
 
 
-COUNTS = {"n": whole(1, 10**9)}
 FLIP = log(1e-9, 0.499)
 
 stated = claims_of(
@@ -269,32 +205,6 @@ CLAIMS = [
         _variance,
         eps_local=log(1e-9, 300),
         objective=one_of("randomized_response", "laplace"),
-    ),
-    stated("printed_dump_mse", _dump, dummies=log(1, 1e9)),
-    stated("printed_flexible_mse", _flexible, dummies=whole(1, 10**6), rate=log(1e-6, 1)),
-    stated(
-        "private_coin_mse",
-        _private_coin,
-        n=whole(2, 10**9),
-        tuples=log(0.001, 1e9),
-        match_rate=log(1e-12, 0.999),
-    ),
-    stated("solh_mse", _solh, cells=whole(2, 10**6)),
-    stated("rappor_count_variance", _rappor_variance),
-    stated("rappor_mse", _rappor_mse, max_value=whole(1, 10**4)),
-    stated(
-        "rappor_messages",
-        lambda max_value, flip_probability: off(
-            a.rappor_messages(max_value, flip_probability),
-            1 - mpf(flip_probability) + (max_value - 1) * mpf(flip_probability),
-        ),
-    ),
-    stated(
-        "rounded_sum_mse",
-        _rounded,
-        levels=whole(1, 10**6),
-        eps_star=log(1e-6, 100),
-        dimension=whole(1, 10**4),
     ),
     stated("real_summation_levels", _levels, 0, 0),
     stated("sparse_vector_levels", _sparse, 0, 0, dimension=whole(1, 10**6)),
@@ -341,8 +251,6 @@ CLAIMS = [
         n=whole(1, 10**6),
         form=one_of("printed", "any_n", "balle"),
     ),
-    stated("public_coin_rows", _rows, 0, 0, domain_size=whole(2, 10**9), failure=log(1e-12, 0.99)),
-    stated("default_entries", _entries, 0, 0, n=whole(1, 2**53)),
     stated("least_mean", _least_mean, count=20, eps=log(0.01, 20), delta=log(1e-15, 0.5)),
     stated("jump_sizes", _jumps, count=16, center=log(0.5, 3000)),
     stated("discrete_gaussian_gap", _lattice_gap, count=20, n=whole(1, 500), tau=log(0.05, 5)),

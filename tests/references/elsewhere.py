@@ -4,9 +4,25 @@ NAMES = "a list of names, or a type, an exception, a label: no number"
 FIELDS = "carries numbers that other functions computed or a user gave"
 COMPOSED = "composed of functions that have references: "
 SEARCH = "a search; what it returns is verified by "
+FORMULA = "a formula of a few sums and products; the golden table has its values"
 PAIR = "not yet compared by itself; a test enumerates it: "
 
 REASONS: dict[str, str] = {
+    **dict.fromkeys(
+        [
+            "printed_dump_mse",
+            "printed_flexible_mse",
+            "private_coin_mse",
+            "solh_mse",
+            "rappor_count_variance",
+            "rappor_mse",
+            "rappor_messages",
+            "rounded_sum_mse",
+            "public_coin_rows",
+            "default_entries",
+        ],
+        FORMULA,
+    ),
     **dict.fromkeys(
         [
             "ACCOUNTINGS",
