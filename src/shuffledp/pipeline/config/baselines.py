@@ -27,34 +27,36 @@ class Baseline:
 
     def joins(self, key: str, name: str) -> bool:
         """Return whether the methods join an experiment: they join all drawings, or a drawing of this experiment."""
-        own = (f for f in self.figures if f.partition(".")[0] == key)
-        return self.figures == "all" or any(self.drawn.get(figure) == name for figure in own)
+        figures = (f for f in self.figures if f.partition(".")[0] == key)
+        return self.figures == "all" or any(self.drawn.get(figure) == name for figure in figures)
 
 
-def read_baselines(folder: Path, root: Path, own: str = NONE) -> list[Baseline]:
+def read_baselines(folder: Path, root: Path, own_folder: str = NONE) -> list[Baseline]:
     """Read the files that add methods, in the order of their names, with the experiment of each joined drawing."""
     if (root / folder).resolve() == (root / "config").resolve():
         raise ConfigurationError(
             f"config: baselines: must be a folder of files that add methods, and {folder} has the configuration."
         )
     paths = sorted((root / folder).glob("*.y*ml"))
-    drawn = _experiments_by_drawing(root, own) if paths else {}
+    experiment_of_drawing = _experiments_by_drawing(root, own_folder) if paths else {}
     baselines = []
     for path in paths:
         place, content = place_of(path, root), read_yaml(path)
         file: BaselineFile = checked(BaselineFile, content, line_in_file(place))
-        baselines.append(Baseline(place, file.task, content["methods"], file.figures, drawn))
+        baselines.append(Baseline(place, file.task, content["methods"], file.figures, experiment_of_drawing))
     return baselines
 
 
-def _experiments_by_drawing(root: Path, own: str) -> dict[str, str]:
-    drawn = {}
-    for key, path in paper_files(root, own).items():
+def _experiments_by_drawing(root: Path, own_folder: str) -> dict[str, str]:
+    experiment_of_drawing = {}
+    for key, path in paper_files(root, own_folder).items():
         content = read_yaml(path)
         for part in DRAWABLE:
             for name in mapping(content, part):
-                drawn[f"{key}.{name}"] = str(mapping(mapping(content, part), name).get("experiment"))
-    return drawn
+                experiment_of_drawing[f"{key}.{name}"] = str(
+                    mapping(mapping(content, part), name).get("experiment")
+                )
+    return experiment_of_drawing
 
 
 def check_baseline_figures(baselines: Sequence[Baseline]) -> None:

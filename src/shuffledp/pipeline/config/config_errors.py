@@ -49,16 +49,16 @@ def merged_in(override: str) -> Iterator[None]:
 
 def collected(calls: Iterable[Callable[[], T]]) -> list[T]:
     """Return the results of all calls; raise the configuration errors of all calls as one."""
-    found: list[T] = []
+    results: list[T] = []
     lines: list[str] = []
     for call in calls:
         try:
-            found.append(call())
+            results.append(call())
         except ConfigurationError as error:
             lines += error.lines
     if lines:
         raise ConfigurationError(*lines)
-    return found
+    return results
 
 
 def overridden(overrides: Container[str], *targets: str) -> str:
@@ -73,7 +73,7 @@ def checked(
     try:
         return _adapter(grammar).validate_python(value, context=context)
     except ValidationError as error:
-        raise ConfigurationError(*(line(*found) for found in mistakes(error, value))) from None
+        raise ConfigurationError(*(line(*problem) for problem in mistakes(error, value))) from None
 
 
 def line_in_file(place: str) -> Callable[[Place, str], str]:
@@ -97,9 +97,9 @@ def dotted(place: Place) -> str:
     return f"{text.removeprefix('.')}: " if text else ""
 
 
-def suggestion(value: Any, known: Iterable[str]) -> str:
+def suggestion(value: Any, names: Iterable[str]) -> str:
     """Return the text `` Did you mean ..?`` with the closest known name; empty if no name is close."""
-    close = get_close_matches(str(value), list(known), n=1)
+    close = get_close_matches(str(value), list(names), n=1)
     return f" Did you mean {close[0]!r}?" if close else ""
 
 
@@ -109,32 +109,32 @@ def shown(value: Any) -> str:
     return text if len(text) <= 120 else f"{text[:117]}..."
 
 
-def unknown(name: Any, known: Iterable[Any], said: str, *, suggest: bool = True) -> str:
-    """Return the error message ``said`` with the known names; empty if the name is one of them."""
+def unknown(name: Any, known: Iterable[Any], mistake: str, *, suggest: bool = True) -> str:
+    """Return the error message ``mistake`` with the known names; empty if the name is one of them."""
     known = list(known)
     if name in known:
         return ""
     names = list(map(str, known))
-    return f"{said}.{suggestion(name, names) if suggest else ''} Known: {', '.join(names) or 'none'}."
+    return f"{mistake}.{suggestion(name, names) if suggest else ''} Known: {', '.join(names) or 'none'}."
 
 
-def require(name: Any, known: Iterable[Any], said: str, *, suggest: bool = True) -> None:
+def require(name: Any, names: Iterable[Any], mistake: str, *, suggest: bool = True) -> None:
     """Raise a `ConfigurationError` that lists the known names if a name is unknown."""
-    if wrong := unknown(name, known, said, suggest=suggest):
+    if wrong := unknown(name, names, mistake, suggest=suggest):
         raise ConfigurationError(wrong)
 
 
-def wrong_key(given: Iterable[str], needed: Iterable[str], known: Collection[str]) -> str:
+def wrong_key(keys: Iterable[str], needed: Iterable[str], known: Collection[str]) -> str:
     """Return the error message for an unknown or a missing key; empty if there is none."""
-    for key in given:
+    for key in keys:
         if wrong := unknown(key, sorted(known), f"unknown key {key!r}"):
             return wrong
-    return next((f"lacks the key {key!r}." for key in needed if key not in given), "")
+    return next((f"lacks the key {key!r}." for key in needed if key not in keys), "")
 
 
-def one_of(value: Any, known: Sequence[str]) -> str:
+def one_of(value: Any, names: Sequence[str]) -> str:
     """Return the error message for a value that is not one of the allowed values."""
-    return f"{shown(value)} is not one of {', '.join(known)}.{suggestion(value, known)}"
+    return f"{shown(value)} is not one of {', '.join(names)}.{suggestion(value, names)}"
 
 
 # -- explanations ----------------------------------------------------------------------------------------------
@@ -142,13 +142,13 @@ def one_of(value: Any, known: Sequence[str]) -> str:
 
 def mistakes(error: ValidationError, whole: Any) -> list[Mistake]:
     """Return the first mistake at each place of a value; the place of a wrong grid value is in the grid."""
-    found: dict[Place, str] = {}
-    for one in error.errors(include_url=False):
-        place, context = _in_file(one["loc"], whole), one.get("ctx", {})
-        if one["type"] == GRID:
+    texts: dict[Place, str] = {}
+    for problem in error.errors(include_url=False):
+        place, context = _in_file(problem["loc"], whole), problem.get("ctx", {})
+        if problem["type"] == GRID:
             place = (*place[: context["depth"]], "grid", context["variable"], context["index"])
-        found.setdefault(place, explained(one))
-    return list(found.items())
+        texts.setdefault(place, explained(problem))
+    return list(texts.items())
 
 
 def explained(error: ErrorDetails) -> str:
@@ -162,13 +162,13 @@ def explained(error: ErrorDetails) -> str:
 
 def _in_file(place: Place, value: Any) -> Place:
     """Return the place in the file, without pydantic's branches of unions."""
-    found: list[str | int] = []
+    keys: list[str | int] = []
     for part in place:
         inner: Any = dict(enumerate(value)) if isinstance(value, list) else value
         if isinstance(inner, Mapping) and part in inner:
             value = inner[part]
-            found.append(part)
-    return tuple(found)
+            keys.append(part)
+    return tuple(keys)
 
 
 def _quoted(text: str) -> list[str]:

@@ -44,24 +44,24 @@ def merged(base: Mapping[str, Any], over: Mapping[str, Any]) -> dict[str, Any]:
     return result
 
 
-def paper_files(root: Path, own: str = NONE) -> dict[str, Path]:
-    """Return the files of experiments by key, for papers, studies and the user; `own` "none" omits the user's."""
+def paper_files(root: Path, own_folder: str = NONE) -> dict[str, Path]:
+    """Return the files of experiments by key; with `own_folder` "none", those of papers and studies alone."""
     listed = {path.stem: path for path in sorted((root / EXPERIMENTS).glob("*.yaml"))}
-    return {**listed, **own_files(root, own, listed)}
+    return {**listed, **own_files(root, own_folder, listed)}
 
 
-def own_files(root: Path, own: str, others: Container[str] = ()) -> dict[str, Path]:
+def own_files(root: Path, own_folder: str, others: Container[str] = ()) -> dict[str, Path]:
     """Return the files of the user's experiments by key, which run without a list; see `paper_files`."""
-    if own == NONE:
+    if own_folder == NONE:
         return {}
-    folder = root / own
+    folder = root / own_folder
     if not folder.is_dir():
-        if own == OWN_FOLDER:  # which only those have who use it
+        if own_folder == OWN_FOLDER:  # which only those have who use it
             return {}
         raise ConfigurationError(
-            f"config: own: there is no folder {own!r}; '{NONE}' leaves own experiments out."
+            f"config: own: there is no folder {own_folder!r}; '{NONE}' leaves own experiments out."
         )
-    found: dict[str, Path] = {}
+    files: dict[str, Path] = {}
     for path in sorted(folder.glob("*.y*ml")):
         key, place = path.stem, place_of(path, root)
         if not re.fullmatch("[a-z0-9_]+", key):
@@ -69,10 +69,10 @@ def own_files(root: Path, own: str, others: Container[str] = ()) -> dict[str, Pa
                 f"{place}: the file name must have lower-case letters, digits and underscores only: "
                 "results are named after it."
             )
-        if key in others or key in found or key in TAKEN or key.startswith(TAKEN_BEGINNINGS):
+        if key in others or key in files or key in TAKEN or key.startswith(TAKEN_BEGINNINGS):
             raise ConfigurationError(f"{place}: the name {key!r} is taken; choose another one for the file.")
-        found[key] = path
-    return found
+        files[key] = path
+    return files
 
 
 def read_experiments(root: Path, key: str, path: Path) -> Any:
@@ -81,28 +81,28 @@ def read_experiments(root: Path, key: str, path: Path) -> Any:
     if path.parent != root / EXPERIMENTS or not (root / DESIGNS).is_file():
         return content
     experiments = mapping(content, "experiments")
-    for target, added in read_yaml(root / DESIGNS).items():
+    for target, methods_added in read_yaml(root / DESIGNS).items():
         paper, _, name = target.partition(".")
         if paper != key:
             continue
         methods = mapping(mapping(experiments, name), "methods")
-        if added["after"] not in methods:
+        if methods_added["after"] not in methods:
             raise ConfigurationError(
-                f"{DESIGNS}: {target}: {place_of(path, root)} has no method {added['after']!r} there."
+                f"{DESIGNS}: {target}: {place_of(path, root)} has no method {methods_added['after']!r} there."
             )
         longer: dict[str, Any] = {}
         for method, value in methods.items():
             longer[method] = value
-            if method == added["after"]:
-                longer |= added["methods"]
+            if method == methods_added["after"]:
+                longer |= methods_added["methods"]
         experiments[name]["methods"] = longer
     return content
 
 
 def idle_files(root: Path, papers: Container[str]) -> list[str]:
     """Return the names of files in config/experiments/ that do not run, because ``papers`` does not list them."""
-    every = sorted((root / EXPERIMENTS).glob("*.y*ml"))
-    return [path.name for path in every if path.suffix != ".yaml" or path.stem not in papers]
+    files = sorted((root / EXPERIMENTS).glob("*.y*ml"))
+    return [path.name for path in files if path.suffix != ".yaml" or path.stem not in papers]
 
 
 def left_aside(names: Iterable[str]) -> str:

@@ -61,12 +61,12 @@ class PaperContent:
 
     def checked(self) -> PaperFile:
         """Return the object that the file describes, with each value of a variable checked where it is used."""
-        found: PaperFile = checked(PaperFile, self.raw, self._line, {"grid": None, "depth": 2})
+        content: PaperFile = checked(PaperFile, self.raw, self._line, {"grid": None, "depth": 2})
         for part, key in (("experiments", "source"), ("figures", "caption"), ("tables", "caption")):
-            for name, about in getattr(found, part).items() if found.paper else ():
+            for name, about in getattr(content, part).items() if content.paper else ():
                 if not getattr(about, key):
                     raise ConfigurationError(f"{self.file}: {part}.{name}: lacks the key {key!r}.")
-        return found
+        return content
 
     def _line(self, where: Place, text: str) -> str:
         """Return the line of a mistake; a grid of an override has its place there."""
@@ -99,8 +99,8 @@ def experiment_from(
 ) -> Experiment:
     """Return an experiment of a paper's file with the methods of baselines, after a check of all names."""
     with merged_in(override := content.override(name)):
-        found = _experiment(content, name, about, baselines, root)
-    return found.model_copy(update={"override": override, **fields})
+        experiment = _experiment(content, name, about, baselines, root)
+    return experiment.model_copy(update={"override": override, **fields})
 
 
 def _experiment(
@@ -113,15 +113,15 @@ def _experiment(
         if about.task is None or baseline.task != about.task.kind or not baseline.joins(key, name):
             continue
         for method_id, raw in baseline.methods.items():
-            here = f"{baseline.place}: methods.{method_id}"
+            method_place = f"{baseline.place}: methods.{method_id}"
             if method_id in methods:
                 raise ConfigurationError(
-                    f"{here}: {place} has a method of this name already; choose another id."
+                    f"{method_place}: {place} has a method of this name already; choose another id."
                 )
-            places[method_id] = f"{here} (for {key}.{name})"
+            places[method_id] = f"{method_place} (for {key}.{name})"
             context = {"grid": grid_values(about.grid), "depth": 0}
             value = checked(MethodGrammar, raw, line_in_part(places[method_id]), context)
-            methods[method_id] = _method(method_id, value, here, baseline.figures)
+            methods[method_id] = _method(method_id, value, method_place, baseline.figures)
     experiment = Experiment.model_construct(
         about.model_fields_set,
         **{**dict(about), "methods": methods},
@@ -129,7 +129,11 @@ def _experiment(
         id=name,
         rounds=content.rounds.get(name, {}),
     )
-    ranked = {} if experiment.ranked is None else {v: [one] for v, one in experiment.ranked.where.items()}
+    ranked = (
+        {}
+        if experiment.ranked is None
+        else {v: [condition] for v, condition in experiment.ranked.where.items()}
+    )
     for part, at in (
         ("simulated_at", experiment.simulated_at),
         ("spent_at", experiment.spent_at),
@@ -140,8 +144,10 @@ def _experiment(
     _check_parts(experiment, place)
     _check_budgets(experiment, places)
     _check_files(experiment, place, root)
-    found = collected(partial(_checked_method, experiment, methods[m], places[m], root) for m in methods)
-    for method in found:
+    checked_methods = collected(
+        partial(_checked_method, experiment, methods[m], places[m], root) for m in methods
+    )
+    for method in checked_methods:
         if not method.accounting and not method.added:
             raise ConfigurationError(
                 f"{places[method.id]}: it offers none of {', '.join(experiment.accounting)}."
@@ -150,18 +156,18 @@ def _experiment(
     for variable in experiment.grid:
         if variable not in used:
             raise ConfigurationError(f"{place}.grid.{variable}: no method refers to ${variable}.")
-    return experiment.model_copy(update={"methods": {method.id: method for method in found}})
+    return experiment.model_copy(update={"methods": {method.id: method for method in checked_methods}})
 
 
 def _check_places(experiment: Experiment, key: str, at: Mapping[str, list[Any]], place: str) -> None:
     """Check that every variable is a grid variable and that the grid has at least one of the variable's values."""
     for variable, values in at.items():
         require(variable, experiment.grid, f"{place}.{key}: {variable!r} is not a grid variable")
-        known = experiment.grid[variable]
-        if not any(value in known for value in values):
+        grid_values = experiment.grid[variable]
+        if not any(value in grid_values for value in values):
             raise ConfigurationError(
                 f"{place}.{key}.{variable}: none of {', '.join(map(str, values))} is in the grid. "
-                f"Known: {', '.join(map(str, known))}."
+                f"Known: {', '.join(map(str, grid_values))}."
             )
 
 
@@ -220,9 +226,9 @@ def with_some_domain(task: Mapping[str, Any], data: Mapping[str, Any] | None) ->
 
 
 def _check_files(experiment: Experiment, place: str, root: Path) -> None:
-    for asked in experiment.own_requests.values():
+    for count_request in experiment.own_requests.values():
         try:
-            user_files.check(asked, root)
+            user_files.check(count_request, root)
         except ValueError as error:
             raise ConfigurationError(f"{place}.data: {error}") from None
 
@@ -252,22 +258,22 @@ def _checked_method(experiment: Experiment, method: Method, place: str, root: Pa
             _built(where, population_from, method.given["population"], experiment.grid)
         return method.model_copy(update={"accounting": method.accounting or experiment.accounting})
     kind, name = experiment.task.kind, str(method.protocol)
-    found = _protocol(kind, name, place, root)
+    protocol_class = _protocol(kind, name, place, root)
     for accounting in method.accounting or ():
-        if accounting not in found.accountings:
+        if accounting not in protocol_class.accountings:
             raise ConfigurationError(
                 f"{place}.accounting: {accounting!r} is not offered by {method.protocol!r}. "
-                f"It offers: {', '.join(found.accountings)}."
+                f"It offers: {', '.join(protocol_class.accountings)}."
             )
-    options = [p for name, p in found.options().items() if name != "accounting"]
+    options = [p for name, p in protocol_class.options().items() if name != "accounting"]
     _check_keywords(options, method.options, f"{place}.options")
-    _built(f"{place}.options", partial(_check_options, found), method.options, experiment.grid)
+    _built(f"{place}.options", partial(_check_options, protocol_class), method.options, experiment.grid)
     wanted_here = method.accounting or experiment.accounting
     if (
         method.added
     ):  # one file serves many experiments: each has its own accountings, of which it computes fewer
         wanted_here = [a for a in wanted_here if a in experiment.accounting]
-    offered = [a for a in wanted_here if a in found.accountings]
+    offered = [a for a in wanted_here if a in protocol_class.accountings]
     named = name if registry.is_plugin(name) else registry.name_of(kind, name)
     return method.model_copy(update={"accounting": offered, "protocol": named})
 
@@ -280,10 +286,10 @@ def _protocol(kind: str, name: str, place: str, root: Path) -> type[ProtocolBase
 
 
 def _check_function(method: Method, place: str) -> None:
-    said = (
+    mistake = (
         f"no function {method.function!r} in shuffledp.accounting that gives a number and may be named here"
     )
-    require(method.function, sorted(NAMED_FUNCTIONS), f"{place}.function: {said}")
+    require(method.function, sorted(NAMED_FUNCTIONS), f"{place}.function: {mistake}")
     parameters = inspect.signature(NAMED_FUNCTIONS[method.function].function).parameters.values()
     _check_keywords([p for p in parameters if p.name != "accounting"], method.given, f"{place}.arguments")
 
@@ -300,17 +306,17 @@ def _check_kinds(experiment: Experiment, method: Method, place: str) -> None:
             _built(place, partial(check, name), value, {**experiment.grid, **ends})
 
 
-def _check_options(protocol: type[ProtocolBase], given: Mapping[str, Any]) -> None:
+def _check_options(protocol: type[ProtocolBase], options: Mapping[str, Any]) -> None:
     """Check the type and range of each option separately, then the protocol's conditions."""
-    checked_arguments(protocol.fit, given)
-    protocol.check_options(given)
+    checked_arguments(protocol.fit, options)
+    protocol.check_options(options)
 
 
-def _check_keywords(parameters: list[inspect.Parameter], given: Mapping[str, Any], place: str) -> None:
+def _check_keywords(parameters: list[inspect.Parameter], arguments: Mapping[str, Any], place: str) -> None:
     named = [p for p in parameters if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)]
     needed = [p.name for p in named if p.default is p.empty]
-    known = {p.name for p in named} | (
-        {*given} if any(p.kind is p.VAR_KEYWORD for p in parameters) else set()
+    keywords = {p.name for p in named} | (
+        {*arguments} if any(p.kind is p.VAR_KEYWORD for p in parameters) else set()
     )
-    if wrong := wrong_key(given, needed, known):
+    if wrong := wrong_key(arguments, needed, keywords):
         raise ConfigurationError(f"{place}: {wrong}")

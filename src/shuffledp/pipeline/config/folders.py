@@ -42,7 +42,7 @@ def results_problem(results: object, root: Path) -> str | None:
         return f"results: {results!r} is in the project's {parts[0]}/, {allowed}."
     try:
         home, target = root.resolve(), (root / results).resolve()
-        there = target.exists()
+        exists = target.exists()
     except (OSError, RuntimeError) as error:  # a name that is too long, a link to itself
         return f"results: {results[:60]!r}..: {getattr(error, 'strerror', error)}, {allowed}."
     links = [link for link in map(root.joinpath, (below, *below.parents)) if link.is_symlink()]
@@ -54,7 +54,7 @@ def results_problem(results: object, root: Path) -> str | None:
         return f"results: {results!r} is a link to {target}, which is in the project's own files, {allowed}."
     if target in (Path(os.sep), Path.home()):
         return f"results: {results!r} is a link to {target}, {allowed}."
-    if there and not target.is_dir():
+    if exists and not target.is_dir():
         return f"results: {results!r} is a file, {allowed}."
     return None
 

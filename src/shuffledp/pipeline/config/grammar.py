@@ -76,9 +76,9 @@ class Concept(BaseModel):
         fields = cls.model_fields
         needed = [key for key, about in fields.items() if about.is_required()]
         kind = value.get(cls.by, fields[cls.by].default) if cls.kinds else None
-        own = (cls.by,) if cls.kinds else ()
-        more, known = cls.kinds[kind] if kind in list(cls.kinds) else (own, fields)
-        return [*needed, *more], {*known, *needed, *own}
+        selectors = (cls.by,) if cls.kinds else ()
+        required, keys = cls.kinds[kind] if kind in list(cls.kinds) else (selectors, fields)
+        return [*needed, *required], {*keys, *needed, *selectors}
 
     @model_validator(mode="before")
     @classmethod
@@ -96,7 +96,7 @@ class Concept(BaseModel):
 
 def _plain(value: Any) -> Any:
     if isinstance(value, list):
-        return [_plain(one) for one in value]
+        return [_plain(part) for part in value]
     return value.plain() if isinstance(value, Concept) else value
 
 
@@ -119,13 +119,13 @@ def _distinct(values: Any) -> Any:
     return values
 
 
-def _among(known: Sequence[str]) -> BeforeValidator:
+def _among(names: Sequence[str]) -> BeforeValidator:
     def check(value: Any) -> Any:
-        if value not in known:
-            raise mistake(one_of(value, list(known)))
+        if value not in names:
+            raise mistake(one_of(value, list(names)))
         return value
 
-    return BeforeValidator(check, json_schema_input_type=Literal[tuple(known)])
+    return BeforeValidator(check, json_schema_input_type=Literal[tuple(names)])
 
 
 def _grid_value(value: Any) -> Any:
@@ -220,9 +220,9 @@ def _find_grid_values(names: set[str], info: ValidationInfo) -> dict[str, dict[i
 
 
 def _check_variables(value: Any, handler: Check, info: ValidationInfo) -> Any:
-    found = handler(value)
+    checked_value = handler(value)
     _find_grid_values(variables(value), info)
-    return found
+    return checked_value
 
 
 def _check_at_grid_values(value: Any, handler: Check, info: ValidationInfo) -> Any:
@@ -235,8 +235,8 @@ def _check_at_grid_values(value: Any, handler: Check, info: ValidationInfo) -> A
     grid = _find_grid_values(names, info)
     first = {name: values[0] for name, values in grid.items()}
     for name, values in grid.items():
-        for index, one in values.items():
-            _check_at(value, first | {name: one}, name, index, handler, info)
+        for index, grid_value in values.items():
+            _check_at(value, first | {name: grid_value}, name, index, handler, info)
     return value
 
 
@@ -258,7 +258,7 @@ def _permit_variable(part: Any) -> Any:
     if "items" in part:
         return {**part, "items": _permit_variable(part["items"])}
     for key in {"anyOf", "oneOf"} & set(part):
-        branches = [_permit_variable(one) if "items" in one else one for one in part[key]]
+        branches = [_permit_variable(branch) if "items" in branch else branch for branch in part[key]]
         return {**{k: v for k, v in part.items() if k != key}, "anyOf": [*branches, VARIABLE]}
     if part.get("type") in ("object", "array") or "$ref" in part:
         return part
@@ -278,24 +278,24 @@ class Part(Concept):
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        found = handler(core)
-        schema = handler.resolve_ref_schema(found)
+        core_schema = handler(core)
+        schema = handler.resolve_ref_schema(core_schema)
         schema["properties"] = {key: _permit_variable(part) for key, part in schema["properties"].items()}
-        for kind, (needed, known) in cls.kinds.items():
+        for kind, (needed, keys) in cls.kinds.items():
             allowed: dict[str, Any] = {
                 "required": list(needed),
-                "propertyNames": {"enum": sorted({*known, cls.by})},
+                "propertyNames": {"enum": sorted({*keys, cls.by})},
             }
             if kind in cls.columns:
                 allowed["properties"] = {"column": _permit_variable({"enum": list(cls.columns[kind])})}
             chosen = {"properties": {cls.by: {"const": kind}}, "required": [cls.by]}
             schema.setdefault("allOf", []).append({"if": chosen, "then": allowed})
-        return found
+        return core_schema
 
 
-def _list_arguments(build: Callable[..., Any], *others: str, given: str = "") -> Keys:
+def _list_arguments(build: Callable[..., Any], *others: str, first_name: str = "") -> Keys:
     parameters = inspect.signature(build).parameters.values()
-    needed = [p.name for p in parameters if p.default is p.empty and p.name != given]
+    needed = [p.name for p in parameters if p.default is p.empty and p.name != first_name]
     return needed, [*(p.name for p in parameters), *others]
 
 
@@ -334,8 +334,8 @@ class Population(Part):
         """Return the description for captions."""
         if self.law is None:
             return say(self.users)
-        given = ", ".join(f"{key} {say(value)}" for key, value in self.plain().items() if key != "law")
-        return f"1 + {self.law} ({given})"
+        parameters = ", ".join(f"{key} {say(value)}" for key, value in self.plain().items() if key != "law")
+        return f"1 + {self.law} ({parameters})"
 
 
 class Budget(Part):
@@ -348,12 +348,12 @@ class Budget(Part):
 
     def described(self, say: Say) -> dict[str, str]:
         """Return the descriptions of eps and delta for captions."""
-        said = {} if self.eps is None else {"eps": f"{say(self.eps)} nats"}
+        facts = {} if self.eps is None else {"eps": f"{say(self.eps)} nats"}
         if self.delta is not None:
-            said["delta"] = say(self.delta)
+            facts["delta"] = say(self.delta)
         if self.delta_times_users is not None:
-            said["delta"] = f"{say(self.delta_times_users)} / N"
-        return said
+            facts["delta"] = f"{say(self.delta_times_users)} / N"
+        return facts
 
 
 # -- tasks and data ------------------------------------------------------------------------------------------------
@@ -363,8 +363,8 @@ def _known_metrics(metrics: list[str], info: ValidationInfo) -> list[str]:
     kind = info.data.get("kind")
     for metric in metrics:
         if kind and metric not in TASKS[kind].metrics:
-            known = ", ".join(TASKS[kind].metrics)
-            raise mistake(f"{metric!r} is not a metric of a {kind} task. Known: {known}.")
+            metric_names = ", ".join(TASKS[kind].metrics)
+            raise mistake(f"{metric!r} is not a metric of a {kind} task. Known: {metric_names}.")
     return metrics
 
 
@@ -373,7 +373,8 @@ class Task(Part):
 
     by: ClassVar[str] = "kind"
     kinds: ClassVar[Mapping[str, Keys]] = {  # a file of the user may determine the domain
-        kind: _list_arguments(task, "truth", "metrics", given="domain_size") for kind, task in TASKS.items()
+        kind: _list_arguments(task, "truth", "metrics", first_name="domain_size")
+        for kind, task in TASKS.items()
     }
 
     kind: Annotated[str, _among(TASK_KINDS)]
@@ -408,9 +409,9 @@ _PLACE = ("column", "separator", "user", "item", "per_user", "delimiter", "value
 
 
 def _known_column(column: str, info: ValidationInfo) -> str:
-    known = COLUMNS.get(info.data.get("name", ""), (column,))
-    if column not in known:
-        raise mistake(one_of(column, known))
+    columns = COLUMNS.get(info.data.get("name", ""), (column,))
+    if column not in columns:
+        raise mistake(one_of(column, columns))
     return column
 
 
@@ -894,10 +895,10 @@ class RunFile(Concept):
     @model_validator(mode="after")
     def _check_overrides(self) -> Self:
         for target, override in self.overrides.items():
-            known = {"repeats", "grid"}
+            keys = {"repeats", "grid"}
             if target.partition(".")[2].startswith("training."):
-                known = set(Override.model_fields) - known
-            if wrong := wrong_key(override.model_fields_set, (), known):
+                keys = set(Override.model_fields) - keys
+            if wrong := wrong_key(override.model_fields_set, (), keys):
                 raise mistake(f"overrides.{target}: {wrong}")
         return self
 

@@ -49,22 +49,22 @@ def load_experiments(config: Mapping[str, Any], root: Path) -> Settings:
     if (problem := results_problem(run.results, root)) is not None:
         raise ConfigurationError(f"config: {problem}")
     baselines = read_baselines(Path(run.baselines), root, run.own)
-    every = paper_files(root, run.own)
-    own = [key for key in own_files(root, run.own) if key not in run.papers]
-    if not run.papers and not own:
+    files = paper_files(root, run.own)
+    own_keys = [key for key in own_files(root, run.own) if key not in run.papers]
+    if not run.papers and not own_keys:
         raise ConfigurationError(
             f"config: papers: the list is empty, and {run.own} has no experiment: there is nothing to run."
         )
     for key in run.papers:
-        require(key, every, f"config: papers: no paper {shown(key)}")
+        require(key, files, f"config: papers: no paper {shown(key)}")
     if (root / DESIGNS).is_file():
         checked(DesignsFile, read_yaml(root / DESIGNS), line_in_file(DESIGNS))
-    keys = [*run.papers, *own]
-    read = collected(partial(read_experiments, root, key, every[key]) for key in keys)
+    keys = [*run.papers, *own_keys]
+    read = collected(partial(read_experiments, root, key, files[key]) for key in keys)
     contents = dict(zip(keys, read, strict=True))
     rounds = {key: _rounds_asked_for(value) for key, value in contents.items()}
     for target, change in run.overrides.items():
-        _apply_override(target, change, contents, every, root)
+        _apply_override(target, change, contents, files, root)
     try:
         without = left_out(run.learning)
     except ValueError as error:
@@ -73,7 +73,7 @@ def load_experiments(config: Mapping[str, Any], root: Path) -> Settings:
         partial(
             _paper,
             key,
-            place_of(every[key], root),
+            place_of(files[key], root),
             contents[key],
             baselines,
             root,
@@ -101,14 +101,14 @@ def load_experiments(config: Mapping[str, Any], root: Path) -> Settings:
 
 
 def _apply_override(
-    target: str, override: Override, contents: dict[str, Any], every: Mapping[str, Path], root: Path
+    target: str, override: Override, contents: dict[str, Any], files: Mapping[str, Path], root: Path
 ) -> None:
     """Change the scale of an experiment or a training run; the contents of a paper outside this run are added."""
     change = override.plain()
     key, _, experiment_id = target.partition(".")
-    require(key, every, f"config: overrides.{target}: no paper {shown(key)}")
+    require(key, files, f"config: overrides.{target}: no paper {shown(key)}")
     if key not in contents:
-        contents[key] = read_experiments(root, key, every[key])
+        contents[key] = read_experiments(root, key, files[key])
     content = contents[key]
     part, _, run = experiment_id.partition(".")
     if part == "training":
@@ -149,19 +149,21 @@ def _with_rounds(
 ) -> tuple[Any, dict[str, dict[str, TrainingRun]]]:
     """Return a paper's file with rounds in place of ``{evaluated: run}`` in grids, and the changed variables."""
     experiments: dict[str, Any] = {}
-    found: dict[str, dict[str, TrainingRun]] = {}
+    runs_of_variables: dict[str, dict[str, TrainingRun]] = {}
     for name, experiment in mapping(raw, "experiments").items():
         grid = dict(mapping(experiment, "grid"))
-        found[name] = {}
+        runs_of_variables[name] = {}
         for variable, values in grid.items():
             if not isinstance(values, Mapping) or set(values) != {"evaluated"}:
                 continue
             run, place = values["evaluated"], f"{file}: experiments.{name}.grid.{variable}.evaluated"
             require(run, training, f"{place}: no training run {shown(run)}")
             grid[variable] = training[run].evaluated
-            found[name][variable] = training[run]
-        experiments[name] = {**experiment, "grid": grid} if found[name] else experiment
-    return ({**raw, "experiments": experiments} if any(found.values()) else raw), found
+            runs_of_variables[name][variable] = training[run]
+        experiments[name] = {**experiment, "grid": grid} if runs_of_variables[name] else experiment
+    return (
+        {**raw, "experiments": experiments} if any(runs_of_variables.values()) else raw
+    ), runs_of_variables
 
 
 def _paper(
@@ -171,13 +173,13 @@ def _paper(
     baselines: Sequence[Baseline],
     root: Path,
     overrides: Mapping[str, Override],
-    asked: Mapping[str, Any],
+    rounds_of_runs: Mapping[str, Any],
     without: str,
 ) -> Paper:
     training = {}
     for name, value in mapping(raw, "training").items():
         with merged_in(overridden(overrides, f"{key}.training.{name}")):
-            training[name] = _training_run(key, f"{file}: training.{name}", name, value, asked[name])
+            training[name] = _training_run(key, f"{file}: training.{name}", name, value, rounds_of_runs[name])
     content = PaperContent(key, file, *_with_rounds(file, raw, training), overrides)
     about = content.checked()
     fields = {"left_out": without, "study": about.study is not None}
@@ -218,6 +220,6 @@ def _check_training(
     for name, run in training.items():
         if name not in used:
             raise ConfigurationError(f"{file}: training.{name}: no method uses it.")
-        own = root / "data/raw" / OWN_FILES[run.data] if run.data in OWN_FILES else None
-        if own is not None and not without and not own.is_file():
-            raise ConfigurationError(f"{file}: training.{name}.data: {missing(run.data, own)}")
+        user_file = root / "data/raw" / OWN_FILES[run.data] if run.data in OWN_FILES else None
+        if user_file is not None and not without and not user_file.is_file():
+            raise ConfigurationError(f"{file}: training.{name}.data: {missing(run.data, user_file)}")

@@ -69,8 +69,8 @@ class Experiment(grammar.Experiment):
             return {}
         both = {"task": self.task.plain(), "data": self.data.plain()}
         resolved = (resolve(both, point) for point in points(self.grid, variables(both)))
-        asked = (request(one["task"], one["data"]) for one in resolved)
-        return {key_of(one): one for one in asked}
+        requests = (request(part["task"], part["data"]) for part in resolved)
+        return {key_of(part): part for part in requests}
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -101,13 +101,15 @@ class Experiment(grammar.Experiment):
 
     def round_of(self, method: Method) -> str | None:
         """Return the grid variable whose values are the evaluated rounds of a method's training run."""
-        own = (v for v, run in self.rounds.items() if run.id == method.training)
-        return next((v for v in own if v in self.variables(method)), None)
+        variables = (v for v, run in self.rounds.items() if run.id == method.training)
+        return next((v for v in variables if v in self.variables(method)), None)
 
     def shared(self, method: Method) -> dict[str, dict[str, Any]]:
         """Return the task, the data, the population and the budget of this method."""
-        own = {"budget": self.shared_parts.get("budget", {}) | method.budget.plain()} if method.budget else {}
-        return self.shared_parts | own
+        budget_part = (
+            {"budget": self.shared_parts.get("budget", {}) | method.budget.plain()} if method.budget else {}
+        )
+        return self.shared_parts | budget_part
 
     def job(self, method_id: str, seed: int) -> Job:
         """Return the data that a method's job depends on, and no other data."""

@@ -61,8 +61,8 @@ def _trial(
     job = alone.job("tried", seed)
     points = [point for point, _ in job.cells()]
     places = job.simulated_at.items()  # elsewhere there are closed forms alone
-    drawn = [point for point in points if all(point[name] in values for name, values in places)]
-    point = min(drawn or points, key=lambda one: _size(job, one, prepared))
+    points_in_figures = [point for point in points if all(point[name] in values for name, values in places)]
+    point = min(points_in_figures or points, key=lambda candidate: _size(job, candidate, prepared))
     where = f"{where} at {canonical_json(point)} ({shared[-1]})" if point else f"{where} ({shared[-1]})"
     small = replace(job, grid={variable: [value] for variable, value in point.items()})
     try:
@@ -74,8 +74,8 @@ def _trial(
         return Trial(where, str(cell["status"]), str(cell["reason"]))
     rows = [row for row in result.values.to_pylist() if row["kind"] == "simulated"]
     errors = {m: np.mean([r["value"] for r in rows if r["metric"] == m]) for m in {r["metric"] for r in rows}}
-    shown = ", ".join(f"{metric} {value:.3g}" for metric, value in sorted(errors.items()))
-    return Trial(where, "ok", shown or "calibrated; nothing is drawn in this experiment")
+    error_texts = ", ".join(f"{metric} {value:.3g}" for metric, value in sorted(errors.items()))
+    return Trial(where, "ok", error_texts or "calibrated; nothing is drawn in this experiment")
 
 
 def _size(job: Job, point: Mapping[str, Any], prepared: Path) -> float:

@@ -46,7 +46,7 @@ def contents_of(stream: IO[bytes], name: str, member: str = "") -> Iterator[tupl
 def problem_of(content: bytes, item: Location) -> str | None:
     """Return the difference between a content and the published content, or None if they agree."""
     if len(content) != item.bytes:
-        found = f"more than {item.bytes}" if len(content) > item.bytes else str(len(content))
-        return f"the content has {found} bytes, expected {item.bytes}"
+        size = f"more than {item.bytes}" if len(content) > item.bytes else str(len(content))
+        return f"the content has {size} bytes, expected {item.bytes}"
     digest = hashlib.sha256(content).hexdigest()
     return None if digest == item.sha256 else f"the content has sha256 {digest}, expected {item.sha256}"

@@ -153,8 +153,10 @@ def _contents(packed: IO[bytes], item: Location, member: str) -> Iterator[bytes]
             members = {
                 PurePosixPath(info.filename).name: info for info in bundle.infolist() if not info.is_dir()
             }
-            found = [members[file] for file in (name, f"{name}.gz", f"{name}.gz.old") if file in members]
-            for info in found:
+            members_of_name = [
+                members[file] for file in (name, f"{name}.gz", f"{name}.gz.old") if file in members
+            ]
+            for info in members_of_name:
                 with _opened(bundle, info) as inside:
                     if rest:
                         yield from _contents(inside, item, rest)

@@ -28,14 +28,19 @@ class SoftmaxGradients:
         self, images: NDArray[np.generic], labels: NDArray[np.generic], clip: float, *, classes: int = 10
     ) -> None:
         flat = np.asarray(images, np.uint8).reshape(len(images), -1) if len(images) else np.empty((0, 0))
-        known = np.asarray(labels, np.int64)
-        if not len(flat) or known.shape != (len(flat),) or known.min() < 0 or known.max() >= classes:
+        checked_labels = np.asarray(labels, np.int64)
+        if (
+            not len(flat)
+            or checked_labels.shape != (len(flat),)
+            or checked_labels.min() < 0
+            or checked_labels.max() >= classes
+        ):
             raise ValueError(
-                f"{len(flat)} images need as many labels in 0..{classes - 1}, got {known.shape[0]} labels."
+                f"{len(flat)} images need as many labels in 0..{classes - 1}, got {checked_labels.shape[0]} labels."
             )
-        order = np.argsort(known, kind="stable")  # images of a label stand together
+        order = np.argsort(checked_labels, kind="stable")  # images of a label stand together
         self._pixels = flat[order].astype(np.uint8)
-        self._labels = known[order]
+        self._labels = checked_labels[order]
         self._starts = np.searchsorted(self._labels, np.arange(classes + 1))
         self._pattern = np.full((classes, classes), 1 / classes) - np.eye(classes)  # p - e_label, by label
         residual = 2 * (1 - 1 / classes)  # its l1 norm
@@ -62,8 +67,8 @@ class SoftmaxGradients:
         room = np.empty((int(np.diff(self._starts).max()), self._pixels.shape[1] + 1))
         for pattern, rows in self._by_label():
             used = rows.start + np.flatnonzero(times[:, rows].any(axis=0))
-            held = times[:, used].astype(float) @ self._scaled(used, room[: used.size])
-            result += pattern[:, None] * held[:, None, :]
+            sums = times[:, used].astype(float) @ self._scaled(used, room[: used.size])
+            result += pattern[:, None] * sums[:, None, :]
         return result.reshape(len(times), self.dimension)
 
     @cached_property
@@ -76,8 +81,8 @@ class SoftmaxGradients:
         """Variance of each coordinate over all images, (dimension,), divisor n - 1."""
         squares = np.zeros((len(self._pattern), self._pixels.shape[1] + 1))
         for pattern, rows in self._by_label():
-            every = np.arange(rows.start, rows.stop)
-            squares += pattern[:, None] ** 2 * (self._scaled(every) ** 2).sum(axis=0)
+            indices = np.arange(rows.start, rows.stop)
+            squares += pattern[:, None] ** 2 * (self._scaled(indices) ** 2).sum(axis=0)
         centered = squares.reshape(-1) - len(self) * self.mean**2
         return np.asarray(np.maximum(centered, 0) / max(len(self) - 1, 1))
 

@@ -70,7 +70,9 @@ def prepare(
         raw = obtain(name, raw_dir, mirror or None, say)
     except SourceError as error:
         if policy == "official":
-            files = ", ".join(sorted(f"{name}/{file}" for file in {one.file for one in locations(name)}))
+            files = ", ".join(
+                sorted(f"{name}/{file}" for file in {location.file for location in locations(name)})
+            )
             advice = _ADVICE.format(files=files, raw=f"{raw_dir / name}")
             raise SourceError(
                 f"{item.title}: data.source is official, but the published data could not be "

@@ -126,10 +126,10 @@ class Dataset:
         if n < 0 or (n > total and not replace):
             raise ValueError(f"n must be in [0, {total}] without replacement, got {n}.")
         if replace:
-            drawn = rng.multinomial(n, count / total)
+            counts = rng.multinomial(n, count / total)
         else:
-            drawn = rng.multivariate_hypergeometric(count, n, method="marginals")
-        return rng.permutation(np.repeat(masks, drawn))
+            counts = rng.multivariate_hypergeometric(count, n, method="marginals")
+        return rng.permutation(np.repeat(masks, counts))
 
 
 def columns_of(name: str) -> tuple[str, ...]:

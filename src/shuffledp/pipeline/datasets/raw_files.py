@@ -70,7 +70,9 @@ def _problem(path: Path, item: Location) -> str | None:
 
 def _names(item: Location) -> list[str]:
     """Return the names of a file on a mirror and in ``data/raw``: its name when published, and unpacked."""
-    published = [PurePosixPath(one.url).name for one in locations(item.name) if one.file == item.file]
+    published = [
+        PurePosixPath(location.url).name for location in locations(item.name) if location.file == item.file
+    ]
     return list(dict.fromkeys([*(name for name in published if name.startswith(item.file)), item.file]))
 
 
@@ -185,14 +187,14 @@ def obtain(name: str, raw_dir: Path, mirror: str | None, say: Callable[[str], No
 
 
 def _obtained(name: str, folder: Path, mirror: str | None, say: Callable[[str], None]) -> Raw:
-    tried: list[str] = []
+    failures: list[str] = []
     unreachable: set[str | None] = set()
     (folder / _ORIGIN).unlink(missing_ok=True)
     if mirror:
         try:
             return _of_mirror(name, folder, _place_of(mirror))
         except DownloadError as error:
-            tried.append(f"mirror: {without_login(str(error))}")
+            failures.append(f"mirror: {without_login(str(error))}")
             say(f"{spec(name).title}: the mirror failed: {without_login(str(error))}")
     for _, group in groupby(locations(name), lambda item: item.source):
         items = list(group)
@@ -203,8 +205,8 @@ def _obtained(name: str, folder: Path, mirror: str | None, say: Callable[[str], 
             return _official(items, folder)
         except NoNetworkError as error:
             unreachable.add(host)
-            tried.append(str(error))
+            failures.append(str(error))
         except DownloadError as error:
-            tried.append(str(error))
+            failures.append(str(error))
             say(f"{spec(name).title}: {error}")
-    raise SourceError("\n".join(f"  - {line}" for line in tried))
+    raise SourceError("\n".join(f"  - {line}" for line in failures))

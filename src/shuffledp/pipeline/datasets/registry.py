@@ -139,14 +139,14 @@ def spec(name: str) -> PublishedDataset:
     """Return the data set with this name. Raise ``ValueError`` with the known names otherwise."""
     if name not in NAMES:
         raise ValueError(f"No data set named {name!r}. Known: {', '.join(NAMES)}.")
-    found: PublishedDataset = import_module(f"{sets.__name__}.{name}").DATASET
-    return found
+    data_set: PublishedDataset = import_module(f"{sets.__name__}.{name}").DATASET
+    return data_set
 
 
 def summaries_folder() -> Path:
     """Return ``data/summaries`` of this repository, or of the working directory for an installed package."""
-    here = Path(__file__).resolve().parents[4] / "data" / "summaries"
-    return here if here.is_dir() else source("data/summaries")
+    folder = Path(__file__).resolve().parents[4] / "data" / "summaries"
+    return folder if folder.is_dir() else source("data/summaries")
 
 
 @cache

@@ -80,8 +80,8 @@ def load(path: Path, plan: TrainingPlan, digest: str, machine: Mapping[str, Any]
             text = json.loads(bundle["text"].tobytes())
             parameters, average = bundle["parameters"], bundle["average"]
         about = text["about"]
-        wanted = {"plan": plan.described(), "data": digest, "format": _FORMAT}
-        if differing := _differing({key: about[key] for key in wanted}, wanted):
+        description = {"plan": plan.described(), "data": digest, "format": _FORMAT}
+        if differing := _differing({key: about[key] for key in description}, description):
             raise CheckpointError(
                 f"{path}: of another run, which differs in {', '.join(differing)}. {remedy}"
             )
@@ -98,11 +98,11 @@ def load(path: Path, plan: TrainingPlan, digest: str, machine: Mapping[str, Any]
         raise CheckpointError(f"{path}: not a checkpoint of this program ({error}). {remedy}") from error
 
 
-def _differing(found: Mapping[str, Any], wanted: Mapping[str, Any], prefix: str = "") -> list[str]:
+def _differing(stored: Mapping[str, Any], expected: Mapping[str, Any], prefix: str = "") -> list[str]:
     names = []
-    plain = json.loads(json.dumps(dict(wanted)))  # tuples become lists, as in the file
-    for key in sorted({*found, *plain}):
-        old, new = found.get(key), plain.get(key)
+    plain = json.loads(json.dumps(dict(expected)))  # tuples become lists, as in the file
+    for key in sorted({*stored, *plain}):
+        old, new = stored.get(key), plain.get(key)
         if isinstance(old, dict) and isinstance(new, dict):
             names += _differing(old, new, f"{prefix}{key}.")
         elif old != new:

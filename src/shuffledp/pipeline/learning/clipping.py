@@ -49,10 +49,10 @@ def clipped_sum(
     def add(number: jax.Array, total: list[Gradient]) -> list[Gradient]:
         start = number * chunk
         some = jax.lax.dynamic_slice_in_dim(images, start, chunk)
-        known = jax.lax.dynamic_slice_in_dim(labels, start, chunk)
-        kept = start + jnp.arange(chunk) < count
-        found = _chunk_sum(network, parameters, some, known, kept, clip)
-        return [(a + c, b + d) for (a, b), (c, d) in zip(total, found, strict=True)]
+        chunk_labels = jax.lax.dynamic_slice_in_dim(labels, start, chunk)
+        in_batch = start + jnp.arange(chunk) < count
+        chunk_sum = _chunk_sum(network, parameters, some, chunk_labels, in_batch, clip)
+        return [(a + c, b + d) for (a, b), (c, d) in zip(total, chunk_sum, strict=True)]
 
     # The number of passes follows the number of participants, which a scan over all rows would not.
     passes = (jnp.asarray(count) + chunk - 1) // chunk
@@ -73,26 +73,26 @@ def _chunk_sum(
     parameters: jax.Array,
     images: jax.Array,
     labels: jax.Array,
-    kept: jax.Array,
+    in_batch: jax.Array,
     clip: float | jax.Array,
 ) -> list[Gradient]:
     images = images.astype(parameters.dtype)
 
     def total_loss(taps: list[jax.Array]) -> tuple[jax.Array, list[jax.Array]]:
-        logits, seen = forward(network, parameters, images, taps)
-        return losses(logits, labels).sum(), seen
+        logits, activations = forward(network, parameters, images, taps)
+        return losses(logits, labels).sum(), activations
 
     taps = no_taps(network, len(images), parameters.dtype)
-    deltas, seen = jax.grad(total_loss, has_aux=True)(taps)
+    deltas, activations = jax.grad(total_loss, has_aux=True)(taps)
     examples = len(images)
-    first = gathered(jnp.einsum("bpk,bpo->bko", seen[0], deltas[0])).reshape(examples, -1)
+    first = gathered(jnp.einsum("bpk,bpo->bko", activations[0], deltas[0])).reshape(examples, -1)
     bias = deltas[0].reshape(examples, -1, 16).sum(1)
     squares = jnp.einsum("bk,bk->b", first, first) + (bias**2).sum(1)
-    for a, d in zip(seen[1:], deltas[1:], strict=True):
+    for a, d in zip(activations[1:], deltas[1:], strict=True):
         squares += ((_products(a) + 1) * _products(d)).sum((1, 2))
-    factors = _factors(squares, kept, clip)
+    factors = _factors(squares, in_batch, clip)
     sums = [((factors @ first).reshape(-1, 16).T, factors @ bias)]
-    for a, d in zip(seen[1:], deltas[1:], strict=True):
+    for a, d in zip(activations[1:], deltas[1:], strict=True):
         scaled = (factors[:, None, None] * d).reshape(-1, d.shape[-1])
         sums.append((scaled.T @ a.reshape(-1, a.shape[-1]), scaled.sum(0)))
     return sums
@@ -103,10 +103,10 @@ def _products(rows: jax.Array) -> jax.Array:
     return jnp.einsum("bpk,bqk->bpq", rows, rows)
 
 
-def _factors(squares: jax.Array, kept: jax.Array, clip: float | jax.Array) -> jax.Array:
+def _factors(squares: jax.Array, in_batch: jax.Array, clip: float | jax.Array) -> jax.Array:
     """Return min(1, clip / norm), which is 1 for a zero gradient, and 0 for examples that do not count."""
     norms = jnp.sqrt(squares)
-    return jnp.where(kept, jnp.where(norms > clip, clip / norms, 1.0), 0.0)
+    return jnp.where(in_batch, jnp.where(norms > clip, clip / norms, 1.0), 0.0)
 
 
 @partial(jax.jit, static_argnames="network")

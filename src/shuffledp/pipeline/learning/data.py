@@ -67,11 +67,11 @@ class LearningData:
     @cached_property
     def digest(self) -> str:
         """Hex sha256 of arrays, mean and spread."""
-        known = hashlib.sha256(repr((self.mean, self.spread)).encode())
+        sha = hashlib.sha256(repr((self.mean, self.spread)).encode())
         for values in (self.train_images, self.train_labels, self.test_images, self.test_labels):
-            known.update(repr((values.shape, values.dtype.str)).encode())
-            known.update(np.ascontiguousarray(values).data)
-        return known.hexdigest()
+            sha.update(repr((values.shape, values.dtype.str)).encode())
+            sha.update(np.ascontiguousarray(values).data)
+        return sha.hexdigest()
 
 
 def fitted(images: NDArray[np.uint8], size: int = MNIST_SIZE) -> NDArray[np.uint8]:
@@ -91,9 +91,9 @@ def fitted(images: NDArray[np.uint8], size: int = MNIST_SIZE) -> NDArray[np.uint
         raise ValueError(f"Images of {height} x {width} pixels do not fit into {size} x {size}.")
     times = size // max(height, width)
     grown = images.repeat(times, axis=1).repeat(times, axis=2) if times > 1 else images
-    above, left = ((size - full) // 2 for full in grown.shape[1:3])
-    below, right = size - grown.shape[1] - above, size - grown.shape[2] - left
-    return np.pad(grown, ((0, 0), (above, below), (left, right), (0, 0)))
+    above, beside = ((size - full) // 2 for full in grown.shape[1:3])
+    below, right = size - grown.shape[1] - above, size - grown.shape[2] - beside
+    return np.pad(grown, ((0, 0), (above, below), (beside, right), (0, 0)))
 
 
 def learning_data(arrays: Mapping[str, NDArray[np.generic]]) -> LearningData:
@@ -103,9 +103,9 @@ def learning_data(arrays: Mapping[str, NDArray[np.generic]]) -> LearningData:
     network; its accuracy is no estimate for MNIST. Raises ``ValueError`` if an array is missing or images and labels do
     not match.
     """
-    wanted = ("train_images", "train_labels", "test_images", "test_labels")
-    if missing := [name for name in wanted if name not in arrays]:
+    names = ("train_images", "train_labels", "test_images", "test_labels")
+    if missing := [name for name in names if name not in arrays]:
         raise ValueError(f"Data for training lack {', '.join(missing)}.")
-    images = [fitted(np.asarray(arrays[name], np.uint8)) for name in wanted[::2]]
-    labels = [np.asarray(arrays[name]).astype(np.int32) for name in wanted[1::2]]
+    images = [fitted(np.asarray(arrays[name], np.uint8)) for name in names[::2]]
+    labels = [np.asarray(arrays[name]).astype(np.int32) for name in names[1::2]]
     return LearningData(images[0], labels[0], images[1], labels[1])

@@ -123,12 +123,12 @@ def forward(
     activation = jnp.tanh if network.activation == "tanh" else jax.nn.relu
     affine = list(unpacked(network, parameters))
     affine[0] = spread(affine[0][0]), jnp.tile(affine[0][1], 4)
-    seen: list[jax.Array] = []
+    activations: list[jax.Array] = []
 
     def apply(values: jax.Array) -> jax.Array:
-        number = len(seen)
+        number = len(activations)
         weights, bias = affine[number]
-        seen.append(values)
+        activations.append(values)
         return values @ weights + bias + taps[number]
 
     examples = len(images)
@@ -151,7 +151,7 @@ def forward(
         hidden = pool(hidden)
     hidden = activation(hidden).reshape(examples, 1, -1)
     hidden = activation(apply(hidden))
-    return apply(hidden)[:, 0], seen
+    return apply(hidden)[:, 0], activations
 
 
 def losses(logits: jax.Array, labels: jax.Array) -> jax.Array:

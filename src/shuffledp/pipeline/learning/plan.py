@@ -91,8 +91,8 @@ class Network:
     @property
     def features(self) -> tuple[int, int, int]:
         """Height, width and channels of the input of the dense layers."""
-        less = int(self.pooling == "overlapping")
-        return self.second[0] - less, self.second[1] - less, 32
+        lost_pixels = int(self.pooling == "overlapping")
+        return self.second[0] - lost_pixels, self.second[1] - lost_pixels, 32
 
     @property
     def layers(self) -> tuple[Layer, Layer, Layer, Layer]:
@@ -163,9 +163,9 @@ class TrainingPlan:
         check_fields(self)
         if isinstance(self.seed, bool) or not isinstance(self.seed, int) or self.seed < 0:
             raise ValueError(f"seed must be an integer >= 0, got {self.seed!r}.")
-        wanted, other = ("batch", "rate") if self.kind == "shuffle_sgd" else ("rate", "batch")
-        if getattr(self, wanted) is None:
-            raise ValueError(f"{wanted} must be given for kind {self.kind!r}.")
+        needed, other = ("batch", "rate") if self.kind == "shuffle_sgd" else ("rate", "batch")
+        if getattr(self, needed) is None:
+            raise ValueError(f"{needed} must be given for kind {self.kind!r}.")
         if getattr(self, other) is not None:
             raise ValueError(f"{other} has no meaning for kind {self.kind!r}, got {getattr(self, other)!r}.")
         if self.averaging == 1:

@@ -67,9 +67,11 @@ def train(
         if checkpoint:
             checkpoints.save(checkpoint, plan, digest, run.state(), _machine())
         if progress:
-            done = run.round - marked
-            left = (now - mark) / done * (plan.rounds - run.round) if done else None
-            progress(Progress(run.round, plan.rounds, run.points[-1].accuracy, left))
+            rounds_since_mark = run.round - marked
+            seconds_left = (
+                (now - mark) / rounds_since_mark * (plan.rounds - run.round) if rounds_since_mark else None
+            )
+            progress(Progress(run.round, plan.rounds, run.points[-1].accuracy, seconds_left))
     return TrainingCurve(tuple(run.points))
 
 
@@ -167,7 +169,7 @@ class _Run:
         labels = np.zeros(rows, np.int32)
         images[: len(chosen)] = self._data.train_images[chosen]
         labels[: len(chosen)] = self._data.train_labels[chosen]
-        moved = _moved(
+        parameters = _moved(
             plan.network,
             self._parameters,
             images,
@@ -180,13 +182,13 @@ class _Run:
             self._data.mean,
             self._data.spread,
         )
-        self._parameters = np.asarray(moved)
+        self._parameters = np.asarray(parameters)
 
     def _evaluate(self, count: int) -> None:
-        shown = self._parameters
+        parameters = self._parameters
         if self._plan.averaging and self.round:
-            shown = (self._average / (1 - self._plan.averaging**self.round)).astype(np.float32)
-        self.points.append(Point(self.round, *accuracy(self._plan.network, shown, self._data), count))
+            parameters = (self._average / (1 - self._plan.averaging**self.round)).astype(np.float32)
+        self.points.append(Point(self.round, *accuracy(self._plan.network, parameters, self._data), count))
 
 
 def _capacity(plan: TrainingPlan, users: int, needed: int) -> int:
@@ -219,8 +221,8 @@ def _moved(
 ) -> jax.Array:
     """Return parameters after one step along noise plus `weight` times the clipped sum of the first `count` rows."""
     total = clipped_sum(network, parameters, _standardized(images, mean, spread), labels, count, clip)
-    moved: jax.Array = parameters - step * (weight * total + noise)
-    return moved
+    updated: jax.Array = parameters - step * (weight * total + noise)
+    return updated
 
 
 def _standardized(images: jax.Array, mean: float, spread: float) -> jax.Array:

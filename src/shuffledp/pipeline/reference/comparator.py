@@ -55,52 +55,62 @@ class Comparison:
     @property
     def different(self) -> Counter[str]:
         """Number of differences by column."""
-        return Counter(one.column for one in self.differences)
+        return Counter(difference.column for difference in self.differences)
 
 
 def compare(before: Rows, after: Rows, tolerances: Callable[[str], Tolerance]) -> Comparison:
     """Compare two tables by row and column; ``tolerances`` returns the tolerance of a column."""
-    found = Comparison([name for name in before if name not in after], [n for n in after if n not in before])
+    comparison = Comparison(
+        [name for name in before if name not in after], [n for n in after if n not in before]
+    )
     for name, old in before.items():
         new = after.get(name, old)
         for column in dict.fromkeys((*old, *new)) if name in after else ():
             both = column in old and column in new
             if both and repr(old[column]) == repr(new[column]):
-                found.identical[column] += 1
+                comparison.identical[column] += 1
             elif both and tolerances(column).within(column, old, new):
-                found.within[column] += 1
+                comparison.within[column] += 1
             else:
-                found.differences.append(Difference(name, column, old.get(column), new.get(column)))
-    return found
+                comparison.differences.append(Difference(name, column, old.get(column), new.get(column)))
+    return comparison
 
 
 def numbers_of(before: Any, after: Any) -> tuple[list[float], list[float]]:
     """Return the floats of two values in two lists; empty lists if one value has others, or their counts differ."""
     old, new = (value if isinstance(value, list) else [value] for value in (before, after))
     comparable = isinstance(before, list) == isinstance(after, list) and len(old) == len(new)
-    return (old, new) if comparable and all(isinstance(one, float) for one in (*old, *new)) else ([], [])
+    return (
+        (old, new) if comparable and all(isinstance(number, float) for number in (*old, *new)) else ([], [])
+    )
 
 
 def relative_difference(before: float, after: float) -> float:
     """Return the difference relative to the larger of two numbers, 0 if both are nan."""
     if before == after or (math.isnan(before) and math.isnan(after)):
         return 0.0
-    found = abs(after - before) / max(abs(before), abs(after))
-    return math.inf if math.isnan(found) else found
+    difference = abs(after - before) / max(abs(before), abs(after))
+    return math.inf if math.isnan(difference) else difference
 
 
-def report(found: Comparison) -> Iterator[str]:
+def report(comparison: Comparison) -> Iterator[str]:
     """Yield a line per row of one table, and a line per column with differences: number, size and the largest ones."""
-    for what, names in (("missing", found.missing), ("additional", found.additional)):
+    for what, names in (("missing", comparison.missing), ("additional", comparison.additional)):
         yield from (f"{what}: {name}" for name in names[:FIRST])
         if len(names) > FIRST:
             yield f"{what}: {len(names) - FIRST} more"
-    for column, count in found.different.items():
-        group = [one for one in found.differences if one.column == column]
-        group.sort(key=lambda one: -1.0 if math.isnan(one.relative) else one.relative, reverse=True)
+    for column, count in comparison.different.items():
+        group = [difference for difference in comparison.differences if difference.column == column]
+        group.sort(
+            key=lambda difference: -1.0 if math.isnan(difference.relative) else difference.relative,
+            reverse=True,
+        )
         size = "" if math.isnan(group[0].relative) else f", at most {group[0].relative:.2g} relative"
-        shown = "; ".join(f"{one.row}: {_shown(one.before)} -> {_shown(one.after)}" for one in group[:SHOWN])
-        yield f"different: {column} in {count} rows{size}: {shown}"
+        examples = "; ".join(
+            f"{difference.row}: {_shown(difference.before)} -> {_shown(difference.after)}"
+            for difference in group[:SHOWN]
+        )
+        yield f"different: {column} in {count} rows{size}: {examples}"
 
 
 def _shown(value: Any, most: int = 160) -> str:

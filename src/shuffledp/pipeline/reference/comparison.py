@@ -38,7 +38,11 @@ class Verification:
         """Exit code: 0 if everything agrees, 1 if something differs or is missing, 2 if something was not compared."""
         if self.refused:
             return REFUSED
-        return DIFFERENT if any(one.differences or one.missing for one in self.sections.values()) else SAME
+        return (
+            DIFFERENT
+            if any(section.differences or section.missing for section in self.sections.values())
+            else SAME
+        )
 
     def report(self) -> Iterator[str]:
         """Yield the lines of the report; the last line has the totals and the verdict."""
@@ -47,22 +51,24 @@ class Verification:
         else:
             yield "The reference has another machine or other versions: tolerances apply."
         totals = [0, 0, 0]
-        for name, found in self.sections.items():
+        for name, section in self.sections.items():
             yield f"\n{name}\n  {'column':18}{'compared':>9}{'equal':>9}{'within':>8}{'different':>10}  tolerance"
             for column in (*COLUMNS, DIGEST):
-                counts = [counter[column] for counter in (found.identical, found.within, found.different)]
+                counts = [
+                    counter[column] for counter in (section.identical, section.within, section.different)
+                ]
                 totals = [total + count for total, count in zip(totals, counts, strict=True)]
                 if any(counts):
                     equal, within, different = counts
                     says = _TOLERANCES[column].says
                     yield f"  {column:18}{sum(counts):>9}{equal:>9}{within:>8}{different:>10}  {says}"
-            yield from (f"  {line}" for line in comparator.report(found))
+            yield from (f"  {line}" for line in comparator.report(section))
         yield ""
         if self.untrained:
             yield f"Training is not compared, there is no curve: {', '.join(self.untrained)}"
         for reason, names in self.refused.items():
-            more = f" and {len(names) - comparator.FIRST} more" if len(names) > comparator.FIRST else ""
-            yield f"Refused, {reason}: {', '.join(names[: comparator.FIRST])}{more}"
+            rest = f" and {len(names) - comparator.FIRST} more" if len(names) > comparator.FIRST else ""
+            yield f"Refused, {reason}: {', '.join(names[: comparator.FIRST])}{rest}"
         equal, within, different = totals
         yield (
             f"{_VERDICTS[self.exit_code]}: {sum(totals):,} values compared, {equal:,} equal, "
@@ -70,13 +76,13 @@ class Verification:
         )
 
 
-def compare(reference: Snapshot, found: Snapshot) -> Verification:
+def compare(reference: Snapshot, computed: Snapshot) -> Verification:
     """Compare a run with the reference, except parts with another seed, number of repeats, grid, settings or data."""
     refused: dict[str, list[str]] = {}
     tables: dict[str, tuple[comparator.Rows, comparator.Rows]] = {}
     untrained, strict = [], set()
-    for key in dict.fromkeys((*reference, *found)):
-        name, mine, other = ".".join(key), reference.get(key), found.get(key)
+    for key in dict.fromkeys((*reference, *computed)):
+        name, mine, other = ".".join(key), reference.get(key), computed.get(key)
         before, after = tables.setdefault(key[0], ({}, {}))
         if mine is None or other is None:
             if other is None and key[1] == TRAINING:
@@ -102,23 +108,23 @@ def _rows(name: str, part: Part, columns: Sequence[str]) -> comparator.Rows:
     }
 
 
-def _incomparable(reference: Part, found: Part) -> str:
+def _incomparable(reference: Part, computed: Part) -> str:
     """Return the reason why two parts are not comparable, with both values; empty if they are comparable."""
-    if _kind(reference.source) != _kind(found.source):
-        return f"data {reference.dataset}: {reference.source} in the reference, {found.source} here"
-    if reference.seed != found.seed:
-        return f"seed: {reference.seed or 'none'} in the reference, {found.seed or 'none'} here"
-    if reference.scale != found.scale:
-        mine, others = (set(part.scale.split()) for part in (reference, found))
+    if _kind(reference.source) != _kind(computed.source):
+        return f"data {reference.dataset}: {reference.source} in the reference, {computed.source} here"
+    if reference.seed != computed.seed:
+        return f"seed: {reference.seed or 'none'} in the reference, {computed.seed or 'none'} here"
+    if reference.scale != computed.scale:
+        mine, others = (set(part.scale.split()) for part in (reference, computed))
         return (
             f"scale: {' '.join(sorted(mine - others)) or 'no such setting'} in the reference, "
             f"{' '.join(sorted(others - mine)) or 'no such setting'} here"
         )
-    own, present = _grid(reference), _grid(found)
-    for variable in dict(own):
-        values = {value for name, value in own if name == variable}
-        if left := values - {value for name, value in present if name == variable}:
-            return f"scale: {len(values)} values of {variable} in the reference, {len(values - left)} of them here"
+    expected_points, present = _grid(reference), _grid(computed)
+    for variable in dict(expected_points):
+        values = {value for name, value in expected_points if name == variable}
+        if missing := values - {value for name, value in present if name == variable}:
+            return f"scale: {len(values)} values of {variable} in the reference, {len(values - missing)} of them here"
     return ""
 
 

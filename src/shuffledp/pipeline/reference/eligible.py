@@ -32,16 +32,16 @@ def objections(settings: Settings, results: Path, *, quick: bool) -> Iterator[st
                 )
         for run in paper.training.values() if not (settings.left_out or quick) else ():
             files = TrainingFiles.of(results, paper.key, run.id)
-            wanted = run.job(settings.seed)
-            yield from _judged(f"{paper.key}.training.{run.id}", files.provenance, files.checksum, wanted)
+            job = run.job(settings.seed)
+            yield from _judged(f"{paper.key}.training.{run.id}", files.provenance, files.checksum, job)
 
 
-def _judged(name: str, provenance: Path, checksum: Path, wanted: Mapping[str, Any]) -> Iterator[str]:
+def _judged(name: str, provenance: Path, checksum: Path, job: Mapping[str, Any]) -> Iterator[str]:
     if not checksum.is_file():
         yield f"{name}: there is no result"
         return
     about = json.loads(read_verified(provenance, checksum))
-    if _compared(about["job"]) != _compared(wanted):
+    if _compared(about["job"]) != _compared(job):
         yield f"{name}: its result is of another configuration"
 
 

@@ -68,17 +68,17 @@ def read(folder: Path) -> Snapshot:
     if not checksum.is_file():
         raise ValueError(f"There is no reference in {folder}: {checksum} is missing.")
     environments = json.loads(read_verified(folder / _MANIFEST, checksum))
-    found: dict[Key, Part] = {}
+    parts: dict[Key, Part] = {}
     for line in _read_csv(folder / _JOBS, checksum):
         key = (line.pop("paper"), line.pop("experiment"), line.pop("method"))
         environment = json.dumps(environments[int(line.pop("environment"))], sort_keys=True)
-        found[key] = Part(**line, environment=environment, rows={})
-    for paper, experiment in dict.fromkeys(key[:2] for key in found):
+        parts[key] = Part(**line, environment=environment, rows={})
+    for paper, experiment in dict.fromkeys(key[:2] for key in parts):
         for row in _read_csv(folder / paper / f"{experiment}.csv", checksum):
-            part = found[paper, experiment, row.pop("method")]
+            part = parts[paper, experiment, row.pop("method")]
             place = (row.pop("point"), row.pop("accounting"), row.pop("metric"))
             part.rows[place] = kept(row)
-    return found
+    return parts
 
 
 def _read_csv(path: Path, checksum: Path) -> list[dict[str, str]]:

@@ -121,19 +121,19 @@ def _rows(bundle: Bundle, metrics: Sequence[str]) -> Rows:
     )
     values = values[~values["metric"].isin(TRAINED_METRICS)]
     by = ["cell", "metric", values["kind"] == "simulated"]
-    found, nothing = dict(iter(values.groupby(by)["value"])), pd.Series(dtype=float)
+    numbers_by_key, nothing = dict(iter(values.groupby(by)["value"])), pd.Series(dtype=float)
     rows = {}
     for cell in cells.to_dict("records"):
         for metric in dict.fromkeys((*metrics, *sorted(set(values["metric"])))) or [""]:
-            exact, drawn = (
-                found.get((cell["cell"], metric, simulated), nothing) for simulated in (False, True)
+            exact, sampled = (
+                numbers_by_key.get((cell["cell"], metric, simulated), nothing) for simulated in (False, True)
             )
             rows[point(json.loads(cell["point"])), cell["accounting"], metric] = kept(
                 {name: cell[name] for name in _CELL}
-                | {"expected": next(iter(exact), None), "count": len(drawn) or None}
-                | {"mean": drawn.mean(), "standard_error": drawn.sem()}
+                | {"expected": next(iter(exact), None), "count": len(sampled) or None}
+                | {"mean": sampled.mean(), "standard_error": sampled.sem()}
                 | {PARAMETERS: point(json.loads(text(cell["parameters"]) or "{}"))}
-                | {DIGEST: _digest([*(cell[n] for n in CELL_NUMBERS), *exact, *drawn], cell["parameters"])}
+                | {DIGEST: _digest([*(cell[n] for n in CELL_NUMBERS), *exact, *sampled], cell["parameters"])}
             )
     return rows
 
@@ -148,8 +148,8 @@ def _digest(numbers: Sequence[float | None], parameters: Any) -> str:
 
 def kept(row: Mapping[str, Any]) -> dict[str, str | float]:
     """Return the present values of a row, with numbers of ten digits."""
-    shown = {name: text(value) for name, value in row.items()}
-    return {name: one if name in _TEXTS else float(one) for name, one in shown.items() if one}
+    texts = {name: text(value) for name, value in row.items()}
+    return {name: entry if name in _TEXTS else float(entry) for name, entry in texts.items() if entry}
 
 
 def point(variables: Mapping[str, Any]) -> str:
@@ -169,7 +169,8 @@ def _training(results: Path, checksum: Path) -> Part:
     about = json.loads(read_verified(files.provenance, checksum))
     curve = table_files.read(read_verified(files.curve, checksum)).to_pylist()
     rows: Rows = {
-        (point({"round": one["round"]}), "", ""): kept({n: one[n] for n in _CURVE}) for one in curve
+        (point({"round": evaluation["round"]}), "", ""): kept({n: evaluation[n] for n in _CURVE})
+        for evaluation in curve
     }
     settings, source = about["job"]["settings"], about["data"]["source"]
     return Part(str(about["seed"]), point(settings), about["job"]["data"], source, *_made(about), rows)

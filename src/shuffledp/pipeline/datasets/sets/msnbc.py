@@ -50,8 +50,8 @@ def visits_of(content: bytes) -> tuple[NDArray[np.int32], NDArray[np.int32], NDA
     body = np.frombuffer(content.split(b"\n", _HEADER)[-1].rstrip() + b"\n", np.uint8)
     digit = body >= _ZERO
     starts = np.flatnonzero(digit & ~np.append(False, digit[:-1]))
-    one, next_digit = body[starts] - np.int32(_ZERO), body[starts + 1] - np.int32(_ZERO)
-    values = np.where(digit[starts + 1], 10 * one + next_digit, one)
+    first_digit, next_digit = body[starts] - np.int32(_ZERO), body[starts + 1] - np.int32(_ZERO)
+    values = np.where(digit[starts + 1], 10 * first_digit + next_digit, first_digit)
     begin = np.searchsorted(starts, np.append(0, np.flatnonzero(body == _NEWLINE)[:-1]))
     masks = np.bitwise_or.reduceat(np.int32(1) << (values - 1), begin)
     return masks, values[begin], np.bincount(values)[1:]
@@ -59,8 +59,8 @@ def visits_of(content: bytes) -> tuple[NDArray[np.int32], NDArray[np.int32], NDA
 
 def members(masks: NDArray[np.int32]) -> NDArray[np.bool_]:
     """Return, for bit sets (m,), a table (m, 17) of the categories in each set."""
-    held: NDArray[np.bool_] = ((np.asarray(masks)[:, None] >> np.arange(_K)) & 1).astype(bool)
-    return held
+    table: NDArray[np.bool_] = ((np.asarray(masks)[:, None] >> np.arange(_K)) & 1).astype(bool)
+    return table
 
 
 def _mix(sets: NDArray[np.bool_], rng: np.random.Generator) -> None:
@@ -68,14 +68,14 @@ def _mix(sets: NDArray[np.bool_], rng: np.random.Generator) -> None:
     for _ in range(_ROUNDS):
         order = rng.permutation(len(sets))
         half = len(sets) // 2
-        one, other = order[:half], order[half : 2 * half]
-        a, b = sets[one], sets[other]
+        first_half, second_half = order[:half], order[half : 2 * half]
+        a, b = sets[first_half], sets[second_half]
         differ = a ^ b
         keys = np.where(differ, rng.random(differ.shape, dtype=np.float32), np.float32(2))
         rank = keys.argsort(axis=1).argsort(axis=1)
         to_a = differ & (rank < (a & differ).sum(axis=1)[:, None])
-        sets[one] = (a & ~differ) | to_a
-        sets[other] = (b & ~differ) | (differ & ~to_a)
+        sets[first_half] = (a & ~differ) | to_a
+        sets[second_half] = (b & ~differ) | (differ & ~to_a)
 
 
 def synthetic_sets(
@@ -103,37 +103,37 @@ def synthetic_sets(
     return np.concatenate(masks).astype(np.int32)
 
 
-def _assign_first(table: pd.DataFrame, wanted: NDArray[np.int64]) -> pd.DataFrame:
+def _assign_first(table: pd.DataFrame, targets: NDArray[np.int64]) -> pd.DataFrame:
     """Split each distinct set by first page, so that each first page has exactly its given count."""
     import pandas as pd
 
     count = table["count"].to_numpy()
     member = members(table["mask"].to_numpy()).astype(float)
-    weight = wanted / np.maximum(count @ member, 1.0)
+    weight = targets / np.maximum(count @ member, 1.0)
     for _ in range(200):  # iterative proportional fitting of the categories' attractiveness
         share = member * weight
         share *= (count / share.sum(axis=1))[:, None]
-        weight *= wanted / np.maximum(share.sum(axis=0), 1e-300)
+        weight *= targets / np.maximum(share.sum(axis=0), 1e-300)
     cells = np.floor(share).astype(np.int64)
     order = np.argsort(-np.where(member > 0, share - cells, -1.0), axis=1, kind="stable")
     missing = count - cells.sum(axis=1)
     np.put_along_axis(
         cells,
         order,
-        np.take_along_axis(cells, order, 1) + (np.arange(wanted.size) < missing[:, None]),
+        np.take_along_axis(cells, order, 1) + (np.arange(targets.size) < missing[:, None]),
         axis=1,
     )
     # Rounding leaves the totals slightly off: move users of sets which hold both categories, along chains
     # if need be.
-    while (surplus := cells.sum(axis=0) - wanted).any():
+    while (surplus := cells.sum(axis=0) - targets).any():
         give, take = int(surplus.argmax()), int(surplus.argmin())
         route = _route(cells, member, give, take)
         for source, sink in itertools.pairwise(route):
             amount = min(int(surplus[give]), -int(surplus[take]))
             movable = np.where(member[:, sink] > 0, cells[:, source], 0)
-            moved = np.clip(amount - (np.cumsum(movable) - movable), 0, movable)
-            cells[:, source] -= moved
-            cells[:, sink] += moved
+            movers = np.clip(amount - (np.cumsum(movable) - movable), 0, movable)
+            cells[:, source] -= movers
+            cells[:, sink] += movers
     rows, first = np.nonzero(cells)
     return pd.DataFrame(
         {
@@ -192,10 +192,10 @@ class Msnbc(PublishedDataset):
             return data.arrays["visits"].astype(np.int64)
         if column == "first":
             return data.spread(data.cells("first") - 1, _K)
-        held = members(data.cells("mask"))
+        member = members(data.cells("mask"))
         if column == "category":
-            return np.asarray(data.cells("count") @ held, np.int64)
-        return data.spread(held.sum(axis=1) - 1, _K)
+            return np.asarray(data.cells("count") @ member, np.int64)
+        return data.spread(member.sum(axis=1) - 1, _K)
 
     def summarize(self, contents: Contents) -> dict[str, pd.DataFrame]:
         """Return the users and categories per size of the set, and the totals per category."""
