@@ -100,14 +100,13 @@ def _column(entry: Fields, cells: pd.DataFrame, summary: pd.DataFrame, methods: 
     number_of_cell = by_cell(selected, summary, quantity, entry.get("unit"))
     numbers = _by_method(selected.assign(number=selected["cell"].map(number_of_cell)), "number")
     unit = numbers.get(entry["over"], math.nan) if "over" in entry else 1.0
-    return [
-        INFEASIBLE
-        if status.get(m) == "infeasible"
-        else ABSENT
-        if m not in numbers or math.isnan(numbers[m] / unit)
-        else float(numbers[m]) / unit
-        for m in methods
-    ]
+    return [_entry_of(status.get(m), numbers.get(m, math.nan) / unit) for m in methods]
+
+
+def _entry_of(status: str | None, number: float) -> str | float:
+    if status == "infeasible":
+        return INFEASIBLE
+    return ABSENT if math.isnan(number) else float(number)
 
 
 def control_of(name: str) -> str:

@@ -30,21 +30,21 @@ _MARGIN, _MARKERS, _FEW, _LETTER = 0.05, 12, 6, 0.0135
 _ARROW = 46  # points that a remark above a strip is wide
 
 
+#: Parts of a decade with ticks, by the number of decades above which an axis has them.
+_SUBS: Sequence[tuple[float, Sequence[int]]] = (
+    (2.2, (1,)),
+    (1.2, (1, 3)),
+    (0.5, (1, 2, 5)),
+    (-math.inf, range(1, 10)),
+)
+
+
 class _Decades(LogLocator):
     """Ticks at 1, at 1 and 3, or at 1, 2 and 5 times powers of ten, by the number of decades."""
 
     def tick_values(self, vmin: float, vmax: float) -> Any:
         decades = math.log10(vmax / vmin)
-        subs = (
-            (1,)
-            if decades > 2.2
-            else (1, 3)
-            if decades > 1.2
-            else (1, 2, 5)
-            if decades > 0.5
-            else range(1, 10)
-        )
-        self.set_params(subs=subs)
+        self.set_params(subs=next(subs for least, subs in _SUBS if decades > least))
         return super().tick_values(vmin, vmax)
 
 
@@ -111,7 +111,7 @@ def draw_line(ax: Axes, strand: Strand, look: Look, gaps: Numbers, *, marked: bo
     style: dict[str, Any] = {
         "color": look.color,
         "ls": look.dash,
-        "zorder": 2.5 if look.width > 1 else 1.5 if look.width else 2.0,
+        "zorder": _order_of(look.width),
     }
     style["label"] = strand.curve
     if look.width:
@@ -129,6 +129,13 @@ def draw_line(ax: Axes, strand: Strand, look: Look, gaps: Numbers, *, marked: bo
     if marked:
         style |= {"marker": look.marker, "mfc": "white", "mew": 0.9, "markevery": spacing}
     ax.plot(x, y, **style)
+
+
+def _order_of(width: float) -> float:
+    """Return the place of a line among the others: a thick line is above, a thin line below the usual ones."""
+    if not width:
+        return 2.0
+    return 2.5 if width > 1 else 1.5
 
 
 def draw_band(ax: Axes, strand: Strand, look: Look) -> None:

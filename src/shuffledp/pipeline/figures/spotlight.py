@@ -31,7 +31,8 @@ def draw(what: Picture) -> Figure:
     factors = {name: _factor(strand, below) for name, strand in best.items()}
     controls = [name for name in names if what.look_of_name(name).color == BLACK]
     order = sorted(set(names) - set(controls), key=lambda name: (factors[name], names.index(name)))
-    across = 2 if in_column() else 4 if len(order) > 6 else 3
+    on_page = 4 if len(order) > 6 else 3
+    across = 2 if in_column() else on_page
     down = math.ceil(len(order) / across)
     wide = COLUMN_WIDTH if in_column() else _WIDTH
     figure = Figure(figsize=(wide, down * _HEIGHT + _REST), layout="constrained")
