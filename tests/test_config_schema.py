@@ -42,7 +42,9 @@ def test_the_schemas_are_what_their_tool_writes():
     texts = script("tools/config_schema.py").texts()
     old = [name for name, text in texts.items() if (ROOT / "config/schema" / name).read_text() != text]
     if old:
-        pytest.fail(f"Run python tools/config_schema.py: {', '.join(old)} of config/schema/ changed.", pytrace=False)
+        pytest.fail(
+            f"Run python tools/config_schema.py: {', '.join(old)} of config/schema/ changed.", pytrace=False
+        )
 
 
 def test_the_page_of_the_configuration_has_every_key():

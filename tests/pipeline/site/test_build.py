@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import importlib.util
 import itertools
-import json
 import os
 import re
+from collections import Counter
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,6 +24,7 @@ from markupsafe import Markup
 from shuffledp.pipeline import site as pages
 from shuffledp.pipeline.site.build import link_remarks
 from shuffledp.pipeline.site.caption_html import to_html
+from shuffledp.pipeline.site.selector import kept_tables
 from shuffledp.storage import IntegrityError, damaged, listed
 
 if TYPE_CHECKING:
@@ -90,30 +91,19 @@ def test_there_is_a_page_for_everything_and_nothing_else(site: Site) -> None:
     assert {n for n in expected if n.endswith(".html")} == {
         "index.html",
         *(f"pages/{name}.html" for name in (*PAPERS, "claims", "audit", "errata", "open_questions")),
-        *(f"pages/{name}.html" for name in ("papers", "overall", "protocols")),
+        *(f"pages/{name}.html" for name in ("choose", "papers", "overall", "protocols")),
         *(f"pages/protocols/{name}.html" for name in PROTOCOLS),
     }
 
 
-def test_the_first_page_ranks_the_protocols_at_the_first_setting(site: Site) -> None:
-    index = html(site, "index")
-    rows = re.findall(r'<tr role="row"(?: class="trust")?>.*?</tr>', index.partition("<template>")[0])[1:]
-    texts = [re.sub(r"<[^>]*>", " ", row).split() for row in rows]
-    assert texts[0] == ["trust:", "shuffler", "permutes"] and texts[4] == ["trust:", "curator"]
-    assert texts[1] == ["1", "pureDUMP", "front", "61.41", "7.84", "4.313", "1.043", "9.38", "exact", "exact"]
-    assert "4.313" not in texts[5]  # of a method without printed numbers
-    assert 'title="the pair is open, see RP-N2">unproven' in rows[2]
-    assert 'title="too few users">infeasible' in rows[3]
-    bars = [float(re.search(r'<rect x="([^"]*)"', row)[1]) for row in rows if "<rect" in row]  # type: ignore[index]
-    assert bars[0] == 97 and bars[2] == 0 and 3 <= bars[3] < bars[1] < 97
-    script = site["site/ranking_data.js"].decode()
-    settings = json.loads(script.removeprefix("window.shuffledpRanking = ").removesuffix(";\n"))
-    assert [one["key"] for one in settings] == [
-        ["histogram", "100,000", "50", "1", "1e-06"],
-        ["histogram", "100,000", "50", "0.5", "1e-06"],
-        ["sum of bits", "100,000", "", "1", "1e-06"],
-    ]
-    assert settings[2]["groups"][0][1][0]["error"] == "0.00012"
+def test_the_first_page_has_the_best_rows_of_the_selector(site: Site) -> None:
+    setting, offers = next(iter(kept_tables().items()))
+    groups = Counter(offer.trust for offer in offers)
+    index, choose = html(site, "index"), html(site, "choose")
+    assert index.count("<circle") == sum(min(count, 3) for count in groups.values())
+    assert choose.count("<circle") == len(offers)
+    assert all(f"<code>{setting.command}</code>" in text for text in (index, choose))
+    assert '<a href="../pages/protocols/pure_dump.html">pureDUMP</a>' in choose
 
 
 def test_a_protocol_has_a_page_with_what_the_run_knows_about_it(
@@ -329,7 +319,7 @@ def test_hostile_text_stays_text(papers: dict[str, Folder], tmp_path: Path) -> N
     )
     site = pages.render(tmp_path, PAPERS, PROTOCOLS)
     scripts = {
-        "index": ["site/site.js", "site/ranking_data.js", "site/ranking.js"],
+        "index": ["site/site.js"],
         "dump": ["../site/site.js", ""],
     }
     for name in ("index", "dump"):

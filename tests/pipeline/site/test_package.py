@@ -17,6 +17,7 @@ from browser import (
     requires_browser,
 )
 from shuffledp.pipeline import site as pages
+from shuffledp.pipeline.site.selector import kept_tables
 
 if TYPE_CHECKING:
     from fabricated import Folder
@@ -59,9 +60,10 @@ SIZES = pytest.mark.parametrize("viewport", [DESKTOP, NARROW])
 PAGES = (
     "index.html",
     *(f"pages/{name}.html" for name in (*PAPERS, "papers", "overall", "protocols", "protocols/pure_dump")),
-    *(f"pages/{name}.html" for name in ("claims", "audit", "errata", "open_questions")),
+    *(f"pages/{name}.html" for name in ("choose", "claims", "audit", "errata", "open_questions")),
 )
 CLAIMS_PAGE, AUDIT_PAGE, ERRATA_PAGE, QUESTIONS_PAGE = PAGES[-4:]
+SELECTOR_PAGE = "pages/choose.html"
 LIBRARY = "bokeh.min.js"
 
 
@@ -118,42 +120,47 @@ def test_everything_shows_and_nothing_leaves_the_machine(
             assert saturated.mean() > 0.001  # curves in several colors
 
 
-RANKS = "all => all.filter(r => r.checkVisibility()).map(r => r.querySelector('a').textContent)"
-
-
 @in_browser
 @pytest.mark.parametrize("viewport", [DESKTOP, (800, 900), (420, 900)])
-def test_the_ranking_shows_its_columns_and_another_setting_by_keyboard(
-    site: Path, viewport: tuple[int, int]
-) -> None:
-    with open_page(site / "index.html", viewport) as opened:
+def test_the_selector_answers_typed_numbers(site: Path, viewport: tuple[int, int]) -> None:
+    with open_page(site / SELECTOR_PAGE, viewport) as opened:
         page = opened.page
-        rows = page.locator("table.ranking tbody tr:not(.trust)")
-        assert rows.evaluate_all(RANKS) == ["pureDUMP", "new", "pureDUMP, other", "curator"]
-        for name in ("error", "over", "messages", "bits", "guarantee"):
-            box = rows.first.locator(f'[data-field="{name}"]').bounding_box()
-            assert box and box["x"] >= 0 and box["x"] + box["width"] <= viewport[0], name
-        eps = page.locator("select[name=eps]")
-        assert eps.locator("option").all_inner_texts() == ["0.5", "1"]
-        eps.focus()
-        page.keyboard.press("ArrowUp")
-        page.wait_for_function("document.querySelectorAll('table.ranking tbody tr').length === 2")
-        assert rows.first.locator('[data-field="error"]').inner_text() == "120"
-        page.locator("select[name=task]").select_option("sum of bits")
-        assert rows.first.locator('[data-field="error"]').inner_text() == "0.00012"
-        rows.first.locator("a").click()
+        cells = page.locator("table.ranking tbody tr:not(.trust)").first.locator("[data-field]")
+        for cell in cells.all():
+            box = cell.bounding_box()
+            assert box and box["x"] >= 0 and box["x"] + box["width"] <= viewport[0]
+        command, status = page.locator(".command code"), page.locator(".nearest")
+        for setting, offers in list(kept_tables().items())[::9]:
+            for name in ("task", "accounting"):
+                page.locator(f"[name={name}]").select_option(getattr(setting, name))
+            for name in ("users", "size", "eps", "rounds"):
+                page.locator(f"[name={name}]").fill(f"{getattr(setting, name):g}".replace("e+06", "000000"))
+            page.locator("[name=delta]").fill(setting.delta_text)
+            assert command.inner_text() == setting.command
+            assert page.locator(".words").inner_text() == setting.words
+            assert status.inner_text() == "Computed for exactly your numbers."
+            assert page.locator("circle").count() == len(offers)
+        page.locator("[name=task]").select_option("frequency")
+        page.locator("[name=users]").focus()
+        page.keyboard.press("Control+A")
+        page.keyboard.type("30,000")
+        assert "--users 30000 " in command.inner_text() and "from yours in n" in status.inner_text()
+        page.keyboard.press("Tab")
+        page.keyboard.type("x")
+        assert page.locator("[name=size]").get_attribute("aria-invalid") == "true"
+        page.locator("tbody a").first.click()
         page.wait_for_url("**/protocols/pure_dump.html")
         assert opened.errors == [] and opened.foreign_requests == []
 
 
 @in_browser
 def test_the_first_setting_is_shown_without_scripts_and_no_picture_is_blank_in_print(site: Path) -> None:
-    with open_page(site / "index.html") as opened:
+    with open_page(site / SELECTOR_PAGE) as opened:
         context = opened.page.context.browser.new_context(java_script_enabled=False)
         plain = context.new_page()
-        plain.goto((site / "index.html").resolve().as_uri())
-        assert plain.locator("table.ranking tbody tr").count() == 6
-        assert not plain.locator(".ranked form").is_visible()
+        plain.goto((site / SELECTOR_PAGE).resolve().as_uri())
+        assert plain.locator("circle").count() > 20
+        assert not plain.locator("form").is_visible()
         for name in (PAGES[0], PAGES[1]):
             plain.goto((site / name).resolve().as_uri())
             plain.emulate_media(media="print")
@@ -345,8 +352,8 @@ def test_the_keyboard_reaches_skip_link_pages_contents_and_files(
             seen.append(focused(page, "href") or page.evaluate("document.activeElement.className"))
         assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
         assert seen[:2] == ["../index.html", "../index.html"]
-        assert [each for each in seen if each.startswith("../pages/")][:4] == [
-            f"../pages/{name}.html" for name in ("protocols", "papers", "claims", "audit")
+        assert [each for each in seen if each.startswith("../pages/")][:5] == [
+            f"../pages/{name}.html" for name in ("choose", "protocols", "papers", "claims", "audit")
         ]
         assert page.locator(".contents ul").first.is_visible() == (viewport == DESKTOP)  # folded on a phone
         for form in ("svg", "pdf", "csv"):

@@ -247,6 +247,9 @@ def message_losses(
             cells = np.zeros(-2 * first + 2)
         places = np.floor(losses / step)
         raised = np.expm1(places * step - losses) / math.expm1(-step)
+        beyond = max(first - int(places.min()), int(places.max()) + 2 - first - cells.size)
+        if beyond > 0:  # a larger number may have rarer, hence larger losses
+            cells, first = np.pad(cells, beyond), first - beyond
         at = places.astype(np.int64).ravel() - first
         cells += np.bincount(at, (mass * (1 - raised)).ravel(), cells.size)
         cells += np.bincount(at + 1, (mass * raised).ravel(), cells.size)

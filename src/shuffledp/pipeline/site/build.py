@@ -18,7 +18,7 @@ from markupsafe import Markup
 
 from shuffledp.identities import identities
 from shuffledp.pipeline import manifest
-from shuffledp.pipeline.site import audit, claims, errata, ranking, site_files
+from shuffledp.pipeline.site import audit, claims, errata, ranking, selector, site_files
 from shuffledp.pipeline.site.cards import (
     Card,
     Files,
@@ -44,9 +44,10 @@ if TYPE_CHECKING:
     from shuffledp.pipeline.site.csv_tables import Row
 
 TITLE = "shuffledp: results"
-RANKED, PROTOCOLS, PAPERS, CLAIMED, AUDITED = "Ranking", "Protocols", "Papers", "Claims", "Audit"
+HOME, CHOSEN, PROTOCOLS, PAPERS, CLAIMED, AUDITED = "Home", "Choose", "Protocols", "Papers", "Claims", "Audit"
 NAVIGATION = (
-    (RANKED, site_files.INDEX),
+    (HOME, site_files.INDEX),
+    (CHOSEN, site_files.SELECTOR),
     (PROTOCOLS, site_files.PROTOCOLS),
     (PAPERS, site_files.PAPERS),
     (CLAIMED, site_files.CLAIMS),
@@ -73,13 +74,12 @@ class Page:
 
 def pages(results: Results) -> Iterator[Page]:
     """Yield all pages; `results` has everything else that templates read."""
-    yield Page(
-        site_files.INDEX,
-        RANKED,
-        TITLE,
-        "overview",
-        {"answer": _leading(results, results.overall, site_files.INDEX)},
-    )
+    answer = _leading(results, results.overall, site_files.INDEX)
+    setting, offers = next(iter(results.tables.items()))
+    choice = {"setting": setting, "board": selector.arrange(offers)}
+    yield Page(site_files.INDEX, HOME, TITLE, "overview", {"answer": answer, **choice})
+    fields = {"tasks": selector.TASKS, "accountings": selector.ACCOUNTINGS, "sizes": selector.SIZES}
+    yield Page(site_files.SELECTOR, CHOSEN, "Which protocol for your numbers?", "selector", choice | fields)
     yield Page(site_files.PROTOCOLS, PROTOCOLS, "Protocols", "protocols")
     for protocol in results.ranking.protocols:
         labels = results.ranking.labels(protocol)
@@ -160,7 +160,8 @@ def read(folder: Path, papers: Sequence[str], questions: bool = True) -> Results
     table = next(entry.files["csv"] for entry in drawn.entries if ranking.is_ranking(entry))
     overall = Shown(drawn, drawn.title, None, (), {}, ())
     asked = claims.questions(folder) if questions else ()
-    return Results(folder, shown, audit.read(folder), asked, overall, ranking.read(table))
+    tables = selector.kept_tables()
+    return Results(folder, shown, audit.read(folder), asked, overall, ranking.read(table), tables)
 
 
 def _shown(paper: DrawnPaper, claimed: Mapping[str, Row], judged: Sequence[Row]) -> Shown:
@@ -185,9 +186,9 @@ def render(
         site_files.chart_data(shown.key): script(shown.key, shown.charts).encode()
         for shown in (*results.papers, results.overall)
     }
-    written[site_files.RANKING_DATA] = results.ranking.script().encode()
+    written[site_files.SELECTOR_DATA] = selector.script(results.tables, results.ranking.protocols).encode()
     static = resources.files("shuffledp.pipeline.site") / "static"
-    for name in (site_files.STYLE, site_files.SCRIPT, site_files.RANKING, site_files.EXPLORE):
+    for name in (site_files.STYLE, site_files.SCRIPT, site_files.SELECTOR_SCRIPT, site_files.EXPLORE):
         written[name] = (static / name.rpartition("/")[2]).read_bytes()
     bokeh_scripts = Path(bokeh.__file__).parent / "server/static/js"  # each begins with its license
     written |= {name: (bokeh_scripts / Path(name).name).read_bytes() for name in site_files.LIBRARY}
@@ -231,7 +232,6 @@ def _environment() -> Environment:
         "searched": claims.SEARCHED,
         "questions_table": claims.QUESTIONS,
         "audit": audit,
-        "selectors": ranking.SELECTORS,
         "conditions": ranking.conditions(),
         "figure_name": name_of_drawing,
     }

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from shuffledp.pipeline.manifest import DrawnPaper
     from shuffledp.pipeline.site.csv_tables import Row, Rows
+    from shuffledp.pipeline.site.selector import Tables
 
 _LONG_HASH = re.compile(r"\b([0-9a-f]{12})[0-9a-f]+\b")
 
@@ -106,6 +107,7 @@ class Results:
     questions: Rows
     overall: Shown
     ranking: Ranking
+    tables: Tables
 
     @property
     def replicated(self) -> tuple[Shown, ...]:

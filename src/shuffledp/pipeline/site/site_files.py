@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 INDEX = "index.html"
 PAPERS = "pages/papers.html"
 PROTOCOLS = "pages/protocols.html"
+SELECTOR = "pages/choose.html"
 OVERALL = "overall"
 """Key of the pictures over all papers, which have a page like a paper."""
 CLAIMS = "pages/claims.html"
@@ -22,8 +23,8 @@ FOLDERS = ("pages", "site")
 
 STYLE = "site/style.css"
 SCRIPT = "site/site.js"
-RANKING_DATA = "site/ranking_data.js"
-RANKING = "site/ranking.js"
+SELECTOR_DATA = "site/selector_data.js"
+SELECTOR_SCRIPT = "site/selector.js"
 EXPLORE = "site/explore.js"
 LIBRARY = ("site/bokeh.min.js", "site/bokeh-api.min.js")
 """Library for interactive charts; a page loads it when a reader opens such a chart."""
@@ -49,6 +50,7 @@ def outputs(papers: Sequence[str], protocols: Sequence[str] = ()) -> tuple[str, 
     papers = [*papers, OVERALL]
     names = [
         INDEX,
+        SELECTOR,
         PROTOCOLS,
         *(protocol_page(protocol) for protocol in protocols),
         PAPERS,
@@ -60,8 +62,8 @@ def outputs(papers: Sequence[str], protocols: Sequence[str] = ()) -> tuple[str, 
         *(chart_data(paper) for paper in papers),
         STYLE,
         SCRIPT,
-        RANKING_DATA,
-        RANKING,
+        SELECTOR_DATA,
+        SELECTOR_SCRIPT,
         EXPLORE,
         *LIBRARY,
         CHECKSUM,

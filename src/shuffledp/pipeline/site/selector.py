@@ -1,0 +1,180 @@
+"""Comparison that the selector offers: kept rows of `shuffledp.compare` by setting, and the command of each setting."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections import defaultdict
+from dataclasses import asdict, dataclass, fields, replace
+from importlib import resources
+from typing import TYPE_CHECKING, TypeVar, get_type_hints
+
+from shuffledp.numerics.rounding import number_text
+from shuffledp.numerics.statements import STATED
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from shuffledp.pipeline.site.csv_tables import Row
+
+BEST, PRINTED = "best", "printed"
+ACCOUNTINGS = {BEST: "best available", PRINTED: "as printed"}
+"""Accountings: the best one that each protocol has, which is the command's default, and the papers' own."""
+SIZES = {
+    "frequency": ("values k", "domain-size"),
+    "summation": ("largest number", "max-value"),
+    "sets": ("items, 4 per user", "set-size 4 --domain-size"),
+    "vectors": ("dimensions", "dimension"),
+}
+"""Label and option of the size of a task."""
+TASKS = {
+    "frequency": "histogram",
+    "summation": "sum of whole numbers",
+    "sets": "histogram of sets",
+    "vectors": "mean of vectors",
+}
+"""Names of the tasks for readers."""
+_TABLE = "selector.csv"
+_DIGITS = 3
+_MOST_TICKS = 4
+Kind = TypeVar("Kind")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Setting of a comparison; `size` is the number of values, items or dimensions, or the largest number."""
+
+    task: str
+    users: int
+    size: int
+    eps: float
+    delta: float
+    rounds: int
+    accounting: str
+
+    @property
+    def delta_text(self) -> str:
+        """Delta as a reader types it."""
+        return f"{self.delta:g}".replace("e-0", "e-")
+
+    @property
+    def command(self) -> str:
+        """Command that computes the rows of the setting; the page's script has the same for a reader's numbers."""
+        sizes = f"--users {self.users} --{SIZES[self.task][1]} {self.size}"
+        repeated = f" --rounds {self.rounds}" if self.rounds > 1 else ""
+        printed = f" --accounting {PRINTED}" if self.accounting == PRINTED else ""
+        budget = f"--eps {self.eps:g} --delta {self.delta_text}"
+        return f"shuffledp compare {sizes} {budget}{repeated}{printed}"
+
+    @property
+    def words(self) -> str:
+        """Description for readers."""
+        sizes = f"{self.users:,} users, {SIZES[self.task][0]} = {self.size:,}"
+        repeated = f", {self.rounds} releases to the same users" if self.rounds > 1 else ""
+        return f"{TASKS[self.task]}, {sizes}, eps = {self.eps:g}, delta = {self.delta_text}{repeated}"
+
+
+@dataclass(frozen=True)
+class Offer:
+    """Protocol in a setting: squared error, half-width of a 95 % interval, and a user's mean costs of one release."""
+
+    protocol: str
+    label: str
+    trust: str
+    evaluated: str
+    guarantee: str
+    mse: float
+    half_width: float
+    messages: float
+    bits: float
+
+
+NUMBERS = {"mse": "mse", "half_width": "half_width", "messages": "messages_per_user", "bits": "bits_per_user"}
+"""Numbers of an offer with their fields in a row of a comparison."""
+Tables = dict[Setting, tuple[Offer, ...]]
+"""Offers by setting, each by trust and then by error, as a comparison orders them."""
+
+
+def kept_tables() -> Tables:
+    """Return the kept comparison; ``tools/selector_table.py`` computes it."""
+    return read_tables((resources.files("shuffledp.pipeline.site") / _TABLE).read_text(encoding="utf-8"))
+
+
+def read_tables(text: str) -> Tables:
+    """Return the tables in a CSV text."""
+    offers: defaultdict[Setting, list[Offer]] = defaultdict(list)
+    for row in csv.DictReader(io.StringIO(text)):
+        offers[_typed(Setting, row)].append(_typed(Offer, row))
+    return {setting: tuple(rows) for setting, rows in offers.items()}
+
+
+def _typed(kind: type[Kind], row: Mapping[str, str]) -> Kind:
+    """Return the fields of a class that a row of texts has."""
+    types = get_type_hints(kind)
+    return kind(**{name: types[name](row[name]) for name in types})
+
+
+def format_tables(tables: Tables) -> str:
+    """Return tables as a CSV text, numbers with six significant digits on their side."""
+    sink = io.StringIO()
+    names = [one.name for kind in (Setting, Offer) for one in fields(kind)]
+    writer = csv.DictWriter(sink, names, lineterminator="\n")
+    writer.writeheader()
+    for setting, offers in tables.items():
+        for offer in offers:
+            numbers = {name: _digits(name, getattr(offer, name), 6) for name in NUMBERS}
+            writer.writerow(asdict(setting) | asdict(offer) | numbers)
+    return sink.getvalue()
+
+
+@dataclass(frozen=True)
+class Board:
+    """Table of a page: rows by trusted party, and the labels on the axis of errors with their places, in percent."""
+
+    groups: Sequence[tuple[str, Sequence[Row]]]
+    ticks: Sequence[tuple[float, str]]
+
+    @property
+    def count(self) -> int:
+        """Number of rows."""
+        return sum(len(rows) for _, rows in self.groups)
+
+    def head(self, most: int) -> Board:
+        """Return the board with the first rows of each group."""
+        return replace(self, groups=[(trust, rows[:most]) for trust, rows in self.groups])
+
+
+def arrange(offers: Sequence[Offer]) -> Board:
+    """Return the board of offers; `place` is the place of an error on the axis, in percent."""
+    errors = [math.log10(offer.mse) for offer in offers]
+    low, high = math.floor(min(errors)), math.ceil(max(errors))
+    high = max(high, low + 1)
+    groups: defaultdict[str, list[Row]] = defaultdict(list)
+    for offer, error in zip(offers, errors, strict=True):
+        numbers = {name: _digits(name, getattr(offer, name), _DIGITS) for name in NUMBERS}
+        groups[offer.trust].append(asdict(offer) | numbers | {"place": _place(error, low, high)})
+    step = math.ceil((high - low) / _MOST_TICKS)
+    ticks = [(_place(power, low, high), f"1e{power}") for power in range(low, high + 1, step)]
+    return Board(list(groups.items()), ticks)
+
+
+def _place(power: float, low: int, high: int) -> float:
+    return round(100 * (power - low) / (high - low), 1)
+
+
+def script(tables: Tables, protocols: Sequence[str]) -> str:
+    """Return a script with all tables and the protocols with a page; an opened file cannot read other files."""
+    content = {
+        "pages": protocols,
+        "sizes": SIZES,
+        "printed": PRINTED,
+        "settings": [asdict(setting) | asdict(arrange(offers)) for setting, offers in tables.items()],
+    }
+    text = json.dumps(content, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")
+    return f"window.shuffledpSelector = {text};\n"
+
+
+def _digits(name: str, value: float, digits: int) -> str:
+    return number_text(value, STATED[NUMBERS[name]][1], digits)

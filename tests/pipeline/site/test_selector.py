@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from scripts_by_file import ROOT, script
+from shuffledp.pipeline.site.selector import Setting, format_tables, kept_tables, read_tables
+
+TABLES = kept_tables()
+TOOL = script("tools/selector_table.py")
+
+
+def test_a_table_is_read_as_it_was_written() -> None:
+    assert read_tables(format_tables(TABLES)) == TABLES
+
+
+@pytest.mark.parametrize("setting", [Setting("vectors", 10_000, 10, 1.0, 1e-6, 1, "best")])
+def test_a_kept_setting_is_what_compare_computes(setting: Setting) -> None:
+    offers = TOOL.compute_offers(setting)
+    assert read_tables(format_tables({setting: offers}))[setting] == TABLES[setting]
+
+
+def test_commands_print_the_rows_of_their_settings() -> None:
+    setting = next(setting for setting in TABLES if setting.task == "sets")
+    command = [sys.executable, "-m", *setting.command.split(), "--csv-out", "-"]
+    printed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    assert all(offer.protocol in printed for offer in TABLES[setting])
