@@ -67,7 +67,7 @@ conformance-seeds: .venv/.installed-test  ## Count rejections of built-in protoc
 
 .PHONY: numerical-errors
 numerical-errors: .venv/.installed-test  ## Compare the accounting with references in 50-digit arithmetic, for docs/numerics.md
-	@$(PYTEST) --dist worksteal tests/references --all-settings --report tests/references/errors.csv
+	@$(PYTEST) --dist worksteal tests/references --all-settings --report tests/references/errors.csv $(if $(ONLY),-k "[$(ONLY)]")
 
 .PHONY: comparison-rule
 comparison-rule: .venv/.installed-test  ## Check a rule of thumb against `shuffledp compare` in 36 settings

@@ -5,8 +5,24 @@ import math
 
 import pytest
 
-from shuffledp.accountant import amplification, budget, calibrate_randomizer, searches, smallest_batch
-from shuffledp.accountant.reductions import counted_on
+from shuffledp.accountant import (
+    amplification,
+    budget,
+    calibrate_randomizer,
+    searches,
+    shuffled_rounds,
+    smallest_batch,
+)
+from shuffledp.accountant.batches import setting_of
+from shuffledp.accountant.reductions import (
+    BLANKET,
+    CLONES,
+    STRONGER_CLONES,
+    Reduction,
+    counted_on,
+    profiled,
+    reductions_of,
+)
 from shuffledp.accounting import (
     GRR,
     FiniteRandomizer,
@@ -52,6 +68,34 @@ def test_every_population_has_an_answer(population):
     assert (answer.eps_lower is not None) == law
     assert answer.reduction == "blanket"
     json.dumps(answer.as_dict(), allow_nan=False)
+
+
+class ClosedForm(Reduction):
+    """Bound of one round that defines eps alone."""
+
+    name = "closed_form"
+
+    def epsilon(self, setting, eps_local, honest, hint):
+        return eps_local * math.sqrt(math.log(1 / setting.delta) / (1 + honest.mean))
+
+
+def test_a_closed_form_defines_epsilon_alone(monkeypatch):
+    monkeypatch.setattr(shuffled_rounds, "compared", lambda setting: (ClosedForm(), CLONES))
+    answer = amplification(1.0, 10_000, 1e-6)
+    assert answer.reduction == "closed_form"
+    assert answer.eps == pytest.approx(math.sqrt(math.log(1e6) / 10_000))
+    assert budget(answer.eps, 10_000, 1e-6).eps_local == pytest.approx(1.0, rel=1e-5)
+    assert smallest_batch(1.0, answer.eps * (1 + 1e-9), 1e-6).users == 10_000
+    assert amplification(1.0, 10_000, 1e-6, rounds=2).reduction == "clones"
+
+
+def test_profiles_are_of_the_blanket():
+    def setting(randomizer):
+        return setting_of(randomizer, None, None, 1e-6, 1)
+
+    assert profiled(setting("any")) is CLONES
+    assert profiled(setting("binary")) is profiled(setting(GRR(3.0, 10))) is BLANKET
+    assert reductions_of(setting("binary")) == (CLONES, STRONGER_CLONES, BLANKET)
 
 
 def test_without_amplification_the_local_budget_holds():

@@ -13,22 +13,25 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     if config.getoption("--report", None) and not hasattr(config, "workerinput"):
-        config.pluginmanager.register(Report(config.getoption("--report")))
+        config.pluginmanager.register(Report(config.getoption("--report"), some=bool(config.option.keyword)))
 
 
 class Report:
-    """The properties of passed and failed tests, as rows of a table."""
+    """The properties of passed and failed tests, as rows of a table; `some` of its rows are written anew with `-k`."""
 
-    def __init__(self, path):
-        self.path, self.rows = path, []
+    def __init__(self, path, *, some):
+        self.path, self.rows = path, {}
+        if some:
+            with path.open(encoding="utf-8") as file:
+                self.rows = {row["function"]: row for row in csv.DictReader(file)}
 
     def pytest_runtest_logreport(self, report):
         row = dict(report.user_properties)
         if report.when == "call" and set(row) == set(COLUMNS):
-            self.rows.append(row)
+            self.rows[row["function"]] = row
 
     def pytest_sessionfinish(self):
         with self.path.open("w", encoding="utf-8", newline="") as file:
             table = csv.DictWriter(file, COLUMNS, lineterminator="\n")
             table.writeheader()
-            table.writerows(sorted(self.rows, key=lambda row: row["function"].lower()))
+            table.writerows(sorted(self.rows.values(), key=lambda row: row["function"].lower()))

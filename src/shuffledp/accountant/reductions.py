@@ -72,56 +72,54 @@ _MANY_CLONES, _MANY_COMPARED = 1e7, 1e6
 
 
 class Reduction(ABC):
-    """Pair of distributions to which a shuffled batch is reduced. `name` is its name in answers."""
+    """Pair of distributions to which a shuffled batch is reduced, or a bound on its central eps.
+
+    `name` is its name in answers. `number_tolerance` is the relative tolerance of the smallest number of users, 0 if
+    the number is exact to one user. A bound with a closed form defines `epsilon` alone.
+    """
 
     name: ClassVar[str]
-    #: Relative tolerance of the smallest number of users; 0 if it is exact to one user.
-    number_tolerance: ClassVar[float]
-
-    @abstractmethod
-    def is_bound(self, honest: Population) -> bool:
-        """Return True if only the lower tail of the population is used."""
-
-    @abstractmethod
-    def is_summed(self, setting: Setting, eps_local: float) -> bool:
-        """Return True if delta is that of the sums that the analyzer receives."""
-
-    @abstractmethod
-    def bounded_report(self, setting: Setting, eps_local: float) -> Randomizer | str:
-        """Return the report for `shuffledp.accountant.bounded_populations`."""
+    number_tolerance: ClassVar[float] = 0.0
 
     @abstractmethod
     def epsilon(self, setting: Setting, eps_local: float, honest: Population, hint: float | None) -> float:
-        """Return the central eps of one round; ``inf`` if none is finite."""
+        """Return the central eps of one round; ``inf`` if none is finite, or for a population without a bound."""
 
-    @abstractmethod
     def profile(self, setting: Setting, eps_local: float, honest: Law) -> PrivacyProfile | None:
-        """Return the privacy profile of one round; None if the reduction has no profile."""
+        """Return the privacy profile of one round; None if the reduction has no profile, so that it has no rounds."""
+        return None
 
-    @abstractmethod
     def log_excess(
         self, setting: Setting, eps_local: float, eps: float, honest: Population, gap: float
     ) -> float:
-        """Return the log of the delta of one round over its target."""
+        """Return the log of the delta, or of the eps, of one round over its target."""
+        return log_ratio(self.epsilon(setting, eps_local, honest, None), eps)
 
-    @abstractmethod
+    def bounded_report(self, setting: Setting, eps_local: float) -> Randomizer | str:
+        """Return the report for `shuffledp.accountant.bounded_populations`, if `is_bound` is true."""
+        raise NotImplementedError(f"{self.name} has no bound for a lower tail.")
+
+    def is_bound(self, honest: Population) -> bool:
+        """Return True if only the lower tail of the population is used."""
+        return False
+
+    def is_summed(self, setting: Setting, eps_local: float) -> bool:
+        """Return True if delta is that of the sums that the analyzer receives."""
+        return False
+
     def standing(self, randomizer: Randomizer | None) -> Standing:
         """Return the guarantee of a bound by this reduction."""
+        return UPPER
 
 
 class Clones(Reduction):
     """Reduction to clones; `rate` is the reduction in :mod:`shuffledp.accounting.general.clones`."""
 
     name, rate = "clones", "clones"
-    number_tolerance = 0.0
 
     def is_bound(self, honest: Population) -> bool:
         """Return True unless the population is a law, or a bound with moments."""
         return not isinstance(honest, Law | MomentBounded)
-
-    def is_summed(self, setting: Setting, eps_local: float) -> bool:
-        """Return False: clones are reports."""
-        return False
 
     def bounded_report(self, setting: Setting, eps_local: float) -> str:
         """Return the rate of the clones."""
@@ -149,10 +147,6 @@ class Clones(Reduction):
         if law is not None:
             return population_excess(ClonePair(eps_local, self.rate), law, eps, setting.delta, gap)
         return log_ratio(clone_delta(honest, eps_local, eps, reduction=self.rate), setting.delta)
-
-    def standing(self, randomizer: Randomizer | None) -> Standing:
-        """Return the guarantee, which is proven for every randomizer."""
-        return UPPER
 
     def _contour_law(self, setting: Setting, eps_local: float, honest: Population) -> Law | None:
         """Return the law of the other users if sums over the clones are slower than contours; else None."""
