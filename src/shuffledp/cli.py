@@ -172,17 +172,20 @@ def protocols() -> None:
         click.echo(kind)
         for name in available(kind):
             try:
-                found = get(kind, name)
+                protocol_class = get(kind, name)
             except UnknownProtocol as error:  # of another package
                 click.echo(f"  {name}: {printable(str(error))}")
                 continue
-            identity = class_identity(found)
-            what = " ".join((found.__doc__ or "").strip().split("\n\n")[0].split())
-            click.echo(f"  {name}: {label_of(found)}")
+            identity = class_identity(protocol_class)
+            what = " ".join((protocol_class.__doc__ or "").strip().split("\n\n")[0].split())
+            click.echo(f"  {name}: {label_of(protocol_class)}")
             for text in (
                 what if identity is None else identity.sentence,
-                f"trust: {found.trust}; reduction: {found.reduction}; accounting: {', '.join(found.accountings)}",
-                found.source,
+                (
+                    f"trust: {protocol_class.trust}; reduction: {protocol_class.reduction}; accounting: "
+                    f"{', '.join(protocol_class.accountings)}"
+                ),
+                protocol_class.source,
             ):
                 click.echo(fill(text, line_width(), initial_indent="      ", subsequent_indent="      "))
 
@@ -326,7 +329,7 @@ def account(
     spent: Path | None,
     as_json: bool,
     with_curves: bool,
-    **given: Any,
+    **arguments: Any,
 ) -> None:
     """Print the central guarantee of a shuffled batch of reports, or of training on shuffled batches.
 
@@ -338,27 +341,27 @@ def account(
             source, used = click.get_current_context().get_parameter_source, "eps" if spent else ""
             if (batches and spent) or any(
                 source(name) is not click.core.ParameterSource.DEFAULT
-                for name in (*given, "different", "with_curves")
+                for name in (*arguments, "different", "with_curves")
                 if name != used
             ):
                 alone = "--spent" if spent else "--batches"
-                more = "--eps, --delta" if spent else "--delta"
-                raise ValueError(f"{alone} cannot be combined with other options than {more} and --json.")
+                further = "--eps, --delta" if spent else "--delta"
+                raise ValueError(f"{alone} cannot be combined with other options than {further} and --json.")
         if spent is not None:
-            answer, lines = _account_spent(spent, delta, given["eps"])
+            answer, lines = _account_spent(spent, delta, arguments["eps"])
         elif batches is not None:
             answer, lines = _account_training(batches, delta)
         elif different:
-            rounds = given.pop("rounds")
-            replaced = [given.pop(name) for name in ("eps_local", "eps", "users", "population", "crowd")]
+            rounds = arguments.pop("rounds")
+            replaced = [arguments.pop(name) for name in ("eps_local", "eps", "users", "population", "crowd")]
             if with_curves or rounds != 1 or any(value is not None for value in replaced):
                 raise ValueError(
                     "--round cannot be combined with --eps-local, --eps, --users, --population, --rounds, --crowd or "
                     "--curves."
                 )
-            answer, lines = _account_rounds(different, delta, **given)
+            answer, lines = _account_rounds(different, delta, **arguments)
         else:
-            answer, lines = _account_batch(delta, with_curves, **given)
+            answer, lines = _account_batch(delta, with_curves, **arguments)
     click.echo(json.dumps(answer, indent=2) if as_json else "\n".join(wrapped(lines)))
 
 
@@ -403,8 +406,8 @@ def _account_batch(
             raise ValueError("--curves needs --eps-local or --eps alone if --population is given.")
         # The smallest batch is of a fixed number of users.
         n = int(answer.users) if computed else users
-        more = checked(curves)(answer.eps_local, n, population=others, **common)
-        content, text = content | {"curves": more.as_dict()}, text + more.lines()
+        tables = checked(curves)(answer.eps_local, n, population=others, **common)
+        content, text = content | {"curves": tables.as_dict()}, text + tables.lines()
     return content, text
 
 
@@ -448,9 +451,9 @@ def export(target: Path, configfile: str | None, folder: str | None) -> None:
         raise click.ClickException(f"{target} cannot be written: {error.strerror or error}.") from None
     count = len(written)
     if count == 0 and removed:
-        there = dict.fromkeys(name.partition(".")[0] for name in removed)
+        surplus = dict.fromkeys(name.partition(".")[0] for name in removed)
         raise click.ClickException(
-            f"{results}/runs has results of {', '.join(there)}, which this configuration does not contain. "
+            f"{results}/runs has results of {', '.join(surplus)}, which this configuration does not contain. "
             "Give a --configfile whose `papers` lists them."
         )
     if count == 0:
@@ -475,9 +478,11 @@ def _inputs(settings: Settings, configfile: str | None) -> list[Path]:
     """Return all input files: the configuration, the user's data and the plug-ins."""
     from shuffledp.protocols.registry import is_plugin
 
-    experiments = [one for paper in settings.papers.values() for one in paper.experiments.values()]
-    named = [asked["path"] for one in experiments for asked in one.own_requests.values()]
-    used = {m.protocol for one in experiments for m in one.methods.values() if m.protocol}
+    experiments = [
+        experiment for paper in settings.papers.values() for experiment in paper.experiments.values()
+    ]
+    named = [request["path"] for experiment in experiments for request in experiment.own_requests.values()]
+    used = {m.protocol for experiment in experiments for m in experiment.methods.values() if m.protocol}
     named += [name.rpartition(":")[0] for name in sorted(used) if is_plugin(name)]
     named += [paper.file for paper in settings.papers.values()]
     return [
@@ -497,7 +502,7 @@ def _export(
 
     written: dict[Path, tuple[Path, Path]] = {}
     removed = []
-    known = {
+    method_names = {
         f"{paper.key}.{experiment.id}.{method}"
         for paper in settings.papers.values()
         for experiment in paper.experiments.values()
@@ -505,7 +510,7 @@ def _export(
     }
     for checksum in sorted(results.glob("runs/*/*/*.sha256")):
         name = ".".join((*checksum.parts[-3:-1], checksum.stem))
-        if name not in known:
+        if name not in method_names:
             removed.append(name)
             continue
         for path in storage.listed(checksum):
@@ -579,8 +584,11 @@ def _changed_data() -> Iterator[str]:
     for checksum in sorted(prepared.glob("*.sha256")):
         for path in storage.damaged(checksum):
             yield f"{path}: content differs from its checksum. To rebuild, {storage.REBUILD}."
-    for checksum, counted in outdated(prepared, Path()):
-        yield f"{counted}: has changed since it was counted for {checksum.stem}. To count it anew, {storage.REBUILD}."
+    for checksum, counted_file in outdated(prepared, Path()):
+        yield (
+            f"{counted_file}: has changed since it was counted for {checksum.stem}. To count it anew, "
+            f"{storage.REBUILD}."
+        )
     yield from _changed_raw()
 
 
@@ -605,10 +613,10 @@ def reference(configfile: str | None, kept: Path | None) -> None:
     results = Path(settings.results)
     kept = _reference_of(results, kept)
     with user_errors(IntegrityError, one_line=False):
-        found = list(objections(settings, results, quick=kept == QUICK_REFERENCE))
-        if found:
-            more = f"\n{len(found) - 10} more" if len(found) > 10 else ""
-            raise click.ClickException("\n".join(found[:10]) + more)
+        problems = list(objections(settings, results, quick=kept == QUICK_REFERENCE))
+        if problems:
+            further = f"\n{len(problems) - 10} more" if len(problems) > 10 else ""
+            raise click.ClickException("\n".join(problems[:10]) + further)
         for path in (results / "runs", *_inputs(settings, configfile)):
             if path.resolve().is_relative_to(kept.resolve()):
                 raise ValueError(
@@ -646,7 +654,7 @@ def repair(configfile: str | None, folder: str | None) -> None:
     from shuffledp.pipeline import repair as repairs
     from shuffledp.pipeline.experiments.user_files import outdated
 
-    removed = left = 0
+    removed = remaining = 0
     with user_errors(one_line=False):
         folders = _folders_of_results(configfile, folder)
     Path(".snakemake").mkdir(exist_ok=True)
@@ -654,18 +662,18 @@ def repair(configfile: str | None, folder: str | None) -> None:
         with FileLock(
             ".snakemake/shuffledp.lock", timeout=0
         ):  # the one that a run holds (workflow/rules/common.smk)
-            for checksum, counted in outdated(Path("data/prepared"), Path()):
+            for checksum, counted_file in outdated(Path("data/prepared"), Path()):
                 checksum.unlink()  # what it lists goes with the rest that has no checksum
-                click.echo(f"removed the checksum list {checksum} ({counted} has changed since)")
+                click.echo(f"removed the checksum list {checksum} ({counted_file} has changed since)")
                 removed += 1
             places = [(Path(results), repairs.RESULTS) for results in folders]
             for place, kinds in (*places, (Path("data/prepared"), repairs.PREPARED)):
-                for found in repairs.repair(place, kinds):
-                    click.echo(found.text)
-                    removed, left = removed + found.removed, left + (not found.removed)
+                for outcome in repairs.repair(place, kinds):
+                    click.echo(outcome.text)
+                    removed, remaining = removed + outcome.removed, remaining + (not outcome.removed)
             for text in _changed_raw():
                 click.echo(f"left {text}")
-                left += 1
+                remaining += 1
     except Timeout:
         raise click.ClickException(
             "A run is in progress in this folder. Wait for it to end, or stop it."
@@ -674,11 +682,11 @@ def repair(configfile: str | None, folder: str | None) -> None:
         raise click.ClickException(
             f"{error.filename or error}: {error.strerror or 'cannot be repaired'}."
         ) from None
-    if removed or not left:
+    if removed or not remaining:
         click.echo(
             "Nothing to repair." if removed == 0 else "Run the pipeline again: it rebuilds what is missing."
         )
-    if left:
+    if remaining:
         raise SystemExit(1)
 
 
@@ -803,12 +811,12 @@ def check_baseline(protocol: str, experiments: bool, configfile: str | None, **s
     from shuffledp.protocols.registry import plugin
 
     with user_errors(one_line=False):
-        found = plugin(protocol)
-        own = cases_of(found, **setting)
-    cases = default_cases(found) + leakage_checks.further_cases(found) + own
+        protocol_class = plugin(protocol)
+        own_cases = cases_of(protocol_class, **setting)
+    cases = default_cases(protocol_class) + leakage_checks.further_cases(protocol_class) + own_cases
     lines: list[str] = []
     try:
-        for line in _checked(found, protocol, cases, own, experiments, configfile):
+        for line in _checked(protocol_class, protocol, cases, own_cases, experiments, configfile):
             lines.append(line)
             click.echo(printable(line))
     finally:
@@ -818,10 +826,10 @@ def check_baseline(protocol: str, experiments: bool, configfile: str | None, **s
 
 
 def _checked(
-    found: type[ProtocolBase],
+    protocol_class: type[ProtocolBase],
     protocol: str,
     cases: tuple[Case, ...],
-    own: tuple[Case, ...],
+    own_cases: tuple[Case, ...],
     experiments: bool,
     configfile: str | None,
 ) -> Iterator[str]:
@@ -829,32 +837,34 @@ def _checked(
     from shuffledp.protocols.conformance import infeasible_cases, methods, running, verdicts
 
     file, printed = protocol.rpartition(":")[0], methods.Printed()
-    problem = methods.quietly(printed, lambda: methods.fault(found, cases))
+    problem = methods.quietly(printed, lambda: methods.fault(protocol_class, cases))
     if problem is not None:
         raise click.ClickException(f"{file}: {problem}. Nothing else was checked.")
-    seconds = methods.quietly(printed, lambda: methods.seconds_per_user(found, cases))
+    seconds = methods.quietly(printed, lambda: methods.seconds_per_user(protocol_class, cases))
     if seconds * methods.DRAWN > methods.PATIENCE:
         yield (
             f"{file}: encode takes about {1000 * seconds:.2g} ms per user, and the checks encode about "
             f"{methods.DRAWN // 10**6} million users: this may take {seconds * methods.DRAWN / 3600:.2g} hours"
         )
     failed = 0
-    for verdict in methods.quietly(printed, lambda: verdicts(found, cases, "close", file)):
+    for verdict in methods.quietly(printed, lambda: verdicts(protocol_class, cases, "close", file)):
         failed += not verdict.passed
         if verdict.about == "privacy":
             yield f"privacy: {'' if verdict.passed else 'REJECTED, '}{verdict.note}"
         else:
             yield str(verdict)
-    reasons = infeasible_cases(found, cases)
+    reasons = infeasible_cases(protocol_class, cases)
     yield f"infeasible: {sum(number for _, number in reasons)} of {len(cases)} cases"
     yield from (f"  {number} of them: {reason}" for reason, number in reasons)
-    yield from (f"setting {case}: {running.how_checked(found, case)}" for case in own)
+    yield from (f"setting {case}: {running.how_checked(protocol_class, case)}" for case in own_cases)
     if experiments:
         from shuffledp.pipeline.config.smallest_cells import trials
 
         yield "experiments, the smallest cell of each with two repeats:"
-        tried = trials(found, protocol, _settings(configfile), prepared=Path("data/prepared"), root=Path())
-        for trial in methods.each_quietly(printed, tried):
+        trial_results = trials(
+            protocol_class, protocol, _settings(configfile), prepared=Path("data/prepared"), root=Path()
+        )
+        for trial in methods.each_quietly(printed, trial_results):
             failed += trial.status == "failed"
             yield f"  {trial}"
     if str(printed):

@@ -30,7 +30,7 @@ class _SameUsers:
         return self.where.participants(np.full(repeats, self.n), np.tile(self.counts, (repeats, 1)))
 
 
-def cases_of(protocol_class: Protocol, population: str | None, **given: Any) -> tuple[Case, ...]:
+def cases_of(protocol_class: Protocol, population: str | None, **options: Any) -> tuple[Case, ...]:
     """Return a case of the setting for each accounting of the class; no case if no option is given.
 
     Parameters
@@ -47,13 +47,13 @@ def cases_of(protocol_class: Protocol, population: str | None, **given: Any) -> 
     ValueError
         If options are missing or do not fit, or if the class is for another task.
     """
-    size = given["domain_size"] or given["max_value"] or given["dimension"]
-    if not any((population, given["users"], given["eps"], given["delta"], size, given["set_size"])):
+    size = options["domain_size"] or options["max_value"] or options["dimension"]
+    if not any((population, options["users"], options["eps"], options["delta"], size, options["set_size"])):
         return ()
-    if given["eps"] is None or given["delta"] is None:
+    if options["eps"] is None or options["delta"] is None:
         raise ValueError("A setting needs --eps and --delta.")
     law = None if population is None else population_named(population)
-    where = setting_of(SettingOptions(**given, population=law))
+    where = setting_of(SettingOptions(**options, population=law))
     if where.task.kind != protocol_class.task_kind:
         raise ValueError(
             f"The setting is for {where.task.kind}, and the class for {protocol_class.task_kind}."
@@ -66,10 +66,10 @@ def cases_of(protocol_class: Protocol, population: str | None, **given: Any) -> 
         )
     n = 1 + round(where.population.mean)
     counts = dealt(where.shares, n)
-    who: Participating = _SameUsers(where, n, counts)
+    participants: Participating = _SameUsers(where, n, counts)
     if isinstance(where.task, Summation):  # whose participants have no raw numbers
-        who = SameNumbers(where.task, tuple(counts.tolist()))
+        participants = SameNumbers(where.task, tuple(counts.tolist()))
     return tuple(
-        Case(where.budget, where.population, where.task, accounting, tuple(counts.tolist()), (), who)
+        Case(where.budget, where.population, where.task, accounting, tuple(counts.tolist()), (), participants)
         for accounting in protocol_class.accountings
     )

@@ -98,7 +98,7 @@ def compare(
     plot: Path | None,
     counts: Path | None,
     values_file: Path | None,
-    **given: Any,
+    **arguments: Any,
 ) -> None:
     """Compare all protocols for your setting, and recommend one: errors, bits, privacy, trust.
 
@@ -111,51 +111,55 @@ def compare(
 
     with user_errors(OSError):
         if task in _OWN_OPTIONS:
-            named = {"protocols": words("protocols", given["protocols"]), "trust": None, "values": None}
+            named = {"protocols": words("protocols", arguments["protocols"]), "trust": None, "values": None}
             _check_own(task)
             show = _mean if task == "mean" else _ranges
-            show(Options(**given | named), seconds, as_json)
+            show(Options(**arguments | named), seconds, as_json)
             return
         if plot is not None:  # before anything takes long
             checked(plot)
         chosen = words("columns", columns)
         table((), chosen)  # checks the names
         law = None if population is None else population_named(population)
-        lists = {name: words(name, given[name]) for name in ("protocols", "trust")}
-        targets = _targets(csv_out, plot, counts or given["data"], lists["protocols"])
-        asked = Options(**given | lists | {"population": law, "values": listed(given["values"], values_file)})
+        lists = {name: words(name, arguments[name]) for name in ("protocols", "trust")}
+        targets = _targets(csv_out, plot, counts or arguments["data"], lists["protocols"])
+        options = Options(
+            **arguments | lists | {"population": law, "values": listed(arguments["values"], values_file)}
+        )
         if counts is None:
-            kind = _kind(task, asked)
-            _check(kind, asked)
+            kind = _kind(task, options)
+            _check(kind, options)
         else:
-            kind, asked = _of_counts(counts, task, asked)
-        counted = None if asked.data is None else _counted(asked)
-        for remark in [] if counted is None else counted.remarks:
+            kind, options = _of_counts(counts, task, options)
+        own_data = None if options.data is None else _counted(options)
+        for remark in [] if own_data is None else own_data.remarks:
             click.echo(f"Warning: {remark}", err=True)
         cleared: dict[str, Any] = dict.fromkeys(
             (*SIZES[kind], *WHERE, *FILES, "data", "values", "bins", "levels", "low")
         )
         settled = replace(
-            asked,
+            options,
             other=False,
             **cleared,
             norm="l2",
-            task=_task(kind, counted, asked),
-            counts=None if counted is None else counted.counts,
+            task=_task(kind, own_data, options),
+            counts=None if own_data is None else own_data.counts,
         )
         rows, problems = _rows(settled, seconds)
-        if counted is not None and counted.step != 1:
-            rows = tuple(row.scaled(counted.step) for row in rows)
-        about = f"{_who(asked, population, counted)}, {_estimated(kind, counted, asked)}"
-        terms = f"{asked.neighbours}, {asked.accounting or 'best'} accounting"
-        budget = f"eps = {asked.eps:g} nats, delta = {asked.delta:g}, {terms}"
+        if own_data is not None and own_data.step != 1:
+            rows = tuple(row.scaled(own_data.step) for row in rows)
+        about = f"{_who(options, population, own_data)}, {_estimated(kind, own_data, options)}"
+        terms = f"{options.neighbours}, {options.accounting or 'best'} accounting"
+        budget = f"eps = {options.eps:g} nats, delta = {options.delta:g}, {terms}"
     if csv_out != DASH:
-        held = 0 if counted is None else counted.users
-        who = f"--population {population}" if population else f"--users {asked.users or held}"
-        who += f" --dropout {asked.dropout!r}" * bool(asked.dropout)
-        domain = f"{who} {_domain_words(settled.task, asked, counts, given['values'], values_file)}"
-        hint = "" if counts or asked.values or asked.bins else _places(kind, counted)
-        total = float(counted.counts @ counted.values) if counted and kind == "summation" else 0.0
+        data_users = 0 if own_data is None else own_data.users
+        users_words = f"--population {population}" if population else f"--users {options.users or data_users}"
+        users_words += f" --dropout {options.dropout!r}" * bool(options.dropout)
+        domain = (
+            f"{users_words} {_domain_words(settled.task, options, counts, arguments['values'], values_file)}"
+        )
+        hint = "" if counts or options.values or options.bins else _places(kind, own_data)
+        total = float(own_data.counts @ own_data.values) if own_data and kind == "summation" else 0.0
         _show(
             rows,
             settled,
@@ -182,35 +186,37 @@ _OWN_OPTIONS = {
 
 def _check_own(task: str) -> None:
     """Raise ValueError for an option of other tasks, or without an option of this task."""
-    context, known = click.get_current_context(), _OWN_OPTIONS[task]
+    context, names = click.get_current_context(), _OWN_OPTIONS[task]
     for option in context.command.params:
-        if option.name not in known and context.get_parameter_source(str(option.name)) is not _DEFAULT:
+        if option.name not in names and context.get_parameter_source(str(option.name)) is not _DEFAULT:
             raise ValueError(f"{option.opts[0]} must be left out for --task {task}.")
-    if any(context.params[name] is None for name in known[:2]):
-        raise ValueError(f"--task {task} needs {' and '.join(map(_option, known[:2]))}.")
+    if any(context.params[name] is None for name in names[:2]):
+        raise ValueError(f"--task {task} needs {' and '.join(map(_option, names[:2]))}.")
 
 
-def _mean(asked: Options, seconds: float, as_json: bool) -> None:
+def _mean(options: Options, seconds: float, as_json: bool) -> None:
     """Print the rows of mean and variance for uniform numbers."""
     import numpy as np
 
     from shuffledp.comparison.moments import moment_rows, moment_table
 
-    _check("summation", asked)
-    counts = np.ones(int(asked.max_value or 0) + 1, np.int64)
-    sums = replace(asked, max_value=None)
-    rows = moment_rows(sums, counts, lambda options: _rows(options, seconds)[0])
+    _check("summation", options)
+    counts = np.ones(int(options.max_value or 0) + 1, np.int64)
+    sums = replace(options, max_value=None)
+    rows = moment_rows(sums, counts, lambda of_sum: _rows(of_sum, seconds)[0])
     written = json.dumps({"rows": [row.as_dict() for row in rows]}, indent=2, allow_nan=False)
     click.echo(written if as_json else moment_table(rows))
 
 
-def _ranges(asked: Options, _: float, as_json: bool) -> None:
+def _ranges(options: Options, _: float, as_json: bool) -> None:
     """Print the rows of ranges for uniform values."""
     from dataclasses import asdict
 
     from shuffledp.comparison.ranges import range_rows, range_table
 
-    rows = range_rows(asked.users or 0, asked.domain_size or 0, asked.eps, asked.delta, asked.protocols)
+    rows = range_rows(
+        options.users or 0, options.domain_size or 0, options.eps, options.delta, options.protocols
+    )
     written = json.dumps({"rows": [asdict(row) for row in rows]}, indent=2, allow_nan=False)
     click.echo(written if as_json else range_table(rows))
 
@@ -231,110 +237,112 @@ def _option(size: str) -> str:
     return f"--{size.replace('_', '-')}"
 
 
-def _kind(task: str | None, asked: Options) -> str:
+def _kind(task: str | None, options: Options) -> str:
     """Return the task named on the command line, or the task that the given sizes determine."""
-    data = asked.data
-    given = asked.given(*dict.fromkeys(name for names in SIZES.values() for name in names))
+    data = options.data
+    sizes = options.given(*dict.fromkeys(name for names in SIZES.values() for name in names))
     if task is None:
-        known = given if data is None or given not in ([], ["set_size"]) else [*given, "domain_size"]
-        task = next((kind for kind, names in SIZES.items() if set(known) == set(names)), None)
+        task_sizes = sizes if data is None or sizes not in ([], ["set_size"]) else [*sizes, "domain_size"]
+        task = next((kind for kind, names in SIZES.items() if set(task_sizes) == set(names)), None)
     if task is None:
-        several = "" if len(given) < 2 else f" not {' and '.join(map(_option, given))} together,"
+        several = "" if len(sizes) < 2 else f" not {' and '.join(map(_option, sizes))} together,"
         raise ValueError(f"Give {_SETTINGS},{several} or --data and --column.")
-    for name in given:
+    for name in sizes:
         if name not in SIZES[task]:
             owner = next(kind for kind, names in SIZES.items() if name in names)
             raise ValueError(f"{_option(name)} belongs to --task {owner}.")
-    found = ("domain_size",) if data is not None else ()  # in the data
-    missing = [name for name in SIZES[task] if name not in (*given, *found)]
+    data_sizes = ("domain_size",) if data is not None else ()  # in the data
+    missing = [name for name in SIZES[task] if name not in (*sizes, *data_sizes)]
     if missing:
         raise ValueError(f"--task {task} needs {' and '.join(map(_option, missing))}.")
     return task
 
 
-def _of_counts(path: Path, task: str | None, asked: Options) -> tuple[str, Options]:
+def _of_counts(path: Path, task: str | None, options: Options) -> tuple[str, Options]:
     """Return the task and the options for a file of counts. Raise ValueError for options of other data."""
     from shuffledp.userdata.counting import CountsFile
     from shuffledp.userdata.counts import read
 
     sizes = ("domain_size", "set_size", "max_value", "dimension")
-    if given := asked.given("data", *WHERE, *FILES, "values", "bins", "levels", "low", *sizes):
-        raise ValueError(f"{_option(given[0])} must be left out with --counts, whose file has the domain.")
-    if asked.other:
+    if wrong_options := options.given("data", *WHERE, *FILES, "values", "bins", "levels", "low", *sizes):
+        raise ValueError(
+            f"{_option(wrong_options[0])} must be left out with --counts, whose file has the domain."
+        )
+    if options.other:
         raise ValueError("--other must be left out with --counts, whose file has the domain.")
     content = read(path)
     if task not in (None, content.kind):
         raise ValueError(f"--task {task}: {path} has counts for --task {content.kind}.")
     most = float(content.values[-1]) if content.kind == "summation" else None
-    return content.kind, replace(asked, data=CountsFile(path), max_value=most)
+    return content.kind, replace(options, data=CountsFile(path), max_value=most)
 
 
-def _check(kind: str, asked: Options) -> None:
-    given, data, max_value = asked.given(*WHERE), asked.data, asked.max_value
+def _check(kind: str, options: Options) -> None:
+    columns, data, max_value = options.given(*WHERE), options.data, options.max_value
     if data is not None and kind == "vectors":
         raise ValueError("--data must be left out for --task vectors, which is compared without data.")
     if kind == "sets" and data is not None:
-        if given not in (["column"], ["column", "separator"], ["user", "item"]):
+        if columns not in (["column"], ["column", "separator"], ["user", "item"]):
             raise ValueError(
                 "Sets of --data need --column (lists, or texts with a --separator) or --user and --item."
             )
-    elif data is None and (named := given or asked.given("values", "bins") or ["other"] * asked.other):
+    elif data is None and (named := columns or options.given("values", "bins") or ["other"] * options.other):
         raise ValueError(f"--{named[0]} needs --data.")
-    elif data is not None and given not in (["column"], ["column", "user"]):
-        more = [name for name in given if name not in ("column", "user")]
+    elif data is not None and columns not in (["column"], ["column", "user"]):
+        surplus = [name for name in columns if name not in ("column", "user")]
         raise ValueError(
-            f"--{more[0]} is for sets and needs --set-size."
-            if more
+            f"--{surplus[0]} is for sets and needs --set-size."
+            if surplus
             else "--data needs --column, the name of a column of the file."
         )
-    if max_value is not None and asked.low is None and not 0 < max_value < math.inf:
+    if max_value is not None and options.low is None and not 0 < max_value < math.inf:
         raise ValueError(f"--max-value must be a positive finite number, got {max_value:g}.")
-    if (few := asked.given("levels", "low")) and (data is None or max_value is None):
+    if (few := options.given("levels", "low")) and (data is None or max_value is None):
         raise ValueError(f"--{few[0]} needs --data and --max-value: it is for the numbers of a file.")
     if data is None and max_value is not None and max_value != round(max_value):
         raise ValueError(f"--max-value must be an integer without --data, got {max_value:g}.")
-    if asked.norm != "l2" and kind != "vectors":
-        raise ValueError(f"--norm {asked.norm} belongs to --task vectors.")
+    if options.norm != "l2" and kind != "vectors":
+        raise ValueError(f"--norm {options.norm} belongs to --task vectors.")
 
 
-def _who(asked: Options, population: str | None, counted: Own | None) -> str:
+def _who(options: Options, population: str | None, own_data: Own | None) -> str:
     """Return a description of the participants, for the title of a picture."""
-    held = None if counted is None else counted.users
-    return f"others {population}" if population is not None else f"{asked.users or held:,} users"
+    data_users = None if own_data is None else own_data.users
+    return f"others {population}" if population is not None else f"{options.users or data_users:,} users"
 
 
-def _estimated(kind: str, counted: Own | None, asked: Options) -> str:
+def _estimated(kind: str, own_data: Own | None, options: Options) -> str:
     """Return a description of the estimate, for the title of a picture."""
     if kind == "summation":
-        return f"sum of numbers up to {asked.max_value:g}"
+        return f"sum of numbers up to {options.max_value:g}"
     if kind == "sets":
-        return f"sets of {asked.set_size:,} of {_domain(counted, asked):,} items"
+        return f"sets of {options.set_size:,} of {_domain(own_data, options):,} items"
     if kind == "vectors":
-        return f"vectors of {asked.dimension:,} coordinates, {asked.norm} norm at most 1"
-    return f"{_domain(counted, asked):,} values"
+        return f"vectors of {options.dimension:,} coordinates, {options.norm} norm at most 1"
+    return f"{_domain(own_data, options):,} values"
 
 
-def _domain(counted: Own | None, asked: Options) -> int:
+def _domain(own_data: Own | None, options: Options) -> int:
     """Return the number of values or items in the domain."""
-    return int(asked.domain_size or 0) if counted is None else len(counted.counts)
+    return int(options.domain_size or 0) if own_data is None else len(own_data.counts)
 
 
-def _counted(asked: Options) -> Own:
+def _counted(options: Options) -> Own:
     from shuffledp.comparison.user_data import own
 
-    return own(asked, how="give --domain-size or --values", percent=said(asked.data))
+    return own(options, how="give --domain-size or --values", percent=said(options.data))
 
 
-def _task(kind: str, counted: Own | None, asked: Options) -> Task:
+def _task(kind: str, own_data: Own | None, options: Options) -> Task:
     from shuffledp.tasks import Frequency, Sets, Summation, Vectors
 
     if kind == "sets":
-        return Sets(_domain(counted, asked), asked.set_size or 0)
+        return Sets(_domain(own_data, options), options.set_size or 0)
     if kind == "vectors":
-        return Vectors(asked.dimension or 0, clip=1.0, norm=asked.norm)
+        return Vectors(options.dimension or 0, clip=1.0, norm=options.norm)
     if kind == "summation":
-        return Summation(int(asked.max_value or 0) if counted is None else len(counted.counts) - 1)
-    return Frequency(_domain(counted, asked))
+        return Summation(int(options.max_value or 0) if own_data is None else len(own_data.counts) - 1)
+    return Frequency(_domain(own_data, options))
 
 
 class _Progress:
@@ -356,13 +364,13 @@ class _Progress:
             self.line = ""
 
 
-def _rows(asked: Options, seconds: float) -> tuple[tuple[Compared, ...], list[str]]:
+def _rows(options: Options, seconds: float) -> tuple[tuple[Compared, ...], list[str]]:
     """Return the rows, and a sentence for each plug-in that cannot be imported or does not return."""
     from shuffledp.comparison.worker import compare_within
     from shuffledp.protocols.registry import is_plugin
 
     say = _Progress()
-    rows, failed = compare_within(seconds, asked, say.begins, say)
+    rows, failed = compare_within(seconds, options, say.begins, say)
     return rows, [f"{row.protocol}: {row.reason}" for row in failed if is_plugin(row.protocol)]
 
 
@@ -394,7 +402,7 @@ def _write(rows: tuple[Compared, ...], targets: Mapping[str, Output], setting: s
 
 def _show(
     rows: tuple[Compared, ...],
-    asked: Options,
+    options: Options,
     seconds: float,
     columns: list[str] | None,
     *,
@@ -411,33 +419,33 @@ def _show(
 
     best, loosen = None if rows_only else recommended(rows), None
     if best is None and not rows_only:
-        limits = {name: getattr(asked, name) for name in asked.given(*LIMITS)}
+        limits = {name: getattr(options, name) for name in options.given(*LIMITS)}
 
         def rows_of(changes: Mapping[str, float], names: list[str]) -> tuple[Compared, ...]:
             changed: dict[str, Any] = {**changes, "protocols": names}
-            return _rows(replace(asked, **changed), seconds)[0]
+            return _rows(replace(options, **changed), seconds)[0]
 
-        loosen = loosening(rows, limits, asked.eps, rows_of)
+        loosen = loosening(rows, limits, options.eps, rows_of)
     if as_json:
         written: Any = [row.as_dict() for row in rows]
         if not rows_only:
             best_dict, loosen_dict = (
-                best and best.as_dict() | {"privacy": _claim(rows, best, asked)},
+                best and best.as_dict() | {"privacy": _claim(rows, best, options)},
                 loosen and asdict(loosen),
             )
             written = {"recommendation": best_dict, "loosen": loosen_dict, "rows": written}
         click.echo(json.dumps(written, indent=2, allow_nan=False))
     else:
         first = "" if rows_only else f"{sentences(best) if best else unfit(loosen)}\n\n"
-        if best and total and not asked.users and not asked.dropout:
+        if best and total and not options.users and not options.dropout:
             share = best.conditions["half_width"].text(100 * best.half_width / abs(total))
             first = f"{first[:-1]}The half-width is {share} % of the sum of the data.\n\n"
-        if best and (command := _client_command(best.protocol, asked, domain)):
+        if best and (command := _client_command(best.protocol, options, domain)):
             first = f"{first[:-1]}Next command:\n  {command}\n{hint}\n"
         click.echo(first + table(rows, columns))
 
 
-def _claim(rows: tuple[Compared, ...], best: Recommendation, asked: Options) -> dict[str, Any]:
+def _claim(rows: tuple[Compared, ...], best: Recommendation, options: Options) -> dict[str, Any]:
     """Return the privacy claim of the recommended row."""
     from shuffledp.comparison.registry_record import privacy_claim
     from shuffledp.tasks import Budget
@@ -454,16 +462,16 @@ def _claim(rows: tuple[Compared, ...], best: Recommendation, asked: Options) -> 
         "eps_colluding",
         "rounds",
     )
-    stated: dict[str, Any] = {name: getattr(row, name) for name in names}
-    budget = Budget(asked.eps, asked.delta, asked.neighbours)
-    return privacy_claim(budget, if_shuffler_fails=best.if_shuffler_fails, **stated)
+    facts: dict[str, Any] = {name: getattr(row, name) for name in names}
+    budget = Budget(options.eps, options.delta, options.neighbours)
+    return privacy_claim(budget, if_shuffler_fails=best.if_shuffler_fails, **facts)
 
 
-def _places(kind: str, counted: Own | None) -> str:
+def _places(kind: str, own_data: Own | None) -> str:
     """Return a line on the values of the client if they are places in a list that was found in the data."""
-    if kind != "frequency" or counted is None or counted.values == tuple(range(len(counted.values))):
+    if kind != "frequency" or own_data is None or own_data.values == tuple(range(len(own_data.values))):
         return ""
-    some = ", ".join(map(str, counted.values[:5])) + ", .." * (len(counted.values) > 5)
+    some = ", ".join(map(str, own_data.values[:5])) + ", .." * (len(own_data.values) > 5)
     return (
         f"The client's value is the place in this list, from 0 on: {some}.\n"
         "With --values-file, the client takes the value itself.\n"
@@ -471,7 +479,7 @@ def _places(kind: str, counted: Own | None) -> str:
 
 
 def _domain_words(
-    task: Task | None, asked: Options, counts: Path | None, values: tuple[str, ...], file: Path | None
+    task: Task | None, options: Options, counts: Path | None, values: tuple[str, ...], file: Path | None
 ) -> str:
     """Return the options of `client` for the domain, as a part of its command."""
     from shlex import join
@@ -480,36 +488,38 @@ def _domain_words(
         return join(["--counts", str(counts)])
     if file is not None or values:
         named = (
-            ["--values-file", str(file)] if file else [word for one in values for word in ("--values", one)]
+            ["--values-file", str(file)]
+            if file
+            else [word for value in values for word in ("--values", value)]
         )
-        return join([*named, *["--other"] * asked.other])
-    if asked.bins is not None:
-        return join(["--bins", asked.bins])
-    if asked.data is None or asked.max_value is None:
+        return join([*named, *["--other"] * options.other])
+    if options.bins is not None:
+        return join(["--bins", options.bins])
+    if options.data is None or options.max_value is None:
         size = {"frequency": "domain_size", "summation": "max_value"}.get(getattr(task, "kind", ""))
         return f"{_option(size)} {getattr(task, size)}" if size else ""
-    words = ["--max-value", f"{asked.max_value:.15g}"]
-    for name in asked.given("low", "levels"):
-        words += [_option(name), f"{getattr(asked, name):.15g}"]
-    return join([*words, "--unit", str(asked.column)])
+    words = ["--max-value", f"{options.max_value:.15g}"]
+    for name in options.given("low", "levels"):
+        words += [_option(name), f"{getattr(options, name):.15g}"]
+    return join([*words, "--unit", str(options.column)])
 
 
-def _client_command(protocol: str, asked: Options, domain: str) -> str | None:
+def _client_command(protocol: str, options: Options, domain: str) -> str | None:
     """Return the command that writes the client of a protocol; None without a client. `domain` has the users, too."""
     from shuffledp.protocols.base import ProtocolBase
     from shuffledp.protocols.registry import get
 
-    assert asked.task is not None
-    kind = asked.task.kind
+    assert options.task is not None
+    kind = options.task.kind
     if get(kind, protocol).client is ProtocolBase.client:
         return None
     words = [
         "shuffledp client",
         protocol,
         domain,
-        *[f"--rounds {asked.rounds}"] * (asked.rounds > 1),
+        *[f"--rounds {options.rounds}"] * (options.rounds > 1),
     ]
-    words += [f"--eps {asked.eps!r}", f"--delta {asked.delta!r}"]
-    words += [f"--neighbors {asked.neighbours}"] * (asked.neighbours != "replace_one")
-    words += [f"--accounting {asked.accounting}"] * (asked.accounting is not None)
+    words += [f"--eps {options.eps!r}", f"--delta {options.delta!r}"]
+    words += [f"--neighbors {options.neighbours}"] * (options.neighbours != "replace_one")
+    words += [f"--accounting {options.accounting}"] * (options.accounting is not None)
     return " ".join([*words, "-o client"])

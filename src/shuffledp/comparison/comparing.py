@@ -42,7 +42,7 @@ REPEATS, MOST_MESSAGES, MOST_NUMBERS = 20, 2_000_000, 20_000_000
 
 
 @with_arguments_of(Options)
-def compare(asked: Options) -> Comparison:
+def compare(options: Options) -> Comparison:
     """Compare all protocols of a task for the same users, budget and data.
 
     Parameters
@@ -149,7 +149,7 @@ def compare(asked: Options) -> Comparison:
     >>> [(row.protocol, row.trust, row.status, row.mse < 1e-5) for row in rows]
     [('grr_blanket', 'shuffler', 'ok', True), ('local', 'local', 'ok', False)]
     """
-    return Comparison(compared(asked))
+    return Comparison(compared(options))
 
 
 @dataclass(frozen=True)
@@ -187,15 +187,17 @@ class Rows:
 
     def repeat_row(self, row: Compared) -> Compared:
         """Return the row of a single release with the eps of several such releases; None if it is unknown."""
-        where, asked = self.setting, self.options
-        protocol = get(row.task, row.protocol, root=asked.root)
+        where, options = self.setting, self.options
+        protocol = get(row.task, row.protocol, root=options.root)
         try:
             once = protocol.calibrate(where.budget, where.population, where.task, accounting=row.accounting)
             eps = repeated_epsilon(once, where, REPEATED)
             if eps is None:
                 return row
-            stated = {"eps_if_repeated": conditions(where, once)["eps_if_repeated"]}
-            return replace(row, eps_if_repeated=eps, conditions={**(row.conditions or {}), **stated})
+            repeated_conditions = {"eps_if_repeated": conditions(where, once)["eps_if_repeated"]}
+            return replace(
+                row, eps_if_repeated=eps, conditions={**(row.conditions or {}), **repeated_conditions}
+            )
         except Infeasible:
             return row
 
@@ -213,46 +215,46 @@ def failed_row(name: str, kind: str, reason: str) -> Compared:
     return Compared(name, name, kind, empty, "failed", reason, accounting="", reduction="")
 
 
-def prepare_rows(asked: Options) -> Rows:
+def prepare_rows(options: Options) -> Rows:
     """Return the setting and the names of the protocols to compare. Raise ValueError for wrong options or names."""
-    asked, records = counted(asked)
+    options, records = counted(options)
     for remark in () if records is None else records.remarks:
         warnings.warn(remark, stacklevel=5)
-    where = setting_of(asked)
-    if asked.accounting is not None:
-        check_choice("accounting", asked.accounting, ACCOUNTINGS)
-    limits = limits_of(asked)
-    asked = replace(
-        asked,
-        simulate=check_count("simulate", asked.simulate),
-        seed=check_count("seed", asked.seed),
-        poisoned=check_count("poisoned", asked.poisoned),
-        colluding=check_unit("colluding", asked.colluding),
+    where = setting_of(options)
+    if options.accounting is not None:
+        check_choice("accounting", options.accounting, ACCOUNTINGS)
+    limits = limits_of(options)
+    options = replace(
+        options,
+        simulate=check_count("simulate", options.simulate),
+        seed=check_count("seed", options.seed),
+        poisoned=check_count("poisoned", options.poisoned),
+        colluding=check_unit("colluding", options.colluding),
     )
-    if asked.simulate and not isinstance(where.population, Law):
+    if options.simulate and not isinstance(where.population, Law):
         raise ValueError(f"{where.population!r} only bounds the number of users; a simulation needs a law.")
-    if asked.colluding == 1:
+    if options.colluding == 1:
         raise ValueError("colluding must be below 1: user 1 does not collude.")
     kind = where.task.kind
-    names = tuple(named(kind, asked.protocols))
+    names = tuple(named(kind, options.protocols))
     for name in names:
-        module_path(kind, name, root=asked.root)
+        module_path(kind, name, root=options.root)
     curator = floor(where) if where.rounds == 1 else _floor_of_releases(where)
     step = 1.0 if records is None else records.step
-    return Rows(where, asked, limits, (curator, blind(where, curator)), step, names)
+    return Rows(where, options, limits, (curator, blind(where, curator)), step, names)
 
 
-def compared(asked: Options) -> tuple[Compared, ...]:
+def compared(options: Options) -> tuple[Compared, ...]:
     """Return the rows of `compare` for these options."""
-    shared = prepare_rows(asked)
+    shared = prepare_rows(options)
     started = [row for name in shared.names if (row := shared.start_row(name)) is not None]
     rows = []
     for place, row in enumerate(started):
-        if asked.progress is not None:
-            asked.progress(place, len(started), row.protocol)
+        if options.progress is not None:
+            options.progress(place, len(started), row.protocol)
         rows.append(shared.complete_row(row))
-        if asked.done is not None:
-            asked.done(rows[-1])
+        if options.done is not None:
+            options.done(rows[-1])
     return repeat_best(in_order(rows), shared.repeat_row)
 
 
@@ -279,15 +281,15 @@ def named(kind: str, protocols: Sequence[str] | None) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _words(argument: str, given: Sequence[str] | None) -> tuple[str, ...]:
+def _words(argument: str, names: Sequence[str] | None) -> tuple[str, ...]:
     """Return a list of names. Raise ValueError for a single text, which Python would split into letters."""
-    if given is None:
+    if names is None:
         return ()
-    if isinstance(given, str):
-        raise ValueError(f"{argument} must be a list of names, as in [{given!r}], got the text {given!r}.")
-    if not given:
+    if isinstance(names, str):
+        raise ValueError(f"{argument} must be a list of names, as in [{names!r}], got the text {names!r}.")
+    if not names:
         raise ValueError(f"{argument} must name at least one, got none.")
-    return tuple(given)
+    return tuple(names)
 
 
 def _row(row: Compared, protocol: type[ProtocolBase], shared: Rows) -> Compared:
@@ -298,8 +300,10 @@ def _row(row: Compared, protocol: type[ProtocolBase], shared: Rows) -> Compared:
     except Infeasible as error:
         return replace(row, status="infeasible", reason=error.reason)
     except ValueError as error:
-        own = protocol.__module__.startswith("shuffledp.")
-        return replace(row, status="infeasible" if own else "failed", reason=str(error))  # beyond a range
+        is_built_in = protocol.__module__.startswith("shuffledp.")
+        return replace(
+            row, status="infeasible" if is_built_in else "failed", reason=str(error)
+        )  # beyond a range
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # every error of a plug-in becomes a row of the answer, sys.exit() too
@@ -307,11 +311,11 @@ def _row(row: Compared, protocol: type[ProtocolBase], shared: Rows) -> Compared:
 
 
 def _measured(row: Compared, protocol: type[ProtocolBase], shared: Rows) -> Compared:
-    where, asked, limits = shared.setting, shared.options, shared.limits
-    fakes, absent, repeats = asked.poisoned, asked.colluding, asked.simulate
+    where, options, limits = shared.setting, shared.options, shared.limits
+    fakes, absent, repeats = options.poisoned, options.colluding, options.simulate
     calibrated = protocol.calibrated(where.budget, where.population, where.task, accounting=row.accounting)
-    who, weights = where.usual
-    usual = calibrated.refine(who.public.of_repeat(0))
+    participants, weights = where.usual
+    usual = calibrated.refine(participants.public.of_repeat(0))
     check_dropout(where, usual)
     row, releases = replace(row, rounds=where.rounds, crowd=where.crowd), None
     if where.rounds > 1:
@@ -337,7 +341,7 @@ def _measured(row: Compared, protocol: type[ProtocolBase], shared: Rows) -> Comp
     if beyond:
         excluded = replace(row, status="infeasible", reason=over(row.task, cost, limits, beyond))
         return replace(excluded, beyond=beyond) if row.proven and not row.biased else excluded
-    squared = squared_errors(calibrated, who)
+    squared = squared_errors(calibrated, participants)
     mse = None if squared is None else float(weights @ squared.mean(axis=1))
     result = replace(
         row,
@@ -358,8 +362,8 @@ def _measured(row: Compared, protocol: type[ProtocolBase], shared: Rows) -> Comp
         colludes, dropped = (
             math.nan
             if releases is not None and where.crowd != "fixed" and usual.relies_on != "no other user"
-            else usual.remaining_epsilon(absent, where.budget, colluding=told, rounds=where.rounds)
-            for told in (True, False)
+            else usual.remaining_epsilon(absent, where.budget, colluding=collusion, rounds=where.rounds)
+            for collusion in (True, False)
         )
         result = replace(
             result,
@@ -372,7 +376,9 @@ def _measured(row: Compared, protocol: type[ProtocolBase], shared: Rows) -> Comp
         raise Infeasible(
             "Its error has no closed form, and a simulation needs a law of the number of users, not a bound."
         )
-    errors = _simulated(calibrated, where, repeats or REPEATS, asked.seed) if mse is None or repeats else None
+    errors = (
+        _simulated(calibrated, where, repeats or REPEATS, options.seed) if mse is None or repeats else None
+    )
     if errors is None and mse is None:
         raise Infeasible(
             "Its error has no closed form, its aggregate has no law, and a simulation message by message exceeds "
@@ -380,14 +386,16 @@ def _measured(row: Compared, protocol: type[ProtocolBase], shared: Rows) -> Comp
         )
     error_from = "expected" if mse is not None else "simulated"
     worst = where.assumed and not usual.biased
-    widths, stated = largest(calibrated, where, worst=worst), conditions(where, usual)
+    widths, row_conditions = largest(calibrated, where, worst=worst), conditions(where, usual)
     if widths is None:  # the errors of the only data that were simulated
         assert errors is not None
         single, together = of_values(law_of_errors(errors), errors.shape[1])
         widths = float(single.max()), together
         worst = False
     if not worst:
-        stated |= {name: replace(stated[name], data=stated["mse"].data) for name in WIDTHS}
+        row_conditions |= {
+            name: replace(row_conditions[name], data=row_conditions["mse"].data) for name in WIDTHS
+        }
     # A share is in [0, 1], and an estimate that is cut to this range has at most this error.
     half_width, simultaneous = (min(width, 2 * known_half_width(where)) for width in widths)
     if errors is not None:
@@ -399,9 +407,9 @@ def _measured(row: Compared, protocol: type[ProtocolBase], shared: Rows) -> Comp
     spent = result.eps_all_rounds
     curator, without_data = shared.yardsticks
     idle = mse >= NO_BETTER * without_data or half_width >= known_half_width(where)
-    users = float(weights @ who.public.n_users) if where.task.kind == "frequency" else 1.0
+    users = float(weights @ participants.public.n_users) if where.task.kind == "frequency" else 1.0
     gain = result.poisoning_gain
-    found = replace(
+    measured = replace(
         result,
         poisoning_errors=gain / (users * math.sqrt(mse)) if gain is not None and mse else None,
         simultaneous_half_width=simultaneous,
@@ -416,8 +424,10 @@ def _measured(row: Compared, protocol: type[ProtocolBase], shared: Rows) -> Comp
         eps_spent=spent,
         slack=None if spent is None else where.budget.largest_eps - spent,
     )
-    named = {name: one for name, one in stated.items() if getattr(found, name) is not None}
-    return replace(found, conditions=named)
+    named = {
+        name: condition for name, condition in row_conditions.items() if getattr(measured, name) is not None
+    }
+    return replace(measured, conditions=named)
 
 
 def _of_one_release(row: Compared, once: ProtocolBase, shared: Rows) -> Compared:
@@ -468,11 +478,11 @@ def _sent(cost: Cost, limit: str) -> float | None:
     return mean if kind == "mean" else most
 
 
-def limits_of(asked: Options) -> dict[str, float]:
+def limits_of(options: Options) -> dict[str, float]:
     """Return the limits on a user's communication. Raise ValueError for a wrong limit or trust model."""
-    for one in _words("trust", asked.trust):
-        check_choice("trust", one, get_args(Trust))
-    return {name: check_positive(name, getattr(asked, name)) for name in asked.given(*LIMITS)}
+    for model in _words("trust", options.trust):
+        check_choice("trust", model, get_args(Trust))
+    return {name: check_positive(name, getattr(options, name)) for name in options.given(*LIMITS)}
 
 
 def exceeded(cost: Cost, limits: Mapping[str, float]) -> dict[str, float]:
@@ -500,8 +510,8 @@ def _heavy(protocol: ProtocolBase, where: Setting) -> float | None:
     """Return the squared error for a value or item of a tenth of the users; None if unknown or without such a value."""
     if where.heavy is None:
         return None
-    who, weights = where.heavy
-    squared = protocol.expectation("squared_error", who)
+    participants, weights = where.heavy
+    squared = protocol.expectation("squared_error", participants)
     return None if squared is None else float(weights @ np.asarray(squared, float)[:, 0])
 
 
@@ -521,11 +531,11 @@ def _with_simulation(row: Compared, errors: Floats, half_width: float) -> Compar
 def _simulated(protocol: ProtocolBase, where: Setting, repeats: int, seed: int) -> Floats | None:
     """Return the absolute errors of a simulation, (R, V); None if the simulation needs too many messages."""
     rng = np.random.default_rng(seed)
-    who = where.drawn(repeats, rng)
+    participants = where.drawn(repeats, rng)
     by_messages = type(protocol).sample_aggregate is ProtocolBase.sample_aggregate
-    messages = float(np.sum(who.public.n_users)) * protocol.cost().messages_per_user
+    messages = float(np.sum(participants.public.n_users)) * protocol.cost().messages_per_user
     numbers = messages * (where.task.dimension if isinstance(where.task, Vectors) else 0)
     if by_messages and (messages > MOST_MESSAGES or numbers > MOST_NUMBERS):
         return None
-    errors: Floats = np.abs(np.asarray(protocol.simulate(who, rng) - who.truth, float))
+    errors: Floats = np.abs(np.asarray(protocol.simulate(participants, rng) - participants.truth, float))
     return errors.reshape(repeats, -1)

@@ -55,7 +55,7 @@ def said(data: Path) -> Callable[[float], None]:
 @with_options("delimiter", "memory")
 @_OUT
 def count(
-    data: Path, column: str, values: tuple[str, ...], values_file: Path | None, out: Path, **given: Any
+    data: Path, column: str, values: tuple[str, ...], values_file: Path | None, out: Path, **arguments: Any
 ) -> None:
     """Count a column of DATA (file, folder, pattern, s3:// address), and write the counts into a file.
 
@@ -68,12 +68,16 @@ def count(
 
     with user_errors(OSError), unchanged(data) as files:
         target = checked({"-o": out}, files)["-o"]
-        given["per_user"] = per_user = (given["per_user"] or "random") if given["user"] else "random"
-        found = count_column(data, column, values=listed(values, values_file), percent=said(data), **given)
+        arguments["per_user"] = per_user = (
+            (arguments["per_user"] or "random") if arguments["user"] else "random"
+        )
+        column_counts = count_column(
+            data, column, values=listed(values, values_file), percent=said(data), **arguments
+        )
         about = described(files)
-    kind = "frequency" if given["max_value"] is None else "summation"
-    content = record(found, kind=kind, per_user=per_user if given["user"] else None, files=about)
-    for remark in found.remarks("give --domain-size or --values"):
+    kind = "frequency" if arguments["max_value"] is None else "summation"
+    content = record(column_counts, kind=kind, per_user=per_user if arguments["user"] else None, files=about)
+    for remark in column_counts.remarks("give --domain-size or --values"):
         click.echo(f"Warning: {remark}", err=True)
     with user_errors(OSError):
         target.write(written(content), mode=0o600)

@@ -104,14 +104,14 @@ class CountTree:
     def tree(self) -> Tree:
         """Tree with the variance of a count, which is the same for all nodes."""
         nodes = max(sum(accumulate(self.fan_outs, mul)), _FEWEST)
-        who = self._participants(self.users, np.full((1, nodes), self.users / nodes))
-        variance = self.protocol.expected_variance(who)
+        participants = self._participants(self.users, np.full((1, nodes), self.users / nodes))
+        variance = self.protocol.expected_variance(participants)
         assert variance is not None
         return Tree(self.fan_outs, (float(variance[0, 0]) * self.users**2,) * len(self.fan_outs))
 
-    def _participants(self, users: int, held: Array) -> Participants:
+    def _participants(self, users: int, counts: Array) -> Participants:
         """Return users with these numbers of holders of the nodes, (R, nodes)."""
-        return Participants(Public(np.full(len(held), users)), held, held / users)
+        return Participants(Public(np.full(len(counts), users)), counts, counts / users)
 
     @property
     def messages_per_user(self) -> float:
@@ -127,17 +127,17 @@ class CountTree:
         """Draw least-squares estimates of the counts, (R, k), from users per value, (V,), V <= k."""
         users, k = int(counts.sum()), self.tree.sizes[0]
         values = np.pad(counts, (0, k - len(counts)))
-        held = np.concatenate(
+        node_counts = np.concatenate(
             [values.reshape(-1, size).sum(axis=1) for size, _ in tree_levels(self.fan_outs)]
         )
-        held = np.pad(held, (0, max(_FEWEST - len(held), 0)))
-        who = self._participants(users, np.tile(held, (repeats, 1)))
-        return self.tree.estimate(users, self.nodes(users * self.protocol.simulate(who, rng)))
+        node_counts = np.pad(node_counts, (0, max(_FEWEST - len(node_counts), 0)))
+        participants = self._participants(users, np.tile(node_counts, (repeats, 1)))
+        return self.tree.estimate(users, self.nodes(users * self.protocol.simulate(participants, rng)))
 
     def export_client(self, folder: str | Path, inputs: int, **about: Any) -> None:
         """Write the programs of a deployment for the values 0..inputs-1, see `ProtocolBase.export_client`."""
-        stated = {"task": "ranges", **about, "guarantee": self.guarantee, "fan_outs": list(self.fan_outs)}
-        self.protocol.write_client(on_levels(self.protocol.client(), self.fan_outs, inputs), folder, stated)
+        facts = {"task": "ranges", **about, "guarantee": self.guarantee, "fan_outs": list(self.fan_outs)}
+        self.protocol.write_client(on_levels(self.protocol.client(), self.fan_outs, inputs), folder, facts)
 
 
 @remember(256)
@@ -158,7 +158,7 @@ def best_tree(name: str, users: int, domain_size: int, eps: float, delta: float)
     best, least = None, math.inf
     for levels, same in groupby(trees, key=len):
         noise = CountTree.calibrate(name, users, (2,) * levels, eps, delta).tree.variances
-        tree = min((Tree(fan_outs, noise) for fan_outs in same), key=lambda one: one.cdf_mse)
+        tree = min((Tree(fan_outs, noise) for fan_outs in same), key=lambda candidate: candidate.cdf_mse)
         if tree.cdf_mse >= least:
             break
         best, least = tree.fan_outs, tree.cdf_mse
@@ -176,7 +176,7 @@ def calibrate_tree(
     if fan_outs == "best":
         flat = CountTree.calibrate(name, users, (domain_size,), eps, delta)
         tree = best_tree(name, users, domain_size, eps, delta) if name in TREE_PROTOCOLS else None
-        return min([flat] if tree is None else [flat, tree], key=lambda one: one.tree.cdf_mse)
+        return min([flat] if tree is None else [flat, tree], key=lambda candidate: candidate.tree.cdf_mse)
     try:
         sizes = [int(part) for part in fan_outs.split(",")]
     except ValueError:

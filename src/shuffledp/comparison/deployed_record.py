@@ -22,39 +22,39 @@ _DAYS = (7, 30)
 
 def deployed_sentences(key: str) -> list[str]:
     """Return sentences on a deployed system: mechanism, printed and computed eps, assumptions, open points."""
-    known = _computable(key)
-    found = deployed_answer(key)
+    deployment = _computable(key)
+    answer = deployed_answer(key)
     lines = [
-        known.system + (f". {known.description}" if known.description else "."),
-        _loss(key, known),
-        f"{found.trust} {known.assumed}".strip(),
-        _enforced(known),
-        known.unknown and f"Open: {known.unknown}",
-        f"Source: {known.source}, {known.place} ({known.read}).",
+        deployment.system + (f". {deployment.description}" if deployment.description else "."),
+        _loss(key, deployment),
+        f"{answer.trust} {deployment.assumed}".strip(),
+        _enforced(deployment),
+        deployment.unknown and f"Open: {deployment.unknown}",
+        f"Source: {deployment.source}, {deployment.place} ({deployment.read}).",
     ]
     return [line for line in lines if line]
 
 
 def deployed_record(key: str) -> dict[str, Any]:
     """Return the record of a deployed system in the registry's schema: plain data, and `Open` for open fields."""
-    known = _computable(key)
-    if known.cells is None or known.eps is None:
+    deployment = _computable(key)
+    if deployment.cells is None or deployment.eps is None:
         raise ValueError(f"{key} has no record: the registry is for deployed systems with a printed eps.")
     basic = {
         **BASIC,
-        "name": known.system,
-        "description": known.description,
+        "name": deployment.system,
+        "description": deployment.description,
         "data_product_sector": "Technology",
     }
     loss = {
         "privacy_unit": "device-day",
-        "privacy_unit_details": known.unit,
-        "privacy_parameters": {"epsilon": known.eps, "delta": known.delta},
-        "privacy_parameters_details": _loss(key, known),
+        "privacy_unit_details": deployment.unit,
+        "privacy_parameters": {"epsilon": deployment.eps, "delta": deployment.delta},
+        "privacy_parameters_details": _loss(key, deployment),
     }
     model = {
         "model_name": "Shuffle",
-        "model_name_details": f"{known.assumed} {_enforced(known)}",
+        "model_name_details": f"{deployment.assumed} {_enforced(deployment)}",
         "release_type": "Many releases",
         "data_source_type": "Dynamic",
         "access_type": "Non-interactive",
@@ -68,40 +68,44 @@ def deployed_record(key: str) -> dict[str, Any]:
             "dp_variant": {
                 "variant_name": "Approximate DP",
                 "data_domain": "A histogram of event codes and rounded values.",
-                "unprotected_quantities": f"That at least {known.users:,} devices reported.",
+                "unprotected_quantities": f"That at least {deployment.users:,} devices reported.",
             },
             "privacy_loss": loss,
             "deployment_model": model,
             "accounting": {"composition": f"None stated. Computed: {_several(key)}."},
-            "implementation": {"mechanisms": known.description},
+            "implementation": {"mechanisms": deployment.description},
             "administrative": {
                 "registry_authors": [Open("")],
-                "sources": f"{known.source}, {known.place}; read: {known.read}",
-                "notes": f"Open: {known.unknown}",
+                "sources": f"{deployment.source}, {deployment.place}; read: {deployment.read}",
+                "notes": f"Open: {deployment.unknown}",
             },
         },
     }
 
 
 def _computable(key: str) -> Deployment:
-    known = deployments()[key]
-    if known.missing:
-        raise ValueError(f"{key} cannot be described. Not found for it: {known.missing}.")
-    return known
+    deployment = deployments()[key]
+    if deployment.missing:
+        raise ValueError(f"{key} cannot be described. Not found for it: {deployment.missing}.")
+    return deployment
 
 
-def _loss(key: str, known: Deployment) -> str:
+def _loss(key: str, deployment: Deployment) -> str:
     """Return sentences on the printed and the computed eps, in nats."""
-    found = deployed_answer(key)
+    answer = deployed_answer(key)
     computed = (
-        f"Computed: eps = {number_text(found.eps, 'up')} (nats) at delta = {known.delta:g} with {known.users:,} users, "
-        f"{found.guarantee}, for {found.neighbours} neighbors."
+        f"Computed: eps = {number_text(answer.eps, 'up')} (nats) at delta = {deployment.delta:g} with "
+        f"{deployment.users:,} users, "
+        f"{answer.guarantee}, for {answer.neighbours} neighbors."
     )
-    if known.rounds > 1:
-        computed = f"{computed} The number of rounds is {known.rounds}."
-    if known.eps is None:
+    if deployment.rounds > 1:
+        computed = f"{computed} The number of rounds is {deployment.rounds}."
+    if deployment.eps is None:
         return f"No eps is printed for all reports and rounds together. {computed}"
-    return f"Printed: eps = {known.eps:g}, delta = {known.delta:g}. {computed} {deployed_users(key):,} users suffice."
+    return (
+        f"Printed: eps = {deployment.eps:g}, delta = {deployment.delta:g}. {computed} {deployed_users(key):,} "
+        "users suffice."
+    )
 
 
 def _several(key: str) -> str:
@@ -110,8 +114,8 @@ def _several(key: str) -> str:
     )
 
 
-def _enforced(known: Deployment) -> str:
+def _enforced(deployment: Deployment) -> str:
     """Return a sentence on the checks that bound the gain of fake devices."""
     from shuffledp.guarantees import ENFORCED
 
-    return ENFORCED["range of a row" if known.cells is None else "capped messages"]
+    return ENFORCED["range of a row" if deployment.cells is None else "capped messages"]

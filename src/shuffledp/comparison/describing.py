@@ -65,7 +65,7 @@ def with_calibration(
     return decorate
 
 
-def calibrated(protocol: str, population: str | None, accounting: str | None, **given: Any) -> Described:
+def calibrated(protocol: str, population: str | None, accounting: str | None, **arguments: Any) -> Described:
     """Return the protocol for the options of `with_calibration`. Raise ValueError for inconsistent options."""
     from shuffledp.accountant.wording import population_named
     from shuffledp.comparison.comparing import ACCOUNTINGS, best_accounting, exceeded, limits_of, over
@@ -75,15 +75,17 @@ def calibrated(protocol: str, population: str | None, accounting: str | None, **
     from shuffledp.protocols.registry import get
 
     law = None if population is None else population_named(population)
-    given["trust"] = words("trust", given["trust"])
-    asked = Options(**given, population=law, accounting=accounting)
-    where, limits = setting_of(asked), limits_of(asked)
-    found = get(where.task.kind, protocol)
-    if asked.trust is not None and found.trust not in asked.trust:
-        raise ValueError(f"{protocol} has the trust model {found.trust}, not {' or '.join(asked.trust)}.")
+    arguments["trust"] = words("trust", arguments["trust"])
+    options = Options(**arguments, population=law, accounting=accounting)
+    where, limits = setting_of(options), limits_of(options)
+    protocol_class = get(where.task.kind, protocol)
+    if options.trust is not None and protocol_class.trust not in options.trust:
+        raise ValueError(
+            f"{protocol} has the trust model {protocol_class.trust}, not {' or '.join(options.trust)}."
+        )
     if accounting is not None:
         check_choice("accounting", accounting, ACCOUNTINGS)
-    result = described(found, where, accounting or best_accounting(found))
+    result = described(protocol_class, where, accounting or best_accounting(protocol_class))
     cost = result.protocol.cost()
     if beyond := exceeded(cost, limits):
         raise ValueError(f"{protocol}: {over(result.where.task.kind, cost, limits, beyond)}")
@@ -103,7 +105,7 @@ def calibrated(protocol: str, population: str | None, accounting: str | None, **
     type=Number(float, "a number above 0"),
     help="Print how many releases in all have at most this eps at the same delta.",
 )
-def describe(registry: bool, until_eps: float | None, **given: Any) -> None:
+def describe(registry: bool, until_eps: float | None, **arguments: Any) -> None:
     """Describe PROTOCOL, calibrated for a setting: parameters, messages, guarantee, trust. Or describe a deployed
     system, which has its own setting.
 
@@ -115,16 +117,18 @@ def describe(registry: bool, until_eps: float | None, **given: Any) -> None:
     from shuffledp.comparison.deployed_record import deployed_record, deployed_sentences
     from shuffledp.comparison.registry_record import as_yaml, composition, record, releases_until
 
-    protocol = given["protocol"]
+    protocol = arguments["protocol"]
     with user_errors(OSError):
         if protocol not in deployments():
             for name, option in _BUDGET.items():
-                if given[name] is None:
+                if arguments[name] is None:
                     raise click.UsageError(f"Missing option {option}.")
-            found = calibrated(**given)
-            content = record(found)
-            lines = _sentences(content["deployment"], composition(found) if found.releases else None)
-            lines += [] if until_eps is None else [releases_until(found, until_eps)]
+            description = calibrated(**arguments)
+            content = record(description)
+            lines = _sentences(
+                content["deployment"], composition(description) if description.releases else None
+            )
+            lines += [] if until_eps is None else [releases_until(description, until_eps)]
             text = as_yaml(content) if registry else "\n".join(wrapped(lines))
         elif registry:
             text = as_yaml(deployed_record(protocol))
@@ -162,7 +166,7 @@ def client(
     low: float | None,
     levels: int | None,
     unit: str | None,
-    **given: Any,
+    **arguments: Any,
 ) -> None:
     """Calibrate PROTOCOL for a setting, and write its client, shuffler and analyzer as Python programs.
 
@@ -174,40 +178,42 @@ def client(
     with user_errors(OSError):
         content = None if counts is None else _read(counts)
         names = listed(values, values_file)
-        domain = _domain(content, names, other, bins, low, levels, unit, given)
-        found, tree = (calibrated(**given), None) if fan_outs is None else _with_tree(fan_outs, given)
-        budget = found.where.budget
+        domain = _domain(content, names, other, bins, low, levels, unit, arguments)
+        description, tree = (
+            (calibrated(**arguments), None) if fan_outs is None else _with_tree(fan_outs, arguments)
+        )
+        budget = description.where.budget
         about = {
             "eps": budget.largest_eps,
             "delta": budget.delta,
             "neighbors": budget.neighbours,
-            "accounting": found.accounting,
-            "privacy": _claim(found),
-            **({"dropout": given["dropout"]} if given["dropout"] else {}),
-            **({"rounds": found.where.rounds, "round": 1} if found.where.rounds > 1 else {}),
+            "accounting": description.accounting,
+            "privacy": _claim(description),
+            **({"dropout": arguments["dropout"]} if arguments["dropout"] else {}),
+            **({"rounds": description.where.rounds, "round": 1} if description.where.rounds > 1 else {}),
             **domain,
         }
         if tree is None:
-            found.protocol.export_client(folder, **about)
+            description.protocol.export_client(folder, **about)
         else:
-            tree.export_client(folder, given["domain_size"], **about)
-    for remark in () if content is None else _remarks(content, given["users"]):
+            tree.export_client(folder, arguments["domain_size"], **about)
+    for remark in () if content is None else _remarks(content, arguments["users"]):
         click.echo(f"Warning: {remark}", err=True)
-    programs = found.protocol.client()
-    one = " --users N" * (not programs.one_message)
+    programs = description.protocol.client()
+    users_option = " --users N" * (not programs.one_message)
     mixes = (
         "samples or adds messages, and permutes them"
         if programs.shuffler
         else "permutes the messages of all users"
     )
     click.echo(
-        f"{folder}: `python client.py VALUE` writes the messages of a user, `python shuffler.py FILE{one}` "
-        f"{mixes}, `python analyzer.py FILE{one}` estimates. "
-        f"{found.protocol.if_shuffler_fails(found.where.rounds)}"
+        f"{folder}: `python client.py VALUE` writes the messages of a user, `python shuffler.py FILE{users_option}` "
+        f"{mixes}, `python analyzer.py FILE{users_option}` estimates. "
+        f"{description.protocol.if_shuffler_fails(description.where.rounds)}"
     )
 
 
-def _with_tree(fan_outs: str, given: dict[str, Any]) -> tuple[Described, CountTree]:
+def _with_tree(fan_outs: str, arguments: dict[str, Any]) -> tuple[Described, CountTree]:
     """Return the count protocol on a tree. Raise ValueError for options that a tree does not have."""
     from shuffledp.comparison.count_trees import calibrate_tree
     from shuffledp.comparison.registry_record import Described
@@ -217,12 +223,12 @@ def _with_tree(fan_outs: str, given: dict[str, Any]) -> tuple[Described, CountTr
     default = click.core.ParameterSource.DEFAULT
     for option in context.command.params:
         name = str(option.name)
-        if name in given and name not in allowed and context.get_parameter_source(name) is not default:
+        if name in arguments and name not in allowed and context.get_parameter_source(name) is not default:
             raise ValueError(f"{option.opts[0]} must be left out with --fan-outs.")
-    if given["users"] is None or given["domain_size"] is None:
+    if arguments["users"] is None or arguments["domain_size"] is None:
         raise ValueError("--fan-outs needs --users, and --domain-size, --bins, --values or --counts.")
-    sizes = {name: given[name] for name in ("users", "domain_size", "eps", "delta")}
-    tree = calibrate_tree(given["protocol"], fan_outs, **sizes)
+    sizes = {name: arguments[name] for name in ("users", "domain_size", "eps", "delta")}
+    tree = calibrate_tree(arguments["protocol"], fan_outs, **sizes)
     return Described(tree.protocol, setting_of(Options(**sizes)), "exact", None), tree
 
 
@@ -236,21 +242,21 @@ def _remarks(content: Content, users: int | None) -> Iterator[str]:
         yield f"--users is {users:,}, but the counts are of {content.users:,} users."
 
 
-def _claim(found: Described) -> dict[str, Any]:
+def _claim(description: Described) -> dict[str, Any]:
     """Return the privacy claim of a calibrated protocol."""
     from shuffledp.comparison.registry_record import privacy_claim
 
-    protocol = found.protocol
+    protocol = description.protocol
     return privacy_claim(
-        found.where.budget,
+        description.where.budget,
         trust=protocol.trust,
         relies_on=protocol.relies_on,
         eps_local=protocol.local_epsilon(),
-        if_shuffler_fails=protocol.if_shuffler_fails(found.where.rounds),
-        guarantee=found.guarantee,
-        accounting=found.accounting,
-        dropout=found.where.dropout,
-        rounds=found.where.rounds,
+        if_shuffler_fails=protocol.if_shuffler_fails(description.where.rounds),
+        guarantee=description.guarantee,
+        accounting=description.accounting,
+        dropout=description.where.dropout,
+        rounds=description.where.rounds,
     )
 
 
@@ -268,15 +274,15 @@ def _domain(
     low: float | None,
     levels: int | None,
     unit: str | None,
-    given: dict[str, Any],
+    arguments: dict[str, Any],
 ) -> dict[str, Any]:
-    """Return the entry ``domain`` of the parameters, if there is one, and write the size of the task into `given`."""
+    """Return the entry ``domain`` of the parameters, if there is one, and add the size of the task to `arguments`."""
     from shuffledp.userdata.bins import Bins
     from shuffledp.userdata.counting import OTHER, Listed, steps_of
 
     sizes, most = (
-        [name for name in ("domain_size", "max_value") if given[name] is not None],
-        given["max_value"],
+        [name for name in ("domain_size", "max_value") if arguments[name] is not None],
+        arguments["max_value"],
     )
     if sum((content is not None, names is not None, bins is not None, bool(sizes))) > 1:
         raise ValueError(
@@ -293,19 +299,19 @@ def _domain(
         raise ValueError("--other needs --values or --values-file.")
     if most is None and (low, levels, unit) != (None, None, None):
         raise ValueError("--low, --levels and --unit are for a sum and need --max-value or --counts.")
-    if content is not None and given["users"] is None and given["population"] is None:
-        given["users"] = content.users
+    if content is not None and arguments["users"] is None and arguments["population"] is None:
+        arguments["users"] = content.users
     if bins is not None:
         parsed = Bins.parse(bins)
-        given["domain_size"] = parsed.number
+        arguments["domain_size"] = parsed.number
         return {"domain": {"first": str(parsed.first), "width": str(parsed.width)}}
     if names is not None:
         values = Listed.of(names, other).values
-        given["domain_size"] = len(values)
+        arguments["domain_size"] = len(values)
         return {"domain": {"values": values, "other": values.index(OTHER) if other else None}}
     if most is None:
         return {}
-    given["max_value"] = steps_of(low or 0.0, most, levels)
+    arguments["max_value"] = steps_of(low or 0.0, most, levels)
     span = {"low": float(low or 0.0), "high": float(most)} | ({"unit": unit} if unit else {})
     return {} if (low, levels, unit) == (None, None, None) else {"domain": span}
 

@@ -42,14 +42,16 @@ class Group:
 
 def grouped(rows: Sequence[Compared]) -> tuple[Group, ...]:
     """Return the rows that have an error, grouped by trust. Raise ValueError if no row has an error."""
-    drawn = [r for r in rows if r.status == "ok" and r.mse and r.bits_per_user]
-    if not drawn:
+    drawable = [r for r in rows if r.status == "ok" and r.mse and r.bits_per_user]
+    if not drawable:
         raise ValueError("There is nothing to draw: no protocol meets the requirements.")
-    best = front(drawn)
+    best = front(drawable)
     return tuple(
-        Group(trust, tuple(r for r in drawn if r.trust == trust), tuple(r for r in best if r.trust == trust))
+        Group(
+            trust, tuple(r for r in drawable if r.trust == trust), tuple(r for r in best if r.trust == trust)
+        )
         for trust in TRUST
-        if any(r.trust == trust for r in drawn)
+        if any(r.trust == trust for r in drawable)
     )
 
 
@@ -164,8 +166,8 @@ def _page(groups: Sequence[Group], setting: str) -> bytes:
                 legend_label=TRUST[group.trust],
             )
         )
-    shown = ["protocol", "error", "bits", "messages", "guarantee"]
-    page.add_tools(HoverTool(renderers=markers, tooltips=[(name, f"@{name}") for name in shown]))
+    tooltip_names = ["protocol", "error", "bits", "messages", "guarantee"]
+    page.add_tools(HoverTool(renderers=markers, tooltips=[(name, f"@{name}") for name in tooltip_names]))
     page.legend.click_policy = "hide"
     page.legend.ncols = 3
     page.add_layout(page.legend[0], "below")  # off the data

@@ -18,16 +18,18 @@ NO_BETTER = 0.99
 _ROUNDING = 1e-12
 
 
-def expected(protocol: ProtocolBase, who: Participants, weights: Floats) -> float | None:
+def expected(protocol: ProtocolBase, participants: Participants, weights: Floats) -> float | None:
     """Return the mean squared error over values and numbers of participants; None without a closed form."""
-    squared = squared_errors(protocol, who)
+    squared = squared_errors(protocol, participants)
     return None if squared is None else float(weights @ squared.mean(axis=1))
 
 
-def squared_errors(protocol: ProtocolBase, who: Participants) -> Floats | None:
+def squared_errors(protocol: ProtocolBase, participants: Participants) -> Floats | None:
     """Return the expected squared errors (R, V) by number of participants and value; None without a closed form."""
-    squared = protocol.expectation("squared_error", who)
-    return None if squared is None else np.asarray(squared, float).reshape(len(who.public.n_users), -1)
+    squared = protocol.expectation("squared_error", participants)
+    return (
+        None if squared is None else np.asarray(squared, float).reshape(len(participants.public.n_users), -1)
+    )
 
 
 def floor(where: Setting) -> float | None:
@@ -52,37 +54,37 @@ def floor(where: Setting) -> float | None:
     variance = _curator_variance(where)
     if variance is None or not isinstance(where.population, Law):
         return None
-    who, weights = where.usual
-    return float(weights @ (variance / who.public.n_users.astype(float) ** 2))
+    participants, weights = where.usual
+    return float(weights @ (variance / participants.public.n_users.astype(float) ** 2))
 
 
 def _curator_variance(where: Setting) -> float | None:
     """Return the variance of the curator's noise in one count or coordinate; None without a formula."""
     eps, delta = where.budget.largest_eps, where.budget.delta
     replaced = where.budget.neighbours == "replace_one"
-    found = []
+    variances = []
     if isinstance(where.task, Sets):
         d, s = where.task.domain_size, where.task.set_size
-        moved = min(s, d - s) * (1 if d == 2 else 2)  # of two counts the second is n minus the first
-        if not replaced or moved == 0:  # everybody holds everything
+        changed_counts = min(s, d - s) * (1 if d == 2 else 2)  # of two counts the second is n minus the first
+        if not replaced or changed_counts == 0:  # everybody holds everything
             return None
-        found.append(1 / (2 * math.sinh(eps / (2 * moved)) ** 2))
-        length = math.sqrt(moved)
+        variances.append(1 / (2 * math.sinh(eps / (2 * changed_counts)) ** 2))
+        length = math.sqrt(changed_counts)
     else:
         assert isinstance(where.task, Vectors)  # of the four kinds, two have had their answer
         length = where.task.clip * (2 if replaced else 1)
         if where.task.norm == "l1":
-            found.append(2 * (length / eps) ** 2)
+            variances.append(2 * (length / eps) ** 2)
     if delta > 0:
-        found.append((length / gaussian_ratio(eps, delta)) ** 2)
-    return min(found, default=None)
+        variances.append((length / gaussian_ratio(eps, delta)) ** 2)
+    return min(variances, default=None)
 
 
 def known_half_width(where: Setting) -> float:
     """Return the half-width of the range of the estimated number, whose middle is an answer without data."""
     if isinstance(where.task, Summation):
-        who, weights = where.usual
-        return float(np.ptp(where.task.values)) / 2 * float(weights @ who.public.n)
+        participants, weights = where.usual
+        return float(np.ptp(where.task.values)) / 2 * float(weights @ participants.public.n)
     return where.task.clip if isinstance(where.task, Vectors) else 0.5
 
 
@@ -95,11 +97,11 @@ def blind(where: Setting, curator: float | None = None) -> float:
     For a sum the answer is the middle of its range, with its largest error. For vectors it is the zero vector, with
     its largest error, when all users hold the same vector.
     """
-    who, weights = where.usual
-    task, truth = where.task, np.asarray(who.truth, float)
+    participants, weights = where.usual
+    task, truth = where.task, np.asarray(participants.truth, float)
     if isinstance(task, Summation):
         half = float(np.ptp(task.values)) / 2
-        return float(weights @ (half * who.public.n_users) ** 2)
+        return float(weights @ (half * participants.public.n_users) ** 2)
     if isinstance(task, Vectors):
         return task.clip**2 / task.dimension
     zeros, even = (

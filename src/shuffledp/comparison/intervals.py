@@ -34,11 +34,13 @@ Laws = list[tuple[ErrorLaw, Floats]]
 Case = tuple[Participants, Floats]
 
 
-def laws_of(protocol: ProtocolBase, who: Participants, weights: Floats) -> Laws | None:
+def laws_of(protocol: ProtocolBase, participants: Participants, weights: Floats) -> Laws | None:
     """Return the laws of the errors after a public first round; None if a law is unknown."""
     laws: Laws = []
-    for refined, repeats in protocol.after_first_round(who.public):
-        some = who if len(repeats) == who.public.repeats else who.of_repeats(repeats)
+    for refined, repeats in protocol.after_first_round(participants.public):
+        some = (
+            participants if len(repeats) == participants.public.repeats else participants.of_repeats(repeats)
+        )
         law = refined.error_law(some)
         if law is None:
             return None
@@ -88,28 +90,28 @@ def largest(protocol: ProtocolBase, where: Setting, *, worst: bool) -> tuple[flo
     They hold for the worst data, or for the shares of the setting. The worst data of biased estimates are not searched.
     """
     size = int(np.prod(where.task.estimate_shape))
-    found: list[tuple[float, float]] = []
+    widths: list[tuple[float, float]] = []
     before: list[Laws] = []
-    for who, weights in _cases(protocol, where) if worst else [where.usual]:
-        laws = laws_of(protocol, who, weights)
+    for participants, weights in _cases(protocol, where) if worst else [where.usual]:
+        laws = laws_of(protocol, participants, weights)
         if laws is None:
             return None
         if any(_equal(laws, others) for others in before):  # the noise of many protocols depends on no data
             continue
         before.append(laws)
         single, together = of_values(laws, size)
-        found.append((float(single.max()), together))
-    ones, every = zip(*found, strict=True)
-    return max(ones), max(every)
+        widths.append((float(single.max()), together))
+    single_widths, joint_widths = zip(*widths, strict=True)
+    return max(single_widths), max(joint_widths)
 
 
 def _equal(first: Laws, second: Laws) -> bool:
     """Return True if the laws are equal; both are of the same numbers of participants."""
     return all(
-        np.array_equal(one, other)
+        np.array_equal(value, other_value)
         for (law, _), (others, _) in zip(first, second, strict=True)
         for term, another in zip(law.terms, others.terms, strict=True)
-        for one, other in (
+        for value, other_value in (
             (term.mean, another.mean),
             (term.rate, another.rate),
             (term.scale, another.scale),
@@ -150,13 +152,13 @@ def _worst_number(protocol: ProtocolBase, where: Setting) -> int:
 
 def _shortest(where: Setting) -> Case:
     """Return users with tiny vectors along the first axis; a sample of them has the largest variance of all vectors."""
-    who, weights = where.usual
+    participants, weights = where.usual
     assert isinstance(where.task, Vectors)
-    n, clip = who.public.users_column, where.task.clip
+    n, clip = participants.public.users_column, where.task.clip
     zeros = np.zeros((len(n), where.task.dimension))
     along = zeros.copy()
     along[:, 0] = n[:, 0]
     spread = zeros + clip**2 * n / np.maximum(n - 1, 1)
     return VectorParticipants(
-        who.public, zeros, zeros, spread=spread, squares=zeros, directions=along
+        participants.public, zeros, zeros, spread=spread, squares=zeros, directions=along
     ), weights

@@ -52,34 +52,37 @@ class MomentRow:
 
 
 def moment_rows(
-    asked: Options, counts: Ints, rows_of: Callable[[Options], Sequence[Compared]]
+    options: Options, counts: Ints, rows_of: Callable[[Options], Sequence[Compared]]
 ) -> list[MomentRow]:
     """Return the rows of all protocols for numbers with the shares of these counts, (D + 1,), the best rows first.
 
     `rows_of` returns the rows of a comparison of sums.
     """
-    most, levels, eps = len(counts) - 1, square_levels(len(counts) - 1), asked.eps
-    users, squares = asked.users or int(counts.sum()), int(levels.max())
+    most, levels, eps = len(counts) - 1, square_levels(len(counts) - 1), options.eps
+    users, squares = options.users or int(counts.sum()), int(levels.max())
     sums = tuple(float(users * np.average(of, weights=counts)) for of in (np.arange(most + 1), levels))
     from_widths = partial(Moments.from_sums, users, most, sums)
 
     def released(size: int, share: float, delta: float, names: Sequence[str] | None) -> dict[str, Compared]:
         changes: dict[str, Any] = {"eps": share, "delta": delta, "protocols": names}
-        return {row.protocol: row for row in rows_of(replace(asked, **changes, task=Summation(size)))}
+        return {row.protocol: row for row in rows_of(replace(options, **changes, task=Summation(size)))}
 
     parts = 2 if squares else 1
-    each = eps / parts, asked.delta / parts, asked.protocols
+    each = eps / parts, options.delta / parts, options.protocols
     first, second = released(most, *each), released(squares, *each) if squares else {}
     joint = second_budget(most, eps, eps) if squares and _CURATOR in first else None
     if joint is not None:
-        first |= released(most, eps, asked.delta, [_CURATOR])
-        second |= released(squares, joint * squares / most**2, asked.delta, [_CURATOR])
-    found = []
+        first |= released(most, eps, options.delta, [_CURATOR])
+        second |= released(squares, joint * squares / most**2, options.delta, [_CURATOR])
+    moments_of_protocols = []
     for name, row in first.items():
         both = [row, second[name]] if squares else [row]
         shares = (eps, joint) if joint and name == _CURATOR else (eps / parts, eps / parts)[:parts]
-        found.append(_row(both, shares, from_widths))
-    return sorted(found, key=lambda row: (row.status != "ok", row.mean_half_width, row.variance_half_width))
+        moments_of_protocols.append(_row(both, shares, from_widths))
+    return sorted(
+        moments_of_protocols,
+        key=lambda row: (row.status != "ok", row.mean_half_width, row.variance_half_width),
+    )
 
 
 def _row(
@@ -91,9 +94,9 @@ def _row(
     row, basic = both[0], len(both) == 2 and shares[0] == shares[1]
     composition: Literal["joint", "basic"] = "basic" if basic else "joint"
     about = row.protocol, row.label, row.trust
-    if wrong := next((one for one in both if one.status != "ok"), None):
+    if wrong := next((part for part in both if part.status != "ok"), None):
         return MomentRow(*about, wrong.status, wrong.reason, None, composition)
-    labels = [cast(Guarantee, one.guarantee) for one in both]
+    labels = [cast(Guarantee, part.guarantee) for part in both]
     moments = from_widths((row.half_width, both[1].half_width if len(both) == 2 else 0.0))
     return MomentRow(
         *about,
@@ -104,8 +107,8 @@ def _row(
         moments.mean_half_width,
         moments.variance_half_width,
         moments.population_mean_half_width,
-        sum(one.messages_per_user or 0.0 for one in both),
-        sum(one.bits_per_user or 0.0 for one in both),
+        sum(part.messages_per_user or 0.0 for part in both),
+        sum(part.bits_per_user or 0.0 for part in both),
         dict(zip(("eps_mean", "eps_squares"), shares, strict=False)),
     )
 
@@ -129,7 +132,13 @@ def moment_table(rows: Sequence[MomentRow]) -> str:
             lines.append(
                 f"{row.protocol:<22}{widths}{row.messages_per_user:>10.4g}  {row.guarantee:<10}{row.trust}"
             )
-    left = [row for row in rows if row.status != "ok"]
+    left_out = [row for row in rows if row.status != "ok"]
     return "\n".join(
-        [*lines, "", _NOTE, *["", "Left out:"] * bool(left), *(f"  {r.protocol}: {r.reason}" for r in left)]
+        [
+            *lines,
+            "",
+            _NOTE,
+            *["", "Left out:"] * bool(left_out),
+            *(f"  {r.protocol}: {r.reason}" for r in left_out),
+        ]
     )

@@ -83,9 +83,9 @@ def _errors(name: str, users: int, domain_size: int, eps: float, delta: float) -
     trees = [CountTree.calibrate(name, users, (domain_size,), eps, delta)]
     if name in TREE_PROTOCOLS and (best := best_tree(name, users, domain_size, eps, delta)) is not None:
         trees.append(best)
-    for one in trees:
-        parameters = {"fan_outs": list(one.fan_outs), "count_variances": list(one.tree.variances)}
-        yield one.guarantee, *_columns(one.tree, users), one.messages_per_user, parameters
+    for tree in trees:
+        parameters = {"fan_outs": list(tree.fan_outs), "count_variances": list(tree.tree.variances)}
+        yield tree.guarantee, *_columns(tree.tree, users), tree.messages_per_user, parameters
 
 
 def _columns(errors: Tree | UniformResponse, users: int) -> tuple[float, ...]:
@@ -110,7 +110,13 @@ def range_table(rows: Sequence[RangeRow]) -> str:
             errors = f"{row.cdf_mse:>10.4g}{row.range_mse:>10.4g}{number_text(row.band or 0.0, 'up', 3):>12}"
             sent = f"{row.messages_per_user:>10.4g}  {row.guarantee:<10}{row.trust}"
             lines.append(f"{row.protocol:<18}{tree:<{wide}}{errors}{sent}")
-    left = [row for row in rows if row.status != "ok"]
+    left_out = [row for row in rows if row.status != "ok"]
     return "\n".join(
-        [*lines, "", _NOTE, *["", "Left out:"] * bool(left), *(f"  {r.protocol}: {r.reason}" for r in left)]
+        [
+            *lines,
+            "",
+            _NOTE,
+            *["", "Left out:"] * bool(left_out),
+            *(f"  {r.protocol}: {r.reason}" for r in left_out),
+        ]
     )

@@ -185,13 +185,13 @@ def recommended(rows: Sequence[Compared]) -> Recommendation | None:
     once = [
         replace(row, mse=row.mse_one_release, rounds=1) for row in rows if row.mse_one_release is not None
     ]
-    less: dict[str, list[str]] = {}
+    better_rows: dict[str, list[str]] = {}
     for row in good:
         if (row.mse or 0.0) < (best.mse or 0.0) / (1 + TIE):
-            less.setdefault(_against(row), []).append(row.protocol)
+            better_rows.setdefault(_against(row), []).append(row.protocol)
     next_best = others[0] if others else None
     choice = best if best.rounds == 1 else next(iter(ranking(once)), None)
-    stated = best.conditions or {}
+    row_conditions = best.conditions or {}
     return Recommendation(
         **{name: getattr(best, name) for name in _COPIED},
         **{name: getattr(best, of_row) for name, of_row in _RENAMED.items()},
@@ -205,15 +205,15 @@ def recommended(rows: Sequence[Compared]) -> Recommendation | None:
         runner_up_ratio=None
         if next_best is None
         else math.sqrt((next_best.mse or 0.0) / (best.mse or math.inf)),
-        passed_over={reason: tuple(names) for reason, names in less.items()},
+        passed_over={reason: tuple(names) for reason, names in better_rows.items()},
         conditions={
-            name: stated[of_row]
+            name: row_conditions[of_row]
             for name, of_row in {
                 **{name: name for name in _COPIED},
                 **_RENAMED,
                 "runner_up_ratio": "mse",
             }.items()
-            if of_row in stated and (next_best is not None or of_row != "mse")
+            if of_row in row_conditions and (next_best is not None or of_row != "mse")
         },
     )
 
@@ -301,133 +301,136 @@ def _larger_eps(rows: Sequence[Compared], eps: float) -> list[tuple[dict[str, fl
     return [({"eps": round_to_digits(factor * eps, "up", 10)}, names[:_TRIED]) for factor in factors]
 
 
-def sentences(found: Recommendation) -> str:
+def sentences(choice: Recommendation) -> str:
     """Return a recommendation as lines of text for a terminal."""
-    stated, of_sent = found.conditions["half_width"], found.conditions["messages_mean"]
-    numbers = ", ".join(f"{name} = {parameter_text(value)}" for name, value in found.parameters.items())
+    width_conditions, of_sent = choice.conditions["half_width"], choice.conditions["messages_mean"]
+    numbers = ", ".join(f"{name} = {parameter_text(value)}" for name, value in choice.parameters.items())
     most = (
         "; the most is not stated"
-        if found.messages_worst is None
-        else f", at most {whole_text(found.messages_worst)} ({whole_text(found.bits_worst or 0.0)} bits)"
-        + ("" if found.worst_certain else f" except with a probability of at most {RARE:g}")
+        if choice.messages_worst is None
+        else f", at most {whole_text(choice.messages_worst)} ({whole_text(choice.bits_worst or 0.0)} bits)"
+        + ("" if choice.worst_certain else f" except with a probability of at most {RARE:g}")
     )
-    whom, _, rest = found.trusted.partition("; ")
+    whom, _, rest = choice.trusted.partition("; ")
     trust = f"Users trust {whom}{f', and rely on {rest}' if rest else ''}."
-    label = f"Guarantee: {GUARANTEES[found.guarantee]}."
-    mean = f"{of_sent.text(found.messages_mean, 4)} messages ({of_sent.text(found.bits_mean, 4)} bits) on average"
-    others = "" if of_sent.clause == stated.clause else f" {of_sent.clause}"
+    label = f"Guarantee: {GUARANTEES[choice.guarantee]}."
+    mean = f"{of_sent.text(choice.messages_mean, 4)} messages ({of_sent.text(choice.bits_mean, 4)} bits) on average"
+    others = "" if of_sent.clause == width_conditions.clause else f" {of_sent.clause}"
     text = [
-        f"{_first(found)} {label} {trust}",
-        *_in_users(found, stated),
-        f"A {sender(found.task)} sends {mean}{others}{most}.",
+        f"{_first(choice)} {label} {trust}",
+        *_in_users(choice, width_conditions),
+        f"A {sender(choice.task)} sends {mean}{others}{most}.",
         *([f"Parameters: {numbers}."] if numbers else []),
-        *([derived_text(found.proof)] if found.derived else []),
-        found.if_shuffler_fails,
+        *([derived_text(choice.proof)] if choice.derived else []),
+        choice.if_shuffler_fails,
     ]
-    if found.dropout is not None:
+    if choice.dropout is not None:
         text.append(
-            f"It is calibrated for the users who remain if {100 * found.dropout:.6g} % drop out. The guarantee also "
+            f"It is calibrated for the users who remain if {100 * choice.dropout:.6g} % drop out. The guarantee also "
             "holds for more users."
         )
-    if found.colluding is not None:
+    if choice.colluding is not None:
         text.append(
-            f"If {100 * found.colluding:.6g} % of the users collude with the analyzer, {_left(found, 'eps_colluding')} "
-            f"at this delta; if they drop out, {_left(found, 'eps_dropped')}."
+            f"If {100 * choice.colluding:.6g} % of the users collude with the analyzer, "
+            f"{_left(choice, 'eps_colluding')} "
+            f"at this delta; if they drop out, {_left(choice, 'eps_dropped')}."
         )
-    if found.runner_up is not None:
-        ratio = found.conditions["runner_up_ratio"].text(found.runner_up_ratio or math.nan)
+    if choice.runner_up is not None:
+        ratio = choice.conditions["runner_up_ratio"].text(choice.runner_up_ratio or math.nan)
         text.append(
-            f"Runner-up: {found.runner_up}, with {'the same' if ratio == '1' else f'{ratio} times the'} root mean "
+            f"Runner-up: {choice.runner_up}, with {'the same' if ratio == '1' else f'{ratio} times the'} root mean "
             "squared error."
         )
-    text += _repeated(found)
-    if found.passed_over:
-        reasons = "; ".join(f"{', '.join(names)} ({why})" for why, names in found.passed_over.items())
+    text += _repeated(choice)
+    if choice.passed_over:
+        reasons = "; ".join(f"{', '.join(names)} ({why})" for why, names in choice.passed_over.items())
         text.append(f"Less error, but passed over: {reasons}.")
     return "\n".join(wrapped(text))
 
 
-def _in_users(found: Recommendation, stated: Conditions) -> list[str]:
+def _in_users(choice: Recommendation, width_conditions: Conditions) -> list[str]:
     """Return a sentence with the half-width of a share in users, or of a sum per user, for a known number of users."""
-    if stated.who not in ("planned", "counted") or found.task == "vectors":
+    if width_conditions.who not in ("planned", "counted") or choice.task == "vectors":
         return []
-    width, users = found.half_width, stated.users
-    if found.task == "summation":
-        return [f"The mean of {users:,.12g} users is within ±{stated.text(width / users)}."]
-    return [f"The half-width for one value is {stated.text(width * users)} of {users:,.12g} users."]
+    width, users = choice.half_width, width_conditions.users
+    if choice.task == "summation":
+        return [f"The mean of {users:,.12g} users is within ±{width_conditions.text(width / users)}."]
+    return [f"The half-width for one value is {width_conditions.text(width * users)} of {users:,.12g} users."]
 
 
-def _first(found: Recommendation) -> str:
+def _first(choice: Recommendation) -> str:
     """Return the sentence that names the protocol, the releases and the error."""
-    stated = found.conditions["half_width"]
-    one = f"within ±{stated.text(found.half_width)}"
-    if found.simultaneous_half_width != found.half_width:
-        every = stated.text(found.simultaneous_half_width)
-        one += f" for one value, ±{every} for all values at once"
+    width_conditions = choice.conditions["half_width"]
+    width_text = f"within ±{width_conditions.text(choice.half_width)}"
+    if choice.simultaneous_half_width != choice.half_width:
+        joint_text = width_conditions.text(choice.simultaneous_half_width)
+        width_text += f" for one value, ±{joint_text} for all values at once"
     rounds = "one release"
-    if found.rounds > 1:
-        alone = "" if found.eps_one_round is None else f" (one release: {_eps(found.eps_one_round)})"
-        together = f"with eps {_eps(found.eps_all_rounds)} for all together{alone}"
-        rounds = f"{found.rounds:,} releases to the same users, {together}"
-    return f"Use {found.protocol} for {rounds}: {one}, with 95 % confidence {stated.clause}."
+    if choice.rounds > 1:
+        alone = "" if choice.eps_one_round is None else f" (one release: {_eps(choice.eps_one_round)})"
+        together = f"with eps {_eps(choice.eps_all_rounds)} for all together{alone}"
+        rounds = f"{choice.rounds:,} releases to the same users, {together}"
+    return (
+        f"Use {choice.protocol} for {rounds}: {width_text}, with 95 % confidence {width_conditions.clause}."
+    )
 
 
 def _eps(value: float | None) -> str:
     return "unknown" if value is None else number_text(value, "up", 3)
 
 
-def _repeated(found: Recommendation) -> list[str]:
+def _repeated(advice: Recommendation) -> list[str]:
     """Return sentences on further releases, or on a single release."""
-    if found.rounds > 1:
-        choice = found.one_release_choice
+    if advice.rounds > 1:
+        choice = advice.one_release_choice
         return (
             [f"For one release with this budget, use {choice}."]
-            if choice not in (None, found.protocol)
+            if choice not in (None, advice.protocol)
             else []
         )
-    if found.eps_if_repeated is None:
+    if advice.eps_if_repeated is None:
         return []
     text = (
         f"The same users again: --rounds {REPEATED}. {REPEATED} releases like this one have eps "
-        f"{_eps(found.eps_if_repeated)} at this delta"
+        f"{_eps(advice.eps_if_repeated)} at this delta"
     )
-    other = found.runner_up_eps_if_repeated
+    other = advice.runner_up_eps_if_repeated
     if other is not None:
-        text += f", {REPEATED} releases of {found.runner_up} {_eps(other)}"
-        if other < found.eps_if_repeated:
+        text += f", {REPEATED} releases of {advice.runner_up} {_eps(other)}"
+        if other < advice.eps_if_repeated:
             text += ": for repeated releases the order may change"
     return [f"{text}."]
 
 
 def derived_text(proof: str) -> str:
     """Return a sentence on a protocol that was derived for this project, and on the module with its proof."""
-    told = f" Its proof is in the description of {proof}." if proof else ""
-    return f"The protocol was derived for this project and is not published.{told}"
+    proof_text = f" Its proof is in the description of {proof}." if proof else ""
+    return f"The protocol was derived for this project and is not published.{proof_text}"
 
 
-def _left(found: Recommendation, name: str) -> str:
+def _left(choice: Recommendation, name: str) -> str:
     """Return a clause on the remaining eps."""
-    eps = getattr(found, name)
+    eps = getattr(choice, name)
     if eps is None or math.isnan(eps):
         return "no bound is known"
     return (
         "no finite eps remains"
         if math.isinf(eps)
-        else f"eps is at most {found.conditions[name].text(eps, 4)}"
+        else f"eps is at most {choice.conditions[name].text(eps, 4)}"
     )
 
 
-def unfit(found: Loosening | None) -> str:
+def unfit(change: Loosening | None) -> str:
     """Return a line of text for a setting without a recommendation."""
-    if found is None:
+    if change is None:
         return "No protocol with a proven guarantee fits; the reasons are below."
     changes = " and ".join(
-        f"--{name.replace('_', '-')} {given:.15g} to {number_text(value, 'up', 10)}"
-        for name, (given, value) in found.changes.items()
+        f"--{name.replace('_', '-')} {limit:.15g} to {number_text(value, 'up', 10)}"
+        for name, (limit, value) in change.changes.items()
     )
     better = "Its error is below that of an answer without data."
     return "\n".join(
-        wrapped([f"Nothing fits. Loosen first: {changes}, which admits {found.protocol}. {better}"])
+        wrapped([f"Nothing fits. Loosen first: {changes}, which admits {change.protocol}. {better}"])
     )
 
 

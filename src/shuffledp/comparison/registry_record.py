@@ -97,51 +97,53 @@ def described(protocol: type[ProtocolBase], where: Setting, accounting: str) -> 
             f"{protocol.name} has no {accounting} accounting, but {', '.join(protocol.accountings)}."
         )
     calibrated = protocol.calibrated(where.budget, where.population, where.task, accounting=accounting)
-    who, weights = where.usual
-    usual = calibrated.refine(who.public.of_repeat(0))
+    participants, weights = where.usual
+    usual = calibrated.refine(participants.public.of_repeat(0))
     check_dropout(where, usual)
     if where.rounds == 1:
-        return Described(usual, where, accounting, expected(calibrated, who, weights))
-    found = calibrate_releases(usual, where, accounting)
-    return Described(found.protocol, where, accounting, expected(found.protocol, who, weights), found)
+        return Described(usual, where, accounting, expected(calibrated, participants, weights))
+    releases = calibrate_releases(usual, where, accounting)
+    return Described(
+        releases.protocol, where, accounting, expected(releases.protocol, participants, weights), releases
+    )
 
 
-def record(found: Described) -> dict[str, Any]:
+def record(description: Described) -> dict[str, Any]:
     """Return the record in the registry's schema: plain data, and `Open` for fields that a deployer completes.
 
     eps is in nats, and the status is draft.
     """
-    protocol, budget = found.protocol, found.where.budget
+    protocol, budget = description.protocol, description.where.budget
     parameters: dict[str, Any] = {"epsilon": float(budget.largest_eps)}
     if budget.delta > 0:
         parameters["delta"] = float(budget.delta)
     variant = {
         "variant_name": "Approximate DP" if budget.delta > 0 else "Pure DP",
-        "data_domain": _domain(found),
-        "unprotected_quantities": _unprotected(found),
+        "data_domain": _domain(description),
+        "unprotected_quantities": _unprotected(description),
     }
     loss = {
         "privacy_unit": "User",
         "privacy_unit_details": _NEIGHBORS[budget.neighbours],
-        "number_of_privacy_units": round(1 + found.where.population.mean),
+        "number_of_privacy_units": round(1 + description.where.population.mean),
         "privacy_parameters": parameters,
-        "privacy_parameters_details": accounted(found),
+        "privacy_parameters_details": accounted(description),
     }
     model = {
         "model_name": MODELS[protocol.trust],
         "trust_assumptions": f"Users trust {TRUST[protocol.trust]}. {_PROMISES[protocol.trust]} {protocol.honest()} "
-        f"{protocol.enforced()} {protocol.if_shuffler_fails(found.where.rounds)}",
+        f"{protocol.enforced()} {protocol.if_shuffler_fails(description.where.rounds)}",
         "release_type": Open("One release"),
         "data_source_type": Open("Static"),
         "access_type": "Non-interactive",
     }
     implementation = {
         "preprocessing_and_hyperparameter_tuning": Open(""),
-        "mechanisms": mechanism(found),
-        "composition": composition(found),
+        "mechanisms": mechanism(description),
+        "composition": composition(description),
         "post_processing": "Estimates are computed from what the analyzer sees, without further use of the data.",
         "justification": Open(""),
-        "utility": utility(found),
+        "utility": utility(description),
     }
     administrative = {"status": "Draft", "registry_authors": [Open("")], "tier": 3}
     return {
@@ -203,64 +205,71 @@ def privacy_claim(
     )
 
 
-def accounted(found: Described) -> str:
+def accounted(description: Described) -> str:
     """Return sentences on the accounting and the guarantee."""
-    protocol = found.protocol
+    protocol = description.protocol
     note = f" ({protocol.guarantee_note})" if protocol.guarantee_note else ""
     return (
-        f"eps in nats. Accounting: {found.accounting}; reduction: {protocol.reduction}; guarantee: "
-        f"{found.guarantee}{note}. Number of the other users: {found.where.population!r}."
+        f"eps in nats. Accounting: {description.accounting}; reduction: {protocol.reduction}; guarantee: "
+        f"{description.guarantee}{note}. Number of the other users: {description.where.population!r}."
     )
 
 
-def composition(found: Described) -> str:
+def composition(description: Described) -> str:
     """Return a sentence on the releases that the privacy parameters are for, and on the eps of one release."""
-    if (known := found.releases) is None:
+    if (releases := description.releases) is None:
         return "The privacy parameters are for one round."
-    one, every = (number_text(eps or 0.0, "up", 4) for eps in (known.eps_one, known.eps_all))
-    lower = "" if known.eps_lower is None else f" and at least {number_text(known.eps_lower, 'down', 4)}"
+    eps_one, eps_all = (number_text(eps or 0.0, "up", 4) for eps in (releases.eps_one, releases.eps_all))
+    lower = (
+        "" if releases.eps_lower is None else f" and at least {number_text(releases.eps_lower, 'down', 4)}"
+    )
     crowds = {"fixed": "known", "shared": "drawn once", "fresh": "drawn anew for every release"}
     return (
-        f"The privacy parameters are for {known.rounds:,} releases to the same users together: eps is at most {every}"
-        f"{lower}, and {one} for one release, at the same delta ({known.status}). The number of users is "
-        f"{crowds[found.where.crowd]}."
+        f"The privacy parameters are for {releases.rounds:,} releases to the same users together: eps is at "
+        f"most {eps_all}"
+        f"{lower}, and {eps_one} for one release, at the same delta ({releases.status}). The number of users is "
+        f"{crowds[description.where.crowd]}."
     )
 
 
-def releases_until(found: Described, eps: float) -> str:
+def releases_until(description: Described, eps: float) -> str:
     """Return a sentence on the number of releases in all with at most this eps, nats, at the delta of the setting."""
-    profile, where = found.protocol.privacy_profile(), found.where
-    if profile is None or (where.crowd != "fixed" and found.protocol.relies_on != "no other user"):
+    profile, where = description.protocol.privacy_profile(), description.where
+    if profile is None or (where.crowd != "fixed" and description.protocol.relies_on != "no other user"):
         raise Infeasible("The releases within an eps need a profile and a known number of users.")
-    most = releases_within(profile, check_positive("until_eps", eps), where.budget.delta, found.protocol)
-    told = "1 release in all has" if most == 1 else f"{most:,} releases in all have"
+    most = releases_within(
+        profile, check_positive("until_eps", eps), where.budget.delta, description.protocol
+    )
+    number_words = "1 release in all has" if most == 1 else f"{most:,} releases in all have"
     change = most - where.rounds
-    more = (
+    change_words = (
         ""
         if change == 0
         else f", {abs(change):,} {'more' if change > 0 else 'fewer'} than the {where.rounds:,} asked for"
     )
-    return f"{told} eps at most {number_text(eps, 'up')}{more}."
+    return f"{number_words} eps at most {number_text(eps, 'up')}{change_words}."
 
 
-def mechanism(found: Described) -> str:
+def mechanism(description: Described) -> str:
     """Return the protocol's parameters and a user's messages, on average and at most."""
-    protocol = found.protocol
+    protocol = description.protocol
     cost = protocol.cost()
-    shown = "; ".join(f"{name} = {parameter_text(value)}" for name, value in protocol.parameters().items())
-    stated = conditions(found.where, protocol)["messages_per_user"]
+    parameters_text = "; ".join(
+        f"{name} = {parameter_text(value)}" for name, value in protocol.parameters().items()
+    )
+    sent_conditions = conditions(description.where, protocol)["messages_per_user"]
     sent = (
-        f"A {sender(protocol.task_kind)} sends {stated.text(cost.messages_per_user, 6)} messages of "
-        f"{stated.text(cost.bits_per_message, 6)} bits in expectation"
+        f"A {sender(protocol.task_kind)} sends {sent_conditions.text(cost.messages_per_user, 6)} messages of "
+        f"{sent_conditions.text(cost.bits_per_message, 6)} bits in expectation"
     )
     if cost.shuffler_messages:
-        sent += f", the shuffler adds {stated.text(cost.shuffler_messages, 6)} in all"
-    sent += f", {stated.clause}"
+        sent += f", the shuffler adds {sent_conditions.text(cost.shuffler_messages, 6)} in all"
+    sent += f", {sent_conditions.clause}"
     remark = f" Calibration: {protocol.remark}." if protocol.remark else ""
     identity = class_identity(type(protocol))
     what = "" if identity is None else f" {identity.sentence}"
     proof = f"; proof: {protocol.proof}" if protocol.proof else ""
-    numbers = f"Parameters: {shown}. " if shown else ""
+    numbers = f"Parameters: {parameters_text}. " if parameters_text else ""
     about = f"{label_of(type(protocol))} ({protocol.source}{proof}).{what}"
     return f"{about} {numbers}{sent}. {_most(cost)}{remark}"
 
@@ -279,23 +288,29 @@ def _most(cost: Cost) -> str:
     return f"No user sends more than {most}{rarely}."
 
 
-def utility(found: Described) -> str:
+def utility(description: Described) -> str:
     """Return a sentence about the expected error."""
-    if found.mse is None:
+    if description.mse is None:
         return "The expected error has no closed form."
-    what, stated = ERROR_OF[found.where.task.kind][0], conditions(found.where, found.protocol)["mse"]
-    return f"Expected mean squared error of {what}: {stated.text(found.mse, 6)}, {stated.clause}."
+    what, error_conditions = (
+        ERROR_OF[description.where.task.kind][0],
+        conditions(description.where, description.protocol)["mse"],
+    )
+    return (
+        f"Expected mean squared error of {what}: {error_conditions.text(description.mse, 6)}, "
+        f"{error_conditions.clause}."
+    )
 
 
-def _domain(found: Described) -> str:
-    return f"One input per user. Task: {found.where.task!r}."
+def _domain(description: Described) -> str:
+    return f"One input per user. Task: {description.where.task!r}."
 
 
-def _unprotected(found: Described) -> str:
-    if found.where.budget.neighbours == "add_remove":
-        divided = found.protocol.task_kind in ("frequency", "vectors")
+def _unprotected(description: Described) -> str:
+    if description.where.budget.neighbours == "add_remove":
+        divided = description.protocol.task_kind in ("frequency", "vectors")
         return "None." + (" Estimates are divided by the planned number of users." if divided else "")
-    if isinstance(found.where.population, Fixed):
+    if isinstance(description.where.population, Fixed):
         return "The number of users, which is fixed."
     return "Who takes part, and so the number of users."
 

@@ -132,19 +132,22 @@ def calibrate_releases(
     split = best_split(
         least_numbers(population, each), each, noise_shares=getattr(once, "noise_shares", False)
     )
-    left = replace(budget, delta=budget.delta - times * split.failure)
-    found = _calibrated(
-        once, replace(where, population=Fixed(split.users - 1), budget=left), accounting, options or {}
+    remaining_budget = replace(budget, delta=budget.delta - times * split.failure)
+    releases = _calibrated(
+        once,
+        replace(where, population=Fixed(split.users - 1), budget=remaining_budget),
+        accounting,
+        options or {},
     )
-    protocol = found.protocol
+    protocol = releases.protocol
     if isinstance(protocol, PlannedUsers):
         treatment = (
             f"at least {split.users} users take part in every release, except with a probability of "
             f"{times * split.failure:.2g} for all releases, which is taken out of delta"
         )
         protocol = replace(protocol, population=population, treatment=treatment)
-    status: Status = "point" if found.status == "point" else "upper"
-    return replace(found, protocol=protocol, eps_lower=None, status=status)
+    status: Status = "point" if releases.status == "point" else "upper"
+    return replace(releases, protocol=protocol, eps_lower=None, status=status)
 
 
 def repeated_epsilon(once: ProtocolBase, where: Setting, rounds: int) -> float | None:
@@ -154,8 +157,8 @@ def repeated_epsilon(once: ProtocolBase, where: Setting, rounds: int) -> float |
     excess is below 1e-3.
     """
     profile = once.privacy_profile()
-    known = isinstance(where.population, Fixed) or once.relies_on == "no other user"
-    if profile is None or not known or where.budget.delta == 0 or once.profile_points < _WARNING:
+    has_known_users = isinstance(where.population, Fixed) or once.relies_on == "no other user"
+    if profile is None or not has_known_users or where.budget.delta == 0 or once.profile_points < _WARNING:
         return None
     return ComposedProfile([profile], [rounds], where.budget.delta, points=_WARNING).epsilon(
         where.budget.delta
@@ -164,15 +167,15 @@ def repeated_epsilon(once: ProtocolBase, where: Setting, rounds: int) -> float |
 
 def releases_within(profile: PrivacyProfile, eps: float, delta: float, protocol: ProtocolBase) -> int:
     """Return the largest number of releases of a protocol, up to 10^6, whose eps is at most `eps` at a delta; or 0."""
-    known: dict[int, float] = {}
+    epsilons: dict[int, float] = {}
     local = protocol.local_epsilon() if profile.neighbours == "replace_one" else None
 
     def excess(log_rounds: float) -> float:
         rounds = int(math.exp(log_rounds))
-        if rounds not in known:
+        if rounds not in epsilons:
             together = ComposedProfile([profile], [rounds], delta, points=protocol.profile_points)
-            known[rounds] = min(together.epsilon(delta), rounds * (math.inf if local is None else local))
-        return math.log(known[rounds] / eps) if known[rounds] > 0 else -math.inf
+            epsilons[rounds] = min(together.epsilon(delta), rounds * (math.inf if local is None else local))
+        return math.log(epsilons[rounds] / eps) if epsilons[rounds] > 0 else -math.inf
 
     if excess(0.0) > 0:
         return 0
@@ -246,18 +249,18 @@ class _Search:
     def calibrated(self, eps: float, delta: float) -> ProtocolBase:
         """Return the protocol for a budget of one release."""
         where, budget = self.where, Budget(eps, delta, self.where.budget.neighbours)
-        found = self.kind.calibrate(
+        protocol = self.kind.calibrate(
             budget, where.population, where.task, accounting=self.accounting, **self.options
         )
-        return found.refine(where.usual[0].public.of_repeat(0))
+        return protocol.refine(where.usual[0].public.of_repeat(0))
 
     def at(self, eps: float, delta: float) -> tuple[ProtocolBase, PrivacyProfile]:
         """Return the protocol for a budget of one release, and its profile."""
-        found = self.calibrated(eps, delta)
-        profile = found.privacy_profile()
+        protocol = self.calibrated(eps, delta)
+        profile = protocol.privacy_profile()
         if profile is None:
             raise Infeasible("Its profile is unknown for the budget of one release.")
-        return found, profile
+        return protocol, profile
 
     def composed(self, protocol: ProtocolBase, profile: PrivacyProfile, points: int) -> float:
         """Return eps of all releases together; ``inf`` if no eps is finite."""
@@ -271,38 +274,38 @@ class _Search:
 
     def largest(self, delta: float) -> tuple[ProtocolBase, PrivacyProfile]:
         """Return the protocol for the largest eps of one release at a delta. Raise Infeasible if there is none."""
-        found: dict[float, tuple[ProtocolBase, PrivacyProfile]] = {}
+        protocols: dict[float, tuple[ProtocolBase, PrivacyProfile]] = {}
         refused: list[Infeasible] = []
 
         def excess(log_eps: float, points: int) -> float:
             try:
-                found[log_eps] = found.get(log_eps) or self.at(math.exp(log_eps), delta)
+                protocols[log_eps] = protocols.get(log_eps) or self.at(math.exp(log_eps), delta)
             except Infeasible as reason:  # as a rule, a small eps needs too much noise
                 refused.append(reason)
                 return -math.inf
-            eps = self.composed(*found[log_eps], points)
+            eps = self.composed(*protocols[log_eps], points)
             return math.log(eps / self.eps) if eps > 0 else -math.inf
 
         ends = math.log(self.eps / self.rounds) - _BELOW, math.log(self.eps) + _ABOVE
         excess(self.start, _COARSE)
         if (
-            self.start in found
-            and infinite_mass([profile := found[self.start][1]], [self.rounds]) >= self.delta
+            self.start in protocols
+            and infinite_mass([profile := protocols[self.start][1]], [self.rounds]) >= self.delta
         ):
             raise _Revealing(self.reason(profile))
         near = root_below(
             partial(excess, points=_COARSE), self.start, *ends, xtol=_NEAR, ytol=_NEAR, slope=1.0, near=_FAR
         )
-        if near not in found:
+        if near not in protocols:
             raise refused[0] if refused else Infeasible(self.missing)
         points = self.kind.profile_points
         precision = min(max(_PRECISION, 2 / points**2), _NEAR / 4)  # not below the excess of the composition
         fine = partial(excess, points=points)
         best = root_below(fine, near, *ends, xtol=precision / 8, ytol=precision, slope=1.0, near=_NEAR)
-        if best not in found or self.composed(*found[best], points) > self.eps:
+        if best not in protocols or self.composed(*protocols[best], points) > self.eps:
             raise refused[0] if refused else Infeasible(self.missing)
         self.start = best
-        return found[best]
+        return protocols[best]
 
     @property
     def missing(self) -> str:
@@ -311,10 +314,10 @@ class _Search:
 
     def reason(self, profile: PrivacyProfile) -> str:
         """Return the reason why a profile with infinite losses composes to no finite eps."""
-        shown = float(profile.delta(MOST_EPS))
-        most = math.floor(math.log1p(-self.delta) / math.log1p(-shown)) + 1
+        reveal_rate = float(profile.delta(MOST_EPS))
+        most = math.floor(math.log1p(-self.delta) / math.log1p(-reveal_rate)) + 1
         return (
-            f"This protocol reveals the value with probability {number_text(shown, 'up', 2)} in every release; "
+            f"This protocol reveals the value with probability {number_text(reveal_rate, 'up', 2)} in every release; "
             f"{most:,} {'release exceeds' if most == 1 else 'releases exceed'} {self.delta:g}."
         )
 
@@ -358,8 +361,10 @@ class _ShareSearch(_Search):
             raise Infeasible("No eps is left for the noise that cancels.")
         share = 1 - self.kept / eps
         where, budget = self.where, Budget(eps, delta, self.where.budget.neighbours)
-        more = {**self.options, "share": share}
-        return self.kind.calibrate(budget, where.population, where.task, accounting=self.accounting, **more)
+        options = {**self.options, "share": share}
+        return self.kind.calibrate(
+            budget, where.population, where.task, accounting=self.accounting, **options
+        )
 
 
 class _PointSearch(_Search):

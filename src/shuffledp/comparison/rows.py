@@ -326,16 +326,16 @@ def front(rows: Sequence[Compared], *, cost: str = "bits_per_user") -> tuple[Com
         Rows that are not ``ok`` are omitted.
     cost : {"bits_per_user", "messages_per_user"}
     """
-    found = []
+    front_rows = []
     for trust in TRUST:
         best = math.inf
-        known = [r for r in rows if r.trust == trust and r.status == "ok" and not r.idle]
-        fair = [r for r in known if r.proven] or known
+        usable = [r for r in rows if r.trust == trust and r.status == "ok" and not r.idle]
+        fair = [r for r in usable if r.proven] or usable
         for row in sorted(fair, key=lambda r: (getattr(r, cost), r.mse or 0.0)):
             if row.mse is not None and row.mse < best:
                 best = row.mse
-                found.append(row)
-    return tuple(found)
+                front_rows.append(row)
+    return tuple(front_rows)
 
 
 def as_csv(rows: Sequence[Compared]) -> str:
@@ -422,9 +422,9 @@ def _columns(rows: Sequence[Compared], chosen: Sequence[str] | None) -> list[Col
     poisoned = any(row.poisoning_gain is not None for row in rows)
     absent = any(row.colluding is not None for row in rows)
     once = all(row.rounds == 1 for row in rows)
-    added = simulated + poisoned + absent
-    sent, alone = added < 2, added == 0
-    every: list[tuple[bool, Column]] = [
+    extras = simulated + poisoned + absent
+    sent, alone = extras < 2, extras == 0
+    candidates: list[tuple[bool, Column]] = [
         (True, ("local", 6, "eps_local", _eps)),
         (True, ("error", 8, "mse", _number)),
         (True, ("±95 %", 8, "half_width", _number)),
@@ -447,11 +447,11 @@ def _columns(rows: Sequence[Compared], chosen: Sequence[str] | None) -> list[Col
         (True, ("guarantee", -11, "guarantee", lambda row, name: getattr(row, name) or "–")),
     ]
     if chosen is not None:
-        known = {column[2]: column for _, column in every}
+        columns_by_name = {column[2]: column for _, column in candidates}
         for name in chosen:
-            check_choice("columns", name, tuple(known))
-        return [known[name] for name in chosen]
-    columns = [column for shown, column in every if shown]
+            check_choice("columns", name, tuple(columns_by_name))
+        return [columns_by_name[name] for name in chosen]
+    columns = [column for applies, column in candidates if applies]
     names = min(max((len(_marked(row)) for row in rows), default=0), LONGEST)
     for name in _LESS:
         if names + _length(columns) > line_width():
@@ -507,18 +507,18 @@ def _notes(rows: Sequence[Compared], headings: Mapping[str, str]) -> list[str]:
     """Return explanations of the columns, with their fields by heading."""
     if not rows:
         return []
-    what, one = ERROR_OF[rows[0].task]
+    what, interval_words = ERROR_OF[rows[0].task]
     always = {
         "local": "eps of one user's own messages; inf: no bound, for example values sent in clear; –: central model.",
         "error": f"expected squared error of {what}.",
-        "±95 %": f"half-width of a 95 % interval for {one}.",
+        "±95 %": f"half-width of a 95 % interval for {interval_words}.",
     }
-    text = [f"{heading}: {told}" for heading, told in always.items() if heading in headings]
+    text = [f"{heading}: {explanation}" for heading, explanation in always.items() if heading in headings]
     if "simulated" in headings:
         text.append(_covered(rows))
     if "frequent" in headings:
-        held = "an item" if rows[0].task == "sets" else "a value"
-        text.append(f"frequent: error of {held} that a tenth of the users hold.")
+        holder = "an item" if rows[0].task == "sets" else "a value"
+        text.append(f"frequent: error of {holder} that a tenth of the users hold.")
     if "/floor" in headings and any(row.floor_ratio is not None for row in rows):
         text.append(f"/floor: error divided by the error of a curator's {FLOOR[rows[0].task]}.")
     if "poisoned" in headings:
@@ -527,14 +527,14 @@ def _notes(rows: Sequence[Compared], headings: Mapping[str, str]) -> list[str]:
             "errors; inf: unbounded; –: unknown."
         )
         enforced = dict.fromkeys(row.enforced for row in rows if row.enforced)
-        text += [f"{', '.join(r.protocol for r in rows if r.enforced == one)}: {one}" for one in enforced]
+        text += [f"{', '.join(r.protocol for r in rows if r.enforced == rule)}: {rule}" for rule in enforced]
     if "collude" in headings:
         text.append(
             f"collude, dropped: bound on eps at this delta if {100 * (rows[0].colluding or 0):.6g} % of the users "
             "collude with the analyzer, or drop out; inf: no finite eps; –: no bound is known."
         )
         rules = dict.fromkeys(row.when_absent for row in rows if row.when_absent)
-        text += [f"{', '.join(r.protocol for r in rows if r.when_absent == one)}: {one}" for one in rules]
+        text += [f"{', '.join(r.protocol for r in rows if r.when_absent == rule)}: {rule}" for rule in rules]
     if (rounds := rows[0].rounds) > 1:
         text.append(
             f"eps once, eps all: bounds on eps of one release and of all {rounds:,} releases to the same users, at the "
@@ -585,8 +585,12 @@ def _conditions(rows: Sequence[Compared], headings: Mapping[str, str]) -> list[s
                 usual.setdefault(clause, []).append(heading)
             else:
                 others.setdefault(clause, []).append(f"{heading} of {', '.join(groups[clause])}")
-    told = [f"{', '.join(found[clause])} {clause}" for found in (usual, others) for clause in found]
-    return [f"Numbers hold as follows: {'; '.join(told)}."] if told else []
+    clauses = [
+        f"{', '.join(headings_of[clause])} {clause}"
+        for headings_of in (usual, others)
+        for clause in headings_of
+    ]
+    return [f"Numbers hold as follows: {'; '.join(clauses)}."] if clauses else []
 
 
 def _sent(rows: Sequence[Compared]) -> list[str]:
@@ -606,9 +610,9 @@ def _relied_on(rows: Sequence[Compared]) -> list[str]:
     for row in rows:
         if row.relies_on not in (None, "no other user", "not stated"):
             groups.setdefault(str(row.relies_on), []).append(row.protocol)
-    told = "; on ".join(f"{what}: {', '.join(names)}" for what, names in groups.items())
+    reliance = "; on ".join(f"{what}: {', '.join(names)}" for what, names in groups.items())
     silent = [row.protocol for row in rows if row.relies_on == "not stated"]
-    text = [f"Privacy also rests on {told}."] if told else []
+    text = [f"Privacy also rests on {reliance}."] if reliance else []
     return [*text, f"Who else must be honest is not stated for {', '.join(silent)}."] if silent else text
 
 

@@ -95,8 +95,10 @@ def _along_axes(task: Vectors, n: Ints, counts: Ints) -> VectorParticipants:
             yield Users(vectors, offset=start)
 
     def some(sizes: Ints, rng: np.random.Generator) -> Floats:
-        kept = [without_replacement(row, int(size), rng) for row, size in zip(counts, sizes, strict=True)]
-        return task.clip * np.asarray(kept, float)
+        chosen_counts = [
+            without_replacement(row, int(size), rng) for row, size in zip(counts, sizes, strict=True)
+        ]
+        return task.clip * np.asarray(chosen_counts, float)
 
     shares = counts / n[:, None]
     return VectorParticipants(
@@ -167,13 +169,13 @@ class Setting:
     def heavy_shares(self) -> Floats | None:
         """Shares with a frequent first value or item; None for sums, vectors, and sets where every item is frequent."""
         if isinstance(self.task, Frequency):
-            held = 1
+            items = 1
         elif isinstance(self.task, Sets) and self.task.set_size / self.task.domain_size < HEAVY_SHARE:
-            held = self.task.set_size
+            items = self.task.set_size
         else:
             return None
         size = self.task.domain_size
-        shares = np.full(size, (held - HEAVY_SHARE) / (size - 1))
+        shares = np.full(size, (items - HEAVY_SHARE) / (size - 1))
         shares[0] = HEAVY_SHARE
         return shares
 
@@ -218,62 +220,62 @@ def dealt(shares: Floats, n: int) -> Ints:
     return counts
 
 
-def _task_of(asked: SettingOptions, counted: int | None) -> Task:
+def _task_of(options: SettingOptions, values: int | None) -> Task:
     """Return the task; by default frequencies, with one value per count."""
-    given = asked.given("task", "domain_size", "max_value", "dimension")
-    if len(given) > 1:
+    sizes = options.given("task", "domain_size", "max_value", "dimension")
+    if len(sizes) > 1:
         raise ValueError("Give one of task, domain_size, max_value and dimension, not several.")
-    if asked.norm != "l2" and asked.dimension is None:
-        raise ValueError(f"norm {asked.norm!r} is for vectors and needs dimension.")
-    if asked.set_size is not None:
-        if asked.domain_size is None and (counted is None or given):
+    if options.norm != "l2" and options.dimension is None:
+        raise ValueError(f"norm {options.norm!r} is for vectors and needs dimension.")
+    if options.set_size is not None:
+        if options.domain_size is None and (values is None or sizes):
             raise ValueError("set_size needs domain_size, the number of items.")
-        return Sets(asked.domain_size or counted or 0, asked.set_size)
-    if asked.task is not None:
-        return asked.task
-    if asked.max_value is not None:
-        return Summation(asked.max_value)  # type: ignore[arg-type]  # which refuses what is no integer
-    if asked.dimension is not None:
-        return Vectors(asked.dimension, clip=1.0, norm=asked.norm)
-    if asked.domain_size is None and counted is None:
+        return Sets(options.domain_size or values or 0, options.set_size)
+    if options.task is not None:
+        return options.task
+    if options.max_value is not None:
+        return Summation(options.max_value)  # type: ignore[arg-type]  # which refuses what is no integer
+    if options.dimension is not None:
+        return Vectors(options.dimension, clip=1.0, norm=options.norm)
+    if options.domain_size is None and values is None:
         raise ValueError(
             "Give a task: domain_size for frequencies, with set_size for sets, max_value for a sum, or dimension "
             "for vectors."
         )
-    return Frequency(asked.domain_size or counted or 0)
+    return Frequency(options.domain_size or values or 0)
 
 
-def setting_of(asked: SettingOptions) -> Setting:
+def setting_of(options: SettingOptions) -> Setting:
     """Return the setting of checked users, task and counts.
 
     Raises ValueError if users or the task are missing or given twice, or if the counts do not fit the task.
     """
-    budget = Budget(asked.eps, asked.delta, asked.neighbours)
-    given = None if asked.counts is None else _checked_counts(asked.counts)
-    _check_who(asked.users, asked.population, given)
-    task = _task_of(asked, None if given is None else given.shape[-1])
+    budget = Budget(options.eps, options.delta, options.neighbours)
+    counts = None if options.counts is None else _checked_counts(options.counts)
+    _check_who(options.users, options.population, counts)
+    task = _task_of(options, None if counts is None else counts.shape[-1])
     single = len(task.counts_shape) == 1 or (isinstance(task, Sets) and task.levels == 1)
     if not isinstance(task, Frequency | Summation | Sets | Vectors) or not single:
         raise ValueError(
             f"task must be frequencies, one sum, sets of one privacy level, or vectors, got {task!r}."
         )
-    held = task.set_size if isinstance(task, Sets) else 1
+    items = task.set_size if isinstance(task, Sets) else 1
     size = task.counts_shape[-1]
     if size > MOST_COUNTERS:
         raise ValueError(f"task must have at most {MOST_COUNTERS:,} values, got {size:,}.")
-    if given is not None:
-        given = _fitting(given, task, size)
-    law = _population(asked.users, asked.population, given, held, asked.dropout)
+    if counts is not None:
+        counts = _fitting(counts, task, size)
+    law = _population(options.users, options.population, counts, items, options.dropout)
     numbers = NODES if isinstance(law, Law) and not isinstance(law, Fixed) else 1
     if BYTES * size * numbers > machine_memory():
         raise ValueError(
             f"{size:,} values at {numbers} numbers of users take about {BYTES * size * numbers / 1e9:.1f} GB, and "
             f"this machine has {machine_memory() / 1e9:.1f} GB."
         )
-    shares = np.broadcast_to(held / size, size) if given is None else held * given / given.sum()
-    counted = asked.users is None and asked.population is None and not asked.dropout
-    rounds, crowd = checked_rounds(asked.rounds), crowd_in(asked.crowd, asked.population)
-    return Setting(law, task, budget, shares, given is None, counted, asked.dropout, rounds, crowd)
+    shares = np.broadcast_to(items / size, size) if counts is None else items * counts / counts.sum()
+    from_data = options.users is None and options.population is None and not options.dropout
+    rounds, crowd = checked_rounds(options.rounds), crowd_in(options.crowd, options.population)
+    return Setting(law, task, budget, shares, counts is None, from_data, options.dropout, rounds, crowd)
 
 
 def check_dropout(where: Setting, protocol: ProtocolBase) -> None:
@@ -284,12 +286,14 @@ def check_dropout(where: Setting, protocol: ProtocolBase) -> None:
 
 def conditions(where: Setting, protocol: ProtocolBase) -> dict[str, Conditions]:
     """Return the conditions of the numbers of a row, by the names of its fields."""
-    who: Who = "counted" if where.counted else "planned" if isinstance(where.population, Fixed) else "mean"
+    who_kind: Who = (
+        "counted" if where.counted else "planned" if isinstance(where.population, Fixed) else "mean"
+    )
     usual = Conditions(
-        1 + float(where.population.mean), who, "equal shares" if where.assumed else "given", "nearest"
+        1 + float(where.population.mean), who_kind, "equal shares" if where.assumed else "given", "nearest"
     )
     of_protocol = usual
-    if who == "mean" and getattr(protocol, "follows_announcement", False):
+    if who_kind == "mean" and getattr(protocol, "follows_announcement", False):
         of_protocol = replace(usual, users=float(where.usual[0].public.n_users[0]), who="likeliest")
     return {
         name: replace(usual, side=side)
@@ -312,16 +316,16 @@ def _fitting(counts: Ints, task: Task, size: int) -> Ints:
         raise ValueError(
             f"counts must have {size} entries, one per value of the task, got {counts.shape[-1]}."
         )
-    every = np.atleast_2d(counts).sum(axis=0)
-    held = task.set_size if isinstance(task, Sets) else 1
-    users, left = divmod(int(every.sum()), held)
-    if left:
-        raise ValueError(f"counts must sum to a multiple of set_size = {held}, got {int(every.sum())}.")
-    if every.max() > users:
+    totals = np.atleast_2d(counts).sum(axis=0)
+    items = task.set_size if isinstance(task, Sets) else 1
+    users, remainder = divmod(int(totals.sum()), items)
+    if remainder:
+        raise ValueError(f"counts must sum to a multiple of set_size = {items}, got {int(totals.sum())}.")
+    if totals.max() > users:
         raise ValueError(
-            f"counts must be at most {users}, the number of users, got {int(every.max())} holders of an item."
+            f"counts must be at most {users}, the number of users, got {int(totals.max())} holders of an item."
         )
-    return np.asarray(every)
+    return np.asarray(totals)
 
 
 def _check_who(users: int | None, population: Population | None, counts: Ints | None) -> None:
@@ -332,7 +336,7 @@ def _check_who(users: int | None, population: Population | None, counts: Ints | 
 
 
 def _population(
-    users: int | None, population: Population | None, counts: Ints | None, held: int, dropout: float
+    users: int | None, population: Population | None, counts: Ints | None, items: int, dropout: float
 ) -> Population:
     """Return the population of other users, from the population, the number of users or the counts.
 
@@ -346,19 +350,20 @@ def _population(
         return population
     if users is None:
         assert counts is not None  # one of the three was given
-        users = int(counts.sum()) // held
+        users = int(counts.sum()) // items
     return Fixed(check_count("users", remaining(users, dropout), 2) - 1)
 
 
 def _checked_counts(counts: ArrayLike) -> Ints:
-    found = np.asarray(counts)
-    if found.ndim not in (1, 2) or found.shape[-1] < 2 or not np.issubdtype(found.dtype, np.integer):
+    numbers = np.asarray(counts)
+    if numbers.ndim not in (1, 2) or numbers.shape[-1] < 2 or not np.issubdtype(numbers.dtype, np.integer):
         raise ValueError(
-            f"counts must be integers, users per value for at least 2 values, got {found.dtype} of shape {found.shape}."
+            f"counts must be integers, users per value for at least 2 values, got {numbers.dtype} of shape "
+            f"{numbers.shape}."
         )
-    if found.min() < 0 or found.sum() < 1:
+    if numbers.min() < 0 or numbers.sum() < 1:
         raise ValueError("counts must not be negative and must have at least one user.")
-    return found.astype(np.int64)
+    return numbers.astype(np.int64)
 
 
 def machine_memory() -> int:

@@ -13,9 +13,9 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 @contextmanager
-def user_errors(*more: type[Exception], one_line: bool = True) -> Iterator[None]:
+def user_errors(*further: type[Exception], one_line: bool = True) -> Iterator[None]:
     """Turn a ValueError, such as Infeasible, and errors of the given kinds into a message of the command."""
-    kinds: tuple[type[Exception], ...] = (ValueError, *more)
+    kinds: tuple[type[Exception], ...] = (ValueError, *further)
     try:
         yield
     except kinds as error:
@@ -61,12 +61,12 @@ INTEGER = Number(int, "an integer, such as 30000, 30k or 3e4")
 NUMBER = Number(float, "a number")
 
 
-def words(option: str, given: tuple[str, ...]) -> list[str] | None:
+def words(option: str, texts: tuple[str, ...]) -> list[str] | None:
     """Return the words of a repeatable option with comma-separated lists, or None. Raise ValueError for no word."""
-    found = [word.strip() for one in given for word in one.split(",") if word.strip()]
-    if given and not found:
-        raise ValueError(f"--{option} must hold at least one name, got {', '.join(map(repr, given))}.")
-    return found or None
+    word_list = [word.strip() for text in texts for word in text.split(",") if word.strip()]
+    if texts and not word_list:
+        raise ValueError(f"--{option} must hold at least one name, got {', '.join(map(repr, texts))}.")
+    return word_list or None
 
 
 VALUES_FILE = click.option(
@@ -96,9 +96,10 @@ def listed(values: tuple[str, ...], file: Path | None = None) -> list[str] | Non
         raise ValueError(
             f"--values {', '.join(map(repr, values))}: not a line of a CSV file ({error})."
         ) from None
-    found = [cell.strip() for line in lines for cell in line]
-    if len(found) == 1:
+    listed_cells = [cell.strip() for line in lines for cell in line]
+    if len(listed_cells) == 1:
         raise ValueError(
-            f"--values must have at least 2 values, got {found[0]!r}; --values-file reads a file with a value per line."
+            f"--values must have at least 2 values, got {listed_cells[0]!r}; --values-file reads a file with "
+            "a value per line."
         )
-    return found
+    return listed_cells

@@ -145,8 +145,8 @@ class Simulated:
             f"a {sender(self.protocol.task_kind)} sends {sent.text(self.cost.messages_per_user, 4)} messages on "
             f"average ({sent.text(self.cost.bits_per_user, 4)} bits), {self._most()}"
         )
-        known = "±95 %: from true values, which analyzers do not know"
-        head = [first, *self.remarks, known]
+        legend = "±95 %: from true values, which analyzers do not know"
+        head = [first, *self.remarks, legend]
         if (self.intervals == [0, 1]).all(axis=1).any():
             head.append("An interval over [0, 1] says nothing about a share.")
         width = self.conditions["half_width"]
@@ -157,8 +157,8 @@ class Simulated:
         ]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = ["  ".join(t.rjust(w) for t, w in zip(row, widths, strict=True)) for row in rows]
-        more = len(self.values) - _SHOWN
-        return "\n".join([*wrapped(head), *lines, *([f"and {more} more values"] if more > 0 else [])])
+        further = len(self.values) - _SHOWN
+        return "\n".join([*wrapped(head), *lines, *([f"and {further} more values"] if further > 0 else [])])
 
     def to_frame(self) -> DataFrame:
         """Return a data frame of pandas with a row for each estimate. Raise MissingExtra without pandas."""
@@ -200,7 +200,7 @@ def _estimate(value: float, half_width: float) -> str:
 
 
 @with_arguments_of(BatchOptions)
-def simulate(asked: BatchOptions) -> Simulated:
+def simulate(options: BatchOptions) -> Simulated:
     """Simulate one batch of a protocol on the users' values.
 
     This is a simulation, not a private release: its random numbers are reproducible, and the result contains the true
@@ -257,24 +257,24 @@ def simulate(asked: BatchOptions) -> Simulated:
     >>> bool(abs(result.estimates - result.truth).max() < result.simultaneous_half_width)
     True
     """
-    asked, records = counted(asked)
-    if asked.counts is None:
+    options, records = counted(options)
+    if options.counts is None:
         raise ValueError("Give data, a value per user, or counts, users per value.")
     for remark in () if records is None else records.remarks:
         warnings.warn(remark, stacklevel=3)
-    where, rng = setting_of(asked), np.random.default_rng(check_count("seed", asked.seed))
-    found = get(where.task.kind, asked.protocol, root=asked.root)
-    protocol = found.calibrated(
+    where, rng = setting_of(options), np.random.default_rng(check_count("seed", options.seed))
+    protocol_class = get(where.task.kind, options.protocol, root=options.root)
+    protocol = protocol_class.calibrated(
         where.budget,
         where.population,
         where.task,
-        accounting=asked.accounting or best_accounting(found),
-        **(asked.options or {}),
+        accounting=options.accounting or best_accounting(protocol_class),
+        **(options.options or {}),
     )
     if where.rounds > 1:
-        accounting = asked.accounting or best_accounting(found)
-        protocol = calibrate_releases(protocol, where, accounting, asked.options).protocol
-    counts = np.atleast_2d(np.asarray(asked.counts)).sum(axis=0)
+        accounting = options.accounting or best_accounting(protocol_class)
+        protocol = calibrate_releases(protocol, where, accounting, options.options).protocol
+    counts = np.atleast_2d(np.asarray(options.counts)).sum(axis=0)
     users = int(counts.sum()) // (where.task.set_size if isinstance(where.task, Sets) else 1)
     planned = _planned(protocol, where.population)
     if (
@@ -286,9 +286,12 @@ def simulate(asked: BatchOptions) -> Simulated:
             f"users must be the number in the data, {users}, under add_remove, where counts are divided by the "
             f"planned number, got {planned}."
         )
-    who = where.participants(np.array([users]), counts[None])
-    estimates = protocol.simulate(who, rng)
-    squared, laws = protocol.expectation("squared_error", who), laws_of(protocol, who, np.ones(1))
+    participants = where.participants(np.array([users]), counts[None])
+    estimates = protocol.simulate(participants, rng)
+    squared, laws = (
+        protocol.expectation("squared_error", participants),
+        laws_of(protocol, participants, np.ones(1)),
+    )
     if squared is None:
         batches = where.participants(np.full(_REPEATS, users), np.tile(counts, (_REPEATS, 1)))
         errors = np.asarray(protocol.simulate(batches, rng) - batches.truth, float).reshape(_REPEATS, -1)
@@ -297,14 +300,14 @@ def simulate(asked: BatchOptions) -> Simulated:
     half_width, simultaneous = of_values(laws, estimates.size)
     step = 1.0 if records is None else records.step
     labels = tuple(range(len(counts))) if records is None else records.values
-    usual = protocol.refine(who.public)
+    usual = protocol.refine(participants.public)
     return Simulated(
         protocol=usual,
         users=users,
         planned=_planned(usual, where.population),
         values=("sum",) if where.task.kind == "summation" else labels,
         estimates=step * estimates.reshape(-1),
-        truth=step * np.asarray(who.truth, float).reshape(-1),
+        truth=step * np.asarray(participants.truth, float).reshape(-1),
         variance=step**2 * np.asarray(squared, float).reshape(-1),
         half_width=step * half_width,
         simultaneous_half_width=step * simultaneous,

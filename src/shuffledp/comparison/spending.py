@@ -82,56 +82,60 @@ def spent_of(file: Path, delta: float, until_eps: float | None = None) -> Spent:
     if not profiles:
         raise ValueError(f"{file}: the list of releases is empty.")
     eps = composed_epsilon(profiles, delta, rounds=counts)
-    left = None if until_eps is None else _left(profiles, counts, delta, until_eps, eps)
-    return Spent(eps, delta, sum(counts), until_eps, left)
+    further = None if until_eps is None else _left(profiles, counts, delta, until_eps, eps)
+    return Spent(eps, delta, sum(counts), until_eps, further)
 
 
 def _profile(entry: Any) -> PrivacyProfile:
     """Return the profile of one release."""
     if not isinstance(entry, Mapping):
         raise ValueError(f"it must be an object, got {shown(entry)}")
-    given: dict[str, Any] = {_NAMES.get(name) or str(name): value for name, value in entry.items()}
-    wanted = ("protocol", "users", *(() if "parameters" in given else ("eps", "delta")))
-    if lacking := [name for name in wanted if name not in given]:
+    release: dict[str, Any] = {_NAMES.get(name) or str(name): value for name, value in entry.items()}
+    required = ("protocol", "users", *(() if "parameters" in release else ("eps", "delta")))
+    if lacking := [name for name in required if name not in release]:
         raise ValueError(f"it lacks {', '.join(lacking)}")
-    check_count("users", given["users"], 2)
-    kind = get(str(given.get("task", "frequency")), str(given["protocol"]))
-    protocol = _with_numbers(kind, given) if "parameters" in given else _calibrated(kind, given)
+    check_count("users", release["users"], 2)
+    kind = get(str(release.get("task", "frequency")), str(release["protocol"]))
+    protocol = _with_numbers(kind, release) if "parameters" in release else _calibrated(kind, release)
     profile = protocol.privacy_profile()
     if profile is None or profile.kind not in ("exact", "upper"):
         raise Infeasible(f"{kind.name} has no profile that bounds its privacy loss.")
     return profile
 
 
-def _with_numbers(kind: type[ProtocolBase], given: Mapping[str, Any]) -> ProtocolBase:
+def _with_numbers(kind: type[ProtocolBase], release: Mapping[str, Any]) -> ProtocolBase:
     """Return the protocol with calibrated numbers."""
-    if not isinstance(given["parameters"], Mapping):
-        raise ValueError(f"parameters must be an object, got {shown(given['parameters'])}")
+    if not isinstance(release["parameters"], Mapping):
+        raise ValueError(f"parameters must be an object, got {shown(release['parameters'])}")
     numbers: dict[str, Any] = {
-        "n_users": given["users"],
-        **{name: given[name] for name in _SIZES if name in given},
+        "n_users": release["users"],
+        **{name: release[name] for name in _SIZES if name in release},
     }
-    numbers |= {_FIELDS.get(name) or str(name): value for name, value in given["parameters"].items()}
+    numbers |= {_FIELDS.get(name) or str(name): value for name, value in release["parameters"].items()}
     numbers.setdefault("eps_local", math.inf)  # values are sent unchanged
-    known = {field.name: field for field in fields(kind) if field.init}
-    for name in known.keys() & numbers.keys():
+    class_fields = {field.name: field for field in fields(kind) if field.init}
+    for name in class_fields.keys() & numbers.keys():
         check_number(name, numbers[name])
-    needed = (name for name, field in known.items() if field.default is field.default_factory is MISSING)
+    needed = (
+        name for name, field in class_fields.items() if field.default is field.default_factory is MISSING
+    )
     if lacking := [name for name in needed if name not in numbers]:
         raise ValueError(f"its numbers lack {', '.join(lacking)}")
     used: dict[str, Any] = {
-        name: int(value) if "int" in str(known[name].type) and float(value).is_integer() else float(value)
+        name: int(value)
+        if "int" in str(class_fields[name].type) and float(value).is_integer()
+        else float(value)
         for name, value in numbers.items()
-        if name in known
+        if name in class_fields
     }
     return kind(**used)
 
 
-def _calibrated(kind: type[ProtocolBase], given: Mapping[str, Any]) -> ProtocolBase:
-    sizes = {name: given[name] for name in _SIZES if name in given}
-    check_budget(given["eps"], given["delta"])
-    where = setting_of(Options(users=given["users"], eps=given["eps"], delta=given["delta"], **sizes))
-    accounting = given.get("accounting") or best_accounting(kind)
+def _calibrated(kind: type[ProtocolBase], release: Mapping[str, Any]) -> ProtocolBase:
+    sizes = {name: release[name] for name in _SIZES if name in release}
+    check_budget(release["eps"], release["delta"])
+    where = setting_of(Options(users=release["users"], eps=release["eps"], delta=release["delta"], **sizes))
+    accounting = release.get("accounting") or best_accounting(kind)
     return kind.calibrate(where.budget, where.population, where.task, accounting=accounting)
 
 
@@ -142,8 +146,8 @@ def _left(
     if eps > until_eps:
         return 0
 
-    def within(more: int) -> bool:
-        rounds = [*counts[:-1], counts[-1] + more]
+    def within(further: int) -> bool:
+        rounds = [*counts[:-1], counts[-1] + further]
         return composed_epsilon(profiles, delta, rounds=rounds) <= until_eps
 
     low, high = 0, 1

@@ -40,12 +40,12 @@ class Own:
 
 def _numeric(values: Sequence[str]) -> tuple[str, ...]:
     """Return a remark if the domain consists of numbers found in the data. Raise ValueError for too many numbers."""
-    found = {number for number in map(number_of, values) if math.isfinite(number)}
-    if len(found) < _NUMERIC * len(values):
+    numbers = {number for number in map(number_of, values) if math.isfinite(number)}
+    if len(numbers) < _NUMERIC * len(values):
         return ()
-    if len(found) > _MOST_NUMBERS:
+    if len(numbers) > _MOST_NUMBERS:
         raise ValueError(
-            f"The column holds {len(found)} different numbers, which look like quantities, not categories. For their "
+            f"The column holds {len(numbers)} different numbers, which look like quantities, not categories. For their "
             "sum give max_value (--max-value), the largest number, and levels (--levels) for numbers that are not "
             "whole; for their frequencies give domain_size or values."
         )
@@ -60,60 +60,66 @@ def _own(column: Counted, how: str) -> Own:
     return Own(column.counts, column.users, column.step, remarks, column.values)
 
 
-def own(asked: SettingOptions, *, how: str, percent: Percent | None = None) -> Own:
+def own(options: SettingOptions, *, how: str, percent: Percent | None = None) -> Own:
     """Return the counts of records, read once. Raise ValueError if the records do not fit the options.
 
     `how` describes the options that set a domain, for the remark on a domain taken from the data. `percent` is called
     with the percentage of the data that is read.
     """
-    if isinstance(asked.data, CountsFile):
+    if isinstance(options.data, CountsFile):
         from shuffledp.userdata.counts import counted_of, read
 
-        return _own(counted_of(read(asked.data.path)), how)
-    if asked.set_size is None:
-        if asked.given("separator", "item"):
+        return _own(counted_of(read(options.data.path)), how)
+    if options.set_size is None:
+        if options.given("separator", "item"):
             raise ValueError(
                 "separator and item are for sets and need set_size, the number of items of a set."
             )
-        if asked.other and asked.values is None:
+        if options.other and options.values is None:
             raise ValueError("other needs values (--values or --values-file), the list of the public domain.")
         column = count_column(
-            asked.data,
-            **asked.only(*_READ, "column", "max_value", "levels", "user", "other", "bins"),
-            low=asked.low or 0.0,
-            per_user=asked.per_user or "random",
-            key=str(asked.seed),
+            options.data,
+            **options.only(*_READ, "column", "max_value", "levels", "user", "other", "bins"),
+            low=options.low or 0.0,
+            per_user=options.per_user or "random",
+            key=str(options.seed),
             percent=percent,
         )
         return _own(column, how)
-    if asked.other or asked.bins is not None:
-        raise ValueError(f"{'other' if asked.other else 'bins'} is for frequencies, not for sets.")
-    if asked.given("max_value", "levels", "low"):
+    if options.other or options.bins is not None:
+        raise ValueError(f"{'other' if options.other else 'bins'} is for frequencies, not for sets.")
+    if options.given("max_value", "levels", "low"):
         raise ValueError("Give either set_size (sets) or max_value and levels (a sum), not both.")
-    size = check_count("set_size", asked.set_size, 1)
-    found = collect_sets(
-        asked.data, **asked.only(*_READ, "column", "separator", "user", "item"), percent=percent
+    size = check_count("set_size", options.set_size, 1)
+    collected = collect_sets(
+        options.data, **options.only(*_READ, "column", "separator", "user", "item"), percent=percent
     )
-    holders = dealt(found.shares(size), found.users)
-    return Own(holders, found.users, 1.0, (*found.remarks(how), *found.size_remark(size)), found.values)
+    holders = dealt(collected.shares(size), collected.users)
+    return Own(
+        holders,
+        collected.users,
+        1.0,
+        (*collected.remarks(how), *collected.size_remark(size)),
+        collected.values,
+    )
 
 
-def counted(asked: Asked) -> tuple[Asked, Own | None]:
+def counted(options: Asked) -> tuple[Asked, Own | None]:
     """Return the options with the counts of their data, and these counts; None without data.
 
     Raises ValueError if the data are given with counts or a task, or do not fit the options.
     """
-    if asked.data is None:
+    if options.data is None:
         if (
-            asked.given("column", "separator", "user", "item", "values", "bins", "levels", "low")
-            or asked.other
+            options.given("column", "separator", "user", "item", "values", "bins", "levels", "low")
+            or options.other
         ):
             raise ValueError("column, separator, user, item, values, other, bins, levels and low need data.")
-        return asked, None
-    if asked.given("counts", "task", "dimension"):
+        return options, None
+    if options.given("counts", "task", "dimension"):
         raise ValueError(
             "data must be given without counts, task and dimension. Use domain_size, values or max_value."
         )
-    records = own(asked, how="give domain_size or values")
-    most = None if asked.max_value is None else len(records.counts) - 1
-    return replace(asked, counts=records.counts, max_value=most), records
+    records = own(options, how="give domain_size or values")
+    most = None if options.max_value is None else len(records.counts) - 1
+    return replace(options, counts=records.counts, max_value=most), records

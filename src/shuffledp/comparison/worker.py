@@ -91,8 +91,8 @@ class _Worker:
         ends = time.monotonic() + self._seconds
         try:
             call = pool.submit(function, argument)
-            while (left := ends - time.monotonic()) > 0:
-                if wait([call], min(left, _TICK)).done:
+            while (remaining_seconds := ends - time.monotonic()) > 0:
+                if wait([call], min(remaining_seconds, _TICK)).done:
                     return call.result()
                 self._waiting()
         except BrokenProcessPool as error:
