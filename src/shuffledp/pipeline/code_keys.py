@@ -157,8 +157,8 @@ def _package_files(name: str) -> Sequence[Path]:
 def _part_files(name: str) -> list[str]:
     paths = [PACKAGE / part for part in PARTS[name]]
     files = [file for path in paths for file in (path.rglob("*") if path.is_dir() else [path])]
-    kept = (file for file in files if file.suffix != ".pyc" and file.is_file())
-    return sorted({file.relative_to(PACKAGE).as_posix() for file in kept})
+    source_files = (file for file in files if file.suffix != ".pyc" and file.is_file())
+    return sorted({file.relative_to(PACKAGE).as_posix() for file in source_files})
 
 
 def _user_files(path: Path, root: Path) -> list[Path]:

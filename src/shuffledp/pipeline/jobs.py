@@ -105,7 +105,7 @@ def job(log_file: str) -> Iterator[logging.Logger]:
 
 def _cost(seconds: float) -> str:
     """Return the seconds, CPU seconds and memory of this process and its children, the last line of a log."""
-    usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    usages = [resource.getrusage(processes) for processes in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     cpu = sum(usage.ru_utime + usage.ru_stime for usage in usages)
     memory = max(usage.ru_maxrss for usage in usages) / (2**20 if sys.platform == "darwin" else 1024)
     return f"{seconds:.2f} s, {cpu:.2f} CPU s, {memory:.0f} MiB"

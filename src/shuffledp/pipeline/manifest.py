@@ -55,10 +55,10 @@ class Run(_Part):
     scale: Literal["paper", "shortened"]
 
 
-def run_of(commits: Iterable[str], stated: Mapping[str, Any]) -> Run:
+def run_of(commits: Iterable[str], fields: Mapping[str, Any]) -> Run:
     """Return the run that draws now, from this version, this Python, the commits of the results, and given fields."""
     named = ", ".join(sorted({*commits} - {""}))
-    return Run(version=version("shuffledp"), commit=named, python=platform.python_version(), **stated)
+    return Run(version=version("shuffledp"), commit=named, python=platform.python_version(), **fields)
 
 
 class Curve(_Part):
@@ -173,6 +173,6 @@ def without(paper: DrawnPaper, condition: Callable[[Entry], bool]) -> DrawnPaper
 def name_of(key: str, title: str) -> str:
     """Return a short name of a paper: its key, with the spelling in its title if the title contains the key."""
     words = key.replace("_", " ")
-    found = re.search(rf"\b{re.escape(words)}\b", title, re.IGNORECASE)
-    name = found[0] if found else words
+    match = re.search(rf"\b{re.escape(words)}\b", title, re.IGNORECASE)
+    name = match[0] if match else words
     return name[:1].upper() + name[1:]

@@ -78,9 +78,9 @@ def write(template: str, names: Mapping[str, str]) -> Iterator[Path]:
 
 def names_of_protocol(name: str) -> dict[str, str]:
     """Return the names in the templates of a protocol: id, class, label, and a color and marker that nobody has."""
-    taken = {(one.color, one.marker) for one in identities().values()}
+    used_looks = {(identity.color, identity.marker) for identity in identities().values()}
     looks = product(MARKERS, ((color, code) for color, code in colors().items() if color != "black"))
-    marker, color = next((m, color) for m, (color, code) in looks if (code, m) not in taken)
+    marker, color = next((m, color) for m, (color, code) in looks if (code, m) not in used_looks)
     words = name.replace("_", " ")
     about = {"id": name, "name": class_name(name), "title": words, "heading": words.capitalize()}
     return about | {"color": color, "marker": marker}

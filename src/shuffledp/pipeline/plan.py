@@ -131,8 +131,8 @@ class Plan:
 
     def _data(self, experiment: Experiment) -> list[str]:
         name = experiment.dataset
-        own = (path for key in experiment.own_requests for path in files_of_own(Path(PREPARED), key))
-        return [*(prepared_files(name) if name else ()), *map(str, own)]
+        user_files = (path for key in experiment.own_requests for path in files_of_own(Path(PREPARED), key))
+        return [*(prepared_files(name) if name else ()), *map(str, user_files)]
 
     def _bundle(self, experiment: Experiment, method: str) -> Bundle:
         return Bundle.of(self.results, experiment.paper, experiment.id, method)
@@ -192,12 +192,12 @@ class Plan:
 
     def drawing_inputs(self, files: Sequence[drawings.Drawing]) -> list[str]:
         """Return the results and tables that some drawings read."""
-        wanted = dict.fromkeys(
+        methods = dict.fromkeys(
             (file.experiment.paper, file.experiment.id, method)
             for file in files
             for method in file.entry["methods"]
         )
-        bundles = (Bundle.of(self.results, *names) for names in wanted)
+        bundles = (Bundle.of(self.results, *names) for names in methods)
         return [*bundle_files(bundles), *map(str, drawings.points_files(self.results, files))]
 
     def drawn(self, paper: Paper) -> list[str]:

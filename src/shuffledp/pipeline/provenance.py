@@ -16,13 +16,13 @@ PACKAGES = ("shuffledp", "numpy", "scipy", "pandas", "pyarrow", "matplotlib", "s
 
 def versions() -> dict[str, str]:
     """Return the versions of Python and of the packages that affect numbers."""
-    found = {"python": platform.python_version()}
+    versions_of = {"python": platform.python_version()}
     for package in PACKAGES:
         try:
-            found[package] = version(package)
+            versions_of[package] = version(package)
         except PackageNotFoundError:
-            found[package] = "not installed"
-    return found
+            versions_of[package] = "not installed"
+    return versions_of
 
 
 def machine() -> dict[str, str]:
@@ -53,8 +53,8 @@ def commit(folder: Path) -> str:
 
 
 def _git(folder: Path, *arguments: str) -> str:
-    done = subprocess.run(["git", *arguments], cwd=folder, check=True, capture_output=True, text=True)
-    return done.stdout.strip()
+    completed = subprocess.run(["git", *arguments], cwd=folder, check=True, capture_output=True, text=True)
+    return completed.stdout.strip()
 
 
 def of_job(job: Mapping[str, Any], job_hash: str, data: Mapping[str, Any], root: Path) -> dict[str, Any]:

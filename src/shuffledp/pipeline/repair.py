@@ -67,17 +67,17 @@ def repair(folder: Path, places: tuple[Place, ...]) -> Iterator[Finding]:
     if not folder.is_dir():
         return
     yield from _leftovers(folder, places)
-    seen: set[Path] = set()  # vouched for, or dealt with
+    known_files: set[Path] = set()  # vouched for, or dealt with
     for place in places:
         for checksum in sorted(folder.glob(place.lists)):
             damaged = [checksum] if checksum.is_dir() else storage.damaged(checksum)
             if damaged:
                 yield from _bundle(folder, place, checksum, damaged)
-                seen |= set(damaged)
+                known_files |= set(damaged)
             else:
-                seen |= set(storage.listed(checksum))
+                known_files |= set(storage.listed(checksum))
     for place in places:
-        for path in sorted({p for pattern in place.unlisted for p in folder.glob(pattern)} - seen):
+        for path in sorted({p for pattern in place.unlisted for p in folder.glob(pattern)} - known_files):
             yield _remove(folder, path, f"removed {path} (no checksum)")
 
 
@@ -85,7 +85,7 @@ def _leftovers(folder: Path, places: tuple[Place, ...]) -> Iterator[Finding]:
     patterns = {place.lists.rpartition("/")[0] for place in places}
     if places is RESULTS:
         patterns |= {"pages", "site", "site/*"}
-    folders = {found for pattern in patterns for found in (folder.glob(pattern) if pattern else [folder])}
+    folders = {match for pattern in patterns for match in (folder.glob(pattern) if pattern else [folder])}
     for beside in sorted(folders):
         for path in sorted(beside.glob(".*.tmp")):
             if storage.is_temporary(path.name):
@@ -93,13 +93,13 @@ def _leftovers(folder: Path, places: tuple[Place, ...]) -> Iterator[Finding]:
 
 
 def _bundle(folder: Path, place: Place, checksum: Path, damaged: list[Path]) -> Iterator[Finding]:
-    own = [path for path in damaged if path != checksum and place.belongs(checksum, path)]
+    own_files = [path for path in damaged if path != checksum and place.belongs(checksum, path)]
     foreign = [path for path in damaged if path != checksum and not place.belongs(checksum, path)]
     for path in filter(
         os.path.lexists, foreign
     ):  # of a name that was damaged itself there is nothing to leave
         yield Finding(f"left {path}: {checksum} lists it, but it is no part of that result", removed=False)
-    for path in own:
+    for path in own_files:
         yield _remove(folder, path, f"removed {path} (differs from its checksum)")
     yield _remove(folder, checksum, f"removed the checksum list {checksum}")
 

@@ -27,16 +27,16 @@ class _QuickLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: igno
 
 
 def _named_mapping(loader: Any, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-    seen: set[str] = set()
+    keys: set[str] = set()
     for key_node, _ in node.value:
         if key_node.tag == "tag:yaml.org,2002:merge":  # <<: *shared
             continue
         key = loader.construct_object(key_node, deep=True)
         if not isinstance(key, str):
             raise _mistake(f"the key {key!r} is not text: write it in quotes", key_node)
-        if key in seen:
+        if key in keys:
             raise _mistake(f"the key {key!r} is given twice", key_node)
-        seen.add(key)
+        keys.add(key)
     mapping: dict[Any, Any] = yaml.constructor.SafeConstructor.construct_mapping(loader, node, deep=deep)
     return mapping
 

@@ -92,11 +92,11 @@ class Row:
         return self.found / self.delta if self.delta > 0 else math.nan
 
 
-def decided(found: Bounds, claimed: float) -> bool | None:
+def decided(bounds: Bounds, claimed: float) -> bool | None:
     """Return whether the true delta is at most the claimed delta, or None if the claim lies within the bounds."""
-    if found.high <= claimed:
+    if bounds.high <= claimed:
         return True
-    return False if found.low > claimed else None
+    return False if bounds.low > claimed else None
 
 
 def view_of(protocol: ProtocolBase, budget: Budget) -> View | str:
@@ -137,10 +137,10 @@ def compared(setting: Setting, protocol: ProtocolBase) -> Row:
         view = view_of(protocol, setting.budget)
         if isinstance(view, str):
             return Row(setting, NOT_ENUMERATED, label, note=view)
-        found = true_delta(view, setting.population)
+        deltas = true_delta(view, setting.population)
     except TooLarge as reason:
         return Row(setting, NOT_ENUMERATED, label, note=str(reason))
-    eps, worst = max(found, key=lambda pair: pair[1].bounds)
+    eps, worst = max(deltas, key=lambda pair: pair[1].bounds)
     low, high = worst.bounds
     # Numbers of users that are not enumerated could add as much as their probability.
     left_out = (
@@ -154,5 +154,5 @@ def compared(setting: Setting, protocol: ProtocolBase) -> Row:
     return Row(setting, status, label, eps, delta, low, high - low, "; ".join(filter(None, notes)))
 
 
-def _witness(found: Found) -> str:
-    return f"{found.first} against {found.second} among {list(found.others)}"
+def _witness(worst: Found) -> str:
+    return f"{worst.first} against {worst.second} among {list(worst.others)}"

@@ -23,8 +23,8 @@ def joined(tables: Sequence[Path]) -> str:
     header, rows = "", []
     for path in tables:
         text = verified(path, path.with_suffix(".sha256")).read_text(encoding="utf-8")
-        header, *more = text.splitlines(keepends=True)
-        rows += more
+        header, *lines = text.splitlines(keepends=True)
+        rows += lines
     read = list(csv.DictReader(io.StringIO("".join([header, *rows]))))
     wrong = [row for row in read if row["status"] == VIOLATION]
     if wrong:

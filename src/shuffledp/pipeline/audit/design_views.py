@@ -79,16 +79,16 @@ def coarse_sum(protocol: CoarseCorrelatedSum, eps: float, number: int | None = N
         kinds, times = np.unique(number_rows(numbers, payload)[1], return_counts=True)
         return seen(dict(zip(kinds.tolist(), times.tolist(), strict=True)))
 
-    held = held_numbers(numbers)
+    input_numbers = held_numbers(numbers)
     return ProductView(
-        inputs=raw_inputs(numbers, held),
+        inputs=raw_inputs(numbers, input_numbers),
         eps=eps,
         most=MANY,
         noise=noise,
-        own=tuple(tuple({place: 1.0} for place in seen({m: 1} if m else {})) for _, m in held),
+        own=tuple(tuple({place: 1.0} for place in seen({m: 1} if m else {})) for _, m in input_numbers),
         counts=counts,
         kinds=lambda payload: number_rows(numbers, payload)[1] + size,
-        pairs=input_pairs(held),
+        pairs=input_pairs(input_numbers),
         shifts=True,
         by_number=None if number is not None else lambda n: coarse_sum(protocol, eps, n),
     )

@@ -10,10 +10,10 @@ from shuffledp.protocols.base import ProtocolBase
 _T = TypeVar("_T")
 
 
-def of_family(protocol: ProtocolBase, known: Mapping[str, _T]) -> _T | None:
+def of_family(protocol: ProtocolBase, entries: Mapping[str, _T]) -> _T | None:
     """Return the entry of a protocol's nearest class; keys are as in ``frequency.solh.Solh``. None without one."""
     for kind in type(protocol).__mro__:
         name = f"{kind.__module__}.{kind.__qualname__}".removeprefix("shuffledp.protocols.")
-        if name in known:
-            return known[name]
+        if name in entries:
+            return entries[name]
     return None

@@ -69,9 +69,9 @@ class Bounds(NamedTuple):
     high: float
 
 
-def largest(found: Iterable[Bounds]) -> Bounds:
+def largest(bounds: Iterable[Bounds]) -> Bounds:
     """Return bounds on the largest of several numbers, each given by bounds."""
-    lows, highs = zip(*found, strict=True)
+    lows, highs = zip(*bounds, strict=True)
     return Bounds(max(lows), max(highs))
 
 
@@ -82,7 +82,7 @@ WINDOW = 2.0**-36
 def averaged(parts: Sequence[tuple[float, Bounds]]) -> Bounds:
     """Return bounds on the mean of numbers under given probabilities, with rounding and the omitted mass."""
     share = 0.0 if [weight for weight, _ in parts] == [1.0] else WINDOW
-    low, high = (sum(weight * found[end] for weight, found in parts) for end in (0, 1))
+    low, high = (sum(weight * bounds[end] for weight, bounds in parts) for end in (0, 1))
     return Bounds(low * (1 - share), high * (1 + share))
 
 
@@ -140,17 +140,17 @@ def _cells(start: Place, low: Place | NDArray[Any], shape: Place) -> tuple[slice
     return tuple(slice(int(a - b), int(a - b) + size) for a, b, size in zip(start, low, shape, strict=True))
 
 
-def plus(block: Block, own: Own) -> Block:
-    """Return the law of the counts after the messages of one more user, whose law is `own`."""
-    places = np.array(list(own))
+def plus(block: Block, law: Own) -> Block:
+    """Return the law of the counts after the messages of one more user with a `law`."""
+    places = np.array(list(law))
     low, high = places.min(axis=0), places.max(axis=0)
     shape = np.array(block.mass.shape) + high - low
     check_size(math.prod(shape.tolist()))
     mass, part = np.zeros(shape), np.empty_like(block.mass)
-    for place, chance in own.items():
+    for place, chance in law.items():
         mass[_cells(place, low, block.mass.shape)] += np.multiply(block.mass, chance, out=part)
     start = tuple(int(a + b) for a, b in zip(block.start, low, strict=True))
-    return Block(mass, start, block.error.rounded(len(own) + 1))
+    return Block(mass, start, block.error.rounded(len(law) + 1))
 
 
 def added(block: Block, other: Block) -> Block:
@@ -163,11 +163,11 @@ def added(block: Block, other: Block) -> Block:
     if min(block.mass.size, other.mass.size) == 1:
         mass = block.mass * other.mass
     elif block.mass.ndim == 1 and block.mass.size * other.mass.size <= _DIRECT:
-        few, many = sorted((block.mass, other.mass), key=len)
-        step = math.isqrt(few.size) + 1  # sums of partial sums: 2 step roundings instead of step^2
+        shorter, longer = sorted((block.mass, other.mass), key=len)
+        step = math.isqrt(shorter.size) + 1  # sums of partial sums: 2 step roundings instead of step^2
         mass, error = np.zeros(shape), error.rounded(2 * step)
-        for at in range(0, few.size, step):
-            part = np.convolve(few[at : at + step], many)
+        for at in range(0, shorter.size, step):
+            part = np.convolve(shorter[at : at + step], longer)
             mass[at : at + part.size] += part
     else:
         mass = np.maximum(fftconvolve(block.mass, other.mass), 0.0)
@@ -332,8 +332,8 @@ def compound_counts(rates: Mapping[Place, float], low: Place, shape: Place, beyo
     law = np.roll(law, [-x for x in low], range(len(shape)))
     norm = transformed(law) * (1 + float(table.sum()))
     blurred = law <= WIDE_TAIL
-    left = beyond + float(np.abs(law[blurred]).sum())
-    return Block(np.where(blurred, 0.0, law), low, Error(2 * UNIT, norm, left))
+    omitted = beyond + float(np.abs(law[blurred]).sum())
+    return Block(np.where(blurred, 0.0, law), low, Error(2 * UNIT, norm, omitted))
 
 
 def jump_counts(jumps: Jumps) -> Block:
@@ -350,8 +350,8 @@ def jump_counts(jumps: Jumps) -> Block:
 def negative_binomials(summands: Sequence[Summand], tail: float = TAIL) -> Block:
     """Return the law of a sum of independent summands: negative binomial counts (shape, stop) or jumps."""
     laws = (
-        jump_counts(one) if isinstance(one, Jumps) else negative_binomial_counts(*one, tail)
-        for one in summands
+        jump_counts(summand) if isinstance(summand, Jumps) else negative_binomial_counts(*summand, tail)
+        for summand in summands
     )
     return reduce(added, laws, point(1))
 
@@ -366,7 +366,7 @@ def shared(summand: Summand, part: float) -> Summand:
 def multinomial_counts(total: int, chances: Sequence[float]) -> Block:
     """Return the joint law of the counts of some kinds among `total` items, each kind with its entry of `chances`."""
     block = binomial_counts(total, chances[0], WIDE_TAIL)
-    left, error = 1 - chances[0], block.error
+    remaining_chance, error = 1 - chances[0], block.error
     spans = [np.arange(block.mass.size) + block.start[0]]
     mass, start = block.mass, block.start
     for chance in chances[1:]:
@@ -376,11 +376,11 @@ def multinomial_counts(total: int, chances: Sequence[float]) -> Block:
         least = sum(start)
         rest = np.maximum(total - np.arange(least, before.max() + 1), 0)[:, None]
         x = np.arange(alone.mass.size) + alone.start[0]
-        given = np.asarray(binom.pmf(x, rest, min(chance / left, 1.0)), float)
-        mass = mass[..., None] * given[before - least]
+        conditional = np.asarray(binom.pmf(x, rest, min(chance / remaining_chance, 1.0)), float)
+        mass = mass[..., None] * conditional[before - least]
         error = Error(error.share + binomial_share(total), 0.0, error.beyond + alone.error.beyond)
         spans.append(x)
-        start, left = (*start, *alone.start), max(left - chance, 0.0)
+        start, remaining_chance = (*start, *alone.start), max(remaining_chance - chance, 0.0)
     return Block(np.asarray(mass, float), start, error)
 
 
@@ -392,7 +392,7 @@ def binomial_share(trials: int) -> float:
 def pair_part(ratio: float, common: Sequence[Summand], part: float) -> Block:
     """Return the law of two counts with a `part` of the noise of `PairNoise`, whose shapes are multiplied by `part`."""
     alone = negative_binomial_counts(part, 1 - ratio, WIDE_TAIL)
-    together = negative_binomials([shared(one, part) for one in common], WIDE_TAIL)
+    together = negative_binomials([shared(summand, part) for summand in common], WIDE_TAIL)
     both = together.mass
     width = alone.mass.size
     work = max((width + both.size) ** 2, both.size * width**2 // 100)
@@ -528,11 +528,11 @@ def hockey_stick(pairs: Sequence[Pair], eps: float, *, below: bool = False) -> B
     if len(tables) <= 2:
         small = tables[0] if len(tables) == 2 else (np.ones(1), np.ones(1))
         share += small[0].size * LONG_UNIT
-        found, mass = _of_two(tables[-1], small, eps, 3 * share)
+        divergence, mass = _of_two(tables[-1], small, eps, 3 * share)
         error = 1.01 * (4 * share * mass + fixed)
-        return around(found, error)
-    low, high, mass, more = _on_grid(tables, eps)
-    error = 1.01 * (4 * share * mass + fixed + more)
+        return around(divergence, error)
+    low, high, mass, transform_error = _on_grid(tables, eps)
+    error = 1.01 * (4 * share * mass + fixed + transform_error)
     return Bounds(around(low, error).low, around(low if below else high, error).high)
 
 
@@ -561,29 +561,32 @@ def _on_grid(parts: Sequence[Table], eps: float) -> tuple[float, float, float, f
     """Return lower and upper bounds on the divergence, the mass of its terms, and the error of the transforms."""
     from scipy.signal import fftconvolve  # slow to import, and seldom needed
 
-    kept, sure = [], 0.0  # sure: log of the chance that no factor has shown an outcome that Q never has
+    finite_parts, sure = (
+        [],
+        0.0,
+    )  # sure: log of the chance that no factor has shown an outcome that Q never has
     for p, q in parts:
         both = (p > 0) & (q > 0)
-        kept.append((p[both], np.log(p[both] / q[both])))
+        finite_parts.append((p[both], np.log(p[both] / q[both])))
         never = float(p[(p > 0) & (q <= 0)].sum())
         sure += math.log1p(-never) if never < 1 else -math.inf
-    width = sum(float(np.ptp(loss)) if loss.size else 0.0 for _, loss in kept)
+    width = sum(float(np.ptp(loss)) if loss.size else 0.0 for _, loss in finite_parts)
     step = max(_GRID, width / _MOST_GRID)
     mass, start, norm = np.ones(1), 0, 0.0
-    for p, loss in kept:
+    for p, loss in finite_parts:
         if not p.size:
             return 1.0, 1.0, 1.0, 0.0
         cell = np.floor(loss / step + _NUDGE).astype(np.int64)  # multiples of the step stay where they are
-        one = np.asarray(np.bincount(cell - cell.min(), weights=p), float)
-        norm += transformed(mass, one)
-        mass = np.maximum(fftconvolve(mass, one), 0.0)
+        cells = np.asarray(np.bincount(cell - cell.min(), weights=p), float)
+        norm += transformed(mass, cells)
+        mass = np.maximum(fftconvolve(mass, cells), 0.0)
         start += int(cell.min())
     losses, sure = (start + np.arange(mass.size)) * step, -math.expm1(sure)
     # A loss is less than a cell above its own, and at most what was added before rounding below it.
-    lowest, highest = losses - 2 * _NUDGE * len(kept) * step, losses + len(kept) * step
+    lowest, highest = losses - 2 * _NUDGE * len(finite_parts) * step, losses + len(finite_parts) * step
     low, high = (-np.expm1(np.minimum(eps - x, 0.0)) for x in (lowest, highest))
-    counted = sure + 2 * float(mass[highest > eps].sum())
-    return sure + float(mass @ low), sure + float(mass @ high), counted, norm * float(np.linalg.norm(high))
+    total_mass = sure + 2 * float(mass[highest > eps].sum())
+    return sure + float(mass @ low), sure + float(mass @ high), total_mass, norm * float(np.linalg.norm(high))
 
 
 def pooled(block: Block, groups: int) -> tuple[list[NDArray[np.int64]], Floats]:

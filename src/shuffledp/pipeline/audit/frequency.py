@@ -73,13 +73,13 @@ _ALL_KINDS = 30_000
 def randomized_response(protocol: RandomizedResponse, eps: float) -> View:
     """Return the view of users' reports and of dummies with input 0, `dummy_count` or, if adaptive, fewer."""
     k, axes = protocol.domain_size, protocol.domain_size - 1
-    own = tuple(response(v, k, protocol.eps_local, axes) for v in range(k))
+    laws = tuple(response(v, k, protocol.eps_local, axes) for v in range(k))
 
     def dummies(n: int) -> Block:
         count = max(protocol.dummy_count - (n - 1), 0) if protocol.adaptive else protocol.dummy_count
         block = point(axes)
         for _ in range(count):
-            block = plus(block, own[0])
+            block = plus(block, laws[0])
         return block
 
     return SumView(
@@ -88,7 +88,7 @@ def randomized_response(protocol: RandomizedResponse, eps: float) -> View:
         most={2: 22, 3: 9}.get(k, 6),
         alone=protocol.trust == "local",
         noise=dummies,
-        own=own,
+        own=laws,
     )
 
 
@@ -151,11 +151,11 @@ def flexible_dummies(protocol: FlexibleDummies, eps: float, number: int | None =
     def noise(n: int) -> Block:
         senders = binomial_counts(n, protocol.rate)
         parts = [multinomial_counts(each * s, [1 / k] * axes) if s else point(axes) for s in range(n + 1)]
-        seen = [
+        blocks = [
             Block(part.mass[None], (s, *part.start), part.error)
             for s, part in enumerate(parts[senders.start[0] :], senders.start[0])
         ]
-        block = mixed(list(zip(senders.mass.tolist(), seen, strict=False)))
+        block = mixed(list(zip(senders.mass.tolist(), blocks, strict=False)))
         return replace(block, error=block.error.and_of(senders.error))
 
     def counts(payload: NDArray[Any]) -> list[tuple[int, ...]]:
@@ -196,22 +196,25 @@ def noise_of_a_value(protocol: NoisyCounts, n: int) -> Block:
     return noise_law(_NOISES, protocol)(protocol, n)
 
 
-def noise_law(known: Mapping[str, Noise], protocol: ProtocolBase) -> Noise:
+def noise_law(laws: Mapping[str, Noise], protocol: ProtocolBase) -> Noise:
     """Return the law of the noise in the protocol's family."""
-    found = of_family(protocol, known)
-    if found is None:
+    law = of_family(protocol, laws)
+    if law is None:
         raise TypeError(f"unknown noise of {protocol.name}")
-    return found
+    return law
 
 
 def _geometric_noise(half: float, share: float, turn: int) -> Block:
     """Return the law with weights ``left^(turn - z)`` below the mode `turn` and ``right^(z - turn)`` from there."""
-    left, right = max((math.exp(-half) - (1 - share)) / share, 0.0), share / (math.exp(half) - 1 + share)
-    down = left ** np.arange(turn, 0, -1, dtype=float)
-    up = right ** np.arange(math.ceil(math.log(TAIL) / math.log(right)) + 1, dtype=float)
-    total = float(down.sum()) + 1 / (1 - right)
+    left_ratio, right_ratio = (
+        max((math.exp(-half) - (1 - share)) / share, 0.0),
+        share / (math.exp(half) - 1 + share),
+    )
+    down = left_ratio ** np.arange(turn, 0, -1, dtype=float)
+    up = right_ratio ** np.arange(math.ceil(math.log(TAIL) / math.log(right_ratio)) + 1, dtype=float)
+    total = float(down.sum()) + 1 / (1 - right_ratio)
     # The normalizing constant has the relative error of 1 - right; it is the same for both laws.
-    error = Error((16 + 2 / (1 - right)) * UNIT, 0.0, right**up.size / (1 - right) / total)
+    error = Error((16 + 2 / (1 - right_ratio)) * UNIT, 0.0, right_ratio**up.size / (1 - right_ratio) / total)
     return Block(np.concatenate((down, up)) / total, (0,), error)
 
 
@@ -295,8 +298,8 @@ def gaussian_modulo(order: int, tau: float, users: int) -> Block:
     check_size(max(order, 2 * reach), f"a group of order {order}")
     x = np.arange(-reach, reach + 1)
     weights = np.exp(-(x**2) / (2 * tau**2))
-    one = np.bincount(np.mod(x, order), weights=weights / weights.sum(), minlength=order)
-    law = np.fft.irfft(np.fft.rfft(one) ** users, order)
+    single_law = np.bincount(np.mod(x, order), weights=weights / weights.sum(), minlength=order)
+    law = np.fft.irfft(np.fft.rfft(single_law) ** users, order)
     return Block(np.maximum(law, 0.0), (0,), Error(0.0, (1 + users) * transformed(law)))
 
 
@@ -351,9 +354,9 @@ def gaussian_counts(sigma: float) -> Block:
 
 def skellam_counts(variance: float) -> Block:
     """Return the law of the difference of two Poisson counts."""
-    one = poisson_counts(variance / 2)
-    most = one.start[0] + one.mass.size - 1
-    return added(one, Block(one.mass[::-1], (-most,), one.error))
+    half = poisson_counts(variance / 2)
+    most = half.start[0] + half.mass.size - 1
+    return added(half, Block(half.mass[::-1], (-most,), half.error))
 
 
 def noisy_counts_of(protocol: NoisyHistogram | Skellam) -> int:
@@ -367,8 +370,8 @@ def count_noise(protocol: NoisyHistogram | Skellam, n: int) -> Block:
 
 
 def _laplace_of_a_count(protocol: CentralLaplace, n: int) -> Block:
-    moved = 1 if protocol.relation == "add_remove" else min(noisy_counts_of(protocol), 2)
-    return laplace_counts(math.exp(-protocol.noise.eps / moved))
+    changed_counts = 1 if protocol.relation == "add_remove" else min(noisy_counts_of(protocol), 2)
+    return laplace_counts(math.exp(-protocol.noise.eps / changed_counts))
 
 
 _OF_A_COUNT: Mapping[str, Noise] = {

@@ -34,16 +34,16 @@ if TYPE_CHECKING:
     from shuffledp.protocols.frequency.subset_selection import SubsetSelection
 
 
-def _two_values(protocol: Any, eps: float, own: Sequence[Own], kinds: Kinds, **more: Any) -> SumView:
+def _two_values(protocol: Any, eps: float, laws: Sequence[Own], kinds: Kinds, **fields: Any) -> SumView:
     """Return the view of reports by the kinds of `_pair_kinds`: whether they count for each of two values."""
     return SumView(
-        inputs=tuple(range(len(own))),
+        inputs=tuple(range(len(laws))),
         eps=eps,
         note="" if protocol.domain_size == 2 else "two values told apart",
-        own=tuple(own),
+        own=tuple(laws),
         kinds=kinds,
         pairs=((0, 1),),
-        **more,
+        **fields,
     )
 
 
@@ -57,8 +57,13 @@ def solh(protocol: Solh, eps: float) -> View:
     other = (1 - keep) / c  # the report is not the own cell, and another value has this cell
 
     def agreeing(first: bool) -> Own:
-        own, stray = unit(0 if first else 1, 3), unit(1 if first else 0, 3)
-        return {unit(2, 3): keep / c, own: keep * (1 - 1 / c), stray: other, (0, 0, 0): 1 - keep - other}
+        own_kind, stray_kind = unit(0 if first else 1, 3), unit(1 if first else 0, 3)
+        return {
+            unit(2, 3): keep / c,
+            own_kind: keep * (1 - 1 / c),
+            stray_kind: other,
+            (0, 0, 0): 1 - keep - other,
+        }
 
     third = {
         unit(2, 3): 1 / c**2,
@@ -66,14 +71,14 @@ def solh(protocol: Solh, eps: float) -> View:
         unit(1, 3): (1 - 1 / c) / c,
         (0, 0, 0): (1 - 1 / c) ** 2,
     }
-    own = (agreeing(True), agreeing(False), third)[: protocol.domain_size]
+    laws = (agreeing(True), agreeing(False), third)[: protocol.domain_size]
 
     def kinds(payload: NDArray[Any]) -> NDArray[np.int64]:
         seeds, cells = np.asarray(payload[:, :1], np.uint64), np.asarray(payload[:, 1:], np.uint64)
         agrees = hash_values(seeds, np.arange(2, dtype=np.uint64), c) == cells
         return _pair_kinds(agrees)
 
-    return _two_values(protocol, eps, own, kinds, most=12)
+    return _two_values(protocol, eps, laws, kinds, most=12)
 
 
 def _pair_kinds(counts_for: NDArray[np.bool_]) -> NDArray[np.int64]:
@@ -84,12 +89,12 @@ def _pair_kinds(counts_for: NDArray[np.bool_]) -> NDArray[np.int64]:
 
 def row_law(protocol: UnaryBits, value: int) -> Own:
     """Return the law of two values' bits in a row: only the first is set, only the second, or both."""
-    one, two = (protocol.own_rate if v == value else protocol.other_rate for v in (0, 1))
+    first, second = (protocol.own_rate if v == value else protocol.other_rate for v in (0, 1))
     return {
-        unit(0, 3): one * (1 - two),
-        unit(1, 3): (1 - one) * two,
-        unit(2, 3): one * two,
-        (0, 0, 0): (1 - one) * (1 - two),
+        unit(0, 3): first * (1 - second),
+        unit(1, 3): (1 - first) * second,
+        unit(2, 3): first * second,
+        (0, 0, 0): (1 - first) * (1 - second),
     }
 
 
@@ -101,12 +106,12 @@ def whole_rows(protocol: WholeRows, eps: float) -> View:
     def noise(n: int) -> Block:
         return multinomial_counts(fakes * n, [empty[unit(i, 3)] for i in range(3)]) if fakes else point(3)
 
-    own = [row_law(protocol, v) for v in range(min(protocol.domain_size, 3))]
+    laws = [row_law(protocol, v) for v in range(min(protocol.domain_size, 3))]
     most = 12 if fakes == 0 else max(2, 24 // fakes)
     return _two_values(
         protocol,
         eps,
-        own,
+        laws,
         lambda payload: _pair_kinds(np.asarray(payload[:, :2], bool)),
         most=most,
         noise=noise,
@@ -139,11 +144,11 @@ def subset_selection(protocol: SubsetSelection, eps: float) -> View:
 
     def law(value: int) -> Own:
         weights = [1.0 if value in subset else math.exp(-report.eps_local) for subset in subsets]
-        found: dict[tuple[int, ...], float] = {}
+        chances: dict[tuple[int, ...], float] = {}
         for subset, weight in zip(subsets, weights, strict=True):
             kind = int(_pair_kinds(np.array([[0 in subset, 1 in subset]]))[0])
-            found[unit(kind, 3)] = found.get(unit(kind, 3), 0.0) + weight / sum(weights)
-        return found
+            chances[unit(kind, 3)] = chances.get(unit(kind, 3), 0.0) + weight / sum(weights)
+        return chances
 
     def kinds(payload: NDArray[Any]) -> NDArray[np.int64]:
         return _pair_kinds(np.column_stack([np.any(payload == v, axis=1) for v in (0, 1)]))
@@ -176,11 +181,15 @@ def hashed_balls_into_bins(protocol: HashedBallsIntoBins, eps: float) -> View:
     bins = [(u * value + v) % q % b for value in range(min(protocol.domain_size, 3))]
 
     def counted(payload: NDArray[Any]) -> NDArray[np.int64]:
-        first, second, own = payload[:, 1] % b, (payload[:, 0] + payload[:, 1]) % q % b, payload[:, 2]
-        return _pair_kinds(np.column_stack([first == own, second == own]))
+        first, second, bin_of_message = (
+            payload[:, 1] % b,
+            (payload[:, 0] + payload[:, 1]) % q % b,
+            payload[:, 2],
+        )
+        return _pair_kinds(np.column_stack([first == bin_of_message, second == bin_of_message]))
 
-    def law(own: NDArray[np.int64]) -> dict[tuple[int, ...], float]:
-        kinds = _pair_kinds(np.column_stack([bins[0] == own, bins[1] == own]))
+    def law(bin_of_message: NDArray[np.int64]) -> dict[tuple[int, ...], float]:
+        kinds = _pair_kinds(np.column_stack([bins[0] == bin_of_message, bins[1] == bin_of_message]))
         return {unit(i, 3): float(np.mean(kinds == i)) for i in range(4) if np.any(kinds == i)}
 
     # A uniform bin is that of a value with chance 1/b, whatever the hash function; of both where they share a bin.
@@ -190,39 +199,41 @@ def hashed_balls_into_bins(protocol: HashedBallsIntoBins, eps: float) -> View:
     def noise(n: int) -> Block:
         return multinomial_counts(int(protocol.dummies_of(np.array([n]))[0]), uniform)
 
-    return _two_values(protocol, eps, [law(own) for own in bins], counted, most=8, noise=noise)
+    return _two_values(
+        protocol, eps, [law(bins_of_value) for bins_of_value in bins], counted, most=8, noise=noise
+    )
 
 
 def private_coin(protocol: PrivateCoin, eps: float) -> View:
     """Return the view of tuples, reduced to whether all entries are orthogonal to the vectors of two values."""
     bits, entries = protocol.bits, protocol.entries
 
-    def law(own: int | None) -> dict[tuple[int, ...], float]:
-        """Return the law of a tuple's kind; entries are uniform or, given `own`, orthogonal to the vector of `own`."""
+    def law(value: int | None) -> dict[tuple[int, ...], float]:
+        """Return the law of a tuple's kind; entries are uniform or orthogonal to the vector of `value`."""
         vectors = np.arange(2**bits)
-        if own is not None:
-            vectors = vectors[np.bitwise_count(vectors & (own + 1)) % 2 == 0]
+        if value is not None:
+            vectors = vectors[np.bitwise_count(vectors & (value + 1)) % 2 == 0]
         first, second = vectors & 1 == 0, vectors & 2 == 0
-        one, two, both = (
+        first_chance, second_chance, both = (
             (int(np.count_nonzero(which)) / vectors.size) ** entries
             for which in (first, second, first & second)
         )
-        chances = {unit(0, 3): one - both, unit(1, 3): two - both, unit(2, 3): both}
+        chances = {unit(0, 3): first_chance - both, unit(1, 3): second_chance - both, unit(2, 3): both}
         chances[(0, 0, 0)] = 1 - sum(chances.values())
         return {place: chance for place, chance in chances.items() if chance > 0}
 
     uniform = law(None)
-    counted = [uniform.get(unit(i, 3), 0.0) for i in range(3)]
+    uniform_chances = [uniform.get(unit(i, 3), 0.0) for i in range(3)]
 
     def kinds(payload: NDArray[Any]) -> NDArray[np.int64]:
         odd = [np.bitwise_count(np.asarray(payload, np.uint64) & np.uint64(v)) & 1 for v in (1, 2)]
         return _pair_kinds(np.column_stack([np.all(o == 0, axis=1) for o in odd]))
 
     def noise(n: int) -> Block:
-        return multinomial_counts(protocol.tuples * n, counted) if protocol.tuples else point(3)
+        return multinomial_counts(protocol.tuples * n, uniform_chances) if protocol.tuples else point(3)
 
-    own = [law(v) for v in range(min(protocol.domain_size, 4))]
-    return _two_values(protocol, eps, own, kinds, noise=noise)
+    laws = [law(v) for v in range(min(protocol.domain_size, 4))]
+    return _two_values(protocol, eps, laws, kinds, noise=noise)
 
 
 def public_coin(protocol: PublicCoin, eps: float) -> View:

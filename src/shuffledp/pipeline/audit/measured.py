@@ -54,22 +54,22 @@ def truth(eps_local: float, kinds: int) -> tuple[float, float]:
     return keep, math.exp(-eps_local) * keep
 
 
-def gains_of(own: float, other: float) -> pairs.Gains:
+def gains_of(own_rate: float, other_rate: float) -> pairs.Gains:
     """Return the law of one report's counts: it counts for user 1's value, for the other value, or for neither."""
-    return {(1, 0): own, (0, 1): other, (0, 0): max(0.0, 1 - own - other)}
+    return {(1, 0): own_rate, (0, 1): other_rate, (0, 0): max(0.0, 1 - own_rate - other_rate)}
 
 
-def alone(own: float, other: float, eps: float) -> Measured:
+def alone(own_rate: float, other_rate: float, eps: float) -> Measured:
     """Return delta of one report whose sender is known, from the likeliest outcome's probability under both inputs."""
-    found = around(own - math.exp(eps) * other, 8 * UNIT * (own + math.exp(eps) * other))
-    return Measured(found, "exact", "one report and its sender")
+    bounds = around(own_rate - math.exp(eps) * other_rate, 8 * UNIT * (own_rate + math.exp(eps) * other_rate))
+    return Measured(bounds, "exact", "one report and its sender")
 
 
-def binary(reports: Law, own: float, other: float, eps: float) -> Measured:
+def binary(reports: Law, own_rate: float, other_rate: float, eps: float) -> Measured:
     """Return delta of the number of ones among reports if all users except user 1 have input 0."""
     parts = [
-        (weight, pairs.of_one_count(binomial_counts(m, other), own, other, eps))
+        (weight, pairs.of_one_count(binomial_counts(m, other_rate), own_rate, other_rate, eps))
         for m, weight in pairs.ranges(reports)
     ]
-    found = largest(averaged([(weight, both[i]) for weight, both in parts]) for i in (0, 1))
-    return Measured(found, "lower", BINARY)
+    bounds = largest(averaged([(weight, both[i]) for weight, both in parts]) for i in (0, 1))
+    return Measured(bounds, "lower", BINARY)

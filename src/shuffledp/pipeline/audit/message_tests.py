@@ -60,25 +60,25 @@ def messages_fit(setting: Setting, runs: int, rng: np.random.Generator) -> Agree
             return None
         protocol, view = announced(protocol, setting, n), view.among(n)
         case = next(iter(view.cases(n)))
-        held = (case.first, *case.others[len(case.others) // 2])
-        view.blocks(held)
+        inputs = (case.first, *case.others[len(case.others) // 2])
+        view.blocks(inputs)
     except (Infeasible, TooLarge):
         return None
-    users, public = view.users(held), Public(np.array([n]), levels_of(view, held))
+    users, public = view.users(inputs), Public(np.array([n]), levels_of(view, inputs))
 
     def run() -> NDArray[Any]:
         return protocol.shuffle(protocol.encode(users, rng), public, rng).payload
 
     runs = min(runs, math.ceil(_MESSAGES / (len(run()) + _RUN)))
-    return agreement_of((run() for _ in range(runs)), view, held, rng) if runs >= _LEAST_RUNS else None
+    return agreement_of((run() for _ in range(runs)), view, inputs, rng) if runs >= _LEAST_RUNS else None
 
 
 def agreement_of(
-    payloads: Iterable[NDArray[Any]], view: View, held: Held, rng: np.random.Generator
+    payloads: Iterable[NDArray[Any]], view: View, inputs: Held, rng: np.random.Generator
 ) -> Agreement:
     """Compare the shuffled messages of independent runs, one payload each, with the law of a view.
 
-    `held` has the users' inputs as indices into ``view.inputs``; different inputs give the most powerful test. Counts
+    `inputs` has indices into ``view.inputs``; different inputs give the most powerful test. Counts
     are cut into ranges that are about equally likely under the law. Each part of the view has its own test with about
     sixty cells, and one coarser test covers all parts. Cells with fewer than 5 expected runs are merged. p-values are
     asymptotic and corrected for the number of tests.
@@ -90,20 +90,20 @@ def agreement_of(
             letters = view.letters(payload[[0, int(rng.integers(len(payload)))]])
             first.append(int(letters[0]))
             anywhere.append(int(letters[1]))
-    return Agreement(_counts_fit(view, held, np.array(tallies)), _same(np.array(first), np.array(anywhere)))
+    return Agreement(_counts_fit(view, inputs, np.array(tallies)), _same(np.array(first), np.array(anywhere)))
 
 
-def levels_of(view: View, held: Held) -> NDArray[np.float64] | None:
+def levels_of(view: View, inputs: Held) -> NDArray[np.float64] | None:
     """Return the number of users of each privacy level, (1, levels); None if inputs have no levels."""
     if not view.with_levels:
         return None
     levels = [level for level, _ in view.inputs]
-    return np.bincount([levels[h] for h in held], minlength=max(levels) + 1).astype(float)[None]
+    return np.bincount([levels[h] for h in inputs], minlength=max(levels) + 1).astype(float)[None]
 
 
-def _counts_fit(view: View, held: Held, tallies: NDArray[np.int64]) -> float:
+def _counts_fit(view: View, inputs: Held, tallies: NDArray[np.int64]) -> float:
     """Return the least p-value of the parts' tests and the joint test, times the number of tests."""
-    blocks = view.blocks(held)
+    blocks = view.blocks(inputs)
     columns = np.split(tallies, np.cumsum([b.mass.ndim for b in blocks])[:-1], axis=1)
     tables = []
     for block, counts in zip(blocks, columns, strict=True):
@@ -134,21 +134,21 @@ def _table(
     return np.ravel_multi_index(cells, table.shape), table.ravel()
 
 
-def _chi_square(seen: NDArray[np.int64], law: NDArray[np.float64]) -> float:
-    if np.any((law <= 0) & (seen > 0)):
+def _chi_square(counts: NDArray[np.int64], law: NDArray[np.float64]) -> float:
+    if np.any((law <= 0) & (counts > 0)):
         return 0.0
-    expected = law / law.sum() * seen.sum()
+    expected = law / law.sum() * counts.sum()
     order = np.argsort(expected)
-    seen, expected = seen[order], expected[order]
+    counts, expected = counts[order], expected[order]
     few = int(np.count_nonzero(expected < _LEAST))
     while 0 < few < expected.size and expected[:few].sum() < _LEAST:
         few += 1
     if few:
-        seen = np.append(seen[:few].sum(), seen[few:])
+        counts = np.append(counts[:few].sum(), counts[few:])
         expected = np.append(expected[:few].sum(), expected[few:])
     if expected.size < 2:
         return 1.0
-    statistic = float(np.sum((seen - expected) ** 2 / expected))
+    statistic = float(np.sum((counts - expected) ** 2 / expected))
     return float(chi2.sf(statistic, expected.size - 1))
 
 

@@ -73,9 +73,9 @@ def spent(senders: Block, each: int, rate: float) -> Block:
     """Return the law of the number of counted dummies if each sender sends `each` dummies, counted at a rate."""
     size = senders.mass.size
     step = math.isqrt(size) + 1
-    more = [binomial_counts(number * each, rate) for number in range(step)]
+    counted_dummies = [binomial_counts(number * each, rate) for number in range(step)]
     parts = (senders.mass[at : at + step].tolist() for at in range(0, size, step))
-    runs = [mixed(list(zip(weights, more, strict=False))) for weights in parts]
+    runs = [mixed(list(zip(weights, counted_dummies, strict=False))) for weights in parts]
     whole = binomial_counts(step * each, rate)
     block = reduce(lambda later, run: mixed([(1.0, run), (1.0, added(later, whole))]), reversed(runs))
     block = added(block, binomial_counts(senders.start[0] * each, rate))
@@ -98,7 +98,7 @@ def of_split(total: Block, gains: Gains, eps: float, alone: Block | None = None)
     shape = total.mass
     below, beyond = np.cumsum(shape), np.cumsum(shape[::-1])[::-1]
     inside = np.flatnonzero((below > TAIL) & (beyond > TAIL))
-    left = float(shape[: inside[0]].sum() + shape[inside[-1] + 1 :].sum())
+    omitted = float(shape[: inside[0]].sum() + shape[inside[-1] + 1 :].sum())
     if inside.size > _MOST_TOTALS:
         raise TooLarge(f"{inside.size} likely totals")
     most = max(i + j for i, j in gains)
@@ -116,8 +116,8 @@ def of_split(total: Block, gains: Gains, eps: float, alone: Block | None = None)
     delta, size, fixed = np.zeros(t.size), 0.0, 0.0
 
     @lru_cache(4)  # gains and their mirror images share them
-    def tail(less: int, fewer: int) -> Floats:
-        return _fair_tail(t - less, high - fewer)
+    def tail(total_gain: int, first_gain: int) -> Floats:
+        return _fair_tail(t - total_gain, high - first_gain)
 
     for i, j, chance, mass in parts:
         first = chance * tail(i + j, i)
@@ -126,15 +126,15 @@ def of_split(total: Block, gains: Gains, eps: float, alone: Block | None = None)
         size += float(mass @ (first + second))
         fixed += laws[i, j].error.norm * float(np.linalg.norm(first + second))
     share = max(law.error.share for law in laws.values()) + binomial_share(int(t[-1]))
-    left += sum(law.error.beyond for law in laws.values())
-    error = 1.01 * (share * size + fixed + (1 + math.exp(eps)) * left)
+    omitted += sum(law.error.beyond for law in laws.values())
+    error = 1.01 * (share * size + fixed + (1 + math.exp(eps)) * omitted)
     return around(float(np.sum(np.maximum(delta, 0.0))), error)
 
 
 def _masses(law: Block, at: NDArray[np.int64]) -> Floats:
     place = at - law.start[0]
-    known = (place >= 0) & (place < law.mass.size)
-    return np.where(known, law.mass[np.clip(place, 0, law.mass.size - 1)], 0.0)
+    inside = (place >= 0) & (place < law.mass.size)
+    return np.where(inside, law.mass[np.clip(place, 0, law.mass.size - 1)], 0.0)
 
 
 def _excess(
@@ -157,10 +157,10 @@ def _excess(
 
 def _falling(x: NDArray[np.int64], most: int) -> list[Floats]:
     """Return the falling factorials ``1, x, x (x - 1), ..``; negative factors become 0."""
-    found = [np.ones(x.size)]
-    for less in range(most):
-        found.append(found[-1] * np.maximum(x - less, 0))
-    return found
+    factorials = [np.ones(x.size)]
+    for step in range(most):
+        factorials.append(factorials[-1] * np.maximum(x - step, 0))
+    return factorials
 
 
 def _fair_tail(trials: NDArray[np.int64], x: NDArray[np.int64]) -> Floats:
@@ -179,9 +179,9 @@ def of_one_count(noise: Block, first: float, second: float, eps: float) -> tuple
     )
 
 
-def of_two_counts(noise: Block, own: float, other: float, eps: float) -> Bounds:
-    """Return delta of two counts with independent noise; user 1 adds 1 to them with probabilities `own` and `other`."""
-    high, low = with_coin(noise, own), with_coin(noise, other)
+def of_two_counts(noise: Block, own_rate: float, other_rate: float, eps: float) -> Bounds:
+    """Return delta of two counts with independent noise; user 1 adds 1 to them at two rates."""
+    high, low = with_coin(noise, own_rate), with_coin(noise, other_rate)
     return hockey_stick([outcomes(high, low), outcomes(low, high)], eps)
 
 

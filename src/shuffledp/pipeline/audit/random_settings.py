@@ -176,8 +176,10 @@ def random_setting(protocol: type[ProtocolBase], rng: np.random.Generator) -> Se
     if "atoms" in options:
         size = options.get("levels") or getattr(task, "max_value", 0)
         options |= _atoms(options["atoms"], accounting, size)
-    given = tuple((name, value) for name, value in options.items() if value is not None)
-    return Setting(protocol, accounting, task, _population(protocol, task, options, rng), budget, given)
+    option_values = tuple((name, value) for name, value in options.items() if value is not None)
+    return Setting(
+        protocol, accounting, task, _population(protocol, task, options, rng), budget, option_values
+    )
 
 
 def _atoms(atoms: str, accounting: str, size: Any) -> dict[str, Any]:

@@ -39,10 +39,10 @@ def at_scale(
         if present is None:
             raise NoProfile("users who are added or removed are not written down for this protocol")
         return [present(protocol, population, eps) for eps in levels]
-    found = of_family(protocol, PROFILES)
-    if found is None:
+    profile = of_family(protocol, PROFILES)
+    if profile is None:
         raise NoProfile(f"the messages of {protocol.name} are not written down for any number of users")
-    return [found(protocol, population, level, eps) for level, eps in enumerate(levels)]
+    return [profile(protocol, population, level, eps) for level, eps in enumerate(levels)]
 
 
 PROFILES: Mapping[str, Profile] = {**REPORTS, **SETS, **SUMS, **VALUES}

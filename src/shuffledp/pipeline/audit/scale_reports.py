@@ -44,9 +44,9 @@ def _reports(protocol: OneReport, population: Law) -> Law:
     """Return the law of the number of other reports, from other users and dummies, all with the same input."""
     window = population.window()
     numbers = window.start + np.arange(window.pmf.size)
-    more = protocol.dummy_count
-    total = np.maximum(numbers, more) if protocol.adaptive else numbers + more
-    if not more:
+    dummies = protocol.dummy_count
+    total = np.maximum(numbers, dummies) if protocol.adaptive else numbers + dummies
+    if not dummies:
         return population
     if total[0] == total[-1]:
         return Fixed(int(total[0]))
@@ -57,53 +57,55 @@ def _reports(protocol: OneReport, population: Law) -> Law:
 def randomized_response(protocol: RandomizedResponse, population: Law, level: int, eps: float) -> Measured:
     """Return delta of the users' and dummies' reports; all of them except user 1's have value 0."""
     k = protocol.domain_size
-    own, other = truth(protocol.eps_local, k)
+    own_rate, other_rate = truth(protocol.eps_local, k)
     if protocol.trust == "local":
-        return alone(own, other, eps)
+        return alone(own_rate, other_rate, eps)
     reports = _reports(protocol, population)
     if k == 2:
-        return binary(reports, own, other, eps)
-    total = pairs.total_of(reports, 2 * other)
-    return Measured(pairs.of_split(total, gains_of(own, other), eps), "lower", SPLIT)
+        return binary(reports, own_rate, other_rate, eps)
+    total = pairs.total_of(reports, 2 * other_rate)
+    return Measured(pairs.of_split(total, gains_of(own_rate, other_rate), eps), "lower", SPLIT)
 
 
 def _kept(protocol: CheckinSchedule) -> float:
     """Return the probability that user 1 takes part and its slot keeps its report."""
     window, m = protocol.population.window(), protocol.slots
     n = window.start + np.arange(window.pmf.size) + 1.0
-    kept = (
+    chance = (
         float(window.pmf @ (m * -np.expm1(n * np.log1p(-1 / m)) / n))
         if m > 1
         else float(window.pmf @ (1 / n))
     )
-    return kept * (protocol.population.rate if protocol.threat == "own_coin" else 1.0)
+    return chance * (protocol.population.rate if protocol.threat == "own_coin" else 1.0)
 
 
-def _checkin(protocol: CheckinSchedule, own: float, other: float, stray: float, eps: float) -> Measured:
+def _checkin(
+    protocol: CheckinSchedule, own_rate: float, other_rate: float, stray: float, eps: float
+) -> Measured:
     """Return delta of two kinds of reports in the slots; all users except user 1 have the input of the fillers."""
-    kept, m = _kept(protocol), protocol.slots
-    gains = {(1, 0): kept * own, (0, 1): kept * other, (0, 0): 0.0}
-    without = 1 - kept * (own + other)
-    if own + other < 1 - 1e-12:
+    keep_rate, m = _kept(protocol), protocol.slots
+    gains = {(1, 0): keep_rate * own_rate, (0, 1): keep_rate * other_rate, (0, 0): 0.0}
+    without = 1 - keep_rate * (own_rate + other_rate)
+    if own_rate + other_rate < 1 - 1e-12:
         # Nothing on the two counts: another kind in the own slot, or a filler's report or another user's in it.
-        none = kept * (1 - own - other)
+        none = keep_rate * (1 - own_rate - other_rate)
         one_less, all_of_them = (binomial_counts(x, 2 * stray) for x in (m - 1, m))
-        law = mixed([(none / without, one_less), ((1 - kept) / without, all_of_them)])
+        law = mixed([(none / without, one_less), ((1 - keep_rate) / without, all_of_them)])
         gains[(0, 0)] = without
         return Measured(pairs.of_split(one_less, gains, eps, alone=law), "lower", SPLIT)
     laws = []
-    for rate in (own, other):
+    for rate in (own_rate, other_rate):
         with_own = pairs.with_coin(binomial_counts(m - 1, stray), rate)
         without_own = binomial_counts(m, stray)
-        laws.append(mixed([(kept, with_own), (1 - kept, without_own)]))
-    found = largest(hockey_stick([outcomes(a, b)], eps) for a, b in (laws, laws[::-1]))
-    return Measured(found, "lower", BINARY)
+        laws.append(mixed([(keep_rate, with_own), (1 - keep_rate, without_own)]))
+    bounds = largest(hockey_stick([outcomes(a, b)], eps) for a, b in (laws, laws[::-1]))
+    return Measured(bounds, "lower", BINARY)
 
 
 def random_checkin(protocol: RandomCheckin, population: Law, level: int, eps: float) -> Measured:
     """Return delta of reports in slots; the fillers and all other users have value 0."""
-    own, other = truth(protocol.eps_local, protocol.domain_size)
-    return _checkin(protocol, own, other, other, eps)
+    own_rate, other_rate = truth(protocol.eps_local, protocol.domain_size)
+    return _checkin(protocol, own_rate, other_rate, other_rate, eps)
 
 
 def _laplace_kinds(eps_local: float) -> tuple[float, float, float]:
@@ -113,21 +115,21 @@ def _laplace_kinds(eps_local: float) -> tuple[float, float, float]:
 
 def laplace(protocol: LaplaceNoise, population: Law, level: int, eps: float) -> Measured:
     """Return delta of the first coordinates beyond the clipping norm; dummies and other users have the zero vector."""
-    own, other, stray = _laplace_kinds(protocol.eps_local)
+    own_rate, other_rate, stray = _laplace_kinds(protocol.eps_local)
     if protocol.trust == "local":
         # The densities differ by the most wherever a coordinate lies beyond the norm, and by less within it.
         lost = -math.expm1((eps - protocol.eps_local) / 2)
         return Measured(around(lost, 8 * UNIT), "exact", "one report and its sender")
     total = pairs.total_of(_reports(protocol, population), 2 * stray)
-    return Measured(pairs.of_split(total, gains_of(own, other), eps), "lower", SPLIT)
+    return Measured(pairs.of_split(total, gains_of(own_rate, other_rate), eps), "lower", SPLIT)
 
 
 def checked_in_vectors(
     protocol: vector_checkin.RandomCheckin, population: Law, level: int, eps: float
 ) -> Measured:
     """Return delta of first coordinates in slots; the fillers and other users have the zero vector."""
-    own, other, stray = _laplace_kinds(protocol.eps_local)
-    return _checkin(protocol, own, other, stray, eps)
+    own_rate, other_rate, stray = _laplace_kinds(protocol.eps_local)
+    return _checkin(protocol, own_rate, other_rate, stray, eps)
 
 
 PROFILES: Mapping[str, Profile] = {

@@ -38,15 +38,15 @@ def _items(plan: Any, rate: float, eps: float) -> Measured:
     apart = min(s, (d - s) // 2)
     if apart < 1:
         raise NoProfile("too few items for a third set")
-    found = []
+    bounds = []
     for items in sorted({1, apart}):
         if plan.blanket_law == "poisson":
-            found.append(_of_poisson(2 * items * plan.n * plan.blankets / d, items, rate, eps))
+            bounds.append(_of_poisson(2 * items * plan.n * plan.blankets / d, items, rate, eps))
         else:
             law = (plan.n * plan.slots.count, 2 * items * plan.slots.rate / d)
-            found.append(_of_binomial(*law, items, rate, eps))
+            bounds.append(_of_binomial(*law, items, rate, eps))
     side: Side = "exact" if s == 1 and rate == 1 else "lower"
-    return Measured(largest(found), side, "messages of the items of two sets, added up for each")
+    return Measured(largest(bounds), side, "messages of the items of two sets, added up for each")
 
 
 # Of how users are spread over levels these know nothing: several such splits of one experiment share them.

@@ -75,16 +75,16 @@ def split_shares(protocol: SplitAndMix, population: Law, level: int, eps: float)
 def _shares(
     protocol: PolyaShares | SplitAndMix, population: Law, eps: float, worth: int, planned: float
 ) -> Measured:
-    fading, found = worth / protocol.eps, []
+    fading, bounds = worth / protocol.eps, []
     for others, weight in pairs.ranges(population, 8):
         shape = (others + 1) / planned
         likely = math.ceil((_FAR * math.sqrt(2 * shape) + _FADED) * fading + 2 * worth)
         circle = min(protocol.group_order, 1 << likely.bit_length())
         law = polya_modulo(circle, math.exp(-1 / fading), shape)
-        found.append(
+        bounds.append(
             (weight, hockey_stick([outcomes(law, turned(law, worth))], eps))
         )  # the noise is symmetric
-    return Measured(averaged(found), "lower", "the sum of all shares")
+    return Measured(averaged(bounds), "lower", "the sum of all shares")
 
 
 def noisy_sums(protocol: NoisySums, population: Law, level: int, eps: float) -> Measured:
@@ -99,16 +99,16 @@ def secure_sums(protocol: Skellam, population: Law, level: int, eps: float) -> M
 
 def _moved_sums(view: View, population: Law, eps: float) -> Measured:
     assert isinstance(view, ProductView)
-    noises, found = view.noise(number_of(population)), []
+    noises, bounds = view.noise(number_of(population)), []
     last = len(view.inputs) - 1
     for a, b in {(0, last), (last, 0), (1, last), (last, 1), (0, 1), (1, 0)}:
         moves = [(*view.own[a][i], *view.own[b][i]) for i in range(len(noises))]
         laws = [
-            outcomes(moved(noise, one), moved(noise, two))
-            for noise, (one, two) in zip(noises, moves, strict=True)
+            outcomes(moved(noise, first), moved(noise, second))
+            for noise, (first, second) in zip(noises, moves, strict=True)
         ]
-        found.append(hockey_stick(laws, eps))
-    return Measured(largest(found), "exact", _SUMS)
+        bounds.append(hockey_stick(laws, eps))
+    return Measured(largest(bounds), "exact", _SUMS)
 
 
 def correlated_sums(protocol: CorrelatedNoiseSum, population: Law, level: int, eps: float) -> Measured:
@@ -127,47 +127,47 @@ def _one_sum(protocol: CorrelatedNoiseSum, eps: float) -> Measured:
     design, view = protocol.design, correlated_sum(protocol, eps)
     assert isinstance(view, ProductView)
     letters = [sign * j for j in range(design.max_value, 1, -1) for sign in (1, -1)]
-    drawn: dict[int, list[tuple[float, float]]] = {}
+    noises_of: dict[int, list[tuple[float, float]]] = {}
     for index, shape, ratio in zip(design.indices, design.shapes, design.ratios, strict=True):
-        drawn.setdefault(index, []).append((shape, 1 - ratio))
-    most, found = len(view.inputs) - 1, []
+        noises_of.setdefault(index, []).append((shape, 1 - ratio))
+    most, bounds = len(view.inputs) - 1, []
     for number in sorted({1, most // 2, most} - {0})[-_NUMBERS:]:
         for a, b in ((0, number), (number, 0)):
             laws = []
             for i, letter in enumerate(letters):
-                (one,), (two,) = view.own[a][i], view.own[b][i]
-                if one != two:
-                    laws += _moved_draws(tuple(drawn.get(letter, ())), one, two)
-            (one,), (two,) = view.own[a][-1], view.own[b][-1]
-            laws.append(_moved_ones(design.central_ratio, tuple(drawn.get(1, ())), one, two))
-            found.append(hockey_stick(laws, eps, below=True))
-    return Measured(largest(found), "lower", _SUMS)
+                (first,), (second,) = view.own[a][i], view.own[b][i]
+                if first != second:
+                    laws += _moved_draws(tuple(noises_of.get(letter, ())), first, second)
+            (first,), (second,) = view.own[a][-1], view.own[b][-1]
+            laws.append(_moved_ones(design.central_ratio, tuple(noises_of.get(1, ())), first, second))
+            bounds.append(hockey_stick(laws, eps, below=True))
+    return Measured(largest(bounds), "lower", _SUMS)
 
 
-def _moved_draws(drawn: tuple[tuple[float, float], ...], one: Place, two: Place) -> list[Pair]:
-    if sum(shape / stop + 12 * math.sqrt(shape) / stop for shape, stop in drawn) > _MOST_DRAWS:
+def _moved_draws(shapes: tuple[tuple[float, float], ...], first: Place, second: Place) -> list[Pair]:
+    if sum(shape / stop + 12 * math.sqrt(shape) / stop for shape, stop in shapes) > _MOST_DRAWS:
         return []
-    noise = _drawn(drawn)
-    return [outcomes(moved(noise, one), moved(noise, two))]
+    noise = _drawn(shapes)
+    return [outcomes(moved(noise, first), moved(noise, second))]
 
 
-def _moved_ones(ratio: float, common: tuple[tuple[float, float], ...], one: Place, two: Place) -> Pair:
-    reach = max(1, *(abs(step[0] - step[1]) for step in (one, two)))
+def _moved_ones(ratio: float, common: tuple[tuple[float, float], ...], first: Place, second: Place) -> Pair:
+    reach = max(1, *(abs(step[0] - step[1]) for step in (first, second)))
     if reach <= _BAND:
         try:
             noise = PairNoise(ratio, common, reach)
-            return outcomes(noise.moved(one), noise.moved(two))
+            return outcomes(noise.moved(first), noise.moved(second))
         except TooLarge:
             pass  # the difference alone
     difference = laplace_counts(ratio)
-    return outcomes(*(moved(difference, (step[0] - step[1],)) for step in (one, two)))
+    return outcomes(*(moved(difference, (step[0] - step[1],)) for step in (first, second)))
 
 
 def level_reports(protocol: LevelReports, population: Law, level: int, eps: float) -> Measured:
     """Return delta of the reports of the highest level; user 1 has the largest number or 0, all others have 0."""
-    own, other = truth(protocol.eps_local, protocol.levels + 1)
-    noise = binomial_counts(number_of(population) - 1, other)
-    return Measured(largest(pairs.of_one_count(noise, own, other, eps)), "lower", BINARY)
+    own_rate, other_rate = truth(protocol.eps_local, protocol.levels + 1)
+    noise = binomial_counts(number_of(population) - 1, other_rate)
+    return Measured(largest(pairs.of_one_count(noise, own_rate, other_rate, eps)), "lower", BINARY)
 
 
 def unary_bits(protocol: UnaryBits, population: Law, level: int, eps: float) -> Measured:
@@ -175,8 +175,8 @@ def unary_bits(protocol: UnaryBits, population: Law, level: int, eps: float) -> 
     half, bits = protocol.uniform_rate / 2, protocol.bits
     noise = binomial_counts(bits * (number_of(population) - 1), half)
     laws = [added(noise, binomial_counts(bits, rate)) for rate in (1 - half, half)]
-    found = largest(hockey_stick([outcomes(a, b)], eps) for a, b in (laws, laws[::-1]))
-    return Measured(found, "lower", "ones among all bits")
+    bounds = largest(hockey_stick([outcomes(a, b)], eps) for a, b in (laws, laws[::-1]))
+    return Measured(bounds, "lower", "ones among all bits")
 
 
 def fragmented_rappor(protocol: FragmentedRappor, population: Law, level: int, eps: float) -> Measured:
@@ -192,10 +192,10 @@ def noisy_vectors(protocol: CentralGaussian, population: Law, level: int, eps: f
     """Return delta of the first coordinate of the noisy sum, grouped into cells."""
     view = central_gaussian(protocol, eps)
     laws = [view.blocks((i,))[0] for i in range(3)]
-    found = largest(
+    bounds = largest(
         hockey_stick([outcomes(laws[i], laws[j])], eps) for i in range(3) for j in range(3) if i != j
     )
-    return Measured(found, "lower", "sums grouped into cells")
+    return Measured(bounds, "lower", "sums grouped into cells")
 
 
 PROFILES: Mapping[str, Profile] = {

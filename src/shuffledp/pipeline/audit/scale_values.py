@@ -74,15 +74,15 @@ def fixed_dummies(protocol: FixedDummies, population: Law, level: int, eps: floa
     """Return delta of two values' counts among uniform dummies and the reports of users with a third value."""
     n, k = number_of(population), protocol.domain_size
     dummies = int(protocol.dummies_of(np.array([n]))[0])
-    own, other = truth(protocol.eps_local, k)
-    if k == 2 and other > 0:
-        noise = added(binomial_counts(dummies, 0.5), binomial_counts(n - 1, other))
-        return Measured(largest(pairs.of_one_count(noise, own, other, eps)), "lower", BINARY)
+    own_rate, other_rate = truth(protocol.eps_local, k)
+    if k == 2 and other_rate > 0:
+        noise = added(binomial_counts(dummies, 0.5), binomial_counts(n - 1, other_rate))
+        return Measured(largest(pairs.of_one_count(noise, own_rate, other_rate, eps)), "lower", BINARY)
     total = binomial_counts(dummies, 2 / k)
-    if other > 0:
-        total = added(total, binomial_counts(n - 1, 2 * other))
-    side: Side = "lower" if other > 0 else "exact"
-    return Measured(pairs.of_split(total, gains_of(own, other), eps), side, SPLIT)
+    if other_rate > 0:
+        total = added(total, binomial_counts(n - 1, 2 * other_rate))
+    side: Side = "lower" if other_rate > 0 else "exact"
+    return Measured(pairs.of_split(total, gains_of(own_rate, other_rate), eps), side, SPLIT)
 
 
 def flexible_dummies(protocol: FlexibleDummies, population: Law, level: int, eps: float) -> Measured:
@@ -92,14 +92,14 @@ def flexible_dummies(protocol: FlexibleDummies, population: Law, level: int, eps
     dummies then adds no information.
     """
     n, k, each = number_of(population), protocol.domain_size, protocol.per_sender
-    own, other = truth(protocol.eps_local, k)
-    if k == 2 and other > 0:
+    own_rate, other_rate = truth(protocol.eps_local, k)
+    if k == 2 and other_rate > 0:
         raise NoProfile("randomized response of two values among a random number of dummies")
     total = pairs.spent(binomial_counts(n, protocol.rate), each, 2 / k)
-    if other > 0:
-        total = added(total, binomial_counts(n - 1, 2 * other))
-    side: Side = "lower" if other > 0 else "exact"
-    return Measured(pairs.of_split(total, gains_of(own, other), eps), side, SPLIT)
+    if other_rate > 0:
+        total = added(total, binomial_counts(n - 1, 2 * other_rate))
+    side: Side = "lower" if other_rate > 0 else "exact"
+    return Measured(pairs.of_split(total, gains_of(own_rate, other_rate), eps), side, SPLIT)
 
 
 def truncation(protocol: Truncation, population: Law, level: int, eps: float) -> Measured:
@@ -133,8 +133,8 @@ def _correlated_pair(ratio: float, shape: float, stop: float, eps: float) -> Mea
         with_it, without = noise.moved((1, 0)), noise.moved((0, 0))
     except TooLarge:  # the differences alone, which are less than what is seen
         difference = laplace_counts(ratio)
-        found = pairs.of_two_counts(difference, 1.0, 0.0, eps)
-        return Measured(found, "lower", "differences of the +1 and -1 of two values")
+        bounds = pairs.of_two_counts(difference, 1.0, 0.0, eps)
+        return Measured(bounds, "lower", "differences of the +1 and -1 of two values")
     return Measured(hockey_stick([outcomes(with_it, without), outcomes(without, with_it)], eps), "exact", TWO)
 
 
@@ -173,24 +173,24 @@ def public_coin(protocol: PublicCoin, population: Law, level: int, eps: float) -
     )
     noise = binomial_counts(n * apart, protocol.rate)
     with_it = moved(noise, (apart,))
-    found = hockey_stick([outcomes(with_it, noise), outcomes(noise, with_it)], eps)
+    bounds = hockey_stick([outcomes(with_it, noise), outcomes(noise, with_it)], eps)
     side: Side = "exact" if apart == protocol.rows == 1 else "lower"
-    return Measured(found, side, "marks of all rows of two values, added up")
+    return Measured(bounds, side, "marks of all rows of two values, added up")
 
 
 def gaussian_shares(protocol: MultiExpected, population: Law, level: int, eps: float) -> Measured:
     """Return delta of the sum of the shares, grouped into cells; the sum is approximately Gaussian."""
-    found = []
+    bounds = []
     for others, weight in pairs.ranges(population):
         spread = protocol.tau * math.sqrt(others + 1)
         if protocol.tau < 2 or protocol.group_order < _FAR * spread + 2 * protocol.precision:
             noise = gaussian_modulo(protocol.group_order, protocol.tau, others + 1)
-            found.append((weight, hockey_stick([outcomes(noise, turned(noise, protocol.precision))], eps)))
+            bounds.append((weight, hockey_stick([outcomes(noise, turned(noise, protocol.precision))], eps)))
             continue
         edges = np.linspace(-10, 10, 4001)
         first, second = (in_cells(edges - shift) for shift in (protocol.precision / spread, 0.0))
-        found.append((weight, hockey_stick([outcomes(first, second)], eps)))
-    return Measured(averaged(found), "lower", "the sum of all shares, in cells")
+        bounds.append((weight, hockey_stick([outcomes(first, second)], eps)))
+    return Measured(averaged(bounds), "lower", "the sum of all shares, in cells")
 
 
 def curator_counts(
@@ -230,9 +230,9 @@ def whole_rows(protocol: WholeRows, population: Law, level: int, eps: float) -> 
     if protocol.domain_size == 2:
         raise NoProfile("no third value that the others could hold")
     n = number_of(population)
-    own, stray = row_law(protocol, 0), row_law(protocol, -1)
-    total = binomial_counts(protocol.rows_per_user * n - 1, 2 * stray[unit(0, 3)])
-    gains = gains_of(own[unit(0, 3)], own[unit(1, 3)])
+    own_law, stray_law = row_law(protocol, 0), row_law(protocol, -1)
+    total = binomial_counts(protocol.rows_per_user * n - 1, 2 * stray_law[unit(0, 3)])
+    gains = gains_of(own_law[unit(0, 3)], own_law[unit(1, 3)])
     return Measured(pairs.of_split(total, gains, eps), "lower", SPLIT)
 
 
@@ -255,16 +255,20 @@ def hashed_balls(protocol: HashedBallsIntoBins, population: Law, level: int, eps
         raise NoProfile("no third value that the others could hold")
     n, view = number_of(population), hashed_balls_into_bins(protocol, eps)
     assert isinstance(view, SumView)
-    one, two = ([law.get(unit(i, 3), 0.0) for i in (0, 1)] for law in (view.own[0], view.own[2]))
-    if abs(two[0] - two[1]) > 1e-12:
+    first_chances, third_chances = (
+        [law.get(unit(i, 3), 0.0) for i in (0, 1)] for law in (view.own[0], view.own[2])
+    )
+    if abs(third_chances[0] - third_chances[1]) > 1e-12:
         raise NoProfile("the third value hits the two bins with different probabilities")
     bins = protocol.family.bins
-    chance = (one[0] + one[1]) / bins  # of a uniform bin: that of either value, where they differ
+    chance = (
+        first_chances[0] + first_chances[1]
+    ) / bins  # of a uniform bin: that of either value, where they differ
     total = added(
         binomial_counts(int(protocol.dummies_of(np.array([n]))[0]), 2 * chance),
-        binomial_counts(n - 1, 2 * two[0]),
+        binomial_counts(n - 1, 2 * third_chances[0]),
     )
-    return Measured(pairs.of_split(total, gains_of(one[0], one[1]), eps), "lower", SPLIT)
+    return Measured(pairs.of_split(total, gains_of(first_chances[0], first_chances[1]), eps), "lower", SPLIT)
 
 
 PROFILES: Mapping[str, Profile] = {

@@ -39,9 +39,9 @@ _CELLS = 150_000
 
 
 def _spread(others: Iterator[Held]) -> tuple[Held, ...]:
-    every = list(islice(others, 20_000))
-    step = max(1, math.ceil(len(every) / _MOST_OTHERS))
-    return tuple(dict.fromkeys([*every[::step], every[-1]]))
+    choices = list(islice(others, 20_000))
+    step = max(1, math.ceil(len(choices) / _MOST_OTHERS))
+    return tuple(dict.fromkeys([*choices[::step], choices[-1]]))
 
 
 def level_cases(
@@ -56,13 +56,16 @@ def level_cases(
     for level, size in enumerate(sizes):
         if size == 0:
             continue
-        left = [n - (i == level) for i, n in enumerate(sizes)]
+        other_sizes = [n - (i == level) for i, n in enumerate(sizes)]
         choices = [
-            [tuple(i * sets + x for x in held) for held in combinations_with_replacement(range(sets), n)]
-            for i, n in enumerate(left)
+            [
+                tuple(i * sets + x for x in sets_of_level)
+                for sets_of_level in combinations_with_replacement(range(sets), n)
+            ]
+            for i, n in enumerate(other_sizes)
         ]
-        found = (tuple(x for part in parts for x in part) for parts in product(*choices))
-        others = (next(found),) if shifts else _spread(found)
+        crowds = (tuple(x for part in parts for x in part) for parts in product(*choices))
+        others = (next(crowds),) if shifts else _spread(crowds)
         for a, b in pairs:
             first, second = level * sets + a, level * sets + b
             yield Case(eps[level], first, second, others)
@@ -77,11 +80,13 @@ def _blankets(plan: SegmentedPlan, items: Sequence[int]) -> tuple[Block, ...]:
     return (multinomial_counts(slots, [chance] * len(items)),)
 
 
-def _reported(plan: SegmentedPlan, items: Sequence[int], held: Sequence[int], rate: float) -> tuple[Own, ...]:
+def _reported(
+    plan: SegmentedPlan, items: Sequence[int], user_set: Sequence[int], rate: float
+) -> tuple[Own, ...]:
     """Return the laws of a user's messages for some items; the user sends each own item with probability `rate`."""
     if plan.blanket_law == "poisson":
-        return tuple(_coin(rate if item in held else 0.0) for item in items)
-    mine = [i for i, item in enumerate(items) if item in held]
+        return tuple(_coin(rate if item in user_set else 0.0) for item in items)
+    mine = [i for i, item in enumerate(items) if item in user_set]
     law: dict[tuple[int, ...], float] = {}
     for sent in product((0, 1), repeat=len(mine)):
         chance = math.prod(rate if s else 1 - rate for s in sent)
@@ -131,30 +136,30 @@ def _set_view(
         for a, b in combinations(range(len(sets)), 2)
         if len(items) == d or set(sets[a]) ^ set(sets[b]) == set(items)
     ]
-    inputs = [(level, held) for level in range(len(sizes)) for held in sets]
+    inputs = [(level, user_set) for level in range(len(sizes)) for user_set in sets]
 
     def noise(n: int) -> tuple[Block, ...]:
         return tuple(block for plan in plans for block in _blankets(plan, items))
 
-    def own(level: int, held: Sequence[int]) -> tuple[Own, ...]:
+    def own(level: int, user_set: Sequence[int]) -> tuple[Own, ...]:
         parts: list[Own] = []
         for group, plan in zip(groups, plans, strict=True):
-            mine = held if not labeled or group == level else ()
+            mine = user_set if not labeled or group == level else ()
             parts += _reported(plan, items, mine, rates[level])
         return tuple(parts)
 
     def counts(payload: NDArray[Any]) -> list[tuple[int, ...]]:
         table = np.bincount(np.asarray(payload, np.int64), minlength=d * len(sizes)).reshape(-1, d)
-        found: list[tuple[int, ...]] = []
+        tallies: list[tuple[int, ...]] = []
         for group, plan in zip(groups, plans, strict=True):
             row = tuple(int(table[group, item]) for item in items)
-            found += [(x,) for x in row] if plan.blanket_law == "poisson" else [row]
-        return found
+            tallies += [(x,) for x in row] if plan.blanket_law == "poisson" else [row]
+        return tallies
 
     whole = all(rates[level] == 1 for level, n in enumerate(sizes) if n > 0)
-    many = math.prod(math.comb(n + len(sets) - 1, n) for n in sizes) > _MOST_OTHERS
+    is_cut = math.prod(math.comb(n + len(sets) - 1, n) for n in sizes) > _MOST_OTHERS
     left_out = ["two items counted"] * (len(items) < d) + ["some data sets of the other users"] * (
-        many and not whole
+        is_cut and not whole
     )
     return ProductView(
         inputs=tuple(inputs),
@@ -164,7 +169,7 @@ def _set_view(
         with_levels=True,
         listed=lambda n: level_cases(len(sets), sizes, eps, pairs, shifts=whole),
         noise=noise,
-        own=tuple(own(level, held) for level, held in inputs),
+        own=tuple(own(level, user_set) for level, user_set in inputs),
         counts=counts,
         shifts=whole,
     )
@@ -195,8 +200,10 @@ def separate(protocol: SeparateLevels, eps: float, levels: Sequence[float]) -> V
     """Return the view of one balls-into-bins protocol per level; each message has its level."""
 
     def among(n: int) -> View:
-        told = _announced(protocol, n, len(levels))
-        return _set_view(told.plan.groups, [1.0] * len(levels), told.level_sizes, levels, labeled=True)
+        announced = _announced(protocol, n, len(levels))
+        return _set_view(
+            announced.plan.groups, [1.0] * len(levels), announced.level_sizes, levels, labeled=True
+        )
 
     return replace(among(protocol.plan.n), by_number=among)
 
@@ -216,8 +223,8 @@ def subsets(protocol: SubsetReports, eps: float, levels: Sequence[float]) -> Vie
     inputs = list(combinations(range(d), s))
     axes = len(messages) - 1
 
-    def own(held: Sequence[int]) -> Own:
-        weights = [1.0 if set(m) & set(held) else math.exp(-mechanism.eps_local) for m in messages]
+    def own(user_set: Sequence[int]) -> Own:
+        weights = [1.0 if set(m) & set(user_set) else math.exp(-mechanism.eps_local) for m in messages]
         return {tuple(int(j == i) for j in range(axes)): w / sum(weights) for i, w in enumerate(weights)}
 
     code = {message: i for i, message in enumerate(messages)}
@@ -230,7 +237,7 @@ def subsets(protocol: SubsetReports, eps: float, levels: Sequence[float]) -> Vie
         eps=eps,
         alone=protocol.trust == "local",
         noise=lambda n: point(axes),
-        own=tuple(own(held) for held in inputs),
+        own=tuple(own(user_set) for user_set in inputs),
         kinds=kinds,
     )
 

@@ -61,15 +61,15 @@ def held_numbers(numbers: Numbers) -> list[tuple[int, int]]:
     return [(0, 0), *((c, m) for c in copies for m in range(1, numbers.max_value + 1))]
 
 
-def input_pairs(held: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
+def input_pairs(inputs: list[tuple[int, int]]) -> tuple[tuple[int, int], ...]:
     """Return the places of two inputs that are compared; coordinates from 2 on are as those before."""
-    few = [i for i, (c, _) in enumerate(held) if c <= 1]
-    return tuple((a, b) for a, b in combinations(few, 2) if 0 in (held[a][0], held[b][0]))
+    few = [i for i, (c, _) in enumerate(inputs) if c <= 1]
+    return tuple((a, b) for a, b in combinations(few, 2) if 0 in (inputs[a][0], inputs[b][0]))
 
 
-def raw_inputs(numbers: Numbers, held: list[tuple[int, int]]) -> tuple[Any, ...]:
+def raw_inputs(numbers: Numbers, inputs: list[tuple[int, int]]) -> tuple[Any, ...]:
     """Return inputs as a user holds them: numbers, or pairs of a coordinate and a number."""
-    return tuple(m if numbers.coordinates == 1 else (c, m) for c, m in held)
+    return tuple(m if numbers.coordinates == 1 else (c, m) for c, m in inputs)
 
 
 def number_rows(numbers: Numbers, payload: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -84,7 +84,7 @@ def number_rows(numbers: Numbers, payload: NDArray[Any]) -> tuple[NDArray[np.int
 def curator_noise(protocol: NoisySums, eps: float) -> View:
     """Return the view of a trusted curator's noisy sums."""
     numbers = protocol.numbers
-    held = held_numbers(numbers)
+    inputs = held_numbers(numbers)
     noise = noise_law(_NOISES, protocol)(protocol, 1)
 
     def counts(payload: NDArray[Any]) -> list[tuple[int, ...]]:
@@ -92,14 +92,14 @@ def curator_noise(protocol: NoisySums, eps: float) -> View:
         return [(int(number[where == c].sum()),) for c in range(numbers.coordinates)]
 
     return ProductView(
-        inputs=raw_inputs(numbers, held),
+        inputs=raw_inputs(numbers, inputs),
         eps=eps,
         most=MANY,
         noise=lambda n: (noise,) * numbers.coordinates,
-        own=tuple(tuple({(m * (c == i),): 1.0} for i in range(numbers.coordinates)) for c, m in held),
+        own=tuple(tuple({(m * (c == i),): 1.0} for i in range(numbers.coordinates)) for c, m in inputs),
         counts=counts,
         kinds=lambda payload: np.sign(number_rows(numbers, payload)[1]) + 1,
-        pairs=input_pairs(held),
+        pairs=input_pairs(inputs),
         shifts=True,
     )
 
@@ -150,10 +150,10 @@ def correlated_sum(protocol: CorrelatedNoiseSum, eps: float, number: int | None 
         index: atom_messages(index, levels, atoms=design.atoms, hubs=design.hubs or None)
         for index in design.indices
     }
-    drawn: dict[int, list[Summand]] = {}  # a kind of noise may be there several times
+    noises: dict[int, list[Summand]] = {}  # a kind of noise may be there several times
     for index, shape, ratio in zip(design.indices, design.shapes, design.ratios, strict=True):
-        one = Jumps(shape, ratio / (1 - ratio)) if design.law == "jumps" else (shape, 1 - ratio)
-        drawn.setdefault(index, []).append(one)
+        summand = Jumps(shape, ratio / (1 - ratio)) if design.law == "jumps" else (shape, 1 - ratio)
+        noises.setdefault(index, []).append(summand)
     letters = [sign * j for j in range(levels, 1, -1) for sign in (1, -1)]
     order = {letter: place for place, letter in enumerate([*letters, 1, -1])}
     for index, messages in content.items():
@@ -162,28 +162,30 @@ def correlated_sum(protocol: CorrelatedNoiseSum, eps: float, number: int | None 
             raise TypeError(f"the noise {index} of {messages} cannot be inferred from its largest number")
 
     def peeled(counts: Mapping[int, int]) -> list[tuple[int, ...]]:
-        left = dict(counts)
-        found: list[tuple[int, ...]] = []
+        remainder = dict(counts)
+        tallies: list[tuple[int, ...]] = []
         for letter in letters:
-            draws = left.get(letter, 0)
-            found.append((draws,))
+            draws = remainder.get(letter, 0)
+            tallies.append((draws,))
             for message, times in content.get(letter, {}).items():
-                left[message] = left.get(message, 0) - times * draws
-        return [*found, (left.get(1, 0), left.get(-1, 0))]
+                remainder[message] = remainder.get(message, 0) - times * draws
+        return [*tallies, (remainder.get(1, 0), remainder.get(-1, 0))]
 
-    held = [(c, m) for c, m in held_numbers(numbers) if m * levels % numbers.max_value == 0]
-    moves = [peeled({m * levels // numbers.max_value: 1} if m else {}) for _, m in held]
+    inputs = [(c, m) for c, m in held_numbers(numbers) if m * levels % numbers.max_value == 0]
+    moves = [peeled({m * levels // numbers.max_value: 1} if m else {}) for _, m in inputs]
     still = peeled({})
     most = max(abs(move[-1][0] - move[-1][1]) for move in moves)
     band = max(1, most * protocol.n_users)
-    pair = PairNoise(design.central_ratio, tuple(drawn.get(1, ())), band)
+    pair = PairNoise(design.central_ratio, tuple(noises.get(1, ())), band)
 
     part = 1.0 if number is None else number / protocol.n_users  # share of the noise from n users
     whole = part == 1
 
     def noise(n: int) -> tuple[Block, ...]:
-        of_letters = [negative_binomials([shared(one, part) for one in drawn.get(j, ())]) for j in letters]
-        ones = point(2) if whole else pair_part(design.central_ratio, drawn.get(1, ()), part)
+        of_letters = [
+            negative_binomials([shared(summand, part) for summand in noises.get(j, ())]) for j in letters
+        ]
+        ones = point(2) if whole else pair_part(design.central_ratio, noises.get(1, ()), part)
         return (*of_letters, ones) * copies
 
     def own(coordinate: int, move: list[tuple[int, ...]]) -> tuple[Own, ...]:
@@ -191,25 +193,25 @@ def correlated_sum(protocol: CorrelatedNoiseSum, eps: float, number: int | None 
 
     def counts(payload: NDArray[Any]) -> list[tuple[int, ...]]:
         where, number = number_rows(numbers, payload)
-        found: list[tuple[int, ...]] = []
+        tallies: list[tuple[int, ...]] = []
         for c in range(copies):
             kinds, times = np.unique(number[where == c], return_counts=True)
             *draws, ones = peeled(dict(zip(kinds.tolist(), times.tolist(), strict=True)))
-            found += [*draws, pair.tallied(*ones) if whole else ones]
-        return found
+            tallies += [*draws, pair.tallied(*ones) if whole else ones]
+        return tallies
 
     parts = len(letters) + 1
     return ProductView(
-        inputs=raw_inputs(numbers, held),
+        inputs=raw_inputs(numbers, inputs),
         eps=eps,
         note="" if levels == numbers.max_value else "inputs that are not rounded",
         most=MANY,
         noise=noise,
-        own=tuple(own(c, move) for (c, _), move in zip(held, moves, strict=True)),
+        own=tuple(own(c, move) for (c, _), move in zip(inputs, moves, strict=True)),
         banded={c * parts + parts - 1: pair for c in range(copies)} if whole else {},
         counts=counts,
         kinds=lambda payload: number_rows(numbers, payload)[1] + levels,
-        pairs=input_pairs(held),
+        pairs=input_pairs(inputs),
         shifts=True,
         by_number=None if number is not None else lambda n: correlated_sum(protocol, eps, n),
     )
@@ -285,14 +287,14 @@ def unary_bits(protocol: UnaryBits, eps: float) -> View:
 class SharesView(SumView):
     """View of the shares of a small group as counts by value."""
 
-    def _more(self, block: Block, own: Own) -> Block:
-        return added(block, _dense(own))
+    def _more(self, block: Block, law: Own) -> Block:
+        return added(block, _dense(law))
 
 
-def _dense(own: Own) -> Block:
-    places = np.array(list(own))
+def _dense(law: Own) -> Block:
+    places = np.array(list(law))
     mass = np.zeros(places.max(axis=0) + 1)
-    mass[tuple(places.T)] = list(own.values())
+    mass[tuple(places.T)] = list(law.values())
     return Block(mass, (0,) * places.shape[1], Error(share=_LOG_GAMMA))
 
 
@@ -300,14 +302,14 @@ def _share_counts(shares: int, order: int, total: NDArray[np.float64]) -> Own:
     """Return the law of the numbers of shares with each value but the last, for m shares and the law of their sum."""
     law: dict[tuple[int, ...], float] = {}
 
-    def extend(place: tuple[int, ...], left: int) -> None:
+    def extend(place: tuple[int, ...], remaining: int) -> None:
         if len(place) < order - 1:
-            for c in range(left + 1):
-                extend((*place, c), left - c)
+            for c in range(remaining + 1):
+                extend((*place, c), remaining - c)
             return
-        every = np.array([*place, left])
-        ways = math.exp(gammaln(shares + 1) - gammaln(every + 1).sum() - (shares - 1) * math.log(order))
-        law[place] = ways * float(total[int(every @ np.arange(order)) % order])
+        all_counts = np.array([*place, remaining])
+        ways = math.exp(gammaln(shares + 1) - gammaln(all_counts + 1).sum() - (shares - 1) * math.log(order))
+        law[place] = ways * float(total[int(all_counts @ np.arange(order)) % order])
 
     extend((), shares)
     return law

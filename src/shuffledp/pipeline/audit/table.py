@@ -107,9 +107,9 @@ class Line:
 COLUMNS = tuple(field.name for field in fields(Line))
 
 
-def judged(label: str, found: Bounds, claimed: float) -> str:
+def judged(label: str, bounds: Bounds, claimed: float) -> str:
     """Return the status of a claim, from its label and the found bounds."""
-    holds = decided(found, claimed)
+    holds = decided(bounds, claimed)
     if holds is not False:
         return HOLDS if holds else UNDECIDED
     if label in SOUND:
@@ -117,8 +117,8 @@ def judged(label: str, found: Bounds, claimed: float) -> str:
     return ERRATUM if label == "violated" else LABELED
 
 
-def _slack(claimed: float, found: float) -> float:
-    return claimed / found if found > 0 else math.inf
+def _slack(claimed: float, delta: float) -> float:
+    return claimed / delta if delta > 0 else math.inf
 
 
 # -- at the points of experiments ----------------------------------------------------------------------------------
@@ -135,7 +135,7 @@ class Point:
 
 def points_of(methods: Sequence[Mapping[str, Any]], most: int = 0) -> list[Point]:
     """Return all different claims of some methods, at most `most` per protocol and accounting (0 for no limit)."""
-    found: dict[str, Point] = {}
+    points_by_key: dict[str, Point] = {}
     groups: dict[tuple[str, str, str], list[str]] = {}
     for method in methods:
         protocol = get(method["task"]["kind"], method["protocol"])
@@ -143,26 +143,26 @@ def points_of(methods: Sequence[Mapping[str, Any]], most: int = 0) -> list[Point
             if accounting not in protocol.accountings:
                 continue
             parts = {part: method[part] for part in ("task", "split", "population", "budget", "options")}
-            given = resolve(parts, point)
-            key = canonical_json([protocol.task_kind, protocol.name, accounting, given])
-            if key in found:
+            resolved = resolve(parts, point)
+            key = canonical_json([protocol.task_kind, protocol.name, accounting, resolved])
+            if key in points_by_key:
                 continue
-            population = population_from(given["population"])
+            population = population_from(resolved["population"])
             setting = Setting(
                 protocol,
                 accounting,
-                task_from(given["task"]),
+                task_from(resolved["task"]),
                 population,
-                budget_from(given["budget"], population),
-                tuple(given["options"].items()),
+                budget_from(resolved["budget"], population),
+                tuple(resolved["options"].items()),
             )
             at = ", ".join(f"{name} = {value}" for name, value in point.items())
-            found[key] = Point(setting, f"{method['name']}: {at}", given["split"])
+            points_by_key[key] = Point(setting, f"{method['name']}: {at}", resolved["split"])
             groups.setdefault((protocol.task_kind, protocol.name, accounting), []).append(key)
     if not most:
-        return list(found.values())
-    kept = [keys[i] for keys in groups.values() for i in _spread(len(keys), most)]
-    return [found[key] for key in kept]
+        return list(points_by_key.values())
+    chosen_keys = [keys[i] for keys in groups.values() for i in _spread(len(keys), most)]
+    return [points_by_key[key] for key in chosen_keys]
 
 
 def _spread(count: int, most: int) -> list[int]:
@@ -186,7 +186,7 @@ def grid_line(point: Point) -> Line:
                 Public(np.array([n]), np.array([level_sizes(point.split, n)], float))
             )
         levels = setting.budget.levels
-        found = at_scale(calibrated, setting.population, levels, setting.budget.neighbours)
+        measured = at_scale(calibrated, setting.population, levels, setting.budget.neighbours)
     except Infeasible as reason:
         return replace(line, status=REFUSED, note=str(reason))
     except NoProfile as reason:
@@ -195,7 +195,7 @@ def grid_line(point: Point) -> Line:
         return replace(line, label=label, note=f"too many terms: {size}")
     except Exception as error:
         return replace(line, status=VIOLATION, note=f"{type(error).__name__}: {error}")
-    eps, worst = max(zip(levels, found, strict=True), key=lambda pair: pair[1].found)
+    eps, worst = max(zip(levels, measured, strict=True), key=lambda pair: pair[1].found)
     claimed = setting.budget.delta
     return replace(
         line,
@@ -219,18 +219,18 @@ def small_lines(protocol: type[ProtocolBase], seed: int, count: int, runs: int) 
     """Return the lines of `count` random settings of one protocol: enumerated laws, and messages of runs."""
     place = crc32(f"{protocol.task_kind}.{protocol.name}".encode())
     turn = [protocol.accountings[-1 - i % len(protocol.accountings)] for i in range(count)]
-    wanted = {accounting: turn.count(accounting) for accounting in turn}
+    remaining = {accounting: turn.count(accounting) for accounting in turn}
     looked = dict.fromkeys(turn, 0)
     lines: list[Line] = []
-    reasons = {a: "left out of a quick run" for a in protocol.accountings if a not in wanted}
+    reasons = {a: "left out of a quick run" for a in protocol.accountings if a not in remaining}
     for number in range(_DRAWS):
-        open_ = [a for a in wanted if wanted[a] and looked[a] < _TRIES * turn.count(a)]
+        open_ = [a for a in remaining if remaining[a] and looked[a] < _TRIES * turn.count(a)]
         if not open_:
             break
         try:
             setting = random_setting(protocol, np.random.default_rng([seed, place, number]))
         except KeyError as unknown:  # an option that `shuffledp.pipeline.audit.random_settings` does not know
-            reasons |= dict.fromkeys(wanted, str(unknown))
+            reasons |= dict.fromkeys(remaining, str(unknown))
             break
         accounting = setting.accounting
         if (
@@ -252,20 +252,20 @@ def small_lines(protocol: type[ProtocolBase], seed: int, count: int, runs: int) 
             continue
         rng = np.random.default_rng([seed, place, number, 1])
         lines += [enumerated_line(row), *message_lines(row, rng, runs)]
-        wanted[accounting] -= 1
-    there = {line.accounting for line in lines}
-    missing = [a for a in protocol.accountings if a not in there]
+        remaining[accounting] -= 1
+    shown_accountings = {line.accounting for line in lines}
+    missing = [a for a in protocol.accountings if a not in shown_accountings]
     name, kind = protocol.name, protocol.task_kind
     return lines + [Line(name, kind, a, "enumerated", note=reasons.get(a, _TOO_LITTLE)) for a in missing]
 
 
-def _small(row: Row, part: str, **given: Any) -> Line:
+def _small(row: Row, part: str, **line_fields: Any) -> Line:
     setting = row.setting
     protocol = setting.protocol
     options = "".join(f", {name} = {value}" for name, value in setting.options)
     text = f"{setting.task}, {setting.population}, eps = {setting.budget.eps}{options}"
     line = Line(protocol.name, protocol.task_kind, setting.accounting, part, text, row.eps, row.label)
-    return replace(line, claimed_delta=setting.budget.delta, **given)
+    return replace(line, claimed_delta=setting.budget.delta, **line_fields)
 
 
 def enumerated_line(row: Row) -> Line:
@@ -288,12 +288,12 @@ def enumerated_line(row: Row) -> Line:
 def message_lines(row: Row, rng: np.random.Generator, runs: int) -> list[Line]:
     """Return the line of a setting's messages; no line if there are too many messages to compare."""
     try:
-        found = messages_fit(row.setting, runs, rng)
+        agreement = messages_fit(row.setting, runs, rng)
     except Exception as error:  # a calibrated protocol that cannot be run is a finding
         return [_small(row, "messages", status=VIOLATION, note=f"{type(error).__name__}: {error}")]
-    if found is None:
+    if agreement is None:
         return []
-    p_value = min(1.0, 2 * min(found.counts, found.order))
+    p_value = min(1.0, 2 * min(agreement.counts, agreement.order))
     return [
         _small(
             row,
@@ -325,10 +325,10 @@ def lines_of(job: Mapping[str, Any]) -> Iterator[Line]:
             for accounting, part in product(protocol.accountings, PARTS[:2]):
                 yield Line(name, kind, accounting, part, note=_LEFT_OUT)
             continue
-        own = [p for p in points if p.setting.protocol is protocol]
-        yield from (grid_line(point) for point in own)
+        protocol_points = [p for p in points if p.setting.protocol is protocol]
+        yield from (grid_line(point) for point in protocol_points)
         for accounting in protocol.accountings:
-            if not any(p.setting.accounting == accounting for p in own):
+            if not any(p.setting.accounting == accounting for p in protocol_points):
                 yield Line(name, kind, accounting, "grid", note="no experiment of this run has it")
         yield from small_lines(protocol, job["seed"], job["settings"], job["runs"])
 

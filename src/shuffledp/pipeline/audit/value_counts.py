@@ -22,7 +22,7 @@ def value_counts(
     laws: Sequence[Own] = SENT,
     *,
     parts: int = 0,
-    **more: Any,
+    **fields: Any,
 ) -> ProductView:
     """Return the view of the counts of the first `parts` of k equivalent values, by default of all values.
 
@@ -41,5 +41,5 @@ def value_counts(
         eps=eps,
         noise=lambda n: (noise(n),) * parts,
         own=tuple(tuple(laws[i == v] for i in range(parts)) for v in range(k)),
-        **{**usual, **more},
+        **{**usual, **fields},
     )

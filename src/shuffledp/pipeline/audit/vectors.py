@@ -57,13 +57,13 @@ def laplace(protocol: LaplaceNoise, eps: float) -> View:
     likely = protocol.population.quantile(0.95) + 1
     edges = _edges(task.clip, protocol.dummy_count + likely)
     inputs = _inputs(task)
-    own = tuple(_report(x[0], edges.tolist(), scale) for x in inputs)
+    laws = tuple(_report(x[0], edges.tolist(), scale) for x in inputs)
 
     def dummies(n: int) -> Block:
         count = max(protocol.dummy_count - (n - 1), 0) if protocol.adaptive else protocol.dummy_count
         block = point(len(edges))
         for _ in range(count):
-            block = plus(block, own[1])
+            block = plus(block, laws[1])
         return block
 
     return SumView(
@@ -73,7 +73,7 @@ def laplace(protocol: LaplaceNoise, eps: float) -> View:
         most=12 if likely > _FEW else _FEW,
         alone=protocol.trust == "local",
         noise=dummies,
-        own=own,
+        own=laws,
         kinds=lambda payload: _range(payload, edges),
     )
 
@@ -137,9 +137,9 @@ class NoisySumView(View):
         """Edges of the cells; the two outer cells are unbounded."""
         return self.sigma * np.linspace(-12, 12, 4001)
 
-    def blocks(self, held: Held) -> tuple[Block, ...]:
+    def blocks(self, inputs: Held) -> tuple[Block, ...]:
         """Return the law of the cell."""
-        mean = sum(self.inputs[h][0] for h in held)
+        mean = sum(self.inputs[h][0] for h in inputs)
         return (in_cells((self.edges - mean) / self.sigma),)
 
     def tally(self, payload: NDArray[Any]) -> list[Place]:

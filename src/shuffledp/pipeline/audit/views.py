@@ -86,7 +86,7 @@ class View(ABC):
     kinds: Kinds = lambda payload: np.asarray(payload, np.int64)
 
     @abstractmethod
-    def blocks(self, held: Held) -> tuple[Block, ...]:
+    def blocks(self, inputs: Held) -> tuple[Block, ...]:
         """Return the laws of the independent parts of the view for users with these inputs."""
 
     @abstractmethod
@@ -97,17 +97,17 @@ class View(ABC):
         """Return the kind of every message, for the test of the shuffler."""
         return self.kinds(payload)
 
-    def users(self, held: Held) -> Users:
+    def users(self, inputs: Held) -> Users:
         """Return users with these inputs, for the protocol's encoder."""
-        chosen = [self.inputs[h] for h in held]
+        chosen = [self.inputs[h] for h in inputs]
         if not self.with_levels:
             return Users(np.array(chosen))
         return Users(np.array([value for _, value in chosen]), np.array([level for level, _ in chosen]))
 
     def crowds(self, n: int) -> tuple[Held, ...]:
         """Return the possible inputs of the n - 1 other users; only one choice if these inputs do not matter."""
-        every = combinations_with_replacement(range(len(self.inputs)), n - 1)
-        return (next(every),) if self.shifts else tuple(every)
+        choices = combinations_with_replacement(range(len(self.inputs)), n - 1)
+        return (next(choices),) if self.shifts else tuple(choices)
 
     def cases(self, n: int) -> Iterator[Case]:
         """Yield all pairs of inputs, each with all possible inputs of the other users, for n participants."""
@@ -137,8 +137,8 @@ class View(ABC):
 
     def divergence(self, case: Case, others: Held) -> Bounds:
         """Return the hockey-stick divergence between the view's laws under the case's two inputs."""
-        one, two = self.blocks((case.first, *others)), self.blocks((case.second, *others))
-        pairs = [outcomes(a, b) for a, b in zip(one, two, strict=True) if a is not b]
+        first, second = self.blocks((case.first, *others)), self.blocks((case.second, *others))
+        pairs = [outcomes(a, b) for a, b in zip(first, second, strict=True) if a is not b]
         return hockey_stick(pairs, case.eps)
 
 
@@ -175,18 +175,18 @@ def true_delta(view: View, law: Law) -> list[tuple[float, Found]]:
             continue
         for case in among.cases(n):
             key = (case.eps, case.first, case.second)
-            tried = [(among.divergence(case, others), others) for others in case.others]
-            total.setdefault(key, []).append((weight, largest(bounds for bounds, _ in tried)))
-            worst[key] = max(tried, key=lambda pair: pair[0].low)[1]
+            divergences = [(among.divergence(case, others), others) for others in case.others]
+            total.setdefault(key, []).append((weight, largest(bounds for bounds, _ in divergences)))
+            worst[key] = max(divergences, key=lambda pair: pair[0].low)[1]
     mass = sum(weight for _, weight in numbers)
-    found = []
+    worst_deltas = []
     for eps in sorted({key[0] for key in total}):
         bounds = {k: averaged(parts) for k, parts in total.items() if k[0] == eps}
         key = max(bounds, key=lambda k: bounds[k].low)
         named = tuple(view.inputs[i] for i in worst[key])
-        one, two = (view.inputs[i] for i in key[1:])
-        found.append((eps, Found(largest(bounds.values()), one, two, named, mass)))
-    return found
+        first, second = (view.inputs[i] for i in key[1:])
+        worst_deltas.append((eps, Found(largest(bounds.values()), first, second, named, mass)))
+    return worst_deltas
 
 
 # -- sums of what each user adds -----------------------------------------------------------------------------------
@@ -210,39 +210,41 @@ class SumView(View):
         """Number of counts."""
         return len(next(iter(self.own[0])))
 
-    def law(self, held: Held) -> Block:
-        """Return the law of the counts; `held` must be sorted."""
-        return self._made(held, len(held))
+    def law(self, inputs: Held) -> Block:
+        """Return the law of the counts; `inputs` must be sorted."""
+        return self._made(inputs, len(inputs))
 
-    def _made(self, held: Held, n: int) -> Block:
-        """Return the law of the counts for the users `held` out of n, with the noise of all n users."""
+    def _made(self, inputs: Held, n: int) -> Block:
+        """Return the law of the counts for the users `inputs` out of n, with the noise of all n users."""
         if n not in self._known:
             self._known.clear()  # laws for another number of users are as large, and their turn is over
             self._known[n] = {}
-        known = self._known[n]
-        if held not in known:
-            block = self._more(self._made(held[:-1], n), self.own[held[-1]]) if held else self.nothing(n)
-            if sum(law.mass.size for law in known.values()) > _KEPT:
-                known.clear()
-            known[held] = block
-        return known[held]
+        laws = self._known[n]
+        if inputs not in laws:
+            block = (
+                self._more(self._made(inputs[:-1], n), self.own[inputs[-1]]) if inputs else self.nothing(n)
+            )
+            if sum(law.mass.size for law in laws.values()) > _KEPT:
+                laws.clear()
+            laws[inputs] = block
+        return laws[inputs]
 
-    def _more(self, block: Block, own: Own) -> Block:
-        return plus(block, own)
+    def _more(self, block: Block, law: Own) -> Block:
+        return plus(block, law)
 
     def nothing(self, n: int) -> Block:
         """Return the law of the noise without users."""
         return point(self.axes) if self.noise is None else self.noise(n)
 
-    def blocks(self, held: Held) -> tuple[Block, ...]:
+    def blocks(self, inputs: Held) -> tuple[Block, ...]:
         """Return the joint law of all counts."""
-        return (self.law(tuple(sorted(held))),)
+        return (self.law(tuple(sorted(inputs))),)
 
     def crowds(self, n: int) -> tuple[Held, ...]:
         """Return the possible inputs of the other users; only equal inputs if there are too many."""
-        found = super().crowds(n)
-        if self._made((), n).mass.size * len(found) * len(self.inputs) <= _WORK:
-            return found
+        choices = super().crowds(n)
+        if self._made((), n).mass.size * len(choices) * len(self.inputs) <= _WORK:
+            return choices
         return tuple((i,) * (n - 1) for i in range(len(self.inputs)))
 
     def tally(self, payload: NDArray[Any]) -> list[Place]:
@@ -270,12 +272,12 @@ class ProductView(View):
     _noises: dict[int, tuple[Block, ...]] = field(default_factory=dict)
     _known: dict[Any, Block] = field(default_factory=dict)
 
-    def blocks(self, held: Held) -> tuple[Block, ...]:
+    def blocks(self, inputs: Held) -> tuple[Block, ...]:
         """Return one law per part; a part that a changed input leaves unchanged is the same object."""
-        n, made, users = len(held), [], Counter(held)
+        n, made, users = len(inputs), [], Counter(inputs)
         for part, noise in enumerate(self._noise_of(n)):
             if part in self.banded:
-                made.append(self._band(part, held))
+                made.append(self._band(part, inputs))
                 continue
             fixed, random = [0] * noise.mass.ndim, []
             for h, times in users.items():
@@ -288,14 +290,14 @@ class ProductView(View):
             key = (n, part, tuple(fixed), *sorted(random))
             if key not in self._known:
                 block = moved(noise, tuple(fixed))
-                for one in random:
-                    block = plus(block, dict(one))
+                for law in random:
+                    block = plus(block, dict(law))
                 self._known[key] = block
             made.append(self._known[key])
         return tuple(made)
 
-    def _band(self, part: int, held: Held) -> Block:
-        steps = [(next(iter(self.own[h][part])), times) for h, times in Counter(held).items()]
+    def _band(self, part: int, inputs: Held) -> Block:
+        steps = [(next(iter(self.own[h][part])), times) for h, times in Counter(inputs).items()]
         total = (sum(step[0] * times for step, times in steps), sum(step[1] * times for step, times in steps))
         key = (part, total)
         if key not in self._known:
@@ -324,12 +326,12 @@ class ModularView(View):
     worth: tuple[int, ...] = ()
     _known: dict[int, Block] = field(default_factory=dict)
 
-    def blocks(self, held: Held) -> tuple[Block, ...]:
+    def blocks(self, inputs: Held) -> tuple[Block, ...]:
         """Return the law of the sum."""
-        n = len(held)
+        n = len(inputs)
         if n not in self._known:
             self._known[n] = self.noise(n)
-        noise, total = self._known[n], sum(self.worth[h] for h in held)
+        noise, total = self._known[n], sum(self.worth[h] for h in inputs)
         return (replace(noise, mass=np.roll(noise.mass, total % self.order)),)
 
     def tally(self, payload: NDArray[Any]) -> list[Place]:
@@ -367,21 +369,21 @@ class SlotsView(View):
         """Number of counted kinds of reports."""
         return len(next(iter(self.own[0])))
 
-    def _kept(self, held: Held) -> list[Block]:
+    def _kept(self, inputs: Held) -> list[Block]:
         """Return the sums of the reports' laws over all subsets of K users, for K = 0, 1, .."""
-        if held not in self._known:
-            if not held:
-                self._known[held] = [point(self.axes)]
+        if inputs not in self._known:
+            if not inputs:
+                self._known[inputs] = [point(self.axes)]
             else:
-                less, own = self._kept(held[:-1]), self.own[held[-1]]
-                grown = [plus(block, own) for block in less]
+                smaller, law = self._kept(inputs[:-1]), self.own[inputs[-1]]
+                grown = [plus(block, law) for block in smaller]
                 both = [
-                    less[0],
-                    *(mixed([(1.0, a), (1.0, b)]) for a, b in zip(less[1:], grown[:-1], strict=True)),
+                    smaller[0],
+                    *(mixed([(1.0, a), (1.0, b)]) for a, b in zip(smaller[1:], grown[:-1], strict=True)),
                 ]
-                self._known[held] = [*both, grown[-1]]
-        found: list[Block] = self._known[held]
-        return found
+                self._known[inputs] = [*both, grown[-1]]
+        sums: list[Block] = self._known[inputs]
+        return sums
 
     def _filled(self, n: int) -> NDArray[np.float64]:
         """Return the probabilities that n users fill 0, 1, .., m slots."""
@@ -392,10 +394,10 @@ class SlotsView(View):
             law = law * full + np.append(0.0, (law * (1 - full))[:-1])
         return law
 
-    def seen(self, held: Held) -> Block:
+    def seen(self, inputs: Held) -> Block:
         """Return the law of filled slots and reports, for users with these inputs in any order."""
-        held, n = tuple(sorted(held)), len(held)
-        chances, subsets, parts = self._filled(n), self._kept(held), []
+        inputs, n = tuple(sorted(inputs)), len(inputs)
+        chances, subsets, parts = self._filled(n), self._kept(inputs), []
         choose = 1.0
         for k in range(min(n, self.slots) + 1):
             if k:
@@ -407,18 +409,18 @@ class SlotsView(View):
             parts.append((float(chances[k]) / choose, with_k))
         return mixed(parts)
 
-    def blocks(self, held: Held) -> tuple[Block, ...]:
+    def blocks(self, inputs: Held) -> tuple[Block, ...]:
         """Return the law for all users, averaged over random participation; the other users then have equal inputs."""
         if self.rate is None:
-            return (self.seen(held),)
-        return (self._averaged(held[0], held[1]),)
+            return (self.seen(inputs),)
+        return (self._averaged(inputs[0], inputs[1]),)
 
-    def _averaged(self, own: int, other: int) -> Block:
+    def _averaged(self, own_input: int, other_input: int) -> Block:
         assert self.population is not None and self.rate is not None
         window, parts = self.population.window(), []
         for others, weight in zip(window.support.tolist(), window.pmf.tolist(), strict=True):
-            crowd = (other,) * others
-            parts.append((weight * self.rate, self.seen((own, *crowd))))
+            crowd = (other_input,) * others
+            parts.append((weight * self.rate, self.seen((own_input, *crowd))))
             parts.append((weight * (1 - self.rate), self.seen(crowd)))
         return mixed(parts)
 

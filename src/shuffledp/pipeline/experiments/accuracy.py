@@ -35,16 +35,16 @@ class WithTraining(Computed):
         self, point: Mapping[str, Any], accounting: str, resolved: Mapping[str, Any]
     ) -> tuple[Row, list[Row]]:
         """Return the function's value and the accuracy with each seed."""
-        known, rows = super().cell(point, accounting, resolved)
+        labels, rows = super().cell(point, accounting, resolved)
         if not self._trained:
-            return known, rows
+            return labels, rows
         number = point[str(self._training["round"])]
         rows += [
             value_row("accuracy", "simulated", curve.accuracy[number], repeat)
             for repeat, curve in enumerate(self._trained)
         ]
         first = self._trained[0]
-        return {**known, "dataset": first.data, "data_source": first.data_source}, rows
+        return {**labels, "dataset": first.data, "data_source": first.data_source}, rows
 
     @property
     def data(self) -> tuple[str, str]:

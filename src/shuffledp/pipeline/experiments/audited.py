@@ -27,18 +27,18 @@ _SEED = 1
 
 def plan(job: Job) -> dict[str, Any]:
     """Return the parts of a built-in protocol's job that determine its claims, without variables of errors."""
-    said: dict[str, Any] = {"population": job.population, "budget": job.budget, "options": job.options}
+    parts: dict[str, Any] = {"population": job.population, "budget": job.budget, "options": job.options}
     task = with_domain(job.task, job.data) if job.data["name"] == OWN else job.task
-    said["task"] = {k: v for k, v in task.items() if k not in ("truth", "metrics")}
-    said["split"] = job.data.get("split", "")
-    used = variables(said)
+    parts["task"] = {k: v for k, v in task.items() if k not in ("truth", "metrics")}
+    parts["split"] = job.data.get("split", "")
+    used = variables(parts)
     grid = {name: values for name, values in job.grid.items() if name in used}
     return {
         "name": job.name,
         "protocol": job.protocol,
         "accounting": job.accounting,
         "grid": grid,
-        **said,
+        **parts,
     }
 
 
@@ -74,11 +74,11 @@ def audit_jobs(jobs: Iterable[Job], effort: str) -> dict[str, dict[str, Any]]:
     Functions and protocols outside this library are skipped, and so are files of the user whose domain is unknown
     before they are counted.
     """
-    own = [job for job in jobs if job.protocol and not is_plugin(job.protocol) and _has_domain(job)]
+    built_in_jobs = [job for job in jobs if job.protocol and not is_plugin(job.protocol) and _has_domain(job)]
     return {
         name: {
             "protocols": [list(protocol) for protocol in protocols],
-            "methods": [plan(job) for job in own if (job.task["kind"], job.protocol) in protocols],
+            "methods": [plan(job) for job in built_in_jobs if (job.task["kind"], job.protocol) in protocols],
             "seed": _SEED,
             **EFFORT[effort],
         }

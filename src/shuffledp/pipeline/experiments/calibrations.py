@@ -33,8 +33,8 @@ _PREFIX = "calibrations."
 
 def share_calibrations(beside: Path) -> None:
     """Remove old folders below `beside` and make a folder for this run, which is removed when the process ends."""
-    for left in beside.glob(f"{_PREFIX}*"):
-        shutil.rmtree(left)
+    for leftover in beside.glob(f"{_PREFIX}*"):
+        shutil.rmtree(leftover)
     folder = Path(mkdtemp(prefix=_PREFIX, dir=beside)).absolute()
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     os.environ[FOLDER] = str(folder)
@@ -52,19 +52,19 @@ def calibrated(
     folder = os.environ.get(FOLDER)
     if folder is None or not protocol.__module__.startswith("shuffledp."):
         return protocol.calibrated(budget, population, task, accounting=accounting, **options)
-    asked = [protocol.__module__, protocol.__qualname__, *map(repr, (budget, population, task)), accounting]
-    path = Path(folder) / hashlib.sha256(canonical_json([*asked, options]).encode()).hexdigest()
-    found: ProtocolBase | Infeasible
+    request = [protocol.__module__, protocol.__qualname__, *map(repr, (budget, population, task)), accounting]
+    path = Path(folder) / hashlib.sha256(canonical_json([*request, options]).encode()).hexdigest()
+    outcome: ProtocolBase | Infeasible
     if path.is_file():
-        found = pickle.loads(path.read_bytes())
+        outcome = pickle.loads(path.read_bytes())
     else:
         started = time.process_time()
         try:
-            found = protocol.calibrated(budget, population, task, accounting=accounting, **options)
+            outcome = protocol.calibrated(budget, population, task, accounting=accounting, **options)
         except Infeasible as reason:
-            found = reason
+            outcome = reason
         if time.process_time() - started >= LEAST_SECONDS:
-            write_atomically(path, pickle.dumps(found))
-    if isinstance(found, Infeasible):
-        raise found
-    return found
+            write_atomically(path, pickle.dumps(outcome))
+    if isinstance(outcome, Infeasible):
+        raise outcome
+    return outcome

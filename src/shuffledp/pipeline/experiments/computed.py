@@ -41,11 +41,11 @@ class Computed(Work):
         value = float(self._named.function(**arguments))
         rows = [value_row(self.job.returns, "computed", value)]
         standing = self._named.standing(arguments)
-        known: Row = {k: float(arguments[k]) for k in ("eps_local", "delta") if k in arguments}
-        known |= {"guarantee": standing.guarantee, "guarantee_note": standing.note}
+        labels: Row = {k: float(arguments[k]) for k in ("eps_local", "delta") if k in arguments}
+        labels |= {"guarantee": standing.guarantee, "guarantee_note": standing.note}
         if self.job.returns == "eps":
-            known["eps"] = value
-        return known | {"parameters": canonical_json({})}, rows
+            labels["eps"] = value
+        return labels | {"parameters": canonical_json({})}, rows
 
 
 work = Computed

@@ -68,8 +68,8 @@ class Job:
     def at(self, point: Mapping[str, Any]) -> dict[str, Any]:
         """Return the `PARTS` with their values at a point of the grid."""
         plain = self.plain()
-        found: dict[str, Any] = resolve({part: plain[part] for part in PARTS if part in plain}, point)
-        return found
+        resolved: dict[str, Any] = resolve({part: plain[part] for part in PARTS if part in plain}, point)
+        return resolved
 
 
 OPTIONAL = ("task", "data", "population", "budget", "training", "simulated_at", "spent_at", "profile_at")

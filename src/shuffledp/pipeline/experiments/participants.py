@@ -75,8 +75,8 @@ def typical(task: Task, source: Source, law: Law, *, truth: str = "participants"
     """Return expected participants, weights and the sampling variance, for closed forms; None if data are unknown."""
     window = law.window(1e-15)
     nodes, weights = _thinned_out(window, MOST_NODES // int(np.prod(task.counts_shape)))
-    found = source.expected(1 + nodes, truth)
-    return None if found is None else Typical(found[0], weights, found[1])
+    expected = source.expected(1 + nodes, truth)
+    return None if expected is None else Typical(expected[0], weights, expected[1])
 
 
 def _thinned_out(window: Window, most: int) -> tuple[Ints, Floats]:

@@ -54,8 +54,8 @@ def read(bundles: Mapping[str, Bundle]) -> Results:
     all_cells = pd.concat(cells, ignore_index=True)
     # A grid variable may be called eps: then the column holds the coordinate, empty where a method has none.
     points = pd.DataFrame([json.loads(p) for p in all_cells["point"]], index=all_cells.index)
-    known = all_cells.drop(columns=[c for c in points.columns if c in all_cells.columns])
-    return Results(pd.concat([known, points], axis=1), pd.concat(values, ignore_index=True), provenance)
+    plain_cells = all_cells.drop(columns=[c for c in points.columns if c in all_cells.columns])
+    return Results(pd.concat([plain_cells, points], axis=1), pd.concat(values, ignore_index=True), provenance)
 
 
 def _frame(path: Path) -> pd.DataFrame:

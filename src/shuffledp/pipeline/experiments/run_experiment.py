@@ -18,7 +18,7 @@ def run_experiment(plain: Sequence[Mapping[str, Any]], *, prepared: Path, root: 
 
     ``plain`` has the jobs as plain data.
     """
-    jobs = [Job(**one) for one in plain]
+    jobs = [Job(**content) for content in plain]
     errors: dict[str, Exception] = {}
     for job in jobs:
         try:
@@ -34,8 +34,8 @@ def run_experiment(plain: Sequence[Mapping[str, Any]], *, prepared: Path, root: 
     if len(jobs) == len(errors) == 1:
         raise next(iter(errors.values()))
     if errors:
-        told = "; ".join(f"{name}: {type(error).__name__}: {error}" for name, error in errors.items())
-        raise ExceptionGroup(f"{len(errors)} of {len(jobs)} methods failed. {told}", list(errors.values()))
+        reasons = "; ".join(f"{name}: {type(error).__name__}: {error}" for name, error in errors.items())
+        raise ExceptionGroup(f"{len(errors)} of {len(jobs)} methods failed. {reasons}", list(errors.values()))
 
 
 def _in_users_words(error: BaseException, job: Job, root: Path) -> Exception:

@@ -53,14 +53,16 @@ def run(
     cells: list[Row] = []
     values: list[Row] = []
     spoken = started = time.monotonic()
-    for done, (point, accounting) in enumerate(pairs):
+    for place, (point, accounting) in enumerate(pairs):
         cell, rows = _cell(work, point, accounting)
         cells.append(cell)
         values += rows
         if time.monotonic() - spoken >= every:
             spoken = time.monotonic()
-            left = (spoken - started) / (done + 1) * (len(pairs) - done - 1)
-            log.info("%s: %d of %d cells, about %.0f s left", job.name, done + 1, len(pairs), left)
+            remaining_seconds = (spoken - started) / (place + 1) * (len(pairs) - place - 1)
+            log.info(
+                "%s: %d of %d cells, about %.0f s left", job.name, place + 1, len(pairs), remaining_seconds
+            )
     log.info("%s: %d cells in %.1f s", job.name, len(pairs), time.monotonic() - started)
     cells.sort(key=lambda c: (c["point"], c["accounting"]))
     order = {c["cell"]: i for i, c in enumerate(cells)}

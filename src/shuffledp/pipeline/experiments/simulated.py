@@ -63,19 +63,19 @@ class Simulated(Work):
     @property
     def details(self) -> dict[str, Any]:
         """Files of the user, each listed once."""
-        found = [s.details["file"] for s in self._sources.values() if "file" in s.details]
-        files = [file for i, file in enumerate(found) if file not in found[:i]]
+        listed = [s.details["file"] for s in self._sources.values() if "file" in s.details]
+        files = [file for i, file in enumerate(listed) if file not in listed[:i]]
         return {"files": files} if files else {}
 
     def labels(self) -> Row:
         """Return the labels of the protocol and the data."""
-        found = self._protocol
+        protocol = self._protocol
         return {
-            "label": found.label,
-            "protocol": found.name,
-            "task": found.task_kind,
-            "reduction": found.reduction,
-            "trust": found.trust,
+            "label": protocol.label,
+            "protocol": protocol.name,
+            "task": protocol.task_kind,
+            "reduction": protocol.reduction,
+            "trust": protocol.trust,
             "dataset": self.job.data["name"],
             "eps": None,
         }
@@ -97,11 +97,11 @@ class Simulated(Work):
         self, point: Mapping[str, Any], accounting: str, resolved: Mapping[str, Any]
     ) -> tuple[Row, list[Row]]:
         """Calibrate, simulate all repeats, and add the closed-form expectation if one exists."""
-        asked, data = with_found_domain(resolved["task"], resolved["data"], self.prepared)
-        task, law = task_from(asked), population_from(resolved["population"])
+        task_config, data = with_found_domain(resolved["task"], resolved["data"], self.prepared)
+        task, law = task_from(task_config), population_from(resolved["population"])
         source = self._source(data, task)
         budget = budget_from(resolved["budget"], law)
-        known: Row = {
+        labels: Row = {
             "data_source": source.data_source,
             "dataset": data["path"].rpartition("/")[2] if data["name"] == OWN else data["name"],
             "users_expected": 1 + law.mean,
@@ -112,7 +112,7 @@ class Simulated(Work):
         try:
             protocol = calibrated(self._protocol, budget, law, task, accounting, resolved["options"])
         except Infeasible as error:
-            return known | {"status": "infeasible", "reason": error.reason}, []
+            return labels | {"status": "infeasible", "reason": error.reason}, []
         if not isinstance(law, Law):
             raise ValueError(
                 f"{self.job.name}: {law!r} only bounds the number of users; a simulation needs a law."
@@ -120,28 +120,28 @@ class Simulated(Work):
         truth = resolved["task"].get("truth", "participants")
         support = typical(task, source, law, truth=truth)
         usual = protocol if support is None else protocol.refine(_most_likely(support))
-        known |= _columns(usual.summary())
+        labels |= _columns(usual.summary())
         asked_for = resolved["task"].get("metrics", [task.default_metric])
         metrics = [metric for metric in asked_for if metric != WORST_METRIC]
         rows = list(_expected(protocol, support, truth, metrics))
         if WORST_METRIC in asked_for and isinstance(task, Summation) and support is not None:
             rows += _worst(protocol, support, task)
         if source.drawable and _among(point, self.job.simulated_at):
-            who = self._participants(
+            drawn_users = self._participants(
                 task, source, law, repeats=self.job.repeats, seed=self.job.seed, truth=truth
             )
             # Neither method nor accounting: cells of one protocol share their draws, see "Seeds" in the architecture.
             named = [self.job.paper, self.job.experiment, self.job.protocol]
             rng = generator(self.job.seed, "mechanism", *named, point)
-            estimate = protocol.simulate(who, rng)
+            estimate = protocol.simulate(drawn_users, rng)
             for metric in metrics:
-                errors = METRICS[metric](estimate, who.truth)
+                errors = METRICS[metric](estimate, drawn_users.truth)
                 rows += [value_row(metric, "simulated", e, r) for r, e in enumerate(errors)]
         if self.job.spent_at and _among(point, self.job.spent_at):
             rows += _spent(usual, budget)
         if accounting == "exact" and self.job.profile_at and _among(point, self.job.profile_at):
             rows += _deltas(usual.privacy_profile(), budget)
-        return known, rows
+        return labels, rows
 
 
 work = Simulated
@@ -167,9 +167,11 @@ def _spent(protocol: Any, budget: Budget) -> list[Row]:
     """Return rows of the spent eps, eps with absent users, and the gain of fake users; unknown numbers have no row."""
     eps = spent_epsilon(protocol.privacy_profile(), budget)
     spent = math.nan if eps is None else eps
-    left = [protocol.remaining_epsilon(ABSENT, budget, colluding=colluding) for colluding in (True, False)]
-    found = (spent, budget.largest_eps - spent, *left, protocol.poisoning_gain(FAKES))
-    numbers = zip(SPENT_METRICS, found, strict=True)
+    absent_eps = [
+        protocol.remaining_epsilon(ABSENT, budget, colluding=colluding) for colluding in (True, False)
+    ]
+    numbers_spent = (spent, budget.largest_eps - spent, *absent_eps, protocol.poisoning_gain(FAKES))
+    numbers = zip(SPENT_METRICS, numbers_spent, strict=True)
     return [value_row(name, "computed", value) for name, value in numbers if not math.isnan(value)]
 
 
@@ -177,11 +179,11 @@ def _deltas(profile: PrivacyProfile | None, budget: Budget) -> list[Row]:
     """Return rows of delta at shares of the budget's eps; none without a proven profile."""
     if profile is None or profile.kind not in ("exact", "upper"):
         return []
-    found = {
+    deltas = {
         name: float(np.max(profile.delta(share * budget.largest_eps)))
         for name, share in PROFILE_METRICS.items()
     }
-    return [value_row(name, "computed", delta) for name, delta in found.items()]
+    return [value_row(name, "computed", delta) for name, delta in deltas.items()]
 
 
 def _worst(protocol: ProtocolBase, support: Typical, task: Summation) -> list[Row]:
@@ -191,8 +193,8 @@ def _worst(protocol: ProtocolBase, support: Typical, task: Summation) -> list[Ro
     counts = (everybody[:, None] * np.tile(np.eye(size, dtype=np.int64), (len(n), 1))).reshape(
         -1, *task.counts_shape
     )
-    who = Participants(Public(everybody), counts, np.asarray(counts @ task.values, float))
-    squared = protocol.expectation("squared_error", who)
+    equal_users = Participants(Public(everybody), counts, np.asarray(counts @ task.values, float))
+    squared = protocol.expectation("squared_error", equal_users)
     if squared is None:
         return []
     errors = support.weights @ expected_metric("mse", squared).reshape(len(n), size)

@@ -96,9 +96,9 @@ class TrainingRun:
 
     def described(self) -> str:
         """Return the settings as text for a caption."""
-        shown = {"data": self.data, **self.settings}
-        network = shown.pop("network", {})
-        parts = [f"{key.replace('_', ' ')} {value}" for key, value in {**shown, **network}.items()]
+        settings = {"data": self.data, **self.settings}
+        network = settings.pop("network", {})
+        parts = [f"{key.replace('_', ' ')} {value}" for key, value in {**settings, **network}.items()]
         seeds = f", mean of {self.seeds} seeds" if self.seeds > 1 else ""
         return f"{self.id} ({', '.join(parts)}{seeds})"
 
@@ -142,8 +142,8 @@ def train_run(
     )
     best = curve.best
     log.info("%s: done, highest accuracy %.2f %% after round %d", name, 100 * best.accuracy, best.round)
-    said = [note, run.shortened and f"Shortened training: {run.shortened}.", _shortcut(run)]
-    return curve, {"source": source, "note": " ".join(text for text in said if text)}
+    remarks = [note, run.shortened and f"Shortened training: {run.shortened}.", _shortcut(run)]
+    return curve, {"source": source, "note": " ".join(text for text in remarks if text)}
 
 
 def _shortcut(run: TrainingRun) -> str:
@@ -166,8 +166,8 @@ def write(files: TrainingFiles, curve: TrainingCurve, provenance: Mapping[str, A
 def _data(name: str, prepared: Path, raw: Path) -> tuple[LearningData, str, str]:
     if name in OWN_FILES:
         return _own_images(name, raw / OWN_FILES[name]), "user", ""
-    found = load(name, prepared)
-    return learning_data(found.arrays), found.provenance.source, found.provenance.note
+    dataset = load(name, prepared)
+    return learning_data(dataset.arrays), dataset.provenance.source, dataset.provenance.note
 
 
 def _own_images(name: str, path: Path) -> LearningData:

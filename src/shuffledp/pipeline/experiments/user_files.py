@@ -31,52 +31,52 @@ from shuffledp.userdata.sets import Collected, collect_sets
 GIVE = "give `values`, or the task's `domain_size`"
 
 
-def check(asked: Mapping[str, Any], root: Path) -> None:
+def check(request: Mapping[str, Any], root: Path) -> None:
     """Raise ``ValueError`` unless the requested file exists and has the required columns; no rows are read."""
-    path = located(root, asked["path"])
+    path = located(root, request["path"])
     try:
         files_named(path)
-        if asked.get("counts"):
+        if request.get("counts"):
             return
-        Table(path, [asked[key] for key in ("column", "user", "item") if key in asked]).close()
+        Table(path, [request[key] for key in ("column", "user", "item") if key in request]).close()
     except FileNotFoundError:
         raise ValueError(
-            f"there is no file {asked['path']} (relative paths start from the pipeline's folder)."
+            f"there is no file {request['path']} (relative paths start from the pipeline's folder)."
         ) from None
     except OSError as error:
-        raise ValueError(f"{asked['path']} cannot be read: {error.strerror or error}.") from None
+        raise ValueError(f"{request['path']} cannot be read: {error.strerror or error}.") from None
 
 
 def prepare(
-    asked: Mapping[str, Any], root: Path, prepared: Path, say: Callable[[str], None] = lambda _: None
+    request: Mapping[str, Any], root: Path, prepared: Path, say: Callable[[str], None] = lambda _: None
 ) -> None:
     """Count a file or collect its sets; write the numbers, their description and their checksums."""
-    path = located(root, asked["path"])
+    path = located(root, request["path"])
     files_named(path)
     with unchanged(path) as files:
-        found = _read(asked, path)
+        collected = _read(request, path)
         sha256 = together(checksums(files))
-    name = Path(asked["path"]).name
+    name = Path(request["path"]).name
     folder = address(path.parent)  # no folders of this machine
-    remarks = [remark.replace(f"{folder}/", "").replace(f"{root}/", "") for remark in found.remarks(GIVE)]
+    remarks = [remark.replace(f"{folder}/", "").replace(f"{root}/", "") for remark in collected.remarks(GIVE)]
     for remark in remarks:
-        say(f"{asked['path']}: {remark}")
+        say(f"{request['path']}: {remark}")
     about = {
-        "request": dict(asked),
+        "request": dict(request),
         "file": {
             "name": name,
             "sha256": sha256,
-            "rows": found.rows,
-            "users": found.users,
-            "bad_rows": found.bad_rows,
+            "rows": collected.rows,
+            "users": collected.users,
+            "bad_rows": collected.bad_rows,
         },
-        "domain_size": len(found.values),
-        "values": list(found.values),
+        "domain_size": len(collected.values),
+        "values": list(collected.values),
         "note": " ".join(f"{name}: {remark}" for remark in remarks),
     }
-    numbers, json_file, checksum = files_of(prepared, key_of(asked))
+    numbers, json_file, checksum = files_of(prepared, key_of(request))
     text = json.dumps(about, indent=1, ensure_ascii=False) + "\n"
-    content = {numbers: table_files.npz(_arrays(found)), json_file: text.encode()}
+    content = {numbers: table_files.npz(_arrays(collected)), json_file: text.encode()}
     publish(checksum, content, mode=0o600)  # counts of the user's data, which only the user may read
 
 
@@ -106,43 +106,43 @@ def files_named(path: Path) -> list[Path]:
         raise FileNotFoundError(path) from None
 
 
-def _read(asked: Mapping[str, Any], path: Path) -> Counted | Collected:
-    if asked.get("counts"):
-        return _of_counts(asked, path)
-    per_user = {key: asked[key] for key in ("user", "per_user", "delimiter") if key in asked}
-    if asked["kind"] == "summation":
+def _read(request: Mapping[str, Any], path: Path) -> Counted | Collected:
+    if request.get("counts"):
+        return _of_counts(request, path)
+    per_user = {key: request[key] for key in ("user", "per_user", "delimiter") if key in request}
+    if request["kind"] == "summation":
         return count_column(
             path,
-            asked["column"],
+            request["column"],
             **per_user,
-            low=asked["low"],
-            max_value=asked["high"],
-            levels=asked["levels"],
+            low=request["low"],
+            max_value=request["high"],
+            levels=request["levels"],
         )
-    domain = {"domain_size": asked["domain_size"], "values": asked["values"]}
-    if asked["kind"] == "frequency":
-        return count_column(path, asked["column"], **per_user, **domain)
-    columns = {key: asked[key] for key in ("column", "separator", "user", "item") if key in asked}
+    domain = {"domain_size": request["domain_size"], "values": request["values"]}
+    if request["kind"] == "frequency":
+        return count_column(path, request["column"], **per_user, **domain)
+    columns = {key: request[key] for key in ("column", "separator", "user", "item") if key in request}
     return collect_sets(path, **columns, **domain)
 
 
-def _of_counts(asked: Mapping[str, Any], path: Path) -> Counted:
+def _of_counts(request: Mapping[str, Any], path: Path) -> Counted:
     """Return the counts in a file. Raise ValueError for another task or domain."""
     content = counts.read(path)
-    found = counts.counted_of(content)
-    if asked["kind"] == "summation":
-        low, high, levels = asked["low"], asked["high"], asked["levels"]
-        same = len(found.values) == levels + 1 and (found.values[0], found.values[-1]) == (low, high)
+    column = counts.counted_of(content)
+    if request["kind"] == "summation":
+        low, high, levels = request["low"], request["high"], request["levels"]
+        same = len(column.values) == levels + 1 and (column.values[0], column.values[-1]) == (low, high)
     else:
-        size, values = asked["domain_size"], asked["values"]
-        same = (size or len(found.values)) == len(found.values)
-        same = same and list(map(text_of, values or found.values)) == list(map(text_of, found.values))
-    if content.kind != asked["kind"] or not same:
-        raise ValueError(f"{asked['path']} has counts of another task or domain.")
-    return found
+        size, values = request["domain_size"], request["values"]
+        same = (size or len(column.values)) == len(column.values)
+        same = same and list(map(text_of, values or column.values)) == list(map(text_of, column.values))
+    if content.kind != request["kind"] or not same:
+        raise ValueError(f"{request['path']} has counts of another task or domain.")
+    return column
 
 
-def _arrays(found: Counted | Collected) -> dict[str, NDArray[Any]]:
-    if isinstance(found, Counted):
-        return {"counts": found.counts}
-    return {"sizes": found.sizes, "items": found.items}
+def _arrays(content: Counted | Collected) -> dict[str, NDArray[Any]]:
+    if isinstance(content, Counted):
+        return {"counts": content.counts}
+    return {"sizes": content.sizes, "items": content.items}

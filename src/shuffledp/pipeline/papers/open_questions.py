@@ -220,17 +220,18 @@ def _variation_ratio(full: bool) -> Iterator[Question]:
         related=("SEG-6.2",),
     )
     numbers = (10, 30, 100, 300, 1000) if full else (10, 100)
-    more, targets = (3, 10, 50), (1e-2, 1e-4, 1e-6, 1e-8)
+    larger_domains, targets = (3, 10, 50), (1e-2, 1e-4, 1e-6, 1e-8)
     yield Question(
         id="OQ-10",
         paper="segmented",
         question="How wrong is the variation-ratio theorem with a residual component and many users?",
         statement=_STATED,
-        searched=f"all {listed(numbers)} others with the victim's value, {listed(more)} values, local budgets "
+        searched=f"all {listed(numbers)} others with the victim's value, {listed(larger_domains)} values, "
+        "local budgets "
         f"{listed(budgets)}, eps at which the stated delta is {listed(targets)}",
         method="exact law of the two sufficient counts",
         measure="ratio of the exact delta to the stated delta",
-        values=lambda: residual_search.many_users(numbers, more, budgets, targets),
+        values=lambda: residual_search.many_users(numbers, larger_domains, budgets, targets),
         proof=_FAILS,
         related=("SEG-6.2",),
     )
@@ -277,25 +278,25 @@ def questions(effort: Effort) -> tuple[Question, ...]:
     return (*_gaussian(full), *_rappor(full), *_variation_ratio(full), *_bracket(full))
 
 
-def verdict(question: Question, found: Found) -> str:
+def verdict(question: Question, result: Found) -> str:
     """Return the verdict on a question from the result of its search, one of `VERDICTS`."""
-    if found.beyond:
+    if result.beyond:
         return "violated"
     return "bracketed" if math.isinf(question.limit) else "no violation found"
 
 
 def row(question: Question, effort: Effort) -> dict[str, str]:
     """Run the search of a question, and return the question's row in the table."""
-    found = largest(question.values(), question.limit, question.floor)
-    stated = ("id", "paper", "question", "statement", "searched", "method", "measure", "proof")
+    result = largest(question.values(), question.limit, question.floor)
+    fields = ("id", "paper", "question", "statement", "searched", "method", "measure", "proof")
     return {
-        **{name: getattr(question, name) for name in stated},
+        **{name: getattr(question, name) for name in fields},
         "seed": question.seed or "-",
-        "settings": str(found.settings),
-        "extreme": f"{found.extreme:.7g}",
-        "where": found.where,
-        "violations": str(found.beyond),
-        "verdict": verdict(question, found),
+        "settings": str(result.settings),
+        "extreme": f"{result.extreme:.7g}",
+        "where": result.where,
+        "violations": str(result.beyond),
+        "verdict": verdict(question, result),
         "related": " ".join(question.related),
         "effort": effort,
     }

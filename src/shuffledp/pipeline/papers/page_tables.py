@@ -43,8 +43,15 @@ def errata_table(paper: str) -> str:
     return markdown(
         header,
         [
-            [one.id, one.place, _code(one.printed), _code(one.corrected), one.effect, one.explanation]
-            for one in errata(paper)
+            [
+                erratum.id,
+                erratum.place,
+                _code(erratum.printed),
+                _code(erratum.corrected),
+                erratum.effect,
+                erratum.explanation,
+            ]
+            for erratum in errata(paper)
         ],
     )
 
@@ -55,8 +62,8 @@ def notes_table(paper: str) -> str:
     return markdown(
         header,
         [
-            [one.id, one.place, _code(one.read), _code(one.used), one.consequence]
-            for one in reading_notes(paper)
+            [note.id, note.place, _code(note.read), _code(note.used), note.consequence]
+            for note in reading_notes(paper)
         ],
     )
 
@@ -69,19 +76,19 @@ def findings(index: Path) -> str:
     """Return the finding of every figure in a paper's index of the gallery as a Markdown table."""
     figures = json.loads(index.read_text(encoding="utf-8"))["figures"]
     rows = []
-    for one in figures:
-        title = one["title"].partition(" (accounting:")[0]
-        finding = " ".join(one["caption"].partition("\n\n")[0].split())
-        number = re.match(r"fig(\d+[a-d]*)", one["drawing"])
+    for figure in figures:
+        title = figure["title"].partition(" (accounting:")[0]
+        finding = " ".join(figure["caption"].partition("\n\n")[0].split())
+        number = re.match(r"fig(\d+[a-d]*)", figure["drawing"])
         place = f"Fig. {number[1]}" if number else ""
-        rows.append([place, f"[{title}](gallery/{index.stem}.md#{one['drawing']})", finding])
+        rows.append([place, f"[{title}](gallery/{index.stem}.md#{figure['drawing']})", finding])
     return markdown(["paper", "figure", "finding at the papers' scale"], rows)
 
 
 def ratios(results: pd.DataFrame, method: str, other: str, accounting: str, *, of: str = "mean") -> pd.Series:
     """Return a column of one method over that of another method, at the points of kept results that both have."""
-    one, two = (
+    numerators, denominators = (
         results[(results["method"] == name) & (results["accounting"] == accounting)].set_index("point")[of]
         for name in (method, other)
     )
-    return (one / two).dropna()
+    return (numerators / denominators).dropna()

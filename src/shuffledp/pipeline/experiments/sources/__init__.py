@@ -81,10 +81,10 @@ def with_found_domain(
     """Return task and data of a configuration with a domain, by default the domain in the user's file."""
     if data["name"] != OWN:
         return task, data
-    found: tuple[Mapping[str, Any], Mapping[str, Any]] = import_module(OWN_MODULE).completed(
+    completed: tuple[Mapping[str, Any], Mapping[str, Any]] = import_module(OWN_MODULE).completed(
         task, data, prepared
     )
-    return found
+    return completed
 
 
 def source_from(config: Mapping[str, Any], task: Task, prepared: Path) -> Source:
@@ -98,8 +98,8 @@ def source_from(config: Mapping[str, Any], task: Task, prepared: Path) -> Source
     """
     check_data(config, task)
     if config["name"] == OWN:
-        own: Source = import_module(OWN_MODULE).source(config, task, prepared)
-        return own
+        user_source: Source = import_module(OWN_MODULE).source(config, task, prepared)
+        return user_source
     dataset = None if config["name"] in SYNTHETIC else load(config["name"], prepared)
-    found: Source = import_module(module_of(task.kind, config["name"])).source(config, task, dataset)
-    return found
+    source: Source = import_module(module_of(task.kind, config["name"])).source(config, task, dataset)
+    return source

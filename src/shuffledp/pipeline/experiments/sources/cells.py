@@ -28,12 +28,12 @@ class Cells(Source):
     def draw(self, n: int, rng: np.random.Generator) -> Held:
         """Draw the number of participants with each value, in the shape of `shares`."""
         if self.holders is None or self.size is None:
-            drawn = rng.multinomial(n, self.shares.ravel())
+            counts = rng.multinomial(n, self.shares.ravel())
         elif n > self.size:
             raise ValueError(too_many(n, self.size))
         else:
-            drawn = without_replacement(self.holders.ravel(), n, rng)
-        return np.asarray(drawn.reshape(self.shares.shape))
+            counts = without_replacement(self.holders.ravel(), n, rng)
+        return np.asarray(counts.reshape(self.shares.shape))
 
     def expected_counts(self, n: Ints) -> Floats:
         """Return the expected users per value; if everybody takes part, these are the exact integers."""

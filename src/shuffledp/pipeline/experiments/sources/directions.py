@@ -29,19 +29,21 @@ class Directions(Source):
         d = self.task.dimension
         return rng.multinomial(n, np.full(2 * d, 1 / (2 * d)))
 
-    def gathered(self, n: Ints, held: Sequence[Held], truth: str) -> Participants:
+    def gathered(self, n: Ints, draws: Sequence[Held], truth: str) -> Participants:
         """Return the participants, whose counts are sums of vectors."""
-        users_by_direction = np.stack(held)
+        users_by_direction = np.stack(draws)
         sums = self._sums(users_by_direction)
         target = sums / n[:, None] if truth == "participants" else np.zeros_like(sums)
 
         def users(repeat: int) -> Iterator[Users]:
-            for start, directions in pieces(held[repeat], USERS_AT_ONCE):
+            for start, directions in pieces(draws[repeat], USERS_AT_ONCE):
                 yield Users(self._vectors(directions), offset=start)
 
         def some(sizes: Ints, rng: np.random.Generator) -> Floats:
-            kept = [rng.multivariate_hypergeometric(who, k) for who, k in zip(held, sizes, strict=True)]
-            return self._sums(np.stack(kept))
+            samples = [
+                rng.multivariate_hypergeometric(counts, k) for counts, k in zip(draws, sizes, strict=True)
+            ]
+            return self._sums(np.stack(samples))
 
         squares = self._squares(users_by_direction)
         directions_held = squares / self.task.clip**2
@@ -56,10 +58,10 @@ class Directions(Source):
         squares = np.repeat(n[:, None] * clip**2 / d, d, axis=1)
         spread = np.full((len(n), d), clip**2 / d)
         of_units = squares / clip**2
-        who = VectorParticipants(
+        participants = VectorParticipants(
             Public(n), nothing, nothing, spread=spread, squares=squares, directions=of_units
         )
-        return who, nothing if truth == "participants" else spread / n[:, None]
+        return participants, nothing if truth == "participants" else spread / n[:, None]
 
     def _sums(self, users_by_direction: Ints) -> Floats:
         d = self.task.dimension
@@ -71,11 +73,11 @@ class Directions(Source):
 
     def _vectors(self, directions: Ints) -> Floats:
         d = self.task.dimension
-        found = np.zeros((len(directions), d))
-        found[np.arange(len(directions)), directions % d] = (
+        vectors = np.zeros((len(directions), d))
+        vectors[np.arange(len(directions)), directions % d] = (
             np.where(directions < d, 1.0, -1.0) * self.task.clip
         )
-        return found
+        return vectors
 
 
 def check(config: Mapping[str, Any], task: Vectors) -> None:

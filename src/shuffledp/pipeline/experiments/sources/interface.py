@@ -53,8 +53,8 @@ class Source(ABC):
         """Draw the data of n participants, as an element of `held` in `gathered`."""
 
     @abstractmethod
-    def gathered(self, n: Ints, held: Sequence[Held], truth: str) -> Participants:
-        """Return the participants of all repeats, from the draws `held` of the repeats."""
+    def gathered(self, n: Ints, draws: Sequence[Held], truth: str) -> Participants:
+        """Return the participants of all repeats, from the `draws` of the repeats."""
 
     @abstractmethod
     def expected(self, n: Ints, truth: str) -> tuple[Participants, Floats] | None:
@@ -73,7 +73,7 @@ class UnlikeStandIn(Source):
         """Raise an error, because a substitute of another shape has no draws."""
         raise ValueError(f"No participants can be drawn: {self.note}")
 
-    def gathered(self, n: Ints, held: Sequence[Held], truth: str) -> Participants:
+    def gathered(self, n: Ints, draws: Sequence[Held], truth: str) -> Participants:
         """Raise an error, because a substitute of another shape has no participants."""
         raise ValueError(f"No participants can be drawn: {self.note}")
 

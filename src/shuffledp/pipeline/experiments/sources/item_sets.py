@@ -72,16 +72,16 @@ class HeldSets(Source):
     def _drawn(self, n: int, rng: np.random.Generator) -> Held:
         """Draw the sets of n users."""
 
-    def gathered(self, n: Ints, held: Sequence[Held], truth: str) -> Participants:
+    def gathered(self, n: Ints, draws: Sequence[Held], truth: str) -> Participants:
         """Return the participants, whose counts are the holders per privacy level and item."""
         sizes = [level_sizes(self.split, int(users)) for users in n]
-        counts = np.stack([self._holders(sets, size) for sets, size in zip(held, sizes, strict=True)])
+        counts = np.stack([self._holders(sets, size) for sets, size in zip(draws, sizes, strict=True)])
         share = counts.sum(axis=1) / n[:, None]
         target = share if truth == "participants" else np.broadcast_to(self.marginals, share.shape)
 
         def users(repeat: int) -> Iterator[Users]:
             levels = np.repeat(np.arange(self.task.levels), sizes[repeat])
-            yield Users(held[repeat].astype(np.int64), levels)
+            yield Users(draws[repeat].astype(np.int64), levels)
 
         real = slice(self.task.estimate_shape[0])
         return Participants(Public(n, np.array(sizes, float)), counts, target[:, real], users)
@@ -117,8 +117,8 @@ class UniformSets(HeldSets):
         chosen = np.empty((n, s), np.int32)
         for i, top in enumerate(range(d - s, d)):
             candidate = rng.integers(0, top + 1, n, dtype=np.int32)
-            taken = (chosen[:, :i] == candidate[:, None]).any(axis=1)
-            chosen[:, i] = np.where(taken, top, candidate)
+            is_taken = (chosen[:, :i] == candidate[:, None]).any(axis=1)
+            chosen[:, i] = np.where(is_taken, top, candidate)
         return chosen
 
 
@@ -143,29 +143,29 @@ class PageSets(HeldSets):
     def marginals(self) -> Floats:
         """Exact probabilities of the items, from all distinct sets and their multiplicities."""
         masks, count = self.dataset.sets()
-        held, s = members(masks), self.task.set_size
-        size = held.sum(axis=1)
-        kept = held * np.minimum(1.0, s / size)[:, None]
+        page_sets, s = members(masks), self.task.set_size
+        size = page_sets.sum(axis=1)
+        kept_shares = page_sets * np.minimum(1.0, s / size)[:, None]
         missing = np.maximum(s - size, 0)
         weights = count / count.sum()
         if self.padding == "tokens":
             tokens = np.full(self.task.padding_items, float(weights @ missing) / s)
-            return np.concatenate((weights @ kept, tokens))
-        others = held.shape[1] - size
-        filled = ~held * (missing / np.maximum(others, 1))[:, None]
-        return np.asarray(weights @ (kept + filled))
+            return np.concatenate((weights @ kept_shares, tokens))
+        others = page_sets.shape[1] - size
+        filled = ~page_sets * (missing / np.maximum(others, 1))[:, None]
+        return np.asarray(weights @ (kept_shares + filled))
 
     def _drawn(self, n: int, rng: np.random.Generator) -> Held:
         """Draw the sets of n users, (n, s), in random order."""
-        held = members(self.dataset.sample_sets(n, rng, replace=self.replace))
-        return of_one_size(held, self.task, self.padding, rng).astype(np.int32)
+        page_sets = members(self.dataset.sample_sets(n, rng, replace=self.replace))
+        return of_one_size(page_sets, self.task, self.padding, rng).astype(np.int32)
 
 
-def of_one_size(held: NDArray[np.bool_], task: Sets, padding: str, rng: np.random.Generator) -> Held:
+def of_one_size(page_sets: NDArray[np.bool_], task: Sets, padding: str, rng: np.random.Generator) -> Held:
     """Return the user's items followed by padding, each in random order, cut to the set size."""
-    n, items = held.shape
+    n, items = page_sets.shape
     keys = rng.random((n, task.domain_size))
-    keys[:, :items] += np.where(held, 0.0, LAST)
+    keys[:, :items] += np.where(page_sets, 0.0, LAST)
     if padding == "tokens":  # after the own items, before those that must not be used
         keys[:, items:] += LAST / 2
     return np.argpartition(keys, task.set_size - 1, axis=1)[:, : task.set_size]

@@ -41,19 +41,21 @@ class Gradients(Source):
             raise ValueError(too_many(n, len(self.gradients)))
         return rng.choice(len(self.gradients), n, replace=self.replace).astype(np.int32)
 
-    def gathered(self, n: Ints, held: Sequence[Held], truth: str) -> Participants:
+    def gathered(self, n: Ints, draws: Sequence[Held], truth: str) -> Participants:
         """Return the participants, whose counts are sums of gradients."""
-        sums = self._sums(held)
+        sums = self._sums(draws)
         mean = self.gradients.mean
         target = sums / n[:, None] if truth == "participants" else np.broadcast_to(mean, sums.shape)
 
         def users(repeat: int) -> Iterator[Users]:
-            for start in range(0, len(held[repeat]), USERS_AT_ONCE):
-                chunk = held[repeat][start : start + USERS_AT_ONCE]
+            for start in range(0, len(draws[repeat]), USERS_AT_ONCE):
+                chunk = draws[repeat][start : start + USERS_AT_ONCE]
                 yield Users(self.gradients.vectors(chunk), offset=start)
 
         def some(sizes: Ints, rng: np.random.Generator) -> Floats:
-            return self._sums([rng.choice(who, k, replace=False) for who, k in zip(held, sizes, strict=True)])
+            return self._sums(
+                [rng.choice(images, k, replace=False) for images, k in zip(draws, sizes, strict=True)]
+            )
 
         return VectorParticipants(Public(n), sums, target, users, some)
 
@@ -61,18 +63,18 @@ class Gradients(Source):
         """Return the expected sums of gradients."""
         mean = np.broadcast_to(self.gradients.mean, (len(n), self.gradients.dimension))
         spread = np.broadcast_to(self.gradients.spread, mean.shape)
-        who = VectorParticipants(Public(n), n[:, None] * mean, mean, spread=spread)
+        participants = VectorParticipants(Public(n), n[:, None] * mean, mean, spread=spread)
         if truth == "participants":
-            return who, np.zeros_like(mean)
+            return participants, np.zeros_like(mean)
         size = None if self.replace else len(self.gradients)
         around = spread * (1 - 1 / len(self.gradients))  # divisor n
-        return who, finite_population_correction(n, size)[:, None] * around / n[:, None]
+        return participants, finite_population_correction(n, size)[:, None] * around / n[:, None]
 
     def _sums(self, chosen: Sequence[Ints]) -> Floats:
-        every, parts = len(self.gradients), []
+        number, parts = len(self.gradients), []
         for start in range(0, len(chosen), REPEATS_AT_ONCE):
             some = chosen[start : start + REPEATS_AT_ONCE]
-            times = np.stack([np.bincount(who, minlength=every).astype(np.int32) for who in some])
+            times = np.stack([np.bincount(images, minlength=number).astype(np.int32) for images in some])
             parts.append(self.gradients.sums(times))
         return np.concatenate(parts)
 

@@ -26,11 +26,11 @@ class Numbers(Cells):
 
     task: Summation
 
-    def gathered(self, n: Ints, held: Sequence[Held], truth: str) -> Participants:
+    def gathered(self, n: Ints, draws: Sequence[Held], truth: str) -> Participants:
         """Return the participants; their counts are users per value, and the truth is the sum."""
-        counts = np.stack(held)
-        own = counts @ self.task.values
-        target = own if truth == "participants" else n.reshape(-1, *[1] * (own.ndim - 1)) * self._mean
+        counts = np.stack(draws)
+        sums = counts @ self.task.values
+        target = sums if truth == "participants" else n.reshape(-1, *[1] * (sums.ndim - 1)) * self._mean
 
         def users(repeat: int) -> Iterator[Users]:
             for start, index in pieces(counts[repeat].ravel(), USERS_AT_ONCE):

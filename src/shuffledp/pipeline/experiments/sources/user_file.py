@@ -41,13 +41,13 @@ AT_ONCE = 10_000_000
 
 def with_domain(task: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, Any]:
     """Return a task's configuration with the domain size and the padding by tokens that the data determine."""
-    found = dict(task)
+    content = dict(task)
     tokens = _tokens(task, data)
     if tokens:
-        found.setdefault("padding_items", tokens)
+        content.setdefault("padding_items", tokens)
     if "domain_size" not in task and task["kind"] != "summation" and "values" in data:
-        found["domain_size"] = len(data["values"]) + tokens
-    return found
+        content["domain_size"] = len(data["values"]) + tokens
+    return content
 
 
 def request(task: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, Any]:
@@ -61,17 +61,17 @@ def request(task: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, Any]:
         least, greatest, levels = _range(task)
         low, high = data.get("low", least), data.get("high", greatest)
         return {"kind": kind, "path": data["path"], **columns, "low": low, "high": high, "levels": levels}
-    asked = {"kind": kind, "path": data["path"], **columns, "domain_size": None, "values": None}
+    content = {"kind": kind, "path": data["path"], **columns, "domain_size": None, "values": None}
     if "values" in data:
-        return asked | {"values": list(data["values"])}
+        return content | {"values": list(data["values"])}
     if "domain_size" in task and not data.get("found"):
-        asked["domain_size"] = task["domain_size"] - _tokens(task, data)
-    return asked
+        content["domain_size"] = task["domain_size"] - _tokens(task, data)
+    return content
 
 
-def key_of(asked: Mapping[str, Any]) -> str:
+def key_of(file_request: Mapping[str, Any]) -> str:
     """Return the name of the prepared file of a request."""
-    return f"{NAME}_{digest(asked)[:16]}"
+    return f"{NAME}_{digest(file_request)[:16]}"
 
 
 def files_of(prepared: Path, key: str) -> tuple[Path, Path, Path]:
@@ -105,9 +105,9 @@ class Prepared:
         return int(self.about["domain_size"])
 
 
-def load(asked: Mapping[str, Any], prepared: Path) -> Prepared:
+def load(file_request: Mapping[str, Any], prepared: Path) -> Prepared:
     """Read the files of `shuffledp.pipeline.experiments.user_files.prepare` after a check of their checksums."""
-    numbers, about, checksum = files_of(prepared, key_of(asked))
+    numbers, about, checksum = files_of(prepared, key_of(file_request))
     with np.load(io.BytesIO(read_verified(numbers, checksum)), allow_pickle=False) as bundle:
         arrays = {name: bundle[name] for name in bundle.files}
     return Prepared(arrays, json.loads(read_verified(about, checksum)))
@@ -137,9 +137,9 @@ def check(config: Mapping[str, Any], task: Task) -> None:
         raise ValueError("A file needs either 'path' or 'counts', a file of counts.")
     if "counts" in config and (task.kind == "sets" or any(key in config for key in _WHERE)):
         raise ValueError("A file of counts is for frequencies and sums, without the name of a column.")
-    known = ("name", "path", "counts", "found", *KEYS[task.kind])
+    allowed = ("name", "path", "counts", "found", *KEYS[task.kind])
     for key in config:
-        if key not in known:
+        if key not in allowed:
             raise ValueError(
                 f"{key!r} does not belong to the file of a {task.kind} task. Known: {', '.join(KEYS[task.kind])}."
             )
@@ -159,8 +159,10 @@ def check(config: Mapping[str, Any], task: Task) -> None:
             raise ValueError(f"low must be below high, got {low:g} and {high:g}.")
     values, size = config.get("values"), task.counts_shape[-1]
     if values is not None and len(values) + tokens != size:
-        more = f" and {tokens} tokens" if tokens else ""
-        raise ValueError(f"domain_size is {size}, but values has {len(values)}{more}: leave domain_size out.")
+        tokens_text = f" and {tokens} tokens" if tokens else ""
+        raise ValueError(
+            f"domain_size is {size}, but values has {len(values)}{tokens_text}: leave domain_size out."
+        )
 
 
 def _check_sets(config: Mapping[str, Any], task: Any, tokens: int) -> None:
@@ -186,17 +188,17 @@ def _split(config: Mapping[str, Any], task: Sets) -> str:
 
 def source(config: Mapping[str, Any], task: Task, prepared: Path) -> Source:
     """Return the source for a prepared file."""
-    found = load(request({"kind": task.kind, **asdict(task)}, config), prepared)
-    note, details = str(found.about["note"]), {"file": dict(found.about["file"])}
+    content = load(request({"kind": task.kind, **asdict(task)}, config), prepared)
+    note, details = str(content.about["note"]), {"file": dict(content.about["file"])}
     replace = with_replacement(config)
     if isinstance(task, Sets):
         key = {name: value for name, value in config.items() if name != "split"} | {"set_size": task.set_size}
         padding = config.get("padding", "categories")
-        sizes, items = found.arrays["sizes"], found.arrays["items"]
+        sizes, items = content.arrays["sizes"], content.arrays["items"]
         return FileSets(
             key, SOURCE, note, task, _split(config, task), sizes, items, padding, replace, details=details
         )
-    counts = found.arrays["counts"]
+    counts = content.arrays["counts"]
     if counts.size != task.counts_shape[-1]:
         path = config.get("path", config.get("counts"))
         raise ValueError(f"{path}: {counts.size} values, but the task has {task.counts_shape[-1]}.")
@@ -224,11 +226,11 @@ class FileSets(HeldSets):
     def marginals(self) -> Floats:
         """Exact probabilities of the items, over all users in the file."""
         s, real = self.task.set_size, self.task.estimate_shape[0]
-        own = kept_shares(self.sizes, self.items, real, s)
+        own_shares = kept_shares(self.sizes, self.items, real, s)
         if self.padding == "tokens":
             missing = np.maximum(s - self.sizes, 0)
-            return np.concatenate((own, np.full(self.task.padding_items, missing.mean() / s)))
-        return own + filled_shares(self.sizes, self.items, real, s)
+            return np.concatenate((own_shares, np.full(self.task.padding_items, missing.mean() / s)))
+        return own_shares + filled_shares(self.sizes, self.items, real, s)
 
     def _drawn(self, n: int, rng: np.random.Generator) -> Held:
         """Draw the sets of n users, (n, s), in random order."""
@@ -244,9 +246,9 @@ class FileSets(HeldSets):
         sizes = self.sizes[users]
         before = np.cumsum(sizes) - sizes
         places = np.arange(sizes.sum()) + np.repeat(self._starts[users] - before, sizes)
-        held = np.zeros((len(users), self.task.estimate_shape[0]), bool)
-        held[np.repeat(np.arange(len(users)), sizes), self.items[places]] = True
-        return held
+        member = np.zeros((len(users), self.task.estimate_shape[0]), bool)
+        member[np.repeat(np.arange(len(users)), sizes), self.items[places]] = True
+        return member
 
     @cached_property
     def _starts(self) -> NDArray[np.int64]:

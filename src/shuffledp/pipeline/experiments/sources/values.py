@@ -23,9 +23,9 @@ from shuffledp.tasks import USERS_AT_ONCE, Floats, Frequency, Ints, Participants
 class Values(Cells):
     """Data with one of k values per user."""
 
-    def gathered(self, n: Ints, held: Sequence[Held], truth: str) -> Participants:
+    def gathered(self, n: Ints, draws: Sequence[Held], truth: str) -> Participants:
         """Return the participants, whose counts are users per value."""
-        counts = np.stack(held)
+        counts = np.stack(draws)
         share = counts / n[:, None]
         target = share if truth == "participants" else np.broadcast_to(self.shares, share.shape)
 
@@ -86,6 +86,6 @@ def _rounded(shares: Floats, records: int) -> Ints:
     """Return integers, (k,), close to the shares of the records, by largest remainders."""
     exact = shares * records
     holders = np.floor(exact * (1 + 1e-12) + 1e-9).astype(np.int64)
-    more = np.argsort(holders - exact, kind="stable")[: records - int(holders.sum())]
-    holders[more] += 1
+    largest = np.argsort(holders - exact, kind="stable")[: records - int(holders.sum())]
+    holders[largest] += 1
     return np.asarray(holders)

@@ -69,15 +69,15 @@ def search_without_a_check() -> Witness:
 def search_criterion() -> Witness:
     """Return the witness of CMP-E2: the code's likelihood ratio of counts is wrong unless mu / n is small."""
     n, eps, delta = 1000, 0.5, 1e-8
-    found = _searched(n, eps, delta, _MOST_MU)
+    mu = _searched(n, eps, delta, _MOST_MU)
     larger = _searched(5000, 0.2, delta, 2500.0)
-    true, other = _bins_delta(n, found, eps), _bins_delta(5000, larger, 0.2)
+    true, other = _bins_delta(n, mu, eps), _bins_delta(5000, larger, 0.2)
     return Witness(
         "delta at the mu found, n = 1,000, eps = 0.5: target and true",
         delta,
         true,
         other > delta,
-        f"The mu found is {found:.1f}. For n = 5,000 and eps = 0.2 mu is {larger:,.0f}, and delta {other:.2g}.",
+        f"The mu found is {mu:.1f}. For n = 5,000 and eps = 0.2 mu is {larger:,.0f}, and delta {other:.2g}.",
     )
 
 
@@ -107,13 +107,13 @@ def cells_beyond_the_prime() -> Witness:
     bias = (dummies + users) / (1 - collision)
     # The same for small numbers, by running through all tuples.
     b, q = 3, 11
-    counted = sum(
+    matches = sum(
         (u * 5 + v) % q in {(w + j * b) % q for j in range(q // b + 1)}
         for u in range(1, q)
         for v in range(1, q + 1)
         for w in range(b)
     )
-    enumerated = counted / (b * q * (q - 1))
+    enumerated = matches / (b * q * (q - 1))
     return Witness(
         "mean of the estimated number of users with a value that no user holds, n = 100,000, k = 5,000, c = 1",
         0.0,
@@ -143,33 +143,44 @@ def dropped_fraction() -> Witness:
 
 def table_of_dummies() -> Witness:
     """Return the witness of CMP-E5: the law of the dummies ends at a cumulative probability of 0.9999999."""
-    delta, found = 1e-12, []
+    delta, deltas = 1e-12, []
     for eps in (0.1, 0.5, 1.0, 2.0, 5.0):
         half = math.exp(-eps / 2)
-        left, right = half, 1 / math.exp(eps / 2)  # with sampling rate 1
-        factor = 2 - (2 - delta) * left
-        middle = math.ceil(math.log(delta * (1 - left * right) / ((1 - right) * factor)) / math.log(left))
-        kappa = left * (1 - left**middle) / (1 - left) + 1 / (1 - right)
+        left_ratio, right_ratio = half, 1 / math.exp(eps / 2)  # with sampling rate 1
+        factor = 2 - (2 - delta) * left_ratio
+        middle = math.ceil(
+            math.log(delta * (1 - left_ratio * right_ratio) / ((1 - right_ratio) * factor))
+            / math.log(left_ratio)
+        )
+        kappa = left_ratio * (1 - left_ratio**middle) / (1 - left_ratio) + 1 / (1 - right_ratio)
         size = math.ceil(
             middle
             - 1
-            + math.log((1 + left ** (1 + middle) * (right - 1) - left * right) * (_TABLE - 1) / (left - 1))
-            / math.log(right)
+            + math.log(
+                (1 + left_ratio ** (1 + middle) * (right_ratio - 1) - left_ratio * right_ratio)
+                * (_TABLE - 1)
+                / (left_ratio - 1)
+            )
+            / math.log(right_ratio)
         )
         y = np.arange(size)
         law = (
-            np.where(y < middle, left ** (middle - y.astype(float)), right ** np.maximum(y - middle, 0.0))
+            np.where(
+                y < middle,
+                left_ratio ** (middle - y.astype(float)),
+                right_ratio ** np.maximum(y - middle, 0.0),
+            )
             / kappa
         )
         law = np.append(law, 1 - law.sum())  # the remaining mass is at the next number
         count = MovingCount(np.append(0.0, law), np.append(law, 0.0))
-        found.append(pair_delta(count, count, eps))
+        deltas.append(pair_delta(count, count, eps))
     return Witness(
         "delta of SAGeo-Shuffle with sampling rate 1, eps = 1: target, and delta with the table",
         delta,
-        found[2],
-        min(found) > 1e4 * delta,
-        f"For eps from 0.1 to 5 delta is {min(found):.1e} to {max(found):.1e}.",
+        deltas[2],
+        min(deltas) > 1e4 * delta,
+        f"For eps from 0.1 to 5 delta is {min(deltas):.1e} to {max(deltas):.1e}.",
     )
 
 
@@ -192,20 +203,20 @@ def benchmark_rate() -> Witness:
 def last_level_of_a_range() -> Witness:
     """Return the witness of CMP-E6: eps with the last level's beta, and the loss of the first level."""
     n, levels, delta = 10**4, 6, 1e-6
-    found = []
+    eps_pairs = []
     for eps_local in (1.0, 3.0):
         odds = math.exp(eps_local)
         used = (odds - 1) / (odds + 2**levels - 1) / levels
         keep = odds / (odds + 1) / levels
         other = 1 / levels - keep
         first = FiniteRandomizer(((keep, other, 1 - 1 / levels), (other, keep, 1 - 1 / levels)))
-        found.append(
+        eps_pairs.append(
             (
                 variation_ratio_epsilon(delta, odds, used, odds, n - 1, sound=False),
                 blanket_epsilon(first, n, delta, "lower"),
             )
         )
-    (code, true), (code_3, true_3) = found
+    (code, true), (code_3, true_3) = eps_pairs
     return Witness(
         "eps of a range query over 64 values, n = 10,000, eps_local = 1, delta = 1e-06: by the code, and attained",
         code,
@@ -233,10 +244,11 @@ def _count_gap(groups: list[tuple[int, float]], victim: float, k: int, eps: floa
         law: NDArray[np.complex128] = (sent[0] * turn + sent[1] / turn + sent[2]) / (odds + k - 1)
         return law
 
-    held = 2 if k > 2 else 1
-    others = sum((n * np.log(transform(each, held)) for n, each in groups), np.zeros(points, complex))
+    others_value = 2 if k > 2 else 1
+    others = sum((n * np.log(transform(each, others_value)) for n, each in groups), np.zeros(points, complex))
     first, second = (
-        np.fft.fft(np.exp(others) * transform(victim, own)).real.clip(0) / points for own in (0, 1)
+        np.fft.fft(np.exp(others) * transform(victim, victim_value)).real.clip(0) / points
+        for victim_value in (0, 1)
     )
     return float(np.sum(np.maximum(first - math.exp(eps) * second, 0)))
 

@@ -55,16 +55,16 @@ def artifacts() -> pd.DataFrame:
     return pd.DataFrame(rows).fillna("")
 
 
-def _row(artifact: str, source: str, setting: str, quantity: str, **found: str) -> dict[str, str]:
+def _row(artifact: str, source: str, setting: str, quantity: str, **texts: str) -> dict[str, str]:
     return {
         "artifact": f"[{artifact}]({source})",
         "setting": setting,
         "quantity": quantity,
-        "printed": found.get("printed", ""),
-        "any randomizer, proven": found.get("anything", ""),
-        "randomized response, proven": found.get("response", ""),
-        "randomized response, attained": found.get("attained", ""),
-        "finding": found.get("finding", ""),
+        "printed": texts.get("printed", ""),
+        "any randomizer, proven": texts.get("anything", ""),
+        "randomized response, proven": texts.get("response", ""),
+        "randomized response, attained": texts.get("attained", ""),
+        "finding": texts.get("finding", ""),
     }
 
 
@@ -80,18 +80,18 @@ def _amplified(users: int, eps_local: float, delta: float) -> tuple[float, dict[
     """Return eps for any local randomizer, and the texts of the row's columns about it."""
     anything = amplification(eps_local, users, delta)
     response = amplification(eps_local, users, delta, randomizer="binary")
-    found = {"anything": _up(anything.eps), "response": _up(response.eps)}
+    texts = {"anything": _up(anything.eps), "response": _up(response.eps)}
     if response.eps_lower is not None:
-        found["attained"] = _down(response.eps_lower)
-    return anything.eps, found
+        texts["attained"] = _down(response.eps_lower)
+    return anything.eps, texts
 
 
 def _counted() -> Iterator[dict[str, str]]:
     for users, eps_local, low, high in _COUNTED:
-        eps, found = _amplified(users, eps_local, 1e-8)
-        more, most = high / eps - 1, high / float(found["response"]) - 1
+        eps, texts = _amplified(users, eps_local, 1e-8)
+        excess, most = high / eps - 1, high / float(texts["response"]) - 1
         finding = (
-            f"upper end valid, {more:.0%} too large; {most:.0%} for randomized response".replace("%", " %")
+            f"upper end valid, {excess:.0%} too large; {most:.0%} for randomized response".replace("%", " %")
             if low <= eps <= high
             else "the proven eps is outside of the interval"
         )
@@ -102,19 +102,19 @@ def _counted() -> Iterator[dict[str, str]]:
             "eps",
             printed=f"{low:g} to {high:g}",
             finding=finding,
-            **found,
+            **texts,
         )
 
 
 def _example() -> dict[str, str]:
-    _, found = _amplified(100_000, 4.0, 1e-6)
+    _, texts = _amplified(100_000, 4.0, 1e-6)
     return _row(
         "ml-shuffling-amplification, example",
         "https://github.com/apple/ml-shuffling-amplification",
         "n = 100,000, eps0 = 4, delta = 1e-06",
         "eps",
         finding="no number printed",
-        **found,
+        **texts,
     )
 
 
@@ -144,8 +144,8 @@ def _verifiable() -> Iterator[dict[str, str]]:
 
 def _stored() -> Iterator[dict[str, str]]:
     for users, stored in _STORED:
-        each, left = divmod(users - 1, _PARTS)
-        others = [(each + (i < left), 0.05 + 0.95 * (i + 0.5) / _PARTS) for i in range(_PARTS)]
+        each, remainder = divmod(users - 1, _PARTS)
+        others = [(each + (i < remainder), 0.05 + 0.95 * (i + 0.5) / _PARTS) for i in range(_PARTS)]
         groups: list[tuple[int, Any]] = [(1, BinaryRandomizedResponse(1.0))]
         groups += [(number, BinaryRandomizedResponse(eps)) for number, eps in others]
         attained = attained_epsilon(others, 1.0, _STORED_DELTA)
@@ -170,11 +170,11 @@ def attained_epsilon(others: list[tuple[int, float]], victim: float, delta: floa
     for number, eps_local in others:
         law = convolve(law, binomial_window(number, 1 / (1 + math.exp(eps_local)), _OMITTED * delta))
     flip = 1 / (1 + math.exp(victim))
-    zero, one = (convolve(law, Window(0, np.array([1 - p, p]))).pmf for p in (flip, 1 - flip))
+    law_of_zero, law_of_one = (convolve(law, Window(0, np.array([1 - p, p]))).pmf for p in (flip, 1 - flip))
 
     def excess(eps: float) -> float:
         ratio = math.exp(eps)
-        gaps = (zero - ratio * one, one - ratio * zero)
+        gaps = (law_of_zero - ratio * law_of_one, law_of_one - ratio * law_of_zero)
         return delta - max(float(np.sum(np.maximum(gap, 0.0))) for gap in gaps)
 
     return root_below(excess, 0.1 * victim, 0.0, victim, xtol=_XTOL)
@@ -201,12 +201,12 @@ def _ranges() -> Iterator[dict[str, str]]:
 
 def _daily() -> dict[str, str]:
     key = "Cobalt, 1m report"
-    known, eps = deployments()[key], deployed_answer(key).eps
-    printed = known.eps or 0.0
+    deployment, eps = deployments()[key], deployed_answer(key).eps
+    printed = deployment.eps or 0.0
     return _row(
         key,
-        known.source,
-        f"n = {known.users:,}, delta = {known.delta:g}, one day",
+        deployment.source,
+        f"n = {deployment.users:,}, delta = {deployment.delta:g}, one day",
         "eps",
         printed=f"{printed:g}",
         finding=f"{'holds' if eps <= printed else 'too small'}: {_up(eps)}, exact",

@@ -29,21 +29,23 @@ DAYS, DAILY, ALL_DAILY = (1, 7, 30), "Cobalt, 1m report", "Cobalt, both reports"
 @remember(1)
 def systems() -> pd.DataFrame:
     """Return the systems with known settings, their printed eps and their exact values."""
-    found = {
-        key: one for key, one in deployments().items() if one.status == "verified" and one.eps is not None
+    verified = {
+        key: deployment
+        for key, deployment in deployments().items()
+        if deployment.status == "verified" and deployment.eps is not None
     }
-    return pd.DataFrame([_row(key, one) for key, one in found.items()])
+    return pd.DataFrame([_row(key, deployment) for key, deployment in verified.items()])
 
 
-def _row(key: str, known: Deployment) -> dict[str, str | float]:
+def _row(key: str, deployment: Deployment) -> dict[str, str | float]:
     answer = deployed_answer(key)
     lower = answer.eps if answer.eps_lower is None else answer.eps_lower
-    printed = float(known.eps or 0.0)
+    printed = float(deployment.eps or 0.0)
     return {
         "setting": key,
-        "eps0": math.nan if known.eps0 is None else known.eps0,
-        "users": int(known.users or 0),
-        "delta": float(known.delta or 0.0),
+        "eps0": math.nan if deployment.eps0 is None else deployment.eps0,
+        "users": int(deployment.users or 0),
+        "delta": float(deployment.delta or 0.0),
         "printed eps": printed,
         "exact eps from": rounded_down(lower),
         "exact eps to": rounded_up(answer.eps),
@@ -55,8 +57,8 @@ def _row(key: str, known: Deployment) -> dict[str, str | float]:
             for share in COLLUDING
         },
         "verdict": verdict(printed, lower, answer.eps),
-        "system": known.system,
-        "randomizer": _MECHANISMS[known.randomizer],
+        "system": deployment.system,
+        "randomizer": _MECHANISMS[deployment.randomizer],
     }
 
 
@@ -103,23 +105,23 @@ def verdict(printed: float, lower: float, upper: float) -> str:
 def sources() -> pd.DataFrame:
     """Return the sources of each system's settings, and the settings that were not found."""
     rows: dict[tuple[str, str], dict[str, str]] = {}
-    for known in deployments().values():
+    for deployment in deployments().values():
         row = rows.setdefault(
-            (known.system, known.place),
+            (deployment.system, deployment.place),
             {
-                "system": known.system,
-                "mechanism": _MECHANISMS.get(known.randomizer, known.randomizer),
+                "system": deployment.system,
+                "mechanism": _MECHANISMS.get(deployment.randomizer, deployment.randomizer),
                 "printed eps": "",
-                "printed delta": "" if known.delta is None else f"{known.delta:g}",
-                "source": known.source,
-                "place": known.place,
-                "what was read": known.read,
-                "not found": known.missing,
-                "status": known.status,
+                "printed delta": "" if deployment.delta is None else f"{deployment.delta:g}",
+                "source": deployment.source,
+                "place": deployment.place,
+                "what was read": deployment.read,
+                "not found": deployment.missing,
+                "status": deployment.status,
             },
         )
-        if known.eps is not None:
-            row["printed eps"] += f"{', ' if row['printed eps'] else ''}{known.eps:g}"
+        if deployment.eps is not None:
+            row["printed eps"] += f"{', ' if row['printed eps'] else ''}{deployment.eps:g}"
     return pd.DataFrame(list(rows.values()))
 
 

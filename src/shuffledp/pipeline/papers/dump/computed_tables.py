@@ -144,11 +144,14 @@ def table_two() -> pd.DataFrame:
     rows = []
     for (name, (n, k)), protocol, accounting in product(SETTINGS.items(), FORMULAS, _ACCOUNTINGS):
         messages, bits, mse, condition = FORMULAS[protocol]
-        numbers, said = Row(math.nan, math.nan, math.nan), condition if accounting == "printed" else ""
+        numbers, condition_text = (
+            Row(math.nan, math.nan, math.nan),
+            condition if accounting == "printed" else "",
+        )
         try:
             numbers = PROTOCOLS[protocol](n, k, _TABLE_EPS, accounting)
         except Infeasible as error:
-            said = f"not met: {error.reason}"
+            condition_text = f"not met: {error.reason}"
         rows.append(
             {
                 "setting": name,
@@ -161,7 +164,7 @@ def table_two() -> pd.DataFrame:
                 "bits formula": bits,
                 "mse": numbers.mse,
                 "mse formula": mse,
-                "condition": said,
+                "condition": condition_text,
             }
         )
     return pd.DataFrame(rows)
@@ -204,8 +207,8 @@ def _public_coin(n: int, k: int, eps: float, accounting: str) -> Row:
     noise = binomial_window(n, rate, 1e-30)
     at_least = np.append(np.cumsum(noise.pmf[::-1])[::-1], 0.0) ** tau
     least = at_least[:-1] - at_least[1:]
-    held = n / k
-    error = np.maximum(held + noise.support - n * rate, 0) - held
+    true_count = n / k
+    error = np.maximum(true_count + noise.support - n * rate, 0) - true_count
     return Row(tau * (1 + 2 * n * rate), _bits(tau) + _bits(2 * n), float(least @ error**2) / n**2)
 
 

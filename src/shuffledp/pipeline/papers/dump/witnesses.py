@@ -234,11 +234,11 @@ def public_coin_range() -> Witness:
 def truncation_error() -> Witness:
     """Return the witness of DUMP-N9: the error of the truncation-based protocol for 50 equally frequent values."""
     k, eps = 50, 0.4
-    held = USERS // k
+    true_count = USERS // k
     miss = truncation_miss_rate(USERS, eps, DELTA, accounting="printed")
     lost = binomial_window(USERS, miss, 1e-30)
-    kept = lost.support < held
-    error = np.where(kept, USERS * miss - lost.support, held) / USERS
+    is_untruncated = lost.support < true_count
+    error = np.where(is_untruncated, USERS * miss - lost.support, true_count) / USERS
     truncated = float(lost.pmf @ error**2)
     plain = miss * (1 - miss) / USERS
     pure = math.ceil(_theorem_dummies(k, eps)) * (k - 1) / (USERS * k) ** 2
@@ -247,8 +247,9 @@ def truncation_error() -> Witness:
         1.0,
         truncated / pure,
         plain > 10 * pure,
-        f"Values need {USERS * miss:.0f} users and have {held}: some estimate is not 0 with probability "
-        f"{k * float(lost.pmf @ kept) + 1e-30:.0e} at most. Without truncation the error is {plain / pure:.0f} times "
+        f"Values need {USERS * miss:.0f} users and have {true_count}: some estimate is not 0 with probability "
+        f"{k * float(lost.pmf @ is_untruncated) + 1e-30:.0e} at most. Without truncation the error is "
+        f"{plain / pure:.0f} times "
         f"the error of pureDUMP.",
     )
 

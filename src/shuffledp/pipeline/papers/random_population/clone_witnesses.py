@@ -76,7 +76,7 @@ def growth_condition() -> Witness:
     poisson = float(
         minimize_scalar(omega_poisson, bounds=(0.01, 1000.0), method="bounded", options={"xatol": 1e-9}).x
     )
-    stated, formula_poisson = e * math.sqrt(log2 / 2), e * log2 / 2
+    printed_poisson, formula_poisson = e * math.sqrt(log2 / 2), e * log2 / 2
     return Witness(
         "participation rate at which the printed Omega is smallest, n' = 10001, eps_l 0.5, delta 1e-5",
         printed,
@@ -84,8 +84,9 @@ def growth_condition() -> Witness:
         abs(correct / formula - 1) < 1e-4
         and abs(poisson / formula_poisson - 1) < 1e-4
         and omega(1.5 * printed) < omega(printed)
-        and omega_poisson(1.2 * stated) < omega_poisson(stated),
-        f"Found by minimizing; the corrected formula gives {formula:.4g}. Poisson mean: stated {stated:.4g}, found "
+        and omega_poisson(1.2 * printed_poisson) < omega_poisson(printed_poisson),
+        f"Found by minimizing; the corrected formula gives {formula:.4g}. Poisson mean: stated "
+        f"{printed_poisson:.4g}, found "
         f"{poisson:.4g}, corrected formula {formula_poisson:.4g}.",
     )
 

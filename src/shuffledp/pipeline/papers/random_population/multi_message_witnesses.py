@@ -51,25 +51,25 @@ def _leftover(n: int, tau: float) -> float:
 
 def _lemma_4(eps: float, n: int, tau: float, precision: int, *, power: int, divisor: float = 2.0) -> float:
     """Return delta of Lemma 4 without a clamp; the bracket contains ``-p^power / (divisor n tau^2)``."""
-    left = _leftover(n, tau)
-    bracket = eps - precision**power / (divisor * n * tau**2) - 2.5 * left
-    return math.exp(-0.5 * (bracket / (precision / (tau * math.sqrt(n)) + 10 * left)) ** 2)
+    leftover = _leftover(n, tau)
+    bracket = eps - precision**power / (divisor * n * tau**2) - 2.5 * leftover
+    return math.exp(-0.5 * (bracket / (precision / (tau * math.sqrt(n)) + 10 * leftover)) ** 2)
 
 
 def _proposition_2(eps: float, n: int, tau: float, *, sign: int) -> float:
     """Return delta of Proposition 2 as printed, except that S has the given sign."""
-    left = _leftover(n, tau)
-    return 2 * math.exp(-0.5 * ((eps - 1 / tau**2 + sign * 2.5 * left) / (1 / tau + 10 * left)) ** 2)
+    leftover = _leftover(n, tau)
+    return 2 * math.exp(-0.5 * ((eps - 1 / tau**2 + sign * 2.5 * leftover) / (1 / tau + 10 * leftover)) ** 2)
 
 
 def _noise_pmf(n: int, tau: float) -> NDArray[np.float64]:
     """Return the probabilities of a sum of n discrete Gaussians; each is cut at 13 standard deviations."""
     reach = math.ceil(13 * tau) + 1
-    one = np.exp(-(np.arange(-reach, reach + 1) ** 2) / (2 * tau**2))
-    one /= np.sum(one)
-    total = one
+    single_pmf = np.exp(-(np.arange(-reach, reach + 1) ** 2) / (2 * tau**2))
+    single_pmf /= np.sum(single_pmf)
+    total = single_pmf
     for _ in range(n - 1):
-        total = np.convolve(total, one)
+        total = np.convolve(total, single_pmf)
     return np.asarray(total)
 
 
@@ -222,8 +222,8 @@ def missing_clamp() -> Witness:
     precision = math.ceil(math.sqrt((1 - alone) * others + 1))
 
     def expected(tau: float) -> float:  # literal, without clamp; the true expectation has the same form
-        few, many = (_lemma_4(eps, n, tau, precision, power=2) for n in (1, others + 1))
-        return 2 * (alone * few + (1 - alone) * many)
+        alone_delta, crowd_delta = (_lemma_4(eps, n, tau, precision, power=2) for n in (1, others + 1))
+        return 2 * (alone * alone_delta + (1 - alone) * crowd_delta)
 
     tau = -root_below(lambda minus_tau: expected(-minus_tau) - DELTA, -12.0, -40.0, -5.0, xtol=1e-9)
     printed_alone = _lemma_4(eps, 1, tau, precision, power=2)
@@ -264,9 +264,12 @@ def proposition_2_terms() -> Witness:
     for few in (2, 5, 20):
         for scale in (0.4, 0.6, 0.8, 1.0):
             for e in (1.0, 4.0, 10.0):
-                left = _leftover(few, scale)
+                leftover = _leftover(few, scale)
                 claim = _proposition_2(e, few, scale, sign=1)
-                if e - 1 / scale**2 + 2.5 * left > 0 and _sum_delta(few, scale, math.isqrt(few), e) > claim:
+                if (
+                    e - 1 / scale**2 + 2.5 * leftover > 0
+                    and _sum_delta(few, scale, math.isqrt(few), e) > claim
+                ):
                     undercut.append((few, scale, e))
     return Witness(
         "delta of Proposition 2, n 2, p 2, tau 6.5, eps 1, and exact delta of the sum, which the messages reveal",
@@ -301,7 +304,7 @@ def natural_security() -> Witness:
     proof, statement = (math.log1p(math.exp(eps)) + factor * half_square for factor in (1, 2))
     needed = security_bits(eps, share)
     leak = 2**-proof
-    stated = (1 + math.exp(eps)) * 2**-statement
+    stated_leak = (1 + math.exp(eps)) * 2**-statement
     order = group_order(POPULATIONS["Adult, rate 0.05"], 50, 10.0, form="safe")
     messages = [share_count(bits, order, form="printed") for bits in (statement, needed)]
     return Witness(
@@ -309,10 +312,10 @@ def natural_security() -> Witness:
         "(1 + e^eps) 2^-sigma",
         share,
         (1 + math.exp(eps)) * leak,
-        proof < needed < statement and leak > 2 * share and stated < share,
+        proof < needed < statement and leak > 2 * share and stated_leak < share,
         f"sigma is {proof:.2f} in the proof, {statement:.2f} in the statement, which has z^2 for z^2/2, and must be "
         f"{needed:.2f}. A protocol that is secure to {proof:.2f} bits may reveal all with probability {leak:.2g}, "
-        f"more than the total of {DELTA:g}. The sigma of the statement adds {stated:.2g}: safe, at {messages[0]} "
+        f"more than the total of {DELTA:g}. The sigma of the statement adds {stated_leak:.2g}: safe, at {messages[0]} "
         f"messages where {messages[1]} are enough by Proposition 1.",
     )
 
@@ -386,15 +389,16 @@ def population_quantile() -> Witness:
     right = ndtr((literal - 0.5 - n * precision) / scale) - ndtr((-0.5 - n * precision) / scale)
     wrong = float(window.pmf @ (1 - right))
     correct = float(window.pmf @ (2 * ndtr(-(order - n * precision) / 2 / scale)))
-    more = float(np.sum(window.pmf[n > limit]))
+    excess_mass = float(np.sum(window.pmf[n > limit]))
     small = multi_expected_scale(law, 0.1, DELTA, precision, accounting="printed")
     return Witness(
         f"probability of wrong decoding if all users hold 1, Poisson mean 1000, eps 5, tau {tau:.2f}, q = "
         "Q_N[1 - exp(-tau)] p; correct with room for the noise and the midpoint (n p + q)/2",
         wrong,
         correct,
-        more > 0.01 and correct < 1e-9 and 1 - math.exp(-small) == 1.0,
-        f"With probability {more:.2g} more users take part than the quantile {limit}. At eps 0.1, tau is {small:.1f} "
+        excess_mass > 0.01 and correct < 1e-9 and 1 - math.exp(-small) == 1.0,
+        f"With probability {excess_mass:.2g} more users take part than the quantile {limit}. At eps 0.1, tau "
+        f"is {small:.1f} "
         "and the level is 1 in double precision: no finite quantile under Poisson.",
     )
 

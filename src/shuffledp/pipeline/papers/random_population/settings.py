@@ -34,8 +34,8 @@ def dummies_error(law: Law, eps: float, accounting: str, *, adaptive: bool) -> f
     plan = optimal_dummies(law, eps, DELTA, adaptive=adaptive, accounting=accounting, grid=_grid(law))
     window = law.window()
     n = window.support + 1.0
-    added = np.maximum(plan.dummies - (n - 1), 0) if adaptive else plan.dummies
-    with_dummies = float(window.pmf @ (np.sqrt(n + added) / n))
+    dummies = np.maximum(plan.dummies - (n - 1), 0) if adaptive else plan.dummies
+    with_dummies = float(window.pmf @ (np.sqrt(n + dummies) / n))
     without = float(window.pmf @ (1 / np.sqrt(n)))
     alone = local_budget(law, eps, DELTA, accounting=accounting)
     return _error_ratio(plan.eps_local, alone) * with_dummies / without

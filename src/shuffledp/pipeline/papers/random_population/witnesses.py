@@ -67,11 +67,14 @@ def theorem3_limit(
 def figure_2_delta() -> Witness:
     """Return the witness of RP-E1: with the stated delta, Theorem 3 has no amplification in Figure 2's setting."""
     mean, eps_local = 5000.0, 0.5
-    stated, meant = 1e-4, 1e-3
-    printed, correct = theorem3_limit(mean, eps_local, stated), theorem3_limit(mean, eps_local, meant)
-    omega = printed_omega(OtherReports(MomentBounded(mean, 0.0)), stated, math.exp(-eps_local))
-    fixed = amplified_epsilon(MomentBounded(mean, 0.0), eps_local, meant, accounting="printed")
-    at_limit = printed_epsilon(OtherReports(MomentBounded(mean, correct)), meant, eps_local)
+    printed_delta, intended_delta = 1e-4, 1e-3
+    printed, correct = (
+        theorem3_limit(mean, eps_local, printed_delta),
+        theorem3_limit(mean, eps_local, intended_delta),
+    )
+    omega = printed_omega(OtherReports(MomentBounded(mean, 0.0)), printed_delta, math.exp(-eps_local))
+    fixed = amplified_epsilon(MomentBounded(mean, 0.0), eps_local, intended_delta, accounting="printed")
+    at_limit = printed_epsilon(OtherReports(MomentBounded(mean, correct)), intended_delta, eps_local)
     return Witness(
         "variance (users squared) at which Theorem 3 stops amplifying, mean 5000, eps_l 0.5; "
         "printed with delta 1e-4, correct with delta 1e-3",
@@ -155,10 +158,10 @@ def simplified_form_range() -> Witness:
         return simplified - printed_epsilon(reports(multiple), DELTA, eps_local)
 
     root = root_below(excess, 12.0, 3.0, 40.0, xtol=1e-10)
-    stated = reports(3.0 * (1 + 1e-12))
-    omega = printed_omega(stated, DELTA, 1 / e)
-    eps = simplified_epsilon(stated, DELTA, eps_local)
-    true = clone_delta(stated.population, eps_local, eps)
+    printed_reports = reports(3.0 * (1 + 1e-12))
+    omega = printed_omega(printed_reports, DELTA, 1 / e)
+    eps = simplified_epsilon(printed_reports, DELTA, eps_local)
+    true = clone_delta(printed_reports.population, eps_local, eps)
     implied = all(excess(m) > 0 for m in np.linspace(14, 200, 50))
     return Witness(
         "n' alpha / E over log(4/delta) from which the simplified form of Theorem 1 follows from the theorem "
@@ -213,8 +216,8 @@ def subsampling_step() -> Witness:
     for eps in (0.1, 0.3, 0.6, 0.9):
         factor = unamplified_delta(eps_local, eps)
         eps_2 = math.log((math.exp(eps) * e - 1) / (e - math.exp(eps)))
-        left = float(hockey_stick(log_p, log_q, eps))
-        gap = max(gap, abs(left - factor * float(hockey_stick(with_1, without_1, eps_2))))
+        divergence = float(hockey_stick(log_p, log_q, eps))
+        gap = max(gap, abs(divergence - factor * float(hockey_stick(with_1, without_1, eps_2))))
     true, factor = clone_delta(law, eps_local, correct), unamplified_delta(eps_local, correct)
     return Witness(
         "eps_c of Theorem 2 (nats), Poisson mean 1000, eps_l 1, delta 1e-5; as read, and with the report of user 1 "

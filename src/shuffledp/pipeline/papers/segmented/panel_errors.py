@@ -60,7 +60,7 @@ def parameters(cells: pd.DataFrame) -> list[dict[str, Any]]:
 def parameter(case: Case, method: str, name: str) -> ByPoint:
     """Return a calibrated parameter by panel."""
     cells = table(case, method)
-    return pd.Series([float(found[name]) for found in parameters(cells)], cells.index)
+    return pd.Series([float(content[name]) for content in parameters(cells)], cells.index)
 
 
 def errors(case: Case, method: str) -> ByPoint:
@@ -69,33 +69,33 @@ def errors(case: Case, method: str) -> ByPoint:
     Levels are assigned at random, so that the error around the participants' frequencies is independent of the
     difference between participants and population. This difference adds the variance of a mean over the participants.
     """
-    found = table(case, method)["closed_form"].astype(float)
-    if found.isna().any():
+    expected = table(case, method)["closed_form"].astype(float)
+    if expected.isna().any():
         raise Untestable(f"{method} has no closed form")
     if case.target != "population":
-        return found
-    added = {panel: spread / panel[2] for panel, spread in spreads(case).items()}
-    return found + np.array([added[key[:4]] for key in found.index.to_list()])
+        return expected
+    sampling_errors = {panel: spread / panel[2] for panel, spread in spreads(case).items()}
+    return expected + np.array([sampling_errors[key[:4]] for key in expected.index.to_list()])
 
 
 def spreads(case: Case) -> dict[Panel, float]:
     """Return the sum of f (1 - f) over the items' frequencies f, by panel, from SepMM's sampling error."""
     cells = table(case, "separate")
-    law, found = blanket_law_of(case.accounting), dict[Panel, float]()
+    law, spreads_of = blanket_law_of(case.accounting), dict[Panel, float]()
     rows = zip(
         cells.index.to_list(), cells["closed_form"], cells["domain_size"], parameters(cells), strict=True
     )
-    for panel, error, d, known in rows:
+    for panel, error, d, content in rows:
         _, _, n, split = panel
         noise = squares = 0.0
         for level, share in enumerate(str(split).split("-"), start=1):
-            users, weight = float(share) * n / 100, known[f"weight_{level}"]
-            blankets = known[f"blankets_{level}"]
+            users, weight = float(share) * n / 100, content[f"weight_{level}"]
+            blankets = content[f"blankets_{level}"]
             cell_rate = 0.0 if law == "poisson" else blanket_slots(blankets).rate / d
             noise += weight**2 * blanket_sse(users * blankets, cell_rate, users)
             squares += weight**2 / users
-        found[panel] = (error - noise) / sampling_sse(squares, n, 1.0, "empirical")
-    return found
+        spreads_of[panel] = (error - noise) / sampling_sse(squares, n, 1.0, "empirical")
+    return spreads_of
 
 
 def available_errors(case: Case, methods: Names) -> dict[str, ByPoint]:

@@ -48,7 +48,7 @@ def few_users(numbers: Iterable[int], domains: Iterable[int], budgets: Iterable[
     """Compare the theorem with the worst data set of a few users."""
     for others, k, eps_local in product(numbers, domains, budgets):
         for eps, deltas in deltas_of_data_sets(response_rows(k, eps_local), others, eps_local):
-            worst = max(deltas, key=lambda held: deltas[held])
+            worst = max(deltas, key=lambda data_set: deltas[data_set])
             if deltas[worst] < LEAST_DELTA:
                 continue
             limit = bound(form, eps, k, eps_local, others)
@@ -62,32 +62,32 @@ def few_users(numbers: Iterable[int], domains: Iterable[int], budgets: Iterable[
 def same_value_laws(others: int, k: int, eps_local: float) -> tuple[Floats, Floats]:
     """Return the laws of the messages under both inputs of the victim if all others hold the old input."""
     n, e = others + 1, math.exp(eps_local)
-    same, moved = np.meshgrid(np.arange(n + 1), np.arange(n + 1), indexing="ij")
-    possible = same + moved <= n
-    same, moved = same[possible], moved[possible]
-    rest = n - same - moved
-    log_law = gammaln(n + 1) - gammaln(same + 1) - gammaln(moved + 1) - gammaln(rest + 1)
+    same, changed = np.meshgrid(np.arange(n + 1), np.arange(n + 1), indexing="ij")
+    possible = same + changed <= n
+    same, changed = same[possible], changed[possible]
+    rest = n - same - changed
+    log_law = gammaln(n + 1) - gammaln(same + 1) - gammaln(changed + 1) - gammaln(rest + 1)
     log_law += same * eps_local + xlogy(rest, k - 2) - n * math.log(e + k - 1)
     law = np.exp(log_law)
-    return law, law * (same / e + moved * e + rest) / n
+    return law, law * (same / e + changed * e + rest) / n
 
 
 def many_users(
     numbers: Iterable[int], domains: Iterable[int], budgets: Iterable[float], targets: Iterable[float]
 ) -> Values:
     """Compare the theorem, for many users, with the data set in which all others hold the victim's value."""
-    wanted = tuple(targets)
+    target_deltas = tuple(targets)
     for others, k, eps_local in product(numbers, domains, budgets):
         p = math.exp(eps_local)
         pair = same_value_laws(others, k, eps_local)
-        for target in wanted:
+        for target in target_deltas:
             eps = variation_ratio_epsilon(target, p, (p - 1) / (p + k - 1), p, others, sound=False)
             if not 0 < eps < eps_local:
                 continue
-            stated = bound("stated", eps, k, eps_local, others)
+            stated_delta = bound("stated", eps, k, eps_local, others)
             exact = hockey_stick(*pair, eps)
             words = (
                 f"{others} others, all with the victim's value, {k} values, local budget {eps_local:g}, eps {eps:.3g}: "
-                f"delta {exact:.3g} against {stated:.3g}"
+                f"delta {exact:.3g} against {stated_delta:.3g}"
             )
-            yield exact / stated, words
+            yield exact / stated_delta, words

@@ -85,14 +85,14 @@ def residual_component() -> Witness:
     values, eps_local, eps = 5, 1.0, 0.8
     p = math.exp(eps_local)
     beta = (p - 1) / (p + values - 1)
-    left, right = (_responses(values, eps_local, (x, 0)) for x in (0, 1))
-    correct = sum(max(mass - math.exp(eps) * right[o], 0.0) for o, mass in left.items())
+    first, second = (_responses(values, eps_local, (x, 0)) for x in (0, 1))
+    correct = sum(max(mass - math.exp(eps) * second[o], 0.0) for o, mass in first.items())
     printed = variation_ratio_delta(eps, p, beta, p, 1, sound=False)
     sound = variation_ratio_delta(eps, p, beta, p, 1, sound=True)
     # Without residual component, two values, the theorem holds.
     binary = variation_ratio_delta(0.3, p, (p - 1) / (p + 1), p, 1)
-    left, right = (_responses(2, eps_local, (x, 0)) for x in (0, 1))
-    truth = sum(max(mass - math.exp(0.3) * right[o], 0.0) for o, mass in left.items())
+    first, second = (_responses(2, eps_local, (x, 0)) for x in (0, 1))
+    truth = sum(max(mass - math.exp(0.3) * second[o], 0.0) for o, mass in first.items())
     return Witness(
         "delta at 0.8 nats of 5-ary randomized response of 1 nat, shuffled with the response of one user with the "
         "victim's value",
@@ -129,13 +129,13 @@ def group_composition() -> Witness:
 def two_labels() -> Witness:
     """Return the witness of SEG-6.4.1: the number of trials of Delta_2 is 1 - Delta_1."""
     p, beta = 3.0, 0.3
-    own, second = beta * p / (p - 1), beta / (p - 1 - beta * p)
-    other = (1 - own) * second
+    own_label, second = beta * p / (p - 1), beta / (p - 1 - beta * p)
+    other = (1 - own_label) * second
     return Witness(
         "probability that the victim adds to both counts, p 3, beta 0.3: two Bernoulli variables, and as intended",
-        own * second,
+        own_label * second,
         0.0,
-        abs(other - beta / (p - 1)) < 1e-15 and own + other <= 1,
+        abs(other - beta / (p - 1)) < 1e-15 and own_label + other <= 1,
         "The second parameter of the printed Bernoulli variable only makes sense for a binomial one with 1 - Delta_1 "
         f"trials. Then the other label has probability {other:.3g} = beta / (p - 1).",
     )
@@ -215,9 +215,9 @@ def reversed_interval() -> Witness:
 def dependent_levels() -> Witness:
     """Return the witness of SEG-N6.4.6: the estimate is too small for an item of only the lowest level's users."""
     plan = _plan(5000, _S1, 1.0)
-    held = (0.2, 0.0, 0.0)  # share of the users of a level that hold the item
-    truth = sum(n * w for n, w in zip(plan.level_sizes, held, strict=True)) / plan.n
-    terms = zip(plan.level_sizes, plan.rates, held, strict=True)
+    item_shares = (0.2, 0.0, 0.0)  # share of the users of a level that hold the item
+    truth = sum(n * w for n, w in zip(plan.level_sizes, item_shares, strict=True)) / plan.n
+    terms = zip(plan.level_sizes, plan.rates, item_shares, strict=True)
     mean = sum(n * rate * w for n, rate, w in terms) / plan.reports
     return Witness(
         "mean of the estimated frequency of an item that 20 % of the users of level 0.5 and no others hold, MSNBC, n "

@@ -104,16 +104,16 @@ def shuffling_cost() -> pd.DataFrame:
     replaced = central_replacement_epsilon(
         n=USERS, m=BATCH, noise_multiplier=SUM_NOISE, rounds=FIGURE_ROUNDS, delta=FIGURE_DELTA
     )
-    added, stopped, tight = (_added(SUM_NOISE, method) for method in ("rdp", "rdp_to_63", "pld"))
+    rdp_eps, stopped, tight = (_added(SUM_NOISE, method) for method in ("rdp", "rdp_to_63", "pld"))
     relation = "unlike: replacement, add/remove"
     both = f"{relation}; 2C, C"
     rows = [
         ("Theorem 2, 2C", "replacement, 2C", "like", theorem_2, replaced),
         ("pair, 2C", "the same pair, 2C", "like", pair, _added(SUM_NOISE / 2, "rdp")),
-        ("Theorem 2, 2C", "add/remove, C, RDP", both, theorem_2, added),
+        ("Theorem 2, 2C", "add/remove, C, RDP", both, theorem_2, rdp_eps),
         ("Theorem 2, 2C", "add/remove, C, PLD", both, theorem_2, tight),
         ("Theorem 2, 2C", "add/remove, C, orders to 63", both, theorem_2, stopped),
-        ("Theorem 2, C", "add/remove, C, RDP", relation, at_clip, added),
+        ("Theorem 2, C", "add/remove, C, RDP", relation, at_clip, rdp_eps),
         ("Theorem 2, C", "add/remove, C, orders to 63", relation, at_clip, stopped),
     ]
     return pd.DataFrame(

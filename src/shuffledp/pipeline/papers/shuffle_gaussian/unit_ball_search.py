@@ -79,8 +79,8 @@ def _contrasts(n: int) -> Floats:
 
 def _centers(records: Floats, sigma: float) -> Floats:
     orders = np.array(list(permutations(range(len(records)))))
-    moved = np.einsum("in,pnd->pid", _contrasts(len(records)), records[orders]) / sigma
-    return np.asarray(moved.reshape(len(orders), -1))
+    centers = np.einsum("in,pnd->pid", _contrasts(len(records)), records[orders]) / sigma
+    return np.asarray(centers.reshape(len(orders), -1))
 
 
 def _log_mixture(grid: Floats, centers: Floats) -> Floats:
@@ -93,8 +93,8 @@ def _log_mixture(grid: Floats, centers: Floats) -> Floats:
 
 def ratio(order: int, old: Floats, new: Floats, sigma: float) -> float:
     """Return the divergence relative to Theorem 1 at distance 1."""
-    own = float(shuffle_gaussian_rdp([order], len(old), sigma)[0])
-    return shuffled_gaussian_rdp(order, old, new, sigma) / own
+    theorem_1 = float(shuffle_gaussian_rdp([order], len(old), sigma)[0])
+    return shuffled_gaussian_rdp(order, old, new, sigma) / theorem_1
 
 
 def few_users(
@@ -115,18 +115,18 @@ def few_users(
             math.exp(rng.uniform(math.log(sigmas[0]), math.log(sigmas[1]))),
         )
         points = _in_ball(rng.normal(size=(users + 1, dimension)), rng)
-        found = _ratio_of(order, points, sigma)
-        if found > best:
-            best, start = found, (order, sigma, points)
-        yield found, _words(order, points, sigma)
+        value = _ratio_of(order, points, sigma)
+        if value > best:
+            best, start = value, (order, sigma, points)
+        yield value, _words(order, points, sigma)
     order, sigma, points = start
     for i in range(ascents):
         size = 0.3 * 0.01 ** (i / ascents)
-        tried = _inside(points + size * rng.normal(size=points.shape))
-        found = _ratio_of(order, tried, sigma)
-        if found > best:
-            best, points = found, tried
-        yield found, _words(order, tried, sigma)
+        candidate = _inside(points + size * rng.normal(size=points.shape))
+        value = _ratio_of(order, candidate, sigma)
+        if value > best:
+            best, points = value, candidate
+        yield value, _words(order, candidate, sigma)
 
 
 def _ratio_of(order: int, points: Floats, sigma: float) -> float:
@@ -169,7 +169,7 @@ def many_users(numbers: tuple[int, ...], draws: int, seed: str) -> Values:
 
 def common_place_ratio(n: int, old: Floats, new: Floats, sigma: float) -> float:
     """Return the order-2 divergence relative to Theorem 1; coordinates are relative to the others' record."""
-    found = common_place_rdp(
+    divergence = common_place_rdp(
         n, sigma, changed=float(new @ new), original=float(old @ old), product=float(old @ new)
     )
-    return found / float(shuffle_gaussian_rdp([2], n, sigma)[0])
+    return divergence / float(shuffle_gaussian_rdp([2], n, sigma)[0])

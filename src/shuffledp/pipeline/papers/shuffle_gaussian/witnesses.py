@@ -63,9 +63,9 @@ def common_place_rdp(n: int, sigma: float, *, changed: float, original: float, p
     t = np.exp(u)
     shift = math.exp(product / variance)
     base = log_normal_transform(t, spread)
-    one = math.exp(changed / variance) * log_normal_transform(t * shift**2, spread) * base ** (n - 1)
-    two = (n - 1) * log_normal_transform(t * shift, spread) ** 2 * base ** (n - 2)
-    return math.log(float(np.sum((one + two) * t)) * float(u[1] - u[0]))
+    squares = math.exp(changed / variance) * log_normal_transform(t * shift**2, spread) * base ** (n - 1)
+    products = (n - 1) * log_normal_transform(t * shift, spread) ** 2 * base ** (n - 2)
+    return math.log(float(np.sum((squares + products) * t)) * float(u[1] - u[0]))
 
 
 def order_limit() -> Witness:
@@ -97,14 +97,14 @@ def two_sensitivities() -> Witness:
     )
     correct = gaussian_clones_epsilon(n=_N, sigma=9.476, rounds=1, delta=delta, search="printed")
     seven = gaussian_clones_epsilon(n=_N, sigma=9.476, rounds=7, delta=delta, sensitivity=2, search="printed")
-    own = float(shuffle_gaussian_epsilons(_N, _TABLE_SIGMA / 2, [1], delta)[0])
+    paper_eps = float(shuffle_gaussian_epsilons(_N, _TABLE_SIGMA / 2, [1], delta)[0])
     return Witness(
         "eps of one round by clones, n 60000, sigma 9.476; with sensitivity 2, and with sensitivity 1",
         printed,
         correct,
         abs(printed - 0.18623) < 5e-6 and abs(seven - 1.43138) < 5e-6,
         f"The first and the last entry of the row, {printed:.5f} and {seven:.5f}, follow from sensitivity 2. "
-        f"At that distance the paper's own method gives {own:.5f} for one round.",
+        f"At that distance the paper's own method gives {paper_eps:.5f} for one round.",
     )
 
 
@@ -132,14 +132,14 @@ def triangle() -> Witness:
         )
         for m, s in settings
     ]
-    own = common_place_rdp(2, 1.0, changed=1, original=0, product=0)
+    far_pair = common_place_rdp(2, 1.0, changed=1, original=0, product=0)
     printed, correct = pairs[-1]
     return Witness(
         "divergence of order 2, n 60000, sigma 0.5: one record moves along a side of an equilateral triangle of side "
         "1, all others are at the third corner",
         printed,
         correct,
-        all(a < b for a, b in pairs) and abs(own / pairs[0][0] - 1) < 1e-9,
+        all(a < b for a, b in pairs) and abs(far_pair / pairs[0][0] - 1) < 1e-9,
         f"The divergence is larger by a factor of {correct / printed:.3f}. With n 2 and sigma 1 it is "
         f"{pairs[0][1]:.4f} against {pairs[0][0]:.4f}, "
         f"with n 1000 and sigma 1 {pairs[2][1]:.6f} against {pairs[2][0]:.6f}.",

@@ -96,10 +96,10 @@ def _modular(size: int) -> NoiseDesign:
 
 def best_design(size: int, *, atoms: str = "best") -> ShippedDesign:
     """Return the shipped design for a Delta in the settings of Figure 1."""
-    found = shipped_design(size, EPS, DELTA, EPS_STAR, atoms=atoms)
-    if found is None:
+    shipped = shipped_design(size, EPS, DELTA, EPS_STAR, atoms=atoms)
+    if shipped is None:
         raise ValueError(f"No design with atoms {atoms!r} is shipped for Delta = {size}.")
-    return found
+    return shipped
 
 
 def noise_bits(design: NoiseDesign, n: int) -> float:
@@ -163,16 +163,16 @@ _POINTS: Mapping[tuple[str, bool], Callable[[int, int], _Point]] = {
 
 def designs() -> pd.DataFrame:
     """Return the shipped designs with their certified deltas, which are recomputed if this is quick."""
-    found: list[tuple[NoiseDesign | CoarseDesign, str, str, str, float]] = [
+    entries: list[tuple[NoiseDesign | CoarseDesign, str, str, str, float]] = [
         (s.design, s.design.atoms, " ".join(map(str, s.design.hubs)), s.design.law, _certified(s.design))
         for s in shipped_designs()
     ]
-    for one in shipped_coarse_designs():
-        small = one.design.max_value <= MOST_QUICK
-        bound = coarse_noise_delta(one.design, one.design.eps) if small else one.certificate.delta
-        found.append((one.design, "coarse", " ".join(map(str, one.design.hubs)), "jumps", bound))
+    for shipped in shipped_coarse_designs():
+        small = shipped.design.max_value <= MOST_QUICK
+        bound = coarse_noise_delta(shipped.design, shipped.design.eps) if small else shipped.certificate.delta
+        entries.append((shipped.design, "coarse", " ".join(map(str, shipped.design.hubs)), "jumps", bound))
     rows = []
-    for design, atoms, hubs, law, delta in found:
+    for design, atoms, hubs, law, delta in entries:
         analytic = analytic_design(
             design.max_value, design.eps, design.delta, 1 - design.eps_star / design.eps
         )
@@ -198,8 +198,8 @@ def designs() -> pd.DataFrame:
 def cheaper() -> pd.DataFrame:
     """Return the expected noise messages N with this project's noise, and the least N with negative binomials."""
     rows = []
-    for one in shipped_coarse_designs():
-        design = one.design
+    for shipped in shipped_coarse_designs():
+        design = shipped.design
         setting = (design.max_value, design.eps, design.delta, design.eps_star)
         with_jumps = shipped_design(*setting, law="jumps")
         before = best_design(design.max_value).design.messages
@@ -210,7 +210,7 @@ def cheaper() -> pd.DataFrame:
                 "jumps": with_jumps.design.messages if with_jumps else math.nan,
                 "coarse": design.messages,
                 "times fewer": before / design.messages,
-                "certified delta": one.certificate.delta,
+                "certified delta": shipped.certificate.delta,
             }
         )
     return pd.DataFrame(rows)
@@ -238,9 +238,9 @@ def _certified(design: NoiseDesign) -> float:
 
 def accountings() -> pd.DataFrame:
     """Return the expected noise messages N of correlated noise for four choices of the noise."""
-    drawn = readings()
+    table = readings()
     rows = []
-    for point in drawn[(drawn["panel"] == "c") & (drawn["curve"] == "correlated noise")].to_dict("records"):
+    for point in table[(table["panel"] == "c") & (table["curve"] == "correlated noise")].to_dict("records"):
         n, size = point["n"], point["max_value"]
         bits = _bits(size) + 1
         rows.append(

@@ -33,24 +33,24 @@ APART = 4
 
 def sums_deltas(others: int, p: float, eps: float) -> Floats:
     """Return delta for every data set of the others if the analyzer sees sums of bits."""
-    counts = [_count(held, others - held, p) for held in range(others + 1)]
-    found = np.full((others + 1, others + 1), np.nan)
+    counts = [_count(ones, others - ones, p) for ones in range(others + 1)]
+    deltas = np.full((others + 1, others + 1), np.nan)
     for first in range(others + 1):
         for second in range(others + 1 - first):
-            found[first, second] = pair_delta(counts[first], counts[second], eps)
-    return found
+            deltas[first, second] = pair_delta(counts[first], counts[second], eps)
+    return deltas
 
 
 def _count(ones: int, zeros: int, p: float) -> MovingCount:
     law = np.ones(1)
-    for kept in [True] * ones + [False] * zeros:
-        law = _joined(law, p, one=kept)
-    return MovingCount(_joined(law, p, one=True), _joined(law, p, one=False))
+    for bit in [True] * ones + [False] * zeros:
+        law = _joined(law, p, bit=bit)
+    return MovingCount(_joined(law, p, bit=True), _joined(law, p, bit=False))
 
 
-def _joined(law: Floats, p: float, *, one: bool) -> Floats:
-    """Return the law of a count after another user's bit `one` is flipped with probability p and added."""
-    zero_sent, one_sent = (p, 1 - p) if one else (1 - p, p)
+def _joined(law: Floats, p: float, *, bit: bool) -> Floats:
+    """Return the law of a count after another user's `bit` is flipped with probability p and added."""
+    zero_sent, one_sent = (p, 1 - p) if bit else (1 - p, p)
     return np.concatenate((zero_sent * law, [0.0])) + np.concatenate(([0.0], one_sent * law))
 
 
@@ -61,33 +61,36 @@ def sums(numbers: Iterable[int], flips: Iterable[float], third: bool = True) -> 
         table = sums_deltas(others, p, eps)
         if not third:
             table = np.where(np.add.outer(range(others + 1), range(others + 1)) == others, table, np.nan)
-        known = float(np.nanmax([table[others, 0], table[0, others], table[0, 0]]))
-        if known < LEAST_DELTA:
+        largest_known = float(np.nanmax([table[others, 0], table[0, others], table[0, 0]]))
+        if largest_known < LEAST_DELTA:
             continue
         first, second = np.unravel_index(int(np.nanargmax(table)), table.shape)
         words = (
             f"{others} others, p {p:g}, eps {eps:.3g}: {first} of them hold one of the two values and {second} the "
-            f"other, delta {table[first, second]:.3g} against {known:.3g}"
+            f"other, delta {table[first, second]:.3g} against {largest_known:.3g}"
         )
-        yield float(table[first, second]) / known, words
+        yield float(table[first, second]) / largest_known, words
 
 
 def many(numbers: Iterable[int], bit_budgets: Iterable[float], targets: Iterable[float]) -> Values:
     """Compare the bound for every data set with the largest of three, for many users and sums of bits."""
-    for n, p, eps, known, words in _many_users(numbers, bit_budgets, targets):
+    for n, p, eps, largest_known, words in _many_users(numbers, bit_budgets, targets):
         proven = proven_bits_delta(n, p, eps)
-        yield proven / known, f"{words}: delta {proven:.4g} proven, {known:.4g} lost"
+        yield proven / largest_known, f"{words}: delta {proven:.4g} proven, {largest_known:.4g} lost"
 
 
 def beside(numbers: Iterable[int], bit_budgets: Iterable[float], targets: Iterable[float]) -> Values:
     """Search data sets near the three for many users and sums of bits, with the same parameters as `many`."""
-    for n, p, eps, known, words in _many_users(numbers, bit_budgets, targets):
+    for n, p, eps, largest_known, words in _many_users(numbers, bit_budgets, targets):
         others = n - 1
-        held = sorted({*range(APART + 1), *range(others - APART, others + 1)})
-        counts = {ones: _windowed_count(ones, others - ones, p, _OMITTED * known) for ones in held}
+        numbers_of_ones = sorted({*range(APART + 1), *range(others - APART, others + 1)})
+        counts = {
+            ones: _windowed_count(ones, others - ones, p, _OMITTED * largest_known)
+            for ones in numbers_of_ones
+        }
         deltas = {
             (first, second): pair_delta(counts[first], counts[second], eps)
-            for first, second in product(held, repeat=2)
+            for first, second in product(numbers_of_ones, repeat=2)
             if first + second <= others and others - max(first, second, others - first - second) <= APART
         }
         worst = max(deltas, key=lambda pair: deltas[pair])
@@ -105,8 +108,8 @@ def _many_users(
         p = 1 / (1 + math.exp(budget))
 
         def excess(minus_log_eps: float, n: int = n, p: float = p, target: float = target) -> float:
-            known = known_delta(n, p, math.exp(-minus_log_eps))
-            return math.log(known / target) if known > 0 else -math.inf
+            largest_known = known_delta(n, p, math.exp(-minus_log_eps))
+            return math.log(largest_known / target) if largest_known > 0 else -math.inf
 
         if known_delta(n, p, 1e-6) <= target:
             continue
@@ -120,8 +123,8 @@ def _windowed_count(ones: int, zeros: int, p: float, omitted: float) -> MovingCo
     window = binomial_window(max(ones, zeros), p, omitted)
     law = window.pmf if zeros >= ones else window.pmf[::-1]
     for _ in range(min(ones, zeros)):
-        law = _joined(law, p, one=ones < zeros)
-    return MovingCount(_joined(law, p, one=True), _joined(law, p, one=False), window.omitted)
+        law = _joined(law, p, bit=ones < zeros)
+    return MovingCount(_joined(law, p, bit=True), _joined(law, p, bit=False), window.omitted)
 
 
 def known_delta(n: int, p: float, eps: float) -> float:
@@ -135,15 +138,15 @@ def vectors(numbers: Iterable[int], domains: Iterable[int], flips: Iterable[floa
         on_one = [tuple(others * (v == i) for v in range(k)) for i in range(min(k, 3))]
         budget = 2 * (math.log1p(-p) - math.log(p))
         for eps, deltas in deltas_of_data_sets(vector_rows(k, p), others, budget):
-            known = max(deltas[held] for held in on_one)
-            if known < LEAST_DELTA:
+            largest_known = max(deltas[data_set] for data_set in on_one)
+            if largest_known < LEAST_DELTA:
                 continue
-            worst = max(deltas, key=lambda held: deltas[held])
+            worst = max(deltas, key=lambda data_set: deltas[data_set])
             words = (
                 f"{others} others, {k} values, p {p:g}, eps {eps:.3g}: {', '.join(map(str, worst))} of them hold each "
-                f"value, delta {deltas[worst]:.3g} against {known:.3g}"
+                f"value, delta {deltas[worst]:.3g} against {largest_known:.3g}"
             )
-            yield deltas[worst] / known, words
+            yield deltas[worst] / largest_known, words
 
 
 def vector_rows(k: int, p: float) -> Floats:

@@ -34,12 +34,12 @@ def _ikos_bits(n: int, max_value: int) -> int:
 def figure_1b_title() -> Witness:
     """Return the witness of SUM-N1: panel (b) shows D = 5, not 10."""
     titled = [_ikos_bits(n, 10) for n in _USERS]
-    shown = [_ikos_bits(n, 5) for n in _USERS]
+    bits_of_panel = [_ikos_bits(n, 5) for n in _USERS]
     return Witness(
         "bits per user of IKOS at n = 10^4: for the D of the title and as drawn",
         titled[0],
         _IKOS_BITS[0],
-        tuple(shown) == _IKOS_BITS and all(t != b for t, b in zip(titled, _IKOS_BITS, strict=True)),
+        tuple(bits_of_panel) == _IKOS_BITS and all(t != b for t, b in zip(titled, _IKOS_BITS, strict=True)),
         f"For n = 10^4 to 10^7 the figure shows {_listed(_IKOS_BITS)}, which is D = 5; D = 10 has {_listed(titled)}.",
     )
 
@@ -72,7 +72,7 @@ def rappor_curve() -> Witness:
     n = 10**6
     p = rappor_flip_probability(n, _EPS, _DELTA, calibration="optimistic")
     centred = {d: math.sqrt(rappor_mse(n, d, p, estimator="centred")) for d in _RAPPOR_ERRORS}
-    ratios = [drawn / centred[d] for d, drawn in _RAPPOR_ERRORS.items()]
+    ratios = [error / centred[d] for d, error in _RAPPOR_ERRORS.items()]
     return Witness(
         "root mean squared error of RAPPOR, D = 5, n = 10^6: as drawn, and of the centered estimator",
         _RAPPOR_ERRORS[5],
@@ -118,14 +118,14 @@ def base_of_the_logarithm() -> Witness:
 
 def conditioning_of_lemma_9() -> Witness:
     """Return the witness of SUM-7: the matching must condition on the difference of the two variables, not the sum."""
-    a, kappa, given, most = math.exp(-_EPS_STAR / 5), 2, 3, 200
+    a, kappa, total, most = math.exp(-_EPS_STAR / 5), 2, 3, 200
     law = (1 - a) * a ** np.arange(most)
     joint = np.outer(law, law)  # rows: number of +1
     # Difference 3 and j against difference 1 and j + 2.
-    by_difference = [joint[given + j, j] / joint[given + j, j + kappa] for j in range(50)]
+    by_difference = [joint[total + j, j] / joint[total + j, j + kappa] for j in range(50)]
     # Given the sum, the number of -1 is uniform on 0..sum.
-    lone = sum(joint[given - j, j] for j in range(given + 1) if not kappa <= j <= given)
-    lone /= sum(joint[given - j, j] for j in range(given + 1))
+    lone = sum(joint[total - j, j] for j in range(total + 1) if not kappa <= j <= total)
+    lone /= sum(joint[total - j, j] for j in range(total + 1))
     return Witness(
         "mass of z- given z+ + z- = 3 without a counterpart given z+ + z- = 1 and a shift by 2",
         0.0,
@@ -138,14 +138,15 @@ def conditioning_of_lemma_9() -> Witness:
 def parameter_search() -> Witness:
     """Return the witness of SUM-N8: for D >= 10 the messages read off far exceed Theorem 8's values."""
     best = {d: best_modular_design(d, _EPS, _DELTA, _EPS_STAR)[0].messages for d in (5, 10, 15)}
-    drawn, found = (v[15] / v[5] / 3 for v in (_NOISE_MESSAGES, best))
+    printed_growth, smallest_growth = (v[15] / v[5] / 3 for v in (_NOISE_MESSAGES, best))
     return Witness(
         "expected noise messages, D = 15: as drawn, and of the smallest noises under Theorem 8",
         _NOISE_MESSAGES[15],
         best[15],
-        _NOISE_MESSAGES[10] > 3 * best[10] and drawn > 10 and found < 3,
-        f"D = 5: {_NOISE_MESSAGES[5]:.3g} and {best[5]:.3g}. From D = 5 to 15, messages per D grow {drawn:.1f} times "
-        f"in the figure, and {found:.2f} times with the smallest noises.",
+        _NOISE_MESSAGES[10] > 3 * best[10] and printed_growth > 10 and smallest_growth < 3,
+        f"D = 5: {_NOISE_MESSAGES[5]:.3g} and {best[5]:.3g}. From D = 5 to 15, messages per D grow "
+        f"{printed_growth:.1f} times "
+        f"in the figure, and {smallest_growth:.2f} times with the smallest noises.",
     )
 
 
