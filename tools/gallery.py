@@ -24,7 +24,7 @@ import numpy as np
 from PIL import Image
 
 from shuffledp.pipeline.figures.drawing_jobs import BOTH
-from shuffledp.pipeline.manifest import MANIFEST, Entry, read
+from shuffledp.pipeline.manifest import MANIFEST, ManifestEntry, read
 from shuffledp.storage import IntegrityError, sha256_of, write_atomically
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -62,7 +62,7 @@ class DrawnFigures:
     """Drawn figures of a paper in a run."""
 
     paper: Mapping[str, Any]
-    figures: tuple[Entry, ...]
+    figures: tuple[ManifestEntry, ...]
 
 
 def figures_of(folder: Path) -> DrawnFigures:
@@ -142,13 +142,13 @@ def index_of(gallery: Path, paper: str) -> dict[str, Picture]:
     return {e["id"]: Picture(**e) for e in json.loads(path.read_text(encoding="utf-8"))["figures"]}
 
 
-def _empty(figure: Entry) -> bool:
+def _empty(figure: ManifestEntry) -> bool:
     """Return whether the table of a figure has a header but no rows, or another quantity as its run has no training."""
     rows = figure.files["csv"].read_text(encoding="utf-8").splitlines()
     return len(rows) < 2 or figure.note.startswith(UNTRAINED)
 
 
-def _picture(figure: Entry, file: str) -> Picture:
+def _picture(figure: ManifestEntry, file: str) -> Picture:
     return Picture(
         id=figure.id,
         drawing=figure.drawing,
@@ -163,7 +163,7 @@ def _picture(figure: Entry, file: str) -> Picture:
     )
 
 
-def change_of(figure: Entry, before: Picture | None, path: Path) -> str:
+def change_of(figure: ManifestEntry, before: Picture | None, path: Path) -> str:
     """Return how a figure differs from its picture in the gallery; empty if it does not."""
     if before is None:
         return "is not in the gallery"

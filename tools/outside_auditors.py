@@ -24,7 +24,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from shuffledp.pipeline.audit.auditor import Setting, view_of
+from shuffledp.pipeline.audit.auditor import AuditSetting, view_of
 from shuffledp.pipeline.audit.message_tests import announced, levels_of
 from shuffledp.pipeline.audit.views import Held, true_delta
 from shuffledp.populations import Fixed
@@ -92,7 +92,7 @@ class Target:
 def calibrated(kind: str, name: str, users: int, budget: Budget = CLAIM) -> Any:
     """Return a protocol for a fixed, announced number of users."""
     protocol = get(kind, name)
-    setting = Setting(protocol, protocol.accountings[-1], TASKS[kind], Fixed(users - 1), budget)
+    setting = AuditSetting(protocol, protocol.accountings[-1], TASKS[kind], Fixed(users - 1), budget)
     return announced(setting.calibrated(), setting, users)
 
 

@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 
 from golden.values import Rows, Value, digest
-from shuffledp.pipeline.reference.comparator import Comparison, compare
+from shuffledp.pipeline.reference.comparator import TableComparison, compare
 from shuffledp.pipeline.reference.tolerances import ANSWER, LAST_BITS, MARGIN, SEARCHED
 
 FOLDER = Path(__file__).resolve().parent / "table"
@@ -95,7 +95,7 @@ def read(part: str, folder: Path = FOLDER, section: str = "rows") -> Rows:
     return rows_of(path.read_text(encoding="utf-8"), section) if path.is_file() else {}
 
 
-def differences(part: str, before: Rows, after: Rows, elsewhere: Rows | None = None) -> Comparison:
+def differences(part: str, before: Rows, after: Rows, elsewhere: Rows | None = None) -> TableComparison:
     """Compare all rows of a part by quantity; a value of the other processor also counts as equal."""
     usual = SENSITIVE.get(part, (ANSWER,))[0]
     found = compare(before, after, lambda name: ROUNDED.get(name, usual))

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import binom
 
 from shuffledp.accounting import Infeasible
-from shuffledp.pipeline.audit.auditor import Setting, compared
+from shuffledp.pipeline.audit.auditor import AuditSetting, compared
 from shuffledp.populations import (
     Binomial,
     Empirical,
@@ -127,7 +127,7 @@ def test_enumeration_of_a_handful_of_users_confirms_the_mean(kind, name, law):
         task = Summation(1, coordinates=2)
     found = get(kind, name)
     how = "exact" if "exact" in found.accountings else found.accountings[-1]
-    setting = Setting(found, how, task, law, Budget(1.0, 0.1))
+    setting = AuditSetting(found, how, task, law, Budget(1.0, 0.1))
     try:
         protocol = setting.calibrated()
     except Infeasible as reason:

@@ -24,7 +24,7 @@ MOST_ROUNDS = 10**6
 
 
 @dataclass(frozen=True)
-class Setting:
+class BatchSetting:
     """Randomizer, delta and number of rounds of an accounting question."""
 
     family: Family
@@ -67,20 +67,20 @@ def setting_of(
     delta: float,
     rounds: int,
     crowd: Crowd = "fixed",
-) -> Setting:
+) -> BatchSetting:
     """Return the setting of a question; raise ValueError if its parts are inconsistent."""
     delta, rounds = check_open_unit("delta", delta), checked_rounds(rounds)
     if isinstance(randomizer, str):
-        return Setting(Family(randomizer, domain_size, subset_size), None, delta, rounds, crowd)
+        return BatchSetting(Family(randomizer, domain_size, subset_size), None, delta, rounds, crowd)
     if domain_size is not None or subset_size is not None:
         raise ValueError(
             "domain_size and subset_size must be left out if randomizer is an object, got "
             f"domain_size={domain_size!r}, subset_size={subset_size!r}."
         )
     if isinstance(randomizer, FunctionType):
-        return Setting(Family("own", make=randomizer), None, delta, rounds, crowd)
+        return BatchSetting(Family("own", make=randomizer), None, delta, rounds, crowd)
     check_randomizer(randomizer)
-    return Setting(Family("any"), cast("Randomizer", randomizer), delta, rounds, crowd)
+    return BatchSetting(Family("any"), cast("Randomizer", randomizer), delta, rounds, crowd)
 
 
 def crowd_of(crowd: str | None, *, random: bool) -> Crowd:
@@ -107,7 +107,7 @@ def checked_rounds(rounds: int) -> int:
     return number
 
 
-def eps_local_of(eps_local: float | None, setting: Setting) -> float:
+def eps_local_of(eps_local: float | None, setting: BatchSetting) -> float:
     """Return the local budget, nats, from the argument or the randomizer. Raise ValueError for both or neither."""
     if setting.randomizer is not None:
         if eps_local is not None:

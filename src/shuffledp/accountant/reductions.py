@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from shuffledp.accountant.batches import Setting, crowd_in, eps_local_of, people_of, setting_of
+from shuffledp.accountant.batches import BatchSetting, crowd_in, eps_local_of, people_of, setting_of
 from shuffledp.accountant.bounded_populations import bounded_delta, bounded_epsilon
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.blanket import (
@@ -82,20 +82,22 @@ class Reduction(ABC):
     number_tolerance: ClassVar[float] = 0.0
 
     @abstractmethod
-    def epsilon(self, setting: Setting, eps_local: float, honest: Population, hint: float | None) -> float:
+    def epsilon(
+        self, setting: BatchSetting, eps_local: float, honest: Population, hint: float | None
+    ) -> float:
         """Return the central eps of one round; ``inf`` if none is finite, or for a population without a bound."""
 
-    def profile(self, setting: Setting, eps_local: float, honest: Law) -> PrivacyProfile | None:
+    def profile(self, setting: BatchSetting, eps_local: float, honest: Law) -> PrivacyProfile | None:
         """Return the privacy profile of one round; None if the reduction has no profile, so that it has no rounds."""
         return None
 
     def log_excess(
-        self, setting: Setting, eps_local: float, eps: float, honest: Population, gap: float
+        self, setting: BatchSetting, eps_local: float, eps: float, honest: Population, gap: float
     ) -> float:
         """Return the log of the delta, or of the eps, of one round over its target."""
         return log_ratio(self.epsilon(setting, eps_local, honest, None), eps)
 
-    def bounded_report(self, setting: Setting, eps_local: float) -> Randomizer | str:
+    def bounded_report(self, setting: BatchSetting, eps_local: float) -> Randomizer | str:
         """Return the report for `shuffledp.accountant.bounded_populations`, if `is_bound` is true."""
         raise NotImplementedError(f"{self.name} has no bound for a lower tail.")
 
@@ -103,7 +105,7 @@ class Reduction(ABC):
         """Return True if only the lower tail of the population is used."""
         return False
 
-    def is_summed(self, setting: Setting, eps_local: float) -> bool:
+    def is_summed(self, setting: BatchSetting, eps_local: float) -> bool:
         """Return True if delta is that of the sums that the analyzer receives."""
         return False
 
@@ -121,18 +123,20 @@ class Clones(Reduction):
         """Return True unless the population is a law, or a bound with moments."""
         return not isinstance(honest, Law | MomentBounded)
 
-    def bounded_report(self, setting: Setting, eps_local: float) -> str:
+    def bounded_report(self, setting: BatchSetting, eps_local: float) -> str:
         """Return the rate of the clones."""
         return self.rate
 
-    def epsilon(self, setting: Setting, eps_local: float, honest: Population, hint: float | None) -> float:
+    def epsilon(
+        self, setting: BatchSetting, eps_local: float, honest: Population, hint: float | None
+    ) -> float:
         """Return the central eps of one round."""
         law = self._contour_law(setting, eps_local, honest)
         if law is not None:
             return population_epsilon(ClonePair(eps_local, self.rate), law, setting.delta, "upper", hint)
         return amplified_epsilon(honest, eps_local, setting.delta, accounting="exact", reduction=self.rate)
 
-    def profile(self, setting: Setting, eps_local: float, honest: Law) -> PrivacyProfile:
+    def profile(self, setting: BatchSetting, eps_local: float, honest: Law) -> PrivacyProfile:
         """Return the privacy profile of one round."""
         law = self._contour_law(setting, eps_local, honest)
         if law is not None:
@@ -140,7 +144,7 @@ class Clones(Reduction):
         return ClonesProfile(OtherReports(honest, reduction=self.rate), eps_local)
 
     def log_excess(
-        self, setting: Setting, eps_local: float, eps: float, honest: Population, gap: float
+        self, setting: BatchSetting, eps_local: float, eps: float, honest: Population, gap: float
     ) -> float:
         """Return the log of the delta of one round over its target."""
         law = self._contour_law(setting, eps_local, honest)
@@ -148,7 +152,7 @@ class Clones(Reduction):
             return population_excess(ClonePair(eps_local, self.rate), law, eps, setting.delta, gap)
         return log_ratio(clone_delta(honest, eps_local, eps, reduction=self.rate), setting.delta)
 
-    def _contour_law(self, setting: Setting, eps_local: float, honest: Population) -> Law | None:
+    def _contour_law(self, setting: BatchSetting, eps_local: float, honest: Population) -> Law | None:
         """Return the law of the other users if sums over the clones are slower than contours; else None."""
         if not isinstance(honest, Law) or not has_contour(honest):
             return None
@@ -174,17 +178,19 @@ class Blanket(Reduction):
         """Return True unless the population is a law."""
         return not isinstance(honest, Law)
 
-    def is_summed(self, setting: Setting, eps_local: float) -> bool:
+    def is_summed(self, setting: BatchSetting, eps_local: float) -> bool:
         """Return True if the randomizer has the delta of its sums."""
         return isinstance(setting.at(eps_local), OwnDelta)
 
-    def bounded_report(self, setting: Setting, eps_local: float) -> Randomizer:
+    def bounded_report(self, setting: BatchSetting, eps_local: float) -> Randomizer:
         """Return the randomizer."""
         randomizer = setting.at(eps_local)
         assert randomizer is not None, "the blanket of a general randomizer is unavailable here"
         return randomizer
 
-    def epsilon(self, setting: Setting, eps_local: float, honest: Population, hint: float | None) -> float:
+    def epsilon(
+        self, setting: BatchSetting, eps_local: float, honest: Population, hint: float | None
+    ) -> float:
         """Return the central eps of one round; ``inf`` if the user's randomizer has no such local budget."""
         randomizer = setting.at(eps_local)
         if randomizer is None or not isinstance(honest, Law):
@@ -196,13 +202,13 @@ class Blanket(Reduction):
                 raise
             return randomizer.eps_local
 
-    def profile(self, setting: Setting, eps_local: float, honest: Law) -> PrivacyProfile | None:
+    def profile(self, setting: BatchSetting, eps_local: float, honest: Law) -> PrivacyProfile | None:
         """Return the privacy profile of one round; None if the user's randomizer has no such local budget."""
         randomizer = setting.at(eps_local)
         return None if randomizer is None else BlanketProfile(randomizer, honest)
 
     def log_excess(
-        self, setting: Setting, eps_local: float, eps: float, honest: Population, gap: float
+        self, setting: BatchSetting, eps_local: float, eps: float, honest: Population, gap: float
     ) -> float:
         """Return the log of the delta of one round over its target."""
         randomizer = setting.at(eps_local)
@@ -219,18 +225,18 @@ CLONES, STRONGER_CLONES, BLANKET = Clones(), StrongerClones(), Blanket()
 _CLONES: Mapping[str, Clones] = {one.rate: one for one in (CLONES, STRONGER_CLONES)}
 
 
-def reductions_of(setting: Setting) -> tuple[Reduction, ...]:
+def reductions_of(setting: BatchSetting) -> tuple[Reduction, ...]:
     """Return the reductions that are proven for a setting."""
     clones = tuple(_CLONES[rate] for rate in setting.clone_rates)
     return (*clones, BLANKET) if setting.has_blanket else clones
 
 
-def profiled(setting: Setting) -> Reduction:
+def profiled(setting: BatchSetting) -> Reduction:
     """Return the reduction of profiles: the blanket, whose delta is never larger, or else the clones."""
     return BLANKET if setting.has_blanket else CLONES
 
 
-def compared(setting: Setting) -> tuple[Reduction, ...]:
+def compared(setting: BatchSetting) -> tuple[Reduction, ...]:
     """Return the reductions that are evaluated: a single one if an evaluation is a mean of compositions."""
     if not setting.is_shared:
         return reductions_of(setting)
@@ -239,7 +245,11 @@ def compared(setting: Setting) -> tuple[Reduction, ...]:
 
 
 def central_epsilon(
-    setting: Setting, eps_local: float, honest: Population, reduction: Reduction, hint: float | None = None
+    setting: BatchSetting,
+    eps_local: float,
+    honest: Population,
+    reduction: Reduction,
+    hint: float | None = None,
 ) -> float:
     """Return the central eps by one reduction, ``inf`` if none is finite; `hint` is a nearby value."""
     if setting.rounds > 1:
@@ -255,7 +265,7 @@ def has_contour(honest: Population) -> bool:
     return isinstance(honest, (Fixed, Binomial, Poisson))
 
 
-def _composed(setting: Setting, eps_local: float, honest: Population, reduction: Reduction) -> float:
+def _composed(setting: BatchSetting, eps_local: float, honest: Population, reduction: Reduction) -> float:
     """Return the central eps of several rounds; raise Infeasible if the outputs show the report too often."""
     delta, rounds, most = setting.delta, setting.rounds, setting.rounds * eps_local
     if setting.is_shared:
@@ -309,7 +319,7 @@ class SharedProfile(Exported):
 
 
 def shared_profile(
-    setting: Setting,
+    setting: BatchSetting,
     eps_local: float,
     honest: Population,
     reduction: Reduction,
@@ -340,7 +350,7 @@ def counted_on(others: Population, delta: float, rounds: int) -> tuple[Fixed, fl
 
 
 def log_excess(
-    setting: Setting,
+    setting: BatchSetting,
     eps_local: float,
     eps: float,
     honest: Population,
@@ -404,7 +414,7 @@ class OneRound:
     `honest` are the other users who do not collude. Composed deltas are resolved down to the delta of `setting`.
     """
 
-    setting: Setting
+    setting: BatchSetting
     eps_local: float
     honest: Population
 

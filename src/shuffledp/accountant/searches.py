@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-from shuffledp.accountant.batches import MOST_EPS_LOCAL, Setting
+from shuffledp.accountant.batches import MOST_EPS_LOCAL, BatchSetting
 from shuffledp.accountant.reductions import XTOL, Clones, Reduction, has_contour, log_excess
 from shuffledp.accounting.general.epsilon_search import COARSE, FINE, ROUGH
 from shuffledp.accounting.random_population.amplification import local_budget
@@ -47,7 +47,7 @@ _SHARED = 0.02
 _LEAST, _GUESS = 1e-6, 0.1
 
 
-def largest_budget(setting: Setting, eps: float, honest: Population, reduction: Reduction) -> float:
+def largest_budget(setting: BatchSetting, eps: float, honest: Population, reduction: Reduction) -> float:
     """Return the largest local budget that one reduction allows, nats, at most 100.
 
     The tolerance is larger for several rounds, or if the population is a bound.
@@ -104,7 +104,7 @@ def largest_budget(setting: Setting, eps: float, honest: Population, reduction: 
 
 
 def smallest_number(
-    setting: Setting,
+    setting: BatchSetting,
     eps_local: float,
     eps: float,
     people: Callable[[int], tuple[float, Population]],

@@ -28,8 +28,8 @@ from typing import Annotated, Literal
 
 from shuffledp.accountant.answers import BOUNDS, Answer, Question
 from shuffledp.accountant.batches import (
+    BatchSetting,
     Crowd,
-    Setting,
     checked_fraction,
     crowd_in,
     eps_local_of,
@@ -373,7 +373,7 @@ def smallest_batch(
 
 def _answer(
     question: Question,
-    setting: Setting,
+    setting: BatchSetting,
     eps_local: float,
     everyone: float,
     honest: Population,
@@ -419,7 +419,7 @@ def _answer(
     )
 
 
-def _about_numbers(setting: Setting, honest: Population, reduction: Reduction) -> str:
+def _about_numbers(setting: BatchSetting, honest: Population, reduction: Reduction) -> str:
     """Return the note about a random number of users."""
     if setting.rounds > 1 and setting.crowd == "fresh":
         return _ANEW if isinstance(honest, Law) else _LOST_ROUNDS
@@ -428,7 +428,7 @@ def _about_numbers(setting: Setting, honest: Population, reduction: Reduction) -
     return _LEAST_NUMBERS if reduction.is_bound(honest) else ""
 
 
-def _lower(setting: Setting, eps_local: float, honest: Population, hint: float | None) -> float | None:
+def _lower(setting: BatchSetting, eps_local: float, honest: Population, hint: float | None) -> float | None:
     """Return a lower bound on eps for one round, which also holds for several rounds; None without a law."""
     if not isinstance(honest, Law):
         return None

@@ -190,7 +190,7 @@ def _calibrated(once: ProtocolBase, where: Setting, accounting: str, options: Ma
         return _by_pure_budgets(once, where, accounting, options)
     several = accounting == "printed" and len(once.accountings) > 1
     point = several or once.privacy_profile() is None
-    search = (_PointSearch if point else _ShareSearch if once.laplace_error else _Search)(
+    search = (_PointSearch if point else _ShareSearch if once.laplace_error else _ReleaseSearch)(
         type(once), where, accounting, options
     )
     best: tuple[tuple[float, float], ProtocolBase, PrivacyProfile] | None = None
@@ -230,7 +230,7 @@ class _Revealing(Infeasible):
     """Infinite losses exceed the delta of all releases."""
 
 
-class _Search:
+class _ReleaseSearch:
     """Search for eps of one release, whose calibrated protocol composes to at most the budget."""
 
     status: Status = "upper"
@@ -338,7 +338,7 @@ class _Search:
         )
 
 
-class _ShareSearch(_Search):
+class _ShareSearch(_ReleaseSearch):
     """Search for protocols with the error of discrete Laplace noise, and other noise for a share of eps.
 
     The error is that of a curator's discrete Laplace noise that meets the budget of all releases, up to the share. The
@@ -367,7 +367,7 @@ class _ShareSearch(_Search):
         )
 
 
-class _PointSearch(_Search):
+class _PointSearch(_ReleaseSearch):
     """Search with the worst profile that has an eps and a delta."""
 
     status: Status = "point"

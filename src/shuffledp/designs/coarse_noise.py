@@ -34,7 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from shuffledp.accounting.summation.jump_noise import jump_law, last_noise
-from shuffledp.accounting.summation.loss_cells import UNIT, Cells, LossGrid, Noise, add_cells, cells_of
+from shuffledp.accounting.summation.loss_cells import UNIT, LossCells, LossGrid, Noise, add_cells, cells_of
 from shuffledp.accounting.summation.loss_sums import summed_losses
 from shuffledp.designs.coarse_design import CoarseDesign, input_moves
 from shuffledp.designs.coarse_losses import (
@@ -185,7 +185,7 @@ class PairLosses:
         for j, shift in parts:
             most[j] = max(most.get(j, 0), abs(shift))
         noises = {j: part_noise(design, j, shift) for j, shift in sorted(most.items())}
-        self.cells: list[Cells] = [cells_of(noises[j], shift, "upper", joint.grid) for j, shift in parts]
+        self.cells: list[LossCells] = [cells_of(noises[j], shift, "upper", joint.grid) for j, shift in parts]
         self.infinite = np.array([c.infinite for c in self.cells])
         self.clipped = max((c.clipped for c in self.cells), default=0.0)
         self.errors = np.array([noises[j].error for j, _ in parts])

@@ -89,7 +89,7 @@ class Chart(_Part):
     curves: tuple[Curve, ...]
 
 
-class Entry(_Part):
+class ManifestEntry(_Part):
     """Figure or table; in a paper that `read` returns, every path exists and matches its checksum.
 
     Entries with the same ``drawing`` are variants of one drawing, and ``variant`` is the value of ``by`` of this entry,
@@ -133,7 +133,7 @@ class DrawnPaper(_Part):
     citation: str
     doi: Annotated[str, Field(pattern=r"^10\.[0-9.]+/\S+$")] | None
     run: Run
-    entries: tuple[Entry, ...]
+    entries: tuple[ManifestEntry, ...]
 
     def to_json(self) -> bytes:
         """Return the content of the manifest file."""
@@ -160,12 +160,12 @@ def read(folder: Path) -> DrawnPaper:
     return paper.model_copy(update={"entries": entries})
 
 
-def _in_folder(entry: Entry, folder: Path, checksums: Path) -> Entry:
+def _in_folder(entry: ManifestEntry, folder: Path, checksums: Path) -> ManifestEntry:
     files = {form: verified(folder / name, checksums) for form, name in entry.files.items()}
     return entry.model_copy(update={"caption": verified(folder / entry.caption, checksums), "files": files})
 
 
-def without(paper: DrawnPaper, condition: Callable[[Entry], bool]) -> DrawnPaper:
+def without(paper: DrawnPaper, condition: Callable[[ManifestEntry], bool]) -> DrawnPaper:
     """Return the paper without the entries that meet a condition."""
     return paper.model_copy(update={"entries": tuple(e for e in paper.entries if not condition(e))})
 

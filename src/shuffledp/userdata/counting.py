@@ -25,7 +25,7 @@ from shuffledp.userdata.cells import (
     number_of,
     text_of,
 )
-from shuffledp.userdata.engine import Percent, Table, quoted
+from shuffledp.userdata.engine import DataTable, Percent, quoted
 from shuffledp.userdata.files import address, intact
 
 #: Largest number of different values without a given domain; for more, users need a hash or a coarser column.
@@ -286,9 +286,11 @@ def count_column(
         if max_value is not None:
             return _Levels(low, max_value, steps_of(low, max_value, levels))
         if bins is not None:
-            return Values(Bins.parse(bins))
-        return Values(
-            Listed.of(values, other) if values is not None else domain_of(domain_size, None, Found(where))
+            return ValueCounter(Bins.parse(bins))
+        return ValueCounter(
+            Listed.of(values, other)
+            if values is not None
+            else domain_of(domain_size, None, FoundDomain(where))
         )
 
     tally, faults, dropped, repeated = new(), Faults(), 0, None
@@ -305,7 +307,7 @@ def count_column(
     else:
         columns = [str(column)] if user is None else [str(column), user]
         options: dict[str, Any] = {"delimiter": delimiter, "memory": memory, "percent": percent}
-        with intact(Path(data)), Table(Path(data), columns, **options, numbers=numbers) as table:
+        with intact(Path(data)), DataTable(Path(data), columns, **options, numbers=numbers) as table:
             if user is None:
                 _judged(table, table.values, tally, faults)
                 repeated = table.repeated(columns)
@@ -334,7 +336,7 @@ _Bad: TypeAlias = dict[str, list[str | None]]
 """Bad texts by reason; None for a missing cell."""
 
 
-def _judged(table: Table, query: str, tally: Tally, faults: Faults) -> list[str | None]:
+def _judged(table: DataTable, query: str, tally: Tally, faults: Faults) -> list[str | None]:
     """Count the texts of a query with their numbers of rows; return the bad texts, whose rows are faults."""
     bad: _Bad = {}
     counts: Counter[str] = Counter()
@@ -383,7 +385,7 @@ def _take_rows(
         faults.places.setdefault(reason, f"row {row + 1}")
 
 
-def kept_rows(table: Table, judge: Tally, faults: Faults, rank: str = "0", first: bool = False) -> int:
+def kept_rows(table: DataTable, judge: Tally, faults: Faults, rank: str = "0", first: bool = False) -> int:
     """Create the table ``kept`` of the good values of users, with the number ``n`` of equal rows.
 
     Returns the number of users with a good or a bad value; 0 without a bad value.
@@ -406,7 +408,9 @@ def kept_rows(table: Table, judge: Tally, faults: Faults, rank: str = "0", first
     return int(users)
 
 
-def _one_per_user(table: Table, tally: Tally, judge: Tally, faults: Faults, per_user: str, key: str) -> int:
+def _one_per_user(
+    table: DataTable, tally: Tally, judge: Tally, faults: Faults, per_user: str, key: str
+) -> int:
     """Count one value per user, and return the number of good rows beyond one per user."""
     hashed = f"sha256({quoted(key)} || chr(31) || u || chr(31) || c0)"
     rank = f"CAST('0x' || left({hashed}, {_DIGITS}) AS BIGINT)"
@@ -480,7 +484,7 @@ class Listed:
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundDomain:
     """Domain of the texts in the data, with indices in order of appearance."""
 
     where: str
@@ -504,11 +508,11 @@ class Found:
     reason = ""
 
 
-Domain: TypeAlias = _Integers | Listed | Found
+Domain: TypeAlias = _Integers | Listed | FoundDomain
 
 
 def domain_of(
-    domain_size: int | None, values: Sequence[Any] | None, data_domain: Found, least: int = 2
+    domain_size: int | None, values: Sequence[Any] | None, data_domain: FoundDomain, least: int = 2
 ) -> Domain:
     """Return the domain 0..size-1 or of the given values; without both, the domain found in the data."""
     if domain_size is not None:
@@ -519,12 +523,12 @@ def domain_of(
 # -- tallies -------------------------------------------------------------------------------------------------------
 
 
-class Values:
+class ValueCounter:
     """Counter of the values of a domain."""
 
     def __init__(self, domain: Domain | Bins) -> None:
         self._domain = domain
-        is_open = isinstance(domain, Found)
+        is_open = isinstance(domain, FoundDomain)
         self._counts: Any = Counter[int]() if is_open else np.zeros(len(domain.values), np.int64)
 
     @property
@@ -549,8 +553,8 @@ class Values:
     def counted(self, faults: Faults) -> Counted:
         """Return the counts in the order of the domain."""
         counts, domain = self._counts, self._domain
-        is_open = isinstance(domain, Found)
-        if isinstance(domain, Found):
+        is_open = isinstance(domain, FoundDomain)
+        if isinstance(domain, FoundDomain):
             counts = np.array([counts[domain.place(value)] for value in domain.values], np.int64)
         return Counted(counts, domain.values, found=is_open, bad_rows=faults.count, faults=faults.named)
 
@@ -617,7 +621,7 @@ class _Levels:
         )
 
 
-Tally: TypeAlias = Values | _Levels
+Tally: TypeAlias = ValueCounter | _Levels
 
 
 def steps_of(low: float, max_value: float, levels: int | None) -> int:

@@ -90,7 +90,7 @@ def _shortest(number: str, text: str, large: str) -> str:
     return f"CASE WHEN isnan({number}) THEN NULL {large} {whole} ELSE {text} END"
 
 
-class Table:
+class DataTable:
     """Table of DuckDB with some columns of all files of a path, named ``c0``, ``c1``, .. and file."""
 
     def __init__(
@@ -144,7 +144,7 @@ class Table:
             parts = {"csv": self._csv, "parquet": self._parquet, "json": self._json}[self.kind]
             self.source = f"({' UNION ALL '.join(parts(columns))})"
 
-    def __enter__(self) -> Table:
+    def __enter__(self) -> DataTable:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -256,7 +256,7 @@ class Table:
 
     def _row(self, file: str, condition: str, values: Sequence[Any] | None = None) -> str:
         """Return a file and its first row that satisfies a condition."""
-        with Table(
+        with DataTable(
             Path(file), self.columns, delimiter=self._delimiter, numbers=True, lists=self._lists
         ) as table:
             rows = f"SELECT row_number() OVER () AS row, * FROM {table.source}"
@@ -267,7 +267,7 @@ class Table:
     def repeated(self, columns: Sequence[str]) -> str | None:
         """Return another column whose name is that of a user, and which repeats a value within the first rows."""
         for column in [name for name in self.names if name not in columns and NAMES_USER.search(name)]:
-            with Table(self.path, [column], delimiter=self._delimiter) as other:
+            with DataTable(self.path, [column], delimiter=self._delimiter) as other:
                 query = f"SELECT count(c0) > count(DISTINCT c0) FROM (SELECT c0 FROM {other.source} LIMIT {_SEEN})"
                 if next(other.fetched(query))[0]:
                     return column

@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from shuffledp.userdata.cells import Faults, cells_of, empty, is_missing, text_of, texts_of
 from shuffledp.userdata.counting import (
     Domain,
-    Found,
-    Values,
+    FoundDomain,
+    ValueCounter,
     bad_rows_remark,
     because,
     domain_of,
@@ -26,7 +26,7 @@ from shuffledp.userdata.counting import (
     is_file,
     kept_rows,
 )
-from shuffledp.userdata.engine import Percent, Table, canonical, quoted
+from shuffledp.userdata.engine import DataTable, Percent, canonical, quoted
 from shuffledp.userdata.files import address, intact
 
 EMPTY_ENTRY = "with an empty entry"
@@ -138,7 +138,7 @@ def collect_sets(
     else:
         options: dict[str, Any] = {"delimiter": delimiter, "memory": memory, "percent": percent}
         options |= {"numbers": domain_size is not None, "lists": lists}
-        with intact(Path(data)), Table(Path(data), names, **options) as table:
+        with intact(Path(data)), DataTable(Path(data), names, **options) as table:
             if lists and table.kind == "csv":
                 raise ValueError(
                     f"{where}: lists in a CSV file need separator. For one item per row give user and item."
@@ -146,7 +146,7 @@ def collect_sets(
             users, owners, places, outside = _of_table(table, column is None, separator, items, faults)
     if not users:
         raise ValueError(f"{where} has no set{because(faults)}.")
-    if isinstance(items, Found) and not len(places):
+    if isinstance(items, FoundDomain) and not len(places):
         raise ValueError(f"{where} has no item.")
     texts = items.values
     keys = np.sort(owners * len(texts) + _order(items, texts)[places])
@@ -157,7 +157,7 @@ def collect_sets(
         np.bincount(keys // len(texts), minlength=users).astype(np.int64),
         (keys % len(texts)).astype(np.int32),
         texts,
-        isinstance(items, Found),
+        isinstance(items, FoundDomain),
         faults.count,
         faults.named,
         outside,
@@ -168,12 +168,12 @@ def _items(domain_size: int | None, values: Sequence[Any] | None, where: str) ->
     """Return the domain of the items. Raise ValueError if domain_size and values are both given."""
     if domain_size is not None and values is not None:
         raise ValueError("Give domain_size or values, not both.")
-    return domain_of(domain_size, values, Found(where, "item"), least=1)
+    return domain_of(domain_size, values, FoundDomain(where, "item"), least=1)
 
 
 def _order(items: Domain, names: Sequence[Any]) -> NDArray[np.int64]:
     """Return the index among the sorted names of each item, in order of appearance."""
-    if not isinstance(items, Found):
+    if not isinstance(items, FoundDomain):
         return np.arange(len(names))
     rank = {text: i for i, text in enumerate(names)}
     return np.array([rank[text] for text in items.places], np.int64)
@@ -183,10 +183,10 @@ _Sets: TypeAlias = tuple[int, NDArray[np.int64], NDArray[np.int64], int]
 """Number of users, the user and the item of every entry, and the number of users without an item in the domain."""
 
 
-def _of_table(table: Table, pairs: bool, separator: str | None, items: Domain, faults: Faults) -> _Sets:
+def _of_table(table: DataTable, pairs: bool, separator: str | None, items: Domain, faults: Faults) -> _Sets:
     """Return the sets of files, whose rows are pairs of user and item, or sets."""
     if pairs:
-        named = kept_rows(table, Values(items), faults)
+        named = kept_rows(table, ValueCounter(items), faults)
         left_out = np.empty(0, np.int64)
         table.run(
             "CREATE TEMP TABLE users AS SELECT u, row_number() OVER (ORDER BY u) - 1 AS who FROM kept GROUP BY u"
@@ -214,7 +214,7 @@ def _of_table(table: Table, pairs: bool, separator: str | None, items: Domain, f
 
 
 def _create_sets(
-    table: Table, separator: str | None, items: Domain, faults: Faults
+    table: DataTable, separator: str | None, items: Domain, faults: Faults
 ) -> tuple[int, NDArray[np.int64]]:
     """Create the table ``kept`` of the entries of all lists; return the number of lists, and those of other items."""
     cell = "c0" if separator is None else f"string_split({canonical('c0')}, {quoted(separator)})"
@@ -239,7 +239,7 @@ def _create_sets(
         {text or "": n for text, n in table.fetched("SELECT c0, count(*) FROM kept GROUP BY c0")}
     )
     add(EMPTY_ENTRY, counts.pop("", 0), "kept WHERE c0 IS NULL")
-    bad = Values(items).take(counts)
+    bad = ValueCounter(items).take(counts)
     rows = sum(counts[text] for text in bad)
     add(items.reason, rows, "kept WHERE c0 IN (SELECT unnest(?::VARCHAR[]))", [list(bad)])
     others = "SELECT who FROM kept WHERE c0 IS NOT NULL GROUP BY who"

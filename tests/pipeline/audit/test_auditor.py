@@ -12,7 +12,7 @@ from scipy.stats import chi2_contingency
 
 from shuffledp.accounting import Infeasible
 from shuffledp.pipeline import audit
-from shuffledp.pipeline.audit import FINDINGS, Setting, audited, true_delta, view_of
+from shuffledp.pipeline.audit import FINDINGS, AuditSetting, audited, true_delta, view_of
 from shuffledp.pipeline.audit.auditor import (
     AS_LABELED,
     EXCEEDS,
@@ -173,7 +173,7 @@ def test_the_truth_is_found_where_the_claim_is_tight(setting, least):
     """An audit that found too little would accept everything."""
     kind, name, accounting, task, population, options = setting
     row = audited(
-        Setting(get(kind, name), accounting, task, population, Budget(1.0, 0.03), tuple(options.items()))
+        AuditSetting(get(kind, name), accounting, task, population, Budget(1.0, 0.03), tuple(options.items()))
     )
     assert row.status == HOLDS
     assert least <= row.ratio <= 1 + 1e-9
@@ -258,7 +258,7 @@ class Breaks(Amplified):
 
 
 def of(protocol, **options):
-    return Setting(protocol, "exact", BITS, CROWD, BUDGET, tuple(options.items()))
+    return AuditSetting(protocol, "exact", BITS, CROWD, BUDGET, tuple(options.items()))
 
 
 @pytest.mark.parametrize("protocol", [HalfTheDummies, OneDummyLess, TooTruthful])
@@ -293,7 +293,7 @@ def test_an_error_is_a_finding_and_a_refusal_is_not():
     broken = audited(of(Breaks))
     assert broken.status == FAILED
     assert "planted" in broken.note
-    refused = audited(Setting(PureDump, "exact", BITS, CROWD, Budget(1.0, 0.0)))
+    refused = audited(AuditSetting(PureDump, "exact", BITS, CROWD, Budget(1.0, 0.0)))
     assert refused.status == INFEASIBLE
     assert FAILED in FINDINGS
     assert EXCEEDS in FINDINGS
@@ -307,13 +307,13 @@ def test_an_excess_may_be_labeled(label):
 
 def test_a_protocol_whose_messages_are_unknown_is_not_passed_over():
     coin = get("frequency", "four_methods.py:Coin", root=PLUGINS)
-    row = audited(Setting(coin, coin.accountings[0], BITS, CROWD, BUDGET))
+    row = audited(AuditSetting(coin, coin.accountings[0], BITS, CROWD, BUDGET))
     assert row.status == NOT_ENUMERATED
     assert "not written down" in row.note
 
 
 def test_laws_that_are_too_large_are_reported_as_such():
-    row = audited(Setting(PureDump, "exact", Frequency(4), CROWD, Budget(0.001, 1e-9)))
+    row = audited(AuditSetting(PureDump, "exact", Frequency(4), CROWD, Budget(0.001, 1e-9)))
     assert row.status == NOT_ENUMERATED
     assert "outcomes" in row.note
 

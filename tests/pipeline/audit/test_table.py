@@ -21,7 +21,7 @@ from shuffledp.pipeline.audit.auditor import (
     EXCEEDS,
     HOLDS,
     NOT_ENUMERATED,
-    Setting,
+    AuditSetting,
     audited,
     compared,
 )
@@ -108,7 +108,7 @@ def test_rounding_is_no_excess(n, eps, delta):
     """The audit once found 1.0006e-12, which is 6e-4 above the claim, and reported that the claim holds exactly."""
     population, task = Fixed(n - 1), Frequency(50)
     balls = get("frequency", "balls_into_bins")
-    setting = Setting(balls, "exact", task, population, Budget(eps, delta))
+    setting = AuditSetting(balls, "exact", task, population, Budget(eps, delta))
     protocol = setting.calibrated()
     (found,) = at_scale(protocol, population, [eps])
     with mpmath.workdps(40):
@@ -150,7 +150,7 @@ MANY = (Fixed(99_999), Frequency(50), Budget(0.5, 1e-6))
 
 def at(protocol, where, accounting="exact"):
     population, task, budget = where
-    return Setting(protocol, accounting, task, population, budget)
+    return AuditSetting(protocol, accounting, task, population, budget)
 
 
 def looked_at(setting, runs=600):

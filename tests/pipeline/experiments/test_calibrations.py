@@ -3,7 +3,7 @@ import os
 import pytest
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.pipeline.audit.auditor import Setting
+from shuffledp.pipeline.audit.auditor import AuditSetting
 from shuffledp.pipeline.experiments import calibrations, runner
 from shuffledp.pipeline.experiments.job_parts import Job
 from shuffledp.populations import Fixed
@@ -22,7 +22,7 @@ def shared(tmp_path, monkeypatch):
 def setting(**changes):
     protocol = get("frequency", "pure_dump")
     given = {"budget": Budget(0.5, 1e-6), "options": ()} | changes
-    return Setting(protocol, "exact", Frequency(10), Fixed(999), **given)
+    return AuditSetting(protocol, "exact", Frequency(10), Fixed(999), **given)
 
 
 def test_an_audit_reads_the_calibration_of_an_experiment(shared, tmp_path, monkeypatch):

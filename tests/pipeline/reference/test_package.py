@@ -25,7 +25,7 @@ from shuffledp.pipeline.reference import reference_files as files
 from shuffledp.pipeline.reference.comparator import FIRST
 from shuffledp.pipeline.reference.comparison import DIFFERENT, REFUSED, SAME, Verification, compare
 from shuffledp.pipeline.reference.eligible import objections
-from shuffledp.pipeline.reference.snapshot import DIGEST, PARAMETERS, Key, Part, of_results, text
+from shuffledp.pipeline.reference.snapshot import DIGEST, PARAMETERS, Key, ReferencePart, of_results, text
 from shuffledp.pipeline.reference.tolerances import COLUMNS
 from shuffledp.storage import IntegrityError, publish, read_verified
 
@@ -57,8 +57,8 @@ ROW = {
 ROUND = {"accuracy": 0.5, "loss": 1.25, "participants": 60.0}
 
 
-def a_run(environment: str = HERE) -> dict[Key, Part]:
-    part = Part("7", "repeats=4", "adult", "mirror", environment, "abc", {})
+def a_run(environment: str = HERE) -> dict[Key, ReferencePart]:
+    part = ReferencePart("7", "repeats=4", "adult", "mirror", environment, "abc", {})
     rows = {PLACE: dict(ROW), ("eps=1 split=25-50", "printed", "mse"): dict(ROW)}
     rounds = {(f"round={number}", "", ""): dict(ROUND) for number in (10, 20)}
     return {
@@ -69,7 +69,7 @@ def a_run(environment: str = HERE) -> dict[Key, Part]:
     }
 
 
-def with_change(column: str, value: Any, environment: str = HERE) -> dict[Key, Part]:
+def with_change(column: str, value: Any, environment: str = HERE) -> dict[Key, ReferencePart]:
     """Return the run with another value of a column in its first row or its first round; None removes the value."""
     run = a_run(environment)
     row = (

@@ -138,12 +138,15 @@ def optimal_dummies(
     candidates = dummy_grid(population).tolist() if grid is None else grid
     ks = tuple(sorted({0, *map(int, candidates)}))
     return _optimum(
-        _Search(population, eps_central, delta, adaptive, accounting, objective, stray_factor, reduction), ks
+        _DummySearch(
+            population, eps_central, delta, adaptive, accounting, objective, stray_factor, reduction
+        ),
+        ks,
     )
 
 
 @dataclass(frozen=True)
-class _Search:
+class _DummySearch:
     """Setting of a search: the arguments of :func:`optimal_dummies` other than the numbers of dummies."""
 
     law: Law
@@ -217,7 +220,7 @@ class _KnownBudgets:
 
 
 @remember(_REMEMBERED)
-def _optimum(search: _Search, ks: tuple[int, ...]) -> DummyPlan:
+def _optimum(search: _DummySearch, ks: tuple[int, ...]) -> DummyPlan:
     """Return the plan with the smallest error over the candidates `ks`, which increase from 0. Of several best k, the
     smallest is chosen.
 

@@ -142,7 +142,7 @@ def segmented_plan(
     check_items(domain_size, set_size)
     if spread is not None:
         spread = checked_spread(spread, domain_size, set_size)
-    search = _Search(sizes, budgets, delta, domain_size, set_size, accounting, spread)
+    search = _PlanSearch(sizes, budgets, delta, domain_size, set_size, accounting, spread)
     if blankets is not None:
         return search.plan(blankets)
     if interval is not None:
@@ -200,7 +200,7 @@ def segmented_choices(
     check_open_unit("delta", delta)
     check_choice("accounting", accounting, SEGMENTED_ACCOUNTINGS)
     check_items(domain_size, set_size)
-    search = _Search(
+    search = _PlanSearch(
         (n,) + (0,) * (len(eps) - 1), tuple(eps), delta, domain_size, set_size, accounting, spread
     )
     table = _rate_table(search, blankets)
@@ -224,7 +224,7 @@ class _RateTable:
 
 
 @remember(64)
-def _rate_table(search: _Search, blankets: float | None) -> _RateTable:
+def _rate_table(search: _PlanSearch, blankets: float | None) -> _RateTable:
     setting = (search.domain_size, search.set_size)
     n = sum(search.level_sizes)
     kinks, points = None, [0.0 if blankets is None else blankets]
@@ -242,7 +242,7 @@ def _rate_table(search: _Search, blankets: float | None) -> _RateTable:
     )
 
 
-def _objectives(sizes: NDArray[np.float64], table: _RateTable, search: _Search) -> NDArray[np.float64]:
+def _objectives(sizes: NDArray[np.float64], table: _RateTable, search: _PlanSearch) -> NDArray[np.float64]:
     """Return the objectives of the search, (M, P), for sizes (M, K). They are infinite outside of the range of m_k of
     the nonempty levels.
     """
@@ -263,7 +263,7 @@ def _objectives(sizes: NDArray[np.float64], table: _RateTable, search: _Search) 
 
 
 @dataclass(frozen=True)
-class _Search:
+class _PlanSearch:
     """Setting of a search, with plans and errors as functions of m."""
 
     level_sizes: tuple[int, ...]
@@ -340,7 +340,7 @@ def _rates(
 
 
 @remember(_REMEMBERED)
-def _best_plan(search: _Search, interval: tuple[float, float] | None) -> SegmentedPlan:
+def _best_plan(search: _PlanSearch, interval: tuple[float, float] | None) -> SegmentedPlan:
     kinks = search.kinks()
     low, high = interval if interval is not None else (kinks[0], kinks[-1])
     if high == 0:  # all hold all items, there is nothing to hide
@@ -376,7 +376,7 @@ def _best_plan(search: _Search, interval: tuple[float, float] | None) -> Segment
     return search.plan(best, (flat[0], flat[1]))
 
 
-def _estimates(search: _Search, points: list[float], kinks: list[float]) -> Callable[[float], float]:
+def _estimates(search: _PlanSearch, points: list[float], kinks: list[float]) -> Callable[[float], float]:
     """Return a function that estimates the objective, from splines through the rates at the kinks and a few other
     points.
     """

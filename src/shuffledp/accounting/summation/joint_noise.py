@@ -37,7 +37,7 @@ from scipy.fft import rfft
 
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.summation.loss_cells import (
-    Cells,
+    LossCells,
     LossGrid,
     add_cells,
     atom_noise,
@@ -225,7 +225,7 @@ class DesignLosses:
         noise = central_noise(design, _most(central), bound)
         self.central_error = noise.error
         self.central = {shift: cells_of(noise, shift, bound, grid) for shift in sorted(central)}
-        cells: dict[tuple[int, int], Cells] = {}
+        cells: dict[tuple[int, int], LossCells] = {}
         self.errors: dict[int, float] = {}
         for row, shifts in shifts_of.items():
             noise = atom_noise(design, rows[row], _most(shifts), bound, central=False)

@@ -57,7 +57,7 @@ class LossGrid:
 
 
 @dataclass(frozen=True, eq=False)
-class Cells:
+class LossCells:
     """Finite losses on consecutive grid points from `start`, and the mass of infinite loss.
 
     `clipped` is the mass of finite losses above the grid. It is a part of `infinite`, or is moved down to the grid in a
@@ -95,13 +95,13 @@ def add_cells(row: Floats, start: int, mass: Floats) -> None:
     row[begin : begin + mass.size] += mass
 
 
-def clipped_cells(start: int, mass: Floats, bound: str, grid: LossGrid) -> Cells:
+def clipped_cells(start: int, mass: Floats, bound: str, grid: LossGrid) -> LossCells:
     """Return the cells within the grid. Losses above the grid become infinite, or are rounded down
     for a lower bound.
     """
     stop = start + mass.size
     if start >= grid.first and stop - 1 <= grid.last:
-        return Cells(start, mass, 0.0)
+        return LossCells(start, mass, 0.0)
     low, high = max(grid.first - start, 0), max(stop - 1 - grid.last, 0)
     below, above = float(np.sum(mass[:low])), float(np.sum(mass[max(mass.size - high, 0) :]))
     inner = mass[low : mass.size - high].copy()
@@ -110,9 +110,9 @@ def clipped_cells(start: int, mass: Floats, bound: str, grid: LossGrid) -> Cells
         start, low = (grid.first, 0) if below > 0 else (grid.last, 0)
     if bound == "lower":  # a loss of minus infinity counts nothing
         inner[-1] += above
-        return Cells(start + low, inner, 0.0, above)
+        return LossCells(start + low, inner, 0.0, above)
     inner[0] += below
-    return Cells(start + low, inner, above, above)
+    return LossCells(start + low, inner, above, above)
 
 
 def atom_noise(design: NoiseDesign, index: int, most_shift: int, bound: str, *, central: bool) -> Noise:
@@ -221,7 +221,7 @@ def _upper_end(shape: float, ratio: float, tail: float) -> int:
     return last
 
 
-def cells_of(noise: Noise, shift: int, bound: str, grid: LossGrid) -> Cells:
+def cells_of(noise: Noise, shift: int, bound: str, grid: LossGrid) -> LossCells:
     """Return the losses of a noise against its shifted law on the grid.
 
     The hockey-stick divergence of the cells is never below the exact divergence for an upper bound, and never above the
@@ -229,7 +229,7 @@ def cells_of(noise: Noise, shift: int, bound: str, grid: LossGrid) -> Cells:
     """
     omitted = noise.omitted if bound == "upper" else 0.0
     if shift == 0:
-        return Cells(0, np.ones(1), 0.0)
+        return LossCells(0, np.ones(1), 0.0)
     stop = noise.mass.size
     first = max(noise.first, shift)
     infinite = float(np.sum(noise.mass[:first])) if shift > 0 else 0.0
@@ -264,13 +264,13 @@ def cells_of(noise: Noise, shift: int, bound: str, grid: LossGrid) -> Cells:
             np.maximum(loss, grid.first, out=loss)
         low, high = _ends(loss)
     if mass.size == 0:
-        return Cells(0, np.zeros(1), infinite + omitted, clipped)
+        return LossCells(0, np.zeros(1), infinite + omitted, clipped)
     start, size = math.floor(low), math.floor(high) - math.floor(low) + 2
     floor = np.floor(loss)
     place = floor.astype(np.int64)
     place -= start
     if bound == "lower":
-        return Cells(start, np.bincount(place, mass, size)[:-1].astype(np.float64), infinite, clipped)
+        return LossCells(start, np.bincount(place, mass, size)[:-1].astype(np.float64), infinite, clipped)
     part = np.subtract(loss, floor, out=loss)
     if bound == "estimate":
         cells = np.zeros(size + 2)
@@ -309,11 +309,13 @@ def _cubic(part: Floats) -> tuple[Floats, Floats, Floats, Floats]:
     return np.negative(outer, out=outer), above, np.negative(inner, out=inner), below
 
 
-def _trimmed(start: int, cells: Floats, infinite: float, clipped: float, bound: str, grid: LossGrid) -> Cells:
+def _trimmed(
+    start: int, cells: Floats, infinite: float, clipped: float, bound: str, grid: LossGrid
+) -> LossCells:
     if cells[-1] == 0:
         cells = cells[:-1]
     clipped_part = clipped_cells(start, cells, bound, grid)
-    return Cells(
+    return LossCells(
         clipped_part.start,
         clipped_part.mass,
         infinite + clipped_part.infinite,

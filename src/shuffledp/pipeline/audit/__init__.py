@@ -11,8 +11,8 @@ from shuffledp.lazy_api import door
 if TYPE_CHECKING:
     from shuffledp.pipeline.audit.auditor import (
         FINDINGS as FINDINGS,
+        AuditSetting as AuditSetting,
         Row as Row,
-        Setting as Setting,
         audited as audited,
         compared as compared,
         view_of as view_of,

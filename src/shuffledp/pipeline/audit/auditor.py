@@ -16,7 +16,7 @@ from shuffledp.pipeline.audit.frequency import VIEWS as FREQUENCIES
 from shuffledp.pipeline.audit.set_views import VIEWS as SETS
 from shuffledp.pipeline.audit.summation import VIEWS as SUMS
 from shuffledp.pipeline.audit.vectors import VIEWS as VECTORS
-from shuffledp.pipeline.audit.views import Found, View, true_delta
+from shuffledp.pipeline.audit.views import View, WorstDelta, true_delta
 from shuffledp.pipeline.experiments.calibrations import calibrated
 from shuffledp.populations.base import Law, Population
 from shuffledp.protocols.base import ProtocolBase
@@ -44,7 +44,7 @@ _NEGLIGIBLE = 1e-9
 
 
 @dataclass(frozen=True)
-class Setting:
+class AuditSetting:
     """Arguments of a calibration; `population` is the law of the number of other users."""
 
     protocol: type[ProtocolBase]
@@ -77,7 +77,7 @@ class Row:
     inputs at which delta exceeds the claim.
     """
 
-    setting: Setting
+    setting: AuditSetting
     status: str
     label: str = ""
     eps: float = math.nan
@@ -117,7 +117,7 @@ def _installed() -> Mapping[str, Callable[..., View]]:
     return {entry.name: entry.load() for entry in entry_points(group=GROUP)}
 
 
-def audited(setting: Setting) -> Row:
+def audited(setting: AuditSetting) -> Row:
     """Calibrate and enumerate a protocol; a row, not an exception, reports infeasibility and calibration errors."""
     try:
         protocol = setting.calibrated()
@@ -128,7 +128,7 @@ def audited(setting: Setting) -> Row:
     return compared(setting, protocol)
 
 
-def compared(setting: Setting, protocol: ProtocolBase) -> Row:
+def compared(setting: AuditSetting, protocol: ProtocolBase) -> Row:
     """Compare the enumerated delta of a calibrated protocol with the budget's delta, both at the budget's eps."""
     label, delta = str(protocol.guarantee), setting.budget.delta
     if not isinstance(setting.population, Law):
@@ -154,5 +154,5 @@ def compared(setting: Setting, protocol: ProtocolBase) -> Row:
     return Row(setting, status, label, eps, delta, low, high - low, "; ".join(filter(None, notes)))
 
 
-def _witness(worst: Found) -> str:
+def _witness(worst: WorstDelta) -> str:
     return f"{worst.first} against {worst.second} among {list(worst.others)}"

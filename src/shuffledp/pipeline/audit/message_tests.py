@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.stats import chi2
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.pipeline.audit.auditor import Setting, view_of
+from shuffledp.pipeline.audit.auditor import AuditSetting, view_of
 from shuffledp.pipeline.audit.finite_laws import Block, TooLarge, pooled
 from shuffledp.pipeline.audit.views import Held, View
 from shuffledp.populations.base import Law
@@ -36,13 +36,13 @@ class Agreement:
     order: float
 
 
-def announced(protocol: ProtocolBase, setting: Setting, n: int) -> ProtocolBase:
+def announced(protocol: ProtocolBase, setting: AuditSetting, n: int) -> ProtocolBase:
     """Return the protocol for an announced number of users, with nearly equal numbers per privacy level."""
     levels = setting.task.levels if isinstance(setting.task, Sets) else 1
     return protocol.refine(Public(np.array([n]), np.array([even_sizes(n, levels)], float)))
 
 
-def messages_fit(setting: Setting, runs: int, rng: np.random.Generator) -> Agreement | None:
+def messages_fit(setting: AuditSetting, runs: int, rng: np.random.Generator) -> Agreement | None:
     """Run encoder, dummies and shuffler of a calibrated setting, and compare the messages with the law of the view.
 
     The number of users is a possible one, and their inputs differ. There are `runs` runs, and fewer if a run has many

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from shuffledp.pipeline.audit.auditor import Setting
+from shuffledp.pipeline.audit.auditor import AuditSetting
 from shuffledp.populations.base import Fixed, Law
 from shuffledp.populations.laws import Binomial, Empirical, Poisson
 from shuffledp.protocols.base import ProtocolBase
@@ -147,7 +147,7 @@ def option_names(protocol: type[ProtocolBase]) -> list[str]:
     return [name for name in protocol.options() if name != "accounting"]
 
 
-def random_setting(protocol: type[ProtocolBase], rng: np.random.Generator) -> Setting:
+def random_setting(protocol: type[ProtocolBase], rng: np.random.Generator) -> AuditSetting:
     """Draw a setting with few users and values for one protocol.
 
     eps is log-uniform in [0.1, 4] nats and delta in [1e-4, 0.5]. Half of the draws have eps >= 0.5 and delta >= 0.01,
@@ -177,7 +177,7 @@ def random_setting(protocol: type[ProtocolBase], rng: np.random.Generator) -> Se
         size = options.get("levels") or getattr(task, "max_value", 0)
         options |= _atoms(options["atoms"], accounting, size)
     option_values = tuple((name, value) for name, value in options.items() if value is not None)
-    return Setting(
+    return AuditSetting(
         protocol, accounting, task, _population(protocol, task, options, rng), budget, option_values
     )
 

@@ -20,7 +20,7 @@ from shuffledp.pipeline.audit.finite_laws import (
     point,
     poisson_counts,
 )
-from shuffledp.pipeline.audit.views import Case, Held, ProductView, SumView, View
+from shuffledp.pipeline.audit.views import Held, ProductView, SumView, View, ViewCase
 from shuffledp.protocols.base import ProtocolBase
 from shuffledp.tasks import Public, even_sizes
 
@@ -51,7 +51,7 @@ def level_cases(
     pairs: Sequence[tuple[int, int]],
     *,
     shifts: bool,
-) -> Iterator[Case]:
+) -> Iterator[ViewCase]:
     """Yield the cases for each level of user 1; the other inputs fill the remaining places of the levels."""
     for level, size in enumerate(sizes):
         if size == 0:
@@ -68,8 +68,8 @@ def level_cases(
         others = (next(crowds),) if shifts else _spread(crowds)
         for a, b in pairs:
             first, second = level * sets + a, level * sets + b
-            yield Case(eps[level], first, second, others)
-            yield Case(eps[level], second, first, others)
+            yield ViewCase(eps[level], first, second, others)
+            yield ViewCase(eps[level], second, first, others)
 
 
 def _blankets(plan: SegmentedPlan, items: Sequence[int]) -> tuple[Block, ...]:

@@ -33,8 +33,8 @@ from shuffledp.pipeline.audit.auditor import (
     NOT_ENUMERATED,
     SOUND,
     UNDECIDED,
+    AuditSetting,
     Row,
-    Setting,
     audited,
     decided,
 )
@@ -128,7 +128,7 @@ def _slack(claimed: float, delta: float) -> float:
 class Point:
     """Claim of an experiment: its setting, its place (experiment, method, point), and its split over privacy levels."""
 
-    setting: Setting
+    setting: AuditSetting
     where: str
     split: str = ""
 
@@ -148,7 +148,7 @@ def points_of(methods: Sequence[Mapping[str, Any]], most: int = 0) -> list[Point
             if key in points_by_key:
                 continue
             population = population_from(resolved["population"])
-            setting = Setting(
+            setting = AuditSetting(
                 protocol,
                 accounting,
                 task_from(resolved["task"]),

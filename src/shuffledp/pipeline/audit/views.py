@@ -51,7 +51,7 @@ _KEPT = 40_000_000
 
 
 @dataclass(frozen=True)
-class Case:
+class ViewCase:
     """Pair of inputs of user 1, with the claimed eps, and the possible inputs of the other users."""
 
     eps: float
@@ -79,7 +79,7 @@ class View(ABC):
     most: int = 7
     alone: bool = False
     with_levels: bool = False
-    listed: Callable[[int], Iterator[Case]] | None = None
+    listed: Callable[[int], Iterator[ViewCase]] | None = None
     pairs: tuple[tuple[int, int], ...] | None = None
     shifts: bool = False
     by_number: Callable[[int], View] | None = None
@@ -109,15 +109,15 @@ class View(ABC):
         choices = combinations_with_replacement(range(len(self.inputs)), n - 1)
         return (next(choices),) if self.shifts else tuple(choices)
 
-    def cases(self, n: int) -> Iterator[Case]:
+    def cases(self, n: int) -> Iterator[ViewCase]:
         """Yield all pairs of inputs, each with all possible inputs of the other users, for n participants."""
         if self.listed is not None:
             yield from self.listed(n)
             return
         others = self.crowds(n)
         for a, b in self.pairs or combinations(range(len(self.inputs)), 2):
-            yield Case(self.eps, a, b, others)
-            yield Case(self.eps, b, a, others)
+            yield ViewCase(self.eps, a, b, others)
+            yield ViewCase(self.eps, b, a, others)
 
     def numbers(self, law: Law) -> list[tuple[int, float]]:
         """Return the enumerated numbers of users with their probabilities; the view includes the number."""
@@ -135,7 +135,7 @@ class View(ABC):
         """Return the view of users who take part with certainty; it differs only if user 1's participation protects."""
         return self
 
-    def divergence(self, case: Case, others: Held) -> Bounds:
+    def divergence(self, case: ViewCase, others: Held) -> Bounds:
         """Return the hockey-stick divergence between the view's laws under the case's two inputs."""
         first, second = self.blocks((case.first, *others)), self.blocks((case.second, *others))
         pairs = [outcomes(a, b) for a, b in zip(first, second, strict=True) if a is not b]
@@ -143,7 +143,7 @@ class View(ABC):
 
 
 @dataclass(frozen=True)
-class Found:
+class WorstDelta:
     """Largest delta found, with both inputs of user 1, the others' inputs, and the mass of the enumerated numbers."""
 
     bounds: Bounds
@@ -153,7 +153,7 @@ class Found:
     users: float
 
 
-def true_delta(view: View, law: Law) -> list[tuple[float, Found]]:
+def true_delta(view: View, law: Law) -> list[tuple[float, WorstDelta]]:
     """Return, per privacy level, the claimed eps and the largest delta of a view, averaged over the number of users.
 
     `law` is the law of the number of other users. Numbers beyond `View.most` contribute 0, so that the result is a
@@ -185,7 +185,7 @@ def true_delta(view: View, law: Law) -> list[tuple[float, Found]]:
         key = max(bounds, key=lambda k: bounds[k].low)
         named = tuple(view.inputs[i] for i in worst[key])
         first, second = (view.inputs[i] for i in key[1:])
-        worst_deltas.append((eps, Found(largest(bounds.values()), first, second, named, mass)))
+        worst_deltas.append((eps, WorstDelta(largest(bounds.values()), first, second, named, mass)))
     return worst_deltas
 
 

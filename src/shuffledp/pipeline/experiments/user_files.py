@@ -16,7 +16,7 @@ from shuffledp.storage import IntegrityError, publish, read_verified
 from shuffledp.userdata import counts
 from shuffledp.userdata.cells import text_of
 from shuffledp.userdata.counting import Counted, count_column
-from shuffledp.userdata.engine import Table
+from shuffledp.userdata.engine import DataTable
 from shuffledp.userdata.files import (
     address,
     checksums,
@@ -38,7 +38,7 @@ def check(request: Mapping[str, Any], root: Path) -> None:
         files_named(path)
         if request.get("counts"):
             return
-        Table(path, [request[key] for key in ("column", "user", "item") if key in request]).close()
+        DataTable(path, [request[key] for key in ("column", "user", "item") if key in request]).close()
     except FileNotFoundError:
         raise ValueError(
             f"there is no file {request['path']} (relative paths start from the pipeline's folder)."

@@ -50,7 +50,7 @@ from shuffledp.pipeline.figures.selected_rows import by_cell
 from shuffledp.pipeline.figures.style import figure_style, rendered
 from shuffledp.pipeline.figures.titles import common_setting, setting_words, with_title
 from shuffledp.pipeline.jobs import source
-from shuffledp.pipeline.manifest import CHECKSUMS, MANIFEST, DrawnPaper, Entry, run_of
+from shuffledp.pipeline.manifest import CHECKSUMS, MANIFEST, DrawnPaper, ManifestEntry, run_of
 from shuffledp.storage import publish
 from shuffledp.tasks import METRICS, WORST_METRIC
 
@@ -275,7 +275,7 @@ def read_kept(folder: Path, name: str) -> pd.DataFrame:
     return table.fillna(dict.fromkeys(texts, ""))
 
 
-def _made(job: OverallJob, name: str, computed: pd.DataFrame) -> tuple[Entry, dict[str, bytes]]:
+def _made(job: OverallJob, name: str, computed: pd.DataFrame) -> tuple[ManifestEntry, dict[str, bytes]]:
     draw, facts = _DRAWN[name]
     shortened = job["run"]["scale"] != "paper"
     from_kept = draw is not None and (computed.empty or (shortened and name in SAMPLED))
@@ -291,7 +291,7 @@ def _made(job: OverallJob, name: str, computed: pd.DataFrame) -> tuple[Entry, di
             heading = " ".join(words) if by_rows else ": ".join(filter(None, (title, common_setting(table))))
             figure = with_title(draw(table), heading)
             files |= {f"{name}.{end}": rendered(figure, end) for end in formats}
-    entry = Entry(
+    entry = ManifestEntry(
         id=name,
         drawing=name,
         finding=prose.partition("\n\n")[0],

@@ -53,7 +53,7 @@ from shuffledp.pipeline.figures.selected_rows import (
 from shuffledp.pipeline.figures.store import Drawn, Store, digest_of, folder_of, forget_others, keep, kept
 from shuffledp.pipeline.figures.style import column_style, figure_style, rendered
 from shuffledp.pipeline.jobs import source
-from shuffledp.pipeline.manifest import CHECKSUMS, MANIFEST, Chart, DrawnPaper, Entry, run_of
+from shuffledp.pipeline.manifest import CHECKSUMS, MANIFEST, Chart, DrawnPaper, ManifestEntry, run_of
 from shuffledp.storage import listed, publish, verified, write_atomically
 
 log = logging.getLogger(__name__)
@@ -294,12 +294,16 @@ def _claims(job: ClaimTableJob) -> Drawn:
     return _drawn(_entry(job, prose, facts), files, prose)
 
 
-def _drawn(entry: Entry, files: Mapping[str, bytes], prose: str, commits: Sequence[str] = ()) -> Drawn:
+def _drawn(
+    entry: ManifestEntry, files: Mapping[str, bytes], prose: str, commits: Sequence[str] = ()
+) -> Drawn:
     return Drawn(entry, {**files, str(entry.caption): prose.encode()}, tuple(commits))
 
 
-def _entry(job: DrawingJob | ClaimTableJob, prose: str, facts: Mapping[str, str], **fields: Any) -> Entry:
-    return Entry(
+def _entry(
+    job: DrawingJob | ClaimTableJob, prose: str, facts: Mapping[str, str], **fields: Any
+) -> ManifestEntry:
+    return ManifestEntry(
         id=job["id"],
         drawing=job["name"],
         variant=job["variant"],

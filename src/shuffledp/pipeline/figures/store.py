@@ -18,7 +18,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from shuffledp.pipeline.manifest import Entry
+from shuffledp.pipeline.manifest import ManifestEntry
 from shuffledp.storage import IntegrityError, publish, verified
 
 log = logging.getLogger(__name__)
@@ -31,7 +31,7 @@ _ABOUT = "drawing.json"
 class Drawn:
     """Finished drawing: its entry in the manifest, its files by name, and the commits of its results."""
 
-    entry: Entry
+    entry: ManifestEntry
     files: Mapping[str, bytes]
     commits: tuple[str, ...]
 
@@ -76,7 +76,7 @@ def kept(folder: Path, id: str, digest: str) -> Drawn | None:
         if about["digest"] != digest:
             return None
         files = {name: pack.read(name) for name in pack.namelist() if name != _ABOUT}
-    return Drawn(Entry.model_validate(about["entry"]), files, tuple(about["commits"]))
+    return Drawn(ManifestEntry.model_validate(about["entry"]), files, tuple(about["commits"]))
 
 
 def job_of(archive: Path) -> dict[str, Any]:

@@ -43,7 +43,7 @@ class Difference:
 
 
 @dataclass(frozen=True)
-class Comparison:
+class TableComparison:
     """Rows that only one table has, the differences, and the numbers of equal and of tolerated values by column."""
 
     missing: Sequence[str]
@@ -58,9 +58,9 @@ class Comparison:
         return Counter(difference.column for difference in self.differences)
 
 
-def compare(before: Rows, after: Rows, tolerances: Callable[[str], Tolerance]) -> Comparison:
+def compare(before: Rows, after: Rows, tolerances: Callable[[str], Tolerance]) -> TableComparison:
     """Compare two tables by row and column; ``tolerances`` returns the tolerance of a column."""
-    comparison = Comparison(
+    comparison = TableComparison(
         [name for name in before if name not in after], [n for n in after if n not in before]
     )
     for name, old in before.items():
@@ -93,7 +93,7 @@ def relative_difference(before: float, after: float) -> float:
     return math.inf if math.isnan(difference) else difference
 
 
-def report(comparison: Comparison) -> Iterator[str]:
+def report(comparison: TableComparison) -> Iterator[str]:
     """Yield a line per row of one table, and a line per column with differences: number, size and the largest ones."""
     for what, names in (("missing", comparison.missing), ("additional", comparison.additional)):
         yield from (f"{what}: {name}" for name in names[:FIRST])

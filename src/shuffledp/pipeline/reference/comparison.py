@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from shuffledp.pipeline.reference import comparator
-from shuffledp.pipeline.reference.snapshot import DIGEST, TRAINING, Part, Snapshot
+from shuffledp.pipeline.reference.snapshot import DIGEST, TRAINING, ReferencePart, Snapshot
 from shuffledp.pipeline.reference.tolerances import COLUMNS, IDENTICAL
 
 SAME, DIFFERENT, REFUSED = 0, 1, 2
@@ -28,7 +28,7 @@ class Verification:
     ``same_machine`` requires equal bytes for all compared parts.
     """
 
-    sections: Mapping[str, comparator.Comparison]
+    sections: Mapping[str, comparator.TableComparison]
     refused: Mapping[str, Sequence[str]]
     same_machine: bool
     untrained: Sequence[str]
@@ -100,7 +100,7 @@ def compare(reference: Snapshot, computed: Snapshot) -> Verification:
     return Verification(sections, refused, strict == {True}, untrained)
 
 
-def _rows(name: str, part: Part, columns: Sequence[str]) -> comparator.Rows:
+def _rows(name: str, part: ReferencePart, columns: Sequence[str]) -> comparator.Rows:
     """Return some columns of a part's rows, by full names."""
     return {
         f"{name} [{', '.join(filter(None, place))}]": {c: row[c] for c in columns if c in row}
@@ -108,7 +108,7 @@ def _rows(name: str, part: Part, columns: Sequence[str]) -> comparator.Rows:
     }
 
 
-def _incomparable(reference: Part, computed: Part) -> str:
+def _incomparable(reference: ReferencePart, computed: ReferencePart) -> str:
     """Return the reason why two parts are not comparable, with both values; empty if they are comparable."""
     if _kind(reference.source) != _kind(computed.source):
         return f"data {reference.dataset}: {reference.source} in the reference, {computed.source} here"
@@ -132,7 +132,7 @@ def _kind(source: str) -> str:
     return "real" if source in _REAL else source
 
 
-def _grid(part: Part) -> list[tuple[str, str]]:
+def _grid(part: ReferencePart) -> list[tuple[str, str]]:
     """Return the pairs of a grid variable and its value, in the order of the rows."""
     pairs = dict.fromkeys(pair for place in part.rows for pair in place[0].split() if "=" in pair)
     return [(name, value) for name, _, value in (pair.partition("=") for pair in pairs)]

@@ -18,14 +18,14 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from shuffledp.pipeline.reference.snapshot import COLUMNS, PLACE, Key, Part, Snapshot, kept, text
+from shuffledp.pipeline.reference.snapshot import COLUMNS, PLACE, Key, ReferencePart, Snapshot, kept, text
 from shuffledp.storage import listed, publish, read_verified
 
 CHECKSUM = "reference.sha256"
 _JOBS = "jobs.csv"
 _MANIFEST = "manifest.json"
 _KEY = ("paper", "experiment", "method")
-_SETTINGS = tuple(one.name for one in fields(Part) if one.name != "rows")
+_SETTINGS = tuple(one.name for one in fields(ReferencePart) if one.name != "rows")
 
 
 def write(folder: Path, snapshot: Snapshot, others: Mapping[str, bytes] = MappingProxyType({})) -> list[Path]:
@@ -68,11 +68,11 @@ def read(folder: Path) -> Snapshot:
     if not checksum.is_file():
         raise ValueError(f"There is no reference in {folder}: {checksum} is missing.")
     environments = json.loads(read_verified(folder / _MANIFEST, checksum))
-    parts: dict[Key, Part] = {}
+    parts: dict[Key, ReferencePart] = {}
     for line in _read_csv(folder / _JOBS, checksum):
         key = (line.pop("paper"), line.pop("experiment"), line.pop("method"))
         environment = json.dumps(environments[int(line.pop("environment"))], sort_keys=True)
-        parts[key] = Part(**line, environment=environment, rows={})
+        parts[key] = ReferencePart(**line, environment=environment, rows={})
     for paper, experiment in dict.fromkeys(key[:2] for key in parts):
         for row in _read_csv(folder / paper / f"{experiment}.csv", checksum):
             part = parts[paper, experiment, row.pop("method")]

@@ -58,7 +58,7 @@ Rows = dict[Place, dict[str, str | float]]
 
 
 @dataclass(frozen=True)
-class Part:
+class ReferencePart:
     """One method of one experiment, or one training run: its compared settings, its environment, and its rows.
 
     `scale` has the number of repeats, or the settings of training, as ``name=value`` separated by spaces. `environment`
@@ -74,7 +74,7 @@ class Part:
     rows: Rows
 
 
-Snapshot = Mapping[Key, Part]
+Snapshot = Mapping[Key, ReferencePart]
 """Methods of experiments, and training runs, by their keys."""
 
 
@@ -92,18 +92,18 @@ def _key(checksum: Path) -> Key:
     return checksum.parts[-3], checksum.parts[-2], checksum.stem
 
 
-def _job(results: Path, checksum: Path) -> Part:
+def _job(results: Path, checksum: Path) -> ReferencePart:
     bundle = Bundle.of(results, *_key(checksum))
     about = json.loads(read_verified(bundle.provenance, checksum))
     job = about["job"]
     if not job.get("protocol"):
         # A function draws nothing and reads no data; its provenance names those of the training run, if there is one.
-        return Part(
+        return ReferencePart(
             "", "", "", "", *_made(about), _rows(bundle, [job["returns"]] if "returns" in job else [])
         )
     scale, data = point({"repeats": job["repeats"]}), str(job["data"]["name"])
     rows = _rows(bundle, job["task"].get("metrics", []))
-    return Part(str(about["seed"]), scale, data, about["data"]["source"], *_made(about), rows)
+    return ReferencePart(str(about["seed"]), scale, data, about["data"]["source"], *_made(about), rows)
 
 
 def _made(provenance: Mapping[str, Any]) -> tuple[str, str]:
@@ -164,7 +164,7 @@ def text(value: Any) -> str:
     return "" if value is None else str(value)
 
 
-def _training(results: Path, checksum: Path) -> Part:
+def _training(results: Path, checksum: Path) -> ReferencePart:
     files = TrainingFiles.of(results, checksum.parts[-2], checksum.stem)
     about = json.loads(read_verified(files.provenance, checksum))
     curve = table_files.read(read_verified(files.curve, checksum)).to_pylist()
@@ -173,4 +173,6 @@ def _training(results: Path, checksum: Path) -> Part:
         for evaluation in curve
     }
     settings, source = about["job"]["settings"], about["data"]["source"]
-    return Part(str(about["seed"]), point(settings), about["job"]["data"], source, *_made(about), rows)
+    return ReferencePart(
+        str(about["seed"]), point(settings), about["job"]["data"], source, *_made(about), rows
+    )

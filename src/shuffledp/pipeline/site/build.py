@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
     from jinja2.runtime import Context
 
-    from shuffledp.pipeline.manifest import DrawnPaper, Entry
+    from shuffledp.pipeline.manifest import DrawnPaper, ManifestEntry
     from shuffledp.pipeline.site.csv_tables import Row
 
 TITLE = "shuffledp: results"
@@ -124,7 +124,7 @@ class Leading:
 
 def _leading(results: Results, shown: Shown, page: str) -> Leading | None:
     """Return the figure of the headline claim, in the variant with printed and exact numbers if there is one."""
-    groups: dict[str, list[Entry]] = {}
+    groups: dict[str, list[ManifestEntry]] = {}
     for entry in shown.paper.entries:
         if entry.kind == "figure":
             groups.setdefault(entry.drawing, []).append(entry)

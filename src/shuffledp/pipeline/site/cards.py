@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from shuffledp.pipeline.manifest import DrawnPaper, Entry
+    from shuffledp.pipeline.manifest import DrawnPaper, ManifestEntry
 
 FORMATS = ("png", "pdf", "svg", "csv", "md", "tex", "tabular")  # the order of the links
 LABELS = {"md": "Markdown", "tex": "TeX", "tabular": "plain TeX"}
@@ -57,7 +57,7 @@ class Picture:
 class Variant:
     """Entry of a card; ``notes`` are the indices of the page's common paragraphs that belong to it."""
 
-    entry: Entry
+    entry: ManifestEntry
     label: str
     caption: Markup
     details: Markup
@@ -126,14 +126,14 @@ class Deck:
     settings: tuple[Setting, ...]
 
 
-def heading(entry: Entry, title: str) -> str:
+def heading(entry: ManifestEntry, title: str) -> str:
     """Return the heading of a picture, its finding or otherwise its title."""
     return entry.finding or title
 
 
 def deck(results: Path, page: str, paper: DrawnPaper, explorable: Iterable[str] = ()) -> Deck:
     """Return the cards of a paper."""
-    groups: dict[str, list[Entry]] = {}
+    groups: dict[str, list[ManifestEntry]] = {}
     for entry in paper.entries:
         groups.setdefault(entry.drawing, []).append(entry)
     sorted_groups = {name: in_order(entries) for name, entries in groups.items()}
@@ -166,14 +166,14 @@ def deck(results: Path, page: str, paper: DrawnPaper, explorable: Iterable[str] 
     )
 
 
-def in_order(entries: Sequence[Entry]) -> list[Entry]:
+def in_order(entries: Sequence[ManifestEntry]) -> list[ManifestEntry]:
     """Return the entries of one drawing in the order of `ORDER`."""
     if any(entry.variant not in ORDER for entry in entries):
         return list(entries)
     return sorted(entries, key=lambda entry: ORDER.index(entry.variant))
 
 
-def first_shown(entries: Sequence[Entry]) -> int:
+def first_shown(entries: Sequence[ManifestEntry]) -> int:
     """Return the index of the variant that is shown until the reader chooses another."""
     variants = [entry.variant for entry in entries]
     return next((variants.index(wanted) for wanted in FIRST_SHOWN if wanted in variants), 0)
@@ -191,7 +191,7 @@ def name_of_drawing(drawing: str) -> str:
     return f"{'Fig.' if name[1] == 'fig' else 'Table'} {name[2]}{letters}"
 
 
-def title_of(entries: Sequence[Entry]) -> str:
+def title_of(entries: Sequence[ManifestEntry]) -> str:
     """Return the title without the part that differs between variants."""
     first = entries[0]
     return first.title.removesuffix(f" ({first.by}: {first.variant})")
@@ -199,7 +199,7 @@ def title_of(entries: Sequence[Entry]) -> str:
 
 def _card(
     name: str,
-    entries: Sequence[Entry],
+    entries: Sequence[ManifestEntry],
     texts: Sequence[tuple[str, ...]],
     in_all: Sequence[str],
     common: Sequence[str],
@@ -246,7 +246,7 @@ def _card(
 # -- captions ------------------------------------------------------------------------------------------------------
 
 
-def _parts(entry: Entry) -> tuple[str, ...]:
+def _parts(entry: ManifestEntry) -> tuple[str, ...]:
     """Return the paragraphs of a caption after its finding."""
     text = re.sub(r"\r\n?", "\n", text_of(entry.caption, CaptionError)).strip("\n")
     shown, _, details = text.partition(f"\n{DETAILS}\n")
@@ -259,7 +259,7 @@ def _parts(entry: Entry) -> tuple[str, ...]:
     return (*paragraphs(rest), *paragraphs(details))
 
 
-def _details(entry: Entry) -> tuple[str, ...]:
+def _details(entry: ManifestEntry) -> tuple[str, ...]:
     """Return the paragraphs of a caption that a reader unfolds."""
     return paragraphs(text_of(entry.caption, CaptionError).partition(f"\n{DETAILS}\n")[2])
 
@@ -269,7 +269,7 @@ def _often(cards: Iterable[Sequence[str]]) -> list[str]:
     return [part for part, count in counts.items() if count >= SAID_ONCE_FROM]
 
 
-def _html(parts: Iterable[str], entry: Entry, prefix: str) -> Markup:
+def _html(parts: Iterable[str], entry: ManifestEntry, prefix: str) -> Markup:
     text = "\n\n".join(parts)
     return to_html(text, source=str(entry.caption), prefix=prefix) if text else Markup()
 
@@ -277,7 +277,7 @@ def _html(parts: Iterable[str], entry: Entry, prefix: str) -> Markup:
 # -- settings ------------------------------------------------------------------------------------------------------
 
 
-def _settings_in_common(groups: Iterable[Sequence[Entry]]) -> dict[str, str]:
+def _settings_in_common(groups: Iterable[Sequence[ManifestEntry]]) -> dict[str, str]:
     """Return the settings with one value in all cards that have them, if enough cards do."""
     values: dict[str, set[str]] = {}
     cards: Counter[str] = Counter()
@@ -294,7 +294,7 @@ def _settings_in_common(groups: Iterable[Sequence[Entry]]) -> dict[str, str]:
     }
 
 
-def _settings(entries: Sequence[Entry], said: Mapping[str, str]) -> tuple[Setting, ...]:
+def _settings(entries: Sequence[ManifestEntry], said: Mapping[str, str]) -> tuple[Setting, ...]:
     left_out = {*said, REPRODUCES, *([IN_THE_SWITCH] if entries[0].by == IN_THE_SWITCH else [])}
     names = dict.fromkeys(name for entry in entries for name, _ in entry.settings if name not in left_out)
     found = []
@@ -327,7 +327,7 @@ class Files:
         """Return the link to a file."""
         return "../" * self.page.count("/") + quote(path.relative_to(self.results).as_posix())
 
-    def links(self, entry: Entry) -> tuple[Link, ...]:
+    def links(self, entry: ManifestEntry) -> tuple[Link, ...]:
         """Return the links to all files of an entry."""
         forms = sorted(
             entry.files, key=lambda form: (FORMATS.index(form) if form in FORMATS else len(FORMATS), form)
@@ -341,7 +341,7 @@ class Files:
             for form in forms
         )
 
-    def picture(self, entry: Entry) -> Picture:
+    def picture(self, entry: ManifestEntry) -> Picture:
         """Return the picture of a figure. Raise `ManifestError` if the file is not a PNG image."""
         png = entry.files["png"]
         width, height = _png_size(png)

@@ -11,7 +11,7 @@ from shuffledp.pipeline.site.csv_tables import DIGITS, lines
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from shuffledp.pipeline.manifest import Chart, Curve, Entry
+    from shuffledp.pipeline.manifest import Chart, Curve, ManifestEntry
 
 # The library's names of Matplotlib's markers; it has no triangles that point sideways, and one polygon.
 MARKERS = {
@@ -49,7 +49,7 @@ def script(paper: str, charts: Mapping[str, Mapping[str, Any]]) -> str:
     return f"(window.shuffledpCharts ??= {{}})[{json.dumps(paper)}] = {text};\n"
 
 
-def chart_of(entry: Entry) -> dict[str, Any] | None:
+def chart_of(entry: ManifestEntry) -> dict[str, Any] | None:
     """Return the data of the interactive chart; None if the figure has no numbers."""
     chart, path = entry.chart, entry.files["csv"]
     if chart is None:

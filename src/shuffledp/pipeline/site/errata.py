@@ -9,7 +9,7 @@ from shuffledp.pipeline.site.csv_tables import Row, cell, lines
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from shuffledp.pipeline.manifest import DrawnPaper, Entry
+    from shuffledp.pipeline.manifest import DrawnPaper, ManifestEntry
 
 COLUMNS: Mapping[str, tuple[str, ...]] = {
     "errata": ("erratum", "printed form", "corrected form", "printed value", "correct value"),
@@ -21,7 +21,7 @@ EFFECTS = ("unsafe", "biased", "wrong_optimum", "wrong_claim", "safe", "cosmetic
 """Effects of an erratum on users of the printed form, the most important first; notes have none."""
 
 
-def is_remarks(entry: Entry) -> bool:
+def is_remarks(entry: ManifestEntry) -> bool:
     """Return whether a table has errata or reading notes, which have a page of their own."""
     return entry.kind == "table" and entry.drawing in COLUMNS
 

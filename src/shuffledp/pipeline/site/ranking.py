@@ -14,7 +14,7 @@ from shuffledp.pipeline.site.csv_tables import Rows, lines
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from shuffledp.pipeline.manifest import Entry
+    from shuffledp.pipeline.manifest import ManifestEntry
 
 _NAME = "ranking"
 SETTING = ("task", "users", "values", "eps", "delta")
@@ -29,13 +29,13 @@ _FIELDS = {
 _DIGITS = 4
 
 
-def is_ranking(entry: Entry) -> bool:
+def is_ranking(entry: ManifestEntry) -> bool:
     """Return whether an entry of a manifest is the ranking."""
     return entry.kind == "table" and entry.id == _NAME
 
 
 @dataclass(frozen=True)
-class Setting:
+class RankedSetting:
     """Setting and its rows, grouped by the trusted party."""
 
     key: tuple[str, ...]
@@ -49,13 +49,15 @@ class Ranking:
     rows: tuple[Mapping[str, str], ...] = ()
 
     @cached_property
-    def settings(self) -> tuple[Setting, ...]:
+    def settings(self) -> tuple[RankedSetting, ...]:
         """Settings in the order of the table."""
         found: dict[tuple[str, ...], list[Mapping[str, str]]] = {}
         for row in self.rows:
             found.setdefault(tuple(row[name] for name in SETTING), []).append(row)
         return tuple(
-            Setting(tuple(_text(name, text) for name, text in zip(SETTING, key, strict=True)), _grouped(rows))
+            RankedSetting(
+                tuple(_text(name, text) for name, text in zip(SETTING, key, strict=True)), _grouped(rows)
+            )
             for key, rows in found.items()
         )
 

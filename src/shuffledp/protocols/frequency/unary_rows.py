@@ -119,7 +119,7 @@ def row_rates(
             return _within(_SHAPES[form](budget), budget)
         q = 1 / (1 + np.exp(budget - _LOG_ODDS))
         return _within(_least(lambda x: _of_log_odds(budget, x), q, n, domain_size), budget)
-    search = _Search(n, eps, delta)
+    search = _RateSearch(n, eps, delta)
     if form != "best":
         return search.rates(_SHAPES[form])
     best = _least(search.roughly, _limiting_rates(n, eps, delta), n, domain_size)
@@ -128,7 +128,7 @@ def row_rates(
     if n >= _MANY:
         return searched
     # Among few users the error has more dips than the limit of many shows.
-    others = (_Search(n, eps, delta).rates(shape) for shape in _SHAPES.values())
+    others = (_RateSearch(n, eps, delta).rates(shape) for shape in _SHAPES.values())
     return min((searched, *others), key=lambda rates: rates.mse(n, domain_size))
 
 
@@ -140,7 +140,7 @@ def _within(rates: RowRates, budget: float) -> RowRates:
     return RowRates(rates.own_rate, min(rates.other_rate * math.exp(excess), rates.own_rate))
 
 
-class _Search:
+class _RateSearch:
     """Search for the largest local budget, on which the rates depend; it starts from the previous result."""
 
     def __init__(self, n: int, eps: float, delta: float) -> None:

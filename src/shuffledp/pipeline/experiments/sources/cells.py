@@ -14,7 +14,7 @@ from shuffledp.tasks import Floats, Ints
 
 
 @dataclass(frozen=True)
-class Cells(Source):
+class CellSource(Source):
     """Probabilities `shares` of the values; for draws without replacement also the numbers `holders` of records."""
 
     shares: Floats

@@ -10,7 +10,7 @@ import numpy as np
 
 from shuffledp.numerics.repeated_indices import pieces
 from shuffledp.pipeline.datasets.prepared import Dataset
-from shuffledp.pipeline.experiments.sources.cells import Cells, check_weights
+from shuffledp.pipeline.experiments.sources.cells import CellSource, check_weights
 from shuffledp.pipeline.experiments.sources.interface import (
     SPARSE_COLUMNS,
     Held,
@@ -21,7 +21,7 @@ from shuffledp.tasks import USERS_AT_ONCE, Floats, Ints, Participants, Public, S
 
 
 @dataclass(frozen=True)
-class Numbers(Cells):
+class NumberSource(CellSource):
     """Numbers with finitely many values."""
 
     task: Summation
@@ -61,17 +61,17 @@ class Numbers(Cells):
         return number if not coordinate else np.column_stack((coordinate[0], number))
 
 
-def source(config: Mapping[str, Any], task: Summation, dataset: Dataset | None) -> Numbers:
+def source(config: Mapping[str, Any], task: Summation, dataset: Dataset | None) -> NumberSource:
     """Return the numbers of a configuration."""
     shape = task.counts_shape
     if dataset is None:
-        return Numbers(
+        return NumberSource(
             config, "synthetic", "", np.reshape(_shares(config, int(np.prod(shape))), shape), None, task
         )
     about = dataset.provenance
     holders = _holders(dataset, config["column"], task)
     records = None if with_replacement(config) else holders
-    return Numbers(config, about.source, about.note, holders / holders.sum(), records, task)
+    return NumberSource(config, about.source, about.note, holders / holders.sum(), records, task)
 
 
 def _shares(config: Mapping[str, Any], size: int) -> Floats:

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from shuffledp.pipeline.experiments.seeds import digest
 from shuffledp.pipeline.experiments.sources.interface import Held, Source, with_replacement
 from shuffledp.pipeline.experiments.sources.item_sets import HeldSets, of_one_size, split_shares
-from shuffledp.pipeline.experiments.sources.numbers import Numbers
-from shuffledp.pipeline.experiments.sources.values import Values
+from shuffledp.pipeline.experiments.sources.numbers import NumberSource
+from shuffledp.pipeline.experiments.sources.values import ValueSource
 from shuffledp.storage import read_verified
 from shuffledp.tasks import Floats, Sets, Summation, Task
 from shuffledp.userdata.sets import filled_shares, kept_shares
@@ -204,8 +204,8 @@ def source(config: Mapping[str, Any], task: Task, prepared: Path) -> Source:
         raise ValueError(f"{path}: {counts.size} values, but the task has {task.counts_shape[-1]}.")
     shares, holders = counts / counts.sum(), None if replace else counts
     if isinstance(task, Summation):
-        return Numbers(config, SOURCE, note, shares, holders, task, details=details)
-    return Values(config, SOURCE, note, shares, holders, details=details)
+        return NumberSource(config, SOURCE, note, shares, holders, task, details=details)
+    return ValueSource(config, SOURCE, note, shares, holders, details=details)
 
 
 @dataclass(frozen=True)

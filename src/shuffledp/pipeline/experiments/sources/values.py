@@ -10,7 +10,7 @@ import numpy as np
 
 from shuffledp.numerics.repeated_indices import pieces
 from shuffledp.pipeline.datasets.prepared import Dataset
-from shuffledp.pipeline.experiments.sources.cells import Cells, check_weights
+from shuffledp.pipeline.experiments.sources.cells import CellSource, check_weights
 from shuffledp.pipeline.experiments.sources.interface import (
     Held,
     finite_population_correction,
@@ -20,7 +20,7 @@ from shuffledp.tasks import USERS_AT_ONCE, Floats, Frequency, Ints, Participants
 
 
 @dataclass(frozen=True)
-class Values(Cells):
+class ValueSource(CellSource):
     """Data with one of k values per user."""
 
     def gathered(self, n: Ints, draws: Sequence[Held], truth: str) -> Participants:
@@ -54,17 +54,17 @@ def check(config: Mapping[str, Any], task: Frequency) -> None:
     check_weights(config, task.domain_size, "domain_size")
 
 
-def source(config: Mapping[str, Any], task: Frequency, dataset: Dataset | None) -> Values:
+def source(config: Mapping[str, Any], task: Frequency, dataset: Dataset | None) -> ValueSource:
     """Return the values of a configuration: a column of a data set, or synthetic values."""
     if dataset is None:
         shares = _shares(config, task.domain_size)
         if "records" not in config:
-            return Values(config, "synthetic", "", shares, None)
+            return ValueSource(config, "synthetic", "", shares, None)
         holders = _rounded(shares, config["records"])
-        return Values(config, "synthetic", "", holders / config["records"], holders)
+        return ValueSource(config, "synthetic", "", holders / config["records"], holders)
     about, holders = dataset.provenance, dataset.histogram(config["column"], task.domain_size)
     records = None if with_replacement(config) else holders
-    return Values(config, about.source, about.note, holders / holders.sum(), records)
+    return ValueSource(config, about.source, about.note, holders / holders.sum(), records)
 
 
 def _shares(config: Mapping[str, Any], k: int) -> Floats:
