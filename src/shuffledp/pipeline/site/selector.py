@@ -43,8 +43,8 @@ Kind = TypeVar("Kind")
 
 
 @dataclass(frozen=True)
-class Setting:
-    """Setting of a comparison; `size` is the number of values, items or dimensions, or the largest number."""
+class SelectorSetting:
+    """SelectorSetting of a comparison; `size` is the number of values, items or dimensions, or the largest number."""
 
     task: str
     users: int
@@ -93,7 +93,7 @@ class Offer:
 
 NUMBERS = {"mse": "mse", "half_width": "half_width", "messages": "messages_per_user", "bits": "bits_per_user"}
 """Numbers of an offer with their fields in a row of a comparison."""
-Tables = dict[Setting, tuple[Offer, ...]]
+Tables = dict[SelectorSetting, tuple[Offer, ...]]
 """Offers by setting, each by trust and then by error, as a comparison orders them."""
 
 
@@ -104,9 +104,9 @@ def kept_tables() -> Tables:
 
 def read_tables(text: str) -> Tables:
     """Return the tables in a CSV text."""
-    offers: defaultdict[Setting, list[Offer]] = defaultdict(list)
+    offers: defaultdict[SelectorSetting, list[Offer]] = defaultdict(list)
     for row in csv.DictReader(io.StringIO(text)):
-        offers[_typed(Setting, row)].append(_typed(Offer, row))
+        offers[_typed(SelectorSetting, row)].append(_typed(Offer, row))
     return {setting: tuple(rows) for setting, rows in offers.items()}
 
 
@@ -119,7 +119,7 @@ def _typed(kind: type[Kind], row: Mapping[str, str]) -> Kind:
 def format_tables(tables: Tables) -> str:
     """Return tables as a CSV text, numbers with six significant digits on their side."""
     sink = io.StringIO()
-    names = [one.name for kind in (Setting, Offer) for one in fields(kind)]
+    names = [one.name for kind in (SelectorSetting, Offer) for one in fields(kind)]
     writer = csv.DictWriter(sink, names, lineterminator="\n")
     writer.writeheader()
     for setting, offers in tables.items():
