@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from scripts_by_file import ROOT, script
-from shuffledp.pipeline.site.selector import Setting, format_tables, kept_tables, read_tables
+from shuffledp.pipeline.site.selector import SelectorSetting, format_tables, kept_tables, read_tables
 
 TABLES = kept_tables()
 TOOL = script("tools/selector_table.py")
@@ -16,8 +16,8 @@ def test_a_table_is_read_as_it_was_written() -> None:
     assert read_tables(format_tables(TABLES)) == TABLES
 
 
-@pytest.mark.parametrize("setting", [Setting("vectors", 10_000, 10, 1.0, 1e-6, 1, "best")])
-def test_a_kept_setting_is_what_compare_computes(setting: Setting) -> None:
+@pytest.mark.parametrize("setting", [SelectorSetting("vectors", 10_000, 10, 1.0, 1e-6, 1, "best")])
+def test_a_kept_setting_is_what_compare_computes(setting: SelectorSetting) -> None:
     offers = TOOL.compute_offers(setting)
     assert read_tables(format_tables({setting: offers}))[setting] == TABLES[setting]
 

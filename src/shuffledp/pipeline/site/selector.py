@@ -44,7 +44,7 @@ Kind = TypeVar("Kind")
 
 @dataclass(frozen=True)
 class SelectorSetting:
-    """SelectorSetting of a comparison; `size` is the number of values, items or dimensions, or the largest number."""
+    """Setting of a comparison; `size` is the number of values, items or dimensions, or the largest number."""
 
     task: str
     users: int
