@@ -21,7 +21,7 @@ from shuffledp.pipeline.site.selector import (
     NUMBERS,
     PRINTED,
     Offer,
-    Setting,
+    SelectorSetting,
     Tables,
     format_tables,
     read_tables,
@@ -37,11 +37,11 @@ REPEATED = {"frequency": (7, 30), "vectors": (30,)}
 DELTA, SMALL_DELTA = 1e-6, 1e-9
 
 
-def list_settings() -> list[Setting]:
+def list_settings() -> list[SelectorSetting]:
     """Return all settings; the page shows the first one first."""
-    first = Setting("frequency", 100_000, 100, 1.0, DELTA, 1, BEST)
+    first = SelectorSetting("frequency", 100_000, 100, 1.0, DELTA, 1, BEST)
     once = [
-        Setting(task, users, size, eps, DELTA, 1, BEST)
+        SelectorSetting(task, users, size, eps, DELTA, 1, BEST)
         for task, sizes in SIZES.items()
         for users, size, eps in product(USERS, sizes, BUDGETS)
     ]
@@ -58,7 +58,7 @@ def list_settings() -> list[Setting]:
     return list(dict.fromkeys((first, *once, *repeated, *smaller, *printed)))
 
 
-def compute_offers(setting: Setting) -> tuple[Offer, ...]:
+def compute_offers(setting: SelectorSetting) -> tuple[Offer, ...]:
     """Return the protocols that meet a setting with an error below an answer without data."""
     size = {
         "frequency": {"domain_size": setting.size},
