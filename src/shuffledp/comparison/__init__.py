@@ -11,6 +11,8 @@ from shuffledp.lazy_api import door
 
 if TYPE_CHECKING:
     from shuffledp.comparison.comparing import compare as compare
+    from shuffledp.comparison.count_trees import CountTree as CountTree
+    from shuffledp.comparison.prefix_errors import best_levels as best_levels, prefix_error as prefix_error
     from shuffledp.comparison.recommendation import (
         Comparison as Comparison,
         Recommendation as Recommendation,

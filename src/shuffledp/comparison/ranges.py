@@ -19,15 +19,11 @@ from shuffledp.comparison.count_trees import (
     CountTree,
     best_tree,
 )
+from shuffledp.comparison.prefix_errors import RESPONSE, response_errors
 from shuffledp.guarantees import Guarantee
 from shuffledp.numerics.argument_ranges import check_choice, check_count
 from shuffledp.numerics.rounding import number_text
-from shuffledp.populations.base import Fixed
 from shuffledp.protocols.registry import get
-from shuffledp.tasks import Budget, Frequency
-
-#: Protocol with the errors of `UniformResponse`.
-_RESPONSE = "grr_blanket"
 
 
 @dataclass(frozen=True)
@@ -56,7 +52,7 @@ def range_rows(
     """
     check_count("users", users, 2)
     check_count("domain_size", domain_size, 2)
-    allowed = (*HISTOGRAM_PROTOCOLS, _RESPONSE)
+    allowed = (*HISTOGRAM_PROTOCOLS, RESPONSE)
     for name in protocols or ():
         check_choice("protocols", name, allowed)
     rows = []
@@ -73,10 +69,8 @@ def range_rows(
 
 def _errors(name: str, users: int, domain_size: int, eps: float, delta: float) -> Iterator[tuple[Any, ...]]:
     """Yield the last fields of the row of the histogram, and of the best tree."""
-    if name == _RESPONSE:
-        task = Frequency(domain_size)
-        protocol = get("frequency", name).calibrate(Budget(eps, delta), Fixed(users - 1), task)
-        errors = UniformResponse(users, domain_size, protocol.parameters()["eps_local"])
+    if name == RESPONSE:
+        protocol, errors = response_errors(users, domain_size, eps, delta)
         messages = protocol.cost().messages_per_user
         yield protocol.guarantee, *_columns(errors, users), messages, {"fan_outs": [domain_size]}
         return

@@ -44,6 +44,7 @@ _CLAIMS = (
 PARTS: Mapping[str, tuple[str, ...]] = {
     "data": (*_SHARED, "pipeline/datasets"),
     "results": _LIBRARY,
+    "comparison": ("comparison",),  # of experiments with functions of this package
     # A change of other code does not train again, which may take hours.
     "training": ("pipeline/learning", "pipeline/datasets"),
     "audit": (*_LIBRARY, "pipeline/audit"),

@@ -10,9 +10,11 @@ from typing import Any
 
 from shuffledp.pipeline import datasets
 from shuffledp.pipeline.claims import claim_jobs
+from shuffledp.pipeline.code_keys import PARTS
 from shuffledp.pipeline.config import Experiment, Method, Paper, Settings
 from shuffledp.pipeline.experiments.audited import audit_jobs
 from shuffledp.pipeline.experiments.bundle import Bundle
+from shuffledp.pipeline.experiments.configurable_functions import NAMED_FUNCTIONS
 from shuffledp.pipeline.experiments.job_parts import Job
 from shuffledp.pipeline.experiments.sources.user_file import files_of as files_of_own
 from shuffledp.pipeline.experiments.trained import TrainingFiles
@@ -46,8 +48,9 @@ class ExperimentJob:
 
     @property
     def outside(self) -> list[str]:
-        """Names of the keys of protocols outside the library: the file of a class, or ``<task>.<name>``."""
+        """Names of further keys: the file of a user's class, ``<task>.<name>``, or the package of a function."""
         names = {outside_key(self.experiment, method) for method in self.methods}
+        names |= {package_key(method) for method in self.methods}
         return sorted(names - {""})
 
     def jobs(self, seed: int) -> list[Job]:
@@ -229,6 +232,14 @@ def outside_key(experiment: Experiment, method: Method) -> str:
         return name.rpartition(":")[0]
     kind = experiment.task.kind
     return f"{kind}.{name}" if source_files(kind, name) else ""
+
+
+def package_key(method: Method) -> str:
+    """Return the name of the key of a function's package; empty for packages in the key of all experiments."""
+    if not method.function:
+        return ""
+    package = NAMED_FUNCTIONS[method.function].package.rpartition(".")[2]
+    return package if package in PARTS else ""
 
 
 def _simulated(methods: Iterable[Method]) -> bool:

@@ -6,6 +6,8 @@ from importlib import import_module
 import pytest
 
 from scripts_by_file import script
+from shuffledp.comparison import best_levels, prefix_error
+from shuffledp.comparison.ranges import range_rows
 from shuffledp.guarantees import GUARANTEES
 from shuffledp.pipeline.experiments.configurable_functions import NAMED_FUNCTIONS
 from shuffledp.populations import Poisson
@@ -13,16 +15,22 @@ from shuffledp.populations import Poisson
 script("tools/bad_arguments.py")  # puts the folder of valid calls on the path
 from valid_calls import valid_calls  # noqa: E402
 
+SETTING = {"users": 1_000, "domain_size": 10, "eps": 1.0, "delta": 1e-5}
+CALIBRATED = {
+    "prefix_error": (prefix_error, {"protocol": "correlated_noise", **SETTING}),
+    "best_levels": (best_levels, {"protocol": "correlated_noise", **SETTING}),
+}
+
 
 def test_every_function_is_public_under_its_name_and_gives_a_float():
     for name, named in NAMED_FUNCTIONS.items():
         assert name in import_module(named.package).__all__
         assert inspect.signature(named.function).return_annotation in ("float", float)
-        assert named.quantity in ("eps", "eps_local", "delta")
+        assert named.quantity in ("eps", "eps_local", "delta", "error", "levels")
 
 
 def test_all_rules_give_a_label_for_valid_arguments():
-    calls = valid_calls()
+    calls = {**valid_calls(), **CALIBRATED}
     for name, named in NAMED_FUNCTIONS.items():
         standing = named.standing(calls[name][1])
         assert standing.guarantee in GUARANTEES, name
@@ -36,3 +44,30 @@ def test_arguments_are_those_of_the_function():
         NAMED_FUNCTIONS["clone_delta"].standing(
             {"population": Poisson(9.0), "eps_local": 1.0, "eps_central": 1.0, "eps": 1.0}
         )
+
+
+@pytest.mark.parametrize("name", ["correlated_noise", "jump_counts", "grr_blanket", "sageo"])
+def test_errors_have_the_label_of_the_protocol(name):
+    rows = range_rows(SETTING["users"], 10, 1.0, 1e-5, [name])
+    flat = next(row for row in rows if row.parameters["fan_outs"] == [10])
+    arguments = {"protocol": name, **SETTING}
+    assert NAMED_FUNCTIONS["prefix_error"].standing(arguments).guarantee == flat.guarantee
+    assert prefix_error(**arguments) == flat.cdf_mse
+    if name == "correlated_noise":
+        assert prefix_error(**arguments, tree=True) == min(row.cdf_mse for row in rows if row is not flat)
+        assert best_levels(**arguments) == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"users": 1}, "users must be"),
+        ({"eps": 0}, "eps must be"),
+        ({"protocol": "solh"}, "protocol must be"),
+        ({"domain_size": 2, "tree": True}, "tree needs a domain_size of at least 3"),
+        ({"protocol": "silent_users", "tree": True}, "protocol must be"),
+    ],
+)
+def test_wrong_arguments_of_errors_are_refused(change, message):
+    with pytest.raises(ValueError, match=message):
+        prefix_error(**{"protocol": "correlated_noise", **SETTING, **change})

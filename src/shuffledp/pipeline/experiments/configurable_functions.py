@@ -1,8 +1,9 @@
 """Functions that a configuration may name, with their quantities and guarantees.
 
 The arguments of these functions can be written in a configuration. The result is a budget or a delta of the central
-guarantee, of the local guarantee, or of the guarantee against the shuffler. Conventions: eps in nats; `standing`
-returns the guarantee of the function with the given arguments, for the neighboring relation of the function.
+guarantee, of the local guarantee, or of the guarantee against the shuffler, or an error of a calibrated protocol.
+Conventions: eps in nats; `standing` returns the guarantee of the function with the given arguments, for the neighboring
+relation of the function.
 """
 
 from __future__ import annotations
@@ -180,6 +181,11 @@ def _deployed(arguments: Arguments) -> Standing:
     return UPPER if arguments["bound"] == "upper" else FROM_BELOW
 
 
+def _calibrated(arguments: Arguments) -> Standing:
+    """Return the label of the calibrated protocol."""
+    return UPPER if arguments["protocol"] in ("grr_blanket", "jump_counts") else EXACT
+
+
 def _rappor(arguments: Arguments) -> Standing:
     return RAPPOR_STANDINGS[arguments["calibration"]]
 
@@ -236,6 +242,9 @@ NAMED_FUNCTIONS: Mapping[str, NamedFunction] = _entries(
     ("deployed_epsilon", "eps", _deployed, "shuffledp.accountant"),
     ("randomizer_epsilon", "eps", _deployed, "shuffledp.accountant"),
     ("deployed_printed", "eps", _always(AS_PRINTED), "shuffledp.accountant"),
+    # ranges of ordered values
+    ("prefix_error", "error", _calibrated, "shuffledp.comparison"),
+    ("best_levels", "levels", _calibrated, "shuffledp.comparison"),
     # Gaussian reports
     ("shuffle_gaussian_epsilon", "eps", _always(ONE_PAIR)),
     ("subsampled_shuffle_gaussian_epsilon", "eps", _always(ONE_PAIR)),

@@ -1,0 +1,1 @@
+"""Study of ranges of ordered values."""
