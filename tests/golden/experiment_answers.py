@@ -19,6 +19,14 @@ NOT_RUN = {
     "comparison.bounded_sums.correlated_sum": "searches; the table of the protocol has such settings",
     "comparison.real_sums.real_sum": "searches; the table of the protocol has such settings",
     "comparison.real_sums.real_sum_20": "searches; the table of the protocol has such settings",
+    **dict.fromkeys(
+        (
+            *(f"ranges.levels.{name}" for name in ("central_laplace", "correlated_noise", "balls_into_bins")),
+            *(f"ranges.prefixes.{name}_tree" for name in ("central_laplace", "central_gaussian")),
+            *(f"ranges.prefixes.{name}_tree" for name in ("correlated_noise", "balls_into_bins")),
+        ),
+        "calibrates trees for seconds; the tests of ranges have such settings",
+    ),
     "segmented.msnbc.segmented_best": "searches for seconds; the table of the protocol has the option",
     "segmented.tokens.segmented_best": "searches for seconds; the table of the protocol has the option",
     "segmented.uniform.segmented_best": "searches for seconds; the table of the protocol has the option",
