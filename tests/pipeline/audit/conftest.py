@@ -1,0 +1,5 @@
+"""Tests of this folder share their calibrations."""
+
+from shared_calibrations import shared_calibrations
+
+__all__ = ["shared_calibrations"]
