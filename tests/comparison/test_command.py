@@ -182,13 +182,10 @@ def test_rows_are_shown_where_they_cannot_be_written(tmp_path):
     ("arguments", "says"),
     [
         (("--users", "100"), "Give --domain-size for frequencies, with --set-size for sets"),
-        (("--domain-size", "4"), "Give users, a population, or data."),
         (("--users", "100", *SIZE, "--max-value", "3"), "not --domain-size and --max-value together"),
         (("--users", "100", "--task", "frequency", "--max-value", "3"), "belongs to --task summation"),
         (("--users", "100", "--task", "summation"), "--task summation needs --max-value"),
         (("--users", "100", "--set-size", "4"), "--set-size for sets"),
-        (("--csv", "a.csv", "--column", "a", "--dimension", "4"), "compared without data"),
-        (("--users", "100", "--max-value", "2.5"), "must be an integer"),
         (("--users", "100", "--max-value", "3", "--levels", "4"), "--levels needs --data"),
         (("--csv", "a.csv", *SIZE), "--data needs --column"),
         (("--csv", "a.csv", "--column", "a", "--separator", ";"), "--separator is for sets"),
@@ -197,7 +194,6 @@ def test_rows_are_shown_where_they_cannot_be_written(tmp_path):
         (("--population", "binomial:3", *SIZE), "population must be binomial:TRIALS:RATE"),
         (("--users", "100", *SIZE, "--protocols", "x.py:X"), "there is no file x.py"),
         (("--users", "100", *SIZE, "--protocols", ","), "--protocols must hold at least one name, got ','"),
-        (("--users", "100", *SIZE, "--trust", "me"), "trust must be one of"),
         (("--users", "9", *SIZE, "--plot", "a.doc"), "The file name of a picture must end in one"),
         (("--users", "9", *SIZE, "--csv-out", "no/a.csv"), "There is no folder no for no/a.csv"),
         (("--users", "9", *SIZE, "--csv-out", "a.svg", "--plot", "./a.svg"), "is the file of --csv-out"),
@@ -208,7 +204,6 @@ def test_rows_are_shown_where_they_cannot_be_written(tmp_path):
         ),
         (("--csv", "in.csv", "--column", "v", "--values", '"1,2'), "(unexpected end of data)"),
         (("--users", "900", "--max-value", "nan"), "--max-value must be a positive finite number, got nan"),
-        (("--users", "9", *SIZE, "--simulate", "3", "--seed", "-1"), "seed must be"),
     ],
 )
 def test_mistakes_get_one_line(tmp_path, monkeypatch, arguments, says):

@@ -122,17 +122,16 @@ SUM = {
 }
 TEXTS = {"kind": "frequency", "values": ["a", "b"], "counts": [1, 2], "rows": 3, "left_out": 0, "users": 3}
 DAMAGED: list[Any] = [
-    *(SUM | {"counts": counts} for counts in (None, "abc", [[1], [2], [3]], [10**30, 1, 1], [1, 2, True], [-1, 4, 3])),
-    *(SUM | {"counts": counts} for counts in ([6], [1.0, 2, 3], {"0": 6}, [2**63, 0, 0])),
-    *(SUM | {"values": values} for values in (None, [5, 1], [0, 7, 9], "abc", {"a": 1}, ["0", "1", "2"], [0, 1, None])),
-    *(SUM | {"step": step} for step in ("1", 0, -1, float("nan"), float("inf"), None, 10**400, 2.0)),
-    *(SUM | {key: value} for key in ("left_out", "dropped", "clipped", "rows") for value in (-5, "0", 1.5, None)),
-    *(SUM | {"files": content} for content in (None, "abc", [{"name": "a"}], [{"sha256": "a"}], [1], {"name": "a"})),
-    *(SUM | {"kind": kind} for kind in ([], None, "sets")),
-    *(SUM | {"per_user": "x"}, SUM | {"found": 1}, SUM | {"rows": 7}),
-    *(TEXTS | {"values": values} for values in (["a", "a"], [True, False], [1, 1.0], ["a"], [["a"], ["b"]])),
+    *(SUM | {"counts": counts} for counts in (None, "abc", [[1], [2], [3]], [1, 2, True], [-1, 4, 3])),
+    *(SUM | {"counts": counts} for counts in ([6], [1.0, 2, 3], [2**63, 0, 0])),
+    *(SUM | {"values": values} for values in (None, [5, 1], [0, 7, 9], "abc", ["0", "1", "2"], [0, 1, None])),
+    *(SUM | {"step": step} for step in ("1", 0, float("nan"), None, 10**400, 2.0)),
+    *(SUM | {key: -5} for key in ("left_out", "dropped", "clipped", "rows")),
+    *(SUM | {"files": content} for content in (None, [{"name": "a"}], [1])),
+    *(SUM | {"kind": []}, SUM | {"kind": "sets"}, SUM | {"per_user": "x"}, SUM | {"found": 1}, SUM | {"rows": 7}),
+    *(TEXTS | {"values": values} for values in (["a", "a"], [1, 1.0], ["a"], [["a"], ["b"]])),
     *({key: value for key, value in TEXTS.items() if key != name} for name in TEXTS),
-    *("[" * 100_000, '{"kind":' * 50_000, "", "[]", "3", "\udcff", '{"counts": 1e999}'),
+    *("[" * 100_000, "", "[]", "3", "\udcff", '{"counts": 1e999}'),
 ]  # fmt: skip
 
 
@@ -211,24 +210,6 @@ def test_data_that_change_while_they_are_read_get_no_checksum(folder, monkeypatc
     with pytest.raises(ValueError, match="changed while it was read"), unchanged(folder / "in.csv"):
         Path("in.csv").unlink()
         Path("in.csv").write_text("v\n0\n1\n1\n1\n")
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (("pipe.csv",), "pipe.csv is no regular file: save the data first."),
-        (("/dev/zero",), "/dev/zero is no regular file: save the data first."),
-        (("in.csv", "--memory", "abc"), "memory must be a size such as 4GB, got 'abc'."),
-        (("in.csv", "--memory", "-1GB"), "memory must be a size such as 4GB, got '-1GB'."),
-        (("in.csv", "--delimiter", ",,"), "delimiter must be one character, got ',,'."),
-        (("in.csv", "--delimiter", ""), "delimiter must be one character, got ''."),
-    ],
-)
-def test_what_cannot_be_read_is_one_line(folder, words, message):
-    os.mkfifo("pipe.csv")
-    assert refused("count", *words, "--column", "v", "-o", "o.json") == f"Error: {message}\n"
-    shown = refused("compare", "--data", *words, "--column", "v", *SETTING)
-    assert shown == f"Error: {message}\n"
 
 
 def test_pipes_are_no_files_of_counts(folder):
