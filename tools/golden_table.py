@@ -1,7 +1,7 @@
 """Write the golden table anew and list the differences: ``make golden``.
 
     python tools/golden_table.py                          all parts
-    python tools/golden_table.py --only protocols/sets    parts whose names begin with this text
+    python tools/golden_table.py --only protocols/sets    parts whose names begin with this text, or with one of several
 
 The table (``tests/golden/table/``) has results of every protocol, of the accountant, of a tiny run of every experiment,
 of claims and errata. Tests compare the results of the code with the table. Copy the printed lines into the changelog.
@@ -41,11 +41,12 @@ def computed(names: Sequence[str], workers: int) -> dict[str, Rows]:
         return {name: one.result() for name, one in waiting.items()}
 
 
-def without_avx512(only: str, workers: int) -> Mapping[str, Rows]:
+def without_avx512(only: Sequence[str], workers: int) -> Mapping[str, Rows]:
     """Compute parts in a process without AVX-512 instructions."""
     with tempfile.NamedTemporaryFile(suffix=".pickle") as file:
-        command = [sys.executable, __file__, "--only", only, "--workers", str(workers), "--rows", file.name]
-        subprocess.run(command, check=True, env={**os.environ, **WITHOUT_AVX512})
+        command = [sys.executable, __file__, "--workers", str(workers), "--rows", file.name]
+        asked = [f"--only={beginning}" for beginning in only]
+        subprocess.run([*command, *asked], check=True, env={**os.environ, **WITHOUT_AVX512})
         found: Mapping[str, Rows] = pickle.loads(Path(file.name).read_bytes())
         return found
 
@@ -53,13 +54,14 @@ def without_avx512(only: str, workers: int) -> Mapping[str, Rows]:
 def main() -> None:
     """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--only", default="", help="beginning of the names of parts")
+    parser.add_argument("--only", action="append", default=[], help="beginning of the names of parts")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1, help="processes")
     parser.add_argument("--rows", type=Path, help="write the rows into this file and nothing else")
     given = parser.parse_args()
-    names = sorted(name for name in {*PARTS, *tables.parts_in()} if name.startswith(given.only))
+    beginnings = tuple(given.only) or ("",)
+    names = sorted(name for name in {*PARTS, *tables.parts_in()} if name.startswith(beginnings))
     if not names:
-        sys.exit(f"No part begins with {given.only!r}. Known: {', '.join(PARTS)}.")
+        sys.exit(f"No part begins with {' or '.join(beginnings)}. Known: {', '.join(PARTS)}.")
     after = computed([name for name in names if name in PARTS], given.workers)
     if given.rows:
         given.rows.write_bytes(pickle.dumps(after))

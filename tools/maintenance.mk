@@ -29,9 +29,9 @@ test-clients: .venv/.installed-test  ## Compare up to 10^6 reports of every expo
 	@SHUFFLEDP_MANY_REPORTS=1 $(SINGLE) $(BIN)/python -m pytest -rs tests/protocols/client
 
 .PHONY: test-whole-run
-test-whole-run: .venv/.installed-test  ## Run a tiny paper in many ways and all papers at small scale, and check the results
+test-whole-run: .venv/.installed-test  ## Run a tiny paper in many ways and all papers at small scale, and test a new paper and a new protocol
 	@# One process more than there are cores, because these tests wait for what they started.
-	@$(PYTEST) -n $$(($$(getconf _NPROCESSORS_ONLN) + 1)) -m whole_run tests/workflow tests/test_guides.py
+	@$(PYTEST) -n $$(($$(getconf _NPROCESSORS_ONLN) + 1)) -m whole_run tests/workflow tests/test_guides.py tests/test_new_files.py
 
 .PHONY: test-slurm
 test-slurm: .venv/.installed-test .venv/.installed-cluster  ## Run jobs by a separate Slurm on this machine (needs root, slurm-wlm and munge)
