@@ -66,7 +66,7 @@ def bundle(project):
     settings = load_settings(yaml.safe_load(CONFIG), project)
     job = settings.papers["demo"].experiments["coins"].job("local", 7)
     done = runner.run(job, prepared=project, root=project)
-    made = results.Bundle.of(Path("results"), "demo", "coins", "local")
+    made = results.Bundle.locate(Path("results"), "demo", "coins", "local")
     results.write(made, done.cells, done.values, {"data": {}})
     return made
 

@@ -43,7 +43,7 @@ from valid_calls import SKIPPED as SKIPPED, Calls, valid_calls
 from valid_methods import valid_methods
 
 from shuffledp.accounting import Infeasible
-from shuffledp.numerics.argument_ranges import shown
+from shuffledp.numerics.argument_ranges import format_value
 from shuffledp.protocols import ProtocolBase
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -203,7 +203,7 @@ def _judge_result(call: Callable[..., Any], bad: Mapping[str, Any], found: Any) 
         parameters |= protocol.options()
     for name, value in bad.items():
         if not _fits(str(parameters[name].annotation), value):
-            return f"accepts {name} = {shown(value)} and returns {str(found)[:60]}"
+            return f"accepts {name} = {format_value(value)} and returns {str(found)[:60]}"
     numbers = list(_numbers(found))
     if any(math.isnan(x) for x in numbers):
         return f"returns nan: {str(found)[:100]}"
@@ -222,7 +222,7 @@ def _judge_result(call: Callable[..., Any], bad: Mapping[str, Any], found: Any) 
 
 
 def _said(bad: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name}={shown(value)}" for name, value in bad.items())
+    return ", ".join(f"{name}={format_value(value)}" for name, value in bad.items())
 
 
 def _child(pipe: Connection, name: str, examples: int, start: int) -> None:

@@ -132,7 +132,7 @@ def main() -> None:
     for seed, name in product(range(given.seeds), names):
         key = f"{code} {name} {seed}"
         if key in lines.known or time.process_time() < 60 * given.minutes:
-            found[name][seed] = lines.of(key, partial(one, name, seed))
+            found[name][seed] = lines.read_or_compute(key, partial(one, name, seed))
             for what in found[name][seed]:
                 print(f"{name}, seed {seed}: {what}", flush=True)
     text = page_table(found)

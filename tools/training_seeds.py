@@ -28,7 +28,7 @@ def table(results: Path) -> str:
         names = [
             path.stem for path in sorted((results / "training/shuffle_gaussian").glob(f"{run}*.parquet"))
         ]
-        curves = [read(TrainingFiles.of(results, "shuffle_gaussian", name)).accuracy for name in names]
+        curves = [read(TrainingFiles.locate(results, "shuffle_gaussian", name)).accuracy for name in names]
         last = max(curves[0])
         for share in SHARES:
             at = min(curves[0], key=lambda round_: abs(round_ - share * last))

@@ -21,7 +21,7 @@ from shuffledp.numerics.argument_ranges import (
     check_count,
     check_open_unit,
     check_positive,
-    shown,
+    format_value,
 )
 
 __all__ = [
@@ -426,7 +426,7 @@ class Users:
         for name, value in (("values", self.values), ("levels", self.levels)):
             numbers = isinstance(value, np.ndarray) and value.ndim > 0 and value.dtype.kind in "iufb"
             if not numbers and not (name == "levels" and value is None):
-                raise ValueError(f"Users: {name} must be an array of numbers, got {shown(value)}.")
+                raise ValueError(f"Users: {name} must be an array of numbers, got {format_value(value)}.")
 
     def __len__(self) -> int:
         return len(self.values)
@@ -443,7 +443,7 @@ class Public:
         users = self.n_users
         if not isinstance(users, np.ndarray) or users.ndim != 1 or users.dtype.kind not in "iuf":
             raise ValueError(
-                f"Public: n_users must be an array of numbers, one per repeat, got {shown(users)}."
+                f"Public: n_users must be an array of numbers, one per repeat, got {format_value(users)}."
             )
 
     @property

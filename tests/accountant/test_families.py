@@ -9,8 +9,8 @@ from shuffledp.accounting import (
 
 
 def test_subsets_have_about_the_best_size_if_none_is_given():
-    assert Family("subset", 100).at(1.0) == SubsetSelection(1.0, 100, 27)
-    assert Family("subset", 5).at(9.0) == SubsetSelection(9.0, 5, 1)
+    assert Family("subset", 100).make_randomizer(1.0) == SubsetSelection(1.0, 100, 27)
+    assert Family("subset", 5).make_randomizer(9.0) == SubsetSelection(9.0, 5, 1)
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from shuffledp import accounting as a
 from shuffledp.accounting.general.clone_pair import ClonePair
 from shuffledp.designs import CoarseDesign
 from shuffledp.numerics import argument_ranges as ranges
-from shuffledp.numerics.argument_ranges import checks_of, shown
+from shuffledp.numerics.argument_ranges import checks_of, format_value
 from shuffledp.populations import Fixed
 
 script("tools/bad_arguments.py")  # puts the folder of valid calls on the path
@@ -61,7 +61,7 @@ def test_a_value_out_of_its_range_is_refused_by_name(name):
             said = bad[0] if isinstance(bad, list) else bad
             with pytest.raises(ValueError, match=rf"^{argument} must be ") as caught:
                 call(**{**valid, argument: bad})
-            assert re.escape(shown(said)[:40]) in re.escape(str(caught.value)), (argument, bad)
+            assert re.escape(format_value(said)[:40]) in re.escape(str(caught.value)), (argument, bad)
 
 
 def test_most_arguments_have_a_range():

@@ -45,7 +45,7 @@ def jobs(paper: str) -> Iterator[tuple[str, str, Job]]:
 
 def cells(job: Job) -> list[tuple[dict[str, Any], str, dict[str, Any]]]:
     """Return all cells of a job: grid point, accounting and resolved parts."""
-    return [(point, accounting, job.at(point)) for point, accounting in job.cells()]
+    return [(point, accounting, job.resolve_point(point)) for point, accounting in job.cells()]
 
 
 def run(job: Job, prepared: Path) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:

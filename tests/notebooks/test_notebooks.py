@@ -89,7 +89,7 @@ def test_tour_reads_the_results_of_a_finished_run(alone, monkeypatch, capsys):
             "options": {},
         }
         done = runner.run(Job(**job), prepared=alone, root=alone)
-        bundle = results.Bundle.of(alone / "results", "random_population", "adult", method)
+        bundle = results.Bundle.locate(alone / "results", "random_population", "adult", method)
         results.write(bundle, done.cells, done.values, {"job": job})
     notebook = read(ROOT / "notebooks/tour.ipynb")
     notebook.cells = [cell for cell in notebook.cells if cell.id in ("imports", "results")]

@@ -99,7 +99,7 @@ def test_a_job_in_an_empty_folder_with_its_declared_inputs_alone_gives_the_same_
     counted = dict(
         zip(("numbers", "provenance", "checksum"), files_of(Path("data/prepared"), key), strict=True)
     )
-    bundle = Bundle.of(Path("results"), "visits", "colors", "local")
+    bundle = Bundle.locate(Path("results"), "visits", "colors", "local")
     results = {name.replace("values", "values_"): path for name, path in vars(bundle).items()}
     drawn = {
         f"file_{i}": path for i, path in enumerate(drawings.output_files(Path("results"), paper, ["png"]))
@@ -264,7 +264,7 @@ def test_a_job_whose_code_is_not_the_planned_code_publishes_nothing(project, mon
     }
     params["code"] = code_keys.CodeKeys(Path()).keys("mine/mine.py")
     project.write("mine/mine.py", edited)
-    checksum = Bundle.of(Path("results"), "visits", "colors", "mine").checksum
+    checksum = Bundle.locate(Path("results"), "visits", "colors", "mine").checksum
     if published:
         run_script("run_experiment.py", [], {}, params, Path())
     else:

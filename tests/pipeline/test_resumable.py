@@ -7,11 +7,11 @@ from shuffledp.pipeline.resumable import Lines
 
 def test_values_are_computed_once_and_a_cut_line_is_removed(tmp_path):
     path = tmp_path / "logs" / "lines.jsonl"
-    assert Lines(path).of("one", lambda: [1, None]) == [1, None]
+    assert Lines(path).read_or_compute("one", lambda: [1, None]) == [1, None]
     path.write_bytes(path.read_bytes() + b'["two", 2')  # the machine went down
     again = Lines(path)
-    assert again.of("one", lambda: pytest.fail("done before")) == [1, None]
-    assert again.of("two", lambda: 2.5) == 2.5
+    assert again.read_or_compute("one", lambda: pytest.fail("done before")) == [1, None]
+    assert again.read_or_compute("two", lambda: 2.5) == 2.5
     assert Lines(path).known == {"one": [1, None], "two": 2.5}
     assert path.read_text() == '["one", [1, null]]\n["two", 2.5]\n'
 

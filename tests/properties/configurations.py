@@ -434,7 +434,7 @@ def _named(bad: Bad) -> list[tuple[str, ...]]:
 def calibrated(job: Job, root: Path) -> None:
     """Run the part of a job's only cell that depends on numbers: evaluate the function, or calibrate the protocol."""
     (point, accounting), *_ = job.cells()
-    resolved = job.at(point)
+    resolved = job.resolve_point(point)
     if not job.protocol:
         work = import_module(kind_of(replace(job, training=None))).work(job, root, root, root)
         work.cell(point, accounting, resolved)

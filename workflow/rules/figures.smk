@@ -105,7 +105,7 @@ for paper in SETTINGS.papers.values():
             PLAN.claim_tables(paper),
             captions_of(job["drawings"]),
         output:
-            PLAN.drawn(paper),
+            PLAN.list_drawings(paper),
         log:
             f"{LOGS}/{RESULTS}/{paper.key}/figures.log",
         conda:
@@ -121,7 +121,7 @@ for paper in SETTINGS.papers.values():
         name:
             paper.key
         input:
-            PLAN.drawn(paper),
+            PLAN.list_drawings(paper),
             PLAN.computed(paper),
 
     for name in dict.fromkeys(file.name for file in files):

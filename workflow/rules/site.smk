@@ -4,7 +4,7 @@
 rule pages:
     """Write the site, which is readable offline: first page, a page per paper, errata."""
     input:
-        [PLAN.drawn(paper) for paper in SETTINGS.papers.values()],
+        [PLAN.list_drawings(paper) for paper in SETTINGS.papers.values()],
         PLAN.overall_drawn,
         CLAIMS,
         HEADLINES,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from shuffledp.pipeline.audit.combined_table import joined
+from shuffledp.pipeline.audit.combined_table import join_tables
 from shuffledp.pipeline.jobs import job_of
 from shuffledp.storage import publish
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def main(tables: Sequence[Path], output: Path, checksum: Path) -> None:
-    publish(checksum, {output: joined(tables).encode()}, folders=1)
+    publish(checksum, {output: join_tables(tables).encode()}, folders=1)
 
 
 if __name__ == "__main__":

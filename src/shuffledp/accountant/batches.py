@@ -33,9 +33,9 @@ class BatchSetting:
     rounds: int
     crowd: Crowd = "fixed"
 
-    def at(self, eps_local: float) -> Randomizer | None:
+    def make_randomizer(self, eps_local: float) -> Randomizer | None:
         """Return the randomizer with a local budget; None for the family of any randomizer."""
-        return self.randomizer or self.family.at(eps_local)
+        return self.randomizer or self.family.make_randomizer(eps_local)
 
     @property
     def is_shared(self) -> bool:
@@ -120,7 +120,7 @@ def eps_local_of(eps_local: float | None, setting: BatchSetting) -> float:
     number = check_positive("eps_local", eps_local)
     if number > MOST_EPS_LOCAL:
         raise ValueError(f"eps_local must be at most {MOST_EPS_LOCAL:g}, got {eps_local!r}.")
-    setting.family.at(number)  # its own checks
+    setting.family.make_randomizer(number)  # its own checks
     return number
 
 

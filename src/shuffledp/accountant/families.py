@@ -83,7 +83,7 @@ class Family:
         size = f" over {self.domain_size} values" if self.domain_size is not None else ""
         return ("any randomizer" if self.kind == "any" else self.kind) + size
 
-    def at(self, eps_local: float) -> Randomizer | None:
+    def make_randomizer(self, eps_local: float) -> Randomizer | None:
         """Return the randomizer with a local budget, nats; None for any randomizer, or if the user's has none."""
         if self.kind == "any":
             return None

@@ -37,7 +37,7 @@ from shuffledp.accounting.general.randomizers import (
     check_randomizer,
     in_subsets,
 )
-from shuffledp.numerics.argument_ranges import Count, Delta, EpsAt, check_count, shown
+from shuffledp.numerics.argument_ranges import Count, Delta, EpsAt, check_count, format_value
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import settled
 from shuffledp.numerics.rounding import number_text
@@ -61,13 +61,16 @@ _FEW = 12.0
 def check_groups(name: str, value: Any) -> tuple[tuple[int, Randomizer], ...]:
     """Return (number of users, randomizer) per group; raise ValueError for anything else."""
     if not isinstance(value, Sequence) or isinstance(value, str) or not value:
-        raise ValueError(f"{name} must be a list of (number of users, randomizer), got {shown(value)}.")
+        raise ValueError(
+            f"{name} must be a list of (number of users, randomizer), got {format_value(value)}."
+        )
     groups = []
     for i, group in enumerate(value):
         if not isinstance(group, tuple | list) or len(group) != 2 or not isinstance(group[1], Randomizer):
             raise ValueError(
                 f"{name}[{i}] must be (number of users, randomizer), such as (1000, GRR(1.0, 10)), got "
-                f"{shown(group)}. A local budget alone does not determine how well reports hide others: Laplace noise "
+                f"{format_value(group)}. A local budget alone does not determine how well reports hide "
+                "others: Laplace noise "
                 "of a larger budget hides no user with a smaller one, randomized response does."
             )
         check_randomizer(group[1])

@@ -27,7 +27,7 @@ from shuffledp.accounting.general.randomizers import (
     outputs_of,
 )
 from shuffledp.guarantees import UPPER, Standing
-from shuffledp.numerics.argument_ranges import Delta, FromOne, shown
+from shuffledp.numerics.argument_ranges import Delta, FromOne, format_value
 from shuffledp.populations.base import Fixed
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def joint_randomizer(randomizer: Randomizer, questions: int) -> Randomizer:
             f"{table.size}^{questions}."
         )
     raise ValueError(
-        f"randomizer must have finitely many outputs for a joint message, got {shown(randomizer)}."
+        f"randomizer must have finitely many outputs for a joint message, got {format_value(randomizer)}."
     )
 
 

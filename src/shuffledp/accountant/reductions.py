@@ -157,7 +157,7 @@ class Clones(Reduction):
         if not isinstance(honest, Law) or not has_contour(honest):
             return None
         # Beside a blanket clones cannot win; what sums of bits show is no blanket.
-        compared = setting.has_blanket and not isinstance(setting.at(eps_local), OwnDelta)
+        compared = setting.has_blanket and not isinstance(setting.make_randomizer(eps_local), OwnDelta)
         number = honest.mean * clone_rate(eps_local, self.rate)
         return honest if number > (_MANY_COMPARED if compared else _MANY_CLONES) else None
 
@@ -180,11 +180,11 @@ class Blanket(Reduction):
 
     def is_summed(self, setting: BatchSetting, eps_local: float) -> bool:
         """Return True if the randomizer has the delta of its sums."""
-        return isinstance(setting.at(eps_local), OwnDelta)
+        return isinstance(setting.make_randomizer(eps_local), OwnDelta)
 
     def bounded_report(self, setting: BatchSetting, eps_local: float) -> Randomizer:
         """Return the randomizer."""
-        randomizer = setting.at(eps_local)
+        randomizer = setting.make_randomizer(eps_local)
         assert randomizer is not None, "the blanket of a general randomizer is unavailable here"
         return randomizer
 
@@ -192,7 +192,7 @@ class Blanket(Reduction):
         self, setting: BatchSetting, eps_local: float, honest: Population, hint: float | None
     ) -> float:
         """Return the central eps of one round; ``inf`` if the user's randomizer has no such local budget."""
-        randomizer = setting.at(eps_local)
+        randomizer = setting.make_randomizer(eps_local)
         if randomizer is None or not isinstance(honest, Law):
             return math.inf
         try:
@@ -204,14 +204,14 @@ class Blanket(Reduction):
 
     def profile(self, setting: BatchSetting, eps_local: float, honest: Law) -> PrivacyProfile | None:
         """Return the privacy profile of one round; None if the user's randomizer has no such local budget."""
-        randomizer = setting.at(eps_local)
+        randomizer = setting.make_randomizer(eps_local)
         return None if randomizer is None else BlanketProfile(randomizer, honest)
 
     def log_excess(
         self, setting: BatchSetting, eps_local: float, eps: float, honest: Population, gap: float
     ) -> float:
         """Return the log of the delta of one round over its target."""
-        randomizer = setting.at(eps_local)
+        randomizer = setting.make_randomizer(eps_local)
         if randomizer is None or not isinstance(honest, Law):
             return math.inf
         return population_excess(randomizer, honest, eps, setting.delta, gap)
@@ -426,7 +426,7 @@ class OneRound:
     @property
     def reduction(self) -> str:
         """Name of the reduction of the profile."""
-        has_own_delta = isinstance(self.setting.at(self.eps_local), OwnDelta)
+        has_own_delta = isinstance(self.setting.make_randomizer(self.eps_local), OwnDelta)
         return "own" if has_own_delta else profiled(self.setting).name
 
     def profile(self) -> PrivacyProfile:

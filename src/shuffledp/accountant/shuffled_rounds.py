@@ -44,7 +44,7 @@ from shuffledp.accountant.searches import XTOL_ROUNDS, XTOL_SHARED, largest_budg
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.blanket import OwnDelta, population_epsilon
 from shuffledp.accounting.general.randomizers import GRR, Randomizer
-from shuffledp.accounting.user_functions import asked
+from shuffledp.accounting.user_functions import call_function
 from shuffledp.guarantees import Standing
 from shuffledp.numerics.argument_ranges import MOST, Delta, Eps, one_of
 from shuffledp.populations.base import Fixed, Law, Population
@@ -285,7 +285,7 @@ def calibrate_randomizer(
 
     def remembered(eps_local: float) -> Randomizer:
         if eps_local not in made:
-            made[eps_local] = asked("make", make, eps_local)
+            made[eps_local] = call_function("make", make, eps_local)
         return made[eps_local]
 
     eps_local = budget(eps, delta=delta, population=population, randomizer=remembered).eps_local
@@ -384,7 +384,7 @@ def _answer(
     best = min(epsilons, key=lambda one: epsilons[one])
     eps = epsilons[best]
     local = setting.rounds * eps_local
-    randomizer = setting.at(eps_local)
+    randomizer = setting.make_randomizer(eps_local)
     summed = isinstance(randomizer, OwnDelta) and randomizer.own_delta(0, 0.0, "upper") is not None
     names = {one: "own" if summed and one is BLANKET else one.name for one in {*epsilons, *considered}}
     standing = best.standing(randomizer)
@@ -432,5 +432,5 @@ def _lower(setting: BatchSetting, eps_local: float, honest: Population, hint: fl
     """Return a lower bound on eps for one round, which also holds for several rounds; None without a law."""
     if not isinstance(honest, Law):
         return None
-    randomizer = setting.at(eps_local) or GRR(eps_local, 3)  # the worst one known
+    randomizer = setting.make_randomizer(eps_local) or GRR(eps_local, 3)  # the worst one known
     return population_epsilon(randomizer, honest, setting.delta, "lower", hint)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.numerics.argument_ranges import shown
+from shuffledp.numerics.argument_ranges import format_value
 from shuffledp.optional_dependencies import MissingExtra
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def is_foreign(value: object) -> bool:
     return not type(value).__module__.startswith("shuffledp.")
 
 
-def asked(name: str, function: Callable[..., Any], *args: Any) -> Any:
+def call_function(name: str, function: Callable[..., Any], *args: Any) -> Any:
     """Return a function's result; raise ValueError with its name and reason if it raises any error but Infeasible."""
     try:
         return function(*args)
@@ -53,11 +53,11 @@ def numbers_of(
     except (TypeError, ValueError, OverflowError):
         numbers = None
     if numbers is None:
-        raise ValueError(f"{name} must return numbers, got {shown(answer)}.")
+        raise ValueError(f"{name} must return numbers, got {format_value(answer)}.")
     if numbers.shape != shape:
         raise ValueError(f"{name} must return numbers of the shape {shape}, got the shape {numbers.shape}.")
     if np.isnan(numbers).any():
-        raise ValueError(f"{name} must return numbers, got nan among {shown(answer)}.")
+        raise ValueError(f"{name} must return numbers, got nan among {format_value(answer)}.")
     least, most = low - _ROUNDING, high + _ROUNDING
     outside = numbers[(numbers < least) | (numbers > most)]
     if outside.size:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from shuffledp.comparison.count_commands import said
+from shuffledp.comparison.count_commands import make_percent_printer
 from shuffledp.comparison.options import (
     FILES,
     LIMITS,
@@ -330,7 +330,7 @@ def _domain(own_data: Own | None, options: Options) -> int:
 def _counted(options: Options) -> Own:
     from shuffledp.comparison.user_data import own
 
-    return own(options, how="give --domain-size or --values", percent=said(options.data))
+    return own(options, how="give --domain-size or --values", percent=make_percent_printer(options.data))
 
 
 def _task(kind: str, own_data: Own | None, options: Options) -> Task:
@@ -395,9 +395,9 @@ def _write(rows: tuple[Compared, ...], targets: Mapping[str, Output], setting: s
     if (table := targets.get("--csv-out")) is not None:
         table.write(as_csv(rows).encode())
     if (picture := targets.get("--plot")) is not None:
-        from shuffledp.comparison.drawing import drawn
+        from shuffledp.comparison.drawing import draw_rows
 
-        picture.write(drawn(rows, picture.path.suffix, setting=setting))
+        picture.write(draw_rows(rows, picture.path.suffix, setting=setting))
 
 
 def _show(

@@ -24,7 +24,7 @@ from shuffledp.comparison.recommendation import REPEATED, Comparison, ranking
 from shuffledp.comparison.releases import calibrate_releases, repeated_epsilon
 from shuffledp.comparison.rows import IDLE, Compared, in_order, sender
 from shuffledp.comparison.setting import Setting, check_dropout, conditions, setting_of
-from shuffledp.comparison.user_data import counted
+from shuffledp.comparison.user_data import count_data
 from shuffledp.guarantees import is_derived
 from shuffledp.numerics.argument_ranges import check_choice, check_count, check_positive, check_unit
 from shuffledp.numerics.statements import WIDTHS
@@ -217,7 +217,7 @@ def failed_row(name: str, kind: str, reason: str) -> Compared:
 
 def prepare_rows(options: Options) -> Rows:
     """Return the setting and the names of the protocols to compare. Raise ValueError for wrong options or names."""
-    options, records = counted(options)
+    options, records = count_data(options)
     for remark in () if records is None else records.remarks:
         warnings.warn(remark, stacklevel=5)
     where = setting_of(options)
@@ -531,7 +531,7 @@ def _with_simulation(row: Compared, errors: Floats, half_width: float) -> Compar
 def _simulated(protocol: ProtocolBase, where: Setting, repeats: int, seed: int) -> Floats | None:
     """Return the absolute errors of a simulation, (R, V); None if the simulation needs too many messages."""
     rng = np.random.default_rng(seed)
-    participants = where.drawn(repeats, rng)
+    participants = where.draw_participants(repeats, rng)
     by_messages = type(protocol).sample_aggregate is ProtocolBase.sample_aggregate
     messages = float(np.sum(participants.public.n_users)) * protocol.cost().messages_per_user
     numbers = messages * (where.task.dimension if isinstance(where.task, Vectors) else 0)

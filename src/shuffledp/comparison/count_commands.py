@@ -22,7 +22,7 @@ PATIENCE = 1.0
 RAW = "counts are raw data, not a private release: anyone who reads them learns about single users."
 
 
-def said(data: Path) -> Callable[[float], None]:
+def make_percent_printer(data: Path) -> Callable[[float], None]:
     """Return a function that prints the percentage of the data read so far on standard error."""
     from shuffledp.userdata.files import address
 
@@ -72,7 +72,7 @@ def count(
             (arguments["per_user"] or "random") if arguments["user"] else "random"
         )
         column_counts = count_column(
-            data, column, values=listed(values, values_file), percent=said(data), **arguments
+            data, column, values=listed(values, values_file), percent=make_percent_printer(data), **arguments
         )
         about = described(files)
     kind = "frequency" if arguments["max_value"] is None else "summation"

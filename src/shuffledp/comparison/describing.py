@@ -306,7 +306,7 @@ def _domain(
         arguments["domain_size"] = parsed.number
         return {"domain": {"first": str(parsed.first), "width": str(parsed.width)}}
     if names is not None:
-        values = Listed.of(names, other).values
+        values = Listed.from_values(names, other).values
         arguments["domain_size"] = len(values)
         return {"domain": {"values": values, "other": values.index(OTHER) if other else None}}
     if most is None:

@@ -69,7 +69,7 @@ def checked(path: Path) -> Path:
     return path
 
 
-def drawn(rows: Sequence[Compared], suffix: str, *, setting: str = "") -> bytes:
+def draw_rows(rows: Sequence[Compared], suffix: str, *, setting: str = "") -> bytes:
     """Return the picture of the rows as a file's content. Raise ValueError if no row has an error.
 
     `suffix` is ``.png``, ``.svg``, ``.pdf``, or ``.html`` for an interactive page, which loads no other file. `setting`

@@ -254,7 +254,7 @@ class _ReleaseSearch:
         )
         return protocol.refine(where.usual[0].public.of_repeat(0))
 
-    def at(self, eps: float, delta: float) -> tuple[ProtocolBase, PrivacyProfile]:
+    def calibrate_with_profile(self, eps: float, delta: float) -> tuple[ProtocolBase, PrivacyProfile]:
         """Return the protocol for a budget of one release, and its profile."""
         protocol = self.calibrated(eps, delta)
         profile = protocol.privacy_profile()
@@ -279,7 +279,9 @@ class _ReleaseSearch:
 
         def excess(log_eps: float, points: int) -> float:
             try:
-                protocols[log_eps] = protocols.get(log_eps) or self.at(math.exp(log_eps), delta)
+                protocols[log_eps] = protocols.get(log_eps) or self.calibrate_with_profile(
+                    math.exp(log_eps), delta
+                )
             except Infeasible as reason:  # as a rule, a small eps needs too much noise
                 refused.append(reason)
                 return -math.inf
@@ -378,7 +380,7 @@ class _PointSearch(_ReleaseSearch):
         super().__init__(kind, where, accounting, options)
         self.parts = self.parts[1:]
 
-    def at(self, eps: float, delta: float) -> tuple[ProtocolBase, PrivacyProfile]:
+    def calibrate_with_profile(self, eps: float, delta: float) -> tuple[ProtocolBase, PrivacyProfile]:
         """Return the protocol for a budget of one release, and the worst profile."""
         return self.calibrated(eps, delta), point_profile(eps, delta, self.where.budget.neighbours)
 
@@ -389,7 +391,7 @@ def point_profile(eps: float, delta: float, neighbours: str = "replace_one") -> 
     It is the profile of randomized response that reveals the value with probability delta.
     """
 
-    def at(other: float) -> float:
+    def delta_at(other: float) -> float:
         return delta + (1 - delta) * max(0.0, -math.expm1(other - eps)) / (1 + math.exp(-eps))
 
-    return Profile(at, "randomized response that fails", "upper", neighbours)
+    return Profile(delta_at, "randomized response that fails", "upper", neighbours)

@@ -179,7 +179,7 @@ class Setting:
         shares[0] = HEAVY_SHARE
         return shares
 
-    def drawn(self, repeats: int, rng: np.random.Generator) -> Participants:
+    def draw_participants(self, repeats: int, rng: np.random.Generator) -> Participants:
         """Draw participants of R repeats: their number from the population; their values have the given shares."""
         if not isinstance(self.population, Law):
             raise ValueError(

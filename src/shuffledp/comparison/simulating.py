@@ -17,7 +17,7 @@ from shuffledp.comparison.options import BatchOptions, with_arguments_of
 from shuffledp.comparison.releases import calibrate_releases
 from shuffledp.comparison.rows import sender, whole_text
 from shuffledp.comparison.setting import setting_of
-from shuffledp.comparison.user_data import counted
+from shuffledp.comparison.user_data import count_data
 from shuffledp.numerics.argument_ranges import check_count
 from shuffledp.numerics.rounding import number_text
 from shuffledp.numerics.statements import Conditions
@@ -257,7 +257,7 @@ def simulate(options: BatchOptions) -> Simulated:
     >>> bool(abs(result.estimates - result.truth).max() < result.simultaneous_half_width)
     True
     """
-    options, records = counted(options)
+    options, records = count_data(options)
     if options.counts is None:
         raise ValueError("Give data, a value per user, or counts, users per value.")
     for remark in () if records is None else records.remarks:

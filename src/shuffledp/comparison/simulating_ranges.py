@@ -11,7 +11,7 @@ import numpy as np
 
 from shuffledp.comparison.count_trees import CountTree, calibrate_tree
 from shuffledp.comparison.options import BatchOptions, with_arguments_of
-from shuffledp.comparison.user_data import counted
+from shuffledp.comparison.user_data import count_data
 from shuffledp.numerics.argument_ranges import check_count, check_open_unit
 from shuffledp.numerics.rounding import number_text
 from shuffledp.outputs import wrapped
@@ -160,7 +160,7 @@ def simulate_ranges(asked: RangeOptions) -> SimulatedRanges:
         raise ValueError("rounds, neighbours and dropout must be left out for ranges of ordered values.")
     for share in asked.quantiles:
         check_open_unit("quantiles", share)
-    asked, records = counted(asked)
+    asked, records = count_data(asked)
     if asked.counts is None:
         raise ValueError("Give data, a value per user, or counts, users per value.")
     for remark in () if records is None else records.remarks:

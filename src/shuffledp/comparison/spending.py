@@ -22,7 +22,7 @@ from shuffledp.accounting.general.privacy_profile import PrivacyProfile
 from shuffledp.comparison.comparing import best_accounting
 from shuffledp.comparison.options import Options
 from shuffledp.comparison.setting import setting_of
-from shuffledp.numerics.argument_ranges import check_budget, check_count, check_number, shown
+from shuffledp.numerics.argument_ranges import check_budget, check_count, check_number, format_value
 from shuffledp.numerics.rounding import number_text
 from shuffledp.protocols.base import ProtocolBase
 from shuffledp.protocols.registry import get
@@ -89,7 +89,7 @@ def spent_of(file: Path, delta: float, until_eps: float | None = None) -> Spent:
 def _profile(entry: Any) -> PrivacyProfile:
     """Return the profile of one release."""
     if not isinstance(entry, Mapping):
-        raise ValueError(f"it must be an object, got {shown(entry)}")
+        raise ValueError(f"it must be an object, got {format_value(entry)}")
     release: dict[str, Any] = {_NAMES.get(name) or str(name): value for name, value in entry.items()}
     required = ("protocol", "users", *(() if "parameters" in release else ("eps", "delta")))
     if lacking := [name for name in required if name not in release]:
@@ -106,7 +106,7 @@ def _profile(entry: Any) -> PrivacyProfile:
 def _with_numbers(kind: type[ProtocolBase], release: Mapping[str, Any]) -> ProtocolBase:
     """Return the protocol with calibrated numbers."""
     if not isinstance(release["parameters"], Mapping):
-        raise ValueError(f"parameters must be an object, got {shown(release['parameters'])}")
+        raise ValueError(f"parameters must be an object, got {format_value(release['parameters'])}")
     numbers: dict[str, Any] = {
         "n_users": release["users"],
         **{name: release[name] for name in _SIZES if name in release},

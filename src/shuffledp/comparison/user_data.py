@@ -104,7 +104,7 @@ def own(options: SettingOptions, *, how: str, percent: Percent | None = None) ->
     )
 
 
-def counted(options: Asked) -> tuple[Asked, Own | None]:
+def count_data(options: Asked) -> tuple[Asked, Own | None]:
     """Return the options with the counts of their data, and these counts; None without data.
 
     Raises ValueError if the data are given with counts or a task, or do not fit the options.

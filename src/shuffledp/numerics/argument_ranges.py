@@ -167,7 +167,7 @@ def check_number(name: str, value: Any) -> Any:
     if type(value) is not float or value != value:
         number = _as_float(name, value, "a number")
         if math.isnan(number) or np.ndim(value) != 0:
-            raise ValueError(f"{name} must be a number, got {shown(value)}.")
+            raise ValueError(f"{name} must be a number, got {format_value(value)}.")
     return value
 
 
@@ -181,7 +181,7 @@ def check_numbers(name: str, value: Any) -> Any:
     except (TypeError, ValueError, OverflowError):  # ragged, or of things that are no numbers
         valid = False
     if not valid:
-        raise ValueError(f"{name} must be numbers, got {shown(value)}.")
+        raise ValueError(f"{name} must be numbers, got {format_value(value)}.")
     return value
 
 
@@ -204,7 +204,7 @@ def check_kind(name: str, value: Any, kinds: tuple[Any, ...]) -> Any:
     """Return `value` if it is an object of one of the classes, else raise ValueError."""
     if not isinstance(value, (*kinds, np.bool_) if bool in kinds else kinds):
         words = [_WORDS.get(kind) or getattr(kind, "in_words", f"a {kind.__name__}") for kind in kinds]
-        raise ValueError(f"{name} must be {' or '.join(words)}, got {shown(value)}.")
+        raise ValueError(f"{name} must be {' or '.join(words)}, got {format_value(value)}.")
     return value
 
 
@@ -217,7 +217,7 @@ def check_sequence(name: str, value: Any, items: Sequence[Check | None], *, fixe
     values = tuple(value) if isinstance(value, Iterable) and not unordered else None
     if values is None or (fixed and len(values) != len(items)):
         size = f" of {len(items)} items" if fixed else ""
-        raise ValueError(f"{name} must be a sequence{size}, got {shown(value)}.")
+        raise ValueError(f"{name} must be a sequence{size}, got {format_value(value)}.")
     pairs = zip(items if fixed else repeat(items[0]), values, strict=False)
     return tuple(each if check is None else check(name, each) for check, each in pairs)
 
@@ -306,7 +306,9 @@ TOO_FAR = "is beyond what can be evaluated in double precision"
 def _text(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
     """Return a call in one line."""
     arguments = inspect.signature(function).bind(*args, **kwargs).arguments.items()
-    return f"{function.__qualname__}({', '.join(f'{name}={shown(value)}' for name, value in arguments)})"
+    return (
+        f"{function.__qualname__}({', '.join(f'{name}={format_value(value)}' for name, value in arguments)})"
+    )
 
 
 def check_fields(record: Any, *, named: bool = False) -> None:
@@ -322,7 +324,7 @@ def check_fields(record: Any, *, named: bool = False) -> None:
             object.__setattr__(record, name, result)
 
 
-def shown(value: Any) -> str:
+def format_value(value: Any) -> str:
     """Return the text of a value for a message, cut to one line."""
     try:
         text = " ".join(repr(value).split())

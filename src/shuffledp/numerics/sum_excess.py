@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
 
-from shuffledp.numerics.argument_ranges import shown
+from shuffledp.numerics.argument_ranges import format_value
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 def _check_side(name: str, value: object) -> object:
     if value not in ("upper", "lower"):
-        raise ValueError(f"{name} must be 'upper' or 'lower', got {shown(value)}.")
+        raise ValueError(f"{name} must be 'upper' or 'lower', got {format_value(value)}.")
     return value
 
 

@@ -107,7 +107,7 @@ class Plan:
 
     def training_files(self, paper: str, run: str) -> TrainingFiles:
         """Return the files of a training run."""
-        return TrainingFiles.of(self.results, paper, run)
+        return TrainingFiles.locate(self.results, paper, run)
 
     def _curve(self, paper: str, run: str) -> list[str]:
         files = self.training_files(paper, run)
@@ -138,7 +138,7 @@ class Plan:
         return [*(prepared_files(name) if name else ()), *map(str, user_files)]
 
     def _bundle(self, experiment: Experiment, method: str) -> Bundle:
-        return Bundle.of(self.results, experiment.paper, experiment.id, method)
+        return Bundle.locate(self.results, experiment.paper, experiment.id, method)
 
     def paper_results(self, paper: Paper) -> list[str]:
         """Return the results of all methods of a paper."""
@@ -183,7 +183,7 @@ class Plan:
     def verdict_inputs(self, paper: str) -> list[str]:
         """Return the results that the claims of a paper read."""
         pairs = ((e, method) for e, methods in self.verdicts[paper]["methods"].items() for method in methods)
-        return bundle_files(Bundle.of(self.results, paper, *pair) for pair in pairs)
+        return bundle_files(Bundle.locate(self.results, paper, *pair) for pair in pairs)
 
     @cached_property
     def audits(self) -> dict[str, dict[str, Any]]:
@@ -200,10 +200,10 @@ class Plan:
             for file in files
             for method in file.entry["methods"]
         )
-        bundles = (Bundle.of(self.results, *names) for names in methods)
+        bundles = (Bundle.locate(self.results, *names) for names in methods)
         return [*bundle_files(bundles), *map(str, drawings.points_files(self.results, files))]
 
-    def drawn(self, paper: Paper) -> list[str]:
+    def list_drawings(self, paper: Paper) -> list[str]:
         """Return the files that the drawing job of a paper writes."""
         return [str(path) for path in drawings.output_files(self.results, paper, self.settings.formats)]
 

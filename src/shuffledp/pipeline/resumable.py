@@ -20,7 +20,7 @@ class Lines:
             path.write_bytes(whole)
         self.known: dict[str, Any] = dict(json.loads(line) for line in whole.splitlines())
 
-    def of(self, key: str, compute: Callable[[], Any]) -> Any:
+    def read_or_compute(self, key: str, compute: Callable[[], Any]) -> Any:
         """Return the value of a key from the file; if the key is missing, compute and append the value."""
         if key not in self.known:
             self.add(key, compute())

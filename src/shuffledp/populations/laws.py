@@ -17,7 +17,7 @@ from shuffledp.numerics.argument_ranges import (
     check_count,
     check_fields,
     checked,
-    shown,
+    format_value,
 )
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.windows import Window, binomial_window, convolve, poisson_window, thin
@@ -143,7 +143,7 @@ class Empirical(Law):
             values = np.asarray(self.pmf, np.float64)
         except (TypeError, ValueError, OverflowError):
             raise ValueError(
-                f"Empirical: pmf must be a sequence of numbers, got {shown(self.pmf)}."
+                f"Empirical: pmf must be a sequence of numbers, got {format_value(self.pmf)}."
             ) from None
         if values.ndim != 1 or values.size == 0:
             raise ValueError(

@@ -10,7 +10,7 @@ from inspect import Parameter, signature
 from typing import Any, ClassVar, Self, final
 
 from shuffledp.accounting.errors import Infeasible
-from shuffledp.numerics.argument_ranges import TOO_FAR, check_choice, checked_arguments, shown
+from shuffledp.numerics.argument_ranges import TOO_FAR, check_choice, checked_arguments, format_value
 from shuffledp.populations.base import Fixed, Population
 from shuffledp.protocols._claims import Claims
 from shuffledp.protocols.request import Request
@@ -20,7 +20,7 @@ from shuffledp.tasks import Budget, Neighbours, Task
 def _check_object(name: str, value: object, kind: type, example: str) -> None:
     """Raise a ValueError with the argument's name and an example if the value is not of class `kind`."""
     if not isinstance(value, kind):
-        raise ValueError(f"{name} must be a {kind.__name__}, such as {example}, got {shown(value)}.")
+        raise ValueError(f"{name} must be a {kind.__name__}, such as {example}, got {format_value(value)}.")
 
 
 @cache
@@ -98,7 +98,7 @@ class Calibration(Claims):
         except OverflowError as error:
             raise Infeasible(f"This setting {TOO_FAR}.") from error
         if not isinstance(fitted, cls):
-            raise TypeError(f"{cls.name}: fit returns {shown(fitted)}, expected a {cls.__name__}.")
+            raise TypeError(f"{cls.name}: fit returns {format_value(fitted)}, expected a {cls.__name__}.")
         return replace(fitted, calibrated_under=accounting, calibrated_for=task)
 
     @final

@@ -124,12 +124,12 @@ class CuratorNoise(ProtocolBase):
 
     @classmethod
     @abstractmethod
-    def counted(cls, request: Request) -> dict[str, Any]:
+    def derive_fields(cls, request: Request) -> dict[str, Any]:
         """Return the fields of the protocol that depend on task, neighboring relation and population."""
 
     @property
     @abstractmethod
-    def moved(self) -> tuple[int, int]:
+    def changed_counts(self) -> tuple[int, int]:
         """Largest change of a count by one user, and the number of changed counts with independent noise."""
 
     @property
@@ -142,7 +142,7 @@ class CuratorNoise(ProtocolBase):
         """Find the least noise for the counts that one user changes. Laplace noise does not depend on delta."""
         _ = request.law  # a mere bound is refused
         fields = {
-            **cls.counted(request),
+            **cls.derive_fields(request),
             "relation": request.budget.neighbours,
             cls.scale: 1.0,
         }
@@ -176,12 +176,12 @@ class SkellamNoise(PlannedUsers):
 
     @classmethod
     @abstractmethod
-    def counted(cls, request: Request) -> dict[str, Any]:
+    def derive_fields(cls, request: Request) -> dict[str, Any]:
         """Return the fields of the protocol that depend on the task."""
 
     @property
     @abstractmethod
-    def moved(self) -> tuple[int, int]:
+    def changed_counts(self) -> tuple[int, int]:
         """Largest change of a count by one user, and the number of changed counts with independent noise."""
 
     @property
@@ -197,9 +197,9 @@ class SkellamNoise(PlannedUsers):
         input.
         """
         plain = cls(
-            n_users=request.n, variance=0.0, relation=request.budget.neighbours, **cls.counted(request)
+            n_users=request.n, variance=0.0, relation=request.budget.neighbours, **cls.derive_fields(request)
         )
-        shift, counts = plain.moved
+        shift, counts = plain.changed_counts
         variance = noisy_count_variance(request.eps, request.delta, "skellam", shift=shift, counts=counts)
         if variance > LARGEST_SCALE:
             raise Infeasible(
@@ -212,10 +212,10 @@ class SkellamNoise(PlannedUsers):
         """Return the cost of one integer per count, modulo a number that a sum rarely reaches."""
         users = self.usual_users
         deviation = math.sqrt(self.variance * users / self.n_users)
-        each = math.ceil(math.log2(users * self.moved[0] + 20 * deviation))
+        each = math.ceil(math.log2(users * self.changed_counts[0] + 20 * deviation))
         return Cost(1.0, float(self.released_counts * each), most_messages=1.0)
 
     def profile_for(self, users: int) -> PrivacyProfile:
         """Return the privacy profile of the counts' noise if this number of users send shares."""
         noise = self.variance * users / self.n_users
-        return noisy_counts_profile("skellam", noise, *self.moved, self.relation)
+        return noisy_counts_profile("skellam", noise, *self.changed_counts, self.relation)

@@ -138,7 +138,7 @@ class Simulation(Calibration):
             raise ValueError(
                 f"{self.name}: the message level needs the users' raw inputs, which were not given."
             )
-        from shuffledp.protocols.streaming import joined, stream, users_at_once
+        from shuffledp.protocols.streaming import join_users, stream, users_at_once
 
         public, rows = participants.public, []
         for repeat in range(public.repeats):
@@ -146,7 +146,7 @@ class Simulation(Calibration):
             if self.in_parts and public.n_users[repeat] > users_at_once(self.cost()):
                 rows.append(stream(self, users, public.of_repeat(repeat), rng))
             else:
-                rows.append(self.simulate_messages(joined(list(users)), public.of_repeat(repeat), rng))
+                rows.append(self.simulate_messages(join_users(list(users)), public.of_repeat(repeat), rng))
         return np.stack(rows)
 
     @final

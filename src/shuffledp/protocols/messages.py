@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from shuffledp.numerics.argument_ranges import shown
+from shuffledp.numerics.argument_ranges import format_value
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,9 @@ class Messages:
 
     def __post_init__(self) -> None:
         if not isinstance(self.payload, np.ndarray) or self.payload.ndim == 0:
-            raise ValueError(f"Messages: payload must be an array of messages, got {shown(self.payload)}.")
+            raise ValueError(
+                f"Messages: payload must be an array of messages, got {format_value(self.payload)}."
+            )
 
     def __len__(self) -> int:
         return len(self.payload)

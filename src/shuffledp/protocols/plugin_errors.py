@@ -4,7 +4,7 @@ import traceback
 from pathlib import Path
 
 
-def said(error: BaseException, file: str) -> str:
+def format_error(error: BaseException, file: str) -> str:
     """Return the text of an error in one line, preceded by the line of the user's file that raised it, if any."""
     text = " ".join(str(error).split())
     if isinstance(error, AssertionError) and not raised_in(error, file):
@@ -34,5 +34,5 @@ def in_job(error: BaseException, protocol: str, root: Path) -> OwnClassError:
     file = str(root / protocol.rpartition(":")[0])
     place = "" if raised_in(error, file) else f"{protocol}: "
     return OwnClassError(
-        f"{place}{said(error, file)}. For details run `shuffledp check-baseline {protocol}`."
+        f"{place}{format_error(error, file)}. For details run `shuffledp check-baseline {protocol}`."
     )

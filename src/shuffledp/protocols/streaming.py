@@ -137,7 +137,7 @@ def users_at_once(cost: Cost) -> int:
     return max(1, math.floor(_NUMBERS / (max(1.0, cost.messages_per_user) * width)))
 
 
-def joined(chunks: list[Users]) -> Users:
+def join_users(chunks: list[Users]) -> Users:
     """Join the users of several chunks, with the first chunk's offset. Raise ValueError if only some have levels."""
     if len(chunks) == 1:
         return chunks[0]
@@ -173,5 +173,5 @@ def _some(users: Users, start: int, stop: int) -> Users:
 
 
 def _part(chunks: list[Users], offset: int) -> Users:
-    part = joined([chunk for chunk in chunks if len(chunk)])
+    part = join_users([chunk for chunk in chunks if len(chunk)])
     return Users(part.values, part.levels, offset)

@@ -237,13 +237,15 @@ def place_of(where: str, column: str, names: Sequence[Any]) -> int:
 def listed(names: Sequence[Any]) -> str:
     """Return names of columns on one line; long names are cut."""
     some = [
-        name if name.isprintable() and len(name) <= MOST_LETTERS and name == name.strip() else shown(name)
+        name
+        if name.isprintable() and len(name) <= MOST_LETTERS and name == name.strip()
+        else quote_name(name)
         for name in map(str, names)
     ]
     further = len(some) - MOST_NAMES
     return ", ".join(some[:MOST_NAMES]) + (f" and {further} more" if further > 0 else "") or "none"
 
 
-def shown(text: str) -> str:
+def quote_name(text: str) -> str:
     """Return a name in quotes for a message; a long name is cut."""
     return f"{text[:MOST_LETTERS]!r}.." if len(text) > MOST_LETTERS else repr(text)

@@ -288,7 +288,7 @@ def count_column(
         if bins is not None:
             return ValueCounter(Bins.parse(bins))
         return ValueCounter(
-            Listed.of(values, other)
+            Listed.from_values(values, other)
             if values is not None
             else domain_of(domain_size, None, FoundDomain(where))
         )
@@ -315,7 +315,7 @@ def count_column(
                 dropped = _one_per_user(table, tally, new(), faults, per_user, key)
     if not tally.users:
         raise ValueError(f"{where} has no row that can be counted{because(faults)}.")
-    return replace(tally.counted(faults), dropped=dropped, repeated=repeated, other=other, bins=bins)
+    return replace(tally.make_counts(faults), dropped=dropped, repeated=repeated, other=other, bins=bins)
 
 
 def repeated_column(data: Any, column: str | None) -> str | None:
@@ -461,7 +461,7 @@ class Listed:
     outside: int = -1
 
     @classmethod
-    def of(cls, values: Sequence[Any], other: bool = False) -> Listed:
+    def from_values(cls, values: Sequence[Any], other: bool = False) -> Listed:
         """Return the domain of given texts or numbers, with `OTHER` for all others if `other` is True."""
         names = tuple(text_of(value) for value in values)
         names += (OTHER,) * (other and OTHER not in names)
@@ -517,7 +517,7 @@ def domain_of(
     """Return the domain 0..size-1 or of the given values; without both, the domain found in the data."""
     if domain_size is not None:
         return _Integers(_held("domain_size", check_count("domain_size", domain_size, least)))
-    return data_domain if values is None else Listed.of(values)
+    return data_domain if values is None else Listed.from_values(values)
 
 
 # -- tallies -------------------------------------------------------------------------------------------------------
@@ -550,7 +550,7 @@ class ValueCounter:
                 self._counts[place] += count
         return bad
 
-    def counted(self, faults: Faults) -> Counted:
+    def make_counts(self, faults: Faults) -> Counted:
         """Return the counts in the order of the domain."""
         counts, domain = self._counts, self._domain
         is_open = isinstance(domain, FoundDomain)
@@ -607,7 +607,7 @@ class _Levels:
         """Value of one level."""
         return (self._high - self._low) / self._size
 
-    def counted(self, faults: Faults) -> Counted:
+    def make_counts(self, faults: Faults) -> Counted:
         """Return the counts of the levels."""
         step = self.step
         return Counted(

@@ -129,7 +129,7 @@ def test_pair_noise_is_the_law_of_two_counts(step):
     for times, chance in enumerate(both):
         table[times : times + top, times : times + top] += chance * np.outer(alone, alone)
     pair = PairNoise(ratio, common, band)
-    block = pair.moved(step)
+    block = pair.move_counts(step)
     assert block.mass.sum() == pytest.approx(1, abs=1e-13)
     expected = np.zeros(block.mass.shape)
     for i, j in product(range(len(table)), repeat=2):

@@ -25,7 +25,7 @@ from shuffledp.pipeline.audit.auditor import (
     audited,
     compared,
 )
-from shuffledp.pipeline.audit.combined_table import VIOLATION, Violated, joined
+from shuffledp.pipeline.audit.combined_table import VIOLATION, Violated, join_tables
 from shuffledp.pipeline.audit.finite_laws import Bounds, TooLarge, largest
 from shuffledp.pipeline.audit.measured import NoProfile
 from shuffledp.pipeline.audit.random_settings import protocols, random_setting
@@ -391,13 +391,13 @@ def test_rows_of_all_jobs_are_one_table_unless_a_claim_fails(tmp_path):
         path = tmp_path / f"{name}.csv"
         publish(path.with_suffix(".sha256"), {path: table.text_of(rows).encode()})
         made.append(path)
-    rows = list(csv.DictReader(io.StringIO(joined(made))))
+    rows = list(csv.DictReader(io.StringIO(join_tables(made))))
     assert [row["protocol"] for row in rows] == ["pure_dump", "pure_dump", "new"]
-    assert joined(made[::-1]) == joined(made)  # by task and protocol, whatever job a protocol is in
+    assert join_tables(made[::-1]) == join_tables(made)  # by task and protocol, whatever job a protocol is in
     assert rows[0]["status"] == "holds"
     assert float(rows[0]["slack"]) == pytest.approx(1, abs=0.01)
     assert rows[2]["slack"] == ""
     wrong = table.grid_line(table.Point(at(ForgetsTheSplit, MANY), "there"))
     publish(made[0].with_suffix(".sha256"), {made[0]: table.text_of([wrong]).encode()})
     with pytest.raises(Violated, match="1 sound claims do not hold:\n  frequency truncation"):
-        joined(made)
+        join_tables(made)

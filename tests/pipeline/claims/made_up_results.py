@@ -58,7 +58,7 @@ def write(
                 for kind, repeat, v in kinds
             ]
     results.write(
-        results.Bundle.of(folder, paper, experiment, method),
+        results.Bundle.locate(folder, paper, experiment, method),
         results.table(cells, results.CELLS),
         results.table(values, results.VALUES),
         {"job": {"grid": {variable: list(of) for variable, of in grid.items()}}},

@@ -59,6 +59,6 @@ def test_a_cell_without_closed_form_decides_nothing(tmp_path):
 
 
 def test_damaged_results_are_no_evidence(evidence):
-    Bundle.of(evidence.results, "one", "errors", "ours").values.write_bytes(b"")
+    Bundle.locate(evidence.results, "one", "errors", "ours").values.write_bytes(b"")
     with pytest.raises(IntegrityError):
         evidence.closed_forms("errors", "ours", "exact")

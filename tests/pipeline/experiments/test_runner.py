@@ -262,7 +262,7 @@ def test_the_data_source_and_its_note_come_with_the_result(adult):
 
 def publish(tmp_path, method="amplified", **changes):
     done = run(tmp_path, method=method, **changes)
-    bundle = Bundle.of(tmp_path / "results", "demo", "coins", method)
+    bundle = Bundle.locate(tmp_path / "results", "demo", "coins", method)
     results.write(bundle, done.cells, done.values, {"data": {"source": "x", "note": ""}})
     return bundle
 

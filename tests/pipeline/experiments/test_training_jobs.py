@@ -60,7 +60,7 @@ def without_jax(monkeypatch):
 def publish(folder, run, monkeypatch, note=""):
     """Publish a finished run without training."""
     monkeypatch.setattr(training_jobs, "version", lambda package: "0")
-    files = training_jobs.TrainingFiles.of(folder, run.paper, run.name)
+    files = training_jobs.TrainingFiles.locate(folder, run.paper, run.name)
     about = of_job(run.job(7), "0", {"source": "mirror", "note": note}, ROOT)
     training_jobs.write(files, CURVE, about)
     return files
@@ -221,7 +221,7 @@ def drawn(project, settings, monkeypatch):
         done = computed(settings, method, Path("results"))
         job = settings.papers["demo"].experiments["sgd"].job(method, 7)
         about = of_job(job.plain(), "0", {"source": done.data_source, "note": done.data_note}, ROOT)
-        write_results(Bundle.of(Path("results"), "demo", "sgd", method), done.cells, done.values, about)
+        write_results(Bundle.locate(Path("results"), "demo", "sgd", method), done.cells, done.values, about)
     contents = draw_paper(paper_job(settings.papers["demo"], settings, Path()))
     return {path.name: content for path, content in contents.items()}
 
@@ -317,7 +317,7 @@ training._data = lambda name, prepared, raw: (LearningData(images, labels, image
 training.train_run = partial(training.train_run, every={every})
 job = {job!r}
 def run(folder):
-    files = training.TrainingFiles.of(Path(folder), "demo", "short")
+    files = training.TrainingFiles.locate(Path(folder), "demo", "short")
     train.main(job, Path("."), Path("."), Path({root!r}), files)
     return files
 """
@@ -342,7 +342,7 @@ def test_a_killed_run_goes_on_and_gives_the_same_bytes(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(str(ROOT / "workflow/scripts"))
     monkeypatch.setattr(training_jobs, "_data", training_jobs._data)  # the driver replaces both
     monkeypatch.setattr(training_jobs, "train_run", training_jobs.train_run)
-    killed = training_jobs.TrainingFiles.of(tmp_path / "killed", "demo", "short")
+    killed = training_jobs.TrainingFiles.locate(tmp_path / "killed", "demo", "short")
     process = subprocess.Popen([sys.executable, "-c", driver(0.0) + f"run({str(tmp_path / 'killed')!r})"])
     wait_until(lambda: killed.checkpoint.exists() or process.poll() is not None, seconds=120)
     process.send_signal(signal.SIGKILL)

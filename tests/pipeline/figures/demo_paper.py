@@ -116,7 +116,7 @@ class Drawn:
         if digest not in COMPUTED:
             COMPUTED[digest] = runner.run(job, prepared=self.root, root=self.root)
         done = COMPUTED[digest]
-        bundle = results.Bundle.of(self.root / "results", "demo", "coins", method)
+        bundle = results.Bundle.locate(self.root / "results", "demo", "coins", method)
         data = {"source": "stand_in" if note else done.data_source, "note": note}
         results.write(bundle, done.cells, done.values, of_job(job.plain(), digest, data, self.root))
 

@@ -102,7 +102,7 @@ def test_a_pair_that_is_not_proven_to_be_the_worst_is_marked_in_legend_and_capti
         done = runner.run(job, prepared=tmp_path, root=tmp_path)
         data = {"source": done.data_source, "note": done.data_note}
         results.write(
-            results.Bundle.of(tmp_path / "results", "demo", "gauss", method),
+            results.Bundle.locate(tmp_path / "results", "demo", "gauss", method),
             done.cells, done.values, of_job(job.plain(), seeds.digest(job.plain()), data, tmp_path),
         )  # fmt: skip
     seen: list[Figure] = []

@@ -362,7 +362,7 @@ def test_a_damaged_or_missing_kept_drawing_is_drawn_again(again):
 
 
 def test_a_damaged_result_is_refused_even_where_its_drawing_is_kept(again):
-    values = Bundle.of(again.project.root / "results", "demo", "coins", "local").values
+    values = Bundle.locate(again.project.root / "results", "demo", "coins", "local").values
     values.write_bytes(values.read_bytes()[:-5] + b"wrong")
     with pytest.raises(IntegrityError, match=r"local\.values\.parquet: content differs"):
         again.drawn()

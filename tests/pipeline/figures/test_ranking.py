@@ -66,7 +66,7 @@ def drawn(tmp_path_factory):
         job = experiment.job(method, 7)
         done = runner.run(job, prepared=root, root=root)
         results.write(
-            results.Bundle.of(root / "results", "demo", "counts", method),
+            results.Bundle.locate(root / "results", "demo", "counts", method),
             done.cells, done.values,
             of_job(job.plain(), seeds.digest(job.plain()), {"source": done.data_source, "note": done.data_note}, root),
         )  # fmt: skip

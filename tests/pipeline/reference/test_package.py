@@ -297,7 +297,7 @@ def compute(project: Path, overrides: dict[str, Any] | None = None, results_fold
     wanted = settings.papers["demo"].experiments["coins"].job("local", settings.seed)
     done = runner.run(wanted, prepared=project, root=project)
     about = of_job(wanted.plain(), seeds.digest(wanted.plain()), {"source": done.data_source}, project)
-    bundle = results.Bundle.of(project / results_folder, "demo", "coins", "local")
+    bundle = results.Bundle.locate(project / results_folder, "demo", "coins", "local")
     results.write(bundle, done.cells, done.values, about)
     folder = project / results_folder / "figures/overall"
     publish(
@@ -329,7 +329,7 @@ def test_the_results_of_the_configuration_become_the_reference(project, monkeypa
 
 def test_the_rows_have_the_statistics_of_every_cell_and_the_rounds_of_training(project):
     compute(project)
-    bundle = results.Bundle.of(project / "results", "demo", "coins", "local")
+    bundle = results.Bundle.locate(project / "results", "demo", "coins", "local")
     values = table_files.read(bundle.values).to_pandas()
     first = json.loads(table_files.read(bundle.cells).to_pylist()[0]["point"])
     drawn = values[(values.cell == values.cell[0]) & (values.kind == "simulated")].value
@@ -338,7 +338,7 @@ def test_the_rows_have_the_statistics_of_every_cell_and_the_rounds_of_training(p
     provenance = json.loads(read_verified(bundle.provenance, bundle.checksum))
     results.write(bundle, table_files.read(bundle.cells), values, provenance)
     curve = [{"round": number, **ROUND} for number in (10, 20)]
-    to = TrainingFiles.of(project / "results", "demo", "sgd")
+    to = TrainingFiles.locate(project / "results", "demo", "sgd")
     about = provenance | {"job": {"settings": {"rate": 0.05}, "data": "mnist"}}
     content = {
         to.curve: table_files.to_bytes(pa.Table.from_pylist(curve)),

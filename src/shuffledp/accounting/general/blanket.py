@@ -41,7 +41,7 @@ from shuffledp.accounting.general.epsilon_search import (
 from shuffledp.accounting.general.profiles import Exported, View, at_each
 from shuffledp.accounting.general.randomizers import Randomizer, check_randomizer
 from shuffledp.accounting.general.sparse_grr import data_set_deltas, few_matches, tabulated_delta
-from shuffledp.accounting.user_functions import asked, is_foreign, numbers_of
+from shuffledp.accounting.user_functions import call_function, is_foreign, numbers_of
 from shuffledp.numerics.argument_ranges import (
     Delta,
     EpsArray,
@@ -49,7 +49,7 @@ from shuffledp.numerics.argument_ranges import (
     FromOne,
     check_fields,
     checked,
-    shown,
+    format_value,
 )
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import log_ratio
@@ -364,20 +364,22 @@ def _comparisons(randomizer: Randomizer, side: Side, cut: float) -> tuple[Compar
 def _foreign(randomizer: Randomizer, side: Side, cut: float) -> tuple[Comparison, ...]:
     """Return the comparisons of a third-party randomizer; raise ValueError if they are not valid."""
     name = f"randomizer: {type(randomizer).__name__}.comparisons"
-    comparisons = asked(name, randomizer.comparisons, side, cut)
+    comparisons = call_function(name, randomizer.comparisons, side, cut)
     members = ("law", "uncovered", "spread")
     if (
         not isinstance(comparisons, tuple)
         or not comparisons
         or not all(
-            asked(name, hasattr, comparison, member) for comparison in comparisons for member in members
+            call_function(name, hasattr, comparison, member)
+            for comparison in comparisons
+            for member in members
         )
     ):
         raise ValueError(
-            f"{name} must return a tuple of comparisons, at least one, got {shown(comparisons)}."
+            f"{name} must return a tuple of comparisons, at least one, got {format_value(comparisons)}."
         )
     for comparison in comparisons:
-        values, masses = asked(
+        values, masses = call_function(
             f"{name}: law", lambda comparison: map(np.asarray, comparison.law(0.0, side)), comparison
         )
         numbers_of(f"{name}: values of law", values, np.shape(masses))

@@ -30,7 +30,15 @@ from numpy.typing import NDArray
 
 from shuffledp.accounting.general.gaussian import log_gaussian_delta
 from shuffledp.accounting.general.profiles import Exported, Kind, View, at_each
-from shuffledp.numerics.argument_ranges import Count, EpsArray, EpsAt, check_fields, checked, one_of, shown
+from shuffledp.numerics.argument_ranges import (
+    Count,
+    EpsArray,
+    EpsAt,
+    check_fields,
+    checked,
+    format_value,
+    one_of,
+)
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.relative_sizes import LAST_DIGITS, log_ratio, negligible, raised
 from shuffledp.numerics.roots import root_below
@@ -182,7 +190,7 @@ class OtherReports:
         """Return the number of reports for each number of other users, shape of `others`."""
         numbers = np.asarray(others)
         if np.any(numbers < 0):
-            raise ValueError(f"others must be at least 0, got {shown(others)}.")
+            raise ValueError(f"others must be at least 0, got {format_value(others)}.")
         return np.asarray(np.maximum(numbers, self.dummies) if self.adaptive else numbers + self.dummies)
 
     @checked

@@ -162,10 +162,10 @@ def dummy_cells_mean(eps: Eps, delta: Delta, losing: Cells, gaining: Cells) -> f
 def groups_delta(groups: Groups, eps: float, precision: tuple[float, int] = _FINE) -> float:
     """Return delta of groups of cells at eps (nats), the larger delta of the two directions."""
 
-    def found(tail: float) -> float:
+    def compute_delta(tail: float) -> float:
         return max(_losses(way, tail).law(eps, precision).delta(eps) for way in _ways(groups))
 
-    return settled(found, first=_FIRST_TAIL, step=_FIRST_TAIL, omitted=_OMITTED)
+    return settled(compute_delta, first=_FIRST_TAIL, step=_FIRST_TAIL, omitted=_OMITTED)
 
 
 def groups_epsilon(groups: Groups, delta: float) -> float:

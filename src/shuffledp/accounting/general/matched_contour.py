@@ -93,13 +93,13 @@ def contour_budget(
         return eps
 
     def excess(gap: float) -> Callable[[float], float]:
-        def at(log_budget: float) -> float:
+        def log_excess(log_budget: float) -> float:
             value = contour_delta(
                 eps, others, match_rate, math.exp(log_budget), both_rate, gap=gap, floor=1e-9 * delta
             )
             return log_ratio(value, delta)
 
-        return at
+        return log_excess
 
     coarse = excess(COARSE)
     first = guess or max(

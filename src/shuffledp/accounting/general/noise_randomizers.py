@@ -30,7 +30,7 @@ from scipy.special import ndtr, ndtri
 from shuffledp.accounting.errors import Infeasible
 from shuffledp.accounting.general.comparisons import Cells, Comparison, normal_mass
 from shuffledp.accounting.general.randomizers import checked_budget
-from shuffledp.accounting.user_functions import asked, numbers_of
+from shuffledp.accounting.user_functions import call_function, numbers_of
 from shuffledp.guarantees import UPPER, Standing
 from shuffledp.numerics.argument_ranges import check_fields, check_open_unit, check_positive, checked
 from shuffledp.numerics.sum_excess import Side
@@ -297,11 +297,11 @@ class DensityRandomizer:
 
     def _log(self, x: float, y: NDArray[np.float64]) -> NDArray[np.float64]:
         name = "DensityRandomizer: log_density"
-        return numbers_of(name, asked(name, self.log_density, x, y), y.shape)
+        return numbers_of(name, call_function(name, self.log_density, x, y), y.shape)
 
     def _mass(self, x: float, low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:
         name = "DensityRandomizer: mass"
-        masses = numbers_of(name, asked(name, self.mass, x, low, high), low.shape, 0.0, 1.0)
+        masses = numbers_of(name, call_function(name, self.mass, x, low, high), low.shape, 0.0, 1.0)
         if masses.sum() > 1 + MOST_EXCESS:
             raise ValueError(f"{name} must return probabilities of intervals, got {masses.sum():.9g} in all.")
         return masses

@@ -7,7 +7,7 @@ from typing import Literal, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from shuffledp.accounting.user_functions import asked, is_foreign, numbers_of
+from shuffledp.accounting.user_functions import call_function, is_foreign, numbers_of
 from shuffledp.numerics.argument_ranges import EpsArray
 
 Kind = Literal["exact", "upper", "lower", "approximate"]
@@ -46,4 +46,4 @@ def delta_of(profile: PrivacyProfile, eps: ArrayLike) -> NDArray[np.float64]:
     if not is_foreign(profile):
         return np.asarray(profile.delta(eps), np.float64)
     name = f"{type(profile).__name__}.delta"
-    return numbers_of(name, asked(name, profile.delta, eps), np.shape(eps), 0.0, 1.0)
+    return numbers_of(name, call_function(name, profile.delta, eps), np.shape(eps), 0.0, 1.0)

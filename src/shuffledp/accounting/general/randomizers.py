@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 import numpy as np
 
 from shuffledp.accounting.general.comparisons import Comparison, Outputs
-from shuffledp.accounting.user_functions import asked, is_foreign, numbers_of
+from shuffledp.accounting.user_functions import call_function, is_foreign, numbers_of
 from shuffledp.guarantees import UPPER, Standing
 from shuffledp.numerics.argument_ranges import (
     FromOne,
@@ -24,7 +24,7 @@ from shuffledp.numerics.argument_ranges import (
     check_fields,
     check_positive,
     checked,
-    shown,
+    format_value,
 )
 from shuffledp.numerics.sum_excess import Side
 
@@ -69,7 +69,9 @@ class Randomizer(Protocol):
 def check_randomizer(randomizer: object) -> None:
     """Raise ValueError unless the object is a randomizer; check the members of a third-party randomizer."""
     if not isinstance(randomizer, Randomizer):
-        raise ValueError(f"randomizer must be a Randomizer, such as GRR(1.0, 10), got {shown(randomizer)}.")
+        raise ValueError(
+            f"randomizer must be a Randomizer, such as GRR(1.0, 10), got {format_value(randomizer)}."
+        )
     if not is_foreign(randomizer):
         return
     name = f"randomizer: {type(randomizer).__name__}"
@@ -77,8 +79,8 @@ def check_randomizer(randomizer: object) -> None:
     if not budget > 0:
         raise ValueError(f"{name}.eps_local must be a positive number or inf, got {budget:g}.")
     if not isinstance(randomizer.standing, Standing):
-        raise ValueError(f"{name}.standing must be a Standing, got {shown(randomizer.standing)}.")
-    asked(f"{name}.__hash__", hash, randomizer)  # results are remembered by it
+        raise ValueError(f"{name}.standing must be a Standing, got {format_value(randomizer.standing)}.")
+    call_function(f"{name}.__hash__", hash, randomizer)  # results are remembered by it
 
 
 def checked_budget(name: str, eps_local: float) -> float:

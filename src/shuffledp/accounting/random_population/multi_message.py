@@ -44,8 +44,8 @@ from shuffledp.numerics.argument_ranges import (
     Positive,
     RealArray,
     checked,
+    format_value,
     one_of,
-    shown,
 )
 from shuffledp.numerics.memoize import remember
 from shuffledp.numerics.roots import root_below
@@ -310,7 +310,7 @@ class DiscreteGaussianPlan:
 def _users(n: RealArray) -> NDArray[np.float64]:
     users = np.asarray(n, np.float64)
     if np.any(users < 0):
-        raise ValueError(f"n must be at least 0, got {shown(n)}.")
+        raise ValueError(f"n must be at least 0, got {format_value(n)}.")
     return users
 
 

@@ -102,7 +102,7 @@ def moment_delta(design: NoiseDesign, eps: float) -> float:
     The bound is in [0, 1], includes rounding, and is mostly 4 to 20 times the exact delta. It takes about a second for
     D = 1000. Raises Infeasible unless the design has one negative binomial noise of shape >= 1 per atom.
     """
-    return _worst(_Moments.of(design), check_nonnegative("eps", eps))
+    return _worst(_Moments.from_design(design), check_nonnegative("eps", eps))
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +127,7 @@ class _Moments:
     least: int
 
     @classmethod
-    def of(cls, design: NoiseDesign) -> _Moments:
+    def from_design(cls, design: NoiseDesign) -> _Moments:
         noise = dict(zip(design.indices, zip(design.shapes, design.ratios, strict=True), strict=True))
         single = len(noise) == len(design.indices)
         if design.law != "negative_binomial" or not single or min(design.shapes) < 1:

@@ -243,11 +243,11 @@ def _epsilon(step: Step, steps: int, delta: float, way: str, side: Side) -> floa
     mu = size if kind == "gaussian" else 1 / (2 * math.sinh(min(size, 50.0) / 2))
 
     def excess(gap: float) -> Callable[[float], float]:
-        def at(log_eps: float) -> float:
+        def log_excess(log_eps: float) -> float:
             value = _delta(step, steps, math.exp(log_eps), way, side, gap=gap, target=delta)
             return log_ratio(value, delta)
 
-        return at
+        return log_excess
 
     most = size if kind == "pure" else MOST_EPS
     limit = 1 / (max(mu, 1e-3) * math.sqrt(steps))

@@ -125,10 +125,10 @@ def shuffled_batches_delta(
     ['6.6e-06', '8.0e-08']
     """
 
-    def found(target: float) -> float:
+    def compute_delta(target: float) -> float:
         return _delta(steps, sigma, eps, epochs, side, target)
 
-    return settled(found, first=_FIRST, step=_FIRST, omitted=1.0, floor=_LEAST_TARGET)
+    return settled(compute_delta, first=_FIRST, step=_FIRST, omitted=1.0, floor=_LEAST_TARGET)
 
 
 def shuffled_batches_epsilon(
@@ -223,9 +223,9 @@ class _Clones:
 
     def least(self, eps: float, cells: int) -> float:
         """Return the smaller of delta at about the best p and delta for a known permutation."""
-        return self.at(eps, self.exponent(eps), cells)
+        return self.bound_delta(eps, self.exponent(eps), cells)
 
-    def at(self, eps: float, exponent: float, cells: int) -> float:
+    def bound_delta(self, eps: float, exponent: float, cells: int) -> float:
         """Return the smaller of delta at ``p = e^-exponent`` and delta for a known permutation."""
         delta = self._delta(eps, exponent, self._releases(eps, exponent, cells), _GAP)
         return min(delta, math.exp(self._log_known(eps)))
@@ -331,7 +331,10 @@ def _from_chords(steps: int, sigma: float, negligible: float) -> tuple[float, li
     ratios, deltas = np.exp(eps), []
     for clones in both:
         exponents = np.interp(eps, places, [clones.exponent(e) for e in places.tolist()])
-        bounds = [clones.at(e, p, _GRID_CELLS) for e, p in zip(eps.tolist(), exponents.tolist(), strict=True)]
+        bounds = [
+            clones.bound_delta(e, p, _GRID_CELLS)
+            for e, p in zip(eps.tolist(), exponents.tolist(), strict=True)
+        ]
         deltas.append(convex_minorant(ratios, np.minimum.accumulate(bounds)))
     # At 0 both are the total variation.
     deltas[0][0] = deltas[1][0] = min(deltas[0][0], deltas[1][0])

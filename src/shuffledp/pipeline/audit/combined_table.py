@@ -18,7 +18,7 @@ class Violated(RuntimeError):  # noqa: N818  (a finding of the audit)
     """Error that lists the rows of sound claims whose found delta exceeds the claimed delta."""
 
 
-def joined(tables: Sequence[Path]) -> str:
+def join_tables(tables: Sequence[Path]) -> str:
     """Return the rows of several tables, sorted by task and protocol. Raise `Violated` if a row is a violation."""
     header, rows = "", []
     for path in tables:

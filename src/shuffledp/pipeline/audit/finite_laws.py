@@ -195,7 +195,7 @@ def independent(*blocks: Block) -> Block:
     return Block(np.asarray(mass, float), tuple(s for b in blocks for s in b.start), error)
 
 
-def moved(block: Block, step: Place) -> Block:
+def move_law(block: Block, step: Place) -> Block:
     """Return the law after a fixed vector is added to the counts."""
     return replace(block, start=tuple(a + b for a, b in zip(block.start, step, strict=True)))
 
@@ -259,14 +259,14 @@ def _reach(variance: float) -> float:
 def binomial_counts(trials: int, rate: float, tail: float = TAIL) -> Block:
     """Return the law of a binomial count; it omits a mass of at most `tail` on either side."""
     if rate in (0.0, 1.0) or trials == 0:
-        return moved(point(1), (int(rate) * trials,))
+        return move_law(point(1), (int(rate) * trials,))
     mean, reach = trials * rate, _reach(trials * rate * (1 - rate))
     low, high = max(0, math.floor(mean - reach)), min(trials, math.ceil(mean + reach))
     x = np.arange(low, high).astype(np.longdouble)
     odds = np.longdouble(rate) / (1 - np.longdouble(rate))
     mode = min(max(int((trials + 1) * rate), low), high) - low
     falls, rises = float((trials - high) / (high + 1) * odds), float(low / (trials - low + 1) / odds)
-    return moved(
+    return move_law(
         _from_ratios((trials - x) / (x + 1) * odds, mode, falls, rises, tail if trials >= 60 else 0.0), (low,)
     )
 
@@ -278,7 +278,7 @@ def poisson_counts(mean: float, tail: float = TAIL) -> Block:
     low, high = max(0, math.floor(mean - _reach(mean))), math.ceil(mean + _reach(mean))
     x = np.arange(low, high).astype(np.longdouble)
     block = _from_ratios(np.longdouble(mean) / (x + 1), int(mean) - low, mean / (high + 1), low / mean, tail)
-    return moved(block, (low,))
+    return move_law(block, (low,))
 
 
 def negative_binomial_counts(shape: float, stop: float, tail: float = TAIL) -> Block:
@@ -445,7 +445,7 @@ class PairNoise:
                 return _smaller_counts(self.ratio, self.common, tail)
         raise TooLarge(f"{size} noise messages of a kind")
 
-    def moved(self, step: Place) -> Block:
+    def move_counts(self, step: Place) -> Block:
         """Return the law of the cut-off difference and the smaller count after inputs add `step` to the counts."""
         smaller, (u, v), a = self.smaller(), step, self.ratio
         h = smaller.mass

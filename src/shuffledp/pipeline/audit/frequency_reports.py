@@ -167,10 +167,10 @@ def design_reports(protocol: DesignReports, eps: float) -> View:
         masses = np.bincount(kinds, weights[:, value], 4) / weights[:, value].sum()
         return {unit(i, 3): float(mass) for i, mass in enumerate(masses) if mass > 0}
 
-    def counted(payload: NDArray[Any]) -> NDArray[np.int64]:
+    def classify_messages(payload: NDArray[Any]) -> NDArray[np.int64]:
         return _pair_kinds(protocol.favors(np.asarray(payload, np.int64), np.arange(2)))
 
-    return _two_values(protocol, eps, [law(v) for v in range(favored.shape[1])], counted, most=12)
+    return _two_values(protocol, eps, [law(v) for v in range(favored.shape[1])], classify_messages, most=12)
 
 
 def hashed_balls_into_bins(protocol: HashedBallsIntoBins, eps: float) -> View:
@@ -180,7 +180,7 @@ def hashed_balls_into_bins(protocol: HashedBallsIntoBins, eps: float) -> View:
     u, v = (part.ravel() for part in np.meshgrid(*(np.arange(i, q, dtype=np.int32) for i in (1, 0))))
     bins = [(u * value + v) % q % b for value in range(min(protocol.domain_size, 3))]
 
-    def counted(payload: NDArray[Any]) -> NDArray[np.int64]:
+    def classify_messages(payload: NDArray[Any]) -> NDArray[np.int64]:
         first, second, bin_of_message = (
             payload[:, 1] % b,
             (payload[:, 0] + payload[:, 1]) % q % b,
@@ -200,7 +200,7 @@ def hashed_balls_into_bins(protocol: HashedBallsIntoBins, eps: float) -> View:
         return multinomial_counts(int(protocol.dummies_of(np.array([n]))[0]), uniform)
 
     return _two_values(
-        protocol, eps, [law(bins_of_value) for bins_of_value in bins], counted, most=8, noise=noise
+        protocol, eps, [law(bins_of_value) for bins_of_value in bins], classify_messages, most=8, noise=noise
     )
 
 

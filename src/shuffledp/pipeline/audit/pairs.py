@@ -28,7 +28,7 @@ from shuffledp.pipeline.audit.finite_laws import (
     binomial_share,
     hockey_stick,
     mixed,
-    moved,
+    move_law,
     outcomes,
     poisson_counts,
 )
@@ -188,7 +188,7 @@ def of_two_counts(noise: Block, own_rate: float, other_rate: float, eps: float) 
 def with_coin(noise: Block, rate: float) -> Block:
     """Return the law of a count to which 1 is added with probability `rate`."""
     if rate in (0.0, 1.0):
-        return moved(noise, (int(rate),))
+        return move_law(noise, (int(rate),))
     grown = np.append(noise.mass * (1 - rate), 0.0)
     grown[1:] += rate * noise.mass
     return Block(grown, noise.start, noise.error.rounded(4))

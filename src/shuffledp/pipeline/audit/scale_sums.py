@@ -19,7 +19,7 @@ from shuffledp.pipeline.audit.finite_laws import (
     binomial_counts,
     hockey_stick,
     largest,
-    moved,
+    move_law,
     negative_binomials,
     outcomes,
 )
@@ -104,7 +104,7 @@ def _moved_sums(view: View, population: Law, eps: float) -> Measured:
     for a, b in {(0, last), (last, 0), (1, last), (last, 1), (0, 1), (1, 0)}:
         moves = [(*view.own[a][i], *view.own[b][i]) for i in range(len(noises))]
         laws = [
-            outcomes(moved(noise, first), moved(noise, second))
+            outcomes(move_law(noise, first), move_law(noise, second))
             for noise, (first, second) in zip(noises, moves, strict=True)
         ]
         bounds.append(hockey_stick(laws, eps))
@@ -148,7 +148,7 @@ def _moved_draws(shapes: tuple[tuple[float, float], ...], first: Place, second: 
     if sum(shape / stop + 12 * math.sqrt(shape) / stop for shape, stop in shapes) > _MOST_DRAWS:
         return []
     noise = _drawn(shapes)
-    return [outcomes(moved(noise, first), moved(noise, second))]
+    return [outcomes(move_law(noise, first), move_law(noise, second))]
 
 
 def _moved_ones(ratio: float, common: tuple[tuple[float, float], ...], first: Place, second: Place) -> Pair:
@@ -156,11 +156,11 @@ def _moved_ones(ratio: float, common: tuple[tuple[float, float], ...], first: Pl
     if reach <= _BAND:
         try:
             noise = PairNoise(ratio, common, reach)
-            return outcomes(noise.moved(first), noise.moved(second))
+            return outcomes(noise.move_counts(first), noise.move_counts(second))
         except TooLarge:
             pass  # the difference alone
     difference = laplace_counts(ratio)
-    return outcomes(*(moved(difference, (step[0] - step[1],)) for step in (first, second)))
+    return outcomes(*(move_law(difference, (step[0] - step[1],)) for step in (first, second)))
 
 
 def level_reports(protocol: LevelReports, population: Law, level: int, eps: float) -> Measured:

@@ -20,7 +20,7 @@ from shuffledp.pipeline.audit.finite_laws import (
     hockey_stick,
     in_cells,
     largest,
-    moved,
+    move_law,
     outcomes,
 )
 from shuffledp.pipeline.audit.frequency import (
@@ -130,7 +130,7 @@ def correlated_counts(protocol: CorrelatedNoise, population: Law, level: int, ep
 def _correlated_pair(ratio: float, shape: float, stop: float, eps: float) -> Measured:
     try:
         noise = PairNoise(ratio, ((shape, stop),), 1)
-        with_it, without = noise.moved((1, 0)), noise.moved((0, 0))
+        with_it, without = noise.move_counts((1, 0)), noise.move_counts((0, 0))
     except TooLarge:  # the differences alone, which are less than what is seen
         difference = laplace_counts(ratio)
         bounds = pairs.of_two_counts(difference, 1.0, 0.0, eps)
@@ -172,7 +172,7 @@ def public_coin(protocol: PublicCoin, population: Law, level: int, eps: float) -
         for a, b in combinations(range(hashed.shape[1]), 2)
     )
     noise = binomial_counts(n * apart, protocol.rate)
-    with_it = moved(noise, (apart,))
+    with_it = move_law(noise, (apart,))
     bounds = hockey_stick([outcomes(with_it, noise), outcomes(noise, with_it)], eps)
     side: Side = "exact" if apart == protocol.rows == 1 else "lower"
     return Measured(bounds, side, "marks of all rows of two values, added up")

@@ -29,7 +29,7 @@ from shuffledp.pipeline.audit.finite_laws import (
     hockey_stick,
     largest,
     mixed,
-    moved,
+    move_law,
     outcomes,
     plus,
     point,
@@ -289,7 +289,7 @@ class ProductView(View):
                     random += [tuple(sorted(add.items()))] * times
             key = (n, part, tuple(fixed), *sorted(random))
             if key not in self._known:
-                block = moved(noise, tuple(fixed))
+                block = move_law(noise, tuple(fixed))
                 for law in random:
                     block = plus(block, dict(law))
                 self._known[key] = block
@@ -301,7 +301,7 @@ class ProductView(View):
         total = (sum(step[0] * times for step, times in steps), sum(step[1] * times for step, times in steps))
         key = (part, total)
         if key not in self._known:
-            self._known[key] = self.banded[part].moved(total)
+            self._known[key] = self.banded[part].move_counts(total)
         return self._known[key]
 
     def _noise_of(self, n: int) -> tuple[Block, ...]:

@@ -29,7 +29,7 @@ class Evidence:
             raise Untestable(f"the configuration has no method {self.paper}.{experiment}.{method}")
         key = (experiment, method)
         if key not in self._kept:
-            self._kept[key] = read({method: Bundle.of(self.results, self.paper, experiment, method)})
+            self._kept[key] = read({method: Bundle.locate(self.results, self.paper, experiment, method)})
         found: Results = self._kept[key]
         return found
 

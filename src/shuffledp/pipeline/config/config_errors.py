@@ -103,7 +103,7 @@ def suggestion(value: Any, names: Iterable[str]) -> str:
     return f" Did you mean {close[0]!r}?" if close else ""
 
 
-def shown(value: Any) -> str:
+def format_value(value: Any) -> str:
     """Return the text of a value for messages."""
     text = repr(value)
     return text if len(text) <= 120 else f"{text[:117]}..."
@@ -134,7 +134,7 @@ def wrong_key(keys: Iterable[str], needed: Iterable[str], known: Collection[str]
 
 def one_of(value: Any, names: Sequence[str]) -> str:
     """Return the error message for a value that is not one of the allowed values."""
-    return f"{shown(value)} is not one of {', '.join(names)}.{suggestion(value, names)}"
+    return f"{format_value(value)} is not one of {', '.join(names)}.{suggestion(value, names)}"
 
 
 # -- explanations ----------------------------------------------------------------------------------------------
@@ -157,7 +157,7 @@ def explained(error: ErrorDetails) -> str:
     if error["type"] in ("configuration", GRID):
         return text
     near = suggestion(value, _quoted(error["ctx"]["expected"])) if error["type"] == "literal_error" else ""
-    return f"{text}, got {shown(value)}{_read_otherwise(error['type'], value) or '.'}{near}"
+    return f"{text}, got {format_value(value)}{_read_otherwise(error['type'], value) or '.'}{near}"
 
 
 def _in_file(place: Place, value: Any) -> Place:

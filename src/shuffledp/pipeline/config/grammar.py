@@ -38,9 +38,9 @@ from shuffledp.identities import colors
 from shuffledp.pipeline.config.config_errors import (
     GRID,
     explained,
+    format_value,
     mistake,
     one_of,
-    shown,
     unknown,
     wrong_key,
 )
@@ -84,7 +84,7 @@ class Concept(BaseModel):
     @classmethod
     def _check_keys(cls, value: Any) -> Any:
         if not isinstance(value, Mapping):
-            raise mistake(f"must be a mapping, got {shown(value)}.")
+            raise mistake(f"must be a mapping, got {format_value(value)}.")
         if wrong := wrong_key(value, *cls.keys_of(value)):
             raise mistake(wrong)
         return value
@@ -115,7 +115,7 @@ def _distinct(values: Any) -> Any:
     except TypeError:  # a list or a mapping among them, where there are few
         twice = any(value in told_apart[:i] for i, value in enumerate(told_apart))
     if twice:
-        raise mistake(f"has a value twice: {shown(values)}.")
+        raise mistake(f"has a value twice: {format_value(values)}.")
     return values
 
 
@@ -130,10 +130,10 @@ def _among(names: Sequence[str]) -> BeforeValidator:
 
 def _grid_value(value: Any) -> Any:
     if not isinstance(value, int | float | str):
-        raise mistake(f"must be a number or text or true or false, got {shown(value)}.")
+        raise mistake(f"must be a number or text or true or false, got {format_value(value)}.")
     beyond = isinstance(value, int) and abs(value) > 10**300
     if beyond or (isinstance(value, float) and not math.isfinite(value)):
-        raise mistake(f"must be a finite number of at most 10^300, got {shown(value)}.")
+        raise mistake(f"must be a finite number of at most 10^300, got {format_value(value)}.")
     return value
 
 
@@ -399,7 +399,7 @@ class Task(Part):
 
 def _no_truth(value: Any) -> Any:
     if isinstance(value, bool):
-        raise mistake(f"must be text, got {shown(value)}: put it in quotes, as in the data file.")
+        raise mistake(f"must be text, got {format_value(value)}: put it in quotes, as in the data file.")
     return value
 
 
@@ -504,7 +504,7 @@ def _numbers_of_json(value: Any) -> Any:
     try:
         canonical_json(value)
     except ValueError:
-        raise mistake(f"must have finite numbers, got {shown(value)}.") from None
+        raise mistake(f"must have finite numbers, got {format_value(value)}.") from None
     return value
 
 
@@ -867,7 +867,7 @@ class Override(Concept):
 
 def _with_png(formats: list[str]) -> list[str]:
     if "png" not in formats:
-        raise mistake(f"must contain 'png', got {shown(formats)}.")
+        raise mistake(f"must contain 'png', got {format_value(formats)}.")
     return formats
 
 

@@ -12,12 +12,12 @@ from shuffledp.pipeline.config.config_errors import (
     ConfigurationError,
     checked,
     collected,
+    format_value,
     line_in_file,
     line_in_part,
     merged_in,
     overridden,
     require,
-    shown,
 )
 from shuffledp.pipeline.config.config_files import (
     DESIGNS,
@@ -56,7 +56,7 @@ def load_experiments(config: Mapping[str, Any], root: Path) -> Settings:
             f"config: papers: the list is empty, and {run.own} has no experiment: there is nothing to run."
         )
     for key in run.papers:
-        require(key, files, f"config: papers: no paper {shown(key)}")
+        require(key, files, f"config: papers: no paper {format_value(key)}")
     if (root / DESIGNS).is_file():
         checked(DesignsFile, read_yaml(root / DESIGNS), line_in_file(DESIGNS))
     keys = [*run.papers, *own_keys]
@@ -106,7 +106,7 @@ def _apply_override(
     """Change the scale of an experiment or a training run; the contents of a paper outside this run are added."""
     change = override.plain()
     key, _, experiment_id = target.partition(".")
-    require(key, files, f"config: overrides.{target}: no paper {shown(key)}")
+    require(key, files, f"config: overrides.{target}: no paper {format_value(key)}")
     if key not in contents:
         contents[key] = read_experiments(root, key, files[key])
     content = contents[key]
@@ -157,7 +157,7 @@ def _with_rounds(
             if not isinstance(values, Mapping) or set(values) != {"evaluated"}:
                 continue
             run, place = values["evaluated"], f"{file}: experiments.{name}.grid.{variable}.evaluated"
-            require(run, training, f"{place}: no training run {shown(run)}")
+            require(run, training, f"{place}: no training run {format_value(run)}")
             grid[variable] = training[run].evaluated
             runs_of_variables[name][variable] = training[run]
         experiments[name] = {**experiment, "grid": grid} if runs_of_variables[name] else experiment

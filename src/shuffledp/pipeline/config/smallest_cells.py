@@ -16,7 +16,7 @@ from shuffledp.pipeline.experiments.seeds import canonical_json
 from shuffledp.pipeline.experiments.sources import OWN
 from shuffledp.pipeline.experiments.sources.user_file import completed, files_of
 from shuffledp.protocols.base import ProtocolBase
-from shuffledp.protocols.plugin_errors import said
+from shuffledp.protocols.plugin_errors import format_error
 
 REPEATS = 2
 
@@ -68,7 +68,7 @@ def _trial(
     try:
         result = runner.run(small, prepared=prepared, root=root)
     except (Exception, SystemExit) as error:  # whatever a class of the user's does
-        return Trial(where, "failed", said(error, name.rpartition(":")[0]))
+        return Trial(where, "failed", format_error(error, name.rpartition(":")[0]))
     cell = result.cells.to_pylist()[0]
     if cell["status"] != "ok":
         return Trial(where, str(cell["status"]), str(cell["reason"]))
@@ -79,7 +79,7 @@ def _trial(
 
 
 def _size(job: Job, point: Mapping[str, Any], prepared: Path) -> float:
-    parts = job.at(point)
+    parts = job.resolve_point(point)
     task = parts["task"]
     if parts["data"]["name"] == OWN:
         task, _ = completed(task, parts["data"], prepared)

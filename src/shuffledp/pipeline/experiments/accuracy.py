@@ -29,7 +29,7 @@ class WithTraining(Computed):
                 f"{self.job.name}: training is read from the folder of results, which is not given."
             )
         names = [curve_name(training["run"], repeat) for repeat in range(training["seeds"])]
-        return [read(TrainingFiles.of(self.results, self.job.paper, name)) for name in names]
+        return [read(TrainingFiles.locate(self.results, self.job.paper, name)) for name in names]
 
     def cell(
         self, point: Mapping[str, Any], accounting: str, resolved: Mapping[str, Any]

@@ -71,7 +71,7 @@ class Bundle:
     checksum: Path
 
     @staticmethod
-    def of(results: Path, paper: str, experiment: str, method: str) -> Bundle:
+    def locate(results: Path, paper: str, experiment: str, method: str) -> Bundle:
         """Return the file names below the results folder."""
         stem = f"{results}/runs/{paper}/{experiment}/{method}"
         return Bundle(

@@ -65,7 +65,7 @@ class Job:
         """Yield all pairs of a grid point and an accounting, in a fixed order."""
         return cells_of(self.grid, self.accounting)
 
-    def at(self, point: Mapping[str, Any]) -> dict[str, Any]:
+    def resolve_point(self, point: Mapping[str, Any]) -> dict[str, Any]:
         """Return the `PARTS` with their values at a point of the grid."""
         plain = self.plain()
         resolved: dict[str, Any] = resolve({part: plain[part] for part in PARTS if part in plain}, point)

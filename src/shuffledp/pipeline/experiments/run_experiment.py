@@ -27,7 +27,7 @@ def run_experiment(plain: Sequence[Mapping[str, Any]], *, prepared: Path, root: 
             errors[job.name] = _in_users_words(error, job, root)
             continue
         data = {"source": computed.data_source, "note": computed.data_note, **computed.data_details}
-        files = bundle.Bundle.of(results, job.paper, job.experiment, job.method)
+        files = bundle.Bundle.locate(results, job.paper, job.experiment, job.method)
         bundle.write(
             files, computed.cells, computed.values, of_job(job.plain(), seeds.digest(job.plain()), data, root)
         )

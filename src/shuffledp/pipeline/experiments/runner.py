@@ -73,7 +73,7 @@ def run(
 
 def _cell(work: Work, point: Mapping[str, Any], accounting: str) -> tuple[Row, list[Row]]:
     job = work.job
-    resolved = job.at(point)
+    resolved = job.resolve_point(point)
     key = {"seed": job.seed, "job": job.name, "accounting": accounting, "point": point, **resolved}
     cell: Row = dict.fromkeys(CELLS.names)
     cell |= {

@@ -21,7 +21,7 @@ class TrainingFiles:
     checkpoint: Path
 
     @staticmethod
-    def of(results: Path, paper: str, run: str) -> TrainingFiles:
+    def locate(results: Path, paper: str, run: str) -> TrainingFiles:
         """Return the file names below the results folder."""
         endings = ("parquet", "json", "sha256", "checkpoint")
         return TrainingFiles(*(results / "training" / paper / f"{run}.{end}" for end in endings))

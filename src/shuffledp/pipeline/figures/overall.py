@@ -144,7 +144,7 @@ def printed_over_exact(job: OverallJob) -> pd.DataFrame:
     parts = [pd.DataFrame({**dict.fromkeys(key, ""), "ratio": []})]
     for job_of_gaps in job["gaps"]:
         bundles = {
-            m: Bundle.of(Path(job["results"]), job_of_gaps["paper"], job_of_gaps["experiment"], m)
+            m: Bundle.locate(Path(job["results"]), job_of_gaps["paper"], job_of_gaps["experiment"], m)
             for m in job_of_gaps["methods"]
         }
         results = read(bundles)

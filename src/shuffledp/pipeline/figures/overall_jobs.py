@@ -147,7 +147,7 @@ def bundles(job: OverallJob) -> list[Bundle]:
         for part in (*job["ranked"], *job["gaps"])
         for m in part["methods"]
     }
-    return [Bundle.of(Path(job["results"]), *setup) for setup in setups]
+    return [Bundle.locate(Path(job["results"]), *setup) for setup in setups]
 
 
 def output_files(results: Path, formats: Sequence[str]) -> list[Path]:

@@ -119,7 +119,7 @@ def _setup(job: DrawingJob) -> _Setup:
 
 def _bundles(setup: _Setup) -> dict[str, Bundle]:
     results, paper, experiment, methods = setup
-    return {m: Bundle.of(Path(results), paper, experiment, m) for m in methods}
+    return {m: Bundle.locate(Path(results), paper, experiment, m) for m in methods}
 
 
 def _read(setup: _Setup) -> _Read:

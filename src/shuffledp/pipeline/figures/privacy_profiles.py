@@ -56,7 +56,9 @@ def profiles(jobs: Sequence[RankedJob], rows: pd.DataFrame) -> pd.DataFrame:
 
 def _of(job: RankedJob) -> list[pd.DataFrame]:
     """Return the deltas of an experiment in long form, if it has any."""
-    bundles = {m: Bundle.of(Path(job["results"]), job["paper"], job["experiment"], m) for m in job["methods"]}
+    bundles = {
+        m: Bundle.locate(Path(job["results"]), job["paper"], job["experiment"], m) for m in job["methods"]
+    }
     results = read(bundles)
     values = results.values[results.values["metric"].isin(list(PROFILE_METRICS))]
     cells = with_identities(matching(results.cells, job["where"]))

@@ -91,7 +91,9 @@ def _is(row: Fields, setting: Fields) -> bool:
 
 def _of_experiment(job: RankedJob) -> pd.DataFrame:
     """Return an experiment's ranked cells under the best available accounting, with the printed number beside it."""
-    bundles = {m: Bundle.of(Path(job["results"]), job["paper"], job["experiment"], m) for m in job["methods"]}
+    bundles = {
+        m: Bundle.locate(Path(job["results"]), job["paper"], job["experiment"], m) for m in job["methods"]
+    }
     results = read(bundles)
     cells = with_identities(matching(results.cells, job["where"]))
     good = cells[cells["status"] == "ok"]

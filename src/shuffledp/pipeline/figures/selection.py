@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from shuffledp.pipeline.config import ConfigurationError, Experiment, Paper, Settings, load_experiments
-from shuffledp.pipeline.config.config_errors import merged_in, require, shown
+from shuffledp.pipeline.config.config_errors import format_value, merged_in, require
 from shuffledp.pipeline.config.grammar import Figure, Table
 from shuffledp.pipeline.experiments.bundle import (
     CELL_NUMBERS,
@@ -36,7 +36,9 @@ def _selected(paper: Paper) -> Paper:
 
 def _entry(paper: Paper, part: str, name: str, drawing: D) -> D:
     place, named = f"{paper.file}: {part}.{name}", drawing.experiment
-    require(named, paper.experiments, f"{place}.experiment: no experiment {shown(named)}", suggest=False)
+    require(
+        named, paper.experiments, f"{place}.experiment: no experiment {format_value(named)}", suggest=False
+    )
     experiment = paper.experiments[named]
     with merged_in(experiment.override):
         return drawing.model_copy(
@@ -49,7 +51,7 @@ def _methods_of(experiment: Experiment, paper: Paper, place: str, name: str, raw
     methods = experiment.methods
     stated_methods = list(raw.get("methods") or [m for m, method in methods.items() if not method.added])
     for method in stated_methods:
-        mistake = f"{place}.methods: no method {shown(method)} in experiment {experiment.id!r}"
+        mistake = f"{place}.methods: no method {format_value(method)} in experiment {experiment.id!r}"
         require(method, methods, mistake, suggest=False)
     entry = {**raw, "methods": stated_methods}
     _check_entry(entry, experiment, place)
@@ -110,7 +112,7 @@ def _check_fronts(entry: Fields, experiment: Experiment, place: str) -> None:
     where = dict(entry.get("where", {}))
     trust = where.pop("trust", None)
     if trust is not None:
-        require(trust, TRUSTED, f"{place}.where.trust: no trust model {shown(trust)}")
+        require(trust, TRUSTED, f"{place}.where.trust: no trust model {format_value(trust)}")
     table_entry = {
         "methods": entry["methods"],
         "rows": ["method"],
@@ -154,7 +156,9 @@ def _check_axes(entry: Fields, experiment: Experiment, place: str) -> None:
     for axis in [*axes, *where]:
         require(axis, sorted(values), f"{place}: {axis!r} is not a grid variable")
     for axis, value in where.items():
-        require(value, values[axis], f"{place}.where.{axis}: {shown(value)} is not computed", suggest=False)
+        require(
+            value, values[axis], f"{place}.where.{axis}: {format_value(value)} is not computed", suggest=False
+        )
     used = {"accounting"}.union(*(experiment.variables(experiment.methods[m]) for m in methods))
     used |= {"method"} if "rows" in entry else set()  # in a figure every method has curves of its own
     if all(len(experiment.methods[m].accounting or ()) == 1 for m in methods):
@@ -181,7 +185,7 @@ def _check_quantity(entry: Fields, experiment: Experiment, place: str, texts: tu
         *texts,
     ]
     if not entry[key].startswith(PARAMETER_PREFIX):
-        mistake = f"{place}.{key}: no quantity {shown(entry[key])} in experiment {experiment.id!r}"
+        mistake = f"{place}.{key}: no quantity {format_value(entry[key])} in experiment {experiment.id!r}"
         require(entry[key], dict.fromkeys(quantities), mistake)
 
 

@@ -23,7 +23,7 @@ def objections(settings: Settings, results: Path, *, quick: bool) -> Iterator[st
     for paper in settings.papers.values():
         for experiment in paper.experiments.values():
             for method in experiment.methods:
-                bundle = Bundle.of(results, paper.key, experiment.id, method)
+                bundle = Bundle.locate(results, paper.key, experiment.id, method)
                 yield from _judged(
                     f"{paper.key}.{experiment.id}.{method}",
                     bundle.provenance,
@@ -31,7 +31,7 @@ def objections(settings: Settings, results: Path, *, quick: bool) -> Iterator[st
                     experiment.job(method, settings.seed).plain(),
                 )
         for run in paper.training.values() if not (settings.left_out or quick) else ():
-            files = TrainingFiles.of(results, paper.key, run.id)
+            files = TrainingFiles.locate(results, paper.key, run.id)
             job = run.job(settings.seed)
             yield from _judged(f"{paper.key}.training.{run.id}", files.provenance, files.checksum, job)
 

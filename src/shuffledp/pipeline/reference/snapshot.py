@@ -93,7 +93,7 @@ def _key(checksum: Path) -> Key:
 
 
 def _job(results: Path, checksum: Path) -> ReferencePart:
-    bundle = Bundle.of(results, *_key(checksum))
+    bundle = Bundle.locate(results, *_key(checksum))
     about = json.loads(read_verified(bundle.provenance, checksum))
     job = about["job"]
     if not job.get("protocol"):
@@ -165,7 +165,7 @@ def text(value: Any) -> str:
 
 
 def _training(results: Path, checksum: Path) -> ReferencePart:
-    files = TrainingFiles.of(results, checksum.parts[-2], checksum.stem)
+    files = TrainingFiles.locate(results, checksum.parts[-2], checksum.stem)
     about = json.loads(read_verified(files.provenance, checksum))
     curve = table_files.read(read_verified(files.curve, checksum)).to_pylist()
     rows: Rows = {

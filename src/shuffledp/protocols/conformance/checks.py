@@ -41,7 +41,7 @@ from shuffledp.protocols.conformance.privacy import (
     encoder_notes,
 )
 from shuffledp.protocols.conformance.running import calibrated
-from shuffledp.protocols.plugin_errors import said
+from shuffledp.protocols.plugin_errors import format_error
 
 Check = Callable[[Protocol, Iterable[Case]], str | None]
 Level = Literal["every", "close"]
@@ -165,7 +165,7 @@ def verdict(
     try:
         note = check(protocol_class, cases)
     except Exception as error:
-        return Verdict(about, False, said(error, file))
+        return Verdict(about, False, format_error(error, file))
     return Verdict(about, True, note or "")
 
 

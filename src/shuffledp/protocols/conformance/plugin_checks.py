@@ -101,10 +101,10 @@ def _one_by_one(protocol: ProtocolBase, case: Case, where: str) -> None:
         ]
         return Messages.joined(*(protocol.encode(user, rng) for user in single))
 
-    def drawn(run: Callable[[], Messages], runs: int) -> list[Array]:
+    def draw_aggregates(run: Callable[[], Messages], runs: int) -> list[Array]:
         return [np.ravel(protocol.aggregate(run())).astype(float) for _ in range(runs)]
 
-    samples = drawn(together, CALLS), drawn(apart, CALLS // 2)
+    samples = draw_aggregates(together, CALLS), draw_aggregates(apart, CALLS // 2)
     if len({len(row) for sample in samples for row in sample}) != 1:
         return  # an aggregate that keeps single messages has no numbers to compare
     rows_together, rows_apart = (np.stack(sample) for sample in samples)

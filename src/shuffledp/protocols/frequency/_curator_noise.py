@@ -56,12 +56,12 @@ class NoisyHistogram(CuratorNoise):
         return 1.0
 
     @classmethod
-    def counted(cls, request: Request) -> dict[str, Any]:
+    def derive_fields(cls, request: Request) -> dict[str, Any]:
         """Return the fields with the numbers of values and, unless users are replaced, of planned users."""
         return {"domain_size": request.k, "planned_users": request.planned_users}
 
     @property
-    def moved(self) -> tuple[int, int]:
+    def changed_counts(self) -> tuple[int, int]:
         """Change of a count by one user, which is 1, and the number of released counts that change."""
         return moved_counts(self.domain_size, self.relation)
 

@@ -22,4 +22,4 @@ class CentralGaussian(NoisyHistogram):
     @property
     def noise(self) -> DiscreteGaussian:
         """Noise of a count."""
-        return DiscreteGaussian(self.sigma, *self.moved)
+        return DiscreteGaussian(self.sigma, *self.changed_counts)

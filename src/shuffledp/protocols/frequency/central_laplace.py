@@ -22,4 +22,4 @@ class CentralLaplace(NoisyHistogram):
     @property
     def noise(self) -> DiscreteLaplace:
         """Noise of a count."""
-        return DiscreteLaplace(self.eps, *self.moved)
+        return DiscreteLaplace(self.eps, *self.changed_counts)

@@ -33,12 +33,12 @@ class Skellam(SkellamNoise):
     source = "Agarwal, Kairouz and Liu 2021; the pair of counts is derived for this project"
 
     @classmethod
-    def counted(cls, request: Request) -> dict[str, Any]:
+    def derive_fields(cls, request: Request) -> dict[str, Any]:
         """Return the field with the number of values."""
         return {"domain_size": request.k}
 
     @property
-    def moved(self) -> tuple[int, int]:
+    def changed_counts(self) -> tuple[int, int]:
         """Change of a count by one user, which is 1, and the number of released counts that change."""
         return moved_counts(self.domain_size, self.relation)
 

@@ -33,7 +33,7 @@ class FirstRound:
     options: tuple[tuple[str, Any], ...] = ()
 
     @staticmethod
-    def of(config: Mapping[str, Any] | FirstRound) -> FirstRound:
+    def from_config(config: Mapping[str, Any] | FirstRound) -> FirstRound:
         """Return the first round of a configuration. Raise ValueError for wrong keys or a budget out of range."""
         if isinstance(config, FirstRound):
             first = config
@@ -75,7 +75,7 @@ class FirstRound:
 
 def check_first_round(name: str, value: Mapping[str, Any] | FirstRound) -> FirstRound:
     """Return the first round of a configuration, see `FirstRound.of`."""
-    return FirstRound.of(value)
+    return FirstRound.from_config(value)
 
 
 def announced_privately(protocol: ProtocolBase, public: Public, rng: np.random.Generator) -> Public:

@@ -68,7 +68,7 @@ class SubsetReports(SetProtocol):
         for user_sets, repeats in _batches(participants):
             items = drawn_subsets(self.mechanism, user_sets, rng)
             ends = np.cumsum(repeats)
-            tables += [counted(items[end - n : end], d) for n, end in zip(repeats, ends, strict=True)]
+            tables += [count_items(items[end - n : end], d) for n, end in zip(repeats, ends, strict=True)]
         return np.stack(tables)
 
     @property
@@ -81,7 +81,7 @@ class SubsetReports(SetProtocol):
         counts = np.zeros(self.domain_size, np.int64)
         for part in regrouped(_sets_of(participants)(repeat), self._users_at_once):
             items = drawn_subsets(self.mechanism, part.values, rng)
-            counts += counted(items, self.domain_size)
+            counts += count_items(items, self.domain_size)
         return counts
 
     @checked_aggregate
@@ -151,7 +151,7 @@ def drawn_subsets(mechanism: SubsetExponential, user_sets: Array, rng: Generator
     return subsets.T
 
 
-def counted(items: Array, kinds: int) -> Ints:
+def count_items(items: Array, kinds: int) -> Ints:
     """Return the frequency of each of 0..kinds-1 among the items: (n, k) becomes (kinds,). The items are not copied."""
     counts = np.zeros(kinds, np.int64)
     by_place = items.T  # as they were drawn: one place of all messages after the other

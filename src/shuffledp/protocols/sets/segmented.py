@@ -90,7 +90,7 @@ class Segmented(SetProtocol, PlannedUsers):
         budget, delta = request.budget, request.delta
         sets = sets_task(request.task)
         check_levels(cls.name, budget, sets)
-        first = None if first_round is None else FirstRound.of(first_round)
+        first = None if first_round is None else FirstRound.from_config(first_round)
         announcing = (
             None if first is None else first.calibrated(budget, request.population, request.accounting)
         )
@@ -112,7 +112,7 @@ class Segmented(SetProtocol, PlannedUsers):
     def check_options(cls, options: Mapping[str, Any]) -> None:
         """Check the first round with its budget."""
         if (first := options.get("first_round")) is not None:
-            FirstRound.of(first)
+            FirstRound.from_config(first)
 
     @property
     def standing(self) -> Standing:

@@ -35,12 +35,12 @@ class NoisySums(CuratorNoise):
         return self.numbers.unit
 
     @classmethod
-    def counted(cls, request: Request) -> dict[str, Any]:
+    def derive_fields(cls, request: Request) -> dict[str, Any]:
         """Return the numbers of the task. Raise `Infeasible` if they may be negative."""
         return {"numbers": numbers_of(request.task, coordinates=True)}
 
     @property
-    def moved(self) -> tuple[int, int]:
+    def changed_counts(self) -> tuple[int, int]:
         """Largest change of a sum by one user, and the number of sums that change, one or two."""
         return moved_sums(self.numbers, self.relation)
 

@@ -22,4 +22,4 @@ class CentralGaussian(NoisySums):
     @property
     def noise(self) -> DiscreteGaussian:
         """Noise of a sum."""
-        return DiscreteGaussian(self.sigma, *self.moved)
+        return DiscreteGaussian(self.sigma, *self.changed_counts)

@@ -22,4 +22,4 @@ class CentralLaplace(NoisySums):
     @property
     def noise(self) -> DiscreteLaplace:
         """Noise of a sum."""
-        return DiscreteLaplace(self.eps, *self.moved)
+        return DiscreteLaplace(self.eps, *self.changed_counts)

@@ -30,12 +30,12 @@ class Skellam(SkellamNoise):
     released_counts = 1
 
     @classmethod
-    def counted(cls, request: Request) -> dict[str, Any]:
+    def derive_fields(cls, request: Request) -> dict[str, Any]:
         """Return the numbers of the task. Raise `Infeasible` for negative numbers or several sums."""
         return {"numbers": numbers_of(request.task)}
 
     @property
-    def moved(self) -> tuple[int, int]:
+    def changed_counts(self) -> tuple[int, int]:
         """Largest change of the sum by one user, and the number of sums that change, which is 1."""
         return moved_sums(self.numbers, self.relation)
 

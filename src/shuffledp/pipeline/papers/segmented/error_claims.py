@@ -36,12 +36,12 @@ from shuffledp.pipeline.papers.segmented.panel_errors import (
     SPLITS,
     Panel,
     across,
-    at,
     available_errors,
     by_panel,
     errors,
     parameter,
     parameters,
+    select_panels,
     table,
 )
 
@@ -56,7 +56,7 @@ EDGE = 0.1
 def _gains(case: Case, split: str) -> tuple[dict[str, ByPoint], str]:
     ours = errors(case, OURS)
     found = {
-        m: at(1 - ours / theirs, split=split).dropna()
+        m: select_panels(1 - ours / theirs, split=split).dropna()
         for m, theirs in available_errors(case, list(RIVALS)).items()
     }
     absent = [RIVALS[method] for method in RIVALS if method not in found]
@@ -87,7 +87,7 @@ def gain_of_each(case: Case, rivals: Names) -> Verdict:
     least = 0.5
     ours, shares = errors(case, OURS), {}
     for method in rivals:
-        shares[method] = at(1 - ours / errors(case, method), split="25-50-25").dropna()
+        shares[method] = select_panels(1 - ours / errors(case, method), split="25-50-25").dropna()
     every = np.concatenate([values.to_numpy() for values in shares.values()])
     more = tally(every > least)
     return Verdict(
@@ -113,7 +113,7 @@ def mean_gain(case: Case) -> Verdict:
 
 
 def _curves(case: Case, split: str) -> dict[Panel, ByPoint]:
-    return by_panel(at(errors(case, "segmented"), split=split))
+    return by_panel(select_panels(errors(case, "segmented"), split=split))
 
 
 @claim("SE-05", data="msnbc", n=5000, m=2.0)
@@ -186,7 +186,7 @@ def total_messages(case: Case) -> Verdict:
     """Check that n m_1 hardly depends on n."""
     users = (5000, 50_000)
     blankets = parameter(case, "balls_into_bins", "blankets")
-    pairs = across(at(blankets, split=next(iter(SPLITS))), "n", *users)
+    pairs = across(select_panels(blankets, split=next(iter(SPLITS))), "n", *users)
     totals = [
         (users[0] * float(a), users[1] * float(b))
         for a, b in zip(pairs["first"], pairs["second"], strict=True)
@@ -212,7 +212,7 @@ def error_ratio(
     split: str | None = None,
 ) -> Verdict:
     """Check that the ratio of the least errors of the smaller and the larger group lies in a range."""
-    pairs = across(at(errors(case, OURS), data=data, split=split), "n", 5000, 50_000)
+    pairs = across(select_panels(errors(case, OURS), data=data, split=split), "n", 5000, 50_000)
     ratios = pairs["first"] / pairs["second"]
     inside = int(((ratios >= low) & (ratios <= high)).sum())
     verdict: Outcome = (
@@ -257,10 +257,10 @@ def lead_widens(case: Case, rivals: Names, data: str, difference: bool) -> Verdi
     ours = errors(case, OURS)
     found = available_errors(case, rivals)
     best = pd.concat(found.values(), axis=1).min(axis=1)
-    shares = _between(at(1 - ours / best, data=data))
+    shares = _between(select_panels(1 - ours / best, data=data))
     steps = [shares["second"] - shares["first"]]
     if difference:
-        absolute = _between(at(best - ours, data=data))
+        absolute = _between(select_panels(best - ours, data=data))
         steps.append(absolute["second"] - absolute["first"])
     wider = np.all([step > 0 for step in steps], axis=0)
     pairs = "; ".join(

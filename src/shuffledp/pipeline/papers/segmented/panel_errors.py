@@ -104,7 +104,7 @@ def available_errors(case: Case, methods: Names) -> dict[str, ByPoint]:
     return available(methods, lambda method: errors(case, method), what)
 
 
-def at(values: ByPoint, *, split: str | None = None, data: str | None = None) -> ByPoint:
+def select_panels(values: ByPoint, *, split: str | None = None, data: str | None = None) -> ByPoint:
     """Return the values of an experiment, or of a split, or of both; raise `Untestable` if there are none."""
     if split is not None:
         values = values[values.index.get_level_values("split") == split]

@@ -130,7 +130,7 @@ def checkin_budgets(sigma: float = CHECKIN_SIGMA) -> pd.DataFrame:
     """Return Figure 1b's eps after all rounds, by accountant."""
     reports = round(USERS * CHECKIN_RATE)
 
-    def joined(form: CheckinForm) -> float:
+    def compute_epsilon(form: CheckinForm) -> float:
         return checkin_shuffle_gaussian_epsilon(
             n=USERS,
             rate=CHECKIN_RATE,
@@ -153,9 +153,9 @@ def checkin_budgets(sigma: float = CHECKIN_SIGMA) -> pd.DataFrame:
         "shuffling alone, no subsampling": shuffle_gaussian_epsilon(
             n=reports, sigma=sigma, rounds=CHECKIN_ROUNDS, delta=FIGURE_DELTA
         ),
-        "Gauss: equation (11) with Theorem 2, as printed": joined("printed"),
-        "convexity of the divergence": joined("convex"),
-        "the pair of Theorem 1": joined("pair"),
+        "Gauss: equation (11) with Theorem 2, as printed": compute_epsilon("printed"),
+        "convexity of the divergence": compute_epsilon("convex"),
+        "the pair of Theorem 1": compute_epsilon("pair"),
     }
     return pd.DataFrame(
         sorted(budgets.items(), key=itemgetter(1), reverse=True), columns=["accountant", "eps"]
