@@ -77,7 +77,7 @@ def stated(claim: Any) -> dict[str, Any]:
         "says": fields.pop("statement"),
         **fields,
         "options": options,
-        "rule": claim.rule.__name__,
+        "rule": claim.rule.__name__ if claim.rule else "",
         "errata": errata,
         "wrong": wrong,
         "difference": difference,

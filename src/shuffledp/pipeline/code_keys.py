@@ -34,12 +34,16 @@ _LIBRARY = (
 )
 _DRAWING = (
     *(*_SHARED, "pipeline/figures", "pipeline/manifest.py", "pipeline/provenance.py"),
+    *("pipeline/formatters.py", "pipeline/query.py"),
     *("pipeline/experiments/bundle.py", "pipeline/experiments/results.py", "numerics/rounding.py"),
     "numerics/statements.py",
 )
 _CLAIMS = (
     *_LIBRARY,
-    *(f"pipeline/{name}" for name in ("claims", "papers", "config", "learning", "manifest.py")),
+    *(
+        f"pipeline/{name}"
+        for name in ("claims", "papers", "config", "learning", "manifest.py", "formatters.py", "query.py")
+    ),
 )
 PARTS: Mapping[str, tuple[str, ...]] = {
     "data": (*_SHARED, "pipeline/datasets"),

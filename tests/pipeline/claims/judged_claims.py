@@ -12,9 +12,9 @@ import pandas as pd
 
 from shuffledp.pipeline.claims import stated_claims
 from shuffledp.pipeline.claims.evidence import Evidence
-from shuffledp.pipeline.claims.outcomes import Untestable
 from shuffledp.pipeline.claims.results_read import papers_with_claims, results_read
 from shuffledp.pipeline.claims.verdict_rows import rows
+from shuffledp.pipeline.query import MissingResults
 
 Verdicts = dict[tuple[str, str], dict[str, str]]
 Planted = Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]]
@@ -23,7 +23,7 @@ Planted = Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]]
 
 @dataclass(frozen=True)
 class InMemory(Evidence):
-    """Results in memory; a cell is an error, or a dict with the columns of a cell and ``closed_form``."""
+    """Results in memory; a cell is an error, or a dict with the columns of a cell and ``expected``."""
 
     planted: Planted = field(default_factory=dict)
     accountings: tuple[str, ...] = made_up_results.ACCOUNTINGS
@@ -32,14 +32,18 @@ class InMemory(Evidence):
         """Return the cells as `Evidence.cells` does."""
         grid, methods = self.planted.get(experiment, ({}, {}))
         if method not in methods or accounting not in self.accountings:
-            raise Untestable(f"nothing was planted for {experiment}.{method} with {accounting} accounting")
+            raise MissingResults(
+                f"nothing was planted for {experiment}.{method} with {accounting} accounting"
+            )
         value, points = methods[method], made_up_results.points(grid)
         found = [value(accounting, point) if callable(value) else value for point in points]
-        found = [{"eps_local": None, **(c if isinstance(c, dict) else {"closed_form": c})} for c in found]
+        found = [
+            {"eps_local": float("nan"), **(c if isinstance(c, dict) else {"expected": c})} for c in found
+        ]
         kept = [
             {**point, **cell}
             for point, cell in zip(points, found, strict=True)
-            if cell["closed_form"] is not None
+            if cell["expected"] is not None
         ]
         return pd.DataFrame(kept).set_index(list(grid)).sort_index()
 

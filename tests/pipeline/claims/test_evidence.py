@@ -1,64 +1,62 @@
-"""Results for claims: closed forms of feasible cells by grid point, never simulated values."""
+"""Results for claims: numbers of feasible cells by grid point."""
 
 from __future__ import annotations
 
 import made_up_results
 import pytest
 
-from shuffledp.pipeline.claims.evidence import Evidence, Untestable
+from shuffledp.pipeline.claims import evidence as evidence_module
+from shuffledp.pipeline.claims.evidence import Evidence
 from shuffledp.pipeline.experiments.bundle import Bundle
+from shuffledp.pipeline.formatters import finite
+from shuffledp.pipeline.query import MissingResults, Query
 from shuffledp.storage import IntegrityError
 
 GRID = {"eps": [0.5, 0.1], "k": [2, 9]}
 
 
 @pytest.fixture
-def evidence(tmp_path):
+def query(tmp_path, monkeypatch):
     def closed_form(accounting, point):
-        return (
-            None
-            if point == {"eps": 0.1, "k": 9}
-            else point["k"] / point["eps"] / (1 + (accounting == "exact"))
-        )
+        if point == {"eps": 0.1, "k": 9}:
+            return None
+        return point["k"] / point["eps"] / (1 + (accounting == "exact"))
 
     made_up_results.write(tmp_path, "one.errors.ours", GRID, closed_form, messages=lambda a, p: 1 + p["k"])
-    made_up_results.write(
-        tmp_path, "one.errors.printed_only", GRID, lambda a, p: 1.0, accountings=["printed"]
-    )
-    return Evidence(tmp_path, "one", {"errors": ["ours", "printed_only"]})
+    made_up_results.write(tmp_path, "one.errors.printed", GRID, lambda a, p: 1.0, accountings=["printed"])
+    reads = {"errors": ("ours", "printed", "unconfigured"), "nothing": ("ours",)}
+    monkeypatch.setattr(evidence_module, "results_read", lambda paper: reads)
+    evidence = Evidence(tmp_path, "one", {"errors": ["ours", "printed"]})
+    return Query(evidence, {"experiment": "errors", "accounting": "exact"})
 
 
-def test_closed_forms_are_indexed_by_the_grid_and_feasible(evidence):
-    found = evidence.closed_forms("errors", "ours", "exact")
-    assert found.index.names == ["eps", "k"]
-    assert found.to_dict() == {(0.1, 2): 10.0, (0.5, 2): 2.0, (0.5, 9): 9.0}
-    assert evidence.closed_forms("errors", "ours", "printed").to_dict()[0.5, 2] == 4.0
+def test_numbers_are_those_of_the_accounting(query):
+    found = query("expected", "ours")
+    assert found.dims == ("eps", "k")
+    assert finite(found).tolist() == [10.0, 2.0, 9.0]
+    assert float(query("expected", "ours", accounting="printed", eps=0.5, k=2)) == 4.0
 
 
-def test_cells_have_their_own_columns_too(evidence):
-    assert evidence.cells("errors", "ours", "exact")["extra_messages"].to_list() == [2, 2, 9]
+def test_cells_have_their_own_columns_too(query):
+    assert finite(query("extra_messages", "ours")).tolist() == [2, 2, 9]
 
 
 @pytest.mark.parametrize(
-    ("experiment", "method", "accounting", "said"),
+    ("at", "method", "error", "said"),
     [
-        ("errors", "other", "exact", "no method one.errors.other"),
-        ("nothing", "ours", "exact", "no method one.nothing.ours"),
-        ("errors", "printed_only", "exact", "no result with exact accounting"),
+        ({}, "unconfigured", MissingResults, "no method one.errors.unconfigured"),
+        ({"experiment": "nothing"}, "ours", MissingResults, "no method one.nothing.ours"),
+        ({}, "printed", MissingResults, "no result with exact accounting"),
+        ({}, "misspelt", ValueError, r"results_read.py does not list. Known: ours, printed, unconfigured"),
+        ({"experiment": "misspelt"}, "ours", ValueError, "Known: none"),
     ],
 )
-def test_what_is_missing_is_said(evidence, experiment, method, accounting, said):
-    with pytest.raises(Untestable, match=said):
-        evidence.closed_forms(experiment, method, accounting)
+def test_what_is_missing_is_said(query, at, method, error, said):
+    with pytest.raises(error, match=said):
+        query("expected", method, **at)
 
 
-def test_a_cell_without_closed_form_decides_nothing(tmp_path):
-    made_up_results.write(tmp_path, "one.errors.ours", GRID, lambda a, p: float("nan"))
-    with pytest.raises(Untestable, match="no closed form"):
-        Evidence(tmp_path, "one", {"errors": ["ours"]}).closed_forms("errors", "ours", "printed")
-
-
-def test_damaged_results_are_no_evidence(evidence):
-    Bundle.locate(evidence.results, "one", "errors", "ours").values.write_bytes(b"")
+def test_damaged_results_are_no_evidence(query):
+    Bundle.of(query.tables.results, "one", "errors", "ours").values.write_bytes(b"")
     with pytest.raises(IntegrityError):
-        evidence.closed_forms("errors", "ours", "exact")
+        query("expected", "ours")

@@ -62,7 +62,10 @@ def test_every_claim_is_of_the_agreed_form_and_its_options_are_parameters_of_its
             assert len(set(several)) == len(several), claim.id
         assert claim.accountings and claim.targets, claim.id
         assert not claim.wrong or claim.wrong.startswith(WRONG), claim.id
-        inspect.signature(claim.rule).bind("case", **claim.options)
+        if claim.rule:
+            inspect.signature(claim.rule).bind("case", **claim.options)
+        else:
+            assert bool(claim.follows) != bool(claim.untestable), claim.id
 
 
 def test_a_text_without_a_function_and_a_function_without_a_text_are_errors(monkeypatch):
@@ -73,6 +76,14 @@ def test_a_text_without_a_function_and_a_function_without_a_text_are_errors(monk
     more = texts[0].model_copy(update={"id": "DU-99"})
     monkeypatch.setattr(stated_claims, "claim_texts", lambda paper: [*texts, more])
     with pytest.raises(stated_claims.ClaimError, match="DU-99"):
+        claims("dump")
+
+
+def test_an_entry_cannot_follow_an_unknown_claim(monkeypatch):
+    texts = stated_claims.claim_texts("dump")
+    more = texts[0].model_copy(update={"id": "O-99", "follows": ("DU-01", "DU-99")})
+    monkeypatch.setattr(stated_claims, "claim_texts", lambda paper: [*texts, more])
+    with pytest.raises(stated_claims.ClaimError, match=r"an entry follows DU-99, which no function decides"):
         claims("dump")
 
 

@@ -9,11 +9,12 @@ from typing import Any
 import made_up_results
 import pytest
 
+from shuffledp.pipeline.claims import stated_claims
 from shuffledp.pipeline.claims.case import Case
 from shuffledp.pipeline.claims.claim_jobs import paper_job, papers
 from shuffledp.pipeline.claims.combined_tables import COLUMNS, HEADLINE_COLUMNS, headlines, published, union
 from shuffledp.pipeline.claims.evidence import Evidence
-from shuffledp.pipeline.claims.outcomes import Untestable, Verdict
+from shuffledp.pipeline.claims.outcomes import Verdict
 from shuffledp.pipeline.claims.results_read import results_read
 from shuffledp.pipeline.claims.stated_claims import Claim
 from shuffledp.pipeline.claims.verdict_rows import ANOTHER_SCALE, LEFT_OPEN, difference, rows, table
@@ -24,7 +25,7 @@ SCRIPTS = ROOT / "workflow/scripts"
 
 
 def mine(case: Case, limit: float = 1.0) -> Verdict:
-    value = float(case.closed_forms("users", "correlated_sum").iloc[0])
+    value = float(case("expected", "correlated_sum", experiment="users", n=10))
     return Verdict(f"{value:g}", value < limit, f"the limit is {limit:g}")
 
 
@@ -82,7 +83,7 @@ def test_the_simplified_form_is_judged_and_does_not_count(tmp_path):
 
 def test_missing_results_are_untestable_and_an_undeclared_one_is_a_mistake(tmp_path):
     def undeclared(case: Case) -> Verdict:
-        case.closed_forms("users", "another")
+        case("expected", "another", experiment="users")
         raise AssertionError
 
     evidence = Evidence(tmp_path, "summation", {})
@@ -90,20 +91,25 @@ def test_missing_results_are_untestable_and_an_undeclared_one_is_a_mistake(tmp_p
     assert (row["verdict"], row["measured"]) == ("untestable", "")
     assert "the configuration has no method summation.users.correlated_sum" in row["why"]
     with pytest.raises(
-        ValueError,
-        match=r"SU-01 reads summation.users.another, which pipeline/papers/summation/results_read.py",
+        ValueError, match=r"summation.users.another, which pipeline/papers/summation/results_read.py"
     ):
         list(rows(CLAIM.model_copy(update={"rule": undeclared}), evidence, "full", "paper"))
 
 
-def test_a_rule_may_not_set_one_accounting_against_another(tmp_path):
-    made_up_results.write(
-        tmp_path, "summation.users.correlated_sum", {"n": [10]}, lambda a, p: 1.0, accountings=["printed"]
+def test_a_text_follows_from_claims_or_is_untestable(tmp_path, monkeypatch):
+    other = BOTH.model_copy(update={"id": "SU-02", "options": {"limit": 0.1}, "headline": False})
+    monkeypatch.setattr(stated_claims, "claims", lambda paper: (BOTH, other))
+    ordering = BOTH.model_copy(
+        update={"id": "O-1", "rule": None, "options": {}, "follows": ("SU-01", "SU-02")}
     )
-    case = Case(CLAIM, Evidence(tmp_path, "summation", results_read("summation")), "exact", "-", "full")
-    with pytest.raises(Untestable, match="no result with exact accounting"):
-        case.closed_forms("users", "correlated_sum")
-    assert case.under("printed").closed_forms("users", "correlated_sum").to_list() == [1.0]
+    found = judged(tmp_path, ordering, lambda a, p: 0.5 if a == "printed" else 2.0)
+    assert [(row["verdict"], row["why"]) for row in found] == [
+        ("in part", "follows from SU-01 (holds) and SU-02 (fails)"),
+        ("fails", "follows from SU-01 (fails) and SU-02 (fails)"),
+    ]
+    lost = CLAIM.model_copy(update={"rule": None, "untestable": "the number is lost"})
+    (row,) = judged(tmp_path, lost, lambda a, p: 1.0)
+    assert (row["verdict"], row["why"]) == ("untestable", "the number is lost")
 
 
 @pytest.mark.parametrize(

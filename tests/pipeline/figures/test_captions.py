@@ -25,22 +25,14 @@ from shuffledp.pipeline.figures.captions import (
     CaptionError,
     ClaimRows,
     Numbers,
-    Share,
-    Values,
-    changes,
     finding,
     how_drawn,
-    number,
-    percent,
     plain_caption,
     render,
-    rounded_down,
-    rounded_up,
-    span,
-    times,
 )
 from shuffledp.pipeline.figures.drawing_jobs import BOTH
 from shuffledp.pipeline.figures.drawings import SHARED_CAPTIONS, Drawing, drawings_of, paper_job
+from shuffledp.pipeline.formatters import finite, percent, span, times
 from shuffledp.pipeline.site.caption_html import DETAILS
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -96,9 +88,6 @@ def test_shares_count_points(ask):
     assert str(ask.share_better("a", "sparse")) == "the only point"
     assert str(ask.value("a").above(0.5)) == "all 3 points"
     assert str(ask.value("a").below(0.5)) == "none of 3 points"
-    assert Share(2, 3).most
-    assert not Share(1, 2).most
-    assert (Share(0, 3).none, Share(3, 3).every, Share(1, 3).some) == (True, True, True)
 
 
 def test_rounding_makes_nothing_better():
@@ -108,11 +97,7 @@ def test_rounding_makes_nothing_better():
 
 def test_the_lead_is_over_the_best_of_the_others(ask):
     lead = ask.lead("a", but=["sparse"])
-    assert lead.rows[["eps", "k", "number"]].sort_values(["k", "eps"]).to_numpy().tolist() == [
-        [0.1, 50, 1.0],
-        [1.0, 50, 0.5],
-        [0.1, 500, 2 / 3],
-    ]
+    assert finite(lead.array).tolist() == pytest.approx([1.0, 2 / 3, 0.5])
     assert ask.lead("level", but=["a", "b"]).only == 5
 
 
@@ -127,32 +112,6 @@ def test_places_of_extremes(ask):
     assert ask.value("a").at(eps=0.1).count == 2
     assert ask.value("a").mean == 2
     assert (ask.value("a") - 3).magnitude == 2
-
-
-def test_one_number_in_two_spellings_is_said_once():
-    assert span(some_values(1.0, 1.0004)) == "1.00"
-    assert span(some_values(0.9996, 1.0)) == "1.00"
-    assert span(some_values(1.0, 1.0)) == "1"
-
-
-def some_values(*numbers: float) -> Values:
-    return Values(pd.DataFrame({"eps": range(len(numbers)), "number": numbers}), "made up")
-
-
-@pytest.mark.parametrize(
-    ("numbers", "said"),
-    [
-        ((2.1, 4.8), "lowers the error 2.10 to 4.80 times"),
-        ((1.001, 4.8), "lowers the error up to 4.80 times"),
-        ((0.25, 0.5), "raises the error 2 to 4 times"),
-        ((0.25, 1.0), "raises the error up to 4 times"),
-        ((0.5, 2.0), "multiplies the error by 0.500 to 2"),
-        ((0.998, 1.003), "does not change the error"),
-        ((0.98, 1.03), "changes the error by at most 3 %"),
-    ],
-)
-def test_a_change_is_put_into_words(numbers, said):
-    assert changes(some_values(*numbers), "the error") == said
 
 
 def test_leaders_share_the_points_at_which_they_are_equal(ask):
@@ -183,7 +142,7 @@ def test_a_caption_says_how_the_picture_is_drawn():
 def test_in_a_picture_with_both_accountings_numbers_are_exact_unless_the_printed_ones_are_asked_for():
     both = Numbers(ROWS, ["a", "b", "level", "sparse", "nowhere"], {"accounting": BOTH})
     exact = Numbers(ROWS, ["a", "b", "level", "sparse", "nowhere"], {"accounting": "exact"})
-    assert both.value("a").rows.equals(exact.value("a").rows)
+    assert both.value("a").array.equals(exact.value("a").array)
     assert both.value("a").variables == ["eps", "k"]
     assert both.choices("accounting") == ["exact"]
     assert span(both.value("a", accounting="printed")) == "24"
@@ -191,18 +150,11 @@ def test_in_a_picture_with_both_accountings_numbers_are_exact_unless_the_printed
     assert span(both.printed_over("a", eps=0.1)) == "12"
 
 
-def test_an_entry_of_a_table_with_one_row():
-    assert (str(Share(1, 1, "entries")), str(Share(0, 1, "entries"))) == (
-        "the only entry",
-        "not the only entry",
-    )
-
-
 @pytest.mark.parametrize(
     ("question", "message"),
     [
         (lambda n: n.value("c"), "no method 'c' in the drawing. Known: a, b, level, sparse, nowhere."),
-        (lambda n: n.value("a", n=3), "no variable 'n' in the drawing. Known: accounting, eps, k."),
+        (lambda n: n.value("a", n=3), r"a has no variable n. Known: accounting, eps, k\."),
         (lambda n: n.value("nowhere"), r"value\('nowhere'\): the drawing has no such numbers"),
         (lambda n: n.value("a", eps=0.3), "no such numbers"),
         (lambda n: n.least("method"), "no variable 'method'"),
@@ -214,34 +166,8 @@ def test_an_entry_of_a_table_with_one_row():
     ],
 )  # fmt: skip
 def test_what_cannot_be_answered_is_an_error(ask, question, message):
-    with pytest.raises(CaptionError, match=message):
+    with pytest.raises(ValueError, match=message):
         question(ask)
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [
-        (1.0, "1"), (1.001, "1.00"), (5.2e-2, "0.0520"), (48841, "48,800"), (9416.7, "9,420"),
-        (3.97e11, "3.97e11"), (1e-6, "1.00e-6"), (0, "0"), (-1.26, "-1.26"),
-        (0.9996, "1.00"), (9.999, "10.0"), (99999, "100,000"),
-    ],
-)  # fmt: skip
-def test_numbers_in_words(value, text):
-    assert number(value) == text
-
-
-@pytest.mark.parametrize(
-    ("value", "down", "up"),
-    [
-        (0.29743, "0.297", "0.298"),
-        (1234.5, "1,230", "1,240"),
-        (0.125, "0.125", "0.125"),
-        (9.996, "9.99", "10"),
-    ],
-)
-def test_bounds_are_rounded_to_their_side(ask, value, down, up):
-    numbers = ask.value("a") * 0 + value
-    assert (rounded_down(numbers), rounded_up(numbers)) == (down, up)
 
 
 CLAIMS = ClaimRows(

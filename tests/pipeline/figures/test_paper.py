@@ -14,7 +14,7 @@ from shuffledp.pipeline import manifest
 from shuffledp.pipeline.config.grammar import Figure
 from shuffledp.pipeline.experiments.results import Bundle
 from shuffledp.pipeline.figures import paper as paper_module, selected_rows as shown
-from shuffledp.pipeline.figures.captions import how_drawn, number
+from shuffledp.pipeline.figures.captions import how_drawn
 from shuffledp.pipeline.figures.drawings import (
     ClaimTable,
     drawings_of,
@@ -25,6 +25,7 @@ from shuffledp.pipeline.figures.drawings import (
 )
 from shuffledp.pipeline.figures.paper import _without_parameter, draw_all, publish_paper, write_drawings
 from shuffledp.pipeline.figures.store import Store
+from shuffledp.pipeline.formatters import number
 from shuffledp.pipeline.site.cards import deck
 from shuffledp.storage import IntegrityError, publish
 

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import judged_claims
-import pandas as pd
+import numpy as np
 import pytest
 
 from shuffledp.pipeline.claims.case import Case
 from shuffledp.pipeline.claims.errata_data import findings
 from shuffledp.pipeline.claims.evidence import Evidence
-from shuffledp.pipeline.claims.general_rules import erratum, monotone, never_above_best
-from shuffledp.pipeline.claims.outcomes import Untestable
+from shuffledp.pipeline.claims.general_rules import erratum, never_above
+from shuffledp.pipeline.query import Array
 
 
-def case(tmp_path, accounting="-"):
+def case(tmp_path):
     return Case(
-        judged_claims.claim("RP-06"), Evidence(tmp_path, "random_population", {}), accounting, "-", "quick"
+        Evidence(tmp_path, "random_population", {}), {"accounting": "-"}, claim=judged_claims.claim("RP-06")
     )
 
 
@@ -58,13 +59,6 @@ def test_a_reading_note_says_nothing_against_a_paper(tmp_path, monkeypatch):
     assert erratum(case(tmp_path), by="RP-N26", shown="holds").verdict == "untestable"
 
 
-INDEX = pd.MultiIndex.from_product([[1, 2], [0.1, 0.5]], names=["panel", "eps"])
-
-
-def errors(values):
-    return lambda case, experiment, method: pd.Series(values[method], INDEX, dtype=float).dropna()
-
-
 @pytest.mark.parametrize(
     ("upper", "outcome", "said"),
     [
@@ -72,26 +66,11 @@ def errors(values):
         ([1, 1, 1, 1.001], "holds", "tied (within 0.5 %) at 4"),
         ([2, 2, 0.5, 0.5], "in part", "above at 2"),
         ([2, 0.5, 0.5, 0.5], "fails", "above at 3"),
-        ([2, None, None, None], "holds", "of 1 points"),
+        ([2, math.nan, math.nan, math.nan], "holds", "of 1 points"),
     ],
 )
-def test_never_above_the_best_of_the_others(tmp_path, upper, outcome, said):
-    read = errors({"a": [1, 1, 1, 1], "b": [9, 9, 9, 9], "c": upper})
-    both = ["b", "c"] if None not in upper else ["c"]
-    found = never_above_best(case(tmp_path, "exact"), read, ["adult"], "a", both)
+def test_never_above_other_errors(upper, outcome, said):
+    ours, theirs = (Array(np.array(values, float), dims=["eps"]) for values in ([1.0] * 4, upper))
+    found = never_above([ours], [theirs])
     assert found.verdict == outcome
     assert said in found.why
-
-
-def test_without_common_points_nothing_is_ordered(tmp_path):
-    read = errors({"a": [1, 1, 1, 1], "b": [None] * 4})
-    with pytest.raises(Untestable, match="both sides"):
-        never_above_best(case(tmp_path, "exact"), read, ["adult"], "a", ["b"])
-
-
-def test_steps_along_a_level_are_counted_at_each_point_of_the_others():
-    values = pd.Series([1.0, 5.0, 2.0, 4.0], INDEX)
-    assert monotone(values, "panel", rising=True) == (1, 1)
-    assert monotone(values, "panel", rising=False) == (1, 1)
-    assert monotone(values, "eps", rising=True) == (2, 0)
-    assert monotone(values.xs(0.1, level="eps"), "panel", rising=True) == (1, 0)

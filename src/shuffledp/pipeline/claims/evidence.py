@@ -1,17 +1,20 @@
-"""Results for claims: a method's closed forms and cells under one accounting, by grid point."""
+"""Tables of a paper's results for claims: a method's quantities by grid variable, under one accounting."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import xarray as xr
 
-from shuffledp.pipeline.claims.outcomes import Untestable
-from shuffledp.pipeline.experiments.bundle import Bundle
+from shuffledp.pipeline.claims.results_read import results_read
+from shuffledp.pipeline.experiments.bundle import PARAMETER_PREFIX, TRAINED_METRICS, Bundle
 from shuffledp.pipeline.experiments.results import Results, read
+from shuffledp.pipeline.query import FEASIBLE, MissingResults
 
 
 @dataclass(frozen=True)
@@ -23,38 +26,67 @@ class Evidence:
     methods: Mapping[str, Sequence[str]]
     _kept: dict[tuple[str, ...], Any] = field(default_factory=dict, compare=False, repr=False)
 
-    def found(self, experiment: str, method: str) -> Results:
-        """Return both result tables of a method, and their provenance."""
-        if method not in self.methods.get(experiment, ()):
-            raise Untestable(f"the configuration has no method {self.paper}.{experiment}.{method}")
-        key = (experiment, method)
-        if key not in self._kept:
-            self._kept[key] = read({method: Bundle.locate(self.results, self.paper, experiment, method)})
-        found: Results = self._kept[key]
-        return found
+    def dataset(self, method: str, at: Mapping[str, Any]) -> xr.Dataset:
+        """Return the numbers of a method in an experiment under an accounting, both named by ``at``.
 
-    def cells(self, experiment: str, method: str, accounting: str) -> pd.DataFrame:
-        """Return the feasible cells, indexed by the method's grid variables, with a column ``closed_form``."""
+        Raises `MissingResults` if the run lacks them, and ValueError if the paper's ``results_read.py`` does, because
+        the job of the claims would not depend on them.
+        """
+        experiment, accounting = str(at["experiment"]), str(at["accounting"])
+        known = results_read(self.paper).get(experiment, ())
+        if method not in known:
+            raise ValueError(
+                f"The claims read {self.paper}.{experiment}.{method}, which "
+                f"pipeline/papers/{self.paper}/results_read.py does not list. Known: {', '.join(known) or 'none'}."
+            )
         key = (experiment, method, accounting)
         if key not in self._kept:
-            self._kept[key] = self._cells(experiment, method, accounting)
-        cells: pd.DataFrame = self._kept[key]
-        return cells.copy()
+            self._kept[key] = self._dataset(*key)
+        data: xr.Dataset = self._kept[key]
+        return data
 
-    def _cells(self, experiment: str, method: str, accounting: str) -> pd.DataFrame:
-        found = self.found(experiment, method)
-        variables = list(found.provenance[method]["job"]["grid"])
-        closed = found.values[found.values["kind"] != "simulated"].set_index("cell")["value"]
-        # Accuracies of training runs are simulations, whatever their kind is called: a claim on them reads curves.
-        closed = closed[~closed.index.duplicated()]
-        chosen = found.cells[(found.cells["accounting"] == accounting) & (found.cells["status"] == "ok")]
+    def _dataset(self, experiment: str, method: str, accounting: str) -> xr.Dataset:
+        cells = self.cells(experiment, method, accounting)
+        if "parameters" in cells and cells["parameters"].notna().all():
+            parameters = pd.DataFrame([json.loads(text) for text in cells["parameters"]], cells.index)
+            cells = cells.join(parameters.add_prefix(PARAMETER_PREFIX))
+        data = cells.select_dtypes("number").astype(float).assign(**{FEASIBLE: 1.0}).to_xarray()
+        name = f"{self.paper}.{experiment}.{method}"
+        return data.assign_attrs(name=name, variables=["experiment", "accounting", *map(str, data.dims)])
+
+    def cells(self, experiment: str, method: str, accounting: str) -> pd.DataFrame:
+        """Return the feasible cells by grid variable.
+
+        Besides the columns of the cells, ``expected`` is the closed form; ``mean``, ``standard_error`` and ``count``
+        belong to the simulation, and ``accuracy`` is the mean over training runs.
+        """
+        results = self._results(experiment, method)
+        cells, values = results.cells, results.values
+        chosen = cells[(cells["accounting"] == accounting) & (cells["status"] == "ok")]
         if chosen.empty:
-            raise Untestable(f"{self.paper}.{experiment}.{method} has no result with {accounting} accounting")
-        return chosen.assign(closed_form=chosen["cell"].map(closed)).set_index(variables).sort_index()
+            raise MissingResults(
+                f"{self.paper}.{experiment}.{method} has no result with {accounting} accounting"
+            )
+        # Accuracies of training runs are no errors, whatever their kind is called: a claim on them reads curves.
+        trained = values["metric"].isin(TRAINED_METRICS)
+        simulated = values["kind"] == "simulated"
+        runs = values[simulated & ~trained].groupby("cell")["value"]
+        columns = {
+            "expected": values[~simulated & ~trained].groupby("cell")["value"].first(),
+            **{
+                metric: values[values["metric"] == metric].groupby("cell")["value"].mean()
+                for metric in TRAINED_METRICS
+            },
+            "mean": runs.mean(),
+            "standard_error": runs.sem(),
+            "count": runs.count(),
+        }
+        numbers = {name: chosen["cell"].map(column) for name, column in columns.items()}
+        return (
+            chosen.assign(**numbers).set_index(list(results.provenance[method]["job"]["grid"])).sort_index()
+        )
 
-    def closed_forms(self, experiment: str, method: str, accounting: str) -> pd.Series[float]:
-        """Return the column ``closed_form`` of `cells`. Raise `Untestable` if a cell has no closed form."""
-        values = self.cells(experiment, method, accounting)["closed_form"]
-        if values.isna().any():
-            raise Untestable(f"{self.paper}.{experiment}.{method} has no closed form")
-        return values
+    def _results(self, experiment: str, method: str) -> Results:
+        if method not in self.methods.get(experiment, ()):
+            raise MissingResults(f"the configuration has no method {self.paper}.{experiment}.{method}")
+        return read({method: Bundle.of(self.results, self.paper, experiment, method)})

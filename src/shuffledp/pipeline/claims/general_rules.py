@@ -1,29 +1,16 @@
-"""General rules: claims decided by errata, orderings and scaling laws of result tables."""
+"""General rules: claims decided by errata or reading notes, and orderings of result tables."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import suppress
-
-import pandas as pd
+from collections.abc import Iterable
 
 from shuffledp.pipeline.claims.case import Case
 from shuffledp.pipeline.claims.errata_data import Entry, findings
-from shuffledp.pipeline.claims.outcomes import (
-    TIE,
-    ByPoint,
-    Names,
-    Outcome,
-    Untestable,
-    Verdict,
-    compared,
-    never_above,
-    span,
-)
+from shuffledp.pipeline.claims.outcomes import Verdict
 from shuffledp.pipeline.claims.stated_claims import Catalogue
+from shuffledp.pipeline.formatters import percent, times
+from shuffledp.pipeline.query import TIE, Array, Outcome, Points, compare, total
 
-Errors = Callable[[Case, str, str], ByPoint]
-"""Closed forms of a method by experiment and method, as a paper's rules read them."""
 _BY_ERRATUM, _BY_NOTE = ("in part", "fails"), ("holds", "untestable")
 """Outcomes of a claim that an erratum, or a reading note, decides."""
 
@@ -44,9 +31,10 @@ def erratum(case: Case, by: str, shown: Outcome | None) -> Verdict:
         raise ValueError(f"{case.claim.id}: {by} cannot make the claim {outcome!r}.")
     witness = entries[by].compute()
     shows = entries[by].shown_by(witness)
+    otherwise: Outcome = "holds" if printed else "untestable"
     return Verdict(
         f"{witness.correct:.4g} against {witness.printed:.4g} as {'printed' if printed else 'read'}",
-        outcome if shows else "holds" if printed else "untestable",
+        outcome if shows else otherwise,
         f"{by}{'' if shows else ' is not shown'}: {witness.quantity}. {witness.note}".rstrip(" ."),
     )
 
@@ -56,52 +44,20 @@ def by_entry(claim: Catalogue, id: str, by: str, *, shown: Outcome | None = None
     claim(id, by=by, shown=shown)(erratum)
 
 
-def available(methods: Names, read: Callable[[str], ByPoint], what: str) -> dict[str, ByPoint]:
-    """Return the numbers of the methods with results. Raise `Untestable` if no method has results."""
-    found = {}
-    for method in methods:
-        with suppress(Untestable):
-            found[method] = read(method)
-    if not found:
-        raise Untestable(f"there is nothing to compare with {what}")
-    return found
-
-
-def paired(case: Case, errors: Errors, experiments: Names, lower: str, upper: Names) -> pd.DataFrame:
-    """Return closed forms of a method and of the best other method, at every point with both."""
-    parts = {}
-    for experiment in experiments:
-        ours = errors(case, experiment, lower)
-        best = pd.concat([errors(case, experiment, m).reindex(ours.index) for m in upper], axis=1).min(axis=1)
-        parts[experiment] = pd.DataFrame({"lower": ours, "upper": best}).dropna()
-    every = pd.concat(parts)
-    if every.empty:
-        raise Untestable("no point has results of both sides")
-    return every
-
-
-def never_above_best(case: Case, errors: Errors, experiments: Names, lower: str, upper: Names) -> Verdict:
-    """Judge whether ``lower`` never exceeds the best of ``upper``, at all points of the experiments."""
-    pairs = paired(case, errors, experiments, lower, upper)
-    below, above, ties = compared(pairs["lower"], pairs["upper"])
-    return Verdict(
-        f"{span(pairs['upper'] / pairs['lower'])} times",
-        never_above(above, len(pairs)),
-        f"below at {below}, above at {above} and tied (within {100 * TIE:g} %) at {ties} of {len(pairs)} points; "
-        "measured is the other error over this error",
+def counts(points: Points) -> str:
+    """Return the points of a comparison in words."""
+    return (
+        f"below at {points.pro:,}, above at {points.con:,} and tied (within {percent(TIE, 1)}) at {points.tied:,} of "
+        f"{points.total:,} points"
     )
 
 
-def monotone(values: ByPoint, level: str, *, rising: bool) -> tuple[int, int]:
-    """Count the steps along an index level in the right direction and, beyond `TIE`, in the wrong direction."""
-    others = [name for name in values.index.names if name != level]
-    groups = [one for _, one in values.groupby(level=others)] if others else [values]
-    right = wrong = 0
-    for one in groups:
-        ordered = one.sort_index(level=level).to_numpy()
-        early, late = ordered[:-1], ordered[1:]
-        if not rising:
-            early, late = late, early
-        right += int((late > early).sum())
-        wrong += int((late < early * (1 - TIE)).sum())
-    return right, wrong
+def never_above(lower: Iterable[Array], upper: Iterable[Array]) -> Verdict:
+    """Judge whether errors never exceed other errors; both have an entry for each experiment."""
+    both = [*zip(lower, upper, strict=True)]
+    points = total(compare(*sides) for sides in both)
+    return Verdict(
+        times(high / low for low, high in both),
+        points.with_ties,
+        f"{counts(points)}; measured is the other error over this error",
+    )

@@ -18,8 +18,9 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from shuffledp.pipeline import yaml_files
 from shuffledp.pipeline.claims.claim_jobs import modules
-from shuffledp.pipeline.claims.outcomes import Outcome, Verdict
+from shuffledp.pipeline.claims.outcomes import Verdict
 from shuffledp.pipeline.claims.results_read import papers_with_claims
+from shuffledp.pipeline.query import Outcome
 
 Accounting = Literal["printed", "simplified", "corrected", "exact", "-"]
 Target = Literal["participants", "population", "-"]
@@ -43,7 +44,8 @@ class ClaimText(BaseModel):
     decided under each of ``accountings`` and for each of ``targets`` of the error, which are ``-`` if it does not
     depend on them. ``figure`` is the drawing of the claim, or empty. ``errata`` has the errata and reading notes about
     the claim. ``headline`` is True for the paper's main claim. ``wrong`` explains an unexpected outcome: the error is
-    in the text, in the measurement, or in neither.
+    in the text, in the measurement, or in neither. A text without a function either has the ids of the claims that it
+    ``follows``, whose verdicts give its verdict, or is ``untestable`` for a reason.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", str_strip_whitespace=True)
@@ -59,6 +61,8 @@ class ClaimText(BaseModel):
     errata: str = ""
     headline: bool = False
     wrong: str = ""
+    follows: tuple[str, ...] = ()
+    untestable: str = ""
 
     @property
     def kind(self) -> str:
@@ -67,10 +71,10 @@ class ClaimText(BaseModel):
 
 
 class Claim(ClaimText):
-    """A claim with the function that decides it, and the parameters of this function."""
+    """A claim with the function that decides it, if there is one, and the parameters of this function."""
 
     paper: str
-    rule: Rule
+    rule: Rule | None = None
     options: Mapping[str, Any] = {}
 
 
@@ -107,12 +111,19 @@ def claims(paper: str) -> tuple[Claim, ...]:
     for module in modules(paper, "_claims"):
         import_module(module)
     texts, rules = claim_texts(paper), catalogue(paper).rules
-    if alone := sorted({text.id for text in texts} ^ set(rules)):
+    decided = {text.id for text in texts if not (text.follows or text.untestable)}
+    if alone := sorted(decided ^ set(rules)):
         raise ClaimError(f"{paper}/claims.yaml: no function, or no text, has the id {', '.join(alone)}.")
-    every = (
-        Claim(**dict(text), paper=paper, rule=rules[text.id][0], options=rules[text.id][1]) for text in texts
-    )
+    if unknown := sorted({id for text in texts for id in text.follows} - decided):
+        raise ClaimError(
+            f"{paper}/claims.yaml: an entry follows {', '.join(unknown)}, which no function decides."
+        )
+    every = (Claim(**dict(text), paper=paper, **_decision(rules, text.id)) for text in texts)
     return tuple(sorted(every, key=attrgetter("kind", "id")))
+
+
+def _decision(rules: Mapping[str, tuple[Rule, Mapping[str, Any]]], id: str) -> dict[str, Any]:
+    return dict(zip(("rule", "options"), rules.get(id, ()), strict=False))
 
 
 def claim_texts(paper: str) -> list[ClaimText]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from shuffledp.pipeline.claims import stated_claims
 from shuffledp.pipeline.claims.case import Case
 from shuffledp.pipeline.claims.evidence import Evidence
-from shuffledp.pipeline.claims.outcomes import Untestable, Verdict, combined
+from shuffledp.pipeline.claims.outcomes import Verdict, combined
 from shuffledp.pipeline.claims.stated_claims import Claim
+from shuffledp.pipeline.formatters import listed
+from shuffledp.pipeline.query import MissingResults, Outcome
 
 ABRIDGED = ("simplified",)
 """Accountings whose verdicts are shown but not counted: a simplified form, which its theorem implies for many users."""
@@ -22,33 +24,56 @@ Row = dict[str, str]
 
 def judged(case: Case) -> Verdict:
     """Return the verdict of the claim's rule, ``untestable`` if results are missing."""
+    claim = case.claim
+    if claim.rule is None:
+        return Verdict("", "untestable", claim.untestable)
     try:
-        return case.claim.rule(case, **case.claim.options)
-    except Untestable as missing:
+        return claim.rule(case, **claim.options)
+    except MissingResults as missing:
         return Verdict("", "untestable", str(missing))
 
 
 def rows(claim: Claim, evidence: Evidence, effort: Any, scale: str) -> Iterator[Row]:
     """Yield the rows of a claim: one per accounting and target."""
-    cases = [Case(claim, evidence, a, t, effort) for a in claim.accountings for t in claim.targets]
-    verdicts = [judged(case) for case in cases]
-    overall = combined(
-        [one.verdict for case, one in zip(cases, verdicts, strict=True) if case.accounting not in ABRIDGED]
-        or [one.verdict for one in verdicts]
-    )
-    for case, one in zip(cases, verdicts, strict=True):
+    followed = [row for other in _followed(claim) for row in rows(other, evidence, effort, scale)]
+    verdicts = {
+        (accounting, target): following(followed, accounting)
+        if claim.follows
+        else judged(Case(evidence, {"accounting": accounting}, claim=claim, target=target, effort=effort))
+        for accounting in claim.accountings
+        for target in claim.targets
+    }
+    counted = [one.verdict for (accounting, _), one in verdicts.items() if accounting not in ABRIDGED]
+    overall = combined(counted or [one.verdict for one in verdicts.values()])
+    for (accounting, target), verdict in verdicts.items():
         yield {
             **{name: getattr(claim, name) for name in _OF_CLAIM},
-            **{name: getattr(one, name) for name in ("measured", "uncertainty", "verdict", "why")},
+            **{name: getattr(verdict, name) for name in ("measured", "uncertainty", "verdict", "why")},
             "where": claim.place,
             "claim": claim.statement,
-            "accounting": case.accounting,
-            "target": case.target,
+            "accounting": accounting,
+            "target": target,
             "overall": overall,
             "difference": difference(claim, overall, scale),
             "headline": "yes" if claim.headline else "",
             "scale": scale,
         }
+
+
+def _followed(claim: Claim) -> list[Claim]:
+    return (
+        [other for other in stated_claims.claims(claim.paper) if other.id in claim.follows]
+        if claim.follows
+        else []
+    )
+
+
+def following(followed: Iterable[Row], accounting: str) -> Verdict:
+    """Return the verdict that follows from the rows of other claims under an accounting."""
+    relevant = [row for row in followed if row["accounting"] in (accounting, "-")]
+    words = dict.fromkeys(f"{row['id']} ({row['verdict']})" for row in relevant)
+    outcome = combined(cast("Outcome", row["verdict"]) for row in relevant)
+    return Verdict("", outcome, f"follows from {listed([*words])}")
 
 
 def difference(claim: Claim, overall: str, scale: str) -> str:
@@ -62,10 +87,9 @@ def difference(claim: Claim, overall: str, scale: str) -> str:
 
 def table(job: Mapping[str, Any]) -> list[Row]:
     """Return the rows of all claims of one paper."""
-    paper = job["paper"]
-    evidence = Evidence(Path(job["results"]), paper, job["methods"])
+    evidence = Evidence(Path(job["results"]), job["paper"], job["methods"])
     return [
         row
-        for claim in stated_claims.claims(paper)
+        for claim in stated_claims.claims(job["paper"])
         for row in rows(claim, evidence, job["effort"], job["scale"])
     ]

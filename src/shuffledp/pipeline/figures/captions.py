@@ -5,7 +5,7 @@ to all rows of the file), `facts` (statements of the configuration and the resul
 "shortened"). Others are about methods: `called` (names by id), `controls` (methods drawn for comparison only),
 `trusting` (methods by the party that users trust) and `how_drawn` (of curves). All other names are functions: of
 `Numbers.questions` or, in tables of claims, of `ClaimRows.questions`. A function returns a `Values`, one number per
-point, or a `Share`, the number of points at which a condition holds. The filters `span`, `times`, `rounded_down`,
+point, or `Points`, the number of points at which a condition holds. The filters `span`, `times`, `rounded_down`,
 `rounded_up`, `percent`, `number` and `integer` format the numbers of a `Values`, `changes` describes a ratio, and
 `without_commas` prepares a name for a list. A call without a result raises a `CaptionError` that names the template and
 the call.
@@ -19,12 +19,11 @@ The first paragraph of a caption is its *finding*: one short sentence that state
 
 from __future__ import annotations
 
-import math
 import operator
 import re
 import traceback
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -32,13 +31,14 @@ from typing import Any
 import jinja2
 import numpy as np
 import pandas as pd
+import xarray as xr
 
-from shuffledp.numerics.rounding import round_to_digits
+from shuffledp.pipeline import formatters
 from shuffledp.pipeline.figures.drawing_jobs import BOTH, Fields
 from shuffledp.pipeline.figures.long_form import long_form
+from shuffledp.pipeline.formatters import SAME, finite
+from shuffledp.pipeline.query import FEASIBLE, Array, MissingResults, Points, Query, lines, select, share
 
-#: Significant digits of a number in a sentence.
-DIGITS = 3
 #: Largest number of characters of a finding, which is a heading.
 LONGEST_FINDING = 160
 #: Computed parts of a caption.
@@ -56,11 +56,7 @@ PLAIN_FACTS = (
 #: Sentences in every caption of a picture with both accountings.
 DRAWN_TWICE = "Dashed lines are printed, solid lines are exact. The strip has the ratio of printed to exact."
 _NUMBER = "number"
-_OTHER = "other number"
 _COLUMNS = ("accounting",)  # besides the variables of the grid, what tells the numbers of one method apart
-_SAME = 1e-9  # relative: closed forms of two methods agree to rounding only
-_HARDLY = 5e-3  # a factor so close to 1 reads as 1
-_LITTLE = 0.05  # and one so close reads better as a percentage
 
 
 class CaptionError(ValueError):
@@ -74,129 +70,93 @@ class CaptionError(ValueError):
 
 
 @dataclass(frozen=True)
-class Share:
-    """Number of points at which a condition holds: "all 20 points", "13 of 20 points" or "none of 20 points"."""
-
-    count: int
-    total: int
-    thing: str = "points"
-
-    @property
-    def every(self) -> bool:
-        """True if the condition holds at all points."""
-        return self.count == self.total
-
-    @property
-    def none(self) -> bool:
-        """True if the condition holds at no point."""
-        return self.count == 0
-
-    @property
-    def some(self) -> bool:
-        """True if the condition holds at some points but not at all of them."""
-        return not self.every and not self.none
-
-    @property
-    def most(self) -> bool:
-        """True if the condition holds at more than half of the points."""
-        return 2 * self.count > self.total
-
-    def __str__(self) -> str:
-        if self.total == 1:
-            one = "entry" if self.thing == "entries" else self.thing.removesuffix("s")
-            return f"{'the' if self.every else 'not the'} only {one}"
-        start = "all" if self.every else "none of" if self.none else f"{self.count:,} of"
-        return f"{start} {self.total:,} {self.thing}"
-
-
-@dataclass(frozen=True)
 class Values:
     """Numbers by point, at least one.
 
-    ``rows`` has a column ``number`` and one column for each variable of the numbers; ``asked`` is the call, for
-    messages. Two `Values` combine with ``/``, ``-``, ``+`` and ``*`` at their common points. A `Values` without a
-    variable of the other has the same number for all values of this variable.
+    ``asked`` is the call, for messages. Two `Values` combine with ``/``, ``-``, ``+`` and ``*`` at their common points.
+    A `Values` without a variable of the other has the same number for all values of this variable.
     """
 
-    rows: pd.DataFrame
+    array: Array
     asked: str
-    settings: Fields = field(default_factory=dict)
     thing: str = "points"
+
+    def __post_init__(self) -> None:
+        if not self.array.notnull().any():
+            raise CaptionError(f"{self.asked}: the drawing has no such numbers.")
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        return np.asarray(finite(self.array), dtype)
 
     @property
     def variables(self) -> list[str]:
         """Variables that the numbers depend on."""
-        return [str(column) for column in self.rows if column != _NUMBER]
-
-    @property
-    def numbers(self) -> pd.Series:
-        """Numbers alone."""
-        return self.rows[_NUMBER]
+        return [str(name) for name in self.array.dims]
 
     @property
     def least(self) -> float:
         """Smallest number."""
-        return float(self.numbers.min())
+        return float(self.array.min())
 
     @property
     def greatest(self) -> float:
         """Largest number."""
-        return float(self.numbers.max())
+        return float(self.array.max())
 
     @property
     def magnitude(self) -> float:
         """Largest absolute value."""
-        return float(self.numbers.abs().max())
+        return float(abs(self.array).max())
 
     @property
     def mean(self) -> float:
         """Mean over the points."""
-        return float(self.numbers.mean())
+        return float(self.array.mean())
 
     @property
     def median(self) -> float:
         """Median over the points."""
-        return float(self.numbers.median())
+        return float(self.array.median())
 
     @property
     def only(self) -> float:
         """Number of the single point."""
-        if len(self.rows) != 1:
+        if self.count != 1:
             raise CaptionError(
-                f"{self.asked}: {len(self.rows)} numbers, by {', '.join(self.variables)}; this place "
-                "needs a single number."
+                f"{self.asked}: {self.count} numbers, by {', '.join(self.variables)}; this place needs a single number."
             )
-        return float(self.numbers.iloc[0])
+        return self.least
 
     @property
     def count(self) -> int:
         """Number of points."""
-        return len(self.rows)
+        return int(self.array.count())
 
     def at(self, **point: Any) -> Values:
         """Return the numbers at given values of variables."""
-        asked = f"{self.asked}.at({_arguments(point)})"
-        return _checked(_at(self.rows, point, asked), asked, {**self.settings, **point}, self.thing)
+        for variable in point:
+            self._check(variable)
+        return replace(self, array=select(self.array, **point), asked=f"{self.asked}.at({_arguments(point)})")
 
     def where_least(self, variable: str) -> Any:
         """Return the value of a variable at the first smallest number."""
-        return self._at_extreme(variable, self.numbers.idxmin())
+        return self._value_at(variable, self.array.argmin(...))
 
     def where_greatest(self, variable: str) -> Any:
         """Return the value of a variable at the first largest number."""
-        return self._at_extreme(variable, self.numbers.idxmax())
+        return self._value_at(variable, self.array.argmax(...))
 
-    def below(self, bound: float) -> Share:
+    def below(self, bound: float) -> Points:
         """Count the points at which the number is below a bound by more than rounding."""
-        return self._share(self.numbers < bound - abs(bound) * _SAME)
+        return self._points(self.array < bound - abs(bound) * SAME)
 
-    def above(self, bound: float) -> Share:
+    def above(self, bound: float) -> Points:
         """Count the points at which the number exceeds a bound by more than rounding."""
-        return self._share(self.numbers > bound + abs(bound) * _SAME)
+        return self._points(self.array > bound + abs(bound) * SAME)
 
-    def near(self, number: float, within: float) -> Share:
+    def near(self, number: float, within: float) -> Points:
         """Count the points at which the number differs from another number by at most ``within``."""
-        return self._share((self.numbers - number).abs() <= within)
+        return self._points(abs(self.array - number) <= within)
 
     def crossing(self, variable: str, bound: float) -> tuple[Any, Any] | None:
         """Return the neighboring values of the only variable between which the numbers first reach a bound, or None.
@@ -205,23 +165,22 @@ class Values:
         """
         if self.variables != [variable]:
             raise CaptionError(f"{self.asked}: runs along {', '.join(self.variables)}, not {variable} alone.")
-        ordered = self.rows.sort_values(variable)
-        reached = (ordered[_NUMBER] >= bound - abs(bound) * _SAME).tolist()
+        line = self.array.dropna(variable)
+        reached = (line >= bound - abs(bound) * SAME).to_numpy().tolist()
         if True not in reached:
             return None
-        first, values = reached.index(True), ordered[variable].tolist()
+        first, values = reached.index(True), line[variable].to_numpy().tolist()
         return (values[first - 1] if first else None), values[first]
 
     def slope(self, variable: str) -> Values:
         """Return growth exponents along a variable, one for each pair of neighboring values."""
-        if variable not in self.variables:
-            raise CaptionError(f"{self.asked}: does not run along {variable!r}.")
-        others = [v for v in self.variables if v != variable]
-        ordered = self.rows.sort_values([*others, variable])
-        before = ordered.groupby(others, sort=False).shift() if others else ordered.shift()
-        growth = np.log(ordered[_NUMBER] / before[_NUMBER]) / np.log(ordered[variable] / before[variable])
-        rows = ordered.assign(**{_NUMBER: growth})[before[_NUMBER].notna()]
-        return _checked(rows, f"{self.asked}.slope({variable!r})", self.settings, self.thing)
+        self._check(variable)
+        exponents = [
+            np.diff(np.log(line.to_numpy())) / np.diff(np.log(line[variable].to_numpy()))
+            for _, line in lines(self.array, variable)
+        ]
+        steps = Array(np.concatenate(exponents), dims=["step"])
+        return replace(self, array=steps, asked=f"{self.asked}.slope({variable!r})")
 
     def __truediv__(self, other: Values | float) -> Values:
         return self._combined(other, operator.truediv, "/")
@@ -236,92 +195,53 @@ class Values:
         return self._combined(other, operator.mul, "*")
 
     def __rsub__(self, other: float) -> Values:
-        return self._mapped(lambda number: other - number, f"{other:g} - {self.asked}")
+        return self._combined(other, lambda one, two: two - one, "subtracted from")
 
     def __rtruediv__(self, other: float) -> Values:
-        return self._mapped(lambda number: other / number, f"{other:g} / {self.asked}")
+        return self._combined(other, lambda one, two: two / one, "dividing")
 
     def __pow__(self, exponent: float) -> Values:
-        return self._mapped(lambda number: number**exponent, f"({self.asked}) ** {exponent:g}")
+        return self._combined(exponent, operator.pow, "**")
 
     def __str__(self) -> str:
         raise CaptionError(
             f"{self.asked}: needs a filter that formats the values: span, percent, number or integer."
         )
 
-    def less_than(self, other: Values) -> Share:
+    def less_than(self, other: Values) -> Points:
         """Count the common points at which this number is smaller than the other number, by more than rounding."""
-        both = self._paired(other)
-        slack = both[_OTHER].abs() * _SAME
-        return Share(int((both[_NUMBER] < both[_OTHER] - slack).sum()), len(both), self.thing)
+        slack = abs(other.array) * SAME
+        return self._points(self.array < other.array - slack, self.array * other.array)
 
-    def meets(self, other: Values) -> bool:
-        """Return whether both have a common point."""
-        return not self._merged(other).empty
-
-    def _merged(self, other: Values) -> pd.DataFrame:
-        shared = [v for v in self.variables if v in other.variables]
-        rows = other.rows.rename(columns={_NUMBER: _OTHER})
-        return self.rows.merge(rows, on=shared or None, how="inner" if shared else "cross")
-
-    def _paired(self, other: Values) -> pd.DataFrame:
-        both = self._merged(other)
-        if both.empty:
-            raise CaptionError(f"{self.asked} and {other.asked}: no point is in both.")
-        return both
+    def _points(self, flags: Array, *arrays: Array) -> Points:
+        return replace(share(flags, *(arrays or (self.array,))), noun=self.thing)
 
     def _combined(self, other: Values | float, by: Callable[[Any, Any], Any], sign: str) -> Values:
-        if not isinstance(other, Values):
-            return self._mapped(lambda number: by(number, other), f"{self.asked} {sign} {other:g}")
-        both = self._paired(other)
-        rows = _without(both, {_OTHER}).assign(**{_NUMBER: by(both[_NUMBER], both[_OTHER])})
-        settings = {k: v for k, v in self.settings.items() if k in other.settings and other.settings[k] == v}
-        return _checked(rows, f"{self.asked} {sign} {other.asked}", settings, self.thing)
-
-    def _mapped(self, change: Callable[[Any], Any], asked: str) -> Values:
-        changed = self.rows.assign(**{_NUMBER: change(self.numbers)})
-        return _checked(changed, asked, self.settings, self.thing)
-
-    def _share(self, holds: pd.Series) -> Share:
-        return Share(int(holds.sum()), len(holds), self.thing)
-
-    def _at_extreme(self, variable: str, row: Any) -> Any:
-        if variable in self.rows:
-            return self.rows.loc[row, variable]
-        if variable in self.settings:
-            return self.settings[variable]
-        raise CaptionError(
-            f"{self.asked}: no variable {variable!r}. Known: {', '.join(self.variables) or 'none'}."
+        array, name = (
+            (other.array, other.asked) if isinstance(other, Values) else (Array(other), f"{other:g}")
         )
+        known = self.array.notnull() & array.notnull()
+        if not known.any():
+            raise CaptionError(f"{self.asked} and {name}: no point is in both.")
+        combined = by(self.array, array)
+        asked = f"{self.asked} {sign} {name}"
+        if (known & ~np.isfinite(combined)).any():
+            raise CaptionError(f"{asked}: not finite at every point.")
+        return replace(self, array=combined, asked=asked)
 
+    def _check(self, variable: str) -> None:
+        if variable not in self.variables:
+            known = ", ".join(self.variables) or "none"
+            raise CaptionError(f"{self.asked}: no variable {variable!r}. Known: {known}.")
 
-def _checked(rows: pd.DataFrame, asked: str, settings: Fields, thing: str = "points") -> Values:
-    if rows.empty:
-        raise CaptionError(f"{asked}: the drawing has no such numbers.")
-    if not np.isfinite(rows[_NUMBER].to_numpy(float)).all():
-        raise CaptionError(f"{asked}: not finite at every point.")
-    return Values(rows.reset_index(drop=True), asked, settings, thing)
-
-
-def _at(rows: pd.DataFrame, point: Fields, asked: str) -> pd.DataFrame:
-    for variable in point:
-        if variable not in rows:
-            known = ", ".join(str(c) for c in rows if c != _NUMBER) or "none"
-            raise CaptionError(f"{asked}: no variable {variable!r}. Known: {known}.")
-    return _without(_where(rows, point), point)
-
-
-def _without(rows: pd.DataFrame, names: Collection[Any]) -> pd.DataFrame:
-    """Return rows without some columns, twice as fast as `DataFrame.drop`."""
-    return rows[[column for column in rows if column not in names]]
-
-
-def _where(rows: pd.DataFrame, at: Fields) -> pd.DataFrame:
-    for variable, wanted in at.items():
-        if variable in rows:
-            column = rows[variable]
-            rows = rows[((column == wanted) | column.isna()).to_numpy()]
-    return rows
+    def _value_at(self, variable: str, place: Any) -> Any:
+        if variable not in self.array.coords:
+            self._check(variable)
+        return (
+            self.array[variable]
+            .isel({variable: place[variable]} if variable in self.array.dims else {})
+            .item()
+        )
 
 
 def _arguments(names: Fields) -> str:
@@ -363,31 +283,55 @@ class Numbers:
         own = "methods drawn value ratio printed_over share_better lead lowest leaders growth least greatest choices"
         return {name: getattr(self, name) for name in own.split()}
 
+    @cached_property
+    def _query(self) -> Query:
+        both = {"accounting": "exact"} if self.here.get("accounting") == BOTH else {}
+        return Query(self, {**self.here, **both})
+
+    def dataset(self, method: str, at: Mapping[str, Any]) -> xr.Dataset:
+        """Return the numbers of a method by accounting and grid variable."""
+        if method not in self.methods:
+            raise CaptionError(f"no method {method!r} in the drawing. Known: {', '.join(self.methods)}.")
+        if method not in self._datasets:
+            raise MissingResults(f"{method} has no numbers in the drawing")
+        return self._datasets[method]
+
+    @cached_property
+    def _datasets(self) -> dict[str, xr.Dataset]:
+        groups = self.rows.groupby("method", sort=False)
+        return {str(method): self._dataset(str(method), rows) for method, rows in groups}
+
+    def _dataset(self, method: str, rows: pd.DataFrame) -> xr.Dataset:
+        table = rows.drop(columns="method").dropna(axis="columns", how="all").assign(**{FEASIBLE: 1.0})
+        variables = [name for name in self._variables if name in table]
+        data = (
+            table.set_index(variables).to_xarray()
+            if variables
+            else table.iloc[:1].to_xarray().squeeze(drop=True)
+        )
+        return data.assign_attrs(name=method, variables=self._variables)
+
+    @property
+    def _variables(self) -> list[str]:
+        return [str(name) for name in self.rows if name not in (_NUMBER, "method")]
+
     def drawn(self, method: str, **at: Any) -> bool:
         """Return whether a method has a number in this file; it may be infeasible at all points."""
-        return not self._of(method, at).empty
+        try:
+            self._query(_NUMBER, method, **at)
+        except MissingResults:
+            return False
+        return True
 
     def value(self, method: str, **at: Any) -> Values:
         """Return the numbers of a method, at all points or at the given values of variables."""
-        return self._value(method, tuple(sorted(at.items())))
-
-    @cached_property
-    def _value(self) -> Callable[[str, tuple[tuple[str, Any], ...]], Values]:
-        return cache(self._answer)
-
-    def _answer(self, method: str, point: tuple[tuple[str, Any], ...]) -> Values:
-        at = dict(point)
         asked = f"value({', '.join(filter(None, [repr(method), _arguments(at)]))})"
-        rows = self._of(method, at)
-        fixed = {v: known for v, known in {**self._common(), **at}.items() if v in rows and v != "method"}
-        settled = [c for c in rows if c in self._variables() and self._settled(rows, str(c))]
-        return _checked(_without(rows, {"method", *fixed, *settled}), asked, fixed)
-
-    def _settled(self, rows: pd.DataFrame, variable: str) -> bool:
-        """Return whether a method does not depend on a variable, or is drawn under one accounting only."""
-        return bool(rows[variable].isna().all()) or (
-            variable == "accounting" and rows[variable].nunique() == 1
-        )
+        try:
+            array = self._query(_NUMBER, method, **at)
+        except MissingResults as missing:
+            raise CaptionError(f"{asked}: the drawing has no such numbers: {missing}.") from None
+        fixed = {name: value for name, value in {**self._query.at, **at}.items() if name in self._variables}
+        return Values(_without_accounting(array).assign_coords(fixed), asked)
 
     def ratio(self, method: str, other: str, **at: Any) -> Values:
         """Return the ratios of a method's numbers to another method's numbers, at their common points."""
@@ -397,59 +341,42 @@ class Numbers:
         """Return the ratios of a method's printed numbers to its other numbers, such as the exact numbers."""
         return self.value(method, **{**at, "accounting": "printed"}) / self.value(method, **at)
 
-    def share_better(self, method: str, other: str, **at: Any) -> Share:
+    def share_better(self, method: str, other: str, **at: Any) -> Points:
         """Count common points at which a method's number is smaller than the other method's, by more than rounding."""
         return self.value(method, **at).less_than(self.value(other, **at))
 
     def lead(self, method: str, but: Sequence[str] = (), **at: Any) -> Values:
         """Return the ratios of the smallest number of the other methods, except `but`, to a method's number."""
-        rivals = [m for m in self.methods if m not in (method, *but) and self.drawn(m, **at)]
-        if not rivals:
-            raise CaptionError(f"lead({method!r}): no other method is drawn.")
-        ratios = [self.ratio(rival, method, **at) for rival in rivals]
-        variables = max((one.variables for one in ratios), key=len)
-        every = pd.concat([one.rows for one in ratios], ignore_index=True)
-        smallest = (
-            every.groupby(variables, as_index=False)[_NUMBER].min()
-            if variables
-            else every.nsmallest(1, _NUMBER)
-        )
-        assert isinstance(smallest, pd.DataFrame)
-        return _checked(smallest, f"lead({method!r})", ratios[0].settings)
+        rivals = [rival for rival in self.methods if rival not in (method, *but)]
+        return self.lowest(rivals, **at) / self.value(method, **at)
 
     def lowest(self, among: Collection[str], **at: Any) -> Values:
-        """Return the smallest number of some methods at each point at which one of them has a number."""
-        every, points = self._together(among, at)
-        smallest = (
-            every.groupby(points, as_index=False)[_NUMBER].min() if points else every.nsmallest(1, _NUMBER)
-        )
-        assert isinstance(smallest, pd.DataFrame)
-        return _checked(_without(smallest, {"method"}), f"lowest({', '.join(among)})", self._common())
+        """Return the smallest number of some methods at every point that one of them has."""
+        try:
+            least = self._query.least(_NUMBER, among, **at)
+        except MissingResults as missing:
+            raise CaptionError(f"lowest({', '.join(among)}): {missing}.") from None
+        return Values(_without_accounting(least), f"lowest({', '.join(among)})")
 
-    def leaders(self, among: Collection[str], **at: Any) -> dict[str, Share]:
-        """Return the methods with the smallest number at some points, ties included, by falling number of points."""
-        if not any(self.drawn(m, **at) for m in among):
+    def leaders(self, among: Collection[str], **at: Any) -> dict[str, Points]:
+        """Return the shares of points at which each method has the smallest number, most points first.
+
+        Ties count for all.
+        """
+        try:
+            return self._query.winners(_NUMBER, among, **at)
+        except MissingResults:
             return {}
-        every, points = self._together(among, at)
-        smallest = every.groupby(points)[_NUMBER].transform("min") if points else every[_NUMBER].min()
-        wins = every.loc[every[_NUMBER] <= smallest * (1 + _SAME), "method"].value_counts()
-        total = len(every[points].drop_duplicates()) if points else 1
-        return {str(method): Share(int(count), total) for method, count in wins.items()}
-
-    def _together(self, among: Collection[str], at: Fields) -> tuple[pd.DataFrame, list[str]]:
-        """Return the numbers of some methods in one table, and their variables."""
-        drawn = [self.value(m, **at).rows.assign(method=m) for m in among if self.drawn(m, **at)]
-        every = pd.concat(drawn, ignore_index=True)
-        return every, [str(column) for column in every if column not in ("method", _NUMBER)]
 
     def growth(self, method: str, variable: str) -> Values | None:
         """Return the ratios of a method's numbers at the largest and the smallest value of a variable, or None."""
-        found = self.value(method) if self.drawn(method) else None
-        if found is None or variable not in found.variables:
+        if not self.drawn(method) or variable not in self.value(method).variables:
             return None
-        ends = (_at(found.rows, {variable: end(variable)}, method) for end in (self.least, self.greatest))
-        first, last = (Values(rows, f"growth({method!r}, {variable!r})") for rows in ends)
-        return last / first if last.meets(first) else None
+        ends = (self.greatest(variable), self.least(variable))
+        if not all(self.drawn(method, **{variable: end}) for end in ends):
+            return None
+        last, first = (self.value(method, **{variable: end}) for end in ends)
+        return last / first if (last.array.notnull() & first.array.notnull()).any() else None
 
     def least(self, variable: str) -> Any:
         """Return the smallest value of a variable in this file."""
@@ -461,38 +388,19 @@ class Numbers:
 
     def choices(self, variable: str) -> list[Any]:
         """Return all values of a variable in this file, in ascending order."""
-        if variable not in self._variables():
+        if variable not in self._variables:
             raise CaptionError(
-                f"no variable {variable!r} in the drawing. Known: {', '.join(self._variables())}."
+                f"no variable {variable!r} in the drawing. Known: {', '.join(self._variables)}."
             )
-        return sorted(_where(self.rows, self._common())[variable].dropna().unique().tolist())
+        rows = self.rows
+        for name in rows.columns.intersection([*self._query.at]):
+            rows = rows[((rows[name] == self._query.at[name]) | rows[name].isna()).to_numpy()]
+        return sorted(rows[variable].dropna().unique().tolist())
 
-    def _common(self) -> dict[str, Any]:
-        exact = {"accounting": "exact"} if self.here.get("accounting") == BOTH else {}
-        return {**self.here, **exact}
 
-    def _variables(self) -> list[str]:
-        return [str(c) for c in self.rows if c not in (_NUMBER, "method")]
-
-    def _of(self, method: str, at: Fields) -> pd.DataFrame:
-        if method not in self.methods:
-            raise CaptionError(f"no method {method!r} in the drawing. Known: {', '.join(self.methods)}.")
-        for variable in at:
-            if variable not in self._variables():
-                known = ", ".join(self._variables())
-                raise CaptionError(f"no variable {variable!r} in the drawing. Known: {known}.")
-        nothing, common = self.rows[:0], self._common()
-        if common.keys() & at.keys():
-            return _where(self._by_method.get(method, nothing), {**common, **at})
-        return _where(self._shown.get(method, nothing), at)
-
-    @cached_property
-    def _shown(self) -> dict[str, pd.DataFrame]:
-        return {method: _where(rows, self._common()) for method, rows in self._by_method.items()}
-
-    @cached_property
-    def _by_method(self) -> dict[str, pd.DataFrame]:
-        return {str(method): rows for method, rows in self.rows.groupby("method", sort=False)}
+def _without_accounting(array: Array) -> Array:
+    """Return numbers without the accounting, if there is only one."""
+    return array.squeeze("accounting", drop=True) if array.sizes.get("accounting") == 1 else array
 
 
 @dataclass(frozen=True)
@@ -506,15 +414,15 @@ class ClaimRows:
         return {name: getattr(self, name) for name in ("column", "rows_with", "entries")}
 
     def column(self, name: str, **where: Any) -> Values:
-        """Return the numbers of a column in the rows with the given entries; rows without a number are omitted."""
+        """Return the numbers of a column in the rows with the given entries; rows without a number are gaps."""
         asked = f"column({', '.join(filter(None, [repr(name), _arguments(where)]))})"
-        numbers = pd.to_numeric(self._at(where)[self._known(name)], errors="coerce").dropna()
-        rows = pd.DataFrame({"row": numbers.index, _NUMBER: numbers.to_numpy(float)})
-        return _checked(rows, asked, {}, "entries")
+        numbers = pd.to_numeric(self._at(where)[self._known(name)], errors="coerce").astype(float)
+        return Values(Array(numbers, {"row": numbers.index}, ["row"]), asked, "entries")
 
-    def rows_with(self, **where: Any) -> Share:
+    def rows_with(self, **where: Any) -> Points:
         """Count the rows with the given entries among all rows."""
-        return Share(len(self._at(where)), len(self.rows), "entries")
+        count = len(self._at(where))
+        return Points(count, len(self.rows) - count, noun="entries")
 
     def entries(self, name: str, **where: Any) -> list[str]:
         """Return the entries of a column in the rows with given entries in other columns."""
@@ -535,60 +443,6 @@ class ClaimRows:
 # -- words ---------------------------------------------------------------------------------------------------------
 
 
-def number(value: Values | float, digits: int = DIGITS) -> str:
-    """Return a number with the given significant digits and thousands separators; "1" if whole, "1.00" if about 1."""
-    one = value.only if isinstance(value, Values) else float(value)
-    if one == 0:
-        return "0"
-    rounded = float(f"{one:.{digits - 1}e}")
-    places = digits - 1 - math.floor(math.log10(abs(rounded)))  # of the rounded number: 0.9996 is 1.00
-    if not 1e-4 <= abs(rounded) < 1e9:
-        digits_alone, _, exponent = f"{one:.{digits - 1}e}".partition("e")
-        return f"{digits_alone}e{int(exponent)}"
-    whole = math.isclose(one, round(one), rel_tol=_SAME)
-    return f"{rounded:,.0f}" if whole else f"{rounded:,.{max(places, 0)}f}"
-
-
-def integer(value: Values | float) -> str:
-    """Return a whole number with all digits and thousands separators."""
-    one = value.only if isinstance(value, Values) else value
-    return f"{one:,.0f}"
-
-
-def span(value: Values, digits: int = DIGITS) -> str:
-    """Return the range of the numbers, "1.2 to 55", or one number if both ends have the same text."""
-    low, high = number(value.least, digits), number(value.greatest, digits)
-    if float(low.replace(",", "")) == float(high.replace(",", "")):
-        return max(
-            low, high, key=len
-        )  # "1" and "1.00" are one number, of which the second says how well it is met
-    return f"{low} to {high}"
-
-
-def rounded_down(value: Values | float, digits: int = DIGITS) -> str:
-    """Return the smallest number rounded down, a lower bound on all numbers."""
-    least = value.least if isinstance(value, Values) else float(value)
-    return number(round_to_digits(least, "down", digits), digits)
-
-
-def rounded_up(value: Values | float, digits: int = DIGITS) -> str:
-    """Return the largest number rounded up, an upper bound on all numbers."""
-    greatest = value.greatest if isinstance(value, Values) else float(value)
-    return number(round_to_digits(greatest, "up", digits), digits)
-
-
-def percent(value: Values | float, digits: int = 2) -> str:
-    """Return shares in percent, as `span` or `number`: "5.2 %", "11 to 14 %"."""
-    if isinstance(value, Values):
-        return f"{span(value * 100, digits)} %"
-    return f"{number(100 * value, digits)} %"
-
-
-def times(value: Values | float, digits: int = DIGITS) -> str:
-    """Return ratios, as `span` or `number`: "1.2 to 55 times"."""
-    return f"{span(value, digits) if isinstance(value, Values) else number(value, digits)} times"
-
-
 def how_drawn(*, both: bool, simulated: bool, closed: bool = True) -> str:
     """Describe how to read the lines and markers of curves."""
     said = [DRAWN_TWICE] if both else []
@@ -597,30 +451,6 @@ def how_drawn(*, both: bool, simulated: bool, closed: bool = True) -> str:
     if not closed:
         said.append("Lines of methods without a closed form join simulated means.")
     return " ".join(said)
-
-
-def changes(before_over_after: Values, what: str) -> str:
-    """Describe the change of a quantity, for example "lowers the error 2.10 to 4.80 times"."""
-    least, greatest = before_over_after.least, before_over_after.greatest
-    change = max(abs(1 / least - 1), abs(1 / greatest - 1))
-    if change < _HARDLY:
-        return f"does not change {what}"
-    if change < _LITTLE:
-        return f"changes {what} by at most {rounded_up(100 * change, 2)} %"
-    after = 1 / before_over_after
-    if least > 1 - _HARDLY:
-        return (
-            f"lowers {what} {times(before_over_after) if least > 1 + _HARDLY else f'up to {times(greatest)}'}"
-        )
-    if greatest < 1 + _HARDLY:
-        return f"raises {what} {times(after) if greatest < 1 - _HARDLY else f'up to {times(after.greatest)}'}"
-    return f"multiplies {what} by {span(after)}"
-
-
-def without_commas(name: str) -> str:
-    """Return a name for a list: "correlated noise, 20 levels" is "correlated noise (20 levels)"."""
-    first, _, option = name.partition(", ")
-    return f"{first} ({option})" if option else first
 
 
 def said(text: str) -> str:
@@ -635,7 +465,7 @@ def render(path: Path, names: Fields) -> str:
         prose = _compiled(text).render(**names).strip() + "\n"
     except jinja2.TemplateSyntaxError as error:
         raise CaptionError(f"{path}:{error.lineno}: {error.message}") from error
-    except (jinja2.UndefinedError, CaptionError, TypeError, ValueError, ArithmeticError) as error:
+    except (jinja2.UndefinedError, MissingResults, TypeError, ValueError, ArithmeticError) as error:
         raise CaptionError(f"{path}:{_line(error)}: {error}") from error
     try:
         finding(prose)
@@ -656,14 +486,17 @@ def as_it_stands(text: str) -> str:
     return re.sub(r"([\\*`|_:<>-])", r"\\\1", " ".join(text.split()))
 
 
+def _percent(shares: Any, digits: int = 2) -> str:
+    return formatters.percent(shares, digits)
+
+
 @cache
 def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(undefined=jinja2.StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters |= {
-        f.__name__: f
-        for f in (number, integer, span, rounded_down, rounded_up, percent, times, without_commas)
-    }
-    environment.globals |= {"said": said, "changes": changes}
+    names = ("number", "integer", "span", "rounded_down", "rounded_up", "times", "without_commas")
+    environment.filters |= {name: getattr(formatters, name) for name in names}
+    environment.filters["percent"] = _percent
+    environment.globals |= {"said": said, "changes": formatters.changes}
     return environment
 
 

@@ -11,6 +11,7 @@ from judged_claims import Planted, Verdicts, judged, outcomes
 
 from shuffledp.accounting import local_budget
 from shuffledp.accounting.random_population.report_errors import report_variance
+from shuffledp.pipeline.formatters import percent
 from shuffledp.pipeline.papers.random_population.error_claims import law_of, with_normal
 
 EPS = [0.1, 0.5]
@@ -63,13 +64,13 @@ def reduced(kept: Any) -> Verdicts:
 
 def test_a_reduction_counts_as_the_mean_of_each_panel():
     found = reduced(lambda a, panel, eps: 0.55 if eps == 0.1 else 0.15)["printed", "-"]
-    assert (found["verdict"], found["measured"]) == ("holds", "65.0 % to 65.0 %")
+    assert (found["verdict"], found["measured"]) == ("holds", "65 % to 65 %")
 
 
 def test_a_panel_below_the_threshold_makes_it_hold_in_part_and_most_of_them_fail():
     one = reduced(lambda a, panel, eps: 0.41 if panel in (0.05, 1000) else 0.2)["printed", "-"]
-    assert (one["verdict"], one["measured"]) == ("in part", "59.0 % to 80.0 %")
-    assert "in 3 of the 6 panels that the text lists" in one["why"]
+    assert (one["verdict"], one["measured"]) == ("in part", "59 % to 80 %")
+    assert "in 3 of 6 panels that the text lists" in one["why"]
     assert reduced(0.5)["exact", "-"]["verdict"] == "fails"
 
 
@@ -78,13 +79,13 @@ def test_the_panel_that_the_text_does_not_list_is_named_with_its_value():
     every = planted(local=1.0, amplified=0.2) | points("adult", {"rate": [0.01, 0.5], "eps": EPS}, **kept)
     row = judged(every, "RP-01")["printed", "-"]
     assert (
-        "the panel of participation rate 0.01 of adult, which the text does not list, is left out: 55.0 %"
+        "the panel of participation rate 0.01 of adult, which the text does not list, is left out: 55 %"
         in row["why"]
     )
 
 
 def test_the_rate_that_the_text_does_not_list_decides_nothing_and_needs_the_others():
-    for rates, said in (([0.01, 0.5], "80.0 %"), ([0.01], "needs the papers' grid")):
+    for rates, said in (([0.01, 0.5], "80 %"), ([0.01], "needs the papers' grid")):
         grid = {"rate": rates, "eps": EPS}
         of = points("adult", grid, local=1.0, amplified=lambda p: 1.0 if p["rate"] == 0.01 else 0.2)
         assert said in judged(of, "RP-20")["printed", "-"]["why"]
@@ -116,7 +117,7 @@ def test_against_the_population_a_noiseless_method_errs_by_who_takes_part():
         planted(**single, multi_union=1e-9, multi_expected=1e-9, random_checkin=1.0),
         "RP-02",
     )
-    assert "MULTI-UNION 100.0 %" in found["printed", "participants"]["measured"]
+    assert "MULTI-UNION 100 %" in found["printed", "participants"]["measured"]
     # 2 sqrt(2 / pi) sqrt(p (1 - p) / n) is 0.0148 at rate 0.05 and 0.0034 at 0.5, drawn without replacement
     assert "MULTI-UNION 99.1 %" in found["printed", "population"]["measured"]
     assert {row["verdict"] for (a, _), row in found.items() if a == "simplified"} == {"untestable"}
@@ -128,11 +129,11 @@ def test_against_the_population_a_noiseless_method_errs_by_who_takes_part():
 def test_the_simplified_error_is_the_printed_one_times_the_ratio_of_noise():
     law = law_of("adult", 0.05)
     printed, simplified = (local_budget(law, 0.1, 1e-5, accounting=a) for a in ("printed", "simplified"))
-    cell = {"closed_form": 0.25, "eps_local": printed}
+    cell = {"expected": 0.25, "eps_local": printed}
     of = points("adult", {"rate": [0.05], "eps": [0.1]}, local=1.0, amplified=lambda p: cell)
     found = judged(of, "RP-20")["simplified", "-"]
     kept = 0.25 * math.sqrt(report_variance(simplified) / report_variance(printed))
-    assert found["measured"] == f"{100 * (1 - kept):.1f} %"
+    assert found["measured"] == percent(1 - kept)
 
 
 # -- curves ------------------------------------------------------------------------------------------------------------
@@ -183,7 +184,7 @@ def budgets(of: Any) -> Planted:
     """Return local budgets as a function of method, panel and eps."""
     return planted(
         **{
-            method: lambda a, panel, eps, m=method: {"closed_form": 1.0, "eps_local": of(m, panel, eps)}
+            method: lambda a, panel, eps, m=method: {"expected": 1.0, "eps_local": of(m, panel, eps)}
             for method in ALL
         }
     )
@@ -206,7 +207,7 @@ def test_errors_in_proportion_to_the_population_have_the_slope_minus_one():
 def test_the_gain_of_dummies_is_that_of_its_point_and_panel():
     grid = {"rate": [0.05, 0.5], "eps": [0.001, 0.5]}
     at = {"amplified": 1.0, "non_adaptive": lambda p: 0.88 if p["eps"] == 0.001 else 1.0}
-    assert judged(points("adult", grid, **at), "RP-28")["printed", "-"]["measured"] == "12.0 %"
+    assert judged(points("adult", grid, **at), "RP-28")["printed", "-"]["measured"] == "12 %"
     found = judged(points("adult", {"rate": [0.5], "eps": [0.001]}, **at), "RP-28")["printed", "-"]
     assert (found["verdict"], "needs the papers' grid" in found["why"]) == ("untestable", True)
     assert outcomes(points("adult", grid, **at), "RP-29")["printed"] == "holds"
@@ -215,7 +216,7 @@ def test_the_gain_of_dummies_is_that_of_its_point_and_panel():
     assert outcomes(points("adult", grid, amplified=1.0, non_adaptive=1.0), "RP-29")["exact"] == "fails"
     means = {"others": [1000, 5000], "eps": [0.001, 0.5]}
     panel = judged(points("poisson_even", means, **at), "RP-30")["printed", "-"]
-    assert (panel["verdict"], panel["measured"]) == ("holds", "6.0 %")
+    assert (panel["verdict"], panel["measured"]) == ("holds", "6 %")
 
 
 def test_the_gap_of_multi_message_protocols_is_compared_at_two_budgets():
@@ -230,8 +231,8 @@ def test_the_gap_of_multi_message_protocols_is_compared_at_two_budgets():
 def test_messages_are_tens_if_all_are():
     tens, hundreds = (
         planted(
-            multi_union={"closed_form": 1.0, "parameters": '{"shares": 30}'},
-            multi_expected={"closed_form": 1.0, "parameters": f'{{"shares": {shares}}}'},
+            multi_union={"expected": 1.0, "parameters": '{"shares": 30}'},
+            multi_expected={"expected": 1.0, "parameters": f'{{"shares": {shares}}}'},
         )
         for shares in (50, 110)
     )
@@ -258,7 +259,7 @@ def test_the_best_number_of_dummies_is_looked_for_in_the_table():
             "dummies",
             {"k": [0, 500, 1000]},
             non_adaptive=lambda p, least=least: {
-                "closed_form": {0: 1.0, 500: least, 1000: 1.2}[p["k"]],
+                "expected": {0: 1.0, 500: least, 1000: 1.2}[p["k"]],
                 "eps_local": 0.2 + p["k"] / 1e4,
             },
         )

@@ -9,6 +9,7 @@ import made_up_results
 import pytest
 from judged_claims import judged, outcomes
 
+from shuffledp.pipeline.formatters import number
 from shuffledp.pipeline.papers.summation import theorem_claims as theory
 
 
@@ -33,7 +34,7 @@ def test_a_single_message_is_fewer_than_one_extra_among_a_million_users(tmp_path
     found = judged(tmp_path, "SU-34")["printed", "-"]
     assert found["verdict"] == outcome
     assert found["measured"] == (
-        f"{messages(1e6):.3g} messages per user (n = 1,000,000, D = 5, eps = 1, delta = 1e-06)"
+        f"{number(messages(1e6))} messages per user (n = 1,000,000, D = 5, eps = 1, delta = 1e-06)"
     )
 
 
@@ -43,7 +44,7 @@ def test_without_a_million_users_it_is_untestable(tmp_path):
     )
     found = judged(tmp_path, "SU-34")["printed", "-"]
     assert (found["verdict"], found["measured"]) == ("untestable", "")
-    assert "lacks n = 1,000,000" in found["why"]
+    assert "there is no n = 1000000" in found["why"]
 
 
 def test_wrong_theorems_are_seen(tmp_path, monkeypatch):

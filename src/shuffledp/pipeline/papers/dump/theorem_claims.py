@@ -24,8 +24,9 @@ from shuffledp.accounting.general.grr_blanket import blanket_local_budget, grr_b
 from shuffledp.numerics.windows import binomial_window
 from shuffledp.pipeline.claims.case import Case
 from shuffledp.pipeline.claims.general_rules import by_entry
-from shuffledp.pipeline.claims.outcomes import Outcome, Verdict, exponent, percent, scaling, span, tally
+from shuffledp.pipeline.claims.outcomes import SLOPE, Verdict
 from shuffledp.pipeline.claims.stated_claims import catalogue
+from shuffledp.pipeline.formatters import number, percent, series, times
 from shuffledp.pipeline.papers.dump.computed_tables import (
     COLUMNS,
     DELTA,
@@ -36,6 +37,7 @@ from shuffledp.pipeline.papers.dump.computed_tables import (
     SETTINGS,
     USERS,
 )
+from shuffledp.pipeline.query import Points, grade, near, share, slope
 
 claim = catalogue("dump")
 
@@ -61,7 +63,7 @@ def theorem_5_2(case: Case) -> Verdict:
         500, dummy_count(500, 1.0, DELTA, accounting="printed"), DELTA, accounting=case.accounting
     )
     return Verdict(
-        f"eps {span(shares)} times the promised one, {span(factors)} times as many dummies as needed",
+        f"eps {times(shares)} the promised one, {times(factors)} as many dummies as needed",
         not above,
         f"above the promised eps in {above} of {len(shares)} settings ({DOMAINS[0]} to {DOMAINS[-1]} values, eps "
         f"{GRID[0]} to {GRID[-1]}, two delta); {last:.3g} where 1 is promised, with 500 values and delta {DELTA:g}",
@@ -98,7 +100,7 @@ def corollary_5_3(case: Case) -> Verdict:
         shares.append(exact / printed)
     above = sum(share > 1 + EQUAL for share in shares)
     return Verdict(
-        f"{span(shares)} times the eps of the corollary",
+        f"{times(shares)} the eps of the corollary",
         not above,
         f"above it in {above} of {len(shares)} settings: {DOMAINS[0]} to {DOMAINS[-1]} values, own dummies by "
         f"the corollary for eps {GRID[0]} to {GRID[-1]}, two delta",
@@ -110,14 +112,14 @@ def any_eps(case: Case) -> Verdict:
     """Check that by the theorem finitely many dummies give any small eps."""
     eps_values = [10.0**-power for power in range(case.at_most(6, 4))]
     counts = [dummy_count(50, eps, DELTA, accounting="printed") for eps in eps_values]
-    reached = tally(
+    reached = share(
         dummy_epsilon(50, count, DELTA, accounting="printed") <= eps * (1 + EQUAL)
         for count, eps in zip(counts, eps_values, strict=True)
     )
     return Verdict(
         f"{counts[-1]:.3g} dummies for eps {eps_values[-1]:g}",
         reached,
-        f"over 50 values, delta {DELTA:g}; slope {scaling(eps_values, counts):.3g} of the number against eps",
+        f"over 50 values, delta {DELTA:g}; slope {slope(eps_values, counts):.3g} of the number against eps",
     )
 
 
@@ -182,8 +184,8 @@ def cheaper_with_users(case: Case) -> Verdict:
     rivals = [name for name in sent if name != "pureDUMP"]
     right = sum(not falls[name] for name in rivals) if falls["pureDUMP"] else 0
     return Verdict(
-        "; ".join(f"{name} {', '.join(f'{v:.3g}' for v in line)}" for name, line in sent.items()),
-        (right, len(rivals) - right),
+        "; ".join(f"{name} {series(line)}" for name, line in sent.items()),
+        Points(right, len(rivals) - right),
         f"extra messages with {', '.join(map(str, NUMBERS))} users, {k} values, eps {eps:g}",
     )
 
@@ -223,7 +225,7 @@ def printed_table(case: Case, table: str) -> Verdict:
     agree = cells - len(differ)
     return Verdict(
         f"{agree} of {cells} entries",
-        "holds" if not differ else "in part" if agree else "fails",
+        grade(strict=not differ, weak=agree > 0),
         "; ".join(differ) or f"{USERS} users, delta {DELTA:g}",
     )
 
@@ -240,10 +242,9 @@ def random_senders(case: Case) -> Verdict:
             for eps, (k, rate) in cells
         ]
         short = sum(printed < proven for printed, proven in pairs)
-        verdict: Outcome = "in part" if short else "holds"
         return Verdict(
             f"{pairs[-1][0]} dummies per sender, {pairs[-1][1]} by a proof",
-            verdict,
+            grade(strict=not short, weak=True),
             f"fewer than a rigorous closed form needs at {short} of {len(cells)} settings of Table 3; measured is "
             "the last of them",
         )
@@ -266,18 +267,18 @@ def logarithmic_error(case: Case) -> Verdict:
     """Judge how pureDUMP's error grows with 1/delta for tiny delta, and its ratio to the central error."""
     n, k, eps = USERS, 500, 1.0
 
-    def found(power: int) -> float:
+    def error(power: int) -> float:
         return dump_mse(n, k, dummy_count(k, eps, 10.0**-power, accounting=case.accounting))
 
-    def slope(powers: Sequence[int]) -> float:
-        return scaling([math.log(2) + p * math.log(10) for p in powers], [found(p) for p in powers])
+    def exponent(powers: Sequence[int]) -> float:
+        return slope([math.log(2) + p * math.log(10) for p in powers], [error(p) for p in powers])
 
-    far, near = (30, 100, 300), (6, 9)
+    far, usual = (30, 100, 300), (6, 9)
     central = discrete_laplace_variance(eps / 2) / n**2
     return Verdict(
-        f"exponent {slope(far):.3g} of ln(2/delta), {slope(near):.3g} from 1e-{near[0]} to 1e-{near[1]}; "
-        f"{found(near[0]) / central:.3g} times the central error at 1e-{near[0]}",
-        exponent(slope(far), 1),
+        f"exponent {number(exponent(far))} of ln(2/delta), {number(exponent(usual))} from 1e-{usual[0]} to "
+        f"1e-{usual[1]}; {times(error(usual[0]) / central)} the central error at 1e-{usual[0]}",
+        near(exponent(far), 1, SLOPE),
         f"the law of the limit decides: delta 1e-{far[0]} to 1e-{far[-1]}, {n} users, {k} values, eps {eps:g}; central "
         "is geometric noise on every count, at eps / 2 because a replacement changes two",
     )
@@ -378,12 +379,12 @@ def any_data(case: Case) -> Verdict:
             float(errors(histogram(k, USERS, skewed=how), USERS, k, eps).mean()) for how in (False, True)
         )
         changes[name] = skewed / even
-    same = tally(abs(change - 1) <= within for change in changes.values())
+    same = share(abs(change - 1) <= within for change in changes.values())
     return Verdict(
         ", ".join(f"{name} {change:.3g}" for name, change in changes.items()) + " times",
         same,
         f"error on frequencies in proportion to 1, 1/4, 1/9, ... over that on equal ones ({k} values, {USERS} users, "
-        f"eps {eps:g}); within {percent(within)} for {same} protocols",
+        f"eps {eps:g}); within {percent(within)} for {same.of('protocols')}",
     )
 
 

@@ -11,12 +11,14 @@ from shuffledp.accounting.general.clones import unamplified_budget, unamplified_
 from shuffledp.accounting.random_population.amplification import amplified_epsilon, clone_delta, local_budget
 from shuffledp.numerics.roots import root_below
 from shuffledp.pipeline.claims.case import Case
-from shuffledp.pipeline.claims.general_rules import by_entry, monotone
-from shuffledp.pipeline.claims.outcomes import Untestable, Verdict, percent, span
+from shuffledp.pipeline.claims.general_rules import by_entry
+from shuffledp.pipeline.claims.outcomes import Verdict
 from shuffledp.pipeline.claims.stated_claims import catalogue
+from shuffledp.pipeline.formatters import SAME, finite, number, percent, times
 from shuffledp.pipeline.papers.random_population.error_claims import WORDS, budgets
 from shuffledp.pipeline.papers.random_population.settings import DELTA, EPS
 from shuffledp.pipeline.papers.random_population.witnesses import simplified_form_range
+from shuffledp.pipeline.query import MissingResults, grade, monotone
 from shuffledp.populations.base import Fixed, Law
 from shuffledp.populations.bounds import MomentBounded
 from shuffledp.populations.laws import Binomial, Poisson
@@ -113,8 +115,8 @@ def valid_theorems(case: Case) -> Verdict:
     return Verdict(
         f"exact delta at most {worst:.2g} times the promised one",
         worst <= 1,
-        f"binomial and Poisson populations in which the theorems amplify; the exact local budget is {span(wasted)} "
-        "times the printed one",
+        f"binomial and Poisson populations in which the theorems amplify; the exact local budget is {times(wasted)} "
+        "the printed one",
         f"{count} random settings",
     )
 
@@ -130,12 +132,12 @@ def eight_form(case: Case) -> Verdict:
         if eps < 1.0:
             ratios.append(clone_delta(law, 1.0, eps) / DELTA)
     if not ratios:
-        raise Untestable("the simplified form amplifies nowhere in its stated range")
+        raise MissingResults("the simplified form amplifies nowhere in its stated range")
     follows = simplified_form_range().correct
     valid = max(ratios) <= 1
     return Verdict(
         f"follows from {follows:.3g} log(4/delta) on",
-        "fails" if not valid else "holds" if follows <= 3 else "in part",
+        grade(strict=valid and follows <= 3, weak=valid),
         f"exact delta at most {max(ratios):.2g} times the promised one between 3 and 14 log(4/delta), but the theorem "
         "implies the form from the measured multiple on only",
     )
@@ -146,16 +148,16 @@ def eight_form(case: Case) -> Verdict:
 def amplification_grows(case: Case, experiment: str) -> Verdict:
     """Check that A(eps_c) at every eps_c grows with the participation rate, or with the mean of the other users."""
     found = budgets(case, experiment)
-    panels = found.index.get_level_values("panel").unique()
-    if len(panels) < 2:
-        raise Untestable(f"needs the papers' grid: two values of the {WORDS[experiment]} at least")
-    up, down = monotone(found, "panel", rising=True)
-    gains = found.groupby(level="panel").mean() / found.groupby(level="panel").mean().iloc[0]
+    panels = found["panel"].to_numpy()
+    if panels.size < 2:
+        raise MissingResults(f"needs the papers' grid: two values of the {WORDS[experiment]} at least")
+    steps = monotone(found, "panel", rising=True)
+    means = finite(found.mean("eps"))
     return Verdict(
-        f"larger in {up} of {up + down} steps",
-        (up, down),
+        f"larger in {steps.pro} of {steps.pro + steps.con} steps",
+        steps,
         f"A(eps_c) from one {WORDS[experiment]} to the next at every eps_c; from {panels[0]:g} to {panels[-1]:g} its "
-        f"mean grows to {gains.iloc[-1]:.3g} times",
+        f"mean grows to {times(means[-1] / means[0])}",
     )
 
 
@@ -163,18 +165,16 @@ def amplification_grows(case: Case, experiment: str) -> Verdict:
 def variance_costs(case: Case) -> Verdict:
     """Check that Theorem 3's central budget grows with the variance of the population."""
     delta = 0.001
-    values = case.closed_forms("variance", "amplified")
-    if delta not in values.index.get_level_values("delta"):
-        raise Untestable(f"needs the papers' grid: the run has no delta {delta:g}")
-    found = values.xs(delta, level="delta").sort_index()
-    inside = found[found < FIG2_LOCAL * (1 - 1e-9)]
-    if len(inside) < 2:
-        raise Untestable("Theorem 3 amplifies at fewer than two variances of the run")
-    up, down = monotone(inside, "variance", rising=True)
+    eps = case("expected", "amplified", experiment="variance", delta=delta)
+    inside = eps[eps.to_numpy() < FIG2_LOCAL * (1 - SAME)]
+    if inside.size < 2:
+        raise MissingResults("Theorem 3 amplifies at fewer than two variances of the run")
+    steps = monotone(inside, "variance", rising=True)
     return Verdict(
-        ", ".join(f"{eps:.3g} at {variance:g}" for variance, eps in inside.items()),
-        (up, down),
-        f"eps_c (nats) by variance at delta {delta:g} where the theorem amplifies; larger in {up} of {up + down} steps",
+        ", ".join(f"{number(one)} at {float(one['variance']):g}" for one in inside),
+        steps,
+        f"eps_c (nats) by variance at delta {delta:g} where the theorem amplifies; larger in {steps.pro} of "
+        f"{steps.pro + steps.con} steps",
     )
 
 
@@ -193,7 +193,7 @@ def variance_limit(case: Case) -> Verdict:
     try:
         none, far = excess(0.0, delta), excess(stated * (1 + within), delta)
     except Infeasible as reason:
-        raise Untestable(str(reason)) from None
+        raise MissingResults(str(reason)) from None
     if none >= 0:
         found = "no amplification at any variance"
         limit = math.nan
@@ -209,7 +209,7 @@ def variance_limit(case: Case) -> Verdict:
         elsewhere = f"; at delta {10 * delta:g} the limit is {other:.0f}"
     return Verdict(
         found,
-        "holds" if abs(limit - stated) <= within * stated else "in part" if none >= 0 else "fails",
+        grade(strict=abs(limit - stated) <= within * stated, weak=none >= 0),
         f"mean {FIG2_MEAN:g}, eps_l {FIG2_LOCAL:g}, delta {delta:g}, the stated limit {stated:g} within "
         f"{percent(within)}{elsewhere}",
     )

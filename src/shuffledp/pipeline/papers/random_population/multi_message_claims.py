@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import math
 from itertools import pairwise
-
-import numpy as np
-import pandas as pd
 
 from shuffledp.accounting.general.gaussian import log_gaussian_delta
 from shuffledp.accounting.random_population.multi_message import multi_expected_scale
@@ -16,23 +12,13 @@ from shuffledp.accounting.random_population.population_bounds import population_
 from shuffledp.accounting.random_population.secure_sum import security_bits, share_count
 from shuffledp.numerics.roots import root_below
 from shuffledp.pipeline.claims.case import Case
-from shuffledp.pipeline.claims.general_rules import paired
-from shuffledp.pipeline.claims.outcomes import (
-    TIE,
-    Outcome,
-    Untestable,
-    Verdict,
-    about,
-    compared,
-    percent,
-    percents,
-    span,
-    tally,
-)
+from shuffledp.pipeline.claims.outcomes import POINTS, Verdict
 from shuffledp.pipeline.claims.stated_claims import catalogue
+from shuffledp.pipeline.formatters import finite, percent, percents, span, times
 from shuffledp.pipeline.papers.random_population.error_claims import all_errors, errors, reductions
 from shuffledp.pipeline.papers.random_population.lower_bounds import OPEN, table_two
 from shuffledp.pipeline.papers.random_population.settings import DELTA, EPS, POPULATIONS
+from shuffledp.pipeline.query import TIE, Array, MissingResults, compare, grade, near, select, share, total
 from shuffledp.populations.base import Fixed
 from shuffledp.populations.laws import Poisson
 
@@ -47,41 +33,34 @@ _SHARES_LISTED = (2, 5, 18, 19, 1000, 100_000)
 @claim("RP-34")
 def multi_against_single(case: Case) -> Verdict:
     """Judge the mean reduction of both multi-message protocols against AMPLIFIED."""
-    means = {name: reductions(case, EXPERIMENTS, m, "amplified") for name, m in MULTI.items()}
-    mean = float(pd.concat(list(means.values())).mean())
+    means = {name: reductions(case, EXPERIMENTS, method, "amplified") for name, method in MULTI.items()}
+    mean = float(finite(panels.values() for panels in means.values()).mean())
     parts = [
-        f"{name} {percents(of.groupby(level=0).mean())} ({', '.join(of.index.get_level_values(0).unique())})"
-        for name, of in means.items()
+        f"{name} {percents([values.mean() for values in panels.values()])} ({', '.join(panels)})"
+        for name, panels in means.items()
     ]
-    return Verdict(percent(mean), about(mean, 0.6), f"means over panels: {'; '.join(parts)}")
+    return Verdict(percent(mean), near(mean, 0.6, POINTS), f"means over panels: {'; '.join(parts)}")
+
+
+def _ratios(case: Case) -> list[Array]:
+    """Return TVE(MULTI-EXPECTED) / TVE(MULTI-UNION) by panel and eps, for each experiment."""
+    return [
+        errors(case, experiment, "multi_expected") / errors(case, experiment, "multi_union")
+        for experiment in EXPERIMENTS
+    ]
 
 
 @claim("RP-35")
 def expected_against_union(case: Case) -> Verdict:
     """Judge the reduction by MULTI-EXPECTED against MULTI-UNION within a range of budgets."""
-    stated = 0.4
-    at = (0.05, 0.1, 0.2, 0.3)
-    ratios = _ratios(case)
-    inside = ratios[ratios.index.get_level_values("eps").isin(at)]
-    if inside.empty:
-        raise Untestable("needs the papers' grid: none of the budgets is in the run")
-    gain = float((1 - inside).mean())
+    stated, at = 0.4, (0.05, 0.1, 0.2, 0.3)
+    inside = [ratio.sel(eps=[eps for eps in at if eps in ratio["eps"]]) for ratio in _ratios(case)]
+    if not any(ratio.size for ratio in inside):
+        raise MissingResults("needs the papers' grid: none of the budgets is in the run")
     return Verdict(
-        f"{span(inside)} times the error",
-        about(gain, stated),
+        f"{times(inside)} the error",
+        near(1 - float(finite(inside).mean()), stated, POINTS),
         f"MULTI-EXPECTED over MULTI-UNION at eps_c {', '.join(f'{e:g}' for e in at)}, where {1 - stated:g} is stated",
-    )
-
-
-def _ratios(case: Case) -> pd.Series[float]:
-    """Return TVE(MULTI-EXPECTED) / TVE(MULTI-UNION) by experiment, panel and eps."""
-    return pd.concat(
-        {
-            experiment: (
-                errors(case, experiment, "multi_expected") / errors(case, experiment, "multi_union")
-            ).dropna()
-            for experiment in EXPERIMENTS
-        }
     )
 
 
@@ -90,15 +69,13 @@ def gap_narrows(case: Case) -> Verdict:
     """Check that the ratio of both multi-message errors is smaller at the larger budget."""
     early, late = 0.1, 0.5
     ratios = _ratios(case)
-    if not {early, late} <= set(ratios.index.get_level_values("eps")):
-        raise Untestable(f"needs the papers' grid: eps_c {early:g} and {late:g}")
-    before, after = (ratios.xs(eps, level="eps") for eps in (early, late))
-    change = (after / before).dropna()
-    narrows, widens, _ = compared(change, 1.0)
+    before, after = ([select(ratio, eps=eps) for ratio in ratios] for eps in (early, late))
+    points = total(map(compare, after, before))
     return Verdict(
         f"{span(before)} at {early:g}, {span(after)} at {late:g}",
-        (narrows, widens),
-        f"TVE(MULTI-EXPECTED) / TVE(MULTI-UNION): narrows in {narrows} and widens in {widens} of {len(change)} panels",
+        points,
+        f"TVE(MULTI-EXPECTED) / TVE(MULTI-UNION): narrows in {points.pro} and widens in {points.con} of {points.total} "
+        "panels",
     )
 
 
@@ -115,11 +92,11 @@ def expected_beats_union(case: Case) -> Verdict:
                 for population in (law, Fixed(users - 1))
             )
             ratios.append(expected / union)
-    below, above, _ = compared(ratios, 1.0)
+    points = compare(ratios, 1.0)
     return Verdict(
-        f"{span(ratios)} times the error",
-        (below, above),
-        f"scale of the noise by expectation over the scale for n1 users, smaller in {below} of {len(ratios)} settings; "
+        f"{times(ratios)} the error",
+        points,
+        f"scale of the noise by expectation over the scale for n1 users, smaller in {points.of('settings')}; "
         "here the union bound reserves no part of delta for the failure of n1",
     )
 
@@ -141,14 +118,13 @@ def geometric_against_gaussian(case: Case) -> Verdict:
             geometric * math.exp(_log_mu(eps))
         )  # 1 / mu is the standard deviation of the Gaussian
         laplace.append(geometric * eps / math.sqrt(2))
-    smaller = tally(ratio < 1 - TIE for ratio in gaussian)
+    smaller = share(ratio < 1 - TIE for ratio in gaussian)
     falls = laplace[-1] < 1 - TIE and all(after < before for before, after in pairwise(laplace))
     return Verdict(
-        f"{span(gaussian)} times the standard deviation of Gaussian noise, {span(laplace)} times the value of "
-        f"Laplace noise",
+        f"{times(gaussian)} the standard deviation of Gaussian noise, {times(laplace)} the value of Laplace noise",
         smaller if falls else "fails",
         f"two-sided geometric and Laplace noise at (eps, 0), Gaussian noise at (eps, {DELTA:g}), exact; "
-        f"smaller than Gaussian noise at {smaller} budgets; the lead over Laplace noise grows with the budget",
+        f"smaller than Gaussian noise at {smaller.of('budgets')}; the lead over Laplace noise grows with the budget",
     )
 
 
@@ -184,7 +160,7 @@ def central_error(case: Case) -> Verdict:
     middle = (min(constants) + max(constants)) / 2
     return Verdict(
         span(constants),
-        "holds" if max(constants) <= 1.1 * middle else "in part",
+        grade(strict=max(constants) <= 1.1 * middle, weak=True),
         f"n tau^2 eps^2 / (p^2 log(1/delta)) at {len(constants)} budgets, within "
         f"{percent(max(constants) / middle - 1)} of their middle",
     )
@@ -196,10 +172,9 @@ def lower_bounds(case: Case) -> Verdict:
     rows = table_two()
     rows = rows[rows["verdict"] != OPEN]
     unsafe, all_rows = rows[rows["verdict"] == "unsafe"], len(rows)
-    outcome: Outcome = "holds" if unsafe.empty else "in part" if len(unsafe) < all_rows else "fails"
     return Verdict(
         f"{len(unsafe)} of {all_rows} bounds unsafe",
-        outcome,
+        grade(strict=unsafe.empty, weak=len(unsafe) < all_rows),
         "tails of the unsafe bounds: "
         + ", ".join(
             f"{tail:.2g} ({law})"
@@ -230,38 +205,33 @@ def union_composition(case: Case) -> Verdict:
 def tens_of_messages(case: Case) -> Verdict:
     """Judge the shares per user of both multi-message protocols at all points."""
     low, high = 10, 99
-    shares = np.array(
-        [
-            json.loads(parameters)["shares"]
-            for experiment in EXPERIMENTS
-            for method in MULTI.values()
-            for parameters in case.cells(experiment, method)["parameters"]
-        ]
+    shares = finite(
+        case("parameters.shares", method, experiment=experiment)
+        for experiment in EXPERIMENTS
+        for method in MULTI.values()
     )
-    inside = (shares >= low) & (shares <= high)
+    inside = share((shares >= low) & (shares <= high))
     return Verdict(
         f"{span(shares)} messages per user",
-        "holds" if inside.all() else "in part" if inside.any() else "fails",
-        f"between {low} and {high} at {int(inside.sum())} of {len(shares)} points",
+        grade(strict=inside.every, weak=not inside.none),
+        f"between {low} and {high} at {inside}",
     )
 
 
 @claim("RP-45")
 def both_below(case: Case) -> Verdict:
     """Check that both multi-message protocols have smaller errors than AMPLIFIED at every point."""
-    wins = losses = 0
-    least, most = math.inf, -math.inf
-    lost: list[float] = []
-    for method in MULTI.values():
-        pairs = paired(case, all_errors, EXPERIMENTS, method, ["amplified"])
-        below, above, _ = compared(pairs["lower"], pairs["upper"])
-        wins, losses = wins + below, losses + above
-        lead = 1 - pairs["lower"] / pairs["upper"]
-        least, most = min(least, float(lead.min())), max(most, float(lead.max()))
-        lost += list(lead[lead < -TIE].index.get_level_values("eps"))
-    where = f"; not below up to eps_c {max(lost):g}" if lost else ""
+    both = [
+        [all_errors(case, experiment, name) for name in (method, "amplified")]
+        for method in MULTI.values()
+        for experiment in EXPERIMENTS
+    ]
+    points = total(compare(ours, theirs) for ours, theirs in both)
+    leads = [1 - ours / theirs for ours, theirs in both]
+    lost = [lead["eps"].where((lead < -TIE).any("panel")) for lead in leads]
+    where = f"; not below up to eps_c {finite(lost).max():g}" if points.con else ""
     return Verdict(
-        f"{percent(least)} to {percent(most)} below",
-        (wins, losses),
-        f"below AMPLIFIED at {wins} and above it at {losses} points{where}",
+        f"{percent(finite(leads).min())} to {percent(finite(leads).max())} below",
+        points,
+        f"below AMPLIFIED at {points.pro} and above it at {points.con} points{where}",
     )

@@ -24,10 +24,12 @@ from shuffledp.numerics.relative_sizes import negligible
 from shuffledp.numerics.windows import Window, binomial_window, convolve
 from shuffledp.pipeline.claims.case import Case
 from shuffledp.pipeline.claims.general_rules import by_entry
-from shuffledp.pipeline.claims.outcomes import Outcome, Untestable, Verdict, scaling, span, tally
+from shuffledp.pipeline.claims.outcomes import Verdict
 from shuffledp.pipeline.claims.stated_claims import catalogue
 from shuffledp.pipeline.datasets.registry import spec, summaries_folder
-from shuffledp.pipeline.papers.segmented.panel_errors import SPLITS, parameters, table
+from shuffledp.pipeline.formatters import finite, number, span, times
+from shuffledp.pipeline.papers.segmented.panel_errors import SPLITS, panels
+from shuffledp.pipeline.query import MissingResults, grade, lines, share, slope
 
 claim = catalogue("segmented")
 
@@ -69,7 +71,7 @@ def tight(case: Case) -> Verdict:
             ratios[m] = user_level_delta(eps, rate, n, m, domain_size, 1) / pair
     same = all(abs(ratio - 1) <= EXACT for ratio in ratios.values())
     return Verdict(
-        f"{span(ratios.values())} times",
+        times(ratios.values()),
         same,
         f"{domain_size} items, one per user, {n:,} users, {eps:g} nats, {law} number of blanket messages: "
         + ", ".join(f"m = {m:g}: {ratio:.4g}" for m, ratio in ratios.items()),
@@ -103,8 +105,8 @@ def _claimed(n: int, d: int, s: int, m: int) -> Iterator[tuple[float, float, flo
             continue
         target = item_delta(eps, _delta(n), s)
         others = Window(0, np.ones(1))
-        for share, sent, budget in zip(shares, rates, BUDGETS, strict=True):
-            reports = round(share * n) * s - (budget == eps)
+        for part, sent, budget in zip(shares, rates, BUDGETS, strict=True):
+            reports = round(part * n) * s - (budget == eps)
             others = convolve(others, binomial_window(reports, sent, 1e-20))
         usual = blurred_delta(eps / s, rate, n, m, d, others) / target
         alone = all_counts_delta(eps / s, rate, n, m, d) / target
@@ -131,14 +133,11 @@ def guarantee(case: Case) -> Verdict:
         )
     found = [one for (d, s), m in itertools.product(sizes, numbers) for one in _claimed(n, d, s, m)]
     if not found:
-        raise Untestable("all users may report everything at these numbers of messages")
+        raise MissingResults("all users may report everything at these numbers of messages")
     usual, alone, change = zip(*found, strict=True)
-    verdict: Outcome = "holds"
-    if max(*usual, *alone) > 1 + ROUNDING:
-        verdict = "in part" if max(change) < EXACT else "fails"
     return Verdict(
-        f"{span(usual)} times delta' with the levels of the paper, {span(alone)} times if all others report",
-        verdict,
+        f"{times(usual)} delta' with the levels of the paper, {times(alone)} if all others report",
+        grade(strict=max(*usual, *alone) <= 1 + ROUNDING, weak=max(change) < EXACT),
         f"{where}; a Poisson number of blanket messages repairs the bound, with a relative change of the "
         f"rates of at most {max(change):.1g}",
     )
@@ -177,14 +176,14 @@ def order_of_magnitude(case: Case) -> Verdict:
         m_k[d, s, n, eps] = full_reporting(n, d, s, eps, _delta(n), accounting=case.accounting)
         ratios.append(m_k[d, s, n, eps] * n * eps**2 / (d * s**2 * -math.log(_delta(n))))
     slopes = {
-        "d": scaling((17, 128), [m_k[d, 4, USERS[0], 0.5] for d in (17, 128)]),
-        "s": scaling((4, 8), [m_k[128, s, USERS[0], 0.5] for s in (4, 8)]),
-        "eps": scaling(BUDGETS, [m_k[17, 4, USERS[0], eps] for eps in BUDGETS]),
-        "n": scaling(USERS, [m_k[17, 4, n, 0.5] for n in USERS]),
+        "d": slope((17, 128), [m_k[d, 4, USERS[0], 0.5] for d in (17, 128)]),
+        "s": slope((4, 8), [m_k[128, s, USERS[0], 0.5] for s in (4, 8)]),
+        "eps": slope(BUDGETS, [m_k[17, 4, USERS[0], eps] for eps in BUDGETS]),
+        "n": slope(USERS, [m_k[17, 4, n, 0.5] for n in USERS]),
     }
     spread = max(ratios) / min(ratios)
     return Verdict(
-        f"{span(ratios)} times",
+        times(ratios),
         spread <= within,
         f"a factor of {spread:.3g} over {len(ratios)} settings, up to {within:g} is accepted; exponents "
         + ", ".join(f"{name} {slope:.3f}" for name, slope in slopes.items()),
@@ -194,9 +193,9 @@ def order_of_magnitude(case: Case) -> Verdict:
 @claim("SE-36")
 def cheap_search(case: Case) -> Verdict:
     """Count the terms that the server sums in its bisection for the rates, over all points of the figures."""
-    cells = table(case, "segmented")
-    domains = cells["domain_size"].astype(int).to_list()
-    settings = {(d, n, m) for d, (_, _, n, _, m) in zip(domains, cells.index.to_list(), strict=True)}
+    sizes = panels(case, "domain_size", "segmented")
+    grid = (finite(sizes), finite(sizes * 0 + sizes["n"]), finite(sizes * 0 + sizes["m"]))
+    settings = {(int(d), int(n), float(m)) for d, n, m in zip(*grid, strict=True)}
     longest = terms = 0
     for d, n, m in settings:
         window = item_blanket(n, m, d, "binomial", negligible(_delta(n))).window
@@ -217,18 +216,16 @@ def ends_in_order(case: Case) -> Verdict:
         [full_reporting(n, d, s, eps, _delta(n), accounting=case.accounting) for eps in BUDGETS]
         for (d, s), n in itertools.product(DATA.values(), USERS)
     ]
-    falling = sum(found == sorted(found, reverse=True) for found in ends)
-    cells = table(case, "segmented")
-    rates = np.array([[known[f"rate_{k}"] for k in (1, 2, 3)] for known in parameters(cells)])
-    levels = int((np.diff(rates, axis=1) < 0).sum())
-    same = np.array([a[:-1] == b[:-1] for a, b in itertools.pairwise(cells.index)])
-    steps = np.diff(rates, axis=0)[same]
-    back = int((steps < -ROUNDING).sum())
-    right = falling == len(ends) and not levels and not back
+    falling = share(levels == sorted(levels, reverse=True) for levels in ends)
+    rates = [panels(case, f"parameters.rate_{level}", "segmented") for level in (1, 2, 3)]
+    falls = sum(int((low > high).sum()) for low, high in itertools.pairwise(rates))
+    steps = [step for rate in rates for _, line in lines(rate, "m") for step in np.diff(line)]
+    back = sum(step < -ROUNDING for step in steps)
     return Verdict(
-        f"m_1 >= m_2 >= m_3 in {falling} of {len(ends)} settings",
-        "holds" if right else "in part" if 2 * falling >= len(ends) else "fails",
-        f"of {rates.shape[0]} points rates fall with the level at {levels}, and with m at {back} of {steps.size} steps",
+        f"m_1 >= m_2 >= m_3 in {falling.of('settings')}",
+        grade(strict=falling.every and not falls and not back, weak=falling.pro >= falling.con),
+        f"of {int(rates[0].notnull().sum())} points rates fall with the level at {falls}, and with m at {back} of "
+        f"{len(steps)} steps",
     )
 
 
@@ -238,12 +235,12 @@ def visited_categories(case: Case) -> Verdict:
     folder = summaries_folder()
     sets, categories = (spec("msnbc").summary(f"msnbc_{name}.csv", folder) for name in ("sets", "categories"))
     users = sets["users"].sum()
-    found = float((sets["set_size"] * sets["users"]).sum() / users)
+    mean = float((sets["set_size"] * sets["users"]).sum() / users)
     largest = int(sets.loc[sets["users"] > 0, "set_size"].max())
-    right = largest == 17, round(found) == 2
+    right = share((largest == 17, round(mean) == 2))
     return Verdict(
-        f"at most {largest}, {found:.3g} on average",
-        tally(right),
+        f"at most {largest}, {number(mean)} on average",
+        right,
         f"distinct categories of {users:,} users; visits are {categories['visits'].sum() / users:.3g} on average",
     )
 

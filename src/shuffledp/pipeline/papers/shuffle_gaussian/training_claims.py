@@ -6,24 +6,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-import pandas as pd
+import numpy as np
 
 from shuffledp.pipeline.claims.case import Case
-from shuffledp.pipeline.claims.general_rules import paired
-from shuffledp.pipeline.claims.outcomes import (
-    TIE,
-    ByPoint,
-    Outcome,
-    Untestable,
-    Verdict,
-    combined,
-    compared,
-    never_above,
-    percent,
-    span,
-)
+from shuffledp.pipeline.claims.outcomes import Verdict, combined
 from shuffledp.pipeline.claims.stated_claims import catalogue
+from shuffledp.pipeline.formatters import number, percent, span, times
 from shuffledp.pipeline.papers.shuffle_gaussian.computed_tables import CHECKIN_SIGMA, FIGURE_ROUNDS
+from shuffledp.pipeline.query import TIE, Array, MissingResults, compare, grade, select, share, total
 
 claim = catalogue("shuffle_gaussian")
 
@@ -31,6 +21,8 @@ TESTED = 10_000
 """Number of images in MNIST's test set; an accuracy is a share of them."""
 SGD = {"printed": ("shuffle_2c", "central_to_order_63"), "exact": ("shuffle_2c_pair", "central_pld")}
 """Shuffled and central training of Figure 1a, each under one accounting: as printed, and as exact as possible."""
+SINGLE = {"pair": "exact", "convex": "corrected", "central_pld": "exact", "shuffle_2c_pair": "exact"}
+"""Methods with a single accounting other than the one of the claim."""
 ROUNDS = range(2, 8)
 """Columns of Table 1 with composition."""
 TERMS = {
@@ -42,7 +34,6 @@ TERMS = {
     ),
 }
 """Experiment, method with its rival, and conditions of the comparison; these methods have no accounting."""
-LOST = "the paper's numbers are lost in the available text"
 GROWTH = 0.01
 """Growth of a budget over the rounds below which the budget hardly grows."""
 
@@ -53,30 +44,31 @@ def assumed(verdict: Verdict) -> Verdict:
     return replace(verdict, found="in part", why=why)
 
 
-def budgets(case: Case, experiment: str, method: str) -> ByPoint:
-    """Return eps by grid point; for Figure 1b at the training's noise multiplier."""
-    found = case.closed_forms(experiment, method)
-    return found.xs(CHECKIN_SIGMA, level="sigma") if experiment == "checkin" else found
+def by_round(case: Case, quantity: str, experiment: str, method: str) -> Array:
+    """Return a quantity by round; for Figure 1b at the training's noise multiplier."""
+    at = {"sigma": CHECKIN_SIGMA} if experiment == "checkin" else {}
+    return case.under(SINGLE.get(method, case.accounting))(quantity, method, experiment=experiment, **at)
 
 
-def accuracies(case: Case, experiment: str, method: str) -> ByPoint:
+def budgets(case: Case, experiment: str, method: str) -> Array:
+    """Return eps by round."""
+    return by_round(case, "expected", experiment, method)
+
+
+def accuracies(case: Case, experiment: str, method: str) -> Array:
     """Return test accuracy by round."""
-    cells = case.cells(experiment, method)
-    values = case.evidence.found(experiment, method).values
-    accuracy = values[values["metric"] == "accuracy"].set_index("cell")["value"]
-    found = cells["cell"].map(accuracy)
-    if experiment == "checkin":
-        found = found.xs(CHECKIN_SIGMA, level="sigma")
-    if found.isna().any():
-        raise Untestable("there is no accuracy: training was left out")
-    return found.sort_index()
+    return by_round(case, "accuracy", experiment, method)
 
 
-def at_round(values: ByPoint, rounds: int) -> float:
+def at_round(values: Array, rounds: int) -> float:
     """Return the value at a round."""
-    if rounds not in values.index:
-        raise Untestable(f"needs the papers' grid: there is no round {rounds}")
-    return float(values.loc[rounds])
+    (variable,) = values.dims
+    return float(select(values, **{str(variable): rounds}))
+
+
+def best_round(values: Array) -> int:
+    """Return the first round with the largest value."""
+    return int(values.idxmax())
 
 
 def sampling_error(accuracy: float) -> str:
@@ -88,22 +80,18 @@ def sampling_error(accuracy: float) -> str:
 def composition(case: Case) -> Verdict:
     """Check for all rounds of Table 1 above 1 that the method's eps is below the clones' eps."""
     experiment, pairs, terms = TERMS[case.accounting]
-    table = case.under("printed")
-    parts = []
-    for method, rival in pairs.items():
-        ours, theirs = (table.closed_forms(experiment, m) for m in (method, rival))
-        ratios = (theirs / ours).dropna()
-        parts.append(ratios[ratios.index.isin(ROUNDS)])
-    every = pd.concat(parts)
-    if every.empty:
-        raise Untestable(
-            f"the grid of shuffle_gaussian.{experiment} has none of {min(ROUNDS)} to {max(ROUNDS)} rounds"
-        )
-    losses, wins, _ = compared(every, 1.0)
+    printed = case.under("printed")
+    ratios = [
+        printed("expected", rival, experiment=experiment) / printed("expected", method, experiment=experiment)
+        for method, rival in pairs.items()
+    ]
+    (variable,) = ratios[0].dims
+    tested = [part.sel({variable: np.isin(part[variable], ROUNDS)}) for part in ratios]
+    points = total(compare(1.0, part) for part in tested)
     found = Verdict(
-        f"{', '.join(map(span, parts))} times smaller",
-        (wins, losses),
-        f"on {terms} the eps of clones is larger at {wins} of {len(every)} points",
+        f"{', '.join(map(span, tested))} times smaller",
+        points,
+        f"on {terms} the eps of clones is larger at {points}",
     )
     return assumed(found) if found.verdict == "holds" else found
 
@@ -115,15 +103,17 @@ def accuracy_reached(
 ) -> Verdict:
     """Check that the accuracy at a round, or the largest accuracy, reaches the claimed one."""
     curve = accuracies(case, experiment, method)
-    if curve.index.max() < (rounds or FIGURE_ROUNDS):
-        raise Untestable(f"needs the papers' rounds: training ended at round {curve.index.max()}")
-    found = float(curve.max()) if rounds is None else at_round(curve, rounds)
-    where = int(str(curve.idxmax())) if rounds is None else rounds
+    (variable,) = curve.dims
+    last = int(curve[variable].max())
+    if last < (rounds or FIGURE_ROUNDS):
+        raise MissingResults(f"needs the papers' rounds: training ended at round {last}")
+    reached = rounds or best_round(curve)
+    accuracy = at_round(curve, reached)
     return Verdict(
-        f"{percent(found)} at round {where}",
-        found >= enough,
+        f"{percent(accuracy)} at round {reached}",
+        accuracy >= enough,
         f"at least {percent(enough)} is accepted; the paper does not give all settings of its training",
-        sampling_error(found),
+        sampling_error(accuracy),
     )
 
 
@@ -131,12 +121,10 @@ def accuracy_reached(
 def spent_at_best(case: Case) -> Verdict:
     """Judge the eps at the round of the largest accuracy."""
     method = SGD[case.accounting][0]
-    best = int(str(accuracies(case, "sgd", method).idxmax()))
-    found = at_round(budgets(case, "sgd", method), best)
+    best = best_round(accuracies(case, "sgd", method))
+    eps = at_round(budgets(case, "sgd", method), best)
     return Verdict(
-        f"eps {found:.3g} at round {best}",
-        found <= 10,
-        f"by {method}, at the round of the largest accuracy",
+        f"eps {number(eps)} at round {best}", eps <= 10, f"by {method}, at the round of the largest accuracy"
     )
 
 
@@ -144,10 +132,10 @@ def spent_at_best(case: Case) -> Verdict:
 def same_accuracy(case: Case) -> Verdict:
     """Check that one training run serves both trust models, with equal accuracy in every round."""
     ours, central = (accuracies(case, "sgd", method) for method in SGD["printed"])
-    different = int((ours != central.reindex(ours.index)).sum())
+    equal = share(ours == central, ours, central)
     return Verdict(
-        f"different in {different} of {len(ours)} rounds",
-        not different,
+        f"different in {equal.con} of {equal.total} rounds",
+        equal.every,
         "the sum of a batch has the same noise in both models, so one run serves both",
     )
 
@@ -155,12 +143,11 @@ def same_accuracy(case: Case) -> Verdict:
 @claim("SG-23")
 def shuffling_factor(case: Case) -> Verdict:
     """Judge the ratio of shuffled to central eps after ten epochs."""
-    ours, central = (at_round(budgets(case, "sgd", m), FIGURE_ROUNDS) for m in SGD[case.accounting])
+    ours, central = (at_round(budgets(case, "sgd", method), FIGURE_ROUNDS) for method in SGD[case.accounting])
     ratio = ours / central
-    verdict: Outcome = "holds" if 5 <= ratio <= 20 else "in part" if ratio > 1 else "fails"
     return Verdict(
-        f"{ratio:.3g} times ({ours:.3g} over {central:.3g})",
-        verdict,
+        f"{times(ratio)} ({number(ours)} over {number(central)})",
+        grade(strict=5 <= ratio <= 20, weak=ratio > 1),
         f"{' over '.join(SGD[case.accounting])} at round {FIGURE_ROUNDS}; the first is about replacing a record, the "
         "second about adding or removing one",
     )
@@ -171,11 +158,9 @@ def more_noise(case: Case) -> Verdict:
     """Check at every round that central training with the same total noise has a smaller eps."""
     method, rival = SGD[case.accounting]
     ours, central = budgets(case, "sgd", method), budgets(case, "sgd", rival)
-    below, above, _ = compared(central, ours.reindex(central.index))
+    points = compare(central, ours)
     return Verdict(
-        f"{span(ours / central)} times the eps",
-        (below, above),
-        f"{rival} is below {method} at {below} of {len(central)} rounds",
+        f"{times(ours / central)} the eps", points, f"{rival} is below {method} at {points.of('rounds')}"
     )
 
 
@@ -184,23 +169,24 @@ def more_noise(case: Case) -> Verdict:
 def lowest(case: Case, rounds: Sequence[int]) -> Verdict:
     """Check that the method has Figure 1b's least eps at these rounds."""
     if case.accounting == "exact":
-        raise Untestable(
+        raise MissingResults(
             "the rivals are bounds with a single accounting, so no comparison with the same accounting exists"
         )
-    rivals = {name: budgets(case, "checkin", name) for name in ("generic", "baseline")}
-    ours = budgets(case, "checkin", "gauss")
-    known = [r for r in rounds if r in ours.index]
+    query = case.where(experiment="checkin", sigma=CHECKIN_SIGMA)
+    rivals = {name: query("expected", name) for name in ("generic", "baseline")}
+    ours = query("expected", "gauss")
+    (variable,) = ours.dims
+    known = [count for count in rounds if count in ours[variable]]
     if not known:
-        raise Untestable(f"needs the papers' grid: none of the rounds {', '.join(map(str, rounds))}")
-    best = [min(float(rival.loc[r]) for rival in rivals.values()) for r in known]
-    below, above, _ = compared([float(ours.loc[r]) for r in known], best)
+        raise MissingResults(f"needs the papers' grid: none of the rounds {', '.join(map(str, rounds))}")
+    points = compare(ours.sel({variable: known}), query.least("expected", rivals).sel({variable: known}))
     last = known[-1]
     found = Verdict(
-        f"eps {float(ours.loc[last]):.4g} at round {last}; "
-        + ", ".join(f"{name} {float(rival.loc[last]):.4g}" for name, rival in rivals.items()),
-        (below, above),
-        f"lowest at {below} of {len(known)} rounds ({', '.join(map(str, known))}); the rivals are rebuilt from the "
-        "paper's description",
+        f"eps {number(at_round(ours, last), 4)} at round {last}; "
+        + ", ".join(f"{name} {number(at_round(rival, last), 4)}" for name, rival in rivals.items()),
+        points,
+        f"lowest at {points.of('rounds')} ({', '.join(map(str, known))}); the rivals are rebuilt from the paper's "
+        "description",
     )
     return assumed(found) if found.verdict == "holds" else found
 
@@ -212,7 +198,7 @@ def hardly_grows(case: Case) -> Verdict:
         "printed": ("table1", "shuffle_to_order_30"),
         "exact": ("composition", "shuffle_distance_1"),
     }[case.accounting]
-    eps = case.under("printed").closed_forms(experiment, method)
+    eps = case.under("printed")("expected", method, experiment=experiment)
     first, last = at_round(eps, 1), at_round(eps, 7)
     growth = last / first - 1
     return Verdict(
@@ -225,62 +211,36 @@ def hardly_grows(case: Case) -> Verdict:
 @claim("SG-11")
 def clones_alone(case: Case) -> Verdict:
     """Check that clones give a smaller eps without composition."""
-    experiment, ours, clones = {
-        "printed": ("table1", "shuffle_to_order_30", "clones_as_printed"),
-        "exact": ("composition", "shuffle_distance_2", "clones_sensitivity_2"),
-    }[case.accounting]
-    table = case.under("printed")
-    own, rival = (at_round(table.closed_forms(experiment, m), 1) for m in (ours, clones))
+    experiment, pairs, _ = TERMS[case.accounting]
+    method, rival = next(iter(pairs.items()))
+    ours, theirs = (
+        at_round(case.under("printed")("expected", name, experiment=experiment), 1)
+        for name in (method, rival)
+    )
     found = Verdict(
-        f"clones {rival:.5f}, ours {own:.5f}",
-        rival < own * (1 - TIE),
-        f"{clones} against {ours} after one round",
+        f"clones {theirs:.5f}, ours {ours:.5f}",
+        theirs < ours * (1 - TIE),
+        f"{rival} against {method} after one round",
     )
     # Above the bound of clones, a value that is too small decides all the same.
     return found if found.verdict == "holds" else assumed(found)
 
 
-@claim("SG-14", rounds=[10, 20, 50, 100])
-@claim("SG-33")
-def lost(case: Case, rounds: Sequence[int] = ()) -> Verdict:
-    """Return this library's values, because the available text lacks the numbers of the claim."""
-    if not rounds:
-        return Verdict("", "untestable", LOST)
-    ours, clones = (
-        case.closed_forms("composition", m) for m in ("shuffle_distance_2", "clones_sensitivity_2")
+@claim("O-10", pairs=[["pair", "convex"], ["convex", "shuffling_only"], ["pair", "gauss"]])
+@claim("O-11", pairs=[["gauss", "shuffling_only"]])
+@claim("O-12", pairs=[["gauss", "generic"], ["generic", "baseline"]])
+def in_order(case: Case, pairs: Sequence[Sequence[str]]) -> Verdict:
+    """Check that the first method of each pair never exceeds the second in Figure 1b."""
+    by_pair = {
+        f"{lower} is below {upper}": compare(budgets(case, "checkin", lower), budgets(case, "checkin", upper))
+        for lower, upper in pairs
+    }
+    every = total(by_pair.values())
+    return Verdict(
+        f"above at {every.con} of {every.total} points",
+        combined(points.with_ties.outcome for points in by_pair.values()),
+        "; ".join(
+            f"{text} at {points.pro} and above at {points.con} of {points.total} points"
+            for text, points in by_pair.items()
+        ),
     )
-    values = [f"{at_round(ours, r):.3g} against {at_round(clones, r):.3g} (T = {r})" for r in rounds]
-    return Verdict(", ".join(values), "untestable", f"{LOST}; measured are ours and clones")
-
-
-@claim("SG-31")
-def others_work(case: Case) -> Verdict:
-    """Return "untestable" for a statement on other authors' accountants."""
-    return Verdict("", "untestable", "the claim is about other work, which is not part of the pipeline")
-
-
-@claim(
-    "O-10", experiment="checkin", chain=[["pair", "convex"], ["convex", "shuffling_only"], ["pair", "gauss"]]
-)
-@claim("O-11", experiment="checkin", chain=[["gauss", "shuffling_only"]])
-@claim("O-12", experiment="checkin", chain=[["gauss", "generic"], ["generic", "baseline"]])
-@claim(
-    "O-13",
-    experiment="sgd",
-    chain=[["central_to_order_63", "shuffle_2c"], ["central_pld", "shuffle_2c_pair"]],
-)
-def chain(case: Case, experiment: str, chain: Sequence[Sequence[str]]) -> Verdict:
-    """Check that the first method of each pair ``[lower, upper]`` never exceeds the second."""
-    labels = {"pair": "exact", "convex": "corrected", "central_pld": "exact", "shuffle_2c_pair": "exact"}
-
-    def read(case: Case, experiment: str, method: str) -> ByPoint:
-        return budgets(case.under(labels.get(method, case.accounting)), experiment, method)
-
-    said, outcomes, above_all, points = [], [], 0, 0
-    for lower, upper in chain:
-        pairs = paired(case, read, [experiment], lower, [upper])
-        below, above, _ = compared(pairs["lower"], pairs["upper"])
-        outcomes.append(never_above(above, len(pairs)))
-        above_all, points = above_all + above, points + len(pairs)
-        said.append(f"{lower} is below {upper} at {below} and above at {above} of {len(pairs)} points")
-    return Verdict(f"above at {above_all} of {points} points", combined(outcomes), "; ".join(said))

@@ -2,33 +2,32 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
 
 import numpy as np
-import pandas as pd
 
-from shuffledp.accounting.expected_errors.sums import discrete_laplace_variance
+from shuffledp.accounting.expected_errors.sums import central_laplace_mse, discrete_laplace_variance
 from shuffledp.pipeline.claims.case import Case
-from shuffledp.pipeline.claims.outcomes import (
-    SLOPE,
-    ByPoint,
-    Outcome,
-    Untestable,
-    Verdict,
-    combined,
-    compared,
-    exponent,
-    never_above,
-    percent,
-    scaling,
-    span,
-    tally,
-)
+from shuffledp.pipeline.claims.outcomes import SLOPE, Verdict, combined
 from shuffledp.pipeline.claims.stated_claims import catalogue
-from shuffledp.pipeline.papers.summation.computed_tables import EPS_STAR, GAMMA, readings
-from shuffledp.pipeline.papers.summation.theorem_claims import READING, central_slope
+from shuffledp.pipeline.formatters import SAME, finite, number, percent, series, span, times
+from shuffledp.pipeline.papers.summation.computed_tables import EPS, EPS_STAR, GAMMA, readings
+from shuffledp.pipeline.papers.summation.theorem_claims import READING
+from shuffledp.pipeline.query import (
+    Array,
+    MissingResults,
+    Names,
+    Points,
+    compare,
+    grade,
+    mapped,
+    near,
+    select,
+    share,
+    slope,
+    total,
+)
 
 claim = catalogue("summation")
 
@@ -40,59 +39,49 @@ EQUAL = 0.01
 """Relative difference up to which two errors are equal."""
 
 
-def _under(case: Case, method: str) -> Case:
-    return case.under(SINGLE.get(method, case.accounting))
+def numbers(case: Case, quantity: str, method: str, experiment: str, *, several: bool = False) -> Array:
+    """Return a quantity by grid point. Raise `MissingResults` for a single point, if ``several`` are needed."""
+    values = case.under(SINGLE.get(method, case.accounting))(quantity, method, experiment=experiment)
+    if several and values.size < 2:
+        raise MissingResults(f"needs the papers' grid: several {values.dims[0]}")
+    return values
 
 
-def errors(case: Case, experiment: str, method: str) -> ByPoint:
+def errors(case: Case, method: str, experiment: str) -> Array:
     """Return root mean squared errors by grid point."""
-    return _under(case, method).closed_forms(experiment, method) ** 0.5
-
-
-def bits(case: Case, experiment: str, method: str) -> ByPoint:
-    """Return bits per user by grid point."""
-    found = _under(case, method).cells(experiment, method)["bits_per_user"].astype(float)
-    return found.sort_index()
+    return numbers(case, "expected", method, experiment) ** 0.5
 
 
 @claim("SU-01")
 def simulated_error(case: Case) -> Verdict:
     """Compare simulated errors with the variance of discrete Laplace noise at (1 - gamma) eps."""
-    experiment, method = "sizes", "correlated_sum"
-    cells = case.cells(experiment, method)
-    values = case.evidence.found(experiment, method).values
-    runs = values[(values["kind"] == "simulated") & (values["metric"] == "mse")].groupby("cell")["value"]
-    worst, ratios = 0.0, list[float]()
-    for size, cell in cells["cell"].items():
-        stated = discrete_laplace_variance(EPS_STAR / float(str(size)))
-        sample = runs.get_group(cell) if cell in runs.groups else pd.Series(dtype=float)
-        if len(sample) < 2:
-            raise Untestable("there are no repeats to compare with")
-        ratios.append(float(sample.mean()) / stated)
-        worst = max(
-            worst, abs(float(sample.mean()) - stated) / (float(sample.std()) / math.sqrt(len(sample)))
-        )
+    mean, deviation, count = (
+        numbers(case, name, "correlated_sum", "sizes") for name in ("mean", "standard_error", "count")
+    )
+    if count.min() < 2:
+        raise MissingResults("there are no repeats to compare with")
+    (size,) = mean.dims
+    stated = mapped(lambda most: discrete_laplace_variance(EPS_STAR / most), mean[size])
+    worst = finite(abs(mean - stated) / deviation).max()
     return Verdict(
-        f"{span(ratios)} times the stated error",
-        worst <= AGREES,
-        f"{len(ratios)} D; agreement within {AGREES} standard errors is accepted",
-        f"at most {worst:.2g} standard errors of the mean",
+        f"{times(mean / stated)} the stated error",
+        bool(worst <= AGREES),
+        f"{mean.size} D; agreement within {AGREES} standard errors is accepted",
+        f"at most {number(worst, 2)} standard errors of the mean",
     )
 
 
 @claim("SU-17")
 def error_ratios(case: Case) -> Verdict:
     """Compare errors of the method and of IKOS with the central mechanism's error."""
-    experiment = "sizes"
-    central = errors(case, experiment, "central_laplace")
-    ours, ikos = (
-        (errors(case, experiment, m) / central).dropna() for m in ("correlated_sum", "split_and_mix")
+    ours, ikos, central = (
+        errors(case, method, "sizes") for method in ("correlated_sum", "split_and_mix", "central_laplace")
     )
-    near = bool((abs(ours * EPS_STAR - 1) <= EQUAL).all())
-    same = bool((abs(ikos - 1) <= EQUAL).all())
+    ratios = [finite(ours / central), finite(ikos / central)]
+    equal = [(abs(ratio - 1) <= EQUAL).all() for ratio in (ratios[0] * EPS_STAR, ratios[1])]
     return Verdict(
-        f"{span(ours)} times, IKOS {span(ikos)} times",
-        tally([near, same]),
+        f"{times(ratios[0])}, IKOS {times(ratios[1])}",
+        share(equal),
         f"1 / {EPS_STAR:g} and 1 are stated; within {percent(EQUAL)} is accepted",
     )
 
@@ -100,18 +89,13 @@ def error_ratios(case: Case) -> Verdict:
 @claim("SU-18")
 def linear_errors(case: Case) -> Verdict:
     """Judge the exponents of the errors in D."""
-    slopes = {
-        m: scaling(found.index, found)
-        for m in ("correlated_sum", "split_and_mix")
-        if len(found := errors(case, "sizes", m)) > 1
-    }
-    if len(slopes) < 2:
-        raise Untestable("needs the papers' grid: a slope needs two D")
-    slopes["central_laplace"] = central_slope(case)
-    outcomes = {exponent(slope, 1) for slope in slopes.values()}
+    by_method = {method: errors(case, method, "sizes") for method in ("correlated_sum", "split_and_mix")}
+    slopes = {method: slope(error[error.dims[0]], error) for method, error in by_method.items()}
+    sizes = (2, 3, 5, 10, 15)
+    slopes["central_laplace"] = slope(sizes, [math.sqrt(central_laplace_mse(size, EPS)) for size in sizes])
     return Verdict(
-        f"exponents {', '.join(f'{slope:.3f} ({m})' for m, slope in slopes.items())}",
-        combined(outcomes),
+        f"exponents {', '.join(f'{exponent:.3f} ({method})' for method, exponent in slopes.items())}",
+        combined(near(exponent, 1, SLOPE) for exponent in slopes.values()),
         "least squares over the D of the grid",
     )
 
@@ -119,15 +103,12 @@ def linear_errors(case: Case) -> Verdict:
 @claim("SU-19")
 def rappor_slope(case: Case) -> Verdict:
     """Judge the local exponent of RAPPOR's error in D."""
-    method = "rappor_plain"
-    last = (10, 15)
-    found = errors(case, "sizes", method)
-    if not set(last) <= set(found.index):
-        raise Untestable(f"needs the papers' grid: D = {' and '.join(map(str, last))}")
-    slope = scaling(last, [float(found.loc[d]) for d in last])
+    method, last = "rappor_plain", (10, 15)
+    error = errors(case, method, "sizes")
+    exponent = slope(last, [float(select(error, **{str(error.dims[0]): size})) for size in last])
     return Verdict(
-        f"exponent {slope:.3f} from D = {last[0]} to {last[-1]}",
-        exponent(slope, 1.5),
+        f"exponent {exponent:.3f} from D = {last[0]} to {last[-1]}",
+        near(exponent, 1.5, SLOPE),
         f"{method}; within {SLOPE} of 1.5 is accepted",
     )
 
@@ -136,15 +117,17 @@ def rappor_slope(case: Case) -> Verdict:
 @claim("SU-36", method="correlated_sum", within=1e-09)
 def constant_error(case: Case, method: str, within: float) -> Verdict:
     """Check that the error is constant in the number of users."""
-    found = errors(case, "users", method)
-    if len(found) < 2:
-        raise Untestable("needs the papers' grid: several n")
-    spread = float(found.max() / found.min() - 1)
+    error = numbers(case, "expected", method, "users", several=True) ** 0.5
+    spread = float(error.max() / error.min() - 1)
     return Verdict(
         f"relative spread {spread:.2g}",
         spread < within,
-        f"{method}, n = {found.index.min():,} to {found.index.max():,}; below {within:g} is accepted",
+        f"{method}, n = {_users(error)}; below {within:g} is accepted",
     )
+
+
+def _users(values: Array) -> str:
+    return f"{int(values['n'].min()):,} to {int(values['n'].max()):,}"
 
 
 @claim("SU-25")
@@ -152,20 +135,20 @@ def readings_of_users(case: Case) -> Verdict:
     """Compare the bits of the method with the points of Figure 1b."""
     drawn = readings()
     drawn = drawn[(drawn["panel"] == "b") & (drawn["curve"] == "correlated noise")].set_index("n")
-    found = bits(case, "users", "correlated_sum").reindex(drawn.index)
-    if found.isna().any():
-        raise Untestable("needs the papers' grid: not all n of the figure")
-    near = int((abs(found - drawn["reading"]) <= drawn["reading_error"]).sum())
+    bits = numbers(case, "bits_per_user", "correlated_sum", "users")
+    if not set(drawn.index) <= set(bits["n"].to_numpy()):
+        raise MissingResults("needs the papers' grid: not all n of the figure")
+    bits = bits.sel(n=drawn.index.to_numpy())
+    agree = share(abs(bits.to_numpy() - drawn["reading"]) <= drawn["reading_error"])
     per_message = 4  # bits, D = 5
     first = drawn.index.min()
     noise = (float(drawn["reading"].loc[first]) / per_message - 1) * first
     fitted = per_message * (1 + noise / drawn.index.to_numpy(float))
-    fits = int((abs(fitted - drawn["reading"]) <= drawn["reading_error"]).sum())
-    verdict: Outcome = "holds" if near == len(drawn) else "in part" if near or fits == len(drawn) else "fails"
+    fits = share(abs(fitted - drawn["reading"]) <= drawn["reading_error"])
     return Verdict(
-        f"{', '.join(f'{b:.4g}' for b in found)} bits",
-        verdict,
-        f"{near} of {len(drawn)} points agree; one number of noise messages, {noise:.3g}, fits {fits} of {len(drawn)}",
+        f"{series(bits, 4)} bits",
+        grade(strict=agree.every, weak=agree.pro > 0 or fits.every),
+        f"{agree} agree; one number of noise messages, {number(noise)}, fits {fits}",
         READING,
     )
 
@@ -173,16 +156,14 @@ def readings_of_users(case: Case) -> Verdict:
 @claim("SU-26")
 def messages_vanish(case: Case) -> Verdict:
     """Judge the extra messages times the number of users."""
-    slopes = {}
-    for method in ("correlated_sum", "rappor_plain"):
-        extra = case.cells("users", method)["extra_messages"].astype(float).sort_index()
-        if len(extra) < 2:
-            raise Untestable("needs the papers' grid: several n")
-        slopes[method] = scaling(extra.index, extra)
-    outcomes = {exponent(slope, -1) for slope in slopes.values()}
+    extra = {
+        method: numbers(case, "extra_messages", method, "users", several=True)
+        for method in ("correlated_sum", "rappor_plain")
+    }
+    slopes = {method: slope(values["n"], values) for method, values in extra.items()}
     return Verdict(
-        f"exponents {', '.join(f'{slope:.3f} ({m})' for m, slope in slopes.items())}",
-        combined(outcomes),
+        f"exponents {', '.join(f'{exponent:.3f} ({method})' for method, exponent in slopes.items())}",
+        combined(near(exponent, -1, SLOPE) for exponent in slopes.values()),
         "extra messages per user against n: -1 is a constant number for all users together",
     )
 
@@ -190,29 +171,25 @@ def messages_vanish(case: Case) -> Verdict:
 @claim("SU-27")
 def fewer_bits(case: Case) -> Verdict:
     """Check that the method has fewer bits than IKOS at every n of Figure 1b."""
-    ours, ikos = bits(case, "users", "correlated_sum"), bits(case, "users", "split_and_mix_figure")
-    both = pd.DataFrame({"ours": ours, "ikos": ikos}).dropna()
-    below, above, _ = compared(both["ours"], both["ikos"])
+    ours, ikos = (
+        numbers(case, "bits_per_user", method, "users")
+        for method in ("correlated_sum", "split_and_mix_figure")
+    )
+    points = compare(ours, ikos)
     return Verdict(
-        f"IKOS needs {span(both['ikos'] / both['ours'])} times the bits",
-        (below, above),
-        f"fewer at {below} and more at {above} of {len(both)} n; IKOS has the shares of the figure",
+        f"IKOS needs {times(ikos / ours)} the bits",
+        points,
+        f"fewer at {points.pro} and more at {points.con} of {points.total} n; IKOS has the shares of the figure",
     )
 
 
 @claim("SU-29")
 def shares_fall(case: Case) -> Verdict:
     """Check that IKOS needs at least three messages, and fewer for more users."""
-    shares = _under(case, "split_and_mix_figure").cells("users", "split_and_mix_figure")["messages_per_user"]
-    counts = [float(x) for x in shares.sort_index()]
-    if len(counts) < 2:
-        raise Untestable("needs the papers' grid: several n")
-    falls = counts == sorted(counts, reverse=True) and counts[-1] < counts[0]
-    return Verdict(
-        f"{', '.join(f'{c:g}' for c in counts)} shares",
-        tally([falls, min(counts) >= 3]),
-        f"n = {shares.index.min():,} to {shares.index.max():,}",
-    )
+    sent = numbers(case, "messages_per_user", "split_and_mix_figure", "users", several=True)
+    counts = sent.to_numpy()
+    falls = bool((np.diff(counts) <= 0).all() and counts[-1] < counts[0])
+    return Verdict(f"{series(counts)} shares", share([falls, counts.min() >= 3]), f"n = {_users(sent)}")
 
 
 @claim("SU-32")
@@ -221,17 +198,15 @@ def artefact(case: Case) -> Verdict:
     table = readings()
     panel = table[(table["panel"] == "c") & (table["curve"] == "correlated noise")]
     drawn = dict(zip(panel["max_value"], panel["reading"], strict=True))
-    ours = bits(case, "sizes", "correlated_sum")
-    large = [d for d in (5, 10, 15) if d in ours.index]
-    if len(large) < 2:
-        raise Untestable("needs the papers' grid: D = 5 and more")
-    figure = scaling(large, [drawn[d] for d in large])
-    found = scaling(large, [float(ours.loc[d]) for d in large])
+    bits = numbers(case, "bits_per_user", "correlated_sum", "sizes")
+    (size,) = bits.dims
+    large = [most for most in (5, 10, 15) if most in bits[size]]
+    ours, figure = [float(bits.sel({size: most})) for most in large], [drawn[most] for most in large]
+    exponents = [slope(large, ours), slope(large, figure)]
     return Verdict(
-        f"exponent {found:.2f} instead of {figure:.2f}",
-        figure > 1 >= found,
-        f"bits from D = {large[0]} to {large[-1]}: {', '.join(f'{float(ours.loc[d]):.3g}' for d in large)}; the figure "
-        f"has {', '.join(f'{drawn[d]:.3g}' for d in large)}",
+        f"exponent {exponents[0]:.2f} instead of {exponents[1]:.2f}",
+        exponents[1] > 1 >= exponents[0],
+        f"bits from D = {large[0]} to {large[-1]}: {series(ours)}; the figure has {series(figure)}",
         READING,
     )
 
@@ -239,19 +214,18 @@ def artefact(case: Case) -> Verdict:
 @claim("SU-08")
 def two_copies(case: Case) -> Verdict:
     """Judge a coordinate's budget for 1-sparse vectors, from the calibrated protocol."""
-    cells = case.cells("pages", "sparse_sum")
-    each = [float(json.loads(str(text))["eps_star"]) for text in cells["parameters"]]
-    shares = [value / (1 - GAMMA) / float(str(eps)) for value, eps in zip(each, cells.index, strict=True)]
+    each = numbers(case, "parameters.eps_star", "sparse_sum", "pages")
+    shares = finite(each / (1 - GAMMA) / each["eps"])
     return Verdict(
         f"{span(shares)} of eps",
-        all(math.isclose(share, 0.5, rel_tol=1e-9) for share in shares),
+        bool(np.allclose(shares, 0.5, rtol=SAME, atol=0)),
         "budget of the noise of each coordinate over 1 - gamma: replacing a user touches two of them",
     )
 
 
 @claim(
     "O-20",
-    what="error",
+    quantity="error",
     experiments=["sizes"],
     pairs=[
         ["central_laplace", "correlated_sum"],
@@ -262,7 +236,7 @@ def two_copies(case: Case) -> Verdict:
 )
 @claim(
     "O-21",
-    what="bits",
+    quantity="bits_per_user",
     experiments=["sizes", "users"],
     pairs=[
         ["rappor_plain", "correlated_sum"],
@@ -270,33 +244,30 @@ def two_copies(case: Case) -> Verdict:
         ["correlated_sum", "split_and_mix_figure"],
     ],
 )
-def chain(
-    case: Case,
-    what: str,
-    experiments: Sequence[str],
-    pairs: Sequence[Sequence[str]],
-    same: Sequence[str] = (),
-) -> Verdict:
+def chain(case: Case, quantity: str, experiments: Names, pairs: Sequence[Names], same: Names = ()) -> Verdict:
     """Check that the first of each pair never exceeds the second in errors or bits; ``same`` are two equal methods."""
-    read = {"error": errors, "bits": bits}[what]
-    outcomes: list[Outcome] = []
-    said, wrong, points = [], 0, 0
-    for experiment in experiments:
-        for lower, upper in pairs:
-            both = pd.concat([read(case, experiment, lower), read(case, experiment, upper)], axis=1).dropna()
-            if both.empty:
-                raise Untestable("no point has results of both sides")
-            _, above, _ = compared(both.iloc[:, 0], both.iloc[:, 1])
-            outcomes.append(never_above(above, len(both)))
-            wrong, points = wrong + above, points + len(both)
-            if above:
-                said.append(f"{lower} above {upper} at {above} of {len(both)} points of {experiment}")
-        if same:
-            ratio = (read(case, experiment, same[0]) / read(case, experiment, same[1])).dropna()
-            outcomes.append("holds" if bool((abs(ratio - 1) <= EQUAL).all()) else "fails")
-            said.append(f"{same[0]} over {same[1]} is {span(ratio)}")
+
+    def read(method: str, experiment: str) -> Array:
+        if quantity == "error":
+            return errors(case, method, experiment)
+        return numbers(case, quantity, method, experiment)
+
+    points = {
+        f"{low} above {high} at {{}} of {experiment}": compare(
+            read(low, experiment), read(high, experiment)
+        ).with_ties
+        for experiment in experiments
+        for low, high in pairs
+    }
+    outcomes = [some.outcome for some in points.values()]
+    said = [text.format(Points(some.con, some.pro)) for text, some in points.items() if some.con]
+    if same:
+        ratios = finite(read(same[0], experiments[0]) / read(same[1], experiments[0]))
+        outcomes.append(grade(strict=bool((abs(ratios - 1) <= EQUAL).all())))
+        said.append(f"{same[0]} over {same[1]} is {span(ratios)}")
+    every = total(points.values())
     return Verdict(
-        f"the wrong way at {wrong} of {points} points",
+        f"the wrong way at {every.con} of {every.total} points",
         combined(outcomes),
         "; ".join(said) or f"in order at all points of {', '.join(experiments)}",
     )
@@ -304,20 +275,17 @@ def chain(
 
 @claim("SU-34")
 def single_message(case: Case) -> Verdict:
-    """Check that extra messages per user are below ``most_extra``; "in part" if they at least decrease with n."""
+    """Check that extra messages per user are below one; "in part" if they at least decrease with n."""
     users = 1_000_000
-    cells = case.cells("users", "correlated_sum")
-    messages, extra = cells["messages_per_user"].sort_index(), cells["extra_messages"].sort_index()
-    if users not in extra.index:
-        raise Untestable(f"the grid of summation.users lacks n = {users:,}")
-    at = cells.loc[users]
-    falls = bool(np.all(np.diff(extra) < 0))
-    outcome: Outcome = "holds" if extra[users] < 1.0 else "in part" if falls else "fails"
+    extra = case("extra_messages", "correlated_sum", experiment="users")
+    names = ("messages_per_user", "domain_size", "eps", "delta")
+    messages, size, eps, delta = (
+        float(case(name, "correlated_sum", experiment="users", n=users)) for name in names
+    )
+    falls = bool((np.diff(extra) < 0).all())
     trend = "fall" if falls else "do not always fall"
     return Verdict(
-        f"{messages[users]:.3g} messages per user (n = {users:,}, D = {at.domain_size - 1:g}, eps = {at.eps:g}, "
-        f"delta = {at.delta:g})",
-        outcome,
-        f"extra messages {trend} from {extra.iloc[0]:.3g} to {extra.iloc[-1]:.2g} over {min(extra.index):,} to "
-        f"{max(extra.index):,} users",
+        f"{number(messages)} messages per user (n = {users:,}, D = {size - 1:g}, eps = {eps:g}, delta = {delta:g})",
+        grade(strict=float(select(extra, n=users)) < 1, weak=falls),
+        f"extra messages {trend} from {number(extra[0])} to {number(extra[-1], 2)} over {_users(extra)} users",
     )

@@ -11,7 +11,6 @@ import numpy as np
 from shuffledp.accounting.baselines.fragmented_rappor import rappor_flip_probability
 from shuffledp.accounting.baselines.split_and_mix import ikos_shares
 from shuffledp.accounting.expected_errors.sums import (
-    central_laplace_mse,
     discrete_laplace_variance,
     rappor_mse,
 )
@@ -29,8 +28,9 @@ from shuffledp.accounting.summation.noise_design import NoiseDesign
 from shuffledp.accounting.summation.shift_noise import negative_binomial_shift_delta, smallest_noise
 from shuffledp.pipeline.claims.case import Case
 from shuffledp.pipeline.claims.general_rules import by_entry
-from shuffledp.pipeline.claims.outcomes import CLOSED_FORM, SLOPE, Outcome, Verdict, percent, scaling, span
+from shuffledp.pipeline.claims.outcomes import CLOSED_FORM, SLOPE, Verdict
 from shuffledp.pipeline.claims.stated_claims import catalogue
+from shuffledp.pipeline.formatters import number, percent, series, span, times
 from shuffledp.pipeline.papers.summation.computed_tables import (
     DELTA,
     EPS,
@@ -40,6 +40,7 @@ from shuffledp.pipeline.papers.summation.computed_tables import (
     best_design,
     readings,
 )
+from shuffledp.pipeline.query import grade, share, slope
 
 claim = catalogue("summation")
 
@@ -113,12 +114,11 @@ def nearly_linear(case: Case) -> Verdict:
     """Judge how N over D grows, compared with the proven rate."""
     found = _messages_by_size(case)
     sizes = list(found)
-    grows = scaling(sizes, [m / d for d, m in found.items()])
-    proven = scaling(sizes, [math.log2(d) ** 2 * math.log(d / DELTA) for d in sizes])
-    verdict: Outcome = "holds" if grows < proven - SLOPE else "fails"
+    grows = slope(sizes, [m / d for d, m in found.items()])
+    proven = slope(sizes, [math.log2(d) ** 2 * math.log(d / DELTA) for d in sizes])
     return Verdict(
         f"N / D proportional to D^{grows:.2f}",
-        verdict,
+        grows < proven - SLOPE,
         f"from D = {sizes[0]} to {sizes[-1]}; the proven rate is D^{proven:.2f} there, and linear growth of N "
         "would be D^0",
         "shipped designs, the best known",
@@ -158,7 +158,7 @@ def real_sums(case: Case) -> Verdict:
         size = _least_levels(n, zeta)
         ratios.append(_real_mse(n, size, zeta) * ((1 - zeta) * EPS) ** 2 / 2)
         words.append(f"D = {size} (n = {n}, zeta = {zeta:g})")
-    return Verdict(f"{span(ratios)} times the stated error", max(ratios) <= 1, f"with {', '.join(words)}")
+    return Verdict(f"{times(ratios)} the stated error", max(ratios) <= 1, f"with {', '.join(words)}")
 
 
 @claim("SU-06")
@@ -172,10 +172,9 @@ def real_messages(case: Case) -> Verdict:
         else:
             largest = max(_messages_by_size(case).items())
             extra[zeta] = largest[1] / largest[0] * size / USERS
-    verdict: Outcome = "holds" if max(extra.values()) < 1 else "in part"
     return Verdict(
-        ", ".join(f"{value:.4g} (zeta = {zeta:g})" for zeta, value in extra.items()),
-        verdict,
+        ", ".join(f"{number(value, 4)} (zeta = {zeta:g})" for zeta, value in extra.items()),
+        grade(strict=max(extra.values()) < 1, weak=True),
         "extra messages per user at n = 1e6; they fall as D log^2 D / n with D of order sqrt(n), so for enough users",
         CLOSED_FORM if case.accounting == "printed" else "extrapolated in D from the largest shipped design",
     )
@@ -203,10 +202,10 @@ def crucial(case: Case) -> Verdict:
             math.prod(smallest_noise(k, EPS, delta)) for k in (1, math.ceil(math.log(1 / delta) / EPS_STAR))
         ]
         factors[delta] = means[1] / means[0]
-    at = factors[DELTA]
+    factor = factors[DELTA]
     return Verdict(
-        f"{at:.3g} times less noise",
-        "holds" if at > most else "in part" if at > 1 else "fails",
+        f"{times(factor)} less noise",
+        grade(strict=factor > most, weak=factor > 1),
         f"delta = {', '.join(f'{d:g}: {f:.3g}' for d, f in factors.items())}; above {most:g} times counts as crucial",
     )
 
@@ -220,7 +219,7 @@ def zero_sum(case: Case) -> Verdict:
         f"relative difference {spread:.1g}",
         spread < 1e-12,
         "error of two designs for D = 2, 5, 15, one with "
-        f"{span(one.messages / other.messages for one, other in pairs)} times as many noise messages as the other",
+        f"{times(one.messages / other.messages for one, other in pairs)} as many noise messages as the other",
     )
 
 
@@ -240,7 +239,7 @@ def lemma_9(case: Case) -> Verdict:
         ratios.append(correlated_noise_delta(design, eps_star + eps) / claimed)
     above = sum(r > 1 for r in ratios)
     return Verdict(
-        f"{span(ratios)} times the bound",
+        f"{times(ratios)} the bound",
         not above,
         f"above it in {above}; D = 1 and deltas of at least {SMALLEST:g}, by the certified upper bound of the joint "
         "law",
@@ -274,7 +273,7 @@ def closed_noise(case: Case) -> Verdict:
                 ratios.append(negative_binomial_shift_delta(shape, ratio, size, eps) / delta)
     above = sum(r > 1 for r in ratios)
     return Verdict(
-        f"{span(ratios)} times the stated delta",
+        f"{times(ratios)} the stated delta",
         not above,
         f"above it in {above} of {len(ratios)} settings: eps 0.05 to 1, delta 1e-3 and 5e-7, D = 1 to 15",
     )
@@ -286,9 +285,9 @@ def _is_inverse(size: int) -> bool:
     rows = [*range(-size, 0), *range(2, size + 1)]
     atoms = np.zeros((len(rows), len(indices)), np.int64)
     for column, index in enumerate(indices):
-        for message, times in atom_messages(index, size).items():
+        for message, count in atom_messages(index, size).items():
             if message != 1:
-                atoms[rows.index(message), column] += times
+                atoms[rows.index(message), column] += count
     return bool(np.array_equal(atoms @ atom_inverse(size), np.eye(len(rows), dtype=np.int64)))
 
 
@@ -326,10 +325,10 @@ def much_better(case: Case) -> Verdict:
     table = accountings()
     table = table[table["paper"] > table["reading error"]]
     factors = table["analytic"] / table["paper"]
-    best = int((factors > 2).sum())
+    much = bool((factors > 2).any())
     return Verdict(
-        f"{span(factors)} times",
-        "holds" if float(factors.min()) > 1 and best else "in part" if best else "fails",
+        times(factors),
+        grade(strict=factors.min() > 1 and much, weak=much),
         "N of the closed form over N of the figure, "
         + ", ".join(f"D = {d}: {f:.2g}" for d, f in zip(table["Delta"], factors, strict=True)),
         READING,
@@ -349,7 +348,7 @@ def counts_in_order(case: Case) -> Verdict:
     ]
     return Verdict(
         f"{len(steps) - len(above)} of {len(steps)} steps in order",
-        "holds" if not above else "in part" if len(above) < len(steps) else "fails",
+        grade(strict=not above, weak=len(above) < len(steps)),
         "; ".join(above) or f"at D = {', '.join(map(str, table['Delta']))}",
         READING,
     )
@@ -369,12 +368,9 @@ def rappor_points(case: Case) -> Verdict:
         )
         fits[name if factor == 1 else f"sqrt 2 times {name}"] = int(near.sum())
     known = max(fits["plain"], fits["centred"])
-    verdict: Outcome = (
-        "holds" if known == len(drawn) else "in part" if max(fits.values()) == len(drawn) else "fails"
-    )
     return Verdict(
         ", ".join(f"{name}: {count} of {len(drawn)}" for name, count in fits.items()),
-        verdict,
+        grade(strict=known == len(drawn), weak=max(fits.values()) == len(drawn)),
         "points within the reading error of the estimator's closed form at the published calibration",
         READING,
     )
@@ -392,8 +388,8 @@ def rappor_grows(case: Case) -> Verdict:
     change = abs(_rappor_lambda(10**7, DELTA) / _rappor_lambda(USERS, DELTA) - 1)
     grows = by_delta == sorted(by_delta)
     return Verdict(
-        f"variance of a count {', '.join(f'{v:.4g}' for v in by_delta)}",
-        "holds" if grows and change < 1e-3 else "in part" if grows else "fails",
+        f"variance of a count {series(by_delta, 4)}",
+        grade(strict=grows and change < 1e-3, weak=grows),
         f"delta = {', '.join(f'{d:g}' for d in DELTAS[:3])}; from n = 1e6 to 1e7 it changes by {percent(change)}",
     )
 
@@ -427,19 +423,15 @@ def against_randomized_response(case: Case) -> Verdict:
     }
     p = rappor_flip_probability(USERS, EPS, DELTA, calibration="sound")
     rivals = {e: math.sqrt(rappor_mse(USERS, size, p, estimator=e)) for e in ("plain", "centred")}
-    less = {name: sum(error < rival for error in errors.values()) for name, rival in rivals.items()}
-    verdict: Outcome = (
-        "holds"
-        if not any(less.values())
-        else "fails"
-        if all(c == len(errors) for c in less.values())
-        else "in part"
-    )
+    less = {name: share(error < rival for error in errors.values()) for name, rival in rivals.items()}
     return Verdict(
-        f"{span(errors.values())}, RAPPOR {', '.join(f'{v:.3g} ({k})' for k, v in rivals.items())}",
-        verdict,
+        f"{span(errors.values())}, RAPPOR {', '.join(f'{number(v)} ({k})' for k, v in rivals.items())}",
+        grade(
+            strict=all(points.none for points in less.values()),
+            weak=not all(points.every for points in less.values()),
+        ),
         f"root mean squared errors at D = {size}; randomized response has less for "
-        + ", ".join(f"{c} of {len(errors)} histograms than {name} RAPPOR" for name, c in less.items()),
+        + ", ".join(f"{points.of('histograms')} than {name} RAPPOR" for name, points in less.items()),
     )
 
 
@@ -482,7 +474,7 @@ def ikos_monotone(case: Case) -> Verdict:
     rising = [form for form, values in bits.items() if values == sorted(values)]
     return Verdict(
         ", ".join(f"{form}: {', '.join(map(str, values))}" for form, values in bits.items()),
-        "holds" if not rising else "in part" if len(rising) < len(bits) else "fails",
+        grade(strict=not rising, weak=len(rising) < len(bits)),
         f"bits per user at n = 1e4 to 1e7, D = {size}; monotone with {', '.join(rising) or 'none'}, and only these "
         "formulas are proven",
     )
@@ -500,11 +492,9 @@ def ikos_points(case: Case) -> Verdict:
             for n, d in zip(drawn["n"], drawn["max_value"], strict=True)
         ]
         fits[form] = int((np.abs(np.array(bits) - drawn["reading"]) <= drawn["reading_error"]).sum())
-    proven = fits["worst_case"] == len(drawn)
-    verdict: Outcome = "holds" if proven else "in part" if fits["figure"] == len(drawn) else "fails"
     return Verdict(
         f"{fits['figure']} of {len(drawn)} by the lowest constant, {fits['worst_case']} by the proven formula",
-        verdict,
+        grade(strict=fits["worst_case"] == len(drawn), weak=fits["figure"] == len(drawn)),
         "no theorem is known for the lowest constant",
         READING,
     )
@@ -530,16 +520,10 @@ def unary_shares(case: Case) -> Verdict:
     little = max(long) < 2 and max(part) < 0.1
     return Verdict(
         f"more than one message with probability {span(rare)}, mean length {span(long)}",
-        "holds" if little else "in part" if max(rare) < 1e-3 else "fails",
+        grade(strict=little, weak=max(rare) < 1e-3),
         f"n = 1e6, D = {' and '.join(map(str, sizes))}; all noise on +1 and -1 is "
         f"{' and '.join(percent(v) for v in part)} of the noise messages of the best shipped designs",
     )
-
-
-def central_slope(case: Case) -> float:
-    """Return the central error's exponent in D, for claims on the figure."""
-    sizes = (2, 3, 5, 10, 15)
-    return scaling(sizes, [math.sqrt(central_laplace_mse(d, EPS)) for d in sizes])
 
 
 by_entry(claim, "SU-30", "SUM-N1", shown="untestable")
