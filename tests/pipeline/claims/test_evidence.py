@@ -57,6 +57,6 @@ def test_what_is_missing_is_said(query, at, method, error, said):
 
 
 def test_damaged_results_are_no_evidence(query):
-    Bundle.of(query.tables.results, "one", "errors", "ours").values.write_bytes(b"")
+    Bundle.locate(query.tables.results, "one", "errors", "ours").values.write_bytes(b"")
     with pytest.raises(IntegrityError):
         query("expected", "ours")

@@ -89,4 +89,4 @@ class Evidence:
     def _results(self, experiment: str, method: str) -> Results:
         if method not in self.methods.get(experiment, ()):
             raise MissingResults(f"the configuration has no method {self.paper}.{experiment}.{method}")
-        return read({method: Bundle.of(self.results, self.paper, experiment, method)})
+        return read({method: Bundle.locate(self.results, self.paper, experiment, method)})
