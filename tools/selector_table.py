@@ -32,8 +32,8 @@ USERS = (10_000, 100_000, 1_000_000)
 BUDGETS = (0.5, 1.0, 2.0)
 SIZES = {"frequency": (10, 100, 1000), "summation": (1, 10, 100), "sets": (128,), "vectors": (10, 100)}
 """Values, largest number, items or dimensions by task."""
-REPEATED = {"frequency": (7, 30), "vectors": (30,)}
-"""Numbers of releases beyond one, by task."""
+ROUNDS = (7, 30)
+"""Numbers of releases beyond one."""
 DELTA, SMALL_DELTA = 1e-6, 1e-9
 
 
@@ -53,7 +53,10 @@ def list_settings() -> list[SelectorSetting]:
         if setting.task in ("frequency", "sets") or setting.eps == first.eps
     ]
     repeated = [
-        replace(setting, rounds=rounds) for setting in usual for rounds in REPEATED.get(setting.task, ())
+        replace(setting, rounds=rounds)
+        for setting in usual
+        for rounds in ROUNDS
+        if (setting.task, setting.size) == (first.task, first.size)
     ]
     return list(dict.fromkeys((first, *once, *repeated, *smaller, *printed)))
 

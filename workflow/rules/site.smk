@@ -24,6 +24,7 @@ rule pages:
         papers=list(SETTINGS.papers),
         protocols=PLAN.protocols,
         questions=bool(ASKED),
+        links=SETTINGS.links,
         code=CODE.keys("site"),
     script:
         "../scripts/pages.py"

@@ -1,6 +1,6 @@
 """Write the site with every figure and table."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +12,12 @@ if TYPE_CHECKING:
 
 
 def main(
-    results: Path, papers: Sequence[str], protocols: Sequence[str], questions: bool, outputs: Sequence[Path]
+    results: Path,
+    papers: Sequence[str],
+    protocols: Sequence[str],
+    questions: bool,
+    links: Mapping[str, str],
+    outputs: Sequence[Path],
 ) -> None:
     """Write the site of these papers into the results folder; the rule must list exactly the site's files."""
     expected = {results / name for name in site.outputs(papers, protocols)}
@@ -21,7 +26,7 @@ def main(
         raise ValueError(
             f"The rule lists other files than the site has: {', '.join(wrong)}. Correct the rule."
         )
-    site.publish(results, papers, protocols, questions)
+    site.publish(results, papers, protocols, questions, links)
 
 
 if __name__ == "__main__":
@@ -31,5 +36,6 @@ if __name__ == "__main__":
             snakemake.params.papers,
             snakemake.params.protocols,
             snakemake.params.questions,
+            snakemake.params.links,
             [Path(path) for path in job.output],
         )

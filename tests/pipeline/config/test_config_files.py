@@ -31,7 +31,7 @@ def test_files_of_ones_own_run_by_themselves_after_the_papers(project):
     assert (mine.kind, mine.file, mine.citation) == (
         "study",
         "config/own/mine.yaml",
-        "an experiment of our own",
+        "own experiment, of no paper",
     )
     assert mine.experiments["one"].source == ""
     assert list(project.settings(papers=[]).papers) == ["also", "mine"]

@@ -871,6 +871,13 @@ def _with_png(formats: list[str]) -> list[str]:
     return formats
 
 
+class SiteLinks(Concept):
+    """Addresses that the site of the results links to; an address relative to its first page, or absolute."""
+
+    docs: Text = absent()
+    repository: Text = absent()
+
+
 class RunFile(Concept):
     """config/config.yaml, merged with a second file and settings of the command line."""
 
@@ -891,6 +898,7 @@ class RunFile(Concept):
     overrides: dict[Target, Override]
     learning: Literal["auto", "require", "skip"] = "auto"
     effort: Literal["full", "quick"] = "full"
+    site: SiteLinks = SiteLinks()
 
     @model_validator(mode="after")
     def _check_overrides(self) -> Self:

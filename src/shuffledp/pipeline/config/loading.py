@@ -35,7 +35,7 @@ from shuffledp.pipeline.config.grammar import DesignsFile, Override, RunFile, Tr
 from shuffledp.pipeline.config.settings import Experiment, Paper, Settings
 from shuffledp.pipeline.experiments.training_jobs import OWN_FILES, TrainingRun, left_out, missing
 
-OWN_STUDY = "an experiment of our own"
+OWN_STUDY = "own experiment, of no paper"
 """Text in place of a citation for a study without one."""
 
 
@@ -97,6 +97,7 @@ def load_experiments(config: Mapping[str, Any], root: Path) -> Settings:
         without,
         tuple(idle_files(root, keys)),
         run.effort,
+        run.site.plain(),
     )
 
 

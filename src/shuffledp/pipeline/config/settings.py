@@ -175,7 +175,7 @@ class Settings:
 
     ``shortened`` lists papers with a part at another scale. ``left_out`` is the reason why no model is trained, empty
     otherwise. ``idle`` lists files in config/experiments/ that do not run. ``effort`` (``full`` or ``quick``) is the
-    extent of the searches that decide claims.
+    extent of the searches that decide claims. ``links`` has the addresses that the site links to, by their labels.
     """
 
     seed: int
@@ -187,3 +187,4 @@ class Settings:
     left_out: str = ""
     idle: tuple[str, ...] = ()
     effort: str = "full"
+    links: Mapping[str, str] = field(default_factory=dict)

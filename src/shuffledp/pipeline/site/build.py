@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import bokeh
@@ -54,8 +55,10 @@ NAVIGATION = (
     (AUDITED, site_files.AUDIT),
 )
 """Labels and pages of the navigation."""
+NO_LINKS: Mapping[str, str] = MappingProxyType({})
 
 _TAG = re.compile(r"(<[^>]*>)")
+_ABSOLUTE = re.compile(r"/|\w+:")
 
 
 @dataclass(frozen=True)
@@ -75,9 +78,18 @@ class Page:
 def pages(results: Results) -> Iterator[Page]:
     """Yield all pages; `results` has everything else that templates read."""
     answer = _leading(results, results.overall, site_files.INDEX)
+    own = (
+        [] if results.replicated else [_leading(results, shown, site_files.INDEX) for shown in results.papers]
+    )
     setting, offers = next(iter(results.tables.items()))
     choice = {"setting": setting, "board": selector.arrange(offers)}
-    yield Page(site_files.INDEX, HOME, TITLE, "overview", {"answer": answer, **choice})
+    yield Page(
+        site_files.INDEX,
+        HOME,
+        TITLE,
+        "overview",
+        {"answer": answer, "studies": list(filter(None, own)), **choice},
+    )
     fields = {"tasks": selector.TASKS, "accountings": selector.ACCOUNTINGS, "sizes": selector.SIZES}
     yield Page(site_files.SELECTOR, CHOSEN, "Which protocol for your numbers?", "selector", choice | fields)
     yield Page(site_files.PROTOCOLS, PROTOCOLS, "Protocols", "protocols")
@@ -152,7 +164,9 @@ def _leading(results: Results, shown: Shown, page: str) -> Leading | None:
 # -- reading -------------------------------------------------------------------------------------------------------
 
 
-def read(folder: Path, papers: Sequence[str], questions: bool = True) -> Results:
+def read(
+    folder: Path, papers: Sequence[str], questions: bool = True, links: Mapping[str, str] = NO_LINKS
+) -> Results:
     """Read the results of the site."""
     claimed, judged = claims.headlines(folder), claims.claims(folder)
     shown = tuple(_shown(manifest.read(folder / "figures" / key), claimed, judged) for key in papers)
@@ -161,7 +175,7 @@ def read(folder: Path, papers: Sequence[str], questions: bool = True) -> Results
     overall = Shown(drawn, drawn.title, None, (), {}, ())
     asked = claims.questions(folder) if questions else ()
     tables = selector.kept_tables()
-    return Results(folder, shown, audit.read(folder), asked, overall, ranking.read(table), tables)
+    return Results(folder, shown, audit.read(folder), asked, overall, ranking.read(table), tables, links)
 
 
 def _shown(paper: DrawnPaper, claimed: Mapping[str, Row], judged: Sequence[Row]) -> Shown:
@@ -175,11 +189,18 @@ def _shown(paper: DrawnPaper, claimed: Mapping[str, Row], judged: Sequence[Row])
 
 
 def render(
-    folder: Path, papers: Sequence[str], protocols: Sequence[str] = (), questions: bool = True
+    folder: Path,
+    papers: Sequence[str],
+    protocols: Sequence[str] = (),
+    questions: bool = True,
+    links: Mapping[str, str] = NO_LINKS,
 ) -> dict[str, bytes]:
-    """Return the files of the site by path, with or without the searches for answers to open questions."""
+    """Return the files of the site by path, with or without the searches for answers to open questions.
+
+    `links` are addresses by label, relative to the first page or absolute.
+    """
     expected = site_files.outputs(papers, protocols)
-    results = read(folder, papers, questions)
+    results = read(folder, papers, questions, links)
     environment = _environment()
     written = {page.path: _html(environment, page, results).encode() for page in pages(results)}
     written |= {
@@ -200,12 +221,15 @@ def render(
 
 
 def publish(
-    folder: Path, papers: Sequence[str], protocols: Sequence[str] = (), questions: bool = True
+    folder: Path,
+    papers: Sequence[str],
+    protocols: Sequence[str] = (),
+    questions: bool = True,
+    links: Mapping[str, str] = NO_LINKS,
 ) -> None:
     """Publish the site with its checksum list, and remove files of the previous site."""
-    contents = {
-        folder / name: content for name, content in render(folder, papers, protocols, questions).items()
-    }
+    files = render(folder, papers, protocols, questions, links)
+    contents = {folder / name: content for name, content in files.items()}
     publish_bundle(folder / site_files.CHECKSUM, contents)
     for name in site_files.FOLDERS:
         for path in sorted((folder / name).rglob("*"), reverse=True):
@@ -241,7 +265,13 @@ def _environment() -> Environment:
 
 def _html(environment: Environment, page: Page, results: Results) -> str:
     up = "../" * page.path.count("/")
-    names = {"page": page, "navigation": NAVIGATION, "up": up, "results": results}
+    links = {
+        label: address if _ABSOLUTE.match(address) else up + address
+        for label, address in results.links.items()
+    }
+    empty = {PROTOCOLS: not results.ranking.protocols, CLAIMED: not results.claims}
+    navigation = [(label, path) for label, path in NAVIGATION if not empty.get(label)]
+    names = {"page": page, "navigation": navigation, "links": links, "up": up, "results": results}
     return environment.get_template(f"{page.template}.html.j2").render(**names, **page.content)
 
 

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
 FORMATS = ("png", "pdf", "svg", "csv", "md", "tex", "tabular")  # the order of the links
 LABELS = {"md": "Markdown", "tex": "TeX", "tabular": "plain TeX"}
+SCALE = (
+    0.7  # CSS pixels per pixel of a PNG, so that the text of all pictures has about the size of the page's
+)
 WIDE = 1100  # pixels of a PNG; wider pictures scroll on a phone, where they would be illegible at full view
 ORDER = ("printed", "simplified", "corrected", "exact", "both")  # of the switch, if it is about accounting
 FIRST_SHOWN = ("both", "exact")  # the first of these that a card has is what it shows at first
@@ -44,7 +47,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Picture:
-    """Picture of a figure with its size in pixels, and the file that it links to."""
+    """Picture of a figure with its size in CSS pixels, and the file that it links to."""
 
     src: str
     href: str
@@ -346,7 +349,8 @@ class Files:
         png = entry.files["png"]
         width, height = _png_size(png)
         target = next(entry.files[form] for form in ("svg", "pdf", "png") if form in entry.files)
-        return Picture(self.href(png), self.href(target), width, height, width > WIDE)
+        size = round(SCALE * width), round(SCALE * height)
+        return Picture(self.href(png), self.href(target), *size, width > WIDE)
 
 
 def _size(count: int) -> str:

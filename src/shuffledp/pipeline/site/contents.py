@@ -108,6 +108,7 @@ class Results:
     overall: Shown
     ranking: Ranking
     tables: Tables
+    links: Mapping[str, str]
 
     @property
     def replicated(self) -> tuple[Shown, ...]:

@@ -41,7 +41,7 @@ class DataNote:
 
 
 def origins(papers: Iterable[DrawnPaper]) -> tuple[Origin, ...]:
-    """Return all kinds of data in the order of `KINDS`, also unused ones, and then unknown sources by name."""
+    """Return the kinds of data in use, in the order of `KINDS`, and then unknown sources by name."""
     found: dict[str, dict[str, dict[str, None]]] = {kind: {} for kind in dict.fromkeys(KINDS.values())}
     for paper in papers:
         for entry in paper.entries:
@@ -55,6 +55,7 @@ def origins(papers: Iterable[DrawnPaper]) -> tuple[Origin, ...]:
     return tuple(
         Origin(kind, tuple((name, tuple(keys)) for name, keys in data.items()))
         for kind, data in found.items()
+        if data
     )
 
 
