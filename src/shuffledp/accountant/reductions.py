@@ -222,7 +222,7 @@ class Blanket(Reduction):
 
 
 CLONES, STRONGER_CLONES, BLANKET = Clones(), StrongerClones(), Blanket()
-_CLONES: Mapping[str, Clones] = {one.rate: one for one in (CLONES, STRONGER_CLONES)}
+_CLONES: Mapping[str, Clones] = {reduction.rate: reduction for reduction in (CLONES, STRONGER_CLONES)}
 
 
 def reductions_of(setting: BatchSetting) -> tuple[Reduction, ...]:

@@ -137,7 +137,9 @@ def amplification(
     setting = setting_of(randomizer, domain_size, subset_size, delta, rounds, crowd_in(crowd, population))
     eps_local = eps_local_of(eps_local, setting)
     everyone, honest = people_of(users, population, colluding)
-    epsilons = {one: central_epsilon(setting, eps_local, honest, one) for one in compared(setting)}
+    epsilons = {
+        reduction: central_epsilon(setting, eps_local, honest, reduction) for reduction in compared(setting)
+    }
     return _answer("amplification", setting, eps_local, everyone, honest, colluding, epsilons, epsilons)
 
 
@@ -222,8 +224,8 @@ def budget(
     if setting.randomizer is not None:
         raise ValueError("randomizer must be a name, such as 'grr', if its local budget is computed.")
     everyone, honest = people_of(users, population, colluding)
-    budgets = {one: largest_budget(setting, eps, honest, one) for one in compared(setting)}
-    best = max(budgets, key=lambda one: budgets[one])
+    budgets = {reduction: largest_budget(setting, eps, honest, reduction) for reduction in compared(setting)}
+    best = max(budgets, key=lambda reduction: budgets[reduction])
     eps_local = budgets[best]
     tolerance = XTOL if rounds == 1 and not best.is_bound(honest) else XTOL_ROUNDS
     tolerance = XTOL_SHARED if setting.is_shared else tolerance
@@ -359,15 +361,18 @@ def smallest_batch(
         others = law(number - 1)
         return 1 + others.mean, honest_of(others, colluding)
 
-    numbers = {one: smallest_number(setting, eps_local, eps, people, one) for one in compared(setting)}
-    feasible = {one: number for one, number in numbers.items() if number <= MOST}
+    numbers = {
+        reduction: smallest_number(setting, eps_local, eps, people, reduction)
+        for reduction in compared(setting)
+    }
+    feasible = {reduction: number for reduction, number in numbers.items() if number <= MOST}
     if not feasible:
         raise Infeasible(f"More than 2^53 users would be needed for eps = {eps:g}.")
-    best = min(feasible, key=lambda one: feasible[one])
+    best = min(feasible, key=lambda reduction: feasible[reduction])
     everyone, honest = people(int(feasible[best]))
     # Delta at the target itself is enough; eps at delta is that but for rounding.
     answers = {best: min(central_epsilon(setting, eps_local, honest, best, eps), eps)}
-    considered = {one: people(int(number))[0] for one, number in feasible.items()}
+    considered = {reduction: people(int(number))[0] for reduction, number in feasible.items()}
     return _answer("batch", setting, eps_local, everyone, honest, colluding, answers, considered)
 
 
@@ -381,12 +386,15 @@ def _answer(
     epsilons: dict[Reduction, float],
     considered: dict[Reduction, float],
 ) -> Answer:
-    best = min(epsilons, key=lambda one: epsilons[one])
+    best = min(epsilons, key=lambda reduction: epsilons[reduction])
     eps = epsilons[best]
     local = setting.rounds * eps_local
     randomizer = setting.make_randomizer(eps_local)
     summed = isinstance(randomizer, OwnDelta) and randomizer.own_delta(0, 0.0, "upper") is not None
-    names = {one: "own" if summed and one is BLANKET else one.name for one in {*epsilons, *considered}}
+    names = {
+        reduction: "own" if summed and reduction is BLANKET else reduction.name
+        for reduction in {*epsilons, *considered}
+    }
     standing = best.standing(randomizer)
     about = _about_numbers(setting, honest, best)
     if about:
@@ -414,7 +422,9 @@ def _answer(
         crowd=setting.crowd,
         colluding=float(colluding),
         considered=tuple(
-            (names[one], float(value)) for one, value in considered.items() if math.isfinite(value)
+            (names[reduction], float(value))
+            for reduction, value in considered.items()
+            if math.isfinite(value)
         ),
     )
 

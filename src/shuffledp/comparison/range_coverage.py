@@ -34,7 +34,7 @@ def simulated_coverage(
     estimates = tree.simulate(counts, np.random.default_rng(seed), check_count("runs", runs, 1))
     errors = np.abs(np.cumsum(estimates, axis=1)[:, : len(counts)] - truth).max(axis=1)
     places = np.searchsorted(truth, np.asarray(shares) * users)
-    ends = np.array([tree.tree.quantiles(one, shares)[1:] for one in estimates])
+    ends = np.array([tree.tree.quantiles(run, shares)[1:] for run in estimates])
     inside = (ends[:, 0] <= places) & (places <= ends[:, 1])
     return Coverage(
         float(np.mean(errors <= tree.tree.band)),

@@ -113,13 +113,13 @@ class SimulatedRanges:
             "estimates": self.estimates.tolist(),
             "truth": self.truth.tolist(),
             "band": self.band,
-            "quantiles": [asdict(one) for one in self.quantiles],
+            "quantiles": [asdict(quantile) for quantile in self.quantiles],
             "remarks": list(self.remarks),
         }
 
 
 @with_arguments_of(RangeOptions)
-def simulate_ranges(asked: RangeOptions) -> SimulatedRanges:
+def simulate_ranges(options: RangeOptions) -> SimulatedRanges:
     """Simulate one batch of a count protocol on a tree of the users' ordered values.
 
     This is a simulation, not a private release: its random numbers are reproducible, and the result contains the true
@@ -154,27 +154,27 @@ def simulate_ranges(asked: RangeOptions) -> SimulatedRanges:
     -----
     :mod:`shuffledp.comparison.count_trees`.
     """
-    if others := asked.given(*_OTHERS):
+    if others := options.given(*_OTHERS):
         raise ValueError(f"{others[0]} must be left out for ranges of ordered values.")
-    if asked.rounds != 1 or asked.neighbours != "replace_one" or asked.dropout:
+    if options.rounds != 1 or options.neighbours != "replace_one" or options.dropout:
         raise ValueError("rounds, neighbours and dropout must be left out for ranges of ordered values.")
-    for share in asked.quantiles:
+    for share in options.quantiles:
         check_open_unit("quantiles", share)
-    asked, records = count_data(asked)
-    if asked.counts is None:
+    options, records = count_data(options)
+    if options.counts is None:
         raise ValueError("Give data, a value per user, or counts, users per value.")
     for remark in () if records is None else records.remarks:
         warnings.warn(remark, stacklevel=3)
-    counts, rng = np.asarray(asked.counts), np.random.default_rng(check_count("seed", asked.seed))
+    counts, rng = np.asarray(options.counts), np.random.default_rng(check_count("seed", options.seed))
     users, size = int(counts.sum()), len(counts)
-    tree = calibrate_tree(asked.protocol, asked.fan_outs, users, size, asked.eps, asked.delta)
+    tree = calibrate_tree(options.protocol, options.fan_outs, users, size, options.eps, options.delta)
     estimates = tree.simulate(counts, rng)[0]
     labels = tuple(range(size)) if records is None else records.values
     truth = np.cumsum(counts)
     places = zip(
-        asked.quantiles,
-        *tree.tree.quantiles(estimates, asked.quantiles),
-        np.searchsorted(truth, np.asarray(asked.quantiles) * users),
+        options.quantiles,
+        *tree.tree.quantiles(estimates, options.quantiles),
+        np.searchsorted(truth, np.asarray(options.quantiles) * users),
         strict=True,
     )
     return SimulatedRanges(
@@ -184,8 +184,6 @@ def simulate_ranges(asked: RangeOptions) -> SimulatedRanges:
         np.cumsum(estimates)[:size] / users,
         truth / users,
         tree.tree.band / users,
-        tuple(
-            Quantile(share, *(labels[min(place, size - 1)] for place in found)) for share, *found in places
-        ),
+        tuple(Quantile(share, *(labels[min(place, size - 1)] for place in ends)) for share, *ends in places),
         () if records is None else records.remarks,
     )

@@ -88,6 +88,6 @@ def names_of_protocol(name: str) -> dict[str, str]:
 
 def golden(*parts: str) -> None:
     """Write parts of the golden table of answers, and the schemas of the configuration."""
-    asked = [f"--only={part}" for part in parts]
-    subprocess.run([sys.executable, "tools/golden_table.py", *asked], check=True)
+    options = [f"--only={part}" for part in parts]
+    subprocess.run([sys.executable, "tools/golden_table.py", *options], check=True)
     subprocess.run([sys.executable, "tools/config_schema.py"], check=True)

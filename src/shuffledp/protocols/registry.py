@@ -191,20 +191,20 @@ def module_path(task_kind: str, name: str, *, root: Path | None = None) -> Path:
 
 def _hint(task_kind: str, text: str) -> str:
     """Return a sentence on the protocols with nearly this name, or on the option that gives a protocol this name."""
-    names, wanted = available(task_kind), _joined(text)
+    names, searched = available(task_kind), _joined(text)
     for name in names:
         identity = identity_of(task_kind, name)
         for variant, option in identity.variants.items() if identity is not None else ():
-            if _joined(variant) == wanted:
+            if _joined(variant) == searched:
                 return f" It is {name} with `{option}`, an option of methods in experiments."
     begin, hold = (
-        [name for name in names if name.startswith(wanted)],
-        [name for name in names if wanted in name],
+        [name for name in names if name.startswith(searched)],
+        [name for name in names if searched in name],
     )
     owners = {_joined(each): name for name in reversed(names) for each in names_of(task_kind, name)}
-    close = begin or hold or [owners[each] for each in get_close_matches(wanted, owners, n=3)]
+    close = begin or hold or [owners[each] for each in get_close_matches(searched, owners, n=3)]
     listed = " or ".join(map(repr, dict.fromkeys(close[:3])))
-    return f" Did you mean {listed}?" if wanted and listed else ""
+    return f" Did you mean {listed}?" if searched and listed else ""
 
 
 def _installed_file(entry: EntryPoint) -> Path:

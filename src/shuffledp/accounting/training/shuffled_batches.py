@@ -418,5 +418,5 @@ def _power(law: Window, epochs: int, negligible: float) -> Window:
 def _cut(law: Window, negligible: float) -> Window:
     sums, sums_down = np.cumsum(law.pmf), np.cumsum(law.pmf[::-1])
     first, last = int(np.searchsorted(sums, negligible)), int(np.searchsorted(sums_down, negligible))
-    kept = law.pmf[first : law.pmf.size - last]
-    return Window(law.start + first, kept, law.omitted + 2 * negligible)
+    inner = law.pmf[first : law.pmf.size - last]
+    return Window(law.start + first, inner, law.omitted + 2 * negligible)

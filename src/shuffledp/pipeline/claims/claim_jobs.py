@@ -30,8 +30,8 @@ def paper_job(
         "scale": "shortened" if paper in shortened else "paper",
         "effort": effort,
         "methods": {
-            experiment: [method for method in wanted if method in methods.get(experiment, ())]
-            for experiment, wanted in results_read(paper).items()
+            experiment: [method for method in methods_read if method in methods.get(experiment, ())]
+            for experiment, methods_read in results_read(paper).items()
         },
     }
 

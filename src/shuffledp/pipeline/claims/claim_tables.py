@@ -21,10 +21,10 @@ def table(paper: str, name: str) -> pd.DataFrame:
         evaluate: Callable[..., pd.DataFrame] = import_module(_EVALUATION).evaluate
         return evaluate(paper, name, checked=True)
     module = f"{_PAPERS}.{paper}.computed_tables"
-    there = (resources.files(_PAPERS) / paper / "computed_tables.py").is_file()
-    known: Mapping[str, Callable[[], pd.DataFrame]] = import_module(module).TABLES if there else {}
-    if name not in known:
+    has_module = (resources.files(_PAPERS) / paper / "computed_tables.py").is_file()
+    tables: Mapping[str, Callable[[], pd.DataFrame]] = import_module(module).TABLES if has_module else {}
+    if name not in tables:
         raise ValueError(
-            f"No table {name!r} of claims about {paper!r}. Known: {', '.join([*_EVALUATED, *known])}."
+            f"No table {name!r} of claims about {paper!r}. Known: {', '.join([*_EVALUATED, *tables])}."
         )
-    return known[name]()
+    return tables[name]()

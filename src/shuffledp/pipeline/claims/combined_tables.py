@@ -42,21 +42,21 @@ def union(tables: Iterable[Path]) -> list[dict[str, str]]:
 
 def headlines(rows: Iterable[Row]) -> list[dict[str, str]]:
     """Return the headline claim of every paper, from the rows of all claims."""
-    found: dict[str, dict[str, Row]] = {}
+    rows_of_papers: dict[str, dict[str, Row]] = {}
     for row in rows:
         if row["headline"] and row["accounting"] in _ACCOUNTINGS:
-            found.setdefault(row["paper"], {}).setdefault(row["accounting"], row)
-    return [_headline(by_accounting) for by_accounting in found.values()]
+            rows_of_papers.setdefault(row["paper"], {}).setdefault(row["accounting"], row)
+    return [_headline(by_accounting) for by_accounting in rows_of_papers.values()]
 
 
 def _headline(rows: Mapping[str, Row]) -> dict[str, str]:
     claim = next(iter(rows.values()))
-    said = [f"{row['verdict']} with {name} accounting: {row['why']}" for name, row in rows.items()]
+    reasons = [f"{row['verdict']} with {name} accounting: {row['why']}" for name, row in rows.items()]
     return {
         **{name: claim[name] for name in ("paper", "where", "claim", "figure", "scale")},
         "claim_id": claim["id"],
         "paper_value": claim["stated"],
         **{name: (rows[name]["measured"] if name in rows else "") or "-" for name in _ACCOUNTINGS},
         "verdict": claim["overall"],
-        "why": ". ".join(text[0].upper() + text[1:] for text in said) + ".",
+        "why": ". ".join(text[0].upper() + text[1:] for text in reasons) + ".",
     }

@@ -153,8 +153,12 @@ def papers() -> list[str]:
 def witnesses(paper: str) -> dict[str, WitnessFunction]:
     """Return the functions in ``*witnesses.py`` of a paper that return a `Witness`, by name."""
     homes = [import_module(name) for name in modules(paper, "witnesses")]
-    functions = [one for home in homes for one in vars(home).values() if isfunction(one)]
-    return {one.__name__: one for one in functions if one.__annotations__.get("return") == "Witness"}
+    functions = [function for home in homes for function in vars(home).values() if isfunction(function)]
+    return {
+        function.__name__: function
+        for function in functions
+        if function.__annotations__.get("return") == "Witness"
+    }
 
 
 def findings(paper: str) -> Findings:
@@ -179,18 +183,18 @@ def parse(text: str, paper: str, witnesses: Mapping[str, WitnessFunction]) -> Fi
     where = f"{paper}/errata.yaml"
     try:
         content = yaml_files.parse(text, f"{where}: not valid YAML")
-        shown = [*content["errata"], *content.get("notes", ())]
-        if strange := sorted({entry["witness"] for entry in shown} ^ set(witnesses)):
+        entries = [*content["errata"], *content.get("notes", ())]
+        if strange := sorted({entry["witness"] for entry in entries} ^ set(witnesses)):
             raise ErratumError(f"{where}: no witness function, or no entry, is named {', '.join(strange)}.")
-        for entry in shown:
+        for entry in entries:
             entry["compute"] = witnesses[entry["witness"]]
-        found = TypeAdapter(Findings).validate_python(content)
+        result = TypeAdapter(Findings).validate_python(content)
     except yaml_files.YamlError as error:
         raise ErratumError(str(error)) from None
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
         raise ErratumError(f"{where}: {place}: {first['msg']}, got {first['input']!r}.") from None
-    for part in (found.errata, found.notes, found.withdrawn):
+    for part in (result.errata, result.notes, result.withdrawn):
         part.sort(key=attrgetter("number"))
-    return found
+    return result

@@ -58,15 +58,15 @@ def evaluate(paper: str, name: str = "errata", *, checked: bool = False) -> pd.D
     rows, failed = [], []
     for entry in layout.entries(paper):
         witness = _witness(entry)
-        shown = entry.shown_by(witness)
+        is_shown = entry.shown_by(witness)
         texts = [getattr(entry, attribute) for attribute in layout.texts.values()]
         rows.append(
             [
                 *(text if isinstance(text, str) else " [...] ".join(text) for text in texts),
-                *(witness.quantity, witness.printed, witness.correct, shown, witness.note),
+                *(witness.quantity, witness.printed, witness.correct, is_shown, witness.note),
             ]
         )
-        if not shown:
+        if not is_shown:
             first, second = layout.values
             failed.append(
                 f"{entry.id} ({entry.witness}): {first} {witness.printed:.6g}, {second} {witness.correct:.6g}, "

@@ -19,42 +19,42 @@ Law = Mapping[tuple[int, ...], float]
 
 def with_message(law: Law, message: Sequence[float]) -> Law:
     """Return the law of the multiset after one more message, whose outputs have these probabilities."""
-    found: defaultdict[tuple[int, ...], float] = defaultdict(float)
+    extended: defaultdict[tuple[int, ...], float] = defaultdict(float)
     for counts, mass in law.items():
         for i, probability in enumerate(message):
-            found[(*counts[:i], counts[i] + 1, *counts[i + 1 :])] += mass * probability
-    return found
+            extended[(*counts[:i], counts[i] + 1, *counts[i + 1 :])] += mass * probability
+    return extended
 
 
 def others_laws(rows: Floats, others: int) -> Iterator[tuple[tuple[int, ...], Law]]:
     """Yield every data set of the other users, with the law of its messages."""
     k, outputs = rows.shape
-    known: dict[tuple[int, ...], Law] = {(): {(0,) * outputs: 1.0}}
+    laws: dict[tuple[int, ...], Law] = {(): {(0,) * outputs: 1.0}}
     for size in range(1, others + 1):
-        for held in combinations_with_replacement(range(k), size):
-            known[held] = with_message(known[held[:-1]], rows[held[-1]].tolist())
-    for held in combinations_with_replacement(range(k), others):
-        yield tuple(held.count(value) for value in range(k)), known[held]
+        for data_set in combinations_with_replacement(range(k), size):
+            laws[data_set] = with_message(laws[data_set[:-1]], rows[data_set[-1]].tolist())
+    for data_set in combinations_with_replacement(range(k), others):
+        yield tuple(data_set.count(value) for value in range(k)), laws[data_set]
 
 
 def replaced(law: Law, rows: Floats) -> tuple[Floats, Floats]:
     """Return the probabilities of all multisets under user 1's inputs 0 and 1, in the same order."""
-    first, second = (with_message(law, rows[held].tolist()) for held in (0, 1))
+    first, second = (with_message(law, rows[user_input].tolist()) for user_input in (0, 1))
     return np.array([first[key] for key in first]), np.array([second[key] for key in first])
 
 
 def hockey_stick(first: Floats, second: Floats, eps: float) -> float:
     """Return delta of two laws at eps, the larger of the two directions."""
     factor = math.exp(eps)
-    one = np.sum(np.maximum(first - factor * second, 0.0))
-    return float(max(one, np.sum(np.maximum(second - factor * first, 0.0))))
+    forward = np.sum(np.maximum(first - factor * second, 0.0))
+    return float(max(forward, np.sum(np.maximum(second - factor * first, 0.0))))
 
 
 def deltas_of_data_sets(
     rows: Floats, others: int, budget: float
 ) -> Iterator[tuple[float, dict[tuple[int, ...], float]]]:
     """Yield eps and delta of every data set of the other users, for several shares of a local budget."""
-    laws = {held: replaced(law, rows) for held, law in others_laws(rows, others)}
+    laws = {data_set: replaced(law, rows) for data_set, law in others_laws(rows, others)}
     for share in SHARES:
         eps = share * budget
-        yield eps, {held: hockey_stick(*pair, eps) for held, pair in laws.items()}
+        yield eps, {data_set: hockey_stick(*pair, eps) for data_set, pair in laws.items()}

@@ -26,7 +26,7 @@ def results_read(paper: str) -> Mapping[str, tuple[str, ...]]:
             f"The claims of {paper} need papers/{paper}/results_read.py: write READS, a mapping from an experiment to "
             "the methods whose results the claims read."
         )
-    found: Mapping[str, tuple[str, ...]] = import_module(
+    methods: Mapping[str, tuple[str, ...]] = import_module(
         f"shuffledp.pipeline.papers.{paper}.results_read"
     ).READS
-    return found
+    return methods

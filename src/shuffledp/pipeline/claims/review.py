@@ -15,10 +15,13 @@ VERDICTS: dict[str, str] = {
 
 def verdicts(paper: str) -> dict[str, str]:
     """Return the verdict on every erratum ever listed for a paper, by id: a key of :data:`VERDICTS`."""
-    found = findings(paper)
+    entries_found = findings(paper)
     entries = [
-        *((note.number, note.formerly, "reading note") for note in found.notes if note.formerly),
-        *((entry.number, entry.id, "withdrawn") for entry in found.withdrawn),
-        *((entry.number, entry.id, "narrowed" if entry.narrowed else "kept") for entry in found.errata),
+        *((note.number, note.formerly, "reading note") for note in entries_found.notes if note.formerly),
+        *((entry.number, entry.id, "withdrawn") for entry in entries_found.withdrawn),
+        *(
+            (entry.number, entry.id, "narrowed" if entry.narrowed else "kept")
+            for entry in entries_found.errata
+        ),
     ]
     return {key: verdict for _, key, verdict in sorted(entries)}

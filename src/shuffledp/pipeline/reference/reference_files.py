@@ -25,7 +25,7 @@ CHECKSUM = "reference.sha256"
 _JOBS = "jobs.csv"
 _MANIFEST = "manifest.json"
 _KEY = ("paper", "experiment", "method")
-_SETTINGS = tuple(one.name for one in fields(ReferencePart) if one.name != "rows")
+_SETTINGS = tuple(field.name for field in fields(ReferencePart) if field.name != "rows")
 
 
 def write(folder: Path, snapshot: Snapshot, others: Mapping[str, bytes] = MappingProxyType({})) -> list[Path]:

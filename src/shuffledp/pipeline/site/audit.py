@@ -34,7 +34,7 @@ def read(results: Path) -> Rows:
 
 def _audited(task: str, protocol: str, accounting: str, rows: Sequence[Row]) -> Row:
     statuses = {row["status"] for row in rows}
-    outcome = next((one for one in OUTCOMES if one in statuses), "not audited")
+    outcome = next((status for status in OUTCOMES if status in statuses), "not audited")
     return {
         "id": f"{task}-{protocol}-{accounting}",
         "task": task,
@@ -48,22 +48,22 @@ def _audited(task: str, protocol: str, accounting: str, rows: Sequence[Row]) -> 
 
 
 def _looked(rows: Sequence[Row]) -> Row:
-    done = [row for row in rows if row["status"] not in ("not audited", "infeasible")]
-    tight = min((row for row in done if row["slack"]), key=lambda row: float(row["slack"]), default=None)
+    audited = [row for row in rows if row["status"] not in ("not audited", "infeasible")]
+    tight = min((row for row in audited if row["slack"]), key=lambda row: float(row["slack"]), default=None)
     slack = float(tight["slack"]) if tight else 0.0
     error = max(
-        (float(row["error"]) / float(row["claimed_delta"]) for row in done if row["error"]), default=0.0
+        (float(row["error"]) / float(row["claimed_delta"]) for row in audited if row["error"]), default=0.0
     )
     reasons = Counter(row["note"] for row in rows if row["status"] == "not audited")
     return {
-        "count": len(done),
+        "count": len(audited),
         "slack": slack,
         "least": "" if tight is None else f"{slack:.4g}" if slack < 1e4 else "above 10,000",
         "tightest": tight["setting"] if tight else "",
-        "sides": " and ".join(sorted({row["side"] for row in done if row["side"]})),
-        "methods": dict.fromkeys(row["method"] for row in done),
-        "exceeded": sum(row["status"] not in ("holds", "undecided") for row in done),
-        "undecided": sum(row["status"] == "undecided" for row in done),
+        "sides": " and ".join(sorted({row["side"] for row in audited if row["side"]})),
+        "methods": dict.fromkeys(row["method"] for row in audited),
+        "exceeded": sum(row["status"] not in ("holds", "undecided") for row in audited),
+        "undecided": sum(row["status"] == "undecided" for row in audited),
         "largest_error": f"{error:.1g}" if error else "",
         "reasons": [f"{why} ({times} times)" if times > 1 else why for why, times in reasons.items()],
     }

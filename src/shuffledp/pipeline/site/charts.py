@@ -67,13 +67,13 @@ def _described(chart: Chart, rows: Sequence[Row]) -> dict[str, Any]:
     panels = _panels(chart, rows)
     curves = []
     for curve in chart.curves:
-        own = [row for row in rows if row["curve"] == curve.id]
+        curve_rows = [row for row in rows if row["curve"] == curve.id]
         parts = [
             part
             for index, value in enumerate(panels)
             for part in _parts(
                 chart,
-                [row for row in own if chart.panels is None or row[chart.panels] in ("", value)],
+                [row for row in curve_rows if chart.panels is None or row[chart.panels] in ("", value)],
                 index,
                 rows,
             )
@@ -113,26 +113,30 @@ def _panel_label(chart: Chart, value: str) -> str:
     return label.format(value if number is None else int(number) if number.is_integer() else number)
 
 
-def _parts(chart: Chart, rows: Sequence[Row], panel: int, every: Sequence[Row]) -> Iterable[dict[str, Any]]:
+def _parts(
+    chart: Chart, rows: Sequence[Row], panel: int, all_rows: Sequence[Row]
+) -> Iterable[dict[str, Any]]:
     """Return the parts of a curve in a panel: a line, points, or one level per kind of number."""
     kinds = dict.fromkeys(row["kind"] for row in rows)
     for kind in kinds:
-        own = [row for row in rows if row["kind"] == kind]
-        if all(row.get(chart.x, "") == "" for row in own):
+        kind_rows = [row for row in rows if row["kind"] == kind]
+        if all(row.get(chart.x, "") == "" for row in kind_rows):
             if (
                 kind not in _POINTS or len(kinds) == 1
             ):  # a level has one line, the closed form where there is one
-                yield {"panel": panel, "kind": "level", **_numbers(chart, own[:1])}
+                yield {"panel": panel, "kind": "level", **_numbers(chart, kind_rows[:1])}
             continue
-        if _runs_along(chart, own):
-            yield {"panel": panel, "kind": "path", **_numbers(chart, own)}
+        if _runs_along(chart, kind_rows):
+            yield {"panel": panel, "kind": "path", **_numbers(chart, kind_rows)}
             continue
-        ordered = sorted((row for row in own if row[chart.x] != ""), key=lambda row: float(row[chart.x]))
+        ordered = sorted(
+            (row for row in kind_rows if row[chart.x] != ""), key=lambda row: float(row[chart.x])
+        )
         if kind in _POINTS:
             yield {"panel": panel, "kind": "points", **_numbers(chart, ordered)}
         else:
             shape = "line" if kind == "expected" else "marked"
-            yield {"panel": panel, "kind": shape, **_numbers(chart, _with_gaps(chart, ordered, every))}
+            yield {"panel": panel, "kind": shape, **_numbers(chart, _with_gaps(chart, ordered, all_rows))}
 
 
 def _runs_along(chart: Chart, rows: Sequence[Row]) -> bool:
@@ -141,13 +145,13 @@ def _runs_along(chart: Chart, rows: Sequence[Row]) -> bool:
     return any(len({row[name] for row in rows}) > 1 for name in others)
 
 
-def _with_gaps(chart: Chart, rows: Sequence[Row], every: Sequence[Row]) -> list[Row]:
+def _with_gaps(chart: Chart, rows: Sequence[Row], all_rows: Sequence[Row]) -> list[Row]:
     """Return the rows, with an empty row at each x that only other curves have, to interrupt the line."""
-    own = {float(row[chart.x]): row for row in rows}
-    least, most = min(own), max(own)
-    places = {float(row[chart.x]) for row in every if row.get(chart.x, "") != ""}
-    inside = sorted(place for place in places | set(own) if least <= place <= most)
-    return [own.get(place, {chart.x: repr(place), chart.y: ""}) for place in inside]
+    rows_by_x = {float(row[chart.x]): row for row in rows}
+    least, most = min(rows_by_x), max(rows_by_x)
+    places = {float(row[chart.x]) for row in all_rows if row.get(chart.x, "") != ""}
+    inside = sorted(place for place in places | set(rows_by_x) if least <= place <= most)
+    return [rows_by_x.get(place, {chart.x: repr(place), chart.y: ""}) for place in inside]
 
 
 def _numbers(chart: Chart, rows: Sequence[Row]) -> dict[str, Any]:

@@ -22,15 +22,15 @@ SEARCHED = ("violated", "bracketed", "no violation found")
 
 def claims(results: Path) -> Rows:
     """Return claims in the order of their table, each with its verdicts by accounting and target of the error."""
-    found: dict[str, dict[str, Any]] = {}
+    claims_by_id: dict[str, dict[str, Any]] = {}
     for row in verified_rows(results / "claims/claims.csv"):
         rank, errata = OUTCOMES.index(row["overall"]), row["errata"].split()
-        claim = found.setdefault(row["id"], {**row, "rank": rank, "errata": errata, "judgments": []})
+        claim = claims_by_id.setdefault(row["id"], {**row, "rank": rank, "errata": errata, "judgments": []})
         judgment = {name: "" if text == "-" else text for name, text in row.items()}
         against = judgment["target"] and f"error against the {judgment['target']}"
         terms = ", ".join(filter(None, (judgment["accounting"], against)))
         claim["judgments"].append({**judgment, "terms": terms})
-    return tuple(found.values())
+    return tuple(claims_by_id.values())
 
 
 def headlines(results: Path) -> dict[str, Row]:
@@ -54,5 +54,5 @@ def questions(results: Path) -> Rows:
 
 def counts(of: Iterable[Row]) -> Mapping[str, int]:
     """Return the number of claims by outcome, in the order of `OUTCOMES`."""
-    found = Counter(claim["overall"] for claim in of)
-    return {outcome: found[outcome] for outcome in OUTCOMES}
+    counter = Counter(claim["overall"] for claim in of)
+    return {outcome: counter[outcome] for outcome in OUTCOMES}

@@ -52,10 +52,10 @@ def text_of(path: Path, problem: type[ValueError] = ManifestError) -> str:
 
 def lines(path: Path) -> tuple[list[str], list[list[str]]]:
     """Return the header and the rows of a CSV file."""
-    found = [row for row in csv.reader(text_of(path).splitlines(keepends=True)) if row]
-    if not found:
+    filled_rows = [row for row in csv.reader(text_of(path).splitlines(keepends=True)) if row]
+    if not filled_rows:
         raise ManifestError(f"{path} is empty, expected a header and rows.")
-    header, *rows = found
+    header, *rows = filled_rows
     return header, rows
 
 

@@ -35,12 +35,12 @@ def remarks(paper: DrawnPaper) -> Iterator[Row]:
         for line in rows:
             row = dict(zip(header, line, strict=True))
             effect = row.get("effect", "")
-            said, holds, value_said, value_holds = (row[name] for name in names)
+            printed_text, holds, value_said, value_holds = (row[name] for name in names)
             yield {
                 **{name: row[name] for name in ("id", "place", "quantity")},
                 "paper": paper.key,
                 "kind": kind,
-                "said": said,
+                "said": printed_text,
                 "holds": holds,
                 "effect": effect.replace("_", " "),
                 "rank": EFFECTS.index(effect),

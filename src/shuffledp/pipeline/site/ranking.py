@@ -51,14 +51,14 @@ class Ranking:
     @cached_property
     def settings(self) -> tuple[RankedSetting, ...]:
         """Settings in the order of the table."""
-        found: dict[tuple[str, ...], list[Mapping[str, str]]] = {}
+        rows_of_settings: dict[tuple[str, ...], list[Mapping[str, str]]] = {}
         for row in self.rows:
-            found.setdefault(tuple(row[name] for name in SETTING), []).append(row)
+            rows_of_settings.setdefault(tuple(row[name] for name in SETTING), []).append(row)
         return tuple(
             RankedSetting(
                 tuple(_text(name, text) for name, text in zip(SETTING, key, strict=True)), _grouped(rows)
             )
-            for key, rows in found.items()
+            for key, rows in rows_of_settings.items()
         )
 
     def of(self, protocol: str) -> Rows:
@@ -86,8 +86,8 @@ def conditions() -> str:
     columns: dict[str, list[str]] = {}
     for column, name in _FIELDS.items():
         columns.setdefault(OF_DATA[STATED[name][0] or "given"], []).append(column)
-    told = "; ".join(f"{', '.join(names)}{clause}" for clause, names in columns.items())
-    return f"Numbers hold for n users, or for n users on average if their number is random: {told}."
+    clauses = "; ".join(f"{', '.join(names)}{clause}" for clause, names in columns.items())
+    return f"Numbers hold for n users, or for n users on average if their number is random: {clauses}."
 
 
 def read(table: Path) -> Ranking:

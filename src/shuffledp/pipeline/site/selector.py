@@ -119,7 +119,7 @@ def _typed(kind: type[Kind], row: Mapping[str, str]) -> Kind:
 def format_tables(tables: Tables) -> str:
     """Return tables as a CSV text, numbers with six significant digits on their side."""
     sink = io.StringIO()
-    names = [one.name for kind in (SelectorSetting, Offer) for one in fields(kind)]
+    names = [column.name for kind in (SelectorSetting, Offer) for column in fields(kind)]
     writer = csv.DictWriter(sink, names, lineterminator="\n")
     writer.writeheader()
     for setting, offers in tables.items():
