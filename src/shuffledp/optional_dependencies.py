@@ -12,9 +12,26 @@ from importlib.util import find_spec
 from types import MappingProxyType
 
 _PIPELINE = (
-    *("PIL", "bokeh", "docutils", "filelock", "jinja2", "markupsafe", "matplotlib", "pandas"),
-    *("pyarrow", "pydantic_core", "requests", "seaborn", "sklearn", "snakemake", "tabulate"),
-    *("pooch", "tqdm", "ucimlrepo", "urllib3", "yaml"),
+    "PIL",
+    "bokeh",
+    "docutils",
+    "filelock",
+    "jinja2",
+    "markupsafe",
+    "matplotlib",
+    "pandas",
+    "pyarrow",
+    "pydantic_core",
+    "requests",
+    "seaborn",
+    "sklearn",
+    "snakemake",
+    "tabulate",
+    "pooch",
+    "tqdm",
+    "ucimlrepo",
+    "urllib3",
+    "yaml",
 )
 #: Extra of pyproject.toml by the name of an imported package; a test compares them.
 EXTRA_OF: Mapping[str, str] = MappingProxyType(

@@ -43,16 +43,14 @@ _FEWEST = 3
 #: Protocols with independent errors of all counts for histograms, whose noise may depend on the values.
 HISTOGRAM_PROTOCOLS = (
     *TREE_PROTOCOLS,
-    *(
-        "designated_coins",
-        "silent_users",
-        "one_sided_noise",
-        "jump_counts",
-        "sbin",
-        "sageo",
-        "s1geo",
-        "skellam",
-    ),
+    "designated_coins",
+    "silent_users",
+    "one_sided_noise",
+    "jump_counts",
+    "sbin",
+    "sageo",
+    "s1geo",
+    "skellam",
 )
 
 

@@ -33,16 +33,17 @@ IDLE = "No better than an answer without data."
 SHORTEST, LONGEST = 12, 30
 #: Fields whose columns a narrow table leaves out, the first ones first.
 _LESS = (
-    *(
-        "slack",
-        "heavy_variance",
-        "most_bits",
-        "floor_ratio",
-        "bits_per_user",
-        "eps_spent",
-        "poisoning_errors",
-    ),
-    *("most_messages", "messages_per_user", "eps_local", "simulated_mse"),
+    "slack",
+    "heavy_variance",
+    "most_bits",
+    "floor_ratio",
+    "bits_per_user",
+    "eps_spent",
+    "poisoning_errors",
+    "most_messages",
+    "messages_per_user",
+    "eps_local",
+    "simulated_mse",
 )
 
 

@@ -34,8 +34,15 @@ _ROUNDING = 1e-16
 #: A design is scaled to this precision, in the logarithm of the centers.
 _XTOL = 4e-3
 _KEYS = (
-    *("design", "certified_delta", "margin", "pairs", "worst", "cpu_seconds"),
-    *("precision", "design_digest", "code_digest"),
+    "design",
+    "certified_delta",
+    "margin",
+    "pairs",
+    "worst",
+    "cpu_seconds",
+    "precision",
+    "design_digest",
+    "code_digest",
 )
 
 

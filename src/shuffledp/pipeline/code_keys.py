@@ -24,18 +24,32 @@ _SHARED = (
         for name in ("__init__", "guarantees", "lazy_api", "optional_dependencies", "outputs", "storage")
     ),
     "tasks.py",
-    *("identities.py", "identities.toml"),
+    "identities.py",
+    "identities.toml",
     *(f"pipeline/{name}.py" for name in ("__init__", "code_keys", "jobs", "table_files", "yaml_files")),
 )
 _LIBRARY = (
     *_SHARED,
-    *("accountant", "accounting", "designs", "numerics", "populations", "protocols", "sampling", "userdata"),
-    *("pipeline/datasets", "pipeline/experiments", "pipeline/provenance.py", "pipeline/resumable.py"),
+    "accountant",
+    "accounting",
+    "designs",
+    "numerics",
+    "populations",
+    "protocols",
+    "sampling",
+    "userdata",
+    "pipeline/datasets",
+    "pipeline/experiments",
+    "pipeline/provenance.py",
+    "pipeline/resumable.py",
 )
 _DRAWING = (
     *(*_SHARED, "pipeline/figures", "pipeline/manifest.py", "pipeline/provenance.py"),
-    *("pipeline/formatters.py", "pipeline/query.py"),
-    *("pipeline/experiments/bundle.py", "pipeline/experiments/results.py", "numerics/rounding.py"),
+    "pipeline/formatters.py",
+    "pipeline/query.py",
+    "pipeline/experiments/bundle.py",
+    "pipeline/experiments/results.py",
+    "numerics/rounding.py",
     "numerics/statements.py",
 )
 _CLAIMS = (

@@ -200,7 +200,16 @@ class NoiseDesign:
         Missing or unknown keys raise ValueError.
         """
         expected = {
-            *("max_value", "eps_star", "atoms", "hubs", "indices", "shapes", "ratios", "eps", "delta", "law")
+            "max_value",
+            "eps_star",
+            "atoms",
+            "hubs",
+            "indices",
+            "shapes",
+            "ratios",
+            "eps",
+            "delta",
+            "law",
         }
         content = {"law": "negative_binomial", **content}
         if content.keys() != expected:

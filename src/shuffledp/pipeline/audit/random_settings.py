@@ -50,7 +50,7 @@ OPTIONS: Mapping[str, Draw] = {
     "threat": _one_of("conditional", "conditional", "own_coin"),
     "eps_local": _log_between(0.2, 8.0),
     "rate": _sometimes(_between(0.05, 1.0), 0.7),
-    "estimator": _one_of(*("expected", "observed")),
+    "estimator": _one_of("expected", "observed"),
     "bits": _sometimes(lambda rng, task: int(rng.integers(1, 4))),
     "cap_mass": _sometimes(_between(0.05, 0.5), 0.7),
     "cells": _sometimes(lambda rng, task: int(rng.integers(2, 6))),
@@ -123,14 +123,29 @@ _MANY = tuple(
 
 #: Protocols whose messages count for several values, or whose bits depend on the others' inputs: fewer users.
 _PAIRED = (
-    *("fake_users", "fragmented_rappor", "hashed_balls_into_bins", "private_coin"),
-    *("hadamard_response", "pgr", "pi_rappor", "recursive_hadamard"),
-    *("solh", "subset_selection", "symmetric_rappor", "unary_rows"),
+    "fake_users",
+    "fragmented_rappor",
+    "hashed_balls_into_bins",
+    "private_coin",
+    "hadamard_response",
+    "pgr",
+    "pi_rappor",
+    "recursive_hadamard",
+    "solh",
+    "subset_selection",
+    "symmetric_rappor",
+    "unary_rows",
 )
 #: Protocols of sums whose inputs only shift the counts, so that the others' inputs do not matter.
 _SHIFTS = (
-    *("central_laplace", "central_gaussian", "skellam"),
-    *("coarse_correlated_sum", "correlated_sum", "real_sum", "sparse_sum", "balls_into_bins"),
+    "central_laplace",
+    "central_gaussian",
+    "skellam",
+    "coarse_correlated_sum",
+    "correlated_sum",
+    "real_sum",
+    "sparse_sum",
+    "balls_into_bins",
 )
 
 #: Number of other users up to which wide laws are drawn, which give many different numbers some probability.

@@ -11,14 +11,39 @@ from typing import Final
 from shuffledp.storage import publish, verified_rows
 
 COLUMNS: Final = (
-    *("id", "kind", "paper", "where", "claim", "stated", "accounting", "target"),
-    *("measured", "uncertainty", "verdict", "why", "overall", "expected", "difference"),
-    *("figure", "errata", "headline", "scale"),
+    "id",
+    "kind",
+    "paper",
+    "where",
+    "claim",
+    "stated",
+    "accounting",
+    "target",
+    "measured",
+    "uncertainty",
+    "verdict",
+    "why",
+    "overall",
+    "expected",
+    "difference",
+    "figure",
+    "errata",
+    "headline",
+    "scale",
 )
 """Columns of the table of claims; see results/README.md."""
 HEADLINE_COLUMNS: Final = (
-    *("paper", "claim_id", "where", "claim", "figure", "paper_value"),
-    *("printed", "exact", "verdict", "why", "scale"),
+    "paper",
+    "claim_id",
+    "where",
+    "claim",
+    "figure",
+    "paper_value",
+    "printed",
+    "exact",
+    "verdict",
+    "why",
+    "scale",
 )
 _ACCOUNTINGS = ("printed", "exact")
 Row = Mapping[str, str]

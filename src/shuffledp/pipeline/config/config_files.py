@@ -17,8 +17,20 @@ OWN_FOLDER, NONE = "config/own", "none"
 """Folder of the user's own experiments, and the value that omits these experiments."""
 TAKEN = frozenset(
     (
-        *("all", "runs", "method", "own_data", "training", "claim_table", "verdicts", "claims", "headlines"),
-        *("open_questions", "audit", "audit_share", "pages", "summaries"),
+        "all",
+        "runs",
+        "method",
+        "own_data",
+        "training",
+        "claim_table",
+        "verdicts",
+        "claims",
+        "headlines",
+        "open_questions",
+        "audit",
+        "audit_share",
+        "pages",
+        "summaries",
     )
 )
 """Names of the workflow's own targets, which a file of experiments cannot have."""

@@ -8,20 +8,22 @@ from pathlib import Path
 
 OTHERS = frozenset(
     (
-        *(
-            "benchmarks",
-            "build",
-            "config",
-            "data",
-            "dist",
-            "docs",
-            "locks",
-            "logs",
-            "notebooks",
-            "paper",
-            "profiles",
-        ),
-        *("reference", "src", "tests", "tools", "workflow"),
+        "benchmarks",
+        "build",
+        "config",
+        "data",
+        "dist",
+        "docs",
+        "locks",
+        "logs",
+        "notebooks",
+        "paper",
+        "profiles",
+        "reference",
+        "src",
+        "tests",
+        "tools",
+        "workflow",
     )
 )
 """Folders of the project that are not for results."""

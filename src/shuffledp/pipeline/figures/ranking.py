@@ -21,9 +21,23 @@ ROBUST = ("eps_dropped", "eps_colluding", "poisoning_gain")
 """Columns of eps with absent users and of the gain of fake users; empty if an experiment computes none."""
 COLUMNS = (
     *SETTING,
-    *("trust", "rank", "front", "label", "protocol"),
-    *("error", "over_curator", "printed", "printed_over_curator"),
-    *("messages", "bits", "printed_bits", "accounting", "guarantee", "why_in_doubt", "reason", "parameters"),
+    "trust",
+    "rank",
+    "front",
+    "label",
+    "protocol",
+    "error",
+    "over_curator",
+    "printed",
+    "printed_over_curator",
+    "messages",
+    "bits",
+    "printed_bits",
+    "accounting",
+    "guarantee",
+    "why_in_doubt",
+    "reason",
+    "parameters",
     *ROBUST,
 )
 """Columns of the ranking."""

@@ -14,8 +14,22 @@ from shuffledp.pipeline.papers.shuffle_gaussian import unit_ball_search
 from shuffledp.pipeline.papers.summation import rappor_search
 
 COLUMNS: Final = (
-    *("id", "paper", "question", "statement", "searched", "method", "seed", "settings", "measure", "extreme"),
-    *("where", "violations", "verdict", "proof", "related", "effort"),
+    "id",
+    "paper",
+    "question",
+    "statement",
+    "searched",
+    "method",
+    "seed",
+    "settings",
+    "measure",
+    "extreme",
+    "where",
+    "violations",
+    "verdict",
+    "proof",
+    "related",
+    "effort",
 )
 """Columns of the table; see results/README.md."""
 VERDICTS: Final = ("violated", "no violation found", "bracketed")

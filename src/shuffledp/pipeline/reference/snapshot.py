@@ -31,18 +31,19 @@ DIGEST = "digest"
 """Digest of all numbers of a row at full precision, which distinguishes equal bytes from equal digits."""
 _TEXTS = ("status", "reason", "guarantee", "reduction", PARAMETERS, DIGEST)
 _CELL = (
-    *(
-        "status",
-        "reason",
-        "guarantee",
-        "reduction",
-        "users_expected",
-        "domain_size",
-        "eps",
-        "delta",
-        "eps_local",
-    ),
-    *("messages_per_user", "extra_messages", "bits_per_user", "shuffler_messages"),
+    "status",
+    "reason",
+    "guarantee",
+    "reduction",
+    "users_expected",
+    "domain_size",
+    "eps",
+    "delta",
+    "eps_local",
+    "messages_per_user",
+    "extra_messages",
+    "bits_per_user",
+    "shuffler_messages",
 )
 _CURVE = ("accuracy", "loss", "participants")
 COLUMNS = (*_CELL, "expected", "mean", "standard_error", "count", *_CURVE, PARAMETERS, DIGEST)

@@ -6,8 +6,14 @@ from collections.abc import Mapping
 from typing import Final
 
 _SEGMENTED: Final = (
-    *("segmented", "segmented_best", "balls_into_bins", "subset_shuffled", "subset_local"),
-    *("separate", "separate_weighted", "separate_inverse_variance"),
+    "segmented",
+    "segmented_best",
+    "balls_into_bins",
+    "subset_shuffled",
+    "subset_local",
+    "separate",
+    "separate_weighted",
+    "separate_inverse_variance",
 )
 
 READS: Final[Mapping[str, tuple[str, ...]]] = {"msnbc": _SEGMENTED, "uniform": _SEGMENTED}
